@@ -1,0 +1,20 @@
+/** Two projects: rules in virtual time (`unit`), and nodes in the real n8n-core engine over HTTP (`engine`). */
+const shared = {
+	testEnvironment: 'node',
+	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.tools.json' }] },
+	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/output/'],
+};
+
+module.exports = {
+	projects: [
+		{
+			...shared,
+			displayName: 'unit',
+			testMatch: ['<rootDir>/test/{client,nodes,credentials,sandbox,tools}/**/*.test.ts'],
+		},
+		{ ...shared, displayName: 'engine', testMatch: ['<rootDir>/test/engine/**/*.test.ts'] },
+	],
+	collectCoverageFrom: ['client/**/*.ts', 'nodes/**/*.ts', 'credentials/**/*.ts'],
+	coverageThreshold: { global: { lines: 95, branches: 90 } },
+	coverageReporters: ['text', 'text-summary', 'lcov'],
+};
