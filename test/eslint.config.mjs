@@ -1,0 +1,1 @@
+export { toolingConfig as default } from '../tools/eslint.base.mjs';

@@ -1,0 +1,68 @@
+import js from '@eslint/js';
+import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
+import importPlugin from 'eslint-plugin-import-x';
+import tseslint from 'typescript-eslint';
+
+/** What this Node offers globally; TypeScript files have the compiler for that. */
+const nodeGlobals = Object.fromEntries(
+	Object.getOwnPropertyNames(globalThis).map((name) => [name, 'readonly']),
+);
+
+/**
+ * Rules for the folders that are not published (sandbox, tools, test, bench).
+ *
+ * The default configuration at the root lints every file as if it shipped to n8n Cloud: no file
+ * system, no timers, no `process`. These programs need all of that, so each of their folders has a
+ * configuration file of its own which exports this one.
+ */
+export const toolingConfig = tseslint.config(
+	{
+		files: ['**/*.{ts,mts,mjs,js}'],
+		extends: [
+			js.configs.recommended,
+			tseslint.configs.recommended,
+			importPlugin.flatConfigs.recommended,
+			importPlugin.flatConfigs.typescript,
+		],
+		languageOptions: { globals: nodeGlobals },
+		settings: { 'import-x/resolver-next': [createTypeScriptImportResolver()] },
+		rules: {
+			'@typescript-eslint/no-explicit-any': 'error',
+			'@typescript-eslint/consistent-type-imports': [
+				'error',
+				{ disallowTypeAnnotations: false, fixStyle: 'separate-type-imports' },
+			],
+			'import-x/first': 'error',
+			'import-x/newline-after-import': 'error',
+			'import-x/no-duplicates': 'error',
+			'import-x/no-mutable-exports': 'error',
+			// CommonJS packages export what their type declarations say, which the compiler checks.
+			'import-x/no-named-as-default': 'off',
+			'import-x/no-named-as-default-member': 'off',
+			eqeqeq: ['error', 'always', { null: 'ignore' }],
+		},
+	},
+	{
+		files: ['**/*.{ts,mts}'],
+		rules: {
+			// tsc resolves these, and knows the paths of the tests better than the plugin does.
+			'import-x/default': 'off',
+			'import-x/named': 'off',
+			'import-x/namespace': 'off',
+		},
+	},
+);
+
+/**
+ * Forbids imports between folders that must not know each other.
+ *
+ * @param {string[]} folders names of top-level folders
+ * @param {string} message why
+ */
+export function withoutImportsFrom(folders, message) {
+	const group = folders.flatMap((folder) => [`**/${folder}`, `**/${folder}/**`]);
+	return {
+		files: ['**/*.{ts,mts,mjs,js}'],
+		rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message }] }] },
+	};
+}
