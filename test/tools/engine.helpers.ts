@@ -1,0 +1,108 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { NodeConnectionTypes } from 'n8n-workflow';
+import type {
+	ICredentialType,
+	IDataObject,
+	ILoadOptionsFunctions,
+	INode,
+	INodeType,
+} from 'n8n-workflow';
+import type { WorkflowJson } from '../../tools/engine';
+
+export interface TestServer {
+	url: string;
+	requests: IncomingMessage[];
+	close: () => Promise<void>;
+}
+
+/** Answers `/echo` with the request's Authorization, 401 for a wrong key, and `/bytes` with bytes. */
+export async function startServer(): Promise<TestServer> {
+	const requests: IncomingMessage[] = [];
+	const server = createServer((request, response) => {
+		requests.push(request);
+		if (request.url === '/bytes') return response.end(Buffer.alloc(100_000, 7));
+		const { authorization } = request.headers;
+		if (authorization !== 'Bearer secret') response.statusCode = 401;
+		response.setHeader('content-type', 'application/json');
+		return response.end(JSON.stringify({ authorization }));
+	});
+	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+	const { port } = server.address() as AddressInfo;
+	const close = async () => {
+		server.closeAllConnections();
+		await new Promise((done) => server.close(done));
+	};
+	return { url: `http://127.0.0.1:${port}`, requests, close };
+}
+
+export const demoApi: ICredentialType = {
+	name: 'demoApi',
+	displayName: 'Demo API',
+	properties: [
+		{ displayName: 'Base URL', name: 'baseUrl', type: 'string', default: '' },
+		{ displayName: 'Key', name: 'apiKey', type: 'string', default: '' },
+	],
+	authenticate: {
+		type: 'generic',
+		properties: { headers: { Authorization: '=Bearer {{$credentials.apiKey}}' } },
+	},
+	test: { request: { baseURL: '={{$credentials.baseUrl}}', url: '/echo' } },
+};
+
+export const credentials = (baseUrl: string) => ({
+	demoApi: { baseUrl, apiKey: 'secret' },
+});
+
+async function search(this: ILoadOptionsFunctions, filter?: string) {
+	const { baseUrl } = await this.getCredentials('demoApi');
+	const answer = (await this.helpers.httpRequestWithAuthentication.call(this, 'demoApi', {
+		url: `${String(baseUrl)}/echo`,
+		json: true,
+	})) as IDataObject;
+	return { results: [{ name: `${filter} ${String(answer.authorization)}`, value: `${filter}` }] };
+}
+
+/** A node with one input, one output and the demo credential. */
+export function node(name: string, parts: Partial<INodeType>): INodeType {
+	return {
+		description: {
+			name,
+			displayName: name,
+			group: ['transform'],
+			version: 1,
+			description: `Does ${name}`,
+			defaults: { name },
+			inputs: [NodeConnectionTypes.Main],
+			outputs: [NodeConnectionTypes.Main],
+			usableAsTool: true,
+			credentials: [{ name: 'demoApi', required: true }],
+			properties: [
+				{ displayName: 'Needed', name: 'needed', type: 'string', default: 'x', required: true },
+			],
+		},
+		methods: { listSearch: { search } },
+		...parts,
+	};
+}
+
+/** A manual trigger, and behind it the given nodes in a row. */
+export function workflowOf(parts: Array<Partial<INode> & { name: string; type: string }>) {
+	const trigger = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
+	const nodes = [trigger, ...parts].map(
+		(part, i): INode => ({
+			id: part.name,
+			typeVersion: 1,
+			position: [i * 200, 0],
+			parameters: {},
+			...part,
+		}),
+	);
+	const connections: WorkflowJson['connections'] = {};
+	nodes.slice(1).forEach(({ name }, i) => {
+		const to = { node: name, type: NodeConnectionTypes.Main, index: 0 };
+		connections[nodes[i].name] = { main: [[to]] };
+	});
+	return { nodes, connections };
+}

@@ -1,0 +1,277 @@
+import type { IDataObject, IExecuteFunctions, INode, INodeType } from 'n8n-workflow';
+import { createEngine } from '../../tools/engine';
+import type { Engine } from '../../tools/engine';
+import { credentials, demoApi, node, startServer, workflowOf } from './engine.helpers';
+import type { TestServer } from './engine.helpers';
+
+type Body = (this: IExecuteFunctions) => ReturnType<NonNullable<INodeType['execute']>>;
+
+let server: TestServer;
+let engine: Engine;
+let tries = 0;
+/** Set by each test: what the stand-in node does. */
+let body: Body;
+
+const standIn = node('node', {
+	async execute() {
+		return await body.call(this);
+	},
+});
+
+beforeAll(async () => {
+	server = await startServer();
+	engine = await createEngine({
+		extraNodes: { 'test.node': standIn },
+		extraCredentials: [demoApi],
+	});
+});
+
+afterAll(async () => {
+	await engine.close();
+	await server.close();
+});
+
+beforeEach(() => {
+	tries = 0;
+	server.requests.length = 0;
+});
+
+const given = () => ({ credentials: credentials(server.url) });
+const nodes = (settings: Partial<INode> = {}) =>
+	workflowOf([{ name: 'Node', type: 'test.node', ...settings }]);
+
+describe('running a workflow', () => {
+	it('sends the credential with a request, pairs items, keeps hints and logs', async () => {
+		body = async function () {
+			const url = `${server.url}/echo`;
+			const answer = (await this.helpers.httpRequestWithAuthentication.call(this, 'demoApi', {
+				url,
+				json: true,
+			})) as IDataObject;
+			this.addExecutionHints({ message: 'a hint' });
+			this.logger.info('hello');
+			return [[{ json: { greeting: answer.authorization } }]];
+		};
+		const run = await engine.run(nodes(), given());
+		expect(run.error).toBeUndefined();
+		expect(run.status).toBe('success');
+		expect(run.output('Node')).toEqual([
+			{ json: { greeting: 'Bearer secret' }, pairedItem: { item: 0 } },
+		]);
+		expect(run.hints('Node')).toEqual([{ message: 'a hint' }]);
+		expect(run.logs).toContainEqual({ level: 'info', message: 'hello' });
+	});
+
+	it.each(['manual', 'trigger'] as const)('hands on the given items in mode %s', async (mode) => {
+		body = async function () {
+			return [this.getInputData()];
+		};
+		const input = [{ json: { n: 1 } }, { json: { n: 2 } }];
+		const run = await engine.run(nodes(), { ...given(), input, mode });
+		expect(run.output('Node').map(({ json }) => json)).toEqual([{ n: 1 }, { n: 2 }]);
+	});
+
+	it('shows what n8n refuses to start as a failed run', async () => {
+		const run = await engine.run(nodes({ parameters: { needed: '' } }), given());
+		expect(run.status).toBe('error');
+		expect(run.error?.message).toContain('issues');
+	});
+
+	it('refuses a second engine while one is open', async () => {
+		await expect(createEngine()).rejects.toThrow('Another engine is open');
+	});
+});
+
+describe('Retry On Fail and "Retry execution"', () => {
+	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+
+	it('runs a failing node again, and the context survives the tries', async () => {
+		body = async function () {
+			const context = this.getContext('node');
+			context.seen = Number(context.seen ?? 0) + 1;
+			if (++tries < 3) throw new Error('not yet');
+			return [[{ json: { seen: context.seen } }]];
+		};
+		const run = await engine.run(nodes(settings), given());
+		expect(run.output('Node')[0].json).toEqual({ seen: 3 });
+		expect(tries).toBe(3);
+	});
+
+	it('runs again for a truthy json.error in the first item', async () => {
+		body = async () => {
+			tries++;
+			return [[{ json: { error: 'soft' } }]];
+		};
+		const run = await engine.run(nodes({ ...settings, onError: 'continueRegularOutput' }), given());
+		expect(run.status).toBe('success');
+		expect(tries).toBe(3);
+	});
+
+	it('retries a failed execution with its context under a new id', async () => {
+		body = async function () {
+			const context = this.getContext('node');
+			context.seen = Number(context.seen ?? 0) + 1;
+			if (++tries === 1) throw new Error('lost');
+			return [[{ json: { seen: context.seen, mode: this.getMode() } }]];
+		};
+		const first = await engine.run(nodes(), given());
+		expect([first.status, first.nodeError('Node')?.message]).toEqual(['error', 'lost']);
+		const second = await engine.retry(first);
+		expect(second.status).toBe('success');
+		expect(second.output('Node')[0].json).toEqual({ seen: 2, mode: 'retry' });
+		expect(second.executionId).not.toBe(first.executionId);
+		expect(second.contextData).toEqual({ 'node:Node': { seen: 2 } });
+		expect(first.status).toBe('error');
+		await expect(engine.retry(second)).rejects.toThrow('cannot be retried');
+	});
+
+	it('retries with the workflow as it was saved since', async () => {
+		body = async function () {
+			const needed = this.getNodeParameter('needed', 0);
+			if (needed === 'bad') throw new Error('bad');
+			return [[{ json: { needed } }]];
+		};
+		const failed = await engine.run(nodes({ parameters: { needed: 'bad' } }), given());
+		const workflow = nodes({ parameters: { needed: 'good' } });
+		const run = await engine.retry(failed, { workflow });
+		expect(run.output('Node')[0].json).toEqual({ needed: 'good' });
+	});
+});
+
+describe('stopping', () => {
+	const untilStopped: Body = async function () {
+		const signal = this.getExecutionCancelSignal();
+		await new Promise((done) => signal?.addEventListener('abort', done));
+		tries++;
+		return [[{ json: { aborted: signal?.aborted } }]];
+	};
+
+	it('ends as canceled when the user stops it, and the node sees it', async () => {
+		body = untilStopped;
+		const onReady = ({ cancel }: { cancel: () => void }) => void setTimeout(cancel, 20);
+		const run = await engine.run(nodes(), { ...given(), onReady });
+		expect([run.status, tries]).toEqual(['canceled', 1]);
+		expect(run.error?.name).toBe('ManualExecutionCancelledError');
+	});
+
+	it('stops by a signal, and by the timeout of the workflow', async () => {
+		body = untilStopped;
+		const bySignal = await engine.run(nodes(), { ...given(), signal: AbortSignal.timeout(20) });
+		expect(bySignal.status).toBe('canceled');
+		const byTimeout = await engine.run(nodes(), { ...given(), timeoutMs: 20 });
+		expect(byTimeout.status).toBe('canceled');
+		expect(byTimeout.error?.name).toBe('TimeoutExecutionCancelledError');
+	});
+});
+
+describe('errors as output', () => {
+	it('keeps an item whole whose error property is not enumerable', async () => {
+		body = async () => {
+			const fields = { error: 'refused', error_code: 'X', id: 'gen_1' };
+			const failed = { json: fields, pairedItem: { item: 1 } };
+			Object.defineProperty(failed, 'error', { value: new Error('refused') });
+			return [[{ json: { fine: true }, pairedItem: { item: 0 } }, failed]];
+		};
+		const input = [{ json: { row: 'a' } }, { json: { row: 'b' } }];
+		const run = await engine.run(nodes({ onError: 'continueErrorOutput' }), { ...given(), input });
+		expect(run.output('Node', 0).map(({ json }) => json)).toEqual([{ fine: true }]);
+		expect(run.output('Node', 1).map(({ json }) => json)).toEqual([
+			{ row: 'b', error: 'refused', error_code: 'X', id: 'gen_1' },
+		]);
+	});
+});
+
+describe('sleeping', () => {
+	it('goes on after a wait with the input of the node that slept', async () => {
+		body = async function () {
+			tries++;
+			await this.putExecutionToWait(new Date(Date.now() + 3_600_000));
+			return [[{ json: { dropped: true } }]];
+		};
+		const asleep = await engine.run(nodes(), { ...given(), input: [{ json: { n: 1 } }] });
+		expect(asleep.status).toBe('waiting');
+		expect(asleep.waitTill).toBeInstanceOf(Date);
+		const awake = await engine.resume(asleep);
+		expect([awake.status, tries]).toEqual(['success', 1]);
+		expect(awake.executionId).toBe(asleep.executionId);
+		expect(awake.output('Node')[0].json).toEqual({ n: 1 });
+		await expect(engine.resume(awake)).rejects.toThrow('not waiting');
+	});
+
+	it('sleeps as long as its sub-workflow does, and takes its output', async () => {
+		const parameters = { amount: 65, unit: 'seconds' };
+		const sleeper = workflowOf([{ name: 'Sleep', type: 'n8n-nodes-base.wait', parameters }]);
+		const code = { ...sleeper, id: 'child', name: 'child', active: false, isArchived: false };
+		body = async function () {
+			const { id: workflowId = '' } = this.getWorkflow();
+			const parentExecution = {
+				executionId: this.getExecutionId(),
+				workflowId,
+				shouldResume: true,
+			};
+			const input = this.getInputData();
+			const dates = { createdAt: new Date(), updatedAt: new Date(), activeVersionId: null };
+			await this.executeWorkflow({ code: { ...code, ...dates } }, input, undefined, {
+				parentExecution,
+			});
+			return [input];
+		};
+		const input = [{ json: { n: 7 } }];
+		const asleep = await engine.run(nodes(), { ...given(), input });
+		expect([asleep.error, asleep.status]).toEqual([undefined, 'waiting']);
+		const awake = await engine.resume(asleep);
+		expect(awake.status).toBe('success');
+		expect(awake.output('Node')[0].json).toEqual({ n: 7 });
+	});
+});
+
+describe('as the tool of an agent', () => {
+	const sum: Body = async function () {
+		const needed = this.getNodeParameter('needed', 0);
+		const type = this.getNode().type;
+		return [[{ json: { needed, type, tool: this.isToolExecution() } }]];
+	};
+	const fromAi = { needed: "={{ $fromAI('question', 'what to ask', 'string') }}" };
+
+	it.each([
+		['invoke', true],
+		['engine', false],
+	] as const)('is called on the path %s', async (path, tool) => {
+		body = sum;
+		const options = { ...given(), path };
+		const args = { question: 'why?' };
+		const { calls, run } = await engine.runAsTool('test.node', fromAi, args, options);
+		expect(run.error).toBeUndefined();
+		expect(JSON.parse(calls[0].response)).toEqual([
+			{ needed: 'why?', type: 'test.nodeTool', tool },
+		]);
+	});
+
+	it('fails the run when the tool fails', async () => {
+		body = async () => {
+			throw new Error('no credits');
+		};
+		const { run } = await engine.runAsTool('test.node', fromAi, { question: '' }, given());
+		expect(run.error?.message).toContain('no credits');
+	});
+});
+
+describe('in the editor', () => {
+	it('searches a list with the credential', async () => {
+		const search = { nodeType: 'test.node', method: 'search', filter: 'ab', ...given() };
+		const found = await engine.listSearch(search);
+		expect(found.results).toEqual([{ name: 'ab Bearer secret', value: 'ab' }]);
+	});
+
+	it('tests a credential: green, red, and unreachable', async () => {
+		const { demoApi: data } = credentials(server.url);
+		expect(await engine.testCredential('demoApi', data)).toEqual({
+			status: 'OK',
+			message: 'Connection successful!',
+		});
+		const wrong = await engine.testCredential('demoApi', { ...data, apiKey: 'wrong' });
+		expect(wrong).toEqual({ status: 'Error', message: 'Unauthorized' });
+		const away = { ...data, baseUrl: 'http://127.0.0.1:1' };
+		expect((await engine.testCredential('demoApi', away)).status).toBe('Error');
+	});
+});

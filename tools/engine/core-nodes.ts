@@ -1,0 +1,87 @@
+/** The few core nodes that workflows need, for when `n8n-nodes-base` is not installed. */
+import { NodeConnectionTypes, sleep } from 'n8n-workflow';
+import type { INodeType, INodeTypeDescription } from 'n8n-workflow';
+
+const { Main } = NodeConnectionTypes;
+
+function describe(
+	name: string,
+	displayName: string,
+	parts: Partial<INodeTypeDescription> = {},
+): INodeTypeDescription {
+	return {
+		name,
+		displayName,
+		group: ['transform'],
+		version: 1,
+		description: displayName,
+		defaults: { name: displayName },
+		inputs: [Main],
+		outputs: [Main],
+		properties: [],
+		...parts,
+	};
+}
+
+const manualTrigger: INodeType = {
+	description: describe('manualTrigger', 'Manual Trigger', { group: ['trigger'], inputs: [] }),
+	async trigger() {
+		const manualTriggerFunction = async () => this.emit([this.helpers.returnJsonArray([{}])]);
+		return { manualTriggerFunction };
+	},
+};
+
+const executeWorkflowTrigger: INodeType = {
+	description: describe('executeWorkflowTrigger', 'When Executed by Another Workflow', {
+		group: ['trigger'],
+		version: [1, 1.1],
+		inputs: [],
+	}),
+	async execute() {
+		return [this.getInputData()];
+	},
+};
+
+const noOp: INodeType = {
+	description: describe('noOp', 'No Operation, do nothing'),
+	async execute() {
+		return [this.getInputData()];
+	},
+};
+
+const secondsOf: Record<string, number> = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 };
+
+/** Like n8n's Wait, short waits are sat out in the step and long ones put the execution to sleep. */
+const wait: INodeType = {
+	description: describe('wait', 'Wait', {
+		version: [1, 1.1],
+		properties: [
+			{ displayName: 'Resume', name: 'resume', type: 'string', default: 'timeInterval' },
+			{ displayName: 'Amount', name: 'amount', type: 'number', default: 5 },
+			{ displayName: 'Unit', name: 'unit', type: 'string', default: 'seconds' },
+		],
+	}),
+	async execute() {
+		const amount = Number(this.getNodeParameter('amount', 0));
+		const ms = amount * secondsOf[String(this.getNodeParameter('unit', 0))] * 1000;
+		if (ms < 65_000) await sleep(ms, this.getExecutionCancelSignal());
+		else await this.putExecutionToWait(new Date(Date.now() + ms));
+		return [this.getInputData()];
+	},
+};
+
+const stickyNote: INodeType = {
+	description: describe('stickyNote', 'Sticky Note', { inputs: [], outputs: [] }),
+	async execute() {
+		return [];
+	},
+};
+
+/** Stand-ins by type name. */
+export const coreNodes: Record<string, INodeType> = {
+	'n8n-nodes-base.manualTrigger': manualTrigger,
+	'n8n-nodes-base.executeWorkflowTrigger': executeWorkflowTrigger,
+	'n8n-nodes-base.noOp': noOp,
+	'n8n-nodes-base.wait': wait,
+	'n8n-nodes-base.stickyNote': stickyNote,
+};

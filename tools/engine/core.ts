@@ -1,0 +1,34 @@
+/**
+ * The parts of n8n below `n8n-core` that a host has to set up. They are resolved from n8n-core's own
+ * folder: several versions of `@n8n/di` can be installed, and only n8n-core's container counts.
+ */
+import { createRequire } from 'node:module';
+
+type Di = typeof import('@n8n/di');
+type BackendCommon = typeof import('@n8n/backend-common');
+type Config = typeof import('@n8n/config');
+
+const requireOfCore = createRequire(require.resolve('n8n-core'));
+
+/** The dependency container that n8n-core asks for its services. */
+export const { Container } = requireOfCore('@n8n/di') as Di;
+
+/** The token under which n8n-core finds its logger. */
+export const { Logger } = requireOfCore('@n8n/backend-common') as BackendCommon;
+
+/** The token that holds n8n's folders and its encryption key. */
+export const { InstanceSettingsConfig } = requireOfCore('@n8n/config') as Config;
+
+/** n8n stores executions in this form of JSON, which keeps shared references. */
+const { parse, stringify } = requireOfCore('flatted') as {
+	parse: (text: string) => unknown;
+	stringify: (value: unknown) => string;
+};
+
+/**
+ * Takes a value through n8n's database format and back, so that what is read again is what a real
+ * n8n would read: no class instances, no non-enumerable properties, no `undefined`.
+ */
+export function throughDatabase<T>(value: T): T {
+	return parse(stringify(value)) as T;
+}

@@ -1,0 +1,164 @@
+import { ExecutionLifecycleHooks, ExternalSecretsProxy, WorkflowExecute } from 'n8n-core';
+import { Workflow } from 'n8n-workflow';
+import type {
+	IRun,
+	IRunExecutionData,
+	IWorkflowBase,
+	IWorkflowExecuteAdditionalData,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
+import { Container } from './core';
+import { GivenCredentials } from './credentials';
+import type { CredentialsByType } from './credentials';
+import type { Host } from './host';
+import type { ExecutionRecord, WorkflowJson } from './run';
+import { executeWorkflow } from './sub-workflow';
+
+/** What the user can do with an execution while it runs. */
+export interface Control {
+	executionId: string;
+	/** n8n's Stop button. */
+	cancel: () => void;
+}
+
+/** How an execution can be ended from outside. */
+export interface Stopping {
+	/** Stops the execution when it is aborted, as the user's Stop does. */
+	signal?: AbortSignal;
+	/** Called once the execution has begun. */
+	onReady?: (control: Control) => void;
+	/** The timeout of the workflow's settings, here in milliseconds. */
+	timeoutMs?: number;
+}
+
+/** Everything an execution needs to begin, or to go on. */
+export interface Start extends Stopping {
+	id: string;
+	workflow: WorkflowJson;
+	mode: WorkflowExecuteMode;
+	credentials: CredentialsByType;
+	data: IRunExecutionData;
+	retryOf?: string;
+	/** Set when a sleeping execution is woken: n8n keeps its id. */
+	isResumed?: boolean;
+	/** The mode of the execution at the top, for sub-workflows. */
+	rootMode?: WorkflowExecuteMode;
+}
+
+/** Runs an execution to its end, to its next sleep or to its stop, and keeps what n8n would save. */
+export async function execute(host: Host, start: Start): Promise<ExecutionRecord> {
+	const firstLine = host.log.lines.length;
+	const state = await runToEnd(host, start);
+	const { id, workflow, mode, credentials, retryOf } = start;
+	const logs = host.log.lines.slice(firstLine);
+	const record = { id, workflow, mode, credentials, retryOf, state, logs };
+	host.records.set(id, record);
+	return record;
+}
+
+/**
+ * Makes n8n's object of a workflow file. Nodes without a chosen credential get the given one, as if
+ * the user had picked it after importing the file.
+ */
+export function openWorkflow(
+	host: Host,
+	json: WorkflowJson,
+	credentials: CredentialsByType,
+): Workflow {
+	// n8n writes default parameters into the nodes it is given.
+	const copy = structuredClone(json);
+	for (const node of copy.nodes) {
+		const { description } = host.types.getByNameAndVersion(node.type, node.typeVersion);
+		for (const { name } of description.credentials ?? []) {
+			if (!(name in credentials) || node.credentials?.[name]) continue;
+			node.credentials = { ...node.credentials, [name]: { id: name, name } };
+		}
+	}
+	return new Workflow({
+		id: copy.id ?? 'workflow',
+		name: copy.name,
+		nodes: copy.nodes,
+		connections: copy.connections,
+		active: false,
+		nodeTypes: host.types,
+		staticData: copy.staticData,
+		settings: { executionOrder: 'v1', ...copy.settings },
+	});
+}
+
+/** Builds what n8n passes to every node besides its workflow. */
+export function additionalData(
+	host: Host,
+	credentials: CredentialsByType,
+	executionId?: string,
+): IWorkflowExecuteAdditionalData {
+	const url = 'http://localhost:5678/';
+	const notHere = async () => {
+		throw new Error('The engine host has no task runner (Code node)');
+	};
+	return {
+		credentialsHelper: new GivenCredentials(host.types, credentials),
+		executeWorkflow: async (info, parent, options) =>
+			await executeWorkflow(host, credentials, info, parent, options),
+		getRunExecutionData: async (id) => host.records.get(id)?.state.data,
+		getRuntimeCredential: async () => undefined,
+		executionId,
+		currentNodeExecutionIndex: 0,
+		externalSecretsProxy: Container.get(ExternalSecretsProxy),
+		restApiUrl: `${url}rest`,
+		instanceBaseUrl: url,
+		formBaseUrl: `${url}form`,
+		formWaitingBaseUrl: `${url}form-waiting`,
+		formTestBaseUrl: `${url}form-test`,
+		webhookBaseUrl: `${url}webhook`,
+		webhookWaitingBaseUrl: `${url}webhook-waiting`,
+		webhookTestBaseUrl: `${url}webhook-test`,
+		mcpBaseUrl: `${url}mcp`,
+		mcpTestBaseUrl: `${url}mcp-test`,
+		variables: {},
+		logAiEvent: () => {},
+		startRunnerTask: notHere,
+		setExecutionStatus: () => {},
+		sendDataToUI: (type, metadata) => host.log.write({ level: 'console', message: type, metadata }),
+	};
+}
+
+async function runToEnd(host: Host, start: Start): Promise<IRun> {
+	const { id, mode, data } = start;
+	const extra = additionalData(host, start.credentials, id);
+	const base = start.workflow as IWorkflowBase;
+	extra.hooks = new ExecutionLifecycleHooks(mode, id, base, start.retryOf);
+	extra.rootExecutionMode = start.rootMode;
+	if (start.isResumed) extra.restartExecutionId = id;
+	if (start.timeoutMs) extra.executionTimeoutTimestamp = Date.now() + start.timeoutMs;
+	const startedAt = new Date();
+	try {
+		const execute = new WorkflowExecute(extra, mode, data);
+		const workflow = openWorkflow(host, start.workflow, start.credentials);
+		return await stoppable(execute, workflow, start);
+	} catch (error) {
+		// What n8n refuses to start (a missing parameter, say) is shown as a failed execution too.
+		data.resultData.error = error as NonNullable<typeof data.resultData.error>;
+		const end = { startedAt, stoppedAt: new Date(), finished: false };
+		return { ...end, data, mode, status: 'error', storedAt: 'db' };
+	}
+}
+
+async function stoppable(execute: WorkflowExecute, workflow: Workflow, start: Start) {
+	const running = execute.processRunExecutionData(workflow);
+	const cancel = () => running.cancel();
+	const timeOut = () => {
+		execute.timedOut = true;
+		cancel();
+	};
+	const timer = start.timeoutMs ? setTimeout(timeOut, start.timeoutMs) : undefined;
+	start.signal?.addEventListener('abort', cancel);
+	start.onReady?.({ executionId: start.id, cancel });
+	if (start.signal?.aborted) cancel();
+	try {
+		return await running;
+	} finally {
+		clearTimeout(timer);
+		start.signal?.removeEventListener('abort', cancel);
+	}
+}

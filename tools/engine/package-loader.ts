@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, parse } from 'node:path';
+import { LazyPackageDirectoryLoader, PackageDirectoryLoader } from 'n8n-core';
+import type { ICredentialType, INodeType, IVersionedNodeType } from 'n8n-workflow';
+
+/** `dist`: the built package, as n8n loads it. `source`: the TypeScript files it is built from. */
+export type NodesFrom = 'dist' | 'source';
+
+/** What n8n's own loaders offer of a package. */
+export interface PackageLoader {
+	readonly packageName: string;
+	getNode(name: string): { type: INodeType | IVersionedNodeType };
+	getCredential(name: string): { type: ICredentialType };
+}
+
+interface Manifest {
+	n8n?: { nodes?: string[]; credentials?: string[] };
+}
+
+/** n8n's loader, pointed at the sources instead of the files built from them. */
+class SourceLoader extends PackageDirectoryLoader {
+	protected override resolvePath(file: string): string {
+		return super.resolvePath(file.replace(/^dist\//, '').replace(/\.js$/, '.ts'));
+	}
+}
+
+/**
+ * Opens a community package by its `package.json`. Each node is loaded when it is first asked for,
+ * so one that does not compile yet does not stop the others.
+ * Throws when the manifest cannot be read.
+ */
+export function openPackage(directory: string, from: NodesFrom): PackageLoader {
+	const loader =
+		from === 'dist' ? new PackageDirectoryLoader(directory) : new SourceLoader(directory);
+	const { n8n } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Manifest;
+	for (const sourcePath of n8n?.nodes ?? []) {
+		const className = classNameOf(sourcePath);
+		loader.known.nodes[typeNameOf(className)] = { className, sourcePath };
+	}
+	for (const sourcePath of n8n?.credentials ?? []) {
+		const className = classNameOf(sourcePath);
+		loader.known.credentials[typeNameOf(className)] = { className, sourcePath };
+	}
+	return loader;
+}
+
+/**
+ * Opens one of n8n's own node packages where it is installed.
+ * Returns undefined when it is not.
+ */
+export async function openInstalled(
+	name: string,
+	directory: string,
+): Promise<PackageLoader | undefined> {
+	const manifest = findManifest(name, directory);
+	if (!manifest) return undefined;
+	const loader = new LazyPackageDirectoryLoader(dirname(manifest));
+	await loader.loadAll();
+	return loader;
+}
+
+function findManifest(name: string, directory: string): string | undefined {
+	try {
+		return createRequire(join(directory, 'package.json')).resolve(`${name}/package.json`);
+	} catch {
+		return undefined;
+	}
+}
+
+/** n8n takes the class name from the file name, as here. */
+function classNameOf(file: string): string {
+	return parse(file).name.split('.')[0];
+}
+
+/** The convention of this package: the type is named like its class, with a small first letter. */
+function typeNameOf(className: string): string {
+	return className[0].toLowerCase() + className.slice(1);
+}

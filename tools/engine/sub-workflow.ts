@@ -1,0 +1,76 @@
+import { createRunExecutionData } from 'n8n-workflow';
+import type {
+	ExecuteWorkflowData,
+	ExecuteWorkflowOptions,
+	IExecuteWorkflowInfo,
+	INode,
+	IWorkflowExecuteAdditionalData,
+	ITaskData,
+} from 'n8n-workflow';
+import type { CredentialsByType } from './credentials';
+import { execute } from './execution';
+import type { Host } from './host';
+import type { ExecutionRecord, WorkflowJson } from './run';
+
+/**
+ * What a node's `executeWorkflow` does in n8n: runs a workflow given as code as an execution of its
+ * own. Returns its last node's output, also when it went to sleep. Throws the error it failed with.
+ */
+export async function executeWorkflow(
+	host: Host,
+	credentials: CredentialsByType,
+	info: IExecuteWorkflowInfo,
+	parent: IWorkflowExecuteAdditionalData,
+	options: ExecuteWorkflowOptions,
+): Promise<ExecuteWorkflowData> {
+	if (!info.code) throw new Error('The engine host knows sub-workflows given as code only');
+	const workflow: WorkflowJson = structuredClone(info.code);
+	workflow.id ??= options.parentWorkflowId;
+	workflow.settings ??= options.parentWorkflowSettings;
+	const { parentExecution, inputData = [{ json: {} }] } = options;
+	const node = startOf(workflow);
+	const stack = [
+		{ node, data: { main: [inputData] }, metadata: { parentExecution }, source: null },
+	];
+	const data = createRunExecutionData({
+		executionData: { nodeExecutionStack: stack },
+		parentExecution,
+	});
+	const rootMode = parent.rootExecutionMode ?? options.executionMode;
+	const id = host.nextId();
+	const child = execute(host, { id, workflow, mode: 'integrated', credentials, data, rootMode });
+	if (options.doNotWaitToFinish) return { executionId: id, data: [null] };
+	return resultOf(await child);
+}
+
+/** Returns the last run of the node that ran last. */
+export function lastTask({ state }: ExecutionRecord): ITaskData | undefined {
+	const { lastNodeExecuted, runData } = state.data.resultData;
+	return lastNodeExecuted ? runData[lastNodeExecuted]?.at(-1) : undefined;
+}
+
+function resultOf(record: ExecutionRecord): ExecuteWorkflowData {
+	const { state, id } = record;
+	if (!state.finished && state.status !== 'waiting') throw childError(record);
+	const output = lastTask(record)?.data?.main ?? [];
+	return { executionId: id, data: output, waitTill: state.waitTill };
+}
+
+/** n8n makes an error of the child's stored one again, and keeps its fields. */
+function childError({ state, id }: ExecutionRecord): Error {
+	const { error } = state.data.resultData;
+	return Object.assign(new Error(error?.message ?? 'The sub-workflow failed'), error, {
+		executionId: id,
+	});
+}
+
+function startOf(workflow: WorkflowJson): INode {
+	const isStart = ({ type }: INode) => type.endsWith('.executeWorkflowTrigger');
+	const start = workflow.nodes.find(isStart) ?? workflow.nodes.find(isManualStart);
+	if (!start) throw new Error('The sub-workflow has no node to start from');
+	return start;
+}
+
+function isManualStart({ type }: INode): boolean {
+	return type === 'n8n-nodes-base.manualTrigger' || type === 'n8n-nodes-base.start';
+}
