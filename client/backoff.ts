@@ -1,0 +1,51 @@
+import { CancelledError, GenerationError } from './errors';
+import type { Clock, Random } from './ports';
+
+/** Six tries again, with pauses of 1 s to at most 30 s: about a minute and a half in all (spec 7, retry rule 3). */
+const MAX_RETRIES = 6;
+const MAX_DELAY_SECONDS = 30;
+
+/**
+ * The pause before a try: doubling from 1 s to at most 30 s, with jitter over its upper half, so that many clients
+ * that were refused together do not come back together.
+ *
+ * @param attempt 0 for the first try again
+ * @returns milliseconds
+ */
+export function backoffDelay(attempt: number, random: Random): number {
+	const shortest = Math.min(2 ** attempt, MAX_DELAY_SECONDS / 2);
+	return shortest * (1 + random()) * 1000;
+}
+
+export interface RetryPorts {
+	clock: Clock;
+	random: Random;
+	/** Ends the waiting; what is thrown then is a `CancelledError`. */
+	signal: AbortSignal;
+	/** Told of every try again, for the step's summary. */
+	onRetry?: (error: GenerationError) => void;
+}
+
+/**
+ * Runs a request again after errors that pass by themselves, a bounded number of times.
+ *
+ * @param safe which errors may be tried again without the risk of paying twice
+ * @throws the last error, or `CancelledError` once the signal has aborted
+ */
+export async function withRetries<T>(
+	run: () => Promise<T>,
+	safe: (error: GenerationError) => boolean,
+	{ clock, random, signal, onRetry }: RetryPorts,
+): Promise<T> {
+	for (let attempt = 0; ; attempt++) {
+		try {
+			return await run();
+		} catch (error) {
+			const again = error instanceof GenerationError && safe(error) && attempt < MAX_RETRIES;
+			if (!again) throw error;
+			onRetry?.(error);
+			await clock.sleep(backoffDelay(attempt, random), signal);
+			if (signal.aborted) throw new CancelledError();
+		}
+	}
+}

@@ -1,0 +1,37 @@
+/** One entry of the live catalogue (spec 2.2); handed on as it came. */
+export interface Model {
+	id: string;
+	type?: string;
+	name?: string;
+	provider?: string;
+	description?: string;
+	/** `<width>x<height>` */
+	max_resolution?: string;
+	/** Average generation time in seconds. */
+	avg_speed_seconds?: number;
+	[key: string]: unknown;
+}
+
+export type ModelFilter = 'all' | 'image' | 'video';
+
+/** How a model is offered in a list: its name, and what tells it from the others. */
+export function describeModel(model: Model): { name: string; description: string } {
+	const facts = [
+		model.provider,
+		model.max_resolution && `up to ${model.max_resolution}`,
+		model.avg_speed_seconds !== undefined && `about ${model.avg_speed_seconds} s`,
+	].filter(Boolean);
+	return {
+		name: [model.name ?? model.id, ...facts].join(' · '),
+		description: model.description ?? '',
+	};
+}
+
+/** Whether every word of a search appears somewhere in what is known of the model. */
+export function matchesModel(model: Model, search: string): boolean {
+	const known = [model.id, model.name, model.provider, model.description].join(' ').toLowerCase();
+	return search
+		.toLowerCase()
+		.split(/\s+/)
+		.every((word) => known.includes(word));
+}

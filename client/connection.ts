@@ -1,0 +1,69 @@
+import { GenerationError } from './errors';
+
+/**
+ * Codes of errors that come before a request can leave: the name did not resolve, the port refused, there is no route,
+ * or the certificate was not accepted. Everything else may have reached the service.
+ */
+const NEVER_SENT = new Set([
+	'ECONNREFUSED',
+	'ENOTFOUND',
+	'EAI_AGAIN',
+	'EHOSTUNREACH',
+	'ENETUNREACH',
+	'EHOSTDOWN',
+	'ENETDOWN',
+	'EADDRNOTAVAIL',
+	'ERR_INVALID_URL',
+	'ERR_TLS_CERT_ALTNAME_INVALID',
+	'CERT_HAS_EXPIRED',
+	'DEPTH_ZERO_SELF_SIGNED_CERT',
+	'SELF_SIGNED_CERT_IN_CHAIN',
+	'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Those of them that trying again will not mend. */
+const PERMANENT = /^(ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/;
+
+/**
+ * Turns the rejection of a request that got no answer into an error. Whether it was charged is known only where the
+ * connection was never made.
+ *
+ * @param failure what the request port rejected with; its chain of causes is searched for Node's error codes
+ * @param charging whether the request could have charged credits
+ */
+export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
+	const { code, connecting } = rootCause(failure);
+	if (connecting || (code !== null && NEVER_SENT.has(code))) {
+		return new GenerationError({
+			title: 'The service cannot be reached',
+			description:
+				'No connection was made, so nothing was charged. Check the base address in the credential, and that the service is up.',
+			code: 'connection_failed',
+			retry: code !== null && PERMANENT.test(code) ? 'never' : 'backoff',
+		});
+	}
+	return new GenerationError({
+		title: 'The connection broke before an answer came',
+		description: 'Try again later.',
+		code: 'connection_lost',
+		charge: charging ? 'unknown' : 'none',
+		retry: 'backoff',
+	});
+}
+
+/** Node's error code, and whether it came while connecting, from anywhere in the chain of causes. */
+function rootCause(failure: unknown): { code: string | null; connecting: boolean } {
+	let code: string | null = null;
+	let connecting = false;
+	let link: unknown = failure;
+	// An error chain is short; the bound guards against one that loops.
+	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
+		const error = link as { code?: unknown; syscall?: unknown; cause?: unknown; errors?: unknown };
+		if (typeof error.code === 'string') code = error.code;
+		if (error.syscall === 'connect' || error.syscall === 'getaddrinfo') connecting = true;
+		// Node tries several addresses of one name, and wraps what each of them answered.
+		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
+	}
+	return { code, connecting };
+}

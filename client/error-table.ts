@@ -1,0 +1,144 @@
+/** What may be done again after an error: never; after a while (5xx); or as soon as a slot is free (spec 7, retry rules). */
+export type RetryRule = 'never' | 'backoff' | 'slot';
+
+export interface ErrorRow {
+	/** What happened, for a person. */
+	title: string;
+	/** What to do next. */
+	advice: string;
+	retry?: RetryRule;
+	/** True where every further creating request of the step would be refused too. */
+	stopsSubmitting?: true;
+}
+
+const KEY_REFUSED: ErrorRow = {
+	title: 'The API key was refused',
+	advice:
+		'Open the Media Generation API credential and check the key: it may be missing, mistyped, expired or revoked. A lost key is replaced on the API / MCP Access page of the service.',
+	stopsSubmitting: true,
+};
+
+const OUT_OF_CREDITS: ErrorRow = {
+	title: 'Not enough credits',
+	advice:
+		'Top up the account, or lower the cost (fewer items, a cheaper model, a shorter or smaller output). Then run the step again: what is already paid for is taken up, not paid twice.',
+	stopsSubmitting: true,
+};
+
+const TRANSIENT = 'It was tried several times with growing pauses. Try again later.';
+
+/** Spec 7, one row a code; the forms stated twice there (401 and 403) are rows of their own. */
+const BY_CODE: Record<string, ErrorRow> = {
+	invalid_request: {
+		title: 'The service could not read the request',
+		advice: 'Check that all required fields of this item are filled in and well-formed.',
+	},
+	invalid_parameter: {
+		title: 'A parameter is out of range or not supported',
+		advice:
+			'Change the parameter named below. Sizes, durations and resolutions vary by model: the Generation Models node lists what each one can do.',
+	},
+	authentication_error: KEY_REFUSED,
+	invalid_api_key: KEY_REFUSED,
+	expired_api_key: {
+		...KEY_REFUSED,
+		title: 'The API key has expired or was revoked',
+		advice: 'Create a new key on the API / MCP Access page and put it into the credential.',
+	},
+	insufficient_credits: OUT_OF_CREDITS,
+	forbidden: {
+		title: 'The API key lacks permission for this',
+		advice: 'Use a key that may create and read generations, or have its permissions extended.',
+		stopsSubmitting: true,
+	},
+	CONNECTION_PAUSED: {
+		title: 'The connected app is paused',
+		advice: 'Resume it in the app under API / MCP Access, Connected apps. Then run the step again.',
+		stopsSubmitting: true,
+	},
+	model_not_found: {
+		title: 'The model does not exist',
+		advice: 'Choose a model from the list, or check the id: the live catalogue is authoritative.',
+	},
+	generation_not_found: {
+		title: 'The generation does not exist',
+		advice: 'Check the generation id, and that the credential is of the account that created it.',
+	},
+	generation_in_progress: {
+		title: 'A conflicting generation is already running',
+		advice: 'Wait until it has finished, then run the step again.',
+	},
+	payload_too_large: {
+		title: 'The request is too large',
+		advice: 'Pass large reference inputs as https:// URLs; inline data may hold about 4.5 MB.',
+	},
+	unsupported_parameter: {
+		title: 'The chosen model does not support a parameter',
+		advice: 'Remove the parameter named below, or choose a model that supports it.',
+	},
+	CONCURRENCY_LIMIT_REACHED: {
+		title: 'No free slot: all concurrent generations of the plan are running',
+		advice:
+			'The step waited for a free slot until its timeout. Raise the timeout, let other workflows finish, or choose a larger plan.',
+		retry: 'slot',
+	},
+	CONNECTION_LIMIT_REACHED: {
+		title: 'The daily credit limit of the connected app is reached',
+		advice:
+			'Raise the limit in the app under API / MCP Access, Connected apps, or wait until it frees up (rolling 24 hours).',
+		stopsSubmitting: true,
+	},
+	server_error: {
+		title: 'The service had an internal error',
+		advice: TRANSIENT,
+		retry: 'backoff',
+	},
+	model_unavailable: {
+		title: 'The model is temporarily unavailable',
+		advice: `${TRANSIENT} Or choose another model.`,
+		retry: 'backoff',
+	},
+	service_unavailable: {
+		title: 'The service is down for maintenance',
+		advice: TRANSIENT,
+		retry: 'backoff',
+	},
+};
+
+/** What a code is not listed for: by HTTP status, so that unknown codes and foreign bodies still say something. */
+function byStatus(status: number): ErrorRow {
+	if (status >= 300 && status < 400) {
+		return {
+			title: 'The base address redirects elsewhere',
+			advice:
+				'Put the final address of the service into the credential: the API key is never sent across a redirect.',
+			stopsSubmitting: true,
+		};
+	}
+	if (status === 401) return KEY_REFUSED;
+	if (status === 402) return OUT_OF_CREDITS;
+	if (status === 429) {
+		return {
+			title: 'Too many requests',
+			advice: 'Lower Max Concurrent or raise the polling interval, and try again later.',
+			retry: 'backoff',
+		};
+	}
+	if (status >= 500) {
+		return { title: 'The service failed to answer', advice: TRANSIENT, retry: 'backoff' };
+	}
+	return {
+		title: 'The service refused the request',
+		advice: 'Check the base address in the credential and the parameters of this item.',
+	};
+}
+
+/**
+ * The row for an error (spec 7). Clients branch on the code; the status decides only where the code is unknown.
+ *
+ * @param code the service's code, `null` where the answer had none
+ */
+export function errorRow(code: string | null, status: number): ErrorRow {
+	const known = code !== null && Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
+	return known ?? byStatus(status);
+}

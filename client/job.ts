@@ -1,0 +1,17 @@
+import type { CreateRequest } from './service';
+
+/** What one item asks of the pipeline: a request to create and wait for, or an id to wait for. */
+export interface Job {
+	/** Index of the input item. */
+	itemIndex: number;
+	/** The id of a generation that exists. */
+	id?: string;
+	/** Builds the creating request. Called when it is this job's turn, so that large inputs are not held for long. */
+	request?: () => Promise<CreateRequest>;
+	/** False: hand on the generation as it is. */
+	wait: boolean;
+	/** How long to wait for the generation, and how long for any free slot. */
+	timeoutMs: number;
+	onTimeout: 'error' | 'continue';
+	onUncertainCharge: 'error' | 'resubmit';
+}

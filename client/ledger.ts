@@ -1,0 +1,77 @@
+import { createHash } from 'crypto';
+
+import { GenerationError, sentences } from './errors';
+import type { Generation } from './generation';
+import type { CreateRequest } from './service';
+
+/** What is known of one paid request. Without an id its answer never came: whether it was charged is open. */
+export interface LedgerEntry {
+	id?: string;
+	/** The last status seen. */
+	status?: string;
+}
+
+/**
+ * What the tries of one step have paid for, so that a later try takes up the generation that exists. It lives in a
+ * plain object that n8n keeps with the execution: it survives Retry On Fail and "Retry execution".
+ */
+export class Ledger {
+	/**
+	 * @param entries the object kept with the execution; written to at once
+	 * @param runIndex which run of the node this is: a later run of a loop is to pay for its own
+	 */
+	constructor(
+		private readonly entries: Record<string, LedgerEntry>,
+		private readonly runIndex: number,
+	) {}
+
+	/** One key for an item's request: a changed prompt is a new request. */
+	key(itemIndex: number, request: CreateRequest): string {
+		const print = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 32);
+		return `${this.runIndex}:${itemIndex}:${print}`;
+	}
+
+	find(key: string): LedgerEntry | undefined {
+		return this.entries[key];
+	}
+
+	/** Whether a request went out of which nobody knows what came of it. */
+	isOpen(key: string): boolean {
+		const entry = this.find(key);
+		return entry !== undefined && entry.id === undefined;
+	}
+
+	/** Written before the request leaves. */
+	intend(key: string): void {
+		this.entries[key] = {};
+	}
+
+	/** Written as soon as the id is known, and when the status changes. */
+	record(key: string, { item: { id, status } }: Generation): void {
+		this.entries[key] = { id, status };
+	}
+
+	/** The request was certainly not charged. */
+	withdraw(key: string): void {
+		delete this.entries[key];
+	}
+}
+
+/**
+ * The error of an item whose creating request went out without an answer coming back. Nothing sends it again by itself.
+ *
+ * @param cause what happened to the request; `null` where an earlier try of the step left it open
+ */
+export function uncertainCharge(cause: GenerationError | null): GenerationError {
+	return new GenerationError({
+		title: 'The answer to a creating request was lost: it may have been charged',
+		description: sentences(
+			cause === null ? 'It was sent in an earlier try of this step' : cause.message,
+			cause?.status ? `HTTP ${cause.status}` : null,
+			'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and run the step again',
+		),
+		code: 'uncertain_charge',
+		status: cause?.status,
+		charge: 'unknown',
+	});
+}

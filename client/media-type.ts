@@ -1,0 +1,124 @@
+/** What a file is, told from its first bytes; the file extension that belongs to it. */
+interface Signature {
+	mimeType: string;
+	/** Bytes (latin1) at `offset`. */
+	bytes: string | RegExp;
+	offset?: number;
+}
+
+/** How many of the first bytes are needed. */
+export const SNIFF_BYTES = 64;
+
+const SIGNATURES: Signature[] = [
+	{ mimeType: 'image/png', bytes: '\x89PNG\r\n\x1a\n' },
+	{ mimeType: 'image/jpeg', bytes: '\xff\xd8\xff' },
+	{ mimeType: 'image/gif', bytes: 'GIF8' },
+	{ mimeType: 'image/webp', bytes: /^RIFF[^]{4}WEBP/ },
+	{ mimeType: 'image/avif', bytes: /^ftypavi[fs]/, offset: 4 },
+	{ mimeType: 'image/heic', bytes: /^ftyp(hei[cx]|mif1)/, offset: 4 },
+	{ mimeType: 'image/bmp', bytes: /^BM[^]{4}\0{4}/ },
+	{ mimeType: 'image/tiff', bytes: /^(II\*\0|MM\0\*)/ },
+	{ mimeType: 'video/quicktime', bytes: 'ftypqt  ', offset: 4 },
+	{ mimeType: 'audio/mp4', bytes: 'ftypM4A ', offset: 4 },
+	{ mimeType: 'video/mp4', bytes: 'ftyp', offset: 4 },
+	{ mimeType: 'video/webm', bytes: /^\x1aE\xdf\xa3[^]*webm/ },
+	{ mimeType: 'video/x-matroska', bytes: /^\x1aE\xdf\xa3[^]*matroska/ },
+	{ mimeType: 'video/x-msvideo', bytes: /^RIFF[^]{4}AVI / },
+	{ mimeType: 'audio/wav', bytes: /^RIFF[^]{4}WAVE/ },
+	{ mimeType: 'audio/ogg', bytes: 'OggS' },
+	{ mimeType: 'audio/flac', bytes: 'fLaC' },
+	{ mimeType: 'audio/mpeg', bytes: /^(ID3|\xff[\xfb\xf3\xf2])/ },
+];
+
+const EXTENSIONS: Record<string, string[]> = {
+	'image/png': ['png'],
+	'image/jpeg': ['jpg', 'jpeg'],
+	'image/gif': ['gif'],
+	'image/webp': ['webp'],
+	'image/avif': ['avif'],
+	'image/heic': ['heic', 'heif'],
+	'image/bmp': ['bmp'],
+	'image/tiff': ['tif', 'tiff'],
+	'image/svg+xml': ['svg'],
+	'video/mp4': ['mp4', 'm4v'],
+	'video/quicktime': ['mov', 'qt'],
+	'video/webm': ['webm'],
+	'video/x-matroska': ['mkv'],
+	'video/x-msvideo': ['avi'],
+	'audio/mp4': ['m4a'],
+	'audio/wav': ['wav'],
+	'audio/ogg': ['ogg', 'oga'],
+	'audio/flac': ['flac'],
+	'audio/mpeg': ['mp3'],
+	'application/octet-stream': ['bin'],
+};
+
+/** The longest file name that common file systems take, in bytes, with room for what a storage adds. */
+const MAX_NAME_BYTES = 200;
+
+/**
+ * The MIME type of a file: what its first bytes say, else what was stated with it.
+ *
+ * @param stated a Content-Type header, parameters allowed
+ * @param head the first bytes of the file, `SNIFF_BYTES` or more where it has them
+ */
+export function mediaType(stated: string | undefined, head: Uint8Array): string {
+	const plain = stated?.split(';')[0].trim().toLowerCase();
+	return sniff(head) ?? (plain && plain !== 'text/plain' ? plain : 'application/octet-stream');
+}
+
+function sniff(head: Uint8Array): string | null {
+	const text = String.fromCharCode(...head.subarray(0, SNIFF_BYTES));
+	const match = SIGNATURES.find(({ bytes, offset = 0 }) => {
+		const from = text.slice(offset);
+		return typeof bytes === 'string' ? from.startsWith(bytes) : bytes.test(from);
+	});
+	return match?.mimeType ?? null;
+}
+
+/** Whether a storage answered with a page or an error document where a picture or video was due. */
+export function isDocument(mimeType: string): boolean {
+	return /^(text\/(?!plain)|application\/(json|xml|xhtml\+xml|problem\+json)$)/.test(mimeType);
+}
+
+/**
+ * A file name that any storage takes, with the extension that belongs to the bytes.
+ *
+ * @param wanted any text; path separators, control and reserved characters are replaced
+ */
+export function safeFileName(wanted: string, mimeType: string): string {
+	const cleaned = wanted
+		.normalize('NFC')
+		.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
+		.replace(/[/\\:*?"<>|]/g, '-')
+		.replace(/^[.\s]+|[.\s]+$/g, '');
+	const extensions = EXTENSIONS[mimeType] ?? [mimeType.split('/')[1].replace(/^x-|\+.*$/g, '')];
+	const stem = withoutExtension(cleaned) || 'output';
+	const own = extensionOf(cleaned);
+	const extension = extensions.includes(own) ? own : extensions[0];
+	return `${truncated(stem, MAX_NAME_BYTES - extension.length - 1)}.${extension}`;
+}
+
+/** Only what we know as a file type counts as an extension: the end of "v1.5" does not. */
+function extensionOf(name: string): string {
+	const last = /\.([^.]+)$/.exec(name)?.[1].toLowerCase() ?? '';
+	return Object.values(EXTENSIONS).some((extensions) => extensions.includes(last)) ? last : '';
+}
+
+function withoutExtension(name: string): string {
+	const extension = extensionOf(name);
+	return extension === '' ? name : name.slice(0, -extension.length - 1);
+}
+
+/** Cut to so many bytes of UTF-8, between characters. */
+function truncated(text: string, bytes: number): string {
+	const encoder = new TextEncoder();
+	let used = 0;
+	let kept = '';
+	for (const character of text) {
+		used += encoder.encode(character).length;
+		if (used > bytes) break;
+		kept += character;
+	}
+	return kept;
+}

@@ -1,0 +1,52 @@
+/** A presigned URL lives one hour from its issue (spec 8). */
+const LIFETIME_SECONDS = 3600;
+
+/**
+ * When a presigned URL expires. Object stores write it into the URL; where this one does not, the spec's hour from
+ * the generation's creation is a safe lower bound, for no URL is issued earlier.
+ *
+ * @param created Unix seconds at which the generation was accepted, if known
+ * @param now milliseconds since the Unix epoch
+ * @returns ISO 8601 UTC, or `null` where it cannot be known
+ */
+export function presignedUrlExpiry(
+	url: string,
+	created: number | null,
+	now: number,
+): string | null {
+	const stated = statedExpiry(url);
+	if (stated !== null) return new Date(stated).toISOString();
+	if (created === null) return null;
+	const bound = (created + LIFETIME_SECONDS) * 1000;
+	return bound > now ? new Date(bound).toISOString() : null;
+}
+
+/** Milliseconds since the Unix epoch: from the signature's date and lifetime (S3, GCS), or its plain end. */
+function statedExpiry(url: string): number | null {
+	const query = queryOf(url);
+	for (const vendor of ['x-amz', 'x-goog']) {
+		const issued = basicIsoDate(query.get(`${vendor}-date`));
+		const lifetime = Number(query.get(`${vendor}-expires`) ?? NaN);
+		if (issued !== null && Number.isFinite(lifetime)) return issued + lifetime * 1000;
+	}
+	const end = Number(query.get('expires') || NaN);
+	return Number.isFinite(end) ? end * 1000 : null;
+}
+
+function queryOf(url: string): Map<string, string> {
+	try {
+		return new Map(
+			[...new URL(url).searchParams].map(([name, value]) => [name.toLowerCase(), value]),
+		);
+	} catch {
+		return new Map();
+	}
+}
+
+/** `20261120T143000Z`, as signatures write it, in milliseconds since the Unix epoch. */
+function basicIsoDate(text: string | undefined): number | null {
+	const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
+	if (!parts) return null;
+	const [year, month, day, hour, minute, second] = parts.slice(1).map(Number);
+	return Date.UTC(year, month - 1, day, hour, minute, second);
+}

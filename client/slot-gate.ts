@@ -1,0 +1,133 @@
+import { backoffDelay } from './backoff';
+import { CancelledError, GenerationError, sentences } from './errors';
+import type { Clock, Random } from './ports';
+
+export interface SlotGatePorts {
+	clock: Clock;
+	random: Random;
+	/** Ends all waiting. */
+	signal: AbortSignal;
+}
+
+/**
+ * The way to the service's concurrent slots, which the whole account shares with others. Open until the service
+ * answers 429 `CONCURRENCY_LIMIT_REACHED`; from then on one item at a time asks for a slot: when one of our own
+ * generations has finished, else after a backoff (spec 7, retry rule 1).
+ */
+export class SlotGate {
+	private limited = false;
+	/** Slots that our own generations have given back, or that a successful probe suggests. */
+	private free = 0;
+	private refusals = 0;
+	private probeAt = 0;
+	/** When the waiting for any slot began; a slot gained or given back begins it anew. */
+	private starvedSince: number | null = null;
+	private line: Promise<unknown> = Promise.resolve();
+	private wake = new AbortController();
+	private lastRefusal: GenerationError | null = null;
+
+	/** Milliseconds during which items stood in line for a slot. */
+	waitedMs = 0;
+
+	constructor(private readonly ports: SlotGatePorts) {
+		ports.signal.addEventListener('abort', () => this.wakeUp(), { once: true });
+	}
+
+	/**
+	 * Runs a creating request as soon as there may be a slot for it, and again for as long as there is none.
+	 *
+	 * @param timeoutMs how long no slot at all may be gained before the item gives up
+	 * @throws what `create` throws, the last refusal once the timeout has passed, or `CancelledError`
+	 */
+	async pass<T>(create: () => Promise<T>, timeoutMs: number): Promise<T> {
+		if (!this.limited) {
+			const made = await this.attempt(create);
+			if (made !== undefined) return made.result;
+		}
+		return await this.inLine(async () => await this.createWhenFree(create, timeoutMs));
+	}
+
+	/** One of our own generations has finished: its slot is the account's again. */
+	release(): void {
+		if (!this.limited) return;
+		this.free++;
+		this.starvedSince = this.ports.clock.now();
+		this.wakeUp();
+	}
+
+	private async createWhenFree<T>(create: () => Promise<T>, timeoutMs: number): Promise<T> {
+		for (;;) {
+			const probing = await this.slotOrProbe(timeoutMs);
+			const made = await this.attempt(create);
+			if (made === undefined) continue;
+			this.starvedSince = null;
+			// A probe that went through shows that others have left: see at once whether there is more room.
+			if (probing) {
+				this.refusals = 0;
+				this.free = Math.max(this.free, 1);
+			}
+			return made.result;
+		}
+	}
+
+	/** @returns `undefined` where the service has no slot */
+	private async attempt<T>(create: () => Promise<T>): Promise<{ result: T } | undefined> {
+		try {
+			return { result: await create() };
+		} catch (error) {
+			if (!(error instanceof GenerationError) || error.retry !== 'slot') throw error;
+			this.refused(error);
+			return undefined;
+		}
+	}
+
+	private refused(error: GenerationError): void {
+		const now = this.ports.clock.now();
+		this.limited = true;
+		this.lastRefusal = error;
+		this.starvedSince ??= now;
+		this.probeAt = now + backoffDelay(this.refusals++, this.ports.random);
+	}
+
+	/** Waits until asking makes sense again. @returns whether it is only a probe, no slot being known to be free */
+	private async slotOrProbe(timeoutMs: number): Promise<boolean> {
+		const { clock, signal } = this.ports;
+		for (;;) {
+			if (signal.aborted) throw new CancelledError();
+			if (this.free > 0) {
+				this.free--;
+				return false;
+			}
+			const now = clock.now();
+			const giveUpAt = (this.starvedSince ?? now) + timeoutMs;
+			if (now >= giveUpAt) throw this.starved(timeoutMs);
+			if (now >= this.probeAt) return true;
+			await clock.sleep(Math.min(this.probeAt, giveUpAt) - now, this.wake.signal);
+			this.waitedMs += clock.now() - now;
+		}
+	}
+
+	private starved(timeoutMs: number): GenerationError {
+		const refusal = this.lastRefusal as GenerationError;
+		return refusal.with({
+			description: sentences(
+				`No slot became free within ${timeoutMs / 1000} s, so this item was not sent and nothing was charged for it`,
+				refusal.description,
+			),
+			retry: 'never',
+		});
+	}
+
+	private wakeUp(): void {
+		const sleeping = this.wake;
+		this.wake = new AbortController();
+		sleeping.abort();
+	}
+
+	/** First come, first served. */
+	private async inLine<T>(run: () => Promise<T>): Promise<T> {
+		const turn = this.line.then(run, run);
+		this.line = turn.catch(() => undefined);
+		return await turn;
+	}
+}
