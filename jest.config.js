@@ -15,6 +15,10 @@ module.exports = {
 		{ ...shared, displayName: 'engine', testMatch: ['<rootDir>/test/engine/**/*.test.ts'] },
 	],
 	collectCoverageFrom: ['client/**/*.ts', 'nodes/**/*.ts', 'credentials/**/*.ts'],
-	coverageThreshold: { global: { lines: 95, branches: 90 } },
-	coverageReporters: ['text', 'text-summary', 'lcov'],
+	coverageThreshold: {
+		'./client/': { lines: 95, branches: 90 },
+		'./nodes/': { lines: 95, branches: 90 },
+	},
+	// No HTML: the linter would go through its scripts.
+	coverageReporters: [['text', { skipFull: true }], 'text-summary', 'lcovonly'],
 };

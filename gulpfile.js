@@ -1,0 +1,53 @@
+/** Builds `dist`: the compiled nodes, and beside them the assets that n8n looks for. */
+const { spawn } = require('node:child_process');
+const { rm } = require('node:fs/promises');
+const { Transform } = require('node:stream');
+const { pipeline } = require('node:stream/promises');
+
+const { dest, parallel, series, src } = require('gulp');
+
+async function clean() {
+	await rm('dist', { recursive: true, force: true });
+}
+
+function compile() {
+	const tsc = require.resolve('typescript/bin/tsc');
+	return spawn(process.execPath, [tsc, '-p', 'tsconfig.json', '--noEmitOnError'], {
+		stdio: 'inherit',
+	});
+}
+
+/** Puts every file through a check, which throws or returns the text to publish. */
+function checked(check) {
+	return new Transform({
+		objectMode: true,
+		transform(file, _encoding, done) {
+			Promise.resolve()
+				.then(() => check(file.relative, file.contents.toString()))
+				.then((text) => {
+					file.contents = Buffer.from(text);
+					done(null, file);
+				})
+				.catch((error) => done(new Error(`${file.relative}: ${error.message}`)));
+		},
+	});
+}
+
+function publish(displayName, glob, rule) {
+	const task = async () => {
+		const rules = await import('./tools/asset-rules.mjs');
+		await pipeline(src(glob, { base: '.' }), checked(rules[rule]), dest('dist'));
+	};
+	return Object.assign(task, { displayName });
+}
+
+const assets = parallel(
+	publish('icons', 'icons/*.svg', 'checkIcon'),
+	publish('codex', 'nodes/*/*.node.json', 'checkCodex'),
+	publish('schemas', 'nodes/*/__schema__/**/*.json', 'checkSchema'),
+);
+
+exports.clean = clean;
+exports.assets = assets;
+exports.build = series(clean, compile, assets);
+exports.default = exports.build;

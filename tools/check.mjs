@@ -1,0 +1,85 @@
+// node tools/check.mjs, which is `npm test`
+// Every check there is, in order, up to the first that fails; then what took how long.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, sep } from 'node:path';
+
+import { ensureDependenciesOrExit } from './dependencies.mjs';
+import { root, run, seconds } from './run.mjs';
+
+const resultsFile = join(root, 'output', 'jest.json');
+const jest = ['--coverage', '--json', `--outputFile=${resultsFile}`];
+
+const steps = [
+	{ name: 'Lint', commands: [[process.execPath, join('tools', 'lint.mjs')]] },
+	{ name: 'Format', commands: [['prettier', '--check', '.']] },
+	{
+		name: 'Types',
+		commands: [
+			['tsc', '-p', 'tsconfig.json', '--noEmit'],
+			['tsc', '-p', 'tsconfig.tools.json'],
+		],
+	},
+	{ name: 'Tests', commands: [['jest', ...jest]] },
+];
+
+async function runStep({ name, commands }) {
+	console.log(`\n--- ${name} ---`);
+	const started = Date.now();
+	for (const [command, ...args] of commands) {
+		const { code } = await run(command, args);
+		if (code !== 0) return { name, code, duration: Date.now() - started };
+	}
+	return { name, code: 0, duration: Date.now() - started };
+}
+
+async function runSteps() {
+	const done = [];
+	for (const step of steps) {
+		const result = await runStep(step);
+		done.push(result);
+		if (result.code !== 0) break;
+	}
+	return done;
+}
+
+/** Jest's totals; a test file that does not even load counts as one failure. */
+function readTotals() {
+	if (!existsSync(resultsFile)) return { passed: 0, failed: 0, projects: '' };
+	const results = JSON.parse(readFileSync(resultsFile, 'utf8'));
+	const count = (engine) =>
+		results.testResults
+			.filter(({ name }) => name.includes(`${sep}engine${sep}`) === engine)
+			.reduce((sum, { assertionResults }) => sum + assertionResults.length, 0);
+	return {
+		passed: results.numPassedTests,
+		failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+		projects: `${count(false)} unit, ${count(true)} engine`,
+	};
+}
+
+function printSummary(installed, done, totals) {
+	const line = (name, duration, text) =>
+		console.log(`  ${name.padEnd(8)}${seconds(duration).padStart(9)}  ${text}`);
+	console.log('\n--- Summary ---');
+	if (installed > 0) line('Install', installed, 'done');
+	for (const { name, code, duration } of done) {
+		const details = name === 'Tests' && totals.projects ? ` (${totals.projects})` : '';
+		line(name, duration, (code === 0 ? 'passed' : 'FAILED') + details);
+	}
+	for (const { name } of steps.slice(done.length)) console.log(`  ${name.padEnd(19)}not run`);
+}
+
+const installed = await ensureDependenciesOrExit();
+mkdirSync(join(root, 'output'), { recursive: true });
+rmSync(resultsFile, { force: true });
+
+const done = await runSteps();
+const last = done.at(-1);
+const totals = readTotals();
+printSummary(installed, done, totals);
+if (last.code !== 0) {
+	const untested = existsSync(resultsFile) ? '' : ' No test has run.';
+	console.log(`\n${last.name} failed: what is wrong is printed above.${untested}`);
+}
+console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
+process.exitCode = last.code === 0 ? 0 : 1;

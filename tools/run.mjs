@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { dirname, delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of this package. */
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const windows = process.platform === 'win32';
+
+function environment(extra) {
+	const bin = join(root, 'node_modules', '.bin');
+	const path = process.env.PATH ?? process.env.Path ?? '';
+	return { ...process.env, PATH: `${bin}${delimiter}${path}`, ...extra };
+}
+
+/**
+ * Runs a command of this machine or of `node_modules/.bin` in the package's folder.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ env?: Record<string, string>, output?: 'show' | 'tee' | 'hide' }} [options]
+ *   `show` gives it the terminal, `tee` shows and keeps what it prints, `hide` only keeps it
+ * @returns {Promise<{ code: number, stdout: string, stderr: string }>}
+ */
+export function run(command, args, { env = {}, output = 'show' } = {}) {
+	return new Promise((resolve) => {
+		const child = spawn(command, args, {
+			cwd: root,
+			env: environment(env),
+			stdio: output === 'show' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+			// The commands in node_modules/.bin are .cmd files there, which only a shell can start.
+			shell: windows && command !== process.execPath,
+		});
+		const kept = { stdout: '', stderr: '' };
+		for (const name of ['stdout', 'stderr']) {
+			child[name]?.on('data', (chunk) => {
+				kept[name] += chunk;
+				if (output === 'tee') process[name].write(chunk);
+			});
+		}
+		child.on('error', (error) => resolve({ code: 127, ...kept, stderr: error.message }));
+		child.on('close', (code) => resolve({ code: code ?? 1, ...kept }));
+	});
+}
+
+/**
+ * Runs npm: the one that started us where there is one, so that its version and settings hold.
+ *
+ * @param {string[]} args
+ * @param {Parameters<typeof run>[2]} [options]
+ */
+export function runNpm(args, options) {
+	const npm = process.env.npm_execpath;
+	return npm?.endsWith('.js') || npm?.endsWith('.cjs')
+		? run(process.execPath, [npm, ...args], options)
+		: run('npm', args, options);
+}
+
+/**
+ * @param {number} milliseconds
+ * @returns {string} such as `4.2 s`
+ */
+export function seconds(milliseconds) {
+	return `${(milliseconds / 1000).toFixed(1)} s`;
+}
