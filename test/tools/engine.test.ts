@@ -152,6 +152,28 @@ describe('stopping', () => {
 		const run = await engine.run(nodes(), { ...given(), onReady });
 		expect([run.status, tries]).toEqual(['canceled', 1]);
 		expect(run.error?.name).toBe('ManualExecutionCancelledError');
+		expect(run.output('Node')[0].json).toEqual({ aborted: true });
+		expect(run.savedAtStop?.resultData.runData).toEqual({ Start: expect.anything() });
+	});
+
+	it('runs a node again that hands on an error after the stop, if Retry On Fail is on', async () => {
+		body = async function () {
+			const signal = this.getExecutionCancelSignal();
+			if (!signal?.aborted) await new Promise((done) => signal?.addEventListener('abort', done));
+			tries++;
+			return [[{ json: { error: 'stopped' } }]];
+		};
+		const onReady = ({ cancel }: { cancel: () => void }) => void setTimeout(cancel, 20);
+		const workflow = nodes({ retryOnFail: true, maxTries: 3, waitBetweenTries: 1 });
+		const run = await engine.run(workflow, { ...given(), onReady });
+		expect([run.status, tries]).toEqual(['canceled', 3]);
+	});
+
+	it('calls an execution canceled whose error says so, though nobody stopped it', async () => {
+		body = async () => {
+			throw new Error('The generation was canceled by the service');
+		};
+		expect((await engine.run(nodes(), given())).status).toBe('canceled');
 	});
 
 	it('stops by a signal, and by the timeout of the workflow', async () => {

@@ -23,7 +23,7 @@ export async function retry(
 	{ workflow, ...stopping }: RetryOptions = {},
 ): Promise<ExecutionRecord> {
 	if (record.state.finished) throw new Error('The execution succeeded, so it cannot be retried');
-	const data = throughDatabase(record.state.data);
+	const data = throughDatabase(record.savedAtStop ?? record.state.data);
 	forgetFailure(data);
 	if (workflow) replaceNodes(host, data, workflow, record);
 	return await execute(host, {

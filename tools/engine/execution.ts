@@ -1,13 +1,12 @@
 import { ExecutionLifecycleHooks, ExternalSecretsProxy, WorkflowExecute } from 'n8n-core';
 import { Workflow } from 'n8n-workflow';
 import type {
-	IRun,
 	IRunExecutionData,
 	IWorkflowBase,
 	IWorkflowExecuteAdditionalData,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
-import { Container } from './core';
+import { Container, throughDatabase } from './core';
 import { GivenCredentials } from './credentials';
 import type { CredentialsByType } from './credentials';
 import type { Host } from './host';
@@ -48,10 +47,10 @@ export interface Start extends Stopping {
 /** Runs an execution to its end, to its next sleep or to its stop, and keeps what n8n would save. */
 export async function execute(host: Host, start: Start): Promise<ExecutionRecord> {
 	const firstLine = host.log.lines.length;
-	const state = await runToEnd(host, start);
+	const { state, savedAtStop } = await runToEnd(host, start);
 	const { id, workflow, mode, credentials, retryOf } = start;
 	const logs = host.log.lines.slice(firstLine);
-	const record = { id, workflow, mode, credentials, retryOf, state, logs };
+	const record = { id, workflow, mode, credentials, retryOf, state, savedAtStop, logs };
 	host.records.set(id, record);
 	return record;
 }
@@ -123,7 +122,10 @@ export function additionalData(
 	};
 }
 
-async function runToEnd(host: Host, start: Start): Promise<IRun> {
+async function runToEnd(
+	host: Host,
+	start: Start,
+): Promise<Pick<ExecutionRecord, 'state' | 'savedAtStop'>> {
 	const { id, mode, data } = start;
 	const extra = additionalData(host, start.credentials, id);
 	const base = start.workflow as IWorkflowBase;
@@ -132,15 +134,19 @@ async function runToEnd(host: Host, start: Start): Promise<IRun> {
 	if (start.isResumed) extra.restartExecutionId = id;
 	if (start.timeoutMs) extra.executionTimeoutTimestamp = Date.now() + start.timeoutMs;
 	const startedAt = new Date();
+	let savedAtStop: IRunExecutionData | undefined;
+	extra.hooks.addHandler('workflowExecuteAfter', ({ status, data }) => {
+		if (status === 'canceled') savedAtStop ??= throughDatabase(data);
+	});
 	try {
 		const execute = new WorkflowExecute(extra, mode, data);
 		const workflow = openWorkflow(host, start.workflow, start.credentials);
-		return await stoppable(execute, workflow, start);
+		return { state: await stoppable(execute, workflow, start), savedAtStop };
 	} catch (error) {
 		// What n8n refuses to start (a missing parameter, say) is shown as a failed execution too.
 		data.resultData.error = error as NonNullable<typeof data.resultData.error>;
 		const end = { startedAt, stoppedAt: new Date(), finished: false };
-		return { ...end, data, mode, status: 'error', storedAt: 'db' };
+		return { state: { ...end, data, mode, status: 'error', storedAt: 'db' } };
 	}
 }
 

@@ -8,6 +8,7 @@ import type {
 	INodeExecutionData,
 	IRun,
 	IRunData,
+	IRunExecutionData,
 	IWorkflowBase,
 	NodeExecutionHint,
 	WorkflowExecuteMode,
@@ -26,6 +27,8 @@ export interface ExecutionRecord {
 	credentials: CredentialsByType;
 	retryOf?: string;
 	state: IRun;
+	/** What n8n saved at the moment of a Stop: what the node does afterwards is never saved. */
+	savedAtStop?: IRunExecutionData;
 	logs: LogLine[];
 }
 
@@ -63,6 +66,14 @@ export class Run {
 	/** What n8n and the nodes wrote while this execution ran. */
 	get logs(): LogLine[] {
 		return this.record.logs;
+	}
+
+	/**
+	 * What n8n has saved of an execution that was stopped, as it was at that moment; undefined for
+	 * others. `output` and `runData` also show what the node handed on after the stop, in vain.
+	 */
+	get savedAtStop(): IRunExecutionData | undefined {
+		return this.record.savedAtStop;
 	}
 
 	/** When a waiting execution is to be woken. */
