@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+
+/** The concurrency limit of each plan (spec 8). Enterprise is custom: 50 here. */
+export const planLimits = {
+	trial: 10,
+	base: 10,
+	pro: 15,
+	growth: 20,
+	hero: 25,
+	enterprise: 50,
+} as const;
+
+export type Plan = keyof typeof planLimits;
+
+/** A connected app's own limits (spec 2.6). */
+export interface Connection {
+	/** Credits in any 24 hours. */
+	dailyLimit: number;
+	paused: boolean;
+}
+
+export interface Account {
+	readonly name: string;
+	plan: Plan | null;
+	/** Generations at once, whatever their origin (spec 8.1). */
+	concurrency: number;
+	balance: number;
+	lifetimePurchased: number;
+	lifetimeUsed: number;
+	/** Generations in progress from elsewhere (the app, the connector). */
+	occupied: number;
+	/** Which of the two stated forms an empty account is refused with (spec 7). */
+	emptyForm: 402 | 403;
+}
+
+export type KeyState = 'active' | 'revoked' | 'expired' | 'revokedAlternate';
+
+export interface ApiKey {
+	readonly name: string;
+	/** The full key: `svc_live_` and 40 hexadecimal characters (spec 5.2). */
+	readonly key: string;
+	readonly account: Account;
+	state: KeyState;
+	/** False: may look but not create. */
+	readonly mayCreate: boolean;
+	readonly connection: Connection | null;
+}
+
+/** What a new account differs in from one on the Base plan with 100,000 credits. */
+export interface AccountOrder {
+	name: string;
+	plan?: Plan | null;
+	concurrency?: number;
+	credits?: number;
+	emptyForm?: 402 | 403;
+}
+
+/** The names of the keys that every sandbox starts with. */
+export const keyNames = [
+	'main',
+	'second',
+	'trial',
+	'pro',
+	'growth',
+	'hero',
+	'enterprise',
+	'noPlan',
+	'revoked',
+	'expired',
+	'revokedAlternate',
+	'readOnly',
+	'empty',
+	'emptyForbidden',
+	'connectedApp',
+	'pausedApp',
+] as const;
+
+export type KeyName = (typeof keyNames)[number];
+
+/** The key of that name: always the same, so that a saved credential outlives a restart. */
+export function keyNamed(name: string): string {
+	const digest = createHash('sha1').update(`media-generation-sandbox:${name}`).digest('hex');
+	return `svc_live_${digest}`;
+}
+
+/** Enough of a key to tell it from others, and too little to use it: 12 hex characters. */
+export function fingerprintOf(key: string): string {
+	return createHash('sha256').update(key).digest('hex').slice(0, 12);
+}
+
+const startAccounts: readonly AccountOrder[] = [
+	{ name: 'main' },
+	{ name: 'trial', plan: 'trial', credits: 1_000 },
+	{ name: 'pro', plan: 'pro' },
+	{ name: 'growth', plan: 'growth' },
+	{ name: 'hero', plan: 'hero' },
+	{ name: 'enterprise', plan: 'enterprise', credits: 10_000_000 },
+	{ name: 'noPlan', plan: null },
+	{ name: 'empty', credits: 0 },
+	{ name: 'emptyForbidden', credits: 0, emptyForm: 403 },
+	{ name: 'connected' },
+];
+
+interface KeyOrder {
+	account: string;
+	state?: KeyState;
+	mayCreate?: boolean;
+	connection?: Connection;
+}
+
+const startKeys: Readonly<Record<KeyName, KeyOrder>> = {
+	main: { account: 'main' },
+	second: { account: 'main' },
+	trial: { account: 'trial' },
+	pro: { account: 'pro' },
+	growth: { account: 'growth' },
+	hero: { account: 'hero' },
+	enterprise: { account: 'enterprise' },
+	noPlan: { account: 'noPlan' },
+	revoked: { account: 'main', state: 'revoked' },
+	expired: { account: 'main', state: 'expired' },
+	revokedAlternate: { account: 'main', state: 'revokedAlternate' },
+	readOnly: { account: 'main', mayCreate: false },
+	empty: { account: 'empty' },
+	emptyForbidden: { account: 'emptyForbidden' },
+	connectedApp: { account: 'connected', connection: { dailyLimit: 500, paused: false } },
+	pausedApp: { account: 'connected', connection: { dailyLimit: 500, paused: true } },
+};
+
+/** The accounts and their keys. */
+export class AccountBook {
+	private readonly accounts = new Map<string, Account>();
+	private readonly keysByName = new Map<string, ApiKey>();
+	private readonly keysByText = new Map<string, ApiKey>();
+
+	constructor() {
+		this.reset();
+	}
+
+	/** Back to the accounts, balances and keys of the start. */
+	reset(): void {
+		this.accounts.clear();
+		this.keysByName.clear();
+		this.keysByText.clear();
+		for (const order of startAccounts) this.addAccount(order);
+		for (const name of keyNames) this.addKey(name, startKeys[name]);
+	}
+
+	/** Opens an account. Without a plan it has the lowest limit (spec 8). */
+	addAccount(order: AccountOrder): Account {
+		const plan = order.plan === undefined ? 'base' : order.plan;
+		const credits = order.credits ?? 100_000;
+		const account: Account = {
+			name: order.name,
+			plan,
+			concurrency: order.concurrency ?? (plan ? planLimits[plan] : planLimits.trial),
+			balance: credits,
+			lifetimePurchased: credits,
+			lifetimeUsed: 0,
+			occupied: 0,
+			emptyForm: order.emptyForm ?? 402,
+		};
+		this.accounts.set(account.name, account);
+		return account;
+	}
+
+	/** Gives an account one more key. Throws for an account that does not exist. */
+	addKey(name: string, order: KeyOrder): ApiKey {
+		const key: ApiKey = {
+			name,
+			key: keyNamed(name),
+			account: this.account(order.account),
+			state: order.state ?? 'active',
+			mayCreate: order.mayCreate ?? true,
+			connection: order.connection ? { ...order.connection } : null,
+		};
+		this.keysByName.set(name, key);
+		this.keysByText.set(key.key, key);
+		return key;
+	}
+
+	/** The account of that name; throws where there is none. */
+	account(name: string): Account {
+		const account = this.accounts.get(name);
+		if (!account) throw new Error(`The sandbox has no account "${name}".`);
+		return account;
+	}
+
+	/** The key of that name; throws where there is none. */
+	keyOf(name: string): ApiKey {
+		const key = this.keysByName.get(name);
+		if (!key) throw new Error(`The sandbox has no key "${name}".`);
+		return key;
+	}
+
+	/** The key with that text, or undefined. */
+	findKey(text: string): ApiKey | undefined {
+		return this.keysByText.get(text);
+	}
+
+	/** Sets the balance, as if credits had been bought or taken away. */
+	setCredits(name: string, credits: number): void {
+		const account = this.account(name);
+		account.lifetimePurchased += credits - account.balance;
+		account.balance = credits;
+	}
+
+	/** Every account, in the order of opening. */
+	all(): Account[] {
+		return [...this.accounts.values()];
+	}
+
+	/** Every key, in the order of creation. */
+	keys(): ApiKey[] {
+		return [...this.keysByName.values()];
+	}
+}

@@ -1,0 +1,25 @@
+import type { AccountBook, ApiKey } from './accounts';
+import { ServiceError } from './errors';
+import { bearerOf } from './requests';
+
+const keyForm = /^svc_live_[0-9a-f]{40}$/;
+
+/**
+ * The key of a request (spec 5). Throws 401 in one of the three stated forms: the usual one, the
+ * one for expired keys, and the alternate body.
+ */
+export function authenticate(accounts: AccountBook, authorization: string | undefined): ApiKey {
+	const text = bearerOf(authorization);
+	if (text === null) throw new ServiceError('authentication_error', 'The API key is missing.');
+	if (!keyForm.test(text)) {
+		throw new ServiceError('authentication_error', 'The API key is malformed.');
+	}
+	const key = accounts.findKey(text);
+	if (!key) throw new ServiceError('authentication_error', 'The API key is not known.');
+	if (key.state === 'revoked') {
+		throw new ServiceError('authentication_error', 'The API key has been revoked.');
+	}
+	if (key.state === 'revokedAlternate') throw new ServiceError('invalid_api_key');
+	if (key.state === 'expired') throw new ServiceError('expired_api_key');
+	return key;
+}

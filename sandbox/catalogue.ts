@@ -1,0 +1,101 @@
+import { imageModels } from './imageModels';
+import { videoModels } from './videoModels';
+
+export type MediaType = 'image' | 'video';
+export type Resolution = '480p' | '720p' | '1080p';
+export type Fps = 12 | 24 | 30;
+
+interface ModelBasics {
+	readonly id: string;
+	readonly name: string;
+	readonly provider: string;
+	readonly description: string;
+	/** Average generation time in seconds. */
+	readonly averageSeconds: number;
+	readonly seed: boolean;
+	readonly negativePrompt: boolean;
+	/** How many reference inputs the model takes; 0 where it takes none. */
+	readonly maxReferences: number;
+}
+
+export interface ImageModel extends ModelBasics {
+	readonly type: 'image';
+	readonly maxResolution: readonly [number, number];
+	/** The only sizes it makes, or null where any up to `maxResolution` will do. */
+	readonly sizes: readonly string[] | null;
+	readonly edit: boolean;
+	/** Price of a picture. */
+	readonly credits: number;
+}
+
+export interface VideoModel extends ModelBasics {
+	readonly type: 'video';
+	readonly resolutions: readonly Resolution[];
+	readonly fps: readonly Fps[];
+	/** Seconds. */
+	readonly maxDuration: number;
+	/** Whether it takes `image_url`. */
+	readonly imageInput: boolean;
+	/** Price of a second at 720p. */
+	readonly creditsPerSecond: number;
+}
+
+export type Model = ImageModel | VideoModel;
+
+/** A model as `GET /v1/models` shows it (spec 2.2). */
+export interface ModelEntry {
+	id: string;
+	object: 'model';
+	type: MediaType;
+	name: string;
+	provider: string;
+	description: string;
+	max_resolution: string;
+	avg_speed_seconds: number;
+}
+
+/** Width and height of each resolution, 16:9. 480p is 854 wide: H.264 wants even numbers. */
+export const frameSizes: Readonly<Record<Resolution, readonly [number, number]>> = {
+	'480p': [854, 480],
+	'720p': [1280, 720],
+	'1080p': [1920, 1080],
+};
+
+const priceFactors: Readonly<Record<Resolution, number>> = { '480p': 0.5, '720p': 1, '1080p': 2 };
+
+/** All sixteen models, images first. */
+export const models: readonly Model[] = [...imageModels, ...videoModels];
+
+const byId = new Map(models.map((model) => [model.id, model]));
+
+/** The model of that id, or undefined. */
+export function findModel(id: string): Model | undefined {
+	return byId.get(id);
+}
+
+function entryOf(model: Model): ModelEntry {
+	const [width, height] =
+		model.type === 'image'
+			? model.maxResolution
+			: frameSizes[model.resolutions[model.resolutions.length - 1]];
+	return {
+		id: model.id,
+		object: 'model',
+		type: model.type,
+		name: model.name,
+		provider: model.provider,
+		description: model.description,
+		max_resolution: `${width}x${height}`,
+		avg_speed_seconds: model.averageSeconds,
+	};
+}
+
+/** The entries of one type, or of all (spec 4.4). */
+export function listModels(type: MediaType | 'all'): ModelEntry[] {
+	return models.filter((model) => type === 'all' || model.type === type).map(entryOf);
+}
+
+/** Credits for a video of that many seconds; rounded up to whole ones. */
+export function videoPrice(model: VideoModel, resolution: Resolution, seconds: number): number {
+	return Math.ceil(model.creditsPerSecond * priceFactors[resolution] * seconds);
+}

@@ -1,0 +1,154 @@
+import type { ApiKey } from './accounts';
+import { usedInDay } from './credits';
+import type { MediaType } from './catalogue';
+import { readDirectives } from './directives';
+import type { Directives } from './directives';
+import { isErrorName, ServiceError } from './errors';
+import type { FaultAction } from './faults';
+import type { Failure, Generation, Output } from './generations';
+import type { Ledger } from './ledger';
+import type { Presigner } from './presign';
+import { uuidFrom } from './random';
+import type { Random } from './random';
+import type { GenerationTime } from './timing';
+import { validateCreation } from './validation';
+import type { ValidRequest } from './validation';
+
+/** Where outputs lie at the storage origin. */
+export function outputPath(id: string, type: MediaType): string {
+	return `/media-outputs/${id}.${type === 'image' ? 'png' : 'mp4'}`;
+}
+
+/** What creating needs of the service. */
+export interface Workshop {
+	readonly ledger: Ledger;
+	readonly presigner: Presigner;
+	readonly random: Random;
+	readonly generationTime: GenerationTime;
+	/** Divides generation times. */
+	readonly timeScale: number;
+	readonly urlLifetimeSeconds: number;
+	readonly storageOrigin: () => string;
+	/** How often a `[reject: …]` prompt has been refused, by account and prompt. */
+	readonly rejections: Map<string, number>;
+}
+
+function rejectAsAsked(workshop: Workshop, key: ApiKey, prompt: string, asked: Directives): void {
+	if (!asked.reject || !isErrorName(asked.reject.code)) return;
+	const name = `${key.account.name} ${prompt}`;
+	const before = workshop.rejections.get(name) ?? 0;
+	if (before >= asked.reject.times) return;
+	workshop.rejections.set(name, before + 1);
+	throw new ServiceError(asked.reject.code);
+}
+
+function assertCredits({ account }: ApiKey, credits: number): void {
+	if (account.balance >= credits) return;
+	const message = `Insufficient credits: ${account.balance} remaining, ${credits} required.`;
+	const empty403 = account.balance === 0 && account.emptyForm === 403;
+	throw new ServiceError(empty403 ? 'insufficient_credits_403' : 'insufficient_credits', message);
+}
+
+function assertDailyLimit(workshop: Workshop, key: ApiKey, credits: number, now: number): void {
+	if (!key.connection) return;
+	const { dailyLimit } = key.connection;
+	const used = usedInDay(key.name, workshop.ledger.all, now);
+	if (used + credits <= dailyLimit) return;
+	throw new ServiceError(
+		'CONNECTION_LIMIT_REACHED',
+		`Daily credit limit reached: ${used} of ${dailyLimit} credits used in the last 24 hours, ` +
+			`this generation needs ${credits}.`,
+	);
+}
+
+function assertSlot(workshop: Workshop, { account }: ApiKey): void {
+	const running = workshop.ledger.runningOf(account);
+	if (running < account.concurrency) return;
+	throw new ServiceError(
+		'CONCURRENCY_LIMIT_REACHED',
+		`${running} generations are running and your plan allows ${account.concurrency} at a time. ` +
+			'Wait for one to finish.',
+	);
+}
+
+function outputOf(valid: ValidRequest, asked: Directives, random: Random): Output {
+	const { model, width, height, duration, fps } = valid;
+	const drawn = Math.floor(random() * 2 ** 31);
+	const basics = {
+		width,
+		height,
+		seed: valid.seed ?? drawn,
+		prompt: asked.plain,
+		modelName: model.name,
+		bytes: asked.bytes ?? null,
+	};
+	return model.type === 'image'
+		? { type: 'image', ...basics }
+		: { type: 'video', ...basics, duration, fps };
+}
+
+function failureOf(asked: Directives, ordered: FaultAction | null): Failure | null {
+	if (ordered?.kind === 'fail') {
+		const reason = ordered.reason ?? 'The model provider could not make this output.';
+		return { reason, asText: ordered.asText ?? false };
+	}
+	return asked.fail ?? null;
+}
+
+function secondsOf(
+	workshop: Workshop,
+	valid: ValidRequest,
+	asked: Directives,
+	ordered: FaultAction | null,
+): number {
+	if (ordered?.kind === 'seconds') return ordered.seconds;
+	if (asked.seconds !== undefined) return asked.seconds;
+	const { model, prompt } = valid;
+	const { random, ledger, generationTime } = workshop;
+	return generationTime({ model, prompt, index: ledger.all.length, random });
+}
+
+/**
+ * Carries out a creating request (spec 3, 4.1, 4.2): checks it, plans its course, charges it.
+ * `ordered` is a fault that bears on the generation itself. Throws the ServiceError to answer with.
+ */
+export function createGeneration(
+	workshop: Workshop,
+	key: ApiKey,
+	type: MediaType,
+	body: unknown,
+	now: number,
+	ordered: FaultAction | null,
+): Generation {
+	if (!key.mayCreate) throw new ServiceError('forbidden');
+	if (key.connection?.paused) throw new ServiceError('CONNECTION_PAUSED');
+	const valid = validateCreation(body, type);
+	const asked = readDirectives(valid.prompt);
+	rejectAsAsked(workshop, key, valid.prompt, asked);
+	assertCredits(key, valid.credits);
+	assertDailyLimit(workshop, key, valid.credits, now);
+	assertSlot(workshop, key);
+	const milliseconds = (secondsOf(workshop, valid, asked, ordered) * 1000) / workshop.timeScale;
+	const id = uuidFrom(workshop.random);
+	const path = outputPath(id, type);
+	const origin = workshop.storageOrigin();
+	const signed = workshop.presigner.sign(origin, path, now, workshop.urlLifetimeSeconds);
+	const generation: Generation = {
+		id,
+		key,
+		model: valid.model,
+		prompt: valid.prompt,
+		request: body as Readonly<Record<string, unknown>>,
+		output: outputOf(valid, asked, workshop.random),
+		createdAt: now,
+		processingAt: now + Math.min(milliseconds * 0.2, 2000 / workshop.timeScale),
+		finishAt: now + milliseconds,
+		failure: failureOf(asked, ordered),
+		charged: valid.credits,
+		refunded: 0,
+		url: signed.url,
+		urlExpiresAt: signed.expiresAt,
+	};
+	workshop.ledger.open(generation);
+	return generation;
+}

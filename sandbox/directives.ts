@@ -1,0 +1,44 @@
+/** What a prompt may ask of the sandbox, in square brackets (sandbox/README.md). */
+export interface Directives {
+	/** The generation ends failed, for this reason. */
+	fail?: { reason: string; asText: boolean };
+	/** Generation time in seconds, before the time scale. */
+	seconds?: number;
+	/** Size of the output file in bytes, at least. */
+	bytes?: number;
+	/** The creating request is refused with this code, always or so many times. */
+	reject?: { code: string; times: number };
+	/** The prompt without its directives. */
+	plain: string;
+}
+
+const units: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
+const failPattern = /\[fail(-text)?(?::\s*([^\]]*))?\]/i;
+const secondsPattern = /\[seconds:\s*(\d+(?:\.\d+)?)\s*\]/i;
+const sizePattern = /\[size:\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB)\s*\]/i;
+const rejectPattern = /\[reject:\s*(\w+)(?:\s+(\d+))?\s*\]/i;
+const anyPattern = new RegExp(
+	[failPattern, secondsPattern, sizePattern, rejectPattern].map((each) => each.source).join('|'),
+	'gi',
+);
+
+const defaultReason = 'The model provider could not make this output.';
+
+/** Reads the directives of a prompt. What is not one stays part of the prompt. */
+export function readDirectives(prompt: string): Directives {
+	// Most prompts have none: property tests create thousands a second.
+	if (!prompt.includes('[')) return { plain: prompt };
+	const plain = prompt.replace(anyPattern, ' ').replace(/\s+/g, ' ').trim();
+	const directives: Directives = { plain };
+	const fail = failPattern.exec(prompt);
+	if (fail) directives.fail = { reason: fail[2]?.trim() || defaultReason, asText: !!fail[1] };
+	const seconds = secondsPattern.exec(prompt);
+	if (seconds) directives.seconds = Number(seconds[1]);
+	const size = sizePattern.exec(prompt);
+	if (size) directives.bytes = Math.round(Number(size[1]) * units[size[2].toUpperCase()]);
+	const reject = rejectPattern.exec(prompt);
+	if (reject) {
+		directives.reject = { code: reject[1], times: reject[2] ? Number(reject[2]) : Infinity };
+	}
+	return directives;
+}

@@ -1,0 +1,153 @@
+import { isErrorName, type ErrorName } from './errors';
+
+/** Which request a fault is for. `credits` is both the balance and the summary. */
+export type FaultTarget = 'create' | 'status' | 'models' | 'credits' | 'download' | 'any';
+
+/** What happens to the request. Sizes in bytes, times in milliseconds unless named otherwise. */
+export type FaultAction =
+	/** A row of spec 7 in its exact form, without doing the work. */
+	| { kind: 'error'; code: ErrorName; message?: string; param?: string }
+	/**
+	 * Any answer. A text `body` goes out as it is (HTML unless `contentType` says otherwise), an
+	 * absent one empty, anything else as JSON. `work: true` does (and charges) the work first.
+	 */
+	| {
+			kind: 'respond';
+			status: number;
+			body?: unknown;
+			contentType?: string;
+			headers?: Record<string, string>;
+			work?: boolean;
+	  }
+	/** Does the work (charges), then resets the connection without an answer. */
+	| { kind: 'loseAnswer' }
+	/** Resets the connection before any work. */
+	| { kind: 'reset' }
+	/** Never answers; `work: true` does the work all the same. */
+	| { kind: 'hang'; work?: boolean }
+	/** Does the work at once and answers late. */
+	| { kind: 'delay'; ms: number }
+	| { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
+	/** Create only: the generation will fail. */
+	| { kind: 'fail'; reason?: string; asText?: boolean }
+	/** Create only: the generation takes so many seconds (before the time scale). */
+	| { kind: 'seconds'; seconds: number }
+	/** Downloads: the connection breaks after so many bytes; `chunked` sends no Content-Length. */
+	| { kind: 'truncate'; afterBytes: number; chunked?: boolean }
+	/** Downloads: nothing more comes after so many bytes, and the connection stays open. */
+	| { kind: 'stall'; afterBytes: number }
+	/** Downloads: refused as an expired URL, now. */
+	| { kind: 'expire' }
+	/** Downloads: the file under another Content-Type. */
+	| { kind: 'contentType'; value: string }
+	/** Downloads: the whole file, chunked. */
+	| { kind: 'noContentLength' }
+	/** Downloads: Content-Length off by so many bytes; the connection ends after the file. */
+	| { kind: 'wrongLength'; by: number };
+
+export type DownloadAction = Extract<
+	FaultAction,
+	{ kind: 'truncate' | 'stall' | 'contentType' | 'noContentLength' | 'wrongLength' }
+>;
+
+/** A rule in the queue. */
+export interface FaultOrder {
+	on: FaultTarget;
+	/** All that is given must fit. `promptIncludes` also fits status and download requests. */
+	match?: { promptIncludes?: string; id?: string; key?: string };
+	/** So many fitting requests pass untouched first. Default 0. */
+	skip?: number;
+	/** How many fitting requests are struck. Default 1. */
+	times?: number | 'always';
+	action: FaultAction;
+}
+
+/** What a rule is held against. */
+export interface FaultSubject {
+	on: FaultTarget;
+	prompt?: string;
+	id?: string;
+	/** The key's name, or its text where it is unknown. */
+	key?: string;
+}
+
+interface QueuedFault {
+	readonly order: FaultOrder;
+	skip: number;
+	times: number;
+}
+
+const targets: readonly string[] = ['create', 'status', 'models', 'credits', 'download', 'any'];
+const kinds: readonly string[] = [
+	'error',
+	'respond',
+	'loseAnswer',
+	'reset',
+	'hang',
+	'delay',
+	'redirect',
+	'fail',
+	'seconds',
+	'truncate',
+	'stall',
+	'expire',
+	'contentType',
+	'noContentLength',
+	'wrongLength',
+];
+
+/** Whether something from outside has the outline of an order: its target, kind and code. */
+export function isFaultOrder(value: unknown): value is FaultOrder {
+	if (typeof value !== 'object' || value === null) return false;
+	const { on, action } = value as Partial<FaultOrder>;
+	if (typeof on !== 'string' || !targets.includes(on)) return false;
+	if (typeof action !== 'object' || !kinds.includes(action.kind)) return false;
+	return action.kind !== 'error' || isErrorName(action.code);
+}
+
+function fits(order: FaultOrder, subject: FaultSubject): boolean {
+	if (order.on !== 'any' && order.on !== subject.on) return false;
+	const { promptIncludes, id, key } = order.match ?? {};
+	if (promptIncludes !== undefined && !subject.prompt?.includes(promptIncludes)) return false;
+	if (id !== undefined && id !== subject.id) return false;
+	return key === undefined || key === subject.key;
+}
+
+/** The faults that tests have ordered. The first rule that fits a request takes it. */
+export class FaultQueue {
+	private queue: QueuedFault[] = [];
+
+	/** Adds rules at the end. Throws for an order that nothing could come of. */
+	order(...orders: FaultOrder[]): void {
+		for (const order of orders) {
+			if (!isFaultOrder(order)) throw new Error('Not a fault order: see sandbox/README.md.');
+			const times = order.times === 'always' ? Infinity : (order.times ?? 1);
+			this.queue.push({ order, skip: order.skip ?? 0, times });
+		}
+	}
+
+	/** The action for a request, if a rule takes it. A rule that still skips lets others look. */
+	take(subject: FaultSubject): FaultAction | null {
+		for (const [index, queued] of this.queue.entries()) {
+			if (!fits(queued.order, subject)) continue;
+			if (queued.skip > 0) {
+				queued.skip -= 1;
+				continue;
+			}
+			queued.times -= 1;
+			if (queued.times <= 0) this.queue.splice(index, 1);
+			return queued.order.action;
+		}
+		return null;
+	}
+
+	/** The orders that still have something to do. */
+	get pending(): FaultOrder[] {
+		return this.queue.map(({ order }) => order);
+	}
+
+	/** Withdraws every order. */
+	clear(): void {
+		this.queue = [];
+	}
+}

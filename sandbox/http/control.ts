@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { isFaultOrder } from '../faults';
+import { isObject } from '../fields';
+import type { Fields } from '../fields';
+import type { GenerationService } from '../service';
+
+type Handler = (body: Fields, service: GenerationService) => unknown;
+
+function textIn(body: Fields, name: string): string {
+	const value = body[name];
+	if (typeof value !== 'string') throw new Error(`"${name}" must be a string.`);
+	return value;
+}
+
+function numberIn(body: Fields, name: string): number {
+	const value = body[name];
+	if (typeof value !== 'number' || value < 0) throw new Error(`"${name}" must be a number from 0.`);
+	return value;
+}
+
+const reads: Readonly<Record<string, (service: GenerationService) => unknown>> = {
+	books: ({ books }) => ({ generations: books.generations, totals: books.totals }),
+	requests: ({ requests }) => requests.all,
+	faults: ({ faults }) => faults.pending,
+	accounts: (service) =>
+		service.accounts
+			.all()
+			.map((account) => ({ ...account, running: service.runningOf(account.name) })),
+	keys: ({ accounts }) =>
+		accounts.keys().map(({ name, key, account, state }) => ({
+			name,
+			key,
+			account: account.name,
+			state,
+		})),
+};
+
+function orderFaults(body: unknown, service: GenerationService): unknown {
+	const orders: unknown[] = Array.isArray(body) ? body : [body];
+	const good = orders.filter(isFaultOrder);
+	if (good.length < orders.length) throw new Error('Not a fault order: see sandbox/README.md.');
+	service.faults.order(...good);
+	return service.faults.pending;
+}
+
+const writes: Readonly<Record<string, Handler>> = {
+	reset: (_body, service) => service.reset(),
+	occupy: (body, service) => service.occupy(textIn(body, 'account'), numberIn(body, 'count')),
+	accounts: (body, { accounts }) => {
+		const account = accounts.account(textIn(body, 'account'));
+		if (body.credits !== undefined) accounts.setCredits(account.name, numberIn(body, 'credits'));
+		if (body.concurrency !== undefined) account.concurrency = numberIn(body, 'concurrency');
+		return account;
+	},
+	keys: (body, { accounts }) => {
+		const state = textIn(body, 'state');
+		if (state !== 'active' && state !== 'revoked' && state !== 'expired') {
+			throw new Error('"state" must be active, revoked or expired.');
+		}
+		accounts.keyOf(textIn(body, 'key')).state = state;
+	},
+	finish: (body, service) => {
+		const failReason = body.failReason === undefined ? undefined : textIn(body, 'failReason');
+		service.finish(textIn(body, 'id'), failReason);
+	},
+};
+
+async function answerWith(reply: FastifyReply, make: () => unknown): Promise<void> {
+	try {
+		const made = make();
+		await reply.send(made ?? { ok: true });
+	} catch (error) {
+		await reply.code(400).send({ message: error instanceof Error ? error.message : 'Bad order.' });
+	}
+}
+
+/** Steering from outside the process, under `/_sandbox/` (sandbox/README.md). */
+export function addControlRoutes(app: FastifyInstance, service: GenerationService): void {
+	for (const [name, read] of Object.entries(reads)) {
+		app.get(`/_sandbox/${name}`, (_request, reply) => answerWith(reply, () => read(service)));
+	}
+	const bodyOf = (raw: unknown): unknown => {
+		const text = raw instanceof Buffer ? raw.toString('utf8') : '';
+		return text === '' ? {} : (JSON.parse(text) as unknown);
+	};
+	app.post('/_sandbox/faults', ({ body }, reply) =>
+		answerWith(reply, () => orderFaults(bodyOf(body), service)),
+	);
+	app.delete('/_sandbox/faults', (_request, reply) =>
+		answerWith(reply, () => service.faults.clear()),
+	);
+	for (const [name, write] of Object.entries(writes)) {
+		app.post(`/_sandbox/${name}`, ({ body }, reply) =>
+			answerWith(reply, () => {
+				const parsed = bodyOf(body);
+				if (!isObject(parsed)) throw new Error('The body must be a JSON object.');
+				return write(parsed, service);
+			}),
+		);
+	}
+}

@@ -1,0 +1,25 @@
+/** Bytes from `start` up to but not including `end`. */
+export interface ByteRange {
+	start: number;
+	end: number;
+}
+
+/**
+ * The bytes that a Range header asks of a file of that size. Null for no header, or one that a
+ * server may pass over: several ranges, another unit, a malformed one.
+ */
+export function requestedRange(
+	header: string | undefined,
+	size: number,
+): ByteRange | 'unsatisfiable' | null {
+	const found = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
+	if (!found || (found[1] === '' && found[2] === '')) return null;
+	if (found[1] === '') {
+		const last = Number(found[2]);
+		return last === 0 ? 'unsatisfiable' : { start: Math.max(0, size - last), end: size };
+	}
+	const start = Number(found[1]);
+	const end = found[2] === '' ? size : Math.min(size, Number(found[2]) + 1);
+	if (start >= size) return 'unsatisfiable';
+	return end <= start ? null : { start, end };
+}

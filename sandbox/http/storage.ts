@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { MediaLibrary } from '../media/library';
+import { readFile } from '../media/file';
+import type { MediaFile } from '../media/file';
+import type { GenerationService, ServiceRequest } from '../service';
+import type { StorageReply } from '../storage';
+import { deliver, waitForTurn } from './deliver';
+import type { LogLine } from './log';
+import { requestedRange } from './range';
+import { serviceRequest } from './request';
+
+interface Sending {
+	status: number;
+	headers: Record<string, string | number>;
+	start: number;
+	end: number;
+}
+
+function headersOf(
+	file: MediaFile,
+	fault: StorageReply['fault'],
+	length: number,
+): Sending['headers'] {
+	const contentType = fault?.kind === 'contentType' ? fault.value : file.contentType;
+	const headers: Sending['headers'] = { 'content-type': contentType, 'accept-ranges': 'bytes' };
+	const chunked = fault?.kind === 'truncate' && fault.chunked;
+	if (fault?.kind === 'wrongLength') {
+		headers['content-length'] = Math.max(0, length + fault.by);
+		headers.connection = 'close';
+	} else if (fault?.kind !== 'noContentLength' && !chunked) {
+		headers['content-length'] = length;
+	}
+	return headers;
+}
+
+/** Status, headers and bytes of an answer, or null where the range lies outside the file. */
+function plan(
+	asked: ServiceRequest,
+	file: MediaFile,
+	fault: StorageReply['fault'],
+): Sending | null {
+	const range = requestedRange(asked.headers.range, file.size);
+	if (range === 'unsatisfiable') return null;
+	const { start, end } = range ?? { start: 0, end: file.size };
+	const headers = headersOf(file, fault, end - start);
+	if (range) headers['content-range'] = `bytes ${start}-${end - 1}/${file.size}`;
+	// Spec 4.3: the probe for one byte is answered with 200. Other ranges as HTTP has them.
+	const probe = asked.headers.range === 'bytes=0-0';
+	return { status: range && !probe ? 206 : 200, headers, start, end };
+}
+
+/** Sends the file; a fault cuts it short or leaves it unfinished. */
+async function send(
+	reply: FastifyReply,
+	file: MediaFile,
+	sending: Sending,
+	fault: StorageReply['fault'],
+): Promise<void> {
+	const { raw } = reply;
+	const limit = fault?.kind === 'truncate' || fault?.kind === 'stall' ? fault.afterBytes : Infinity;
+	const end = Math.min(sending.end, sending.start + limit);
+	raw.writeHead(sending.status, sending.headers);
+	raw.flushHeaders();
+	const bytes = Readable.from(readFile(file, sending.start, end), { objectMode: false });
+	await pipeline(bytes, raw, { end: false });
+	if (fault?.kind === 'truncate') {
+		// What is written must leave before the reset, which would discard it.
+		while (raw.writableLength > 0) await once(raw, 'drain');
+		setImmediate(() => raw.socket?.resetAndDestroy());
+	} else if (fault?.kind === 'wrongLength') {
+		raw.socket?.end();
+	} else if (fault?.kind !== 'stall') {
+		raw.end();
+	}
+}
+
+async function sendOutput(
+	reply: FastifyReply,
+	asked: ServiceRequest,
+	answered: StorageReply,
+	library: MediaLibrary,
+): Promise<void> {
+	if (!answered.output || !(await waitForTurn(reply, answered.delayMs))) return;
+	const file = await library.open(answered.output);
+	const sending = plan(asked, file, answered.fault);
+	if (!sending) {
+		const headers = { 'content-range': `bytes */${file.size}` };
+		return await deliver(reply, { ...answered, status: 416, headers, delayMs: 0 });
+	}
+	if (answered.record) answered.record.status = sending.status;
+	reply.hijack();
+	// A client that leaves in the middle is its own affair.
+	await send(reply, file, sending, answered.fault).catch(() => reply.raw.destroy());
+}
+
+/** The storage origin over HTTP: presigned URLs of finished outputs (spec 4.3). */
+export function addStorageRoutes(
+	app: FastifyInstance,
+	service: GenerationService,
+	library: MediaLibrary,
+	log: LogLine,
+): void {
+	app.all('/*', async (request, reply) => {
+		const started = performance.now();
+		const asked = serviceRequest(request);
+		const answered = service.fetchOutput(asked);
+		if (answered.output) await sendOutput(reply, asked, answered, library);
+		else await deliver(reply, answered);
+		const { status, delivery, happened } = answered;
+		const milliseconds = performance.now() - started;
+		log({ ...asked, status: answered.record?.status ?? status, delivery, happened, milliseconds });
+	});
+}

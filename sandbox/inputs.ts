@@ -1,0 +1,47 @@
+import { ServiceError } from './errors';
+import { assertUrl, badValue, isAbsent, isObject, requiredText } from './fields';
+
+/** Spec 8: an inline input holds about 4.5 MB once decoded. */
+export const inlineLimitBytes = 4.5 * 1024 * 1024;
+
+const dataUri = /^data:([\w.+-]+\/[\w.+-]+)?(;[\w=.+-]+)*;base64,/;
+const inputTypes: readonly string[] = ['image', 'video', 'audio'];
+
+/** Bytes that a base64 text of this length holds. */
+function decodedBytes(base64Length: number, padding: number): number {
+	return Math.floor((base64Length * 3) / 4) - padding;
+}
+
+function assertInline(value: string, param: string): void {
+	const header = dataUri.exec(value);
+	if (!header) throw badValue(param, `${param} must be a base64 data URI.`);
+	const base64 = value.slice(header[0].length);
+	const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
+	if (decodedBytes(base64.length, padding) > inlineLimitBytes) {
+		throw new ServiceError('payload_too_large', `${param} is over 4.5 MB decoded.`, param);
+	}
+	if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+		throw badValue(param, `${param} is not valid base64.`);
+	}
+}
+
+function assertInput(input: unknown, name: string): void {
+	if (!isObject(input)) throw badValue(name, `${name} must be an object.`);
+	const type = requiredText(input, 'type');
+	if (!inputTypes.includes(type)) {
+		throw badValue(`${name}.type`, `${name}.type must be one of ${inputTypes.join(', ')}.`);
+	}
+	const value = requiredText(input, 'value');
+	const source = requiredText(input, 'source');
+	if (source === 'url') assertUrl(value, `${name}.value`, ['https:']);
+	else if (source === 'data') assertInline(value, `${name}.value`);
+	else throw badValue(`${name}.source`, `${name}.source must be url or data.`);
+}
+
+/** Checks the reference inputs of spec 4.1. Throws what is wrong with the first bad one. */
+export function readInputs(inputs: unknown): unknown[] {
+	if (isAbsent(inputs)) return [];
+	if (!Array.isArray(inputs)) throw badValue('inputs', 'inputs must be an array.');
+	inputs.forEach((input: unknown, index) => assertInput(input, `inputs[${index}]`));
+	return inputs;
+}

@@ -1,0 +1,55 @@
+import type { Account } from './accounts';
+import type { Generation } from './generations';
+
+/** The generations, and what they do to balances. */
+export class Ledger {
+	/** In order of creation. */
+	readonly all: Generation[] = [];
+	private readonly byId = new Map<string, Generation>();
+	private readonly running = new Set<Generation>();
+
+	/** Takes a generation on and charges for it (spec 1.4). */
+	open(generation: Generation): void {
+		this.all.push(generation);
+		this.byId.set(generation.id, generation);
+		this.running.add(generation);
+		const { account } = generation.key;
+		account.balance -= generation.charged;
+		account.lifetimeUsed += generation.charged;
+	}
+
+	/** Lets time pass: what has ended by `now` runs no more, and what failed is refunded. */
+	settle(now: number): void {
+		for (const generation of this.running) {
+			if (now < generation.finishAt) continue;
+			this.running.delete(generation);
+			if (generation.failure) this.refund(generation);
+		}
+	}
+
+	private refund(generation: Generation): void {
+		const { account } = generation.key;
+		generation.refunded = generation.charged;
+		account.balance += generation.charged;
+		account.lifetimeUsed -= generation.charged;
+	}
+
+	/** Generations in progress for an account, those from elsewhere included (spec 8.1). */
+	runningOf(account: Account): number {
+		let count = account.occupied;
+		for (const generation of this.running) if (generation.key.account === account) count++;
+		return count;
+	}
+
+	/** The generation of that id, or undefined. */
+	find(id: string): Generation | undefined {
+		return this.byId.get(id);
+	}
+
+	/** Forgets all, without a refund. */
+	clear(): void {
+		this.all.length = 0;
+		this.byId.clear();
+		this.running.clear();
+	}
+}

@@ -1,0 +1,31 @@
+import path from 'node:path';
+import { GlobalFonts } from '@napi-rs/canvas';
+
+const subsets = ['latin', 'latin-ext', 'cyrillic', 'greek'];
+const weights = [400, 600];
+
+/** Family list of a weight: one family a subset, tried in turn for every letter. */
+function familyName(subset: string, weight: number): string {
+	return `Sandbox ${subset} ${weight}`;
+}
+
+let registered = false;
+
+function registerFonts(): void {
+	if (registered) return;
+	registered = true;
+	const folder = path.dirname(require.resolve('@fontsource/inter/package.json'));
+	for (const subset of subsets) {
+		for (const weight of weights) {
+			const file = path.join(folder, 'files', `inter-${subset}-${weight}-normal.woff2`);
+			GlobalFonts.registerFromPath(file, familyName(subset, weight));
+		}
+	}
+}
+
+/** A canvas font of so many pixels. The letters come from npm: no system font is needed. */
+export function fontOf(pixels: number, weight: 400 | 600): string {
+	registerFonts();
+	const families = subsets.map((subset) => `"${familyName(subset, weight)}"`).join(', ');
+	return `${pixels}px ${families}, sans-serif`;
+}

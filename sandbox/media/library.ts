@@ -1,0 +1,69 @@
+import type { Output } from '../generations';
+import { drawPicture } from './picture';
+import { fileOf } from './file';
+import type { MediaFile } from './file';
+import { padMp4, padPng } from './padding';
+import { takeTurns } from './turns';
+import { encodeVideo } from './video';
+
+/** Bytes of finished files kept for the next request. */
+const cacheBytes = 128 * 1024 * 1024;
+
+/** Files made at the same time. Each video encoder already uses more than one core. */
+const atOnce = 2;
+
+function cacheKey(output: Output): string {
+	return JSON.stringify({ ...output, bytes: null });
+}
+
+async function render(output: Output): Promise<Buffer> {
+	return output.type === 'image' ? await drawPicture(output) : await encodeVideo(output);
+}
+
+/**
+ * Makes the outputs when they are first asked for, and keeps the latest. The same output is made
+ * once, however many ask at the same time.
+ */
+export class MediaLibrary {
+	private readonly files = new Map<string, Promise<Buffer>>();
+	private readonly turn = takeTurns(atOnce);
+	private bytes = 0;
+
+	/** The file of an output. Rejects where the encoder fails. */
+	async open(output: Output): Promise<MediaFile> {
+		const base = await this.base(output);
+		if (output.type === 'image') {
+			return fileOf('image/png', padPng(base, output.bytes ?? 0));
+		}
+		return fileOf('video/mp4', padMp4(base, output.bytes ?? 0));
+	}
+
+	private base(output: Output): Promise<Buffer> {
+		const key = cacheKey(output);
+		const known = this.files.get(key);
+		if (known) {
+			// Moved to the end: the first in the map is the one longest unused.
+			this.files.delete(key);
+			this.files.set(key, known);
+			return known;
+		}
+		const made = this.turn(() => render(output));
+		this.files.set(key, made);
+		made.then(
+			(file) => this.keep(file.length),
+			() => this.files.delete(key),
+		);
+		return made;
+	}
+
+	private keep(length: number): void {
+		this.bytes += length;
+		const [oldest] = this.files;
+		if (this.bytes <= cacheBytes || !oldest) return;
+		this.files.delete(oldest[0]);
+		oldest[1].then(
+			(file) => (this.bytes -= file.length),
+			() => undefined,
+		);
+	}
+}

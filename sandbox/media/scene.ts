@@ -1,0 +1,120 @@
+import { createCanvas } from '@napi-rs/canvas';
+import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
+import type { Output } from '../generations';
+import { hashOf, seededRandom } from '../random';
+import type { Random } from '../random';
+import { fontOf } from './fonts';
+import { drawPalette } from './palette';
+import type { Palette } from './palette';
+
+interface Scene {
+	readonly canvas: Canvas;
+	readonly palette: Palette;
+}
+
+function drawBackground(pen: SKRSContext2D, output: Output, palette: Palette): void {
+	const { width, height } = output;
+	const gradient = pen.createLinearGradient(0, 0, 0, height);
+	gradient.addColorStop(0, palette.from);
+	gradient.addColorStop(1, palette.to);
+	pen.fillStyle = gradient;
+	pen.fillRect(0, 0, width, height);
+}
+
+/** A disc low in the sky and a few ranges of hills before it. */
+function drawLandscape(pen: SKRSContext2D, output: Output, palette: Palette, random: Random): void {
+	const { width, height } = output;
+	pen.fillStyle = palette.shape(0.85);
+	pen.beginPath();
+	const radius = Math.min(width, height) * (0.1 + random() * 0.08);
+	pen.arc(width * (0.2 + random() * 0.6), height * 0.52, radius, 0, 2 * Math.PI);
+	pen.fill();
+	for (let range = 0; range < 4; range++) {
+		const base = height * (0.56 + range * 0.11);
+		const swell = height * (0.09 - range * 0.012);
+		const phase = random() * 2 * Math.PI;
+		const waves = 1.2 + random() * 2;
+		pen.fillStyle = `rgba(8, 10, 28, ${0.28 + range * 0.06})`;
+		pen.beginPath();
+		pen.moveTo(0, height);
+		for (let step = 0; step <= 48; step++) {
+			const part = step / 48;
+			const ripple = Math.sin(part * waves * 2 * Math.PI + phase);
+			const detail = Math.sin(part * waves * 5 * Math.PI + phase * 2) * 0.3;
+			pen.lineTo(part * width, base - (ripple + detail) * swell);
+		}
+		pen.lineTo(width, height);
+		pen.fill();
+	}
+}
+
+function cutToFit(pen: SKRSContext2D, text: string, maxWidth: number): string {
+	if (pen.measureText(text).width <= maxWidth) return text;
+	let kept = text;
+	while (kept.length > 1 && pen.measureText(`${kept}…`).width > maxWidth) kept = kept.slice(0, -1);
+	return `${kept}…`;
+}
+
+/** The text in lines of at most `maxWidth` pixels; what does not fit in `maxLines` is cut. */
+function wrap(pen: SKRSContext2D, text: string, maxWidth: number, maxLines: number): string[] {
+	const lines: string[] = [];
+	let line = '';
+	for (const word of text.slice(0, 600).split(/\s+/)) {
+		const longer = line === '' ? word : `${line} ${word}`;
+		if (line !== '' && pen.measureText(longer).width > maxWidth) {
+			lines.push(line);
+			line = word;
+		} else {
+			line = longer;
+		}
+	}
+	lines.push(line);
+	if (lines.length > maxLines) {
+		lines.length = maxLines;
+		lines[maxLines - 1] += '…';
+	}
+	return lines.map((each) => cutToFit(pen, each, maxWidth));
+}
+
+function captionOf(output: Output): string {
+	const { width, height, modelName, seed } = output;
+	const size = `${width} × ${height}`;
+	const time = output.type === 'video' ? ` · ${output.duration} s · ${output.fps} fps` : '';
+	return `${modelName}  ·  seed ${seed}  ·  ${size}${time}`;
+}
+
+function drawText(pen: SKRSContext2D, output: Output, palette: Palette): void {
+	const { width, height } = output;
+	const margin = Math.round(Math.min(width, height) * 0.07);
+	const room = width - 2 * margin;
+	const large = Math.max(7, Math.round(Math.min(width * 0.052, height * 0.075)));
+	const small = Math.max(6, Math.round(large * 0.5));
+	pen.textBaseline = 'alphabetic';
+	pen.font = fontOf(large, 600);
+	const maxLines = Math.max(1, Math.floor((height * 0.42) / (large * 1.3)));
+	pen.fillStyle = '#ffffff';
+	wrap(pen, output.prompt, room, maxLines).forEach((line, index) => {
+		pen.fillText(line, margin, margin + large + index * large * 1.3);
+	});
+	pen.fillStyle = palette.accent;
+	const rule = Math.max(2, Math.round(large * 0.08));
+	pen.fillRect(margin, height - margin - small * 2, large * 2, rule);
+	pen.font = fontOf(small, 400);
+	pen.fillStyle = 'rgba(255, 255, 255, 0.92)';
+	pen.fillText(cutToFit(pen, captionOf(output), room), margin, height - margin);
+}
+
+/**
+ * The scene of an output: hills under a sky in colours that follow from the seed, the prompt
+ * above, model and seed below. The same output gives the same pixels.
+ */
+export function drawScene(output: Output): Scene {
+	const random = seededRandom(hashOf(`${output.seed} ${output.modelName}`));
+	const palette = drawPalette(random);
+	const canvas = createCanvas(output.width, output.height);
+	const pen = canvas.getContext('2d');
+	drawBackground(pen, output, palette);
+	drawLandscape(pen, output, palette, random);
+	drawText(pen, output, palette);
+	return { canvas, palette };
+}

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createCanvas } from '@napi-rs/canvas';
+import { path as ffmpeg } from '@ffmpeg-installer/ffmpeg';
+import type { VideoOutput } from '../generations';
+import type { Palette } from './palette';
+import { drawScene } from './scene';
+
+/** Side of the moving light in pixels: even, as the colour planes are of half the size. */
+function lightSide(output: VideoOutput): number {
+	return Math.round(output.height / 12) * 2;
+}
+
+/** The one thing that moves: a soft light with a bright core. */
+async function drawLight(output: VideoOutput, palette: Palette): Promise<Buffer> {
+	const side = lightSide(output);
+	const canvas = createCanvas(side, side);
+	const pen = canvas.getContext('2d');
+	const glow = pen.createRadialGradient(
+		side / 2,
+		side / 2,
+		side / 10,
+		side / 2,
+		side / 2,
+		side / 2,
+	);
+	glow.addColorStop(0, '#ffffff');
+	glow.addColorStop(0.25, palette.shape(0.9));
+	glow.addColorStop(1, palette.shape(0));
+	pen.fillStyle = glow;
+	pen.fillRect(0, 0, side, side);
+	return await canvas.encode('png');
+}
+
+/** Frames are the scene with the light a little further each time, drawn by the encoder itself. */
+function filterOf(output: VideoOutput): string {
+	const still = `loop=-1:1:0,setpts=N/${output.fps}/TB`;
+	const side = lightSide(output);
+	const x = `(W-${side})*(0.5+0.42*sin(t*1.9))`;
+	const y = `H*0.5+(H*0.2)*sin(t*2.7)-${side / 2}`;
+	return (
+		`[0]format=yuv420p,${still}[scene];[1]format=yuva420p,${still}[light];` +
+		`[scene][light]overlay=x='${x}':y='${y}':eval=frame,format=yuv420p`
+	);
+}
+
+function argumentsOf(output: VideoOutput, folder: string): string[] {
+	const frames = Math.max(1, Math.round(output.duration * output.fps));
+	return [
+		['-v', 'error', '-y', '-nostdin'],
+		['-i', path.join(folder, 'scene.png'), '-i', path.join(folder, 'light.png')],
+		['-filter_complex', filterOf(output)],
+		['-r', String(output.fps), '-frames:v', String(frames)],
+		['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '25', '-threads', '2'],
+		['-movflags', '+faststart', '-fflags', '+bitexact', '-flags:v', '+bitexact'],
+		['-map_metadata', '-1', path.join(folder, 'video.mp4')],
+	].flat();
+}
+
+/** Runs the encoder to its end; rejects with what it said where it fails. */
+async function runEncoder(args: string[]): Promise<void> {
+	await new Promise<void>((resolve, reject) => {
+		const encoder = spawn(ffmpeg, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+		let said = '';
+		encoder.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+		encoder.once('error', reject);
+		encoder.once('close', (code) => {
+			if (code === 0) resolve();
+			else reject(new Error(`The video encoder ended with ${code}: ${said.trim()}`));
+		});
+	});
+}
+
+/**
+ * The MP4 of a video output: H.264, yuv420p, playable from its first bytes on. Encoded in a
+ * process of its own, so that the event loop stays free. Rejects where the encoder fails.
+ */
+export async function encodeVideo(output: VideoOutput): Promise<Buffer> {
+	const folder = await mkdtemp(path.join(tmpdir(), 'sandbox-video-'));
+	try {
+		const { canvas, palette } = drawScene(output);
+		await writeFile(path.join(folder, 'scene.png'), await canvas.encode('png'));
+		await writeFile(path.join(folder, 'light.png'), await drawLight(output, palette));
+		await runEncoder(argumentsOf(output, folder));
+		return await readFile(path.join(folder, 'video.mp4'));
+	} finally {
+		await rm(folder, { recursive: true, force: true });
+	}
+}

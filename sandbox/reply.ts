@@ -1,0 +1,74 @@
+import { errorAnswer } from './errors';
+import type { FaultAction } from './faults';
+import type { RequestRecord } from './requests';
+
+/** What becomes of the connection: an answer, a reset, or silence. */
+export type Delivery = 'answer' | 'reset' | 'hang';
+
+/** An answer of the service's origin. */
+export interface ServiceReply {
+	status: number;
+	headers: Record<string, string>;
+	/** A text goes out as it is, undefined as an empty body, anything else as JSON. */
+	body: unknown;
+	delivery: Delivery;
+	/** The answer goes out so many milliseconds late. */
+	delayMs: number;
+	/** For the log. */
+	happened: string;
+	record?: RequestRecord;
+}
+
+/** A plain answer in JSON. */
+export function answer(status: number, body: unknown, happened: string): ServiceReply {
+	const headers = { 'content-type': 'application/json; charset=utf-8' };
+	return { status, headers, body, delivery: 'answer', delayMs: 0, happened };
+}
+
+function withoutAnswer(delivery: 'reset' | 'hang', happened: string): ServiceReply {
+	return { status: 0, headers: {}, body: undefined, delivery, delayMs: 0, happened };
+}
+
+function orderedAnswer(
+	action: Extract<FaultAction, { kind: 'respond' }>,
+	work: () => ServiceReply,
+): ServiceReply {
+	const happened = action.work ? `ordered answer after: ${work().happened}` : 'ordered answer';
+	const plain = answer(action.status, action.body, happened);
+	const type = typeof action.body === 'string' ? 'text/html; charset=utf-8' : undefined;
+	const contentType = action.contentType ?? type;
+	if (contentType) plain.headers['content-type'] = contentType;
+	if (action.body === undefined && !action.contentType) delete plain.headers['content-type'];
+	Object.assign(plain.headers, action.headers);
+	return plain;
+}
+
+/**
+ * The answer under an ordered fault; without one, or with one that is for downloads or for the
+ * generation itself, the work's own.
+ */
+export function faulted(action: FaultAction | null, work: () => ServiceReply): ServiceReply {
+	switch (action?.kind) {
+		case 'error': {
+			const { status, body } = errorAnswer(action.code, action.message, action.param);
+			return answer(status, body, `ordered ${action.code}`);
+		}
+		case 'respond':
+			return orderedAnswer(action, work);
+		case 'loseAnswer':
+			return withoutAnswer('reset', `answer lost: ${work().happened}`);
+		case 'reset':
+			return withoutAnswer('reset', 'connection reset');
+		case 'hang':
+			return withoutAnswer('hang', action.work ? `no answer: ${work().happened}` : 'no answer');
+		case 'delay':
+			return { ...work(), delayMs: action.ms };
+		case 'redirect': {
+			const redirect = answer(action.status ?? 302, undefined, `to ${action.location}`);
+			redirect.headers = { location: action.location };
+			return redirect;
+		}
+		default:
+			return work();
+	}
+}

@@ -1,0 +1,94 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { keyNamed, keyNames } from './accounts';
+import type { KeyName } from './accounts';
+import type { Books } from './books';
+import type { FaultQueue } from './faults';
+import { createApp } from './http/app';
+import { addControlRoutes } from './http/control';
+import { formatLine } from './http/log';
+import type { LogLine } from './http/log';
+import { addRestRoutes } from './http/rest';
+import { addStorageRoutes } from './http/storage';
+import { MediaLibrary } from './media/library';
+import type { RequestLog } from './requests';
+import { GenerationService } from './service';
+import type { ServiceOptions } from './service';
+
+export interface SandboxOptions extends Omit<ServiceOptions, 'storageOrigin'> {
+	/** Of the service and of the storage; 0, the default, takes free ones. */
+	port?: number;
+	storagePort?: number;
+	/** Address to listen at. Default 127.0.0.1. */
+	host?: string;
+	/** Milliseconds that every answer of the service takes longer. Default 0. */
+	latencyMs?: number | (() => number);
+	/** Gets a line a request. Default false: none. */
+	log?: ((line: string) => void) | false;
+}
+
+/** A running sandbox. */
+export interface Sandbox {
+	/** Origin of the service, without `/v1` and without a slash at the end. */
+	readonly url: string;
+	/** Origin of the presigned URLs. */
+	readonly storageUrl: string;
+	/** The API keys by name. */
+	readonly keys: Readonly<Record<KeyName, string>>;
+	readonly service: GenerationService;
+	readonly books: Books;
+	readonly requests: RequestLog;
+	readonly faults: FaultQueue;
+	/** Back to the start: accounts, books, requests, faults and the seed. */
+	reset(): void;
+	/** Ends every connection and frees both ports. */
+	close(): Promise<void>;
+}
+
+function originOf(app: FastifyInstance, host: string): string {
+	// An app that listens at a host and port has an address in this form.
+	const { port } = app.server.address() as AddressInfo;
+	return `http://${host}:${port}`;
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+	await app.listen({ host, port });
+	return originOf(app, host);
+}
+
+function logLineOf(log: SandboxOptions['log']): LogLine {
+	if (!log) return () => undefined;
+	return (logged) => log(formatLine(logged, new Date()));
+}
+
+/**
+ * Starts the service and its storage on two origins of this machine. Rejects with `EADDRINUSE`
+ * where a port is taken, and leaves nothing listening then.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+	const { host = '127.0.0.1', port = 0, storagePort = 0, latencyMs = 0 } = options;
+	const service = new GenerationService(options);
+	const log = logLineOf(options.log);
+	const [rest, storage] = [createApp(), createApp()];
+	const close = async (): Promise<void> => {
+		await Promise.all([rest.close(), storage.close()]);
+	};
+	addControlRoutes(rest, service);
+	addRestRoutes(rest, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);
+	addStorageRoutes(storage, service, new MediaLibrary(), log);
+	try {
+		const storageUrl = await listen(storage, host, storagePort);
+		const url = await listen(rest, host, port);
+		service.storageOrigin = storageUrl;
+		const keys = Object.fromEntries(keyNames.map((name) => [name, keyNamed(name)])) as Record<
+			KeyName,
+			string
+		>;
+		const { books, requests, faults } = service;
+		const reset = (): void => service.reset();
+		return { url, storageUrl, keys, service, books, requests, faults, reset, close };
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}

@@ -1,0 +1,280 @@
+import { AccountBook } from './accounts';
+import type { ApiKey } from './accounts';
+import { authenticate } from './authentication';
+import { Books } from './books';
+import { listModels } from './catalogue';
+import { systemClock } from './clock';
+import type { Clock } from './clock';
+import { createGeneration, outputPath } from './creation';
+import type { Workshop } from './creation';
+import { creditBalance, creditSummary } from './credits';
+import { errorAnswer, ServiceError } from './errors';
+import { FaultQueue } from './faults';
+import type { FaultAction, FaultSubject } from './faults';
+import { isObject } from './fields';
+import { entryAt, statusAt } from './generations';
+import type { Generation } from './generations';
+import { Ledger } from './ledger';
+import { Presigner } from './presign';
+import { seededRandom } from './random';
+import type { Random } from './random';
+import { answer, faulted } from './reply';
+import type { ServiceReply } from './reply';
+import { bearerOf, RequestLog } from './requests';
+import type { RequestRecord } from './requests';
+import { routeOf } from './routes';
+import type { Route } from './routes';
+import { fetchOutput } from './storage';
+import type { StorageReply } from './storage';
+import { aboutAverage } from './timing';
+import type { GenerationTime } from './timing';
+
+export interface ServiceOptions {
+	/** Default: the machine's clock. */
+	clock?: Clock;
+	/** Ids, times and seeds follow from it. Default 1. */
+	seed?: number;
+	/** Divides generation times, nothing else. Default 1. */
+	timeScale?: number;
+	/** Whole seconds that a presigned URL lives. Default 3600 (spec 8). */
+	urlLifetimeSeconds?: number;
+	/** Seconds a generation takes before the time scale. Default: around the model's average. */
+	generationSeconds?: number | GenerationTime;
+	/** How storage refuses a file that is not written yet. Default 404. */
+	missingOutputStatus?: 403 | 404;
+	/** Origin of presigned URLs. Default one that does not resolve, for use without HTTP. */
+	storageOrigin?: string;
+}
+
+export interface ServiceRequest {
+	method: string;
+	/** Without the query. */
+	path: string;
+	query?: Readonly<Record<string, string | undefined>>;
+	/** Names in lower case. */
+	headers: Readonly<Record<string, string | undefined>>;
+	/** A text is parsed as JSON; anything else counts as parsed. */
+	body?: unknown;
+}
+
+function timeOf(option: number | GenerationTime | undefined): GenerationTime {
+	if (typeof option === 'number') return () => option;
+	return option ?? aboutAverage;
+}
+
+function parseBody(body: unknown): unknown {
+	if (typeof body !== 'string') return body;
+	try {
+		return JSON.parse(body) as unknown;
+	} catch {
+		throw new ServiceError('invalid_request', 'The body is not valid JSON.');
+	}
+}
+
+function promptIn(body: unknown): string | undefined {
+	try {
+		const parsed = parseBody(body);
+		return isObject(parsed) && typeof parsed.prompt === 'string' ? parsed.prompt : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/**
+ * The service of the spec as plain synchronous code over a clock. States follow from the time, so
+ * a thousand generations can live and end between two ticks of a virtual clock.
+ */
+export class GenerationService {
+	readonly accounts = new AccountBook();
+	readonly faults = new FaultQueue();
+	readonly requests = new RequestLog();
+	readonly books: Books;
+	readonly clock: Clock;
+	readonly urlLifetimeSeconds: number;
+	readonly missingOutputStatus: 403 | 404;
+	/** Origin of the presigned URLs issued from now on. */
+	storageOrigin: string;
+	private readonly ledger = new Ledger();
+	private readonly workshop: Workshop;
+	private readonly seed: number;
+	private random: Random;
+
+	constructor(options: ServiceOptions = {}) {
+		this.clock = options.clock ?? systemClock;
+		this.seed = options.seed ?? 1;
+		this.random = seededRandom(this.seed);
+		this.urlLifetimeSeconds = Math.max(1, Math.ceil(options.urlLifetimeSeconds ?? 3600));
+		this.missingOutputStatus = options.missingOutputStatus ?? 404;
+		this.storageOrigin = options.storageOrigin ?? 'http://storage.invalid';
+		this.books = new Books(this.ledger, () => this.clock.now());
+		this.workshop = {
+			ledger: this.ledger,
+			presigner: new Presigner(`sandbox ${this.seed}`),
+			random: () => this.random(),
+			generationTime: timeOf(options.generationSeconds),
+			timeScale: options.timeScale ?? 1,
+			urlLifetimeSeconds: this.urlLifetimeSeconds,
+			storageOrigin: () => this.storageOrigin,
+			rejections: new Map(),
+		};
+	}
+
+	/** Answers one request at the service's origin (spec 4). Never throws. */
+	handle(request: ServiceRequest): ServiceReply {
+		const now = this.clock.now();
+		this.ledger.settle(now);
+		const route = routeOf(request.method, request.path);
+		const arrival = { at: now, origin: 'service', method: request.method } as const;
+		const record = this.requests.add(
+			{ ...arrival, on: route.on, path: request.path },
+			request.headers,
+		);
+		const action = this.faults.take(this.subjectOf(request, route));
+		record.fault = action?.kind ?? null;
+		const reply = faulted(action, () => this.work(request, route, now, action, record));
+		record.answered = reply.delivery === 'answer';
+		record.status = record.answered ? reply.status : null;
+		return { ...reply, record };
+	}
+
+	/** Answers one request at the storage origin (spec 4.3). Never throws. */
+	fetchOutput(request: ServiceRequest): StorageReply {
+		const now = this.clock.now();
+		this.ledger.settle(now);
+		const id = /([^/]+)\.(?:png|mp4)$/.exec(request.path)?.[1] ?? '';
+		const arrival = { at: now, origin: 'storage', method: request.method } as const;
+		const record = this.requests.add(
+			{ ...arrival, on: 'download', path: request.path },
+			request.headers,
+		);
+		const generation = this.ledger.find(id);
+		record.generationId = generation?.id ?? null;
+		const action = this.faults.take({ on: 'download', id, prompt: generation?.prompt });
+		record.fault = action?.kind ?? null;
+		const { presigner } = this.workshop;
+		const missingStatus = this.missingOutputStatus;
+		const shelf = { presigner, generation, now, missingStatus };
+		const reply = fetchOutput(request, shelf, action);
+		record.answered = reply.delivery === 'answer';
+		record.status = record.answered ? reply.status : null;
+		return { ...reply, record };
+	}
+
+	private subjectOf(request: ServiceRequest, route: Route): FaultSubject {
+		const on = route.on === 'other' ? 'any' : route.on;
+		if (this.faults.pending.length === 0) return { on };
+		const text = bearerOf(request.headers.authorization) ?? undefined;
+		const key = (text && this.accounts.findKey(text)?.name) ?? text;
+		if (route.on === 'create') return { on, key, prompt: promptIn(request.body) };
+		if (route.on !== 'status') return { on, key };
+		return { on, key, id: route.id, prompt: this.ledger.find(route.id)?.prompt };
+	}
+
+	private work(
+		request: ServiceRequest,
+		route: Route,
+		now: number,
+		action: FaultAction | null,
+		record: RequestRecord,
+	): ServiceReply {
+		try {
+			const key = authenticate(this.accounts, request.headers.authorization);
+			if (route.on !== 'create') return this.read(key, request, route, now, record);
+			const body = parseBody(request.body);
+			const made = createGeneration(this.workshop, key, route.type, body, now, action);
+			record.generationId = made.id;
+			const { balance, name } = key.account;
+			const happened = `charged ${made.charged}, ${name} has ${balance} left`;
+			return answer(200, entryAt(made, now), happened);
+		} catch (error) {
+			if (!(error instanceof ServiceError)) throw error;
+			const { status, body } = errorAnswer(error.row, error.message, error.param);
+			return answer(status, body, `${error.row}: ${error.message}`);
+		}
+	}
+
+	private read(
+		key: ApiKey,
+		request: ServiceRequest,
+		route: Exclude<Route, { on: 'create' }>,
+		now: number,
+		record: RequestRecord,
+	): ServiceReply {
+		if (route.on === 'status') return this.status(key, route.id, now, record);
+		if (route.on === 'models') return this.models(request.query?.type ?? 'all');
+		if (route.on === 'other') throw new ServiceError('not_found');
+		if (route.view === 'balance') return answer(200, creditBalance(key.account), '');
+		return answer(200, creditSummary(key.account, this.ledger.all, now), '');
+	}
+
+	private models(type: string): ServiceReply {
+		if (type !== 'all' && type !== 'image' && type !== 'video') {
+			const message = 'type must be image, video or all.';
+			throw new ServiceError('invalid_parameter', message, 'type');
+		}
+		const data = listModels(type);
+		return answer(200, { object: 'list', data }, `${data.length} models`);
+	}
+
+	/** Spec 4.3. Another account's generation is as unknown as one that never was. */
+	private status(key: ApiKey, id: string, now: number, record: RequestRecord): ServiceReply {
+		const generation = this.ledger.find(id);
+		if (!generation || generation.key.account !== key.account) {
+			throw new ServiceError('generation_not_found', `Generation not found: ${id}.`, 'id');
+		}
+		record.generationId = id;
+		this.refreshUrl(generation, now);
+		const entry = entryAt(generation, now);
+		const refund = generation.refunded > 0 ? `, refunded ${generation.refunded}` : '';
+		return answer(200, entry, `${entry.status}${refund}`);
+	}
+
+	/** A URL with less than a tenth of its life left is replaced by a fresh one (spec 4.3). */
+	private refreshUrl(generation: Generation, now: number): void {
+		if (generation.urlExpiresAt - now > this.urlLifetimeSeconds * 100) return;
+		const path = outputPath(generation.id, generation.model.type);
+		const { presigner } = this.workshop;
+		const lifetime = this.urlLifetimeSeconds;
+		const signed = presigner.sign(this.storageOrigin, path, now, lifetime);
+		generation.url = signed.url;
+		generation.urlExpiresAt = signed.expiresAt;
+	}
+
+	/** Makes other origins hold so many of the account's slots (spec 8.1). Throws if unknown. */
+	occupy(account: string, count: number): void {
+		this.accounts.account(account).occupied = count;
+	}
+
+	/** Generations in progress for an account now, those from elsewhere included. */
+	runningOf(account: string): number {
+		this.ledger.settle(this.clock.now());
+		return this.ledger.runningOf(this.accounts.account(account));
+	}
+
+	/** Ends a running generation now: as failed with a reason, or completed without one. */
+	finish(id: string, failReason?: string): void {
+		const now = this.clock.now();
+		const generation = this.ledger.find(id);
+		if (!generation || ['completed', 'failed'].includes(statusAt(generation, now))) {
+			throw new Error(`No generation "${id}" is running.`);
+		}
+		generation.failure = failReason === undefined ? null : { reason: failReason, asText: false };
+		generation.finishAt = now;
+		this.ledger.settle(now);
+	}
+
+	/** What a generation makes, for those who want its file. Undefined for an unknown id. */
+	outputOf(id: string): Generation['output'] | undefined {
+		return this.ledger.find(id)?.output;
+	}
+
+	/** Back to the start: accounts, balances, books, requests, faults and the seed. */
+	reset(): void {
+		this.accounts.reset();
+		this.faults.clear();
+		this.requests.clear();
+		this.ledger.clear();
+		this.workshop.rejections.clear();
+		this.random = seededRandom(this.seed);
+	}
+}

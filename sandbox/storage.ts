@@ -1,0 +1,108 @@
+import { errorAnswer } from './errors';
+import type { DownloadAction, FaultAction } from './faults';
+import { statusAt } from './generations';
+import type { Generation, Output } from './generations';
+import type { PresignFault, Presigner } from './presign';
+import { faulted } from './reply';
+import type { Delivery } from './reply';
+import type { RequestRecord } from './requests';
+import type { ServiceRequest } from './service';
+
+/** An answer of the storage origin: an error with a body, or an output to send. */
+export interface StorageReply {
+	status: number;
+	headers: Record<string, string>;
+	body: unknown;
+	delivery: Delivery;
+	delayMs: number;
+	happened: string;
+	/** The file to send; its status and range are settled once its size is known. */
+	output: Output | null;
+	/** What shall go wrong while it is sent. */
+	fault: DownloadAction | null;
+	record?: RequestRecord;
+}
+
+/** What the storage needs to know about the file asked for. */
+export interface Shelf {
+	readonly presigner: Presigner;
+	readonly generation: Generation | undefined;
+	readonly now: number;
+	readonly missingStatus: 403 | 404;
+}
+
+function xmlAnswer(status: number, code: string, message: string): StorageReply {
+	const body =
+		'<?xml version="1.0" encoding="UTF-8"?>\n' +
+		`<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
+	return {
+		status,
+		headers: { 'content-type': 'application/xml' },
+		body,
+		delivery: 'answer',
+		delayMs: 0,
+		happened: code,
+		output: null,
+		fault: null,
+	};
+}
+
+const refusals: Readonly<Record<Exclude<PresignFault, null>, readonly [string, string]>> = {
+	unsigned: ['AccessDenied', 'Access Denied'],
+	tampered: [
+		'SignatureDoesNotMatch',
+		'The request signature we calculated does not match the signature you provided.',
+	],
+	expired: ['AccessDenied', 'Request has expired'],
+};
+
+function refused(fault: Exclude<PresignFault, null>): StorageReply {
+	return xmlAnswer(403, ...refusals[fault]);
+}
+
+function lookUp(request: ServiceRequest, shelf: Shelf): StorageReply {
+	// As S3: a signature in the query and a header at once are one too many.
+	if (request.headers.authorization !== undefined) {
+		return xmlAnswer(400, 'InvalidArgument', 'Only one auth mechanism allowed');
+	}
+	// The signature is for GET: a HEAD does not match it (spec 4.3).
+	if (request.method !== 'GET') return refused('tampered');
+	const { presigner, generation, now } = shelf;
+	const fault = presigner.check(request.path, request.query ?? {}, now);
+	if (fault) return refused(fault);
+	if (!generation || statusAt(generation, now) !== 'completed') {
+		return shelf.missingStatus === 403
+			? refused('unsigned')
+			: xmlAnswer(404, 'NoSuchKey', 'The specified key does not exist.');
+	}
+	const { output } = generation;
+	return { ...xmlAnswer(200, '', ''), body: undefined, headers: {}, happened: 'sent', output };
+}
+
+/** The storage's answer to a request for a presigned URL, under a fault if one was ordered. */
+export function fetchOutput(
+	request: ServiceRequest,
+	shelf: Shelf,
+	action: FaultAction | null,
+): StorageReply {
+	if (!action) return lookUp(request, shelf);
+	switch (action.kind) {
+		case 'expire':
+			return refused('expired');
+		case 'truncate':
+		case 'stall':
+		case 'contentType':
+		case 'noContentLength':
+		case 'wrongLength':
+			return { ...lookUp(request, shelf), fault: action };
+		case 'error': {
+			const { status, body } = errorAnswer(action.code, action.message);
+			return { ...xmlAnswer(status, action.code, ''), body };
+		}
+		default: {
+			const found = lookUp(request, shelf);
+			const output = action.kind === 'delay' ? found.output : null;
+			return { ...found, ...faulted(action, () => found), output };
+		}
+	}
+}

@@ -1,0 +1,154 @@
+import { frameSizes, findModel, videoPrice } from './catalogue';
+import type { Fps, ImageModel, MediaType, Model, Resolution, VideoModel } from './catalogue';
+import { ServiceError } from './errors';
+import {
+	assertUrl,
+	badValue,
+	isAbsent,
+	isObject,
+	optionalInteger,
+	optionalNumber,
+	optionalText,
+	requiredText,
+	urlList,
+} from './fields';
+import type { Fields } from './fields';
+import { imageSize } from './imageSize';
+import { readInputs } from './inputs';
+
+/** A request that may be carried out, and its price in credits. */
+export interface ValidRequest {
+	model: Model;
+	prompt: string;
+	/** The seed asked for, or null where the service draws one. */
+	seed: number | null;
+	width: number;
+	height: number;
+	/** Videos only: seconds, and frames a second. */
+	duration: number;
+	fps: Fps;
+	credits: number;
+}
+
+function unsupported(model: Model, param: string): ServiceError {
+	return new ServiceError(
+		'unsupported_parameter',
+		`${param} is not supported by model ${model.id}.`,
+		param,
+	);
+}
+
+function modelOf(fields: Fields, type: MediaType): Model {
+	const id = requiredText(fields, 'model');
+	const model = findModel(id);
+	if (!model) throw new ServiceError('model_not_found', `Model not found: ${id}.`, 'model');
+	if (model.type !== type) {
+		throw badValue('model', `${id} is a model for ${model.type}s, not for ${type}s.`);
+	}
+	return model;
+}
+
+function assertReferences(model: Model, count: number, param: string): void {
+	if (count === 0) return;
+	if (model.maxReferences === 0) throw unsupported(model, param);
+	if (count > model.maxReferences) {
+		throw badValue(param, `${model.id} takes at most ${model.maxReferences} reference inputs.`);
+	}
+}
+
+/** Spec 4.1. A seed or negative prompt that the image model does not know is passed over. */
+function validateImage(fields: Fields, model: ImageModel): Omit<ValidRequest, 'model' | 'prompt'> {
+	const parameters = fields.parameters ?? {};
+	if (!isObject(parameters)) {
+		throw new ServiceError('invalid_request', 'parameters must be an object.', 'parameters');
+	}
+	const ratio = optionalText(parameters, 'aspect_ratio', 'parameters.aspect_ratio');
+	const [width, height] = imageSize(model, optionalText(fields, 'size'), ratio);
+	optionalText(parameters, 'negative_prompt', 'parameters.negative_prompt');
+	const seed = optionalInteger(parameters, 'seed', 'parameters.seed');
+	if (optionalText(fields, 'edit_mode') && !model.edit) throw unsupported(model, 'edit_mode');
+	const inputs = readInputs(fields.inputs);
+	const legacy = urlList(fields, 'input_images');
+	assertReferences(model, inputs.length, 'inputs');
+	assertReferences(model, inputs.length + legacy.length, 'input_images');
+	return {
+		seed: model.seed ? seed : null,
+		width,
+		height,
+		duration: 0,
+		fps: 24,
+		credits: model.credits,
+	};
+}
+
+function resolutionOf(fields: Fields, model: VideoModel): Resolution {
+	const asked = optionalText(fields, 'resolution') ?? '720p';
+	const found = model.resolutions.find((resolution) => resolution === asked);
+	if (!found) {
+		const allowed = model.resolutions.join(', ');
+		throw badValue('resolution', `${model.id} makes ${allowed}, not ${asked}.`);
+	}
+	return found;
+}
+
+function durationOf(fields: Fields, model: VideoModel): number {
+	const duration = optionalNumber(fields, 'duration') ?? 4;
+	if (duration <= 0 || duration > model.maxDuration) {
+		throw badValue(
+			'duration',
+			`duration must be above 0 and at most ${model.maxDuration} seconds for ${model.id}.`,
+		);
+	}
+	return duration;
+}
+
+function fpsOf(fields: Fields, model: VideoModel): Fps {
+	const asked = optionalInteger(fields, 'fps') ?? 24;
+	const found = model.fps.find((fps) => fps === asked);
+	if (!found) throw badValue('fps', `fps must be one of ${model.fps.join(', ')} for ${model.id}.`);
+	return found;
+}
+
+/** Refuses what the video model does not know (spec 4.2, 422). Defaults may always be sent. */
+function assertSupported(fields: Fields, model: VideoModel): void {
+	if (!isAbsent(fields.seed) && !model.seed) throw unsupported(model, 'seed');
+	if (optionalText(fields, 'negative_prompt') && !model.negativePrompt) {
+		throw unsupported(model, 'negative_prompt');
+	}
+	const imageUrl = optionalText(fields, 'image_url');
+	if (!imageUrl) return;
+	if (!model.imageInput) throw unsupported(model, 'image_url');
+	assertUrl(imageUrl, 'image_url', ['https:', 'http:', 'data:']);
+}
+
+/** Spec 4.2. */
+function validateVideo(fields: Fields, model: VideoModel): Omit<ValidRequest, 'model' | 'prompt'> {
+	const resolution = resolutionOf(fields, model);
+	const duration = durationOf(fields, model);
+	const fps = fpsOf(fields, model);
+	assertSupported(fields, model);
+	assertReferences(model, urlList(fields, 'input_images').length, 'input_images');
+	const [width, height] = frameSizes[resolution];
+	return {
+		seed: optionalInteger(fields, 'seed'),
+		width,
+		height,
+		duration,
+		fps,
+		credits: videoPrice(model, resolution, duration),
+	};
+}
+
+/**
+ * Checks the body of a creating request (spec 4.1, 4.2). Fields that the spec does not name pass,
+ * as an OpenAI client sends some. Throws the ServiceError to answer with.
+ */
+export function validateCreation(body: unknown, type: MediaType): ValidRequest {
+	if (!isObject(body)) {
+		throw new ServiceError('invalid_request', 'The body must be a JSON object.');
+	}
+	const model = modelOf(body, type);
+	const prompt = requiredText(body, 'prompt');
+	const rest = model.type === 'image' ? validateImage(body, model) : validateVideo(body, model);
+	return { model, prompt, ...rest };
+}
