@@ -9,6 +9,7 @@ import { addControlRoutes } from './http/control';
 import { formatLine } from './http/log';
 import type { LogLine } from './http/log';
 import { addRestRoutes } from './http/rest';
+import { addStatusPage } from './http/statusPage';
 import { addStorageRoutes } from './http/storage';
 import { MediaLibrary } from './media/library';
 import type { RequestLog } from './requests';
@@ -70,12 +71,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const service = new GenerationService(options);
 	const log = logLineOf(options.log);
 	const [rest, storage] = [createApp(), createApp()];
+	const library = new MediaLibrary();
 	const close = async (): Promise<void> => {
-		await Promise.all([rest.close(), storage.close()]);
+		await Promise.all([rest.close(), storage.close(), library.close()]);
 	};
 	addControlRoutes(rest, service);
+	addStatusPage(rest, service);
 	addRestRoutes(rest, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);
-	addStorageRoutes(storage, service, new MediaLibrary(), log);
+	addStorageRoutes(storage, service, library, log);
 	try {
 		const storageUrl = await listen(storage, host, storagePort);
 		const url = await listen(rest, host, port);

@@ -8,10 +8,10 @@ import type { Clock } from './clock';
 import { createGeneration, outputPath } from './creation';
 import type { Workshop } from './creation';
 import { creditBalance, creditSummary } from './credits';
+import { parseBody, promptIn } from './body';
 import { errorAnswer, ServiceError } from './errors';
 import { FaultQueue } from './faults';
 import type { FaultAction, FaultSubject } from './faults';
-import { isObject } from './fields';
 import { entryAt, statusAt } from './generations';
 import type { Generation } from './generations';
 import { Ledger } from './ledger';
@@ -26,7 +26,7 @@ import { routeOf } from './routes';
 import type { Route } from './routes';
 import { fetchOutput } from './storage';
 import type { StorageReply } from './storage';
-import { aboutAverage } from './timing';
+import { timeFrom } from './timing';
 import type { GenerationTime } from './timing';
 
 export interface ServiceOptions {
@@ -55,29 +55,6 @@ export interface ServiceRequest {
 	headers: Readonly<Record<string, string | undefined>>;
 	/** A text is parsed as JSON; anything else counts as parsed. */
 	body?: unknown;
-}
-
-function timeOf(option: number | GenerationTime | undefined): GenerationTime {
-	if (typeof option === 'number') return () => option;
-	return option ?? aboutAverage;
-}
-
-function parseBody(body: unknown): unknown {
-	if (typeof body !== 'string') return body;
-	try {
-		return JSON.parse(body) as unknown;
-	} catch {
-		throw new ServiceError('invalid_request', 'The body is not valid JSON.');
-	}
-}
-
-function promptIn(body: unknown): string | undefined {
-	try {
-		const parsed = parseBody(body);
-		return isObject(parsed) && typeof parsed.prompt === 'string' ? parsed.prompt : undefined;
-	} catch {
-		return undefined;
-	}
 }
 
 /**
@@ -111,7 +88,7 @@ export class GenerationService {
 			ledger: this.ledger,
 			presigner: new Presigner(`sandbox ${this.seed}`),
 			random: () => this.random(),
-			generationTime: timeOf(options.generationSeconds),
+			generationTime: timeFrom(options.generationSeconds),
 			timeScale: options.timeScale ?? 1,
 			urlLifetimeSeconds: this.urlLifetimeSeconds,
 			storageOrigin: () => this.storageOrigin,
@@ -263,9 +240,11 @@ export class GenerationService {
 		this.ledger.settle(now);
 	}
 
-	/** What a generation makes, for those who want its file. Undefined for an unknown id. */
-	outputOf(id: string): Generation['output'] | undefined {
-		return this.ledger.find(id)?.output;
+	/** A presigned URL of the generation's output that still works; undefined for an unknown id. */
+	outputUrl(id: string): string | undefined {
+		const generation = this.ledger.find(id);
+		if (generation) this.refreshUrl(generation, this.clock.now());
+		return generation?.url;
 	}
 
 	/** Back to the start: accounts, balances, books, requests, faults and the seed. */

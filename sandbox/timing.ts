@@ -23,3 +23,9 @@ export const aboutAverage: GenerationTime = ({ model, random }) => {
 	const spread = Math.exp(0.25 * normalFrom(random));
 	return model.averageSeconds * Math.min(2, Math.max(0.5, spread));
 };
+
+/** Generation times from an option: fixed seconds, a function, or about the average. */
+export function timeFrom(option: number | GenerationTime | undefined): GenerationTime {
+	if (typeof option === 'number') return () => option;
+	return option ?? aboutAverage;
+}

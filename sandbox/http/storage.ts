@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Output } from '../generations';
 import type { MediaLibrary } from '../media/library';
 import { readFile } from '../media/file';
 import type { MediaFile } from '../media/file';
@@ -66,11 +66,8 @@ async function send(
 	raw.flushHeaders();
 	const bytes = Readable.from(readFile(file, sending.start, end), { objectMode: false });
 	await pipeline(bytes, raw, { end: false });
-	if (fault?.kind === 'truncate') {
-		// What is written must leave before the reset, which would discard it.
-		while (raw.writableLength > 0) await once(raw, 'drain');
-		setImmediate(() => raw.socket?.resetAndDestroy());
-	} else if (fault?.kind === 'wrongLength') {
+	if (fault?.kind === 'truncate' || fault?.kind === 'wrongLength') {
+		// Ended below HTTP: all bytes arrive, and the answer is never said to be complete.
 		raw.socket?.end();
 	} else if (fault?.kind !== 'stall') {
 		raw.end();
@@ -81,19 +78,30 @@ async function sendOutput(
 	reply: FastifyReply,
 	asked: ServiceRequest,
 	answered: StorageReply,
+	output: Output,
 	library: MediaLibrary,
 ): Promise<void> {
-	if (!answered.output || !(await waitForTurn(reply, answered.delayMs))) return;
-	const file = await library.open(answered.output);
+	const { record } = answered;
+	if (!(await waitForTurn(reply, answered.delayMs))) {
+		if (record) Object.assign(record, { answered: false, status: null });
+		reply.hijack();
+		return;
+	}
+	const file = await library.open(output);
 	const sending = plan(asked, file, answered.fault);
 	if (!sending) {
 		const headers = { 'content-range': `bytes */${file.size}` };
 		return await deliver(reply, { ...answered, status: 416, headers, delayMs: 0 });
 	}
-	if (answered.record) answered.record.status = sending.status;
+	if (record) record.status = sending.status;
 	reply.hijack();
-	// A client that leaves in the middle is its own affair.
-	await send(reply, file, sending, answered.fault).catch(() => reply.raw.destroy());
+	try {
+		await send(reply, file, sending, answered.fault);
+	} catch {
+		// The client left in the middle: its own affair, but no whole answer.
+		if (record) record.answered = false;
+		reply.raw.destroy();
+	}
 }
 
 /** The storage origin over HTTP: presigned URLs of finished outputs (spec 4.3). */
@@ -107,7 +115,7 @@ export function addStorageRoutes(
 		const started = performance.now();
 		const asked = serviceRequest(request);
 		const answered = service.fetchOutput(asked);
-		if (answered.output) await sendOutput(reply, asked, answered, library);
+		if (answered.output) await sendOutput(reply, asked, answered, answered.output, library);
 		else await deliver(reply, answered);
 		const { status, delivery, happened } = answered;
 		const milliseconds = performance.now() - started;

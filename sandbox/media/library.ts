@@ -16,8 +16,9 @@ function cacheKey(output: Output): string {
 	return JSON.stringify({ ...output, bytes: null });
 }
 
-async function render(output: Output): Promise<Buffer> {
-	return output.type === 'image' ? await drawPicture(output) : await encodeVideo(output);
+async function render(output: Output, signal: AbortSignal): Promise<Buffer> {
+	signal.throwIfAborted();
+	return output.type === 'image' ? await drawPicture(output) : await encodeVideo(output, signal);
 }
 
 /**
@@ -27,6 +28,7 @@ async function render(output: Output): Promise<Buffer> {
 export class MediaLibrary {
 	private readonly files = new Map<string, Promise<Buffer>>();
 	private readonly turn = takeTurns(atOnce);
+	private readonly closing = new AbortController();
 	private bytes = 0;
 
 	/** The file of an output. Rejects where the encoder fails. */
@@ -38,6 +40,12 @@ export class MediaLibrary {
 		return fileOf('video/mp4', padMp4(base, output.bytes ?? 0));
 	}
 
+	/** Stops the encoders and waits until they are gone. */
+	async close(): Promise<void> {
+		this.closing.abort();
+		await Promise.allSettled(this.files.values());
+	}
+
 	private base(output: Output): Promise<Buffer> {
 		const key = cacheKey(output);
 		const known = this.files.get(key);
@@ -47,7 +55,7 @@ export class MediaLibrary {
 			this.files.set(key, known);
 			return known;
 		}
-		const made = this.turn(() => render(output));
+		const made = this.turn(() => render(output, this.closing.signal));
 		this.files.set(key, made);
 		made.then(
 			(file) => this.keep(file.length),

@@ -12,13 +12,14 @@ export interface Palette {
 
 /** Colours that go together, dark enough behind white letters. */
 export function drawPalette(random: Random): Palette {
-	const hue = Math.floor(random() * 360);
-	const second = (hue + 30 + Math.floor(random() * 60)) % 360;
-	const third = (hue + 150 + Math.floor(random() * 60)) % 360;
+	// Evening skies, from teal over blue and violet to rose, and a light warmer than they are.
+	const hue = 175 + Math.floor(random() * 150);
+	const second = hue + 20 + Math.floor(random() * 45);
+	const third = Math.floor(random() * 50);
 	return {
-		from: `hsl(${hue}, 55%, 20%)`,
-		to: `hsl(${second}, 60%, 38%)`,
-		shape: (opacity) => `hsla(${third}, 75%, 62%, ${opacity})`,
-		accent: `hsl(${third}, 85%, 68%)`,
+		from: `hsl(${hue}, 58%, 22%)`,
+		to: `hsl(${second % 360}, 62%, 46%)`,
+		shape: (opacity) => `hsla(${third}, 92%, 68%, ${opacity})`,
+		accent: `hsl(${third}, 92%, 72%)`,
 	};
 }

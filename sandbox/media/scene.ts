@@ -37,8 +37,8 @@ function drawLandscape(pen: SKRSContext2D, output: Output, palette: Palette, ran
 		pen.fillStyle = `rgba(8, 10, 28, ${0.28 + range * 0.06})`;
 		pen.beginPath();
 		pen.moveTo(0, height);
-		for (let step = 0; step <= 48; step++) {
-			const part = step / 48;
+		for (let step = 0; step <= 120; step++) {
+			const part = step / 120;
 			const ripple = Math.sin(part * waves * 2 * Math.PI + phase);
 			const detail = Math.sin(part * waves * 5 * Math.PI + phase * 2) * 0.3;
 			pen.lineTo(part * width, base - (ripple + detail) * swell);

@@ -60,9 +60,9 @@ function argumentsOf(output: VideoOutput, folder: string): string[] {
 }
 
 /** Runs the encoder to its end; rejects with what it said where it fails. */
-async function runEncoder(args: string[]): Promise<void> {
+async function runEncoder(args: string[], signal: AbortSignal): Promise<void> {
 	await new Promise<void>((resolve, reject) => {
-		const encoder = spawn(ffmpeg, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+		const encoder = spawn(ffmpeg, args, { stdio: ['ignore', 'ignore', 'pipe'], signal });
 		let said = '';
 		encoder.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
 		encoder.once('error', reject);
@@ -75,15 +75,16 @@ async function runEncoder(args: string[]): Promise<void> {
 
 /**
  * The MP4 of a video output: H.264, yuv420p, playable from its first bytes on. Encoded in a
- * process of its own, so that the event loop stays free. Rejects where the encoder fails.
+ * process of its own, so that the event loop stays free. Rejects where the encoder fails
+ * or `signal` stops it.
  */
-export async function encodeVideo(output: VideoOutput): Promise<Buffer> {
+export async function encodeVideo(output: VideoOutput, signal: AbortSignal): Promise<Buffer> {
 	const folder = await mkdtemp(path.join(tmpdir(), 'sandbox-video-'));
 	try {
 		const { canvas, palette } = drawScene(output);
 		await writeFile(path.join(folder, 'scene.png'), await canvas.encode('png'));
 		await writeFile(path.join(folder, 'light.png'), await drawLight(output, palette));
-		await runEncoder(argumentsOf(output, folder));
+		await runEncoder(argumentsOf(output, folder), signal);
 		return await readFile(path.join(folder, 'video.mp4'));
 	} finally {
 		await rm(folder, { recursive: true, force: true });
