@@ -1,3 +1,4 @@
+import { attempt } from './attempt';
 import { CancelledError, GenerationError } from './errors';
 import type { Clock, Random } from './ports';
 
@@ -9,11 +10,11 @@ const MAX_DELAY_SECONDS = 30;
  * The pause before a try: doubling from 1 s to at most 30 s, with jitter over its upper half, so that many clients
  * that were refused together do not come back together.
  *
- * @param attempt 0 for the first try again
+ * @param retries 0 for the first try again
  * @returns milliseconds
  */
-export function backoffDelay(attempt: number, random: Random): number {
-	const shortest = Math.min(2 ** attempt, MAX_DELAY_SECONDS / 2);
+export function backoffDelay(retries: number, random: Random): number {
+	const shortest = Math.min(2 ** retries, MAX_DELAY_SECONDS / 2);
 	return shortest * (1 + random()) * 1000;
 }
 
@@ -22,6 +23,8 @@ export interface RetryPorts {
 	random: Random;
 	/** Ends the waiting; what is thrown then is a `CancelledError`. */
 	signal: AbortSignal;
+	/** How often to try again; `MAX_RETRIES` unless given. */
+	maxRetries?: number;
 	/** Told of every try again, for the step's summary. */
 	onRetry?: (error: GenerationError) => void;
 }
@@ -35,17 +38,16 @@ export interface RetryPorts {
 export async function withRetries<T>(
 	run: () => Promise<T>,
 	safe: (error: GenerationError) => boolean,
-	{ clock, random, signal, onRetry }: RetryPorts,
+	{ clock, random, signal, maxRetries = MAX_RETRIES, onRetry }: RetryPorts,
 ): Promise<T> {
-	for (let attempt = 0; ; attempt++) {
-		try {
-			return await run();
-		} catch (error) {
-			const again = error instanceof GenerationError && safe(error) && attempt < MAX_RETRIES;
-			if (!again) throw error;
-			onRetry?.(error);
-			await clock.sleep(backoffDelay(attempt, random), signal);
-			if (signal.aborted) throw new CancelledError();
-		}
+	for (let retries = 0; ; retries++) {
+		const tried = await attempt(run);
+		if (tried.ok) return tried.value;
+		const { error } = tried;
+		const again = error instanceof GenerationError && safe(error) && retries < maxRetries;
+		if (!again) throw error;
+		onRetry?.(error);
+		await clock.sleep(backoffDelay(retries, random), signal);
+		if (signal.aborted) throw new CancelledError();
 	}
 }

@@ -1,3 +1,6 @@
+import { GenerationError } from './errors';
+import { errorRow } from './error-table';
+
 /** One entry of the live catalogue (spec 2.2); handed on as it came. */
 export interface Model {
 	id: string;
@@ -34,4 +37,15 @@ export function matchesModel(model: Model, search: string): boolean {
 		.toLowerCase()
 		.split(/\s+/)
 		.every((word) => known.includes(word));
+}
+
+/** @throws GenerationError of the form in which the service refuses an unknown model */
+export function modelNotFound(id: string, models: Model[]): never {
+	const { title, advice } = errorRow('model_not_found', 404);
+	throw new GenerationError({
+		title: `${title}: ${id}`,
+		description: `The catalogue has ${models.length} models, and none with this ID. ${advice}`,
+		code: 'model_not_found',
+		status: 404,
+	});
 }

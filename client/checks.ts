@@ -56,6 +56,15 @@ export function integer(field: string, value: unknown): number {
 	);
 }
 
+export function number(field: string, value: unknown): number {
+	const read = numeric(value);
+	if (Number.isFinite(read)) return read;
+	throw new InvalidInputError(
+		`${field} "${String(value)}" is not a number`,
+		`Write ${field} as a number.`,
+	);
+}
+
 /** @param least the smallest number allowed; without it anything above 0 is */
 export function positive(field: string, value: unknown, least?: number): number {
 	const number = numeric(value);

@@ -18,9 +18,13 @@ export interface PipelinePorts<T> {
 	/** The user's Stop or the workflow's timeout: from then on nothing is sent. */
 	cancel: AbortSignal;
 	/** Looks at a generation again; `looks` counts from 1. */
-	observe: (generation: Generation, looks: number) => Promise<Generation>;
+	observe: (job: Job, generation: Generation, looks: number) => Promise<Generation>;
 	/** What is made of a generation to hand it on, such as its download. Overlaps with everything else. */
-	finish: (job: Job, generation: Generation, signal: AbortSignal) => Promise<T | null>;
+	finish: (
+		job: Job,
+		generation: Generation,
+		signal: AbortSignal,
+	) => Promise<{ generation: Generation; output: T | null }>;
 }
 
 export interface PipelineSettings {
@@ -47,6 +51,8 @@ export interface PipelineStats {
 export interface PipelineResult<T> {
 	/** One for each job, in the order of the jobs. */
 	outcomes: Array<Outcome<T>>;
+	/** The job whose error came first in time, which is the cause of what was not sent after it. */
+	firstFailed: Job | null;
 	stats: PipelineStats;
 }
 
@@ -69,6 +75,7 @@ class Pipeline<T> {
 	private readonly finishSlot;
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
+	private firstFailed: Job | null = null;
 	private failed = 0;
 	private nextJob = 0;
 
@@ -95,6 +102,7 @@ class Pipeline<T> {
 		}
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? stopped(job)),
+			firstFailed: this.firstFailed,
 			stats: {
 				...this.submission.stats,
 				failed: this.failed,
@@ -125,11 +133,15 @@ class Pipeline<T> {
 	private async finish(job: Job, generation: Generation): Promise<void> {
 		const { signal } = this.halt;
 		try {
-			const output = await this.finishSlot(async () => {
+			const finished = await this.finishSlot(async () => {
 				if (signal.aborted) throw new CancelledError();
 				return await this.ports.finish(job, generation, signal);
 			});
-			this.settle(job, { kind: 'done', generation: generation.item, output });
+			this.settle(job, {
+				kind: 'done',
+				generation: finished.generation.item,
+				output: finished.output,
+			});
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, generation.item));
 		}
@@ -138,6 +150,7 @@ class Pipeline<T> {
 	private settle(job: Job, outcome: Outcome<T>): void {
 		this.outcomes.set(job, outcome);
 		if (outcome.kind !== 'error') return;
+		this.firstFailed ??= job;
 		if (outcome.error.charge === 'refunded') this.failed++;
 		if (this.settings.stopOnError) this.halt.abort();
 	}
@@ -200,7 +213,7 @@ class Course {
 	}
 
 	private async look(): Promise<void> {
-		this.generation = await this.ports.observe(this.current, ++this.looks);
+		this.generation = await this.ports.observe(this.job, this.current, ++this.looks);
 		if (this.ledgerKey !== null) this.ports.ledger.record(this.ledgerKey, this.generation);
 	}
 

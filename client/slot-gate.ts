@@ -1,3 +1,4 @@
+import { attempt } from './attempt';
 import { backoffDelay } from './backoff';
 import { CancelledError, GenerationError, sentences } from './errors';
 import type { Clock, Random } from './ports';
@@ -41,7 +42,7 @@ export class SlotGate {
 	 */
 	async pass<T>(create: () => Promise<T>, timeoutMs: number): Promise<T> {
 		if (!this.limited) {
-			const made = await this.attempt(create);
+			const made = await this.ask(create);
 			if (made !== undefined) return made.result;
 		}
 		return await this.inLine(async () => await this.createWhenFree(create, timeoutMs));
@@ -58,7 +59,7 @@ export class SlotGate {
 	private async createWhenFree<T>(create: () => Promise<T>, timeoutMs: number): Promise<T> {
 		for (;;) {
 			const probing = await this.slotOrProbe(timeoutMs);
-			const made = await this.attempt(create);
+			const made = await this.ask(create);
 			if (made === undefined) continue;
 			this.starvedSince = null;
 			// A probe that went through shows that others have left: see at once whether there is more room.
@@ -71,14 +72,13 @@ export class SlotGate {
 	}
 
 	/** @returns `undefined` where the service has no slot */
-	private async attempt<T>(create: () => Promise<T>): Promise<{ result: T } | undefined> {
-		try {
-			return { result: await create() };
-		} catch (error) {
-			if (!(error instanceof GenerationError) || error.retry !== 'slot') throw error;
-			this.refused(error);
-			return undefined;
-		}
+	private async ask<T>(create: () => Promise<T>): Promise<{ result: T } | undefined> {
+		const tried = await attempt(create);
+		if (tried.ok) return { result: tried.value };
+		const { error } = tried;
+		if (!(error instanceof GenerationError) || error.retry !== 'slot') throw error;
+		this.refused(error);
+		return undefined;
 	}
 
 	private refused(error: GenerationError): void {

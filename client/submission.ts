@@ -1,3 +1,4 @@
+import { attempt } from './attempt';
 import { backoffDelay } from './backoff';
 import { CancelledError, GenerationError } from './errors';
 import { isFailed, type Generation } from './generation';
@@ -79,17 +80,15 @@ export class Submission {
 	private async submit(job: Job, request: CreateRequest, key: string): Promise<Generation> {
 		const { clock, random, halt } = this.ports;
 		for (let resubmissions = 0; ; resubmissions++) {
-			try {
-				const create = async () => await this.createOnce(job, request, key);
-				return await this.gate.pass(create, job.timeoutMs);
-			} catch (error) {
-				if (!(error instanceof GenerationError)) throw error;
-				if (error.stopsSubmitting) this.closedBy ??= { error, itemIndex: job.itemIndex };
-				if (error.charge !== 'unknown') throw error;
-				const again = job.onUncertainCharge === 'resubmit' && resubmissions < MAX_RESUBMISSIONS;
-				if (!again) throw uncertainCharge(error);
-				await clock.sleep(backoffDelay(resubmissions, random), halt);
-			}
+			const create = async () => await this.createOnce(job, request, key);
+			const tried = await attempt(async () => await this.gate.pass(create, job.timeoutMs));
+			if (tried.ok) return tried.value;
+			const { error } = tried;
+			if (!(error instanceof GenerationError)) throw error;
+			if (error.charge !== 'unknown') throw error;
+			const again = job.onUncertainCharge === 'resubmit' && resubmissions < MAX_RESUBMISSIONS;
+			if (!again) throw uncertainCharge(error);
+			await clock.sleep(backoffDelay(resubmissions, random), halt);
 		}
 	}
 
@@ -102,15 +101,18 @@ export class Submission {
 		// A request that is open already stays open, whatever becomes of this one.
 		const open = ledger.isOpen(key);
 		ledger.intend(key);
-		try {
-			const generation = await service.create(request, halt);
-			ledger.record(key, generation);
+		const tried = await attempt(async () => await service.create(request, halt));
+		if (tried.ok) {
+			ledger.record(key, tried.value);
 			this.stats.made++;
-			return generation;
-		} catch (error) {
-			const charged = error instanceof GenerationError && error.charge === 'unknown';
-			if (!open && !charged) ledger.withdraw(key);
-			throw error;
+			return tried.value;
 		}
+		const { error } = tried;
+		const refusal = error instanceof GenerationError ? error : null;
+		if (!open && refusal?.charge !== 'unknown') ledger.withdraw(key);
+		if (refusal?.stopsSubmitting) {
+			this.closedBy ??= { error: refusal, itemIndex: job.itemIndex };
+		}
+		throw error;
 	}
 }

@@ -1,0 +1,52 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/checks';
+import type { CreateRequest } from '../../client/service';
+import {
+	downloadTarget,
+	filledIn,
+	modelId,
+	optionsOf,
+	runningOf,
+	stepOptions,
+} from '../shared/parameters';
+import { referenceInputs } from '../shared/reference-inputs';
+import type { Plan } from '../shared/step';
+
+/** Seconds. */
+export const IMAGE_TIMEOUT = 600;
+
+/**
+ * Reads and checks one item's parameters (spec 4.1).
+ *
+ * @throws InvalidInputError
+ */
+export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
+	const options = optionsOf(context, itemIndex);
+	const parameters = filledIn({
+		aspect_ratio: [options.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
+		negative_prompt: [options.negativePrompt, String],
+		seed: [options.seed, (value) => integer('Seed', value)],
+	});
+	const body = {
+		model: modelId(context, 'model', itemIndex),
+		prompt: requiredText('Prompt', context.getNodeParameter('prompt', itemIndex)),
+		...filledIn({
+			size: [context.getNodeParameter('size', itemIndex, ''), (value) => size('Size', value)],
+			edit_mode: [options.editMode, String],
+			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
+		}),
+		...(Object.keys(parameters).length > 0 && { parameters }),
+	};
+	const loadInputs = referenceInputs(context, itemIndex);
+	const request = async (): Promise<CreateRequest> => {
+		const inputs = await loadInputs();
+		return { type: 'image', body: inputs.length > 0 ? { ...body, inputs } : body };
+	};
+	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) === true;
+	return {
+		job: { request, wait, ...runningOf(options, IMAGE_TIMEOUT) },
+		download: wait ? downloadTarget(context, itemIndex, options) : null,
+		step: stepOptions(options),
+	};
+}

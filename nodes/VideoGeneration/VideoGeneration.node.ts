@@ -1,0 +1,40 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { modelSearch } from '../shared/model-search';
+import { runStep } from '../shared/step';
+import { CREDENTIAL } from '../shared/transport';
+import { videoFields } from './fields';
+import { planVideo } from './request';
+
+export class VideoGeneration implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Video Generation',
+		name: 'videoGeneration',
+		icon: {
+			light: 'file:../../icons/videoGeneration.svg',
+			dark: 'file:../../icons/videoGeneration.dark.svg',
+		},
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{$parameter["model"]?.value ?? ""}}',
+		description: 'Create videos from text prompts or an input image, and hand on the files',
+		defaults: { name: 'Video Generation' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: CREDENTIAL, required: true }],
+		properties: videoFields,
+	};
+
+	methods = { listSearch: { searchVideoModels: modelSearch('video') } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await runStep(this, (itemIndex) => planVideo(this, itemIndex));
+	}
+}

@@ -1,0 +1,70 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { FRAME_RATES, RESOLUTIONS } from '../../client/checks';
+import {
+	byDisplayName,
+	downloadFields,
+	inputImagesOption,
+	modelField,
+	negativePromptOption,
+	promptField,
+	runningOptions,
+	seedOption,
+	waitField,
+} from '../shared/fields';
+import { VIDEO_TIMEOUT } from './request';
+
+/** The form of the node, in the order of the contract. */
+export const videoFields: INodeProperties[] = [
+	modelField('searchVideoModels'),
+	promptField,
+	{
+		displayName: 'Resolution',
+		name: 'resolution',
+		type: 'options',
+		options: RESOLUTIONS.map((value) => ({ name: value, value })),
+		default: '720p',
+		description: 'Height of the video; which ones there are varies by model',
+	},
+	{
+		displayName: 'Duration',
+		name: 'duration',
+		type: 'number',
+		typeOptions: { minValue: 0, maxValue: 10, numberPrecision: 2 },
+		default: 4,
+		description: 'Length in seconds. The maximum varies by model, between 4 and 10.',
+	},
+	{
+		displayName: 'Frames per Second',
+		name: 'fps',
+		type: 'options',
+		options: FRAME_RATES.map((value) => ({ name: String(value), value })),
+		default: 24,
+		description: 'How smooth the motion is',
+	},
+	{
+		displayName: 'Input Image URL',
+		name: 'imageUrl',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. https://example.com/first-frame.png',
+		description: 'A picture to set in motion, over https; leave empty for text to video',
+	},
+	waitField,
+	...downloadFields({ waitForCompletion: [true] }),
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		default: {},
+		options: byDisplayName([
+			inputImagesOption(
+				'Reference pictures, where the model supports them: https URLs with commas between them, or an array',
+			),
+			negativePromptOption,
+			seedOption,
+			...runningOptions(VIDEO_TIMEOUT, true),
+		]),
+	},
+];

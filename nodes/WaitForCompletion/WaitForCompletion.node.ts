@@ -1,0 +1,38 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { runStep } from '../shared/step';
+import { CREDENTIAL } from '../shared/transport';
+import { waitFields } from './fields';
+import { planWait } from './request';
+
+export class WaitForCompletion implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Wait for Completion',
+		name: 'waitForCompletion',
+		icon: {
+			light: 'file:../../icons/waitForCompletion.svg',
+			dark: 'file:../../icons/waitForCompletion.dark.svg',
+		},
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{$parameter["mode"] === "check" ? "look once" : "until it is ready"}}',
+		description:
+			'Collect generations by their ID: look at their status, wait for the output and fetch it',
+		defaults: { name: 'Wait for Completion' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: CREDENTIAL, required: true }],
+		properties: waitFields,
+	};
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await runStep(this, (itemIndex) => planWait(this, itemIndex));
+	}
+}

@@ -1,0 +1,66 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { byDisplayName, downloadFields, runningOptions } from '../shared/fields';
+import { WAIT_TIMEOUT } from './request';
+
+/** The form of the node, in the order of the contract. */
+export const waitFields: INodeProperties[] = [
+	{
+		displayName: 'Generation ID',
+		name: 'generationId',
+		type: 'string',
+		default: '={{ $json.id }}',
+		required: true,
+		placeholder: 'e.g. 7f9c24e8-3b1a-4f7d-9a51-0c6f2a9d8e11',
+		description: 'The ID that the Image Generation or Video Generation node handed on',
+	},
+	{
+		displayName: 'Mode',
+		name: 'mode',
+		type: 'options',
+		options: [
+			{
+				name: 'Poll',
+				value: 'poll',
+				description: 'Look again and again, inside this step, until the generation has ended',
+			},
+			{
+				name: 'Check Once',
+				value: 'check',
+				description: 'Look once and hand on the generation, whatever its status is',
+			},
+		],
+		default: 'poll',
+	},
+	...downloadFields({ mode: ['poll', 'check'] }),
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		default: {},
+		options: byDisplayName([
+			{
+				displayName: 'Readiness',
+				name: 'readiness',
+				type: 'options',
+				options: [
+					{
+						name: 'Status',
+						value: 'status',
+						description: 'Ask the service for the status of the generation',
+					},
+					{
+						name: 'Output URL',
+						value: 'outputUrl',
+						description:
+							'Ask the output URL for its first byte, and the service only now and then; spares its interface',
+					},
+				],
+				default: 'status',
+				description: 'How to find out that the output is ready',
+			},
+			...runningOptions(WAIT_TIMEOUT, false),
+		]),
+	},
+];

@@ -1,0 +1,28 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { oneOf, requiredText } from '../../client/checks';
+import { downloadTarget, optionsOf, runningOf, stepOptions } from '../shared/parameters';
+import type { Plan } from '../shared/step';
+
+/** Seconds. */
+export const WAIT_TIMEOUT = 1800;
+
+/**
+ * Reads and checks one item's parameters.
+ *
+ * @throws InvalidInputError
+ */
+export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
+	const options = optionsOf(context, itemIndex);
+	const id = requiredText('Generation ID', context.getNodeParameter('generationId', itemIndex, ''));
+	const mode = oneOf('Mode', context.getNodeParameter('mode', itemIndex, 'poll'), [
+		'poll',
+		'check',
+	] as const);
+	return {
+		job: { id, wait: mode !== 'check', ...runningOf(options, WAIT_TIMEOUT) },
+		download: downloadTarget(context, itemIndex, options),
+		readiness: oneOf('Readiness', options.readiness ?? 'status', ['status', 'outputUrl'] as const),
+		step: stepOptions(options),
+	};
+}

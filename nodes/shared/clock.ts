@@ -1,0 +1,23 @@
+import { sleep } from 'n8n-workflow';
+
+import type { Clock } from '../../client/ports';
+
+/**
+ * The wall clock. n8n's `sleep` ends on abort in newer releases only (and then rejects), so the signal is listened to
+ * here as well.
+ */
+export const wallClock: Clock = {
+	now: () => Date.now(),
+	sleep: async (ms, signal) => {
+		if (!signal) return await sleep(ms);
+		if (signal.aborted) return;
+		await new Promise<void>((resolve) => {
+			const wake = () => {
+				signal.removeEventListener('abort', wake);
+				resolve();
+			};
+			signal.addEventListener('abort', wake, { once: true });
+			sleep(ms, signal).then(wake, wake);
+		});
+	},
+};

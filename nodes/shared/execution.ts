@@ -1,0 +1,40 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import type { LedgerEntry } from '../../client/ledger';
+import { Ledger } from '../../client/ledger';
+
+/** What a step needs to know of the execution it runs in. */
+
+/** A signal for the user's Stop and the workflow's timeout; one that never comes on releases without it. */
+export function cancelSignal(context: IExecuteFunctions): AbortSignal {
+	return context.getExecutionCancelSignal?.() ?? new AbortController().signal;
+}
+
+/** Whether an AI agent runs the node as its tool: it sees JSON only. */
+export function runsAsTool(context: IExecuteFunctions): boolean {
+	return context.isToolExecution?.() === true || context.getNode().type.endsWith('Tool');
+}
+
+/** Whether failed items go on as output items: On Error is one of the two "Continue" settings. */
+export function continuesOnError(context: IExecuteFunctions): boolean {
+	return context.continueOnFail();
+}
+
+/** Whether failed items go to an output of their own. */
+export function hasErrorOutput(context: IExecuteFunctions): boolean {
+	return context.getNode().onError === 'continueErrorOutput';
+}
+
+/** The ledger of this execution and node: n8n keeps the node's context with the execution. */
+export function ledgerOf(context: IExecuteFunctions): Ledger {
+	const kept = context.getContext('node') as IDataObject & {
+		generations?: Record<string, LedgerEntry>;
+	};
+	kept.generations ??= {};
+	return new Ledger(kept.generations, runIndex(context));
+}
+
+function runIndex(context: IExecuteFunctions): number {
+	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
+	return $runIndex ?? 0;
+}

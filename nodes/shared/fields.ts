@@ -1,0 +1,194 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/** Fields that several nodes have, each written once. Names and defaults are fixed: saved workflows hold them. */
+
+/** The model picker: a searchable list from the live catalogue, or an id. */
+export function modelField(
+	listSearch: 'searchImageModels' | 'searchVideoModels' | 'searchModels',
+): INodeProperties {
+	return {
+		displayName: 'Model',
+		name: listSearch === 'searchModels' ? 'modelId' : 'model',
+		type: 'resourceLocator',
+		default: { mode: 'list', value: '' },
+		required: true,
+		description: 'The model, from the service’s live catalogue',
+		modes: [
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				placeholder: 'Select a model…',
+				typeOptions: { searchListMethod: listSearch, searchable: true },
+			},
+			{
+				displayName: 'By ID',
+				name: 'id',
+				type: 'string',
+				placeholder: 'e.g. aurora-image-1',
+			},
+		],
+	};
+}
+
+export const promptField: INodeProperties = {
+	displayName: 'Prompt',
+	name: 'prompt',
+	type: 'string',
+	typeOptions: { rows: 4 },
+	default: '',
+	required: true,
+	placeholder: 'e.g. A lighthouse on a cliff at dusk, oil painting',
+	description: 'What to generate, described in words',
+};
+
+export const waitField: INodeProperties = {
+	displayName: 'Wait for Completion',
+	name: 'waitForCompletion',
+	type: 'boolean',
+	default: true,
+	description:
+		'Whether to wait until the output is ready. If off, the pending generation is handed on at once, to be collected later with a Wait for Completion node.',
+};
+
+/** `downloadOutput` and `binaryPropertyName`. @param show when they are shown */
+export function downloadFields(show: Record<string, Array<string | boolean>>): INodeProperties[] {
+	return [
+		{
+			displayName: 'Download Output',
+			name: 'downloadOutput',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether to fetch the picture or video itself. If off, only its URL is handed on, which lives for one hour.',
+			displayOptions: { show },
+		},
+		{
+			displayName: 'Put Output in Field',
+			name: 'binaryPropertyName',
+			type: 'string',
+			default: 'data',
+			required: true,
+			placeholder: 'e.g. data',
+			hint: 'The name of the output binary field to put the file in',
+			displayOptions: { show: { ...show, downloadOutput: [true] } },
+		},
+	];
+}
+
+export const negativePromptOption: INodeProperties = {
+	displayName: 'Negative Prompt',
+	name: 'negativePrompt',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. text, watermark',
+	description: 'What to leave out; only some models support it',
+};
+
+export const seedOption: INodeProperties = {
+	displayName: 'Seed',
+	name: 'seed',
+	type: 'number',
+	default: 0,
+	description:
+		'A whole number: the same seed gives the same output again, where the model supports it',
+};
+
+export function inputImagesOption(description: string): INodeProperties {
+	return {
+		displayName: 'Input Image URLs',
+		name: 'inputImages',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. https://example.com/a.png, https://example.com/b.png',
+		description,
+	};
+}
+
+/**
+ * The options of running. @param timeout default in seconds
+ * @param creating whether the node creates generations, and not only waits for them
+ */
+export function runningOptions(timeout: number, creating: boolean): INodeProperties[] {
+	const options: INodeProperties[] = [
+		{
+			displayName: 'File Name',
+			name: 'fileName',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. lighthouse',
+			description:
+				'Name of the downloaded file; its extension is made to match. Made from the model and the ID if empty.',
+		},
+		{
+			displayName: 'Max Concurrent',
+			name: 'maxConcurrent',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: 10,
+			description:
+				'How many generations of this node may be in flight at once. Where the account allows fewer, the node waits for free slots by itself.',
+		},
+		{
+			displayName: 'On Timeout',
+			name: 'onTimeout',
+			type: 'options',
+			options: [
+				{
+					name: 'Error',
+					value: 'error',
+					description: 'The item fails, and the error names the generation that is paid for',
+				},
+				{
+					name: 'Continue',
+					value: 'continue',
+					description: 'Hand on the generation as it stands, with timed_out set to true',
+				},
+			],
+			default: 'error',
+			description: 'What to do when a generation is not ready in time',
+		},
+		{
+			displayName: 'On Uncertain Charge',
+			name: 'onUncertainCharge',
+			type: 'options',
+			options: [
+				{
+					name: 'Error',
+					value: 'error',
+					description: 'The item fails and is not sent again by itself, so nothing is paid twice',
+				},
+				{
+					name: 'Resubmit',
+					value: 'resubmit',
+					description: 'Send it again, at the risk of paying for it twice',
+				},
+			],
+			default: 'error',
+			description:
+				'What to do when the connection broke before the service answered, so that nobody knows whether credits were charged',
+		},
+		{
+			displayName: 'Poll Interval',
+			name: 'pollInterval',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: 3,
+			description: 'Seconds between two looks at a generation, on average',
+		},
+		{
+			displayName: 'Timeout',
+			name: 'timeout',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: timeout,
+			description: 'How many seconds to wait for one generation',
+		},
+	];
+	return creating ? options : options.filter(({ name }) => name !== 'onUncertainCharge');
+}
+
+/** Options are listed by their display name, wherever they come from. */
+export function byDisplayName(options: INodeProperties[]): INodeProperties[] {
+	return [...options].sort((one, other) => one.displayName.localeCompare(other.displayName));
+}

@@ -1,0 +1,38 @@
+import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
+
+import { describeModel, matchesModel, type ModelFilter } from '../../client/catalogue';
+import { attempt } from '../../client/attempt';
+import { GenerationError } from '../../client/errors';
+import { GenerationService } from '../../client/service';
+import { wallClock } from './clock';
+import { nodeError } from './node-error';
+import { connect } from './transport';
+
+type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
+
+/** The searchable list of a model picker, from the live catalogue. @param type which models it offers */
+export function modelSearch(type: ModelFilter): ListSearch {
+	return async function (filter = '') {
+		const service = new GenerationService({
+			send: await connect(this),
+			clock: wallClock,
+			random: Math.random,
+			signal: new AbortController().signal,
+			// A person is waiting for the list, and can open it again.
+			maxRetries: 1,
+		});
+		const listed = await attempt(async () => await service.models(type));
+		if (!listed.ok) {
+			throw listed.error instanceof GenerationError
+				? nodeError(this, listed.error, 0)
+				: listed.error;
+		}
+		return {
+			results: listed.value
+				// The service filters by type; a catalogue that does not is filtered here.
+				.filter((model) => type === 'all' || (model.type ?? type) === type)
+				.filter((model) => matchesModel(model, filter))
+				.map((model) => ({ ...describeModel(model), value: model.id })),
+		};
+	};
+}

@@ -1,0 +1,52 @@
+import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
+
+import { sentences, type GenerationError } from '../../client/errors';
+import { paidGenerations, type Outcome } from '../../client/outcome';
+
+/**
+ * The one error of a step that stops: the failed item, the cause, and every generation that is paid for.
+ *
+ * @param failed index of the item whose error it is
+ * @param outcomes of all items, in their order
+ */
+export function stepError(
+	context: IExecuteFunctions,
+	error: GenerationError,
+	failed: number,
+	outcomes: Array<Outcome<unknown>>,
+): NodeApiError {
+	const others = Math.max(0, outcomes.filter(({ kind }) => kind === 'error').length - 1);
+	const paid = paidGenerations(outcomes);
+	const description = sentences(
+		error.description,
+		others > 0 && `${others} more ${others === 1 ? 'item' : 'items'} failed`,
+		paid.length > 0 &&
+			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. Running the step again takes these up without paying again`,
+		`Code: ${error.code}${error.status === null ? '' : `, HTTP ${error.status}`}`,
+	);
+	return nodeError(context, error, failed, description, {
+		code: error.code,
+		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
+	});
+}
+
+/** An error as n8n shows it: title, description, HTTP status, code and item. Never with the request, which holds the key. */
+export function nodeError(
+	context: Pick<IExecuteFunctions, 'getNode'>,
+	error: GenerationError,
+	itemIndex: number,
+	description = sentences(error.description, `Code: ${error.code}`),
+	details: Record<string, unknown> = { code: error.code },
+): NodeApiError {
+	const response: JsonObject = { message: error.message };
+	const shown = new NodeApiError(context.getNode(), response, {
+		message: error.message,
+		description,
+		httpCode: error.status === null ? undefined : String(error.status),
+		itemIndex,
+	});
+	// n8n replaces messages in which it finds the name of a system error.
+	shown.message = error.message;
+	Object.assign(shown.context, details);
+	return shown;
+}

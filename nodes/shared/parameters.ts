@@ -1,0 +1,81 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { integer, oneOf, positive, requiredText } from '../../client/checks';
+import type { Job } from '../../client/job';
+
+/** Reads parameters that several nodes have, checked. All throw `InvalidInputError`. */
+
+/** An item's `options` collection. */
+export type Options = Record<string, unknown>;
+
+/** How one item is to be run. */
+export type Running = Pick<Job, 'timeoutMs' | 'onTimeout' | 'onUncertainCharge'>;
+
+/** Where the output of an item goes; `null` where it is not downloaded. */
+export interface DownloadTarget {
+	propertyName: string;
+	/** `null`: made from model and id. */
+	fileName: string | null;
+}
+
+export function optionsOf(context: IExecuteFunctions, itemIndex: number): Options {
+	return context.getNodeParameter('options', itemIndex, {}) as Options;
+}
+
+export function modelId(context: IExecuteFunctions, name: string, itemIndex: number): string {
+	return requiredText(
+		'Model',
+		context.getNodeParameter(name, itemIndex, '', { extractValue: true }),
+	);
+}
+
+export function runningOf(options: Options, defaultTimeout: number): Running {
+	return {
+		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
+		onTimeout: oneOf('On Timeout', options.onTimeout ?? 'error', ['error', 'continue'] as const),
+		onUncertainCharge: oneOf('On Uncertain Charge', options.onUncertainCharge ?? 'error', [
+			'error',
+			'resubmit',
+		] as const),
+	};
+}
+
+/** What holds for a whole step. */
+export interface StepOptions {
+	maxConcurrent: number;
+	pollIntervalMs: number;
+}
+
+export function stepOptions(options: Options): StepOptions {
+	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
+	return {
+		maxConcurrent: positive('Max Concurrent', maxConcurrent, 1),
+		pollIntervalMs: 1000 * positive('Poll Interval', options.pollInterval ?? 3),
+	};
+}
+
+export function downloadTarget(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	options: Options,
+): DownloadTarget | null {
+	if (context.getNodeParameter('downloadOutput', itemIndex, true) !== true) return null;
+	const property = context.getNodeParameter('binaryPropertyName', itemIndex, 'data');
+	return {
+		propertyName: requiredText('Put Output in Field', property),
+		fileName: given(options.fileName) ? String(options.fileName) : null,
+	};
+}
+
+/** Whether an optional parameter was filled in: one left empty is not sent. */
+export function given(value: unknown): boolean {
+	return value !== undefined && value !== null && String(value).trim() !== '';
+}
+
+/** The entries that were filled in, each checked and under its wire name. */
+export function filledIn(
+	entries: Record<string, [value: unknown, check: (value: unknown) => unknown]>,
+): Record<string, unknown> {
+	const filled = Object.entries(entries).filter(([, [value]]) => given(value));
+	return Object.fromEntries(filled.map(([name, [value, check]]) => [name, check(value)]));
+}

@@ -1,0 +1,49 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { paidGenerations, type Outcome } from '../../client/outcome';
+import type { PipelineStats } from '../../client/pipeline';
+
+/** What a step says beside its output. */
+
+export interface StepStats extends PipelineStats {
+	/** Requests sent again after an error that passed. */
+	retries: number;
+}
+
+/**
+ * After a stop n8n may drop what the step returns, so what was paid for goes into the log.
+ */
+export function reportStop(context: IExecuteFunctions, outcomes: Array<Outcome<unknown>>): void {
+	const paid = paidGenerations(outcomes).map(({ id }) => id);
+	const open = outcomes.flatMap((outcome, index) =>
+		outcome.kind === 'error' && outcome.error.charge === 'unknown' ? [index] : [],
+	);
+	if (paid.length === 0 && open.length === 0) return;
+	context.logger.warn(
+		`Stopped while "${context.getNode().name}" was running. Generations already paid for go on at the service; Wait for Completion fetches them without paying: ${paid.join(', ') || 'none'}.${
+			open.length > 0
+				? ` It is not known whether these items were charged: ${open.join(', ')}.`
+				: ''
+		}`,
+		{ generations: paid },
+	);
+}
+
+/** One hint in the output panel after a run that was not plain sailing. */
+export function summaryHint(
+	context: IExecuteFunctions,
+	{ made, takenUp, failed, slotWaitMs, retries }: StepStats,
+): void {
+	const waitedSeconds = Math.round(slotWaitMs / 1000);
+	if (takenUp + failed + retries + waitedSeconds === 0) return;
+	const message = [
+		`${made} made`,
+		takenUp > 0 && `${takenUp} taken up from an earlier try without paying again`,
+		failed > 0 && `${failed} failed and refunded`,
+		retries > 0 && `${retries} ${retries === 1 ? 'request' : 'requests'} tried again`,
+		waitedSeconds > 0 && `waited ${waitedSeconds} s for free slots`,
+	]
+		.filter(Boolean)
+		.join(', ');
+	context.addExecutionHints?.({ message, location: 'outputPane', type: 'info' });
+}

@@ -1,0 +1,53 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { sentences, type GenerationError } from '../../client/errors';
+import type { Outcome } from '../../client/outcome';
+import { hasErrorOutput } from './execution';
+import { nodeError } from './node-error';
+import type { Output } from './step';
+
+/** One output item for each outcome that has something to hand on, in order and paired. */
+export function outputItems(
+	context: IExecuteFunctions,
+	outcomes: Array<Outcome<Output>>,
+): INodeExecutionData[] {
+	return outcomes.flatMap((outcome, itemIndex) => {
+		const pairedItem = { item: itemIndex };
+		switch (outcome.kind) {
+			case 'done': {
+				const json = { ...outcome.generation } as unknown as IDataObject;
+				const { output } = outcome;
+				if (output === null) return [{ json, pairedItem }];
+				return [{ json, binary: { [output.propertyName]: output.binary }, pairedItem }];
+			}
+			case 'error':
+				return [errorItem(context, outcome.error, itemIndex)];
+			case 'stopped':
+				if (outcome.generation === null) return [];
+				return [{ json: { ...outcome.generation } as unknown as IDataObject, pairedItem }];
+		}
+	});
+}
+
+/**
+ * The item of a failure that the workflow goes on with. For an error output n8n looks for `error` on the item itself,
+ * and keeps the rest of its JSON only where that property is not enumerable.
+ */
+export function errorItem(
+	context: IExecuteFunctions,
+	error: GenerationError,
+	itemIndex: number,
+): INodeExecutionData {
+	const { generation } = error;
+	const failure: IDataObject = {
+		error: sentences(error.message, error.description),
+		error_code: error.code,
+		...(generation && { id: generation.id }),
+		...(generation?.status && { status: generation.status }),
+	};
+	const pairedItem = { item: itemIndex };
+	if (!hasErrorOutput(context)) return { json: failure, pairedItem };
+	const { json } = context.getInputData()[itemIndex];
+	const item: INodeExecutionData = { json: { ...json, ...failure }, pairedItem };
+	return Object.defineProperty(item, 'error', { value: nodeError(context, error, itemIndex) });
+}

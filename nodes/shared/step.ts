@@ -1,0 +1,152 @@
+import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { attempt, type Attempt } from '../../client/attempt';
+import type { GenerationError } from '../../client/errors';
+import { isCompleted, type Generation } from '../../client/generation';
+import type { Job } from '../../client/job';
+import { errorOfJob, type Outcome } from '../../client/outcome';
+import { runPipeline, type PipelineResult } from '../../client/pipeline';
+import { steadySchedule } from '../../client/poll-schedule';
+import { readinessObserver } from '../../client/readiness';
+import { GenerationService } from '../../client/service';
+import { wallClock } from './clock';
+import { download } from './download';
+import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
+import { stepError } from './node-error';
+import { stepOptions, type DownloadTarget, type StepOptions } from './parameters';
+import { reportStop, summaryHint, type StepStats } from './report';
+import { outputItems } from './results';
+import { connect, probeWith } from './transport';
+
+/** Downloads at once: enough to fill a line, few enough for the memory of storages that buffer. */
+const MAX_DOWNLOADS = 3;
+
+/** What one item asks for, checked. */
+export interface Plan {
+	job: Omit<Job, 'itemIndex'>;
+	/** `null`: hand on JSON only. */
+	download: DownloadTarget | null;
+	readiness?: 'status' | 'outputUrl';
+	step: StepOptions;
+}
+
+/** A downloaded output, and the name of the binary field it goes into. */
+export interface Output {
+	propertyName: string;
+	binary: IBinaryData;
+}
+
+interface Planned extends Plan {
+	job: Job;
+}
+
+/**
+ * Runs a generating or waiting node: all items are checked before anything is sent, then taken through one pipeline,
+ * and come out in their order, paired, as On Error asks.
+ *
+ * @param plan reads and checks one item's parameters; throws `InvalidInputError`
+ * @throws NodeApiError that names the item, the cause and everything that was paid for
+ */
+export async function runStep(
+	context: IExecuteFunctions,
+	plan: (itemIndex: number) => Plan,
+): Promise<INodeExecutionData[][]> {
+	const plans = await planItems(context, plan);
+	const failures = plans.map((planned) => (planned.ok ? null : errorOfJob(planned.error, null)));
+	const invalid = failures.findIndex((failure) => failure !== null);
+	if (invalid >= 0 && !continuesOnError(context)) {
+		throw stepError(context, failures[invalid] as GenerationError, invalid, []);
+	}
+
+	const valid = plans.flatMap((planned) => (planned.ok ? [planned.value] : []));
+	const { outcomes, firstFailed, stats } = await runPlans(context, valid);
+	const ran = new Map(valid.map(({ job }, index) => [job.itemIndex, outcomes[index]]));
+	const all = failures.map((error, index) =>
+		error === null ? (ran.get(index) as Outcome<Output>) : { kind: 'error' as const, error },
+	);
+
+	if (cancelSignal(context).aborted) {
+		reportStop(context, all);
+	} else if (firstFailed !== null && !continuesOnError(context)) {
+		const failed = all[firstFailed.itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
+		throw stepError(context, failed.error, firstFailed.itemIndex, all);
+	}
+	summaryHint(context, stats);
+	return [outputItems(context, all)];
+}
+
+async function planItems(
+	context: IExecuteFunctions,
+	plan: (itemIndex: number) => Plan,
+): Promise<Array<Attempt<Planned>>> {
+	const tool = runsAsTool(context);
+	return await Promise.all(
+		context.getInputData().map(
+			async (_, itemIndex) =>
+				await attempt(async () => {
+					const planned = plan(itemIndex);
+					return {
+						...planned,
+						job: { ...planned.job, itemIndex },
+						download: tool ? null : planned.download,
+					};
+				}),
+		),
+	);
+}
+
+async function runPlans(
+	context: IExecuteFunctions,
+	plans: Planned[],
+): Promise<PipelineResult<Output> & { stats: StepStats }> {
+	// What holds for the whole step is read from its first item.
+	const { maxConcurrent, pollIntervalMs } = plans[0]?.step ?? stepOptions({});
+	const cancel = cancelSignal(context);
+	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
+	let retries = 0;
+
+	const ports = { clock: wallClock, random: Math.random, signal: cancel };
+	const send = await connect(context);
+	const service = new GenerationService({ ...ports, send, onRetry: () => retries++ });
+	const probing = readinessObserver(service, probeWith(context), wallClock);
+
+	const result = await runPipeline<Output>(
+		plans.map(({ job }) => job),
+		{
+			...ports,
+			service,
+			cancel,
+			ledger: ledgerOf(context),
+			schedule: steadySchedule(pollIntervalMs, Math.random),
+			observe: async (job, generation, looks) =>
+				planOf.get(job)?.readiness === 'outputUrl'
+					? await probing(generation, looks)
+					: await service.status(generation.item.id),
+			finish: async (job, generation, signal) =>
+				await fetchOutput(context, service, planOf.get(job) as Planned, generation, signal),
+		},
+		{ maxConcurrent, maxFinishing: MAX_DOWNLOADS, stopOnError: !continuesOnError(context) },
+	);
+	return { ...result, stats: { ...result.stats, retries } };
+}
+
+async function fetchOutput(
+	context: IExecuteFunctions,
+	service: GenerationService,
+	{ download: target }: Planned,
+	generation: Generation,
+	signal: AbortSignal,
+): Promise<{ generation: Generation; output: Output | null }> {
+	if (target === null || !isCompleted(generation)) return { generation, output: null };
+	const { id, model } = generation.item;
+	const fetched = await download(context, {
+		generation,
+		fileName: target.fileName ?? [model, id].filter(Boolean).join('-'),
+		refresh: async () => await service.status(id),
+		signal,
+	});
+	return {
+		generation: fetched.generation,
+		output: { propertyName: target.propertyName, binary: fetched.binary },
+	};
+}
