@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import { logNormal } from '../../sandbox/timing';
+import { start, VirtualSandbox } from './virtual';
+import type { ErrorBody } from './virtual';
+
+describe('a generation', () => {
+	it('is answered at once as pending, in the form of spec 2.1', () => {
+		const entry = new VirtualSandbox().created();
+		expect(entry).toEqual({
+			id: expect.stringMatching(
+				/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+			),
+			status: 'pending',
+			created: Math.floor(start / 1000),
+			model: 'aurora-image-1',
+			type: 'image',
+			data: [
+				{
+					url: expect.stringContaining(`/media-outputs/${entry.id}.png?X-Amz-Algorithm=`),
+					generation_id: entry.id,
+					status: 'pending',
+					model: 'aurora-image-1',
+					revised_prompt: null,
+				},
+			],
+		});
+	});
+
+	it('goes from pending over processing to completed as time passes', () => {
+		const sandbox = new VirtualSandbox();
+		const { id } = sandbox.created();
+		const seen = [0, 1, 1.5, 5, 3].map((seconds) => {
+			sandbox.clock.pass(seconds);
+			return sandbox.look(id).status;
+		});
+		expect(seen).toEqual(['pending', 'pending', 'processing', 'processing', 'completed']);
+	});
+
+	it('that fails says why and gives the credits back', () => {
+		const sandbox = new VirtualSandbox();
+		const { id } = sandbox.created({ prompt: 'A cat [fail: out of paint]' });
+		expect(sandbox.balance()).toBe(99_992);
+		sandbox.clock.pass(10);
+		expect(sandbox.look(id)).toMatchObject({
+			status: 'failed',
+			data: [{ status: 'failed' }],
+			error: { message: 'out of paint' },
+		});
+		expect(sandbox.balance()).toBe(100_000);
+		expect(sandbox.service.books.totals).toMatchObject({ failed: 1, charged: 8, refunded: 8 });
+	});
+
+	it('can state its failure as bare text', () => {
+		const sandbox = new VirtualSandbox();
+		const { id } = sandbox.created({ prompt: '[fail-text: no luck] A cat' });
+		sandbox.clock.pass(10);
+		expect(sandbox.look(id).error).toBe('no luck');
+	});
+
+	it('takes as long as its prompt, an order, or the options say', () => {
+		const sandbox = new VirtualSandbox({ timeScale: 2 });
+		sandbox.service.faults.order({ on: 'create', action: { kind: 'seconds', seconds: 40 } });
+		sandbox.created();
+		sandbox.created({ prompt: 'A cat [seconds: 30]' });
+		sandbox.created();
+		const took = sandbox.service.books.generations.map(
+			({ created, finishes }) => finishes - created,
+		);
+		expect(took).toEqual([20_000, 15_000, 5_000]);
+	});
+
+	it('takes about the average of its model by default, and the same with the same seed', () => {
+		const times = (seed: number): number[] => {
+			const sandbox = new VirtualSandbox({ seed, generationSeconds: undefined });
+			for (let count = 0; count < 10; count++) sandbox.created();
+			return sandbox.service.books.generations.map((entry) => entry.finishes - entry.created);
+		};
+		const first = times(3);
+		expect(first).toEqual(times(3));
+		expect(first).not.toEqual(times(4));
+		expect(Math.min(...first)).toBeGreaterThanOrEqual(4000);
+		expect(Math.max(...first)).toBeLessThanOrEqual(16_000);
+	});
+
+	it('can be ended by order', () => {
+		const sandbox = new VirtualSandbox();
+		const [good, bad] = [sandbox.created(), sandbox.created()];
+		sandbox.service.finish(good.id);
+		sandbox.service.finish(bad.id, 'pulled');
+		expect(sandbox.look(good.id).status).toBe('completed');
+		expect(sandbox.look(bad.id)).toMatchObject({ status: 'failed', error: { message: 'pulled' } });
+		expect(() => sandbox.service.finish(bad.id)).toThrow('running');
+	});
+
+	it('belongs to its account only', () => {
+		const sandbox = new VirtualSandbox();
+		const { id } = sandbox.created();
+		expect(sandbox.look(id, 'second').id).toBe(id);
+		const other = sandbox.send('GET', `/v1/generations/${id}`, undefined, 'pro');
+		expect(other).toMatchObject({ status: 404 });
+	});
+});
+
+describe('the concurrency limit', () => {
+	it.each([
+		['trial', 10],
+		['main', 10],
+		['pro', 15],
+		['growth', 20],
+		['hero', 25],
+		['noPlan', 10],
+	] as const)('of %s is %d (spec 8)', (key, limit) => {
+		const sandbox = new VirtualSandbox();
+		const statuses = Array.from({ length: limit + 1 }, () => sandbox.image({}, key).status);
+		expect(statuses).toEqual([...Array<number>(limit).fill(200), 429]);
+	});
+
+	it('counts every key of the account and other origins, and says so', () => {
+		const sandbox = new VirtualSandbox();
+		sandbox.service.occupy('main', 8);
+		sandbox.created({}, 'main');
+		sandbox.created({}, 'second');
+		const refused = sandbox.image();
+		expect(refused.status).toBe(429);
+		expect((refused.body as ErrorBody).error.message).toMatch(/10 .*running.*allows 10/);
+		sandbox.clock.pass(10);
+		expect(sandbox.image().status).toBe(200);
+	});
+});
+
+describe('credits', () => {
+	it('are shown as spec 2.3 and 2.4 have them', () => {
+		const sandbox = new VirtualSandbox();
+		sandbox.created();
+		sandbox.video();
+		sandbox.created({ prompt: '[fail]' });
+		sandbox.clock.pass(60);
+		expect(sandbox.send('GET', '/v1/credits/balance').body).toEqual({
+			object: 'credit_balance',
+			balance: 99_952,
+			subscription_active: true,
+			lifetime_purchased: 100_000,
+			lifetime_used: 48,
+		});
+		expect(sandbox.send('GET', '/v1/credits/summary').body).toEqual({
+			object: 'credit_summary',
+			balance: 99_952,
+			period_start: '2025-12-03T03:05:05.678Z',
+			period_end: '2026-01-02T03:05:05.678Z',
+			period_used: 48,
+			by_media_type: { image: 8, video: 40 },
+			by_model: [
+				{ model: 'aurora-image-1', credits_used: 8 },
+				{ model: 'aurora-motion-1', credits_used: 40 },
+			],
+		});
+	});
+
+	it('of more than 30 days ago are in no summary', () => {
+		const sandbox = new VirtualSandbox();
+		sandbox.created();
+		sandbox.clock.pass(31 * 24 * 3600);
+		const summary = sandbox.send('GET', '/v1/credits/summary').body;
+		expect(summary).toMatchObject({ period_used: 0, by_model: [], balance: 99_992 });
+	});
+
+	it('of a connected app are limited over 24 hours', () => {
+		const sandbox = new VirtualSandbox();
+		const make = () => sandbox.video({ duration: 8, resolution: '1080p' }, 'connectedApp');
+		expect([make(), make(), make(), make()].map(({ status }) => status)).toEqual([
+			200, 200, 200, 429,
+		]);
+		sandbox.clock.pass(24 * 3600);
+		expect(make().status).toBe(200);
+	});
+
+	it('add up and the limit holds, whatever happens', () => {
+		const step = fc.oneof(
+			fc.record({ kind: fc.constant('image' as const), fails: fc.boolean() }),
+			fc.record({ kind: fc.constant('pass' as const), seconds: fc.integer({ min: 0, max: 15 }) }),
+			fc.record({ kind: fc.constant('lose' as const) }),
+		);
+		fc.assert(
+			fc.property(fc.array(step, { maxLength: 60 }), fc.integer(), (steps, seed) => {
+				const sandbox = new VirtualSandbox({ seed, generationSeconds: logNormal(8, 0.8) });
+				const { service } = sandbox;
+				for (const each of steps) {
+					if (each.kind === 'pass') sandbox.clock.pass(each.seconds);
+					if (each.kind === 'image') sandbox.image({ prompt: each.fails ? '[fail]' : 'x' });
+					if (each.kind === 'lose') {
+						service.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+						sandbox.image();
+					}
+					expect(service.runningOf('main')).toBeLessThanOrEqual(10);
+					const { charged, refunded } = service.books.totals;
+					expect(sandbox.balance()).toBe(100_000 - charged + refunded);
+				}
+			}),
+			{ numRuns: 50 },
+		);
+	});
+});
+
+describe('models', () => {
+	it('are seven for images and nine for videos, with limits between them', () => {
+		const sandbox = new VirtualSandbox();
+		const count = (type: string): number => {
+			const { body } = sandbox.send('GET', `/v1/models${type}`);
+			return (body as { data: unknown[] }).data.length;
+		};
+		expect(['', '?type=all', '?type=image', '?type=video'].map(count)).toEqual([16, 16, 7, 9]);
+		expect(sandbox.send('GET', '/v1/models?type=image').body).toMatchObject({
+			object: 'list',
+			data: expect.arrayContaining([
+				{
+					id: 'aurora-image-1',
+					object: 'model',
+					type: 'image',
+					name: 'Aurora Image 1',
+					provider: 'Northlight',
+					description: expect.any(String),
+					max_resolution: '2048x2048',
+					avg_speed_seconds: 8,
+				},
+			]),
+		});
+		expect(sandbox.send('GET', '/v1/models?type=audio').status).toBe(400);
+	});
+});
+
+describe('the books', () => {
+	it('count what a prompt has cost, and reset forgets', () => {
+		const sandbox = new VirtualSandbox();
+		const first = sandbox.created({ prompt: 'twice' }).id;
+		sandbox.created({ prompt: 'twice' });
+		sandbox.created({ prompt: 'twice [fail]' });
+		expect(sandbox.service.books.liveChargesFor('twice')).toBe(2);
+		expect(sandbox.service.books.find(first)).toMatchObject({
+			account: 'main',
+			key: 'main',
+			request: { model: 'aurora-image-1', prompt: 'twice' },
+		});
+		sandbox.service.reset();
+		expect(sandbox.service.books.generations).toEqual([]);
+		expect(sandbox.balance()).toBe(100_000);
+		expect(sandbox.created({ prompt: 'twice' }).id).toBe(first);
+	});
+
+	it('know every request, and no key', () => {
+		const sandbox = new VirtualSandbox();
+		const { id } = sandbox.created();
+		sandbox.look(id);
+		sandbox.service.faults.order({ on: 'credits', action: { kind: 'hang' } });
+		sandbox.send('GET', '/v1/credits/balance', undefined, null);
+		const { requests } = sandbox.service;
+		expect(requests.all).toMatchObject([
+			{ on: 'create', status: 200, answered: true, generationId: id, at: start },
+			{ on: 'status', status: 200, answered: true, generationId: id },
+			{ on: 'credits', status: null, answered: false, keyFingerprint: null, fault: 'hang' },
+		]);
+		expect(requests.all[0].keyFingerprint).toMatch(/^[0-9a-f]{12}$/);
+		expect(JSON.stringify(requests.all)).not.toContain('svc_live_');
+	});
+});

@@ -1,0 +1,90 @@
+import { VirtualSandbox } from './virtual';
+
+function finished(options = {}) {
+	const sandbox = new VirtualSandbox(options);
+	const { id } = sandbox.created();
+	sandbox.clock.pass(10);
+	return { sandbox, id, url: sandbox.look(id).data[0].url };
+}
+
+describe('a presigned URL', () => {
+	it('serves nothing before the file is written, and the file after', () => {
+		const sandbox = new VirtualSandbox();
+		const { url } = sandbox.created().data[0];
+		expect(sandbox.fetch(url)).toMatchObject({
+			status: 404,
+			body: expect.stringContaining('NoSuchKey'),
+		});
+		sandbox.clock.pass(10);
+		expect(sandbox.fetch(url)).toMatchObject({
+			status: 200,
+			output: { width: 1024, height: 1024 },
+		});
+	});
+
+	it('can refuse with 403 instead, as storage without a listing does', () => {
+		const sandbox = new VirtualSandbox({ missingOutputStatus: 403 });
+		expect(sandbox.fetch(sandbox.created().data[0].url).status).toBe(403);
+	});
+
+	it('is not for HEAD', () => {
+		const { sandbox, url } = finished();
+		expect(sandbox.fetch(url, 'HEAD').status).toBe(403);
+	});
+
+	it.each([
+		['path', (url: string) => url.replace(/.\.png/, 'x.png')],
+		['date', (url: string) => url.replace(/X-Amz-Date=2026/, 'X-Amz-Date=2027')],
+		['lifetime', (url: string) => url.replace('Expires=3600', 'Expires=99999')],
+		['signature', (url: string) => url.replace(/.$/, '_')],
+		['whole query', (url: string) => url.replace(/\?.*/, '')],
+	])('is void with a changed %s', (_part, change) => {
+		const { sandbox, url } = finished();
+		const reply = sandbox.fetch(change(url));
+		expect(reply).toMatchObject({ status: 403, headers: { 'content-type': 'application/xml' } });
+		expect(reply.body).toMatch(/^<\?xml.*<Error><Code>/s);
+	});
+
+	it('lives for an hour; then the status endpoint gives a fresh one', () => {
+		const { sandbox, id, url } = finished();
+		sandbox.clock.pass(3000);
+		expect(sandbox.look(id).data[0].url).toBe(url);
+		expect(sandbox.fetch(url).status).toBe(200);
+		sandbox.clock.pass(600);
+		expect(sandbox.fetch(url)).toMatchObject({
+			status: 403,
+			body: expect.stringContaining('expired'),
+		});
+		const fresh = sandbox.look(id).data[0].url;
+		expect(fresh).not.toBe(url);
+		expect(sandbox.fetch(fresh).status).toBe(200);
+	});
+
+	it('is replaced when it is about to expire, and works until it does', () => {
+		const { sandbox, id, url } = finished();
+		sandbox.clock.pass(3500);
+		expect(sandbox.look(id).data[0].url).not.toBe(url);
+		expect(sandbox.fetch(url).status).toBe(200);
+	});
+
+	it('lives as long as the options say, whatever the time scale', () => {
+		const { sandbox, url } = finished({ urlLifetimeSeconds: 60, timeScale: 10 });
+		expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('60');
+		sandbox.clock.pass(60);
+		expect(sandbox.fetch(url).status).toBe(403);
+	});
+
+	it('is refused together with an Authorization header, which is noted', () => {
+		const { sandbox, url } = finished();
+		const reply = sandbox.fetch(url, 'GET', { authorization: 'Bearer something' });
+		expect(reply.status).toBe(400);
+		expect(sandbox.service.requests.keysAtStorage).toHaveLength(1);
+	});
+
+	it('serves nothing for a failed generation', () => {
+		const sandbox = new VirtualSandbox();
+		const { url } = sandbox.created({ prompt: '[fail]' }).data[0];
+		sandbox.clock.pass(10);
+		expect(sandbox.fetch(url).status).toBe(404);
+	});
+});

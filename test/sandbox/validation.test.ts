@@ -1,0 +1,119 @@
+import { VirtualSandbox } from './virtual';
+import type { ErrorBody } from './virtual';
+
+const png = 'data:image/png;base64,iVBORw0KGgo=';
+
+function outcome(reply: { status: number; body: unknown }): unknown {
+	if (reply.status === 200) return 200;
+	const { error } = reply.body as ErrorBody;
+	return [reply.status, error.code, error.param];
+}
+
+describe('an image request (spec 4.1)', () => {
+	it.each<[Record<string, unknown>, unknown]>([
+		[{ model: undefined }, [400, 'invalid_request', 'model']],
+		[{ prompt: undefined }, [400, 'invalid_request', 'prompt']],
+		[{ prompt: '  ' }, [400, 'invalid_request', 'prompt']],
+		[{ prompt: 5 }, [400, 'invalid_request', 'prompt']],
+		[{ parameters: [] }, [400, 'invalid_request', 'parameters']],
+		[{ model: 'lumen-loop' }, [400, 'invalid_parameter', 'model']],
+		[{ size: '1024' }, [400, 'invalid_parameter', 'size']],
+		[{ size: '2049x64' }, [400, 'invalid_parameter', 'size']],
+		[{ size: 1024 }, [400, 'invalid_parameter', 'size']],
+		[{ size: '2048x777' }, 200],
+		[{ model: 'inkwell-draw-3', size: '1000x1000' }, [400, 'invalid_parameter', 'size']],
+		[
+			{ parameters: { aspect_ratio: '16/9' } },
+			[400, 'invalid_parameter', 'parameters.aspect_ratio'],
+		],
+		[{ parameters: { aspect_ratio: '16:9' }, size: 'anything' }, 200],
+		[{ parameters: { seed: 1.5 } }, [400, 'invalid_parameter', 'parameters.seed']],
+		[{ model: 'inkwell-draw-3', parameters: { seed: 1 } }, 200],
+		[{ model: 'lumen-turbo', parameters: { negative_prompt: 'rain' } }, 200],
+		[{ edit_mode: 'inpaint' }, 200],
+		[{ model: 'lumen-turbo', edit_mode: 'inpaint' }, [422, 'unsupported_parameter', 'edit_mode']],
+		[{ inputs: [{ type: 'image', source: 'data', value: png }] }, 200],
+		[{ inputs: [{ type: 'image', source: 'url', value: 'https://a.invalid/b.png' }] }, 200],
+		[
+			{ inputs: [{ type: 'image', source: 'url', value: 'http://a.invalid/b.png' }] },
+			[400, 'invalid_parameter', 'inputs[0].value'],
+		],
+		[
+			{ inputs: [{ type: 'image', source: 'data', value: 'iVBORw0KGgo=' }] },
+			[400, 'invalid_parameter', 'inputs[0].value'],
+		],
+		[
+			{ inputs: [{ type: 'text', source: 'data', value: png }] },
+			[400, 'invalid_parameter', 'inputs[0].type'],
+		],
+		[
+			{ inputs: [{ type: 'image', source: 'file', value: png }] },
+			[400, 'invalid_parameter', 'inputs[0].source'],
+		],
+		[{ input_images: ['https://a.invalid/b.png'] }, 200],
+		[{ input_images: ['b.png'] }, [400, 'invalid_parameter', 'input_images[0]']],
+		[
+			{ input_images: Array<string>(5).fill('https://a.invalid/b.png') },
+			[400, 'invalid_parameter', 'input_images'],
+		],
+		[
+			{ model: 'lumen-turbo', input_images: ['https://a.invalid/b.png'] },
+			[422, 'unsupported_parameter', 'input_images'],
+		],
+		[{ webhook_url: 'https://a.invalid/hook', n: 1, response_format: 'url' }, 200],
+		[{ inputs: null, input_images: null, edit_mode: null, size: null }, 200],
+	])('%j', (fields, expected) => {
+		expect(outcome(new VirtualSandbox().image(fields))).toEqual(expected);
+	});
+
+	it('takes an inline input of 4.5 MB', () => {
+		const value = `data:image/png;base64,${'A'.repeat(6_000_000)}`;
+		const reply = new VirtualSandbox().image({
+			inputs: [{ type: 'image', source: 'data', value }],
+		});
+		expect(reply.status).toBe(200);
+	});
+});
+
+describe('a video request (spec 4.2)', () => {
+	it.each<[Record<string, unknown>, unknown]>([
+		[{}, 200],
+		[{ model: 'aurora-image-1' }, [400, 'invalid_parameter', 'model']],
+		[{ resolution: '360p' }, [400, 'invalid_parameter', 'resolution']],
+		[{ model: 'lumen-loop' }, 200],
+		[{ model: 'inkwell-animate', resolution: '1080p' }, [400, 'invalid_parameter', 'resolution']],
+		[{ duration: 8 }, 200],
+		[{ duration: 8.1 }, [400, 'invalid_parameter', 'duration']],
+		[{ duration: 0 }, [400, 'invalid_parameter', 'duration']],
+		[{ duration: '4' }, [400, 'invalid_parameter', 'duration']],
+		[{ fps: 25 }, [400, 'invalid_parameter', 'fps']],
+		[{ model: 'pinhole-cinema-2', fps: 12 }, [400, 'invalid_parameter', 'fps']],
+		[{ model: 'lumen-loop', seed: 3 }, [422, 'unsupported_parameter', 'seed']],
+		[
+			{ model: 'lumen-loop', negative_prompt: 'x' },
+			[422, 'unsupported_parameter', 'negative_prompt'],
+		],
+		[{ model: 'lumen-loop', negative_prompt: '' }, 200],
+		[
+			{ model: 'lumen-loop', image_url: 'https://a.invalid/b.png' },
+			[422, 'unsupported_parameter', 'image_url'],
+		],
+		[{ image_url: 'https://a.invalid/b.png', input_images: ['https://a.invalid/c.png'] }, 200],
+		[{ image_url: 'nowhere' }, [400, 'invalid_parameter', 'image_url']],
+		[
+			{ model: 'kestrel-flight-3-fast', input_images: ['https://a.invalid/c.png'] },
+			[422, 'unsupported_parameter', 'input_images'],
+		],
+		[{ image_url: null, negative_prompt: null, seed: null, input_images: null }, 200],
+	])('%j', (fields, expected) => {
+		expect(outcome(new VirtualSandbox().video(fields))).toEqual(expected);
+	});
+
+	it('costs by the second and the resolution', () => {
+		const sandbox = new VirtualSandbox();
+		sandbox.video();
+		sandbox.video({ resolution: '480p', duration: 3.3 });
+		sandbox.video({ resolution: '1080p', duration: 8 });
+		expect(sandbox.service.books.generations.map(({ charged }) => charged)).toEqual([40, 17, 160]);
+	});
+});

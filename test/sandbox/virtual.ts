@@ -1,0 +1,84 @@
+import { keyNamed } from '../../sandbox/accounts';
+import type { KeyName } from '../../sandbox/accounts';
+import type { GenerationEntry } from '../../sandbox/generations';
+import { GenerationService } from '../../sandbox/service';
+import type { ServiceOptions } from '../../sandbox/service';
+
+/** 2026-01-02T03:04:05.678Z: not on a whole second, as times seldom are. */
+export const start = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+/** A clock that stands still until told otherwise. */
+export class VirtualClock {
+	constructor(private time = start) {}
+
+	now(): number {
+		return this.time;
+	}
+
+	pass(seconds: number): void {
+		this.time += seconds * 1000;
+	}
+}
+
+/** The body of an error answer (spec 2.5). */
+export interface ErrorBody {
+	error: { code: string | number; message: string; type: string; param?: string | null };
+}
+
+/** A service in virtual time with the requests that most tests make. Ten seconds a generation. */
+export class VirtualSandbox {
+	readonly clock = new VirtualClock();
+	readonly service: GenerationService;
+
+	constructor(options: ServiceOptions = {}) {
+		this.service = new GenerationService({
+			clock: this.clock,
+			generationSeconds: 10,
+			...options,
+		});
+	}
+
+	/** Sends a request with a named key, or with no key where `key` is null. */
+	send(method: string, target: string, body?: unknown, key: KeyName | null = 'main') {
+		const url = new URL(target, 'http://service.invalid');
+		const headers = key === null ? {} : { authorization: `Bearer ${keyNamed(key)}` };
+		const query = Object.fromEntries(url.searchParams);
+		return this.service.handle({ method, path: url.pathname, query, headers, body });
+	}
+
+	/** Creates an image, with what is given on top of a good request. */
+	image(fields: Record<string, unknown> = {}, key: KeyName = 'main') {
+		const body = { model: 'aurora-image-1', prompt: 'A lighthouse', ...fields };
+		return this.send('POST', '/v1/images/generations', body, key);
+	}
+
+	/** Creates a video likewise. */
+	video(fields: Record<string, unknown> = {}, key: KeyName = 'main') {
+		const body = { model: 'aurora-motion-1', prompt: 'A paper boat', ...fields };
+		return this.send('POST', '/v1/videos/generations', body, key);
+	}
+
+	/** Creates an image that is expected to be accepted. */
+	created(fields: Record<string, unknown> = {}, key: KeyName = 'main'): GenerationEntry {
+		const reply = this.image(fields, key);
+		if (reply.status !== 200) throw new Error(reply.happened);
+		return reply.body as GenerationEntry;
+	}
+
+	/** The status answer for an id. */
+	look(id: string, key: KeyName = 'main'): GenerationEntry {
+		return this.send('GET', `/v1/generations/${id}`, undefined, key).body as GenerationEntry;
+	}
+
+	/** Asks the storage origin for a URL. */
+	fetch(address: string, method = 'GET', headers: Record<string, string> = {}) {
+		const url = new URL(address);
+		const query = Object.fromEntries(url.searchParams);
+		return this.service.fetchOutput({ method, path: url.pathname, query, headers });
+	}
+
+	/** The balance of an account. */
+	balance(account = 'main'): number {
+		return this.service.accounts.account(account).balance;
+	}
+}
