@@ -1,0 +1,160 @@
+import http from 'node:http';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+import { createOverHttp, finishedOverHttp, jsonFrom, lookOverHttp } from './overHttp';
+
+let sandbox: Sandbox;
+const lines: string[] = [];
+
+beforeAll(async () => {
+	const log = (line: string): void => void lines.push(line);
+	sandbox = await startSandbox({ generationSeconds: 5, timeScale: 100, log });
+});
+afterAll(() => sandbox.close());
+beforeEach(() => sandbox.reset());
+
+describe('the service over HTTP', () => {
+	it('creates, is polled, and hands out a file at another origin', async () => {
+		const { id, url } = await finishedOverHttp(sandbox);
+		expect(new URL(url).origin).toBe(sandbox.storageUrl);
+		expect(sandbox.storageUrl).not.toBe(sandbox.url);
+		const file = await fetch(url);
+		expect(file.status).toBe(200);
+		expect(file.headers.get('content-type')).toBe('image/png');
+		const bytes = Buffer.from(await file.arrayBuffer());
+		expect(file.headers.get('content-length')).toBe(String(bytes.length));
+		expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+		expect(sandbox.books.find(id)).toMatchObject({ state: 'completed', charged: 1 });
+		expect(lines.some((line) => /POST .*200 .*charged 1, main has 99999 left/.test(line))).toBe(
+			true,
+		);
+	});
+
+	it('answers a body that is no JSON, or too large, with errors of its own', async () => {
+		const post = (body: string | Buffer) =>
+			fetch(`${sandbox.url}/v1/images/generations`, {
+				method: 'POST',
+				headers: { authorization: `Bearer ${sandbox.keys.main}` },
+				body,
+			});
+		expect(await jsonFrom(await post('{'))).toMatchObject({ error: { code: 'invalid_request' } });
+		const large = await post(Buffer.alloc(65 * 1024 * 1024));
+		expect(large.status).toBe(413);
+		expect(await jsonFrom(large)).toMatchObject({ error: { code: 'payload_too_large' } });
+	});
+
+	it('knows no rate-limit headers', async () => {
+		const { headers } = await fetch(`${sandbox.url}/v1/models`);
+		expect([...headers.keys()].filter((name) => /rate|retry/i.test(name))).toEqual([]);
+	});
+
+	it('shows people a page, with prompts as text', async () => {
+		await createOverHttp(sandbox, { prompt: '<script>alert(1)</script>' });
+		const page = await fetch(`${sandbox.url}/`);
+		expect(page.headers.get('content-type')).toContain('text/html');
+		const html = await page.text();
+		expect(html).toContain('&lt;script&gt;');
+		expect(html).not.toContain('<script>');
+	});
+});
+
+describe('the storage over HTTP', () => {
+	it('refuses HEAD with 403', async () => {
+		const { url } = await finishedOverHttp(sandbox);
+		expect((await fetch(url, { method: 'HEAD' })).status).toBe(403);
+	});
+
+	it('answers the probe for one byte with 200 and one byte', async () => {
+		const pending = await createOverHttp(sandbox, { prompt: 'x [seconds: 20]' });
+		const probe = () => fetch(pending.data[0].url, { headers: { range: 'bytes=0-0' } });
+		expect((await probe()).status).toBe(404);
+		sandbox.service.finish(pending.id);
+		const ready = await probe();
+		expect(ready.status).toBe(200);
+		expect((await ready.arrayBuffer()).byteLength).toBe(1);
+	});
+
+	it.each([
+		['bytes=0-99', 206, 0, 100],
+		['bytes=100-199', 206, 100, 200],
+		['bytes=-50', 206, -50, undefined],
+		['bytes=500-', 206, 500, undefined],
+		['bytes=0-1,5-6', 200, 0, undefined],
+	])('serves the range %s', async (range, status, start, end) => {
+		const { url } = await finishedOverHttp(sandbox);
+		const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+		const part = await fetch(url, { headers: { range } });
+		expect(part.status).toBe(status);
+		expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(start, end))).toBe(true);
+	});
+
+	it('says 416 to a range outside the file', async () => {
+		const { url } = await finishedOverHttp(sandbox);
+		const part = await fetch(url, { headers: { range: 'bytes=999999999-' } });
+		expect(part.status).toBe(416);
+	});
+
+	it('refuses and notes a key that arrives there', async () => {
+		const { url } = await finishedOverHttp(sandbox);
+		const headers = { authorization: `Bearer ${sandbox.keys.main}` };
+		expect((await fetch(url, { headers })).status).toBe(400);
+		expect(sandbox.requests.keysAtStorage).toMatchObject([{ on: 'download', status: 400 }]);
+	});
+});
+
+describe('steering over HTTP', () => {
+	const post = (name: string, body: unknown) =>
+		fetch(`${sandbox.url}/_sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
+	const get = async (name: string) => jsonFrom(await fetch(`${sandbox.url}/_sandbox/${name}`));
+
+	it('shows books and requests', async () => {
+		const { id } = await createOverHttp(sandbox);
+		expect(await get('books')).toMatchObject({ generations: [{ id }], totals: { created: 1 } });
+		expect(await get('requests')).toMatchObject([{ on: 'create', generationId: id }]);
+	});
+
+	it('orders faults, and refuses nonsense', async () => {
+		const order = { on: 'models', action: { kind: 'error', code: 'server_error' } };
+		expect(await jsonFrom(await post('faults', [order, order]))).toEqual([order, order]);
+		expect((await fetch(`${sandbox.url}/v1/models`)).status).toBe(500);
+		expect((await post('faults', { on: 'models', action: { kind: 'rain' } })).status).toBe(400);
+		await fetch(`${sandbox.url}/_sandbox/faults`, { method: 'DELETE' });
+		expect(await get('faults')).toEqual([]);
+	});
+
+	it('sets load, credits, keys and ends generations, and starts over', async () => {
+		await post('occupy', { account: 'main', count: 10 });
+		await expect(createOverHttp(sandbox)).rejects.toThrow('429');
+		await post('occupy', { account: 'main', count: 0 });
+		await post('accounts', { account: 'main', credits: 1 });
+		const { id } = await createOverHttp(sandbox, { prompt: 'x [seconds: 900]' });
+		await expect(createOverHttp(sandbox)).rejects.toThrow('402');
+		await post('finish', { id, failReason: 'pulled' });
+		expect(await lookOverHttp(sandbox, id)).toMatchObject({ status: 'failed' });
+		await post('keys', { key: 'main', state: 'revoked' });
+		await expect(createOverHttp(sandbox)).rejects.toThrow('401');
+		expect((await post('occupy', { account: 'nobody', count: 1 })).status).toBe(400);
+		await post('reset', {});
+		await createOverHttp(sandbox);
+		expect(await get('accounts')).toContainEqual(
+			expect.objectContaining({ name: 'main', balance: 99_999, running: 1 }),
+		);
+	});
+});
+
+describe('the end', () => {
+	it('closes what hangs and frees the port', async () => {
+		const other = await startSandbox();
+		other.faults.order({ on: 'any', action: { kind: 'hang' } });
+		const hanging = new Promise<string>((resolve) => {
+			http.get(`${other.url}/v1/models`).on('error', (error) => resolve(error.message));
+		});
+		while (other.requests.all.length === 0) await new Promise(setImmediate);
+		await other.close();
+		expect(await hanging).toBe('socket hang up');
+		const port = Number(new URL(other.url).port);
+		const again = await startSandbox({ port });
+		await expect(startSandbox({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+		await again.close();
+	});
+});

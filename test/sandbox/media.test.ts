@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { path as ffmpeg } from '@ffmpeg-installer/ffmpeg';
+import { path as ffprobe } from '@ffprobe-installer/ffprobe';
+import { loadImage } from '@napi-rs/canvas';
+import type { ImageOutput, Output, VideoOutput } from '../../sandbox/generations';
+import { readFile } from '../../sandbox/media/file';
+import { MediaLibrary } from '../../sandbox/media/library';
+import { VirtualSandbox } from './virtual';
+
+const run = promisify(execFile);
+const mebibyte = 1024 * 1024;
+let folder: string;
+let library: MediaLibrary;
+
+beforeAll(async () => {
+	folder = await mkdtemp(path.join(tmpdir(), 'sandbox-media-test-'));
+	library = new MediaLibrary();
+	// The package carries the program without the right to run it; its install script, which
+	// would set it, does not run where scripts are switched off.
+	await chmod(ffprobe, 0o755);
+});
+afterAll(async () => {
+	await library.close();
+	await rm(folder, { recursive: true, force: true });
+});
+
+const image: ImageOutput = {
+	type: 'image',
+	width: 320,
+	height: 200,
+	seed: 7,
+	prompt: 'A lighthouse above a calm sea',
+	modelName: 'Aurora Image 1',
+	bytes: null,
+};
+const video: VideoOutput = {
+	...image,
+	type: 'video',
+	width: 854,
+	height: 480,
+	duration: 1,
+	fps: 12,
+};
+
+async function bytesOf(output: Output, from = library): Promise<Buffer> {
+	const file = await from.open(output);
+	const bytes = Buffer.concat([...readFile(file, 0, file.size)]);
+	expect(bytes.length).toBe(file.size);
+	return bytes;
+}
+
+interface Probed {
+	streams: Array<Record<string, string | number>>;
+	format: Record<string, string>;
+}
+
+async function probe(bytes: Buffer): Promise<Probed> {
+	const file = path.join(folder, 'probed.mp4');
+	await writeFile(file, bytes);
+	const args = ['-v', 'error', '-of', 'json', '-show_streams', '-show_format', file];
+	return JSON.parse((await run(ffprobe, args)).stdout) as Probed;
+}
+
+/** Decodes every frame; ffmpeg says on stderr what it does not like. */
+async function complaintsAbout(bytes: Buffer, name: string): Promise<string> {
+	const file = path.join(folder, name);
+	await writeFile(file, bytes);
+	return (await run(ffmpeg, ['-v', 'warning', '-i', file, '-f', 'null', '-'])).stderr;
+}
+
+describe('pictures', () => {
+	it.each([
+		[64, 64],
+		[512, 512],
+		[1536, 1024],
+		[333, 777],
+	])('are of exactly %d x %d', async (width, height) => {
+		const picture = await loadImage(await bytesOf({ ...image, width, height }));
+		expect([picture.width, picture.height]).toEqual([width, height]);
+	});
+
+	it('are the same bytes for the same request and seed, and others for another', async () => {
+		const [first, again] = [await bytesOf(image), await bytesOf(image, new MediaLibrary())];
+		expect(first.equals(again)).toBe(true);
+		expect(first.equals(await bytesOf({ ...image, seed: 8 }))).toBe(false);
+		expect(first.equals(await bytesOf({ ...image, prompt: 'A boat' }))).toBe(false);
+	});
+
+	it.each([
+		['16:9', 1368, 768],
+		['1:1', 1024, 1024],
+		['9:16', 768, 1368],
+	])('by an aspect ratio of %s are %d x %d, whatever the size', (ratio, width, height) => {
+		const sandbox = new VirtualSandbox();
+		const { url } = sandbox.created({ size: '64x64', parameters: { aspect_ratio: ratio } }).data[0];
+		sandbox.clock.pass(10);
+		expect(sandbox.fetch(url).output).toMatchObject({ width, height });
+	});
+
+	it.each([100_000, mebibyte + 5_000, 3 * mebibyte, 3 * mebibyte + 17])(
+		'are padded to %d bytes and stay valid',
+		async (bytes) => {
+			const padded = await bytesOf({ ...image, bytes });
+			expect(padded.length).toBe(bytes);
+			expect(await complaintsAbout(padded, 'padded.png')).toBe('');
+			expect((await loadImage(padded)).width).toBe(320);
+		},
+	);
+
+	it('can be padded by every length near a chunk', async () => {
+		const base = (await bytesOf(image)).length;
+		for (let more = 0; more < 40; more++) {
+			const bytes = base + mebibyte + 12 + more;
+			expect((await bytesOf({ ...image, bytes })).length).toBe(bytes);
+		}
+	});
+});
+
+describe('videos', () => {
+	it.each([
+		[854, 480, 4, 24],
+		[1280, 720, 2.5, 30],
+		[1920, 1080, 1, 12],
+		[854, 480, 10, 12],
+	] as const)(
+		'of %d x %d, %d s at %d fps are what ffprobe finds',
+		async (width, height, duration, fps) => {
+			const { streams, format } = await probe(
+				await bytesOf({ ...video, width, height, duration, fps }),
+			);
+			expect(streams).toHaveLength(1);
+			expect(streams[0]).toMatchObject({
+				codec_name: 'h264',
+				pix_fmt: 'yuv420p',
+				width,
+				height,
+				avg_frame_rate: `${fps}/1`,
+				nb_frames: String(Math.round(duration * fps)),
+			});
+			expect(Number(format.duration)).toBeCloseTo(duration, 1);
+		},
+	);
+
+	it('can be played from the start: the index comes before the frames', async () => {
+		const bytes = await bytesOf(video);
+		expect(bytes.indexOf('moov')).toBeGreaterThan(0);
+		expect(bytes.indexOf('moov')).toBeLessThan(bytes.indexOf('mdat'));
+	});
+
+	it('are the same bytes for the same request and seed', async () => {
+		const again = await bytesOf(video, new MediaLibrary());
+		expect(again.equals(await bytesOf(video))).toBe(true);
+	});
+
+	it('move', async () => {
+		const file = path.join(folder, 'moving.mp4');
+		await writeFile(file, await bytesOf(video));
+		const args = ['-v', 'error', '-i', file, '-f', 'framemd5', '-'];
+		const frames = (await run(ffmpeg, args)).stdout.split('\n').filter((line) => /^0,/.test(line));
+		expect(new Set(frames.map((line) => line.split(',').pop())).size).toBe(12);
+	});
+
+	it('are padded to a size and stay valid', async () => {
+		const bytes = await bytesOf({ ...video, bytes: 2 * mebibyte + 3 });
+		expect(bytes.length).toBe(2 * mebibyte + 3);
+		expect((await probe(bytes)).streams[0]).toMatchObject({ codec_name: 'h264', nb_frames: '12' });
+		expect(await complaintsAbout(bytes, 'padded.mp4')).toBe('');
+	});
+
+	it('stop being made when the library closes', async () => {
+		const closing = new MediaLibrary();
+		const making = closing.open({ ...video, width: 1920, height: 1080, duration: 10 });
+		const stopped = expect(making).rejects.toThrow('aborted');
+		await closing.close();
+		await stopped;
+	});
+});

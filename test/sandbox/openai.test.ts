@@ -1,0 +1,45 @@
+import OpenAI from 'openai';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+
+let sandbox: Sandbox;
+let client: OpenAI;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ generationSeconds: 1, timeScale: 20 });
+	client = new OpenAI({ baseURL: `${sandbox.url}/v1`, apiKey: sandbox.keys.main });
+});
+afterAll(() => sandbox.close());
+
+describe("OpenAI's own client, with only address and key changed (spec 1.2)", () => {
+	it('lists the models', async () => {
+		const ids: string[] = [];
+		for await (const model of client.models.list()) ids.push(model.id);
+		expect(ids).toHaveLength(16);
+		expect(ids).toContain('aurora-image-1');
+	});
+
+	it('creates an image, whose URL serves the picture a little later', async () => {
+		const made = await client.images.generate({
+			model: 'aurora-image-1',
+			prompt: 'A lighthouse',
+			size: '1024x1024',
+			n: 1,
+		});
+		const url = made.data?.[0].url ?? '';
+		let response = await fetch(url);
+		while (response.status === 404) response = await fetch(url);
+		expect(response.headers.get('content-type')).toBe('image/png');
+		expect(made.created).toBeCloseTo(Date.now() / 1000, -1);
+	});
+
+	it('throws its own errors for ours', async () => {
+		const asked = client.images.generate({ model: 'nothing', prompt: 'A lighthouse' });
+		await expect(asked).rejects.toMatchObject({
+			status: 404,
+			code: 'model_not_found',
+			type: 'not_found',
+			param: 'model',
+		});
+	});
+});

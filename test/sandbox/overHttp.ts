@@ -1,0 +1,58 @@
+import type { GenerationEntry } from '../../sandbox/generations';
+import type { Sandbox } from '../../sandbox/server';
+
+/** The body of an answer, as JSON. */
+export async function jsonFrom(response: Response): Promise<unknown> {
+	return (await response.json()) as unknown;
+}
+
+/** Sends a request with the main key. */
+export async function send(sandbox: Sandbox, path: string, body?: unknown): Promise<Response> {
+	return await fetch(`${sandbox.url}${path}`, {
+		method: body === undefined ? 'GET' : 'POST',
+		headers: {
+			authorization: `Bearer ${sandbox.keys.main}`,
+			'content-type': 'application/json',
+		},
+		body: body === undefined ? undefined : JSON.stringify(body),
+		redirect: 'manual',
+	});
+}
+
+async function entryFrom(response: Response): Promise<GenerationEntry> {
+	if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+	return (await jsonFrom(response)) as GenerationEntry;
+}
+
+/** Creates a small picture. Rejects with the status where it is refused. */
+export async function createOverHttp(
+	sandbox: Sandbox,
+	fields: Record<string, unknown> = {},
+): Promise<GenerationEntry> {
+	const body = { model: 'lumen-turbo', prompt: 'A lighthouse', size: '128x128', ...fields };
+	return await entryFrom(await send(sandbox, '/v1/images/generations', body));
+}
+
+/** Creates a video. */
+export async function createVideoOverHttp(
+	sandbox: Sandbox,
+	fields: Record<string, unknown> = {},
+): Promise<GenerationEntry> {
+	const body = { model: 'aurora-motion-1', prompt: 'A paper boat in the rain', ...fields };
+	return await entryFrom(await send(sandbox, '/v1/videos/generations', body));
+}
+
+/** The status answer for an id. */
+export async function lookOverHttp(sandbox: Sandbox, id: string): Promise<GenerationEntry> {
+	return await entryFrom(await send(sandbox, `/v1/generations/${id}`));
+}
+
+/** A small picture that is finished, and where it lies. */
+export async function finishedOverHttp(
+	sandbox: Sandbox,
+	fields: Record<string, unknown> = {},
+): Promise<{ id: string; url: string }> {
+	const { id, data } = await createOverHttp(sandbox, fields);
+	sandbox.service.finish(id);
+	return { id, url: data[0].url };
+}
