@@ -1,4 +1,5 @@
 import { isErrorName, type ErrorName } from './errors';
+import { isObject } from './fields';
 
 /** Which request a fault is for. `credits` is both the balance and the summary. */
 export type FaultTarget = 'create' | 'status' | 'models' | 'credits' | 'download' | 'any';
@@ -71,6 +72,13 @@ export interface FaultSubject {
 	key?: string;
 }
 
+/** A rule at work on a request. */
+export interface TakenFault {
+	readonly action: FaultAction;
+	/** Undoes the taking, for a request that the fault could not bear on. */
+	giveBack(): void;
+}
+
 interface QueuedFault {
 	readonly order: FaultOrder;
 	skip: number;
@@ -98,10 +106,10 @@ const kinds: readonly string[] = [
 
 /** Whether something from outside has the outline of an order: its target, kind and code. */
 export function isFaultOrder(value: unknown): value is FaultOrder {
-	if (typeof value !== 'object' || value === null) return false;
+	if (!isObject(value)) return false;
 	const { on, action } = value as Partial<FaultOrder>;
 	if (typeof on !== 'string' || !targets.includes(on)) return false;
-	if (typeof action !== 'object' || !kinds.includes(action.kind)) return false;
+	if (!isObject(action) || !kinds.includes(action.kind)) return false;
 	return action.kind !== 'error' || isErrorName(action.code);
 }
 
@@ -126,19 +134,24 @@ export class FaultQueue {
 		}
 	}
 
-	/** The action for a request, if a rule takes it. A rule that still skips lets others look. */
-	take(subject: FaultSubject): FaultAction | null {
-		for (const [index, queued] of this.queue.entries()) {
+	/** The rule that takes a request, if any. A rule that still skips lets others look. */
+	take(subject: FaultSubject): TakenFault | null {
+		for (const queued of this.queue) {
 			if (!fits(queued.order, subject)) continue;
 			if (queued.skip > 0) {
 				queued.skip -= 1;
 				continue;
 			}
 			queued.times -= 1;
-			if (queued.times <= 0) this.queue.splice(index, 1);
-			return queued.order.action;
+			if (queued.times <= 0) this.queue = this.queue.filter((each) => each !== queued);
+			return { action: queued.order.action, giveBack: () => this.giveBack(queued) };
 		}
 		return null;
+	}
+
+	private giveBack(queued: QueuedFault): void {
+		queued.times += 1;
+		if (!this.queue.includes(queued)) this.queue.unshift(queued);
 	}
 
 	/** The orders that still have something to do. */

@@ -57,6 +57,10 @@ export interface ServiceRequest {
 	body?: unknown;
 }
 
+function bearsOnGeneration({ kind }: FaultAction): boolean {
+	return kind === 'fail' || kind === 'seconds';
+}
+
 /**
  * The service of the spec as plain synchronous code over a clock. States follow from the time, so
  * a thousand generations can live and end between two ticks of a virtual clock.
@@ -106,9 +110,12 @@ export class GenerationService {
 			{ ...arrival, on: route.on, path: request.path },
 			request.headers,
 		);
-		const action = this.faults.take(this.subjectOf(request, route));
-		record.fault = action?.kind ?? null;
+		const taken = this.faults.take(this.subjectOf(request, route));
+		const action = taken?.action ?? null;
+		record.fault = action && action.kind;
 		const reply = faulted(action, () => this.work(request, route, now, action, record));
+		// A generation that was refused can neither fail nor take its time: the next one shall.
+		if (taken && bearsOnGeneration(taken.action) && reply.status !== 200) taken.giveBack();
 		record.answered = reply.delivery === 'answer';
 		record.status = record.answered ? reply.status : null;
 		return { ...reply, record };
@@ -126,8 +133,9 @@ export class GenerationService {
 		);
 		const generation = this.ledger.find(id);
 		record.generationId = generation?.id ?? null;
-		const action = this.faults.take({ on: 'download', id, prompt: generation?.prompt });
-		record.fault = action?.kind ?? null;
+		const subject = { on: 'download', id, prompt: generation?.prompt } as const;
+		const action = this.faults.take(subject)?.action ?? null;
+		record.fault = action && action.kind;
 		const { presigner } = this.workshop;
 		const missingStatus = this.missingOutputStatus;
 		const shelf = { presigner, generation, now, missingStatus };

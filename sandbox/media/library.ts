@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Output } from '../generations';
 import { drawPicture } from './picture';
 import { fileOf } from './file';
@@ -9,8 +10,8 @@ import { encodeVideo } from './video';
 /** Bytes of finished files kept for the next request. */
 const cacheBytes = 128 * 1024 * 1024;
 
-/** Files made at the same time. Each video encoder already uses more than one core. */
-const atOnce = 2;
+/** Files made at the same time: one a core, as a video encoder here keeps to one thread. */
+const atOnce = availableParallelism();
 
 function cacheKey(output: Output): string {
 	return JSON.stringify({ ...output, bytes: null });

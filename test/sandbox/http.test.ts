@@ -94,6 +94,13 @@ describe('the storage over HTTP', () => {
 		expect(part.status).toBe(416);
 	});
 
+	it('sends a padded file of exactly the size asked for', async () => {
+		const { url } = await finishedOverHttp(sandbox, { prompt: 'A lighthouse [size: 20MB]' });
+		const file = await fetch(url);
+		expect(file.headers.get('content-length')).toBe(String(20 * 1024 * 1024));
+		expect((await file.arrayBuffer()).byteLength).toBe(20 * 1024 * 1024);
+	});
+
 	it('refuses and notes a key that arrives there', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const headers = { authorization: `Bearer ${sandbox.keys.main}` };

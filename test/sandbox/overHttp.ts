@@ -3,7 +3,7 @@ import type { Sandbox } from '../../sandbox/server';
 
 /** The body of an answer, as JSON. */
 export async function jsonFrom(response: Response): Promise<unknown> {
-	return (await response.json()) as unknown;
+	return await response.json();
 }
 
 /** Sends a request with the main key. */

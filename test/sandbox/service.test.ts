@@ -69,6 +69,18 @@ describe('a generation', () => {
 		expect(took).toEqual([20_000, 15_000, 5_000]);
 	});
 
+	it('is not failed in place of one that was refused', () => {
+		const sandbox = new VirtualSandbox();
+		sandbox.service.faults.order({ on: 'create', action: { kind: 'fail' } });
+		sandbox.service.occupy('main', 10);
+		expect(sandbox.image().status).toBe(429);
+		sandbox.service.occupy('main', 0);
+		sandbox.created();
+		sandbox.created();
+		sandbox.clock.pass(10);
+		expect(sandbox.service.books.totals).toMatchObject({ failed: 1, completed: 1 });
+	});
+
 	it('takes about the average of its model by default, and the same with the same seed', () => {
 		const times = (seed: number): number[] => {
 			const sandbox = new VirtualSandbox({ seed, generationSeconds: undefined });
