@@ -57,6 +57,12 @@ export interface ServiceRequest {
 	body?: unknown;
 }
 
+function refusalFrom(error: unknown): ServiceReply {
+	if (!(error instanceof ServiceError)) throw error;
+	const { status, body } = errorAnswer(error.row, error.message, error.param);
+	return answer(status, body, `${error.row}: ${error.message}`);
+}
+
 function bearsOnGeneration({ kind }: FaultAction): boolean {
 	return kind === 'fail' || kind === 'seconds';
 }
@@ -172,9 +178,24 @@ export class GenerationService {
 			const happened = `charged ${made.charged}, ${name} has ${balance} left`;
 			return answer(200, entryAt(made, now), happened);
 		} catch (error) {
-			if (!(error instanceof ServiceError)) throw error;
-			const { status, body } = errorAnswer(error.row, error.message, error.param);
-			return answer(status, body, `${error.row}: ${error.message}`);
+			return refusalFrom(error);
+		}
+	}
+
+	/**
+	 * The answer to a request whose answer is late, unless its key was revoked meanwhile: then it
+	 * fails although its work is done (spec 5.5).
+	 */
+	late(request: ServiceRequest, reply: ServiceReply): ServiceReply {
+		if (reply.status !== 200 || reply.record?.fault === 'respond') return reply;
+		try {
+			authenticate(this.accounts, request.headers.authorization);
+			return reply;
+		} catch (error) {
+			const { record } = reply;
+			const refusal = refusalFrom(error);
+			if (record) record.status = refusal.status;
+			return { ...refusal, record };
 		}
 	}
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { GenerationService } from '../service';
-import { deliver } from './deliver';
+import { deliver, waitForTurn } from './deliver';
 import type { LogLine } from './log';
 import { serviceRequest } from './request';
 
@@ -14,8 +14,13 @@ export function addRestRoutes(
 	app.all('/*', async (request, reply) => {
 		const started = performance.now();
 		const asked = serviceRequest(request);
-		const answered = service.handle(asked);
-		await deliver(reply, { ...answered, delayMs: answered.delayMs + latencyMs() });
+		let answered = service.handle(asked);
+		const delayMs = answered.delayMs + latencyMs();
+		if (answered.delivery === 'answer' && delayMs > 0) {
+			const present = await waitForTurn(reply, delayMs);
+			answered = { ...(present ? service.late(asked, answered) : answered), delayMs: 0 };
+		}
+		await deliver(reply, answered);
 		log({ ...asked, ...answered, milliseconds: performance.now() - started });
 	});
 }

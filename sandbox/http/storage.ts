@@ -46,10 +46,10 @@ function plan(
 	if (range === 'unsatisfiable') return null;
 	const { start, end } = range ?? { start: 0, end: file.size };
 	const headers = headersOf(file, fault, end - start);
-	if (range) headers['content-range'] = `bytes ${start}-${end - 1}/${file.size}`;
 	// Spec 4.3: the probe for one byte is answered with 200. Other ranges as HTTP has them.
-	const probe = asked.headers.range === 'bytes=0-0';
-	return { status: range && !probe ? 206 : 200, headers, start, end };
+	if (!range || asked.headers.range === 'bytes=0-0') return { status: 200, headers, start, end };
+	headers['content-range'] = `bytes ${start}-${end - 1}/${file.size}`;
+	return { status: 206, headers, start, end };
 }
 
 /** Sends the file; a fault cuts it short or leaves it unfinished. */

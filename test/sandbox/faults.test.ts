@@ -46,6 +46,16 @@ describe('faults at the service', () => {
 		expect(performance.now() - started).toBeGreaterThan(145);
 	});
 
+	it('fail in flight when the key is revoked, the work done', async () => {
+		onCreate({ kind: 'delay', ms: 100 });
+		const asked = createOverHttp(sandbox);
+		const refused = expect(asked).rejects.toThrow('401');
+		while (sandbox.books.totals.created === 0) await new Promise(setImmediate);
+		sandbox.service.accounts.keyOf('main').state = 'revoked';
+		await refused;
+		expect(sandbox.requests.all).toMatchObject([{ status: 401, answered: true }]);
+	});
+
 	it.each<[string, FaultAction, number, string | null, string]>([
 		[
 			'HTML',
