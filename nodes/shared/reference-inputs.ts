@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import {
 	dataUri,
@@ -90,7 +90,8 @@ function binaryInput(
 			'Check the name of the field, and that the step before hands on its file.',
 		);
 	}
-	if (binary.bytes !== undefined) inlineSize(field, binary.bytes);
+	const size = knownSize(binary);
+	if (size !== undefined) inlineSize(field, size);
 	const inputKind = inputType(field, type || binary.mimeType.split('/')[0]);
 	return async () => {
 		const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, property);
@@ -98,6 +99,11 @@ function binaryInput(
 		const value = `data:${binary.mimeType};base64,${bytes.toString('base64')}`;
 		return { type: inputKind, source: 'data', value };
 	};
+}
+
+/** A file's size without reading it: as stated with it, or measured where the item itself holds the file. */
+function knownSize({ bytes, id, data }: IBinaryData): number | undefined {
+	return bytes ?? (id ? undefined : Buffer.byteLength(data, 'base64'));
 }
 
 function inputType(field: string, type: string): string {
