@@ -1,0 +1,202 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { inARow, ownNode } from '../support/workflow';
+import { files, filesNodes } from './files-node';
+import type { GivenFile } from './files-node';
+import { byId, openStage, prompts } from './stage';
+
+const quick = { waitForCompletion: false };
+const capable = { ...quick, model: byId('aurora-image-1') };
+const input = (...entries: INodeParameters[]) => ({ referenceInputs: { input: entries } });
+
+/** 4.5 MB (spec 8). */
+const limit = 4.5 * 1024 * 1024;
+
+describe('the request of an image', () => {
+	const stage = openStage({ extraNodes: filesNodes });
+
+	it('holds every field that is filled in, under its wire name', async () => {
+		const options = {
+			aspectRatio: '16:9',
+			negativePrompt: 'text',
+			seed: 7,
+			editMode: 'inpaint',
+			inputImages: 'https://example.com/a.png, https://example.com/b.png',
+		};
+		const reference = { source: 'url', type: '', url: 'https://example.com/c.png' };
+		const parameters = { ...capable, size: '128x64', options, ...input(reference) };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toEqual([
+			{
+				model: 'aurora-image-1',
+				prompt: 'A lighthouse',
+				size: '128x64',
+				edit_mode: 'inpaint',
+				input_images: ['https://example.com/a.png', 'https://example.com/b.png'],
+				parameters: { aspect_ratio: '16:9', negative_prompt: 'text', seed: 7 },
+				inputs: [{ type: 'image', source: 'url', value: 'https://example.com/c.png' }],
+			},
+		]);
+	});
+
+	it('leaves out every optional field that is empty', async () => {
+		const empty = {
+			aspectRatio: '',
+			negativePrompt: ' ',
+			seed: '',
+			editMode: '',
+			inputImages: '',
+			fileName: '',
+		};
+		const parameters = { ...quick, size: '', options: empty, ...input() };
+		await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
+		await stage.run('imageGeneration', { ...quick, size: '' }, { items: prompts('A boat') });
+		expect(stage.bodies).toEqual([
+			{ model: 'lumen-turbo', prompt: 'A lighthouse' },
+			{ model: 'lumen-turbo', prompt: 'A boat' },
+		]);
+	});
+
+	it('asks for 1024x1024 unless told otherwise', async () => {
+		const parameters = { ...quick, model: byId('lumen-turbo'), prompt: 'A boat' };
+		await stage.runWorkflow(inARow(ownNode('Step', 'imageGeneration', parameters)));
+		expect(stage.bodies).toEqual([{ model: 'lumen-turbo', prompt: 'A boat', size: '1024x1024' }]);
+	});
+
+	it('takes its values from expressions, item by item', async () => {
+		const parameters = {
+			...quick,
+			model: byId('={{ $json.model }}'),
+			size: '={{ $json.size }}',
+			options: { seed: '={{ $json.seed }}', inputImages: '={{ $json.pictures }}' },
+		};
+		const items = [
+			{ prompt: 'one', model: 'lumen-turbo', size: '64x64', seed: '3' },
+			{ prompt: 'two', model: 'aurora-image-1', pictures: ['https://example.com/a.png'] },
+		];
+		await stage.run('imageGeneration', parameters, { items });
+		expect(stage.bodies).toEqual([
+			{ model: 'lumen-turbo', prompt: 'one', size: '64x64', parameters: { seed: 3 } },
+			{ model: 'aurora-image-1', prompt: 'two', input_images: ['https://example.com/a.png'] },
+		]);
+	});
+
+	it('takes a model chosen from the list', async () => {
+		const model = { __rl: true, mode: 'list', value: 'lumen-turbo', cachedResultName: 'Lumen' };
+		await stage.run('imageGeneration', { ...quick, model }, { items: prompts('A boat') });
+		expect(stage.bodies).toEqual([{ model: 'lumen-turbo', prompt: 'A boat', size: '64x64' }]);
+	});
+
+	it('passes data URIs on as they are, of the type they state unless another is chosen', async () => {
+		const picture = 'data:image/png;base64,iVBORw0KGgo=';
+		const sound = 'data:audio/mpeg;base64,SUQzBAA=';
+		const parameters = {
+			...capable,
+			...input(
+				{ source: 'data', type: '', data: picture },
+				{ source: 'data', type: '', data: sound },
+				{ source: 'data', type: 'video', data: picture },
+			),
+		};
+		await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
+		expect(stage.bodies[0].inputs).toEqual([
+			{ type: 'image', source: 'data', value: picture },
+			{ type: 'audio', source: 'data', value: sound },
+			{ type: 'video', source: 'data', value: picture },
+		]);
+	});
+
+	it('passes URLs on as pictures unless another type is chosen', async () => {
+		const url = 'https://example.com/c?d=1';
+		const parameters = {
+			...capable,
+			...input({ source: 'url', url }, { source: 'url', type: 'video', url }),
+		};
+		await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
+		expect(stage.bodies[0].inputs).toEqual([
+			{ type: 'image', source: 'url', value: url },
+			{ type: 'video', source: 'url', value: url },
+		]);
+	});
+});
+
+describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s', (binaryMode) => {
+	const stage = openStage({ binaryMode, extraNodes: filesNodes });
+	const fromFile = (binaryPropertyName: string, type = '') => ({
+		source: 'binary',
+		type,
+		binaryPropertyName,
+	});
+
+	async function runWith(given: Record<string, GivenFile>, ...entries: INodeParameters[]) {
+		const items = [{ prompt: 'A boat', files: given as unknown as IDataObject }];
+		return await stage.run(
+			'imageGeneration',
+			{ ...capable, ...input(...entries) },
+			{
+				items,
+				before: [files],
+			},
+		);
+	}
+
+	it('are sent inline, of the type that their MIME type states unless another is chosen', async () => {
+		const given = {
+			picture: { name: 'a.png', mimeType: 'image/png', bytes: 3 },
+			clip: { name: 'b.mp4', mimeType: 'video/mp4', bytes: 4 },
+			sound: { name: 'c.mp3', mimeType: 'audio/mpeg', bytes: 5 },
+			unknown: { name: 'd.bin', mimeType: 'application/octet-stream', bytes: 6 },
+		};
+		const run = await runWith(
+			given,
+			fromFile('picture'),
+			fromFile('clip'),
+			fromFile('sound'),
+			fromFile('unknown', 'image'),
+		);
+		expect(run.error).toBeUndefined();
+		const sevens = (count: number) => Buffer.alloc(count, 7).toString('base64');
+		expect(stage.bodies[0].inputs).toEqual([
+			{ type: 'image', source: 'data', value: `data:image/png;base64,${sevens(3)}` },
+			{ type: 'video', source: 'data', value: `data:video/mp4;base64,${sevens(4)}` },
+			{ type: 'audio', source: 'data', value: `data:audio/mpeg;base64,${sevens(5)}` },
+			{ type: 'image', source: 'data', value: `data:application/octet-stream;base64,${sevens(6)}` },
+		]);
+	});
+
+	it('may hold 4.5 MB, and no byte more', async () => {
+		const file = { name: 'a.png', mimeType: 'image/png' };
+		const most = await runWith({ data: { ...file, bytes: limit } }, fromFile('data'));
+		expect([most.error, stage.bodies.length]).toEqual([undefined, 1]);
+		stage.sandbox.reset();
+		const over = await runWith({ data: { ...file, bytes: limit + 1 } }, fromFile('data'));
+		expect(over.error?.message).toContain('Reference Input 1 is too large');
+		expect(stage.arrived).toBe(0);
+	});
+
+	it.each([
+		['no such field', fromFile('other'), 'the item has no binary field "other"'],
+		['no field named', fromFile(''), 'Input Binary Field is empty'],
+		['no known type', fromFile('data'), 'Type "application" is not available'],
+	])('with %s are refused before anything is sent', async (_case, entry, message) => {
+		const data = { name: 'a.bin', mimeType: 'application/octet-stream', bytes: 3 };
+		const run = await runWith({ data }, entry);
+		expect(run.error?.message).toContain(`Reference Input 1: ${message}`);
+		expect(stage.arrived).toBe(0);
+	});
+
+	it('that stand in an item without their size are measured before anything is sent', async () => {
+		const inItem = (bytes: number) => ({
+			data: { data: Buffer.alloc(bytes, 7).toString('base64'), mimeType: 'image/png' },
+		});
+		const items = [
+			{ json: { prompt: 'A boat' }, binary: inItem(limit) },
+			{ json: { prompt: 'A ship' }, binary: inItem(limit + 1) },
+		];
+		const parameters = { ...capable, ...input(fromFile('data')) };
+		const run = await stage.run('imageGeneration', parameters, { items });
+		expect(run.error?.message).toContain('Reference Input 1 is too large');
+		expect(stage.arrived).toBe(0);
+	});
+});

@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import type {
+	IBinaryData,
+	IDataObject,
+	INode,
+	INodeExecutionData,
+	INodeParameters,
+} from 'n8n-workflow';
+
+import type { KeyName } from '../../sandbox/accounts';
+import type { BookEntry } from '../../sandbox/books';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox, SandboxOptions } from '../../sandbox/server';
+import { createEngine } from '../../tools/engine';
+import type {
+	CredentialsByType,
+	Engine,
+	EngineOptions,
+	Run,
+	WorkflowJson,
+} from '../../tools/engine';
+import { speedUp } from '../support/fast-time';
+import { inARow, ownNode } from '../support/workflow';
+import type { NodeName, NodeParts } from '../support/workflow';
+
+/** How many times as fast as on the wall time runs, for nodes and sandbox. */
+export const FACTOR = 50;
+
+/** What every generation takes unless its prompt says otherwise, in seconds. */
+const GENERATION_SECONDS = 4;
+
+export interface StageOptions
+	extends Pick<SandboxOptions, 'urlLifetimeSeconds' | 'missingOutputStatus'> {
+	binaryMode?: EngineOptions['binaryMode'];
+	extraNodes?: EngineOptions['extraNodes'];
+}
+
+/** One run of one of our nodes, called `Step` in its workflow. */
+export interface StepOrder {
+	/** The JSON of each input item, or whole items; one empty item by default. */
+	items?: Array<IDataObject | INodeExecutionData>;
+	/** The node's settings, such as `retryOnFail` or `onError`. */
+	settings?: Partial<INode>;
+	/** Nodes between the trigger and the step. */
+	before?: NodeParts[];
+	/** The name of the API key; `main` by default. */
+	key?: KeyName;
+	/** Other credential data than the sandbox's own address and that key. */
+	credential?: IDataObject;
+}
+
+type Control = Pick<Parameters<Engine['run']>[1] & object, 'onReady' | 'signal' | 'timeoutMs'>;
+
+/** Parameters of a step that is cheap and quick. A test states what it is about on top of them. */
+const usual: Record<NodeName, INodeParameters> = {
+	imageGeneration: { model: byId('lumen-turbo'), prompt: '={{ $json.prompt }}', size: '64x64' },
+	videoGeneration: {
+		model: byId('aurora-motion-1'),
+		prompt: '={{ $json.prompt }}',
+		resolution: '480p',
+		duration: 0.1,
+		fps: 12,
+	},
+	waitForCompletion: {},
+	generationModels: {},
+	generationCredits: {},
+};
+
+/** A model chosen by its id. */
+export function byId(value: string): INodeParameters {
+	return { __rl: true, mode: 'id', value };
+}
+
+/** One input item a prompt. */
+export function prompts(...texts: string[]): IDataObject[] {
+	return texts.map((prompt) => ({ prompt }));
+}
+
+export function sha256(bytes: Buffer): string {
+	return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The sandbox, and n8n's engine with our nodes in it, for the tests of one `describe` or file. */
+export class Stage {
+	sandbox!: Sandbox;
+	engine!: Engine;
+
+	async open(options: StageOptions): Promise<void> {
+		const { binaryMode, extraNodes, ...service } = options;
+		const clock = speedUp(FACTOR);
+		const generationSeconds = GENERATION_SECONDS;
+		this.sandbox = await startSandbox({ ...service, clock, generationSeconds });
+		this.engine = await createEngine({ binaryMode, extraNodes });
+	}
+
+	async close(): Promise<void> {
+		await this.engine.close();
+		await this.sandbox.close();
+	}
+
+	credentials({ key = 'main', credential = {} }: StepOrder = {}): CredentialsByType {
+		const { url, keys } = this.sandbox;
+		return { mediaGenerationApi: { baseUrl: url, apiKey: keys[key], ...credential } };
+	}
+
+	/** Runs a workflow with one of our nodes in it. */
+	async run(
+		type: NodeName,
+		parameters: INodeParameters = {},
+		{ before = [], settings, ...order }: StepOrder & Control = {},
+	): Promise<Run> {
+		const step = ownNode('Step', type, { ...usual[type], ...parameters }, settings);
+		return await this.runWorkflow(inARow(...before, step), order);
+	}
+
+	async runWorkflow(
+		workflow: WorkflowJson,
+		{ items = [{}], key, credential, ...control }: StepOrder & Control = {},
+	): Promise<Run> {
+		return await this.engine.run(workflow, {
+			...control,
+			credentials: this.credentials({ key, credential }),
+			input: items.map(asItem),
+		});
+	}
+
+	/** The bodies of the creating requests that were accepted, in their order. */
+	get bodies(): Array<Readonly<Record<string, unknown>>> {
+		return this.sandbox.books.generations.map(({ request }) => request);
+	}
+
+	/** How many requests arrived, at either origin. */
+	get arrived(): number {
+		return this.sandbox.requests.all.length;
+	}
+
+	/** Makes a generation in the sandbox as some earlier step would have, and returns its id. */
+	async made(prompt: string): Promise<string> {
+		const run = await this.run(
+			'imageGeneration',
+			{ waitForCompletion: false },
+			{ items: prompts(prompt) },
+		);
+		return String(run.output('Step')[0].json.id);
+	}
+
+	/** The JSON that the contract promises for a generation which the sandbox has in its books. */
+	promised({ id, state, type, model, created }: BookEntry): IDataObject {
+		const url = this.sandbox.service.outputUrl(id) ?? '';
+		return {
+			id,
+			status: state,
+			type,
+			model,
+			created: Math.floor(created / 1000),
+			url,
+			url_expires_at: expiryOf(url),
+			revised_prompt: null,
+			timed_out: false,
+		};
+	}
+
+	/** The bytes that the storage serves for a generation. */
+	async served(id: string): Promise<Buffer> {
+		const response = await fetch(this.sandbox.service.outputUrl(id) ?? '');
+		return Buffer.from(await response.arrayBuffer());
+	}
+}
+
+/** Opens a stage before the tests of this `describe` or file, and starts each with empty books. */
+export function openStage(options: StageOptions = {}): Stage {
+	const stage = new Stage();
+	beforeAll(async () => await stage.open(options));
+	afterAll(async () => await stage.close());
+	beforeEach(() => stage.sandbox.reset());
+	return stage;
+}
+
+/** The binary field of an item. Throws where there is none. */
+export function binaryOf(item: INodeExecutionData | undefined, name = 'data'): IBinaryData {
+	const field = item?.binary?.[name];
+	if (!field) throw new Error(`The item has no binary field "${name}"`);
+	return field;
+}
+
+function asItem(item: IDataObject | INodeExecutionData): INodeExecutionData {
+	return isItem(item) ? item : { json: item };
+}
+
+function isItem(item: IDataObject | INodeExecutionData): item is INodeExecutionData {
+	return typeof item.json === 'object' && item.json !== null;
+}
+
+/** When a URL signed as S3 does expires: its date and lifetime are written into it. */
+function expiryOf(url: string): string {
+	const { searchParams } = new URL(url);
+	const date = searchParams.get('X-Amz-Date') ?? '';
+	const iso = date.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, '$1-$2-$3:$4:$5');
+	const lifetime = Number(searchParams.get('X-Amz-Expires'));
+	return new Date(Date.parse(iso) + lifetime * 1000).toISOString();
+}
