@@ -14,10 +14,23 @@ const NEVER_SENT = new Set([
 	'ENETDOWN',
 	'EADDRNOTAVAIL',
 	'ERR_INVALID_URL',
+	// A protocol that is none of the web's.
+	'ERR_BAD_REQUEST',
+	// A key that no header can hold.
+	'ERR_INVALID_CHAR',
+	// https to a port that speaks http; older releases of Node say it in words only.
+	'ERR_SSL_WRONG_VERSION_NUMBER',
 	'ERR_TLS_CERT_ALTNAME_INVALID',
 	'CERT_HAS_EXPIRED',
+	'CERT_NOT_YET_VALID',
+	'CERT_REVOKED',
+	'CERT_REJECTED',
+	'CERT_UNTRUSTED',
+	'CERT_CHAIN_TOO_LONG',
+	'CERT_SIGNATURE_FAILURE',
 	'DEPTH_ZERO_SELF_SIGNED_CERT',
 	'SELF_SIGNED_CERT_IN_CHAIN',
+	'UNABLE_TO_GET_ISSUER_CERT',
 	'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
@@ -59,8 +72,13 @@ function rootCause(failure: unknown): { code: string | null; connecting: boolean
 	let link: unknown = failure;
 	// An error chain is short; the bound guards against one that loops.
 	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
-		const error = link as { code?: unknown; syscall?: unknown; cause?: unknown; errors?: unknown };
+		const error = link as Partial<
+			Record<'code' | 'syscall' | 'message' | 'cause' | 'errors', unknown>
+		>;
 		if (typeof error.code === 'string') code = error.code;
+		if (code === 'EPROTO' && /wrong version number/.test(String(error.message))) {
+			code = 'ERR_SSL_WRONG_VERSION_NUMBER';
+		}
 		if (error.syscall === 'connect' || error.syscall === 'getaddrinfo') connecting = true;
 		// Node tries several addresses of one name, and wraps what each of them answered.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
