@@ -36,7 +36,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	invalid_parameter: {
 		title: 'A parameter is out of range or not supported',
 		advice:
-			'Change the parameter named below. Sizes, durations and resolutions vary by model: the Generation Models node lists what each one can do.',
+			'Change the parameter that the service names. Sizes, durations and resolutions vary by model: the Generation Models node lists what each one can do.',
 	},
 	authentication_error: KEY_REFUSED,
 	invalid_api_key: KEY_REFUSED,
@@ -74,7 +74,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 	unsupported_parameter: {
 		title: 'The chosen model does not support a parameter',
-		advice: 'Remove the parameter named below, or choose a model that supports it.',
+		advice: 'Remove the parameter that the service names, or choose a model that supports it.',
 	},
 	CONCURRENCY_LIMIT_REACHED: {
 		title: 'No free slot: all concurrent generations of the plan are running',
