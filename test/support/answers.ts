@@ -1,0 +1,51 @@
+import type { ServiceResponse } from '../../client/ports';
+
+/** What may be said of a generation as the service writes it (spec 2.1). */
+export interface WireFields {
+	id?: string;
+	status?: string;
+	model?: string;
+	type?: 'image' | 'video';
+	/** Unix seconds. */
+	created?: number;
+	url?: string;
+	error?: unknown;
+}
+
+/** A generation as the service writes it, in creating and status answers alike. */
+export function wireGeneration(fields: WireFields = {}): Record<string, unknown> {
+	const { id = 'generation-1', status = 'pending', model = 'aurora-image-1' } = fields;
+	const { type = 'image', created = Date.UTC(2026, 0, 1) / 1000, error } = fields;
+	const url = fields.url ?? `https://storage.example.com/outputs/${id}.png`;
+	const entry = { url, generation_id: id, status, model, revised_prompt: null };
+	return { id, status, created, model, type, data: [entry], ...(error !== undefined && { error }) };
+}
+
+/** A success with a body. */
+export function answer(body: unknown): ServiceResponse {
+	return { status: 200, body };
+}
+
+/** A refusal with the service's own body (spec 2.5). */
+export function refusal(
+	status: number,
+	code: string,
+	message = 'The service is sorry',
+	param: string | null = null,
+): ServiceResponse {
+	return { status, body: { error: { code, message, type: 'some_error', param } } };
+}
+
+/** The refusal of a creating request while all slots are taken (spec 8.1). */
+export function noSlot(running: number, allowed = running): ServiceResponse {
+	return refusal(
+		429,
+		'CONCURRENCY_LIMIT_REACHED',
+		`${running} generations are running, and the plan allows ${allowed}`,
+	);
+}
+
+/** An error as Node's network layer throws it. */
+export function networkError(code: string, syscall?: string): Error {
+	return Object.assign(new Error(`${syscall ?? 'request'} ${code}`), { code, syscall });
+}
