@@ -1,0 +1,122 @@
+import { binaryOf, openStage, prompts, sha256 } from './stage';
+
+describe.each(['filesystem', 'memory'] as const)('the picture, stored in %s', (binaryMode) => {
+	const stage = openStage({ binaryMode });
+
+	it('is the very file that the service made, under a name that fits', async () => {
+		const run = await stage.run('imageGeneration', {}, { items: prompts('A lighthouse') });
+		const [made] = stage.sandbox.books.generations;
+		const [item, ...others] = run.output('Step');
+		expect(others).toEqual([]);
+		expect(item.json).toStrictEqual(stage.promised({ ...made, state: 'completed' }));
+		expect(Object.keys(item.binary ?? {})).toEqual(['data']);
+		const field = binaryOf(item);
+		const served = await stage.served(made.id);
+		expect(field).toMatchObject({
+			fileName: `lumen-turbo-${made.id}.png`,
+			fileExtension: 'png',
+			fileType: 'image',
+			mimeType: 'image/png',
+			bytes: served.length,
+		});
+		expect(Boolean(field.id)).toBe(binaryMode === 'filesystem');
+		expect(sha256(await run.binary(field))).toBe(sha256(served));
+	});
+
+	it('goes into the binary field asked for, under the name asked for', async () => {
+		const parameters = {
+			binaryPropertyName: '={{ $json.field }}',
+			options: { fileName: '={{ $json.name }}' },
+		};
+		const items = [
+			{ prompt: 'one', field: 'picture', name: 'lighthouse' },
+			{ prompt: 'two', field: 'boat', name: '' },
+		];
+		const run = await stage.run('imageGeneration', parameters, { items });
+		const [one, two] = run.output('Step');
+		expect(binaryOf(one, 'picture').fileName).toBe('lighthouse.png');
+		expect(binaryOf(two, 'boat').fileName).toBe(`lumen-turbo-${String(two.json.id)}.png`);
+	});
+});
+
+describe('the output of an image', () => {
+	const stage = openStage();
+
+	it('keeps the order of the items, each paired with its own, whatever is ready first', async () => {
+		const texts = ['[seconds: 9] slow', '[seconds: 1] quick', '[seconds: 5] middling'];
+		const run = await stage.run('imageGeneration', {}, { items: prompts(...texts) });
+		const idOf = (prompt: string) =>
+			stage.sandbox.books.generations.find((made) => made.prompt === prompt)?.id;
+		expect(run.output('Step').map(({ json, pairedItem }) => [json.id, pairedItem])).toEqual(
+			texts.map((prompt, item) => [idOf(prompt), { item }]),
+		);
+		for (const item of run.output('Step')) {
+			const served = await stage.served(String(item.json.id));
+			expect(sha256(await run.binary(binaryOf(item)))).toBe(sha256(served));
+		}
+	});
+
+	it('is the pending generation, at once, without waiting', async () => {
+		const parameters = { waitForCompletion: false };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('one', 'two') });
+		expect(run.output('Step')).toStrictEqual(
+			stage.sandbox.books.generations.map((made, item) => ({
+				json: stage.promised({ ...made, state: 'pending' }),
+				pairedItem: { item },
+			})),
+		);
+		expect(stage.sandbox.requests.on('status')).toEqual([]);
+		expect(stage.sandbox.requests.on('download')).toEqual([]);
+	});
+
+	it('is the completed generation alone, without downloading', async () => {
+		const parameters = { downloadOutput: false };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('one') });
+		const [made] = stage.sandbox.books.generations;
+		expect(run.output('Step')).toStrictEqual([
+			{ json: stage.promised({ ...made, state: 'completed' }), pairedItem: { item: 0 } },
+		]);
+		expect(stage.sandbox.requests.on('download')).toEqual([]);
+	});
+
+	it('is nothing for no items, and nothing is sent', async () => {
+		const run = await stage.run('imageGeneration', {}, { items: [] });
+		expect([run.status, run.output('Step'), stage.arrived]).toEqual(['success', [], 0]);
+	});
+
+	it('has a picture of the size and shape asked for', async () => {
+		const parameters = {
+			size: '={{ $json.size }}',
+			options: { aspectRatio: '={{ $json.ratio }}' },
+		};
+		const items = [
+			{ prompt: 'one', size: '96x64', ratio: '' },
+			{ prompt: 'two', size: '96x64', ratio: '4:1' },
+		];
+		const run = await stage.run('imageGeneration', parameters, { items });
+		const sizes = run.output('Step').map(async (item) => {
+			const header = (await run.binary(binaryOf(item))).subarray(16, 24);
+			return [header.readUInt32BE(0), header.readUInt32BE(4)];
+		});
+		const [bySize, byRatio] = await Promise.all(sizes);
+		expect(bySize).toEqual([96, 64]);
+		expect(byRatio[0] / byRatio[1]).toBeCloseTo(4, 1);
+	});
+
+	it.each([
+		['folders', '../../etc/pass\\wd', '-..-etc-pass-wd.png'],
+		['reserved characters', 'a:b*c?"<d>|e', 'a-b-c---d--e.png'],
+		['control characters', 'a\nb\u0000c\u202ed', 'abcd.png'],
+		['nothing that can stay', ' ... ', 'output.png'],
+		['the extension of another type', 'photo.jpg', 'photo.png'],
+		['its own extension', 'photo.PNG', 'photo.png'],
+		['a dot that is no extension', 'v1.5', 'v1.5.png'],
+		['other scripts', 'Leuchtturm-灯台', 'Leuchtturm-灯台.png'],
+		['more than a file system takes', 'é'.repeat(300), `${'é'.repeat(98)}.png`],
+	])('makes a file name with %s safe', async (_case, fileName, expected) => {
+		const parameters = { options: { fileName: '={{ $json.name }}' } };
+		const items = [{ prompt: '[seconds: 0] one', name: fileName }];
+		const run = await stage.run('imageGeneration', parameters, { items });
+		expect(binaryOf(run.output('Step')[0]).fileName).toBe(expected);
+	});
+});

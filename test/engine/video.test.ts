@@ -1,0 +1,127 @@
+import { inARow, ownNode } from '../support/workflow';
+import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
+
+const stage = openStage();
+const quick = { waitForCompletion: false };
+
+describe('the request of a video', () => {
+	it('holds every field that is filled in, under its wire name', async () => {
+		const parameters = {
+			...quick,
+			model: byId('aurora-motion-1'),
+			resolution: '1080p',
+			duration: 2.5,
+			fps: 30,
+			imageUrl: 'https://example.com/first.png',
+			options: {
+				negativePrompt: 'text',
+				seed: 7,
+				inputImages: 'https://example.com/a.png\nhttps://example.com/b.png',
+			},
+		};
+		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toEqual([
+			{
+				model: 'aurora-motion-1',
+				prompt: 'A wave',
+				resolution: '1080p',
+				duration: 2.5,
+				fps: 30,
+				image_url: 'https://example.com/first.png',
+				negative_prompt: 'text',
+				seed: 7,
+				input_images: ['https://example.com/a.png', 'https://example.com/b.png'],
+			},
+		]);
+		expect(stage.sandbox.requests.on('create').map(({ path }) => path)).toEqual([
+			'/v1/videos/generations',
+		]);
+	});
+
+	it('leaves out every optional field that is empty', async () => {
+		const parameters = {
+			...quick,
+			resolution: '={{ undefined }}',
+			duration: '={{ undefined }}',
+			fps: '={{ undefined }}',
+			imageUrl: '',
+			options: { negativePrompt: '', seed: '', inputImages: '' },
+		};
+		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toEqual([{ model: 'aurora-motion-1', prompt: 'A wave' }]);
+	});
+
+	it('asks for 4 seconds at 720p and 24 frames a second unless told otherwise', async () => {
+		const parameters = { ...quick, model: byId('lumen-loop'), prompt: 'A wave' };
+		await stage.runWorkflow(inARow(ownNode('Step', 'videoGeneration', parameters)));
+		expect(stage.bodies).toEqual([
+			{ model: 'lumen-loop', prompt: 'A wave', resolution: '720p', duration: 4, fps: 24 },
+		]);
+	});
+
+	it('takes numbers as text, and every frame rate and resolution there is', async () => {
+		const parameters = {
+			...quick,
+			resolution: '={{ $json.resolution }}',
+			duration: '={{ $json.duration }}',
+			fps: '={{ $json.fps }}',
+		};
+		const items = [
+			{ prompt: 'a', resolution: '480p', duration: '0.5', fps: '12' },
+			{ prompt: 'b', resolution: '720p', duration: '8', fps: '24' },
+			{ prompt: 'c', resolution: '1080p', duration: 1, fps: 30 },
+		];
+		await stage.run('videoGeneration', parameters, { items });
+		expect(stage.bodies).toMatchObject([
+			{ resolution: '480p', duration: 0.5, fps: 12 },
+			{ resolution: '720p', duration: 8, fps: 24 },
+			{ resolution: '1080p', duration: 1, fps: 30 },
+		]);
+	});
+});
+
+describe('the output of a video', () => {
+	it('is the very file that the service made, under a name that fits', async () => {
+		const items = prompts('[seconds: 5] one', '[seconds: 2] two');
+		const run = await stage.run('videoGeneration', { binaryPropertyName: 'clip' }, { items });
+		const made = stage.sandbox.books.generations;
+		expect(run.output('Step').map(({ json, pairedItem }) => ({ json, pairedItem }))).toStrictEqual(
+			made.map((entry, item) => ({
+				json: stage.promised({ ...entry, state: 'completed' }),
+				pairedItem: { item },
+			})),
+		);
+		for (const [index, item] of run.output('Step').entries()) {
+			const field = binaryOf(item, 'clip');
+			const served = await stage.served(made[index].id);
+			expect(field).toMatchObject({
+				fileName: `aurora-motion-1-${made[index].id}.mp4`,
+				fileExtension: 'mp4',
+				fileType: 'video',
+				mimeType: 'video/mp4',
+				bytes: served.length,
+			});
+			expect(sha256(await run.binary(field))).toBe(sha256(served));
+		}
+	});
+
+	it('is the pending generation, at once, without waiting', async () => {
+		const run = await stage.run('videoGeneration', quick, { items: prompts('A wave') });
+		const [made] = stage.sandbox.books.generations;
+		expect(run.output('Step')).toStrictEqual([
+			{ json: stage.promised({ ...made, state: 'pending' }), pairedItem: { item: 0 } },
+		]);
+	});
+
+	it('is the completed generation alone, without downloading', async () => {
+		const parameters = { downloadOutput: false };
+		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
+		const [made] = stage.sandbox.books.generations;
+		expect(run.output('Step')).toStrictEqual([
+			{ json: stage.promised({ ...made, state: 'completed' }), pairedItem: { item: 0 } },
+		]);
+		expect(stage.sandbox.requests.on('download')).toEqual([]);
+	});
+});
