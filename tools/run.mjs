@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { dirname, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { passSignalsTo } from './signals.mjs';
+
 /** The folder of this package. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -31,6 +33,7 @@ export function run(command, args, { env = {}, output = 'show' } = {}) {
 			// The commands in node_modules/.bin are .cmd files there, which only a shell can start.
 			shell: windows && command !== process.execPath,
 		});
+		const endLikewise = passSignalsTo(child);
 		const kept = { stdout: '', stderr: '' };
 		for (const name of ['stdout', 'stderr']) {
 			child[name]?.on('data', (chunk) => {
@@ -39,7 +42,10 @@ export function run(command, args, { env = {}, output = 'show' } = {}) {
 			});
 		}
 		child.on('error', (error) => resolve({ code: 127, ...kept, stderr: error.message }));
-		child.on('close', (code) => resolve({ code: code ?? 1, ...kept }));
+		child.on('close', (code) => {
+			// After a signal nobody is to go on with what has become of the command.
+			if (!endLikewise()) resolve({ code: code ?? 1, ...kept });
+		});
 	});
 }
 

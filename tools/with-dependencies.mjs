@@ -9,7 +9,16 @@ if (!command) {
 	process.exit(2);
 }
 
+/**
+ * A TypeScript program runs in a Node that is told of tsx: the command of tsx would kill it where it
+ * does not answer a signal at once, before it has cleaned up.
+ */
+function started() {
+	const program = command === 'tsx' && /\.[cm]?ts$/.test(args[0] ?? '');
+	return program ? [process.execPath, ['--require', 'tsx/cjs', ...args]] : [command, args];
+}
+
 await ensureDependenciesOrExit();
-const { code, stderr } = await run(command, args);
+const { code, stderr } = await run(...started());
 if (code === 127 && stderr) console.error(`${command} cannot be started: ${stderr}`);
 process.exitCode = code;

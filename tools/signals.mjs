@@ -1,0 +1,23 @@
+const names = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const windows = process.platform === 'win32';
+
+/**
+ * Lets a child end first when this process is to end: signals are passed on to it, and once it has
+ * ended this process ends by the same signal. On Windows the console sends them to both already.
+ *
+ * @param {import('node:child_process').ChildProcess} child
+ * @returns {() => boolean} to be called when the child has ended: true if this process ends now too
+ */
+export function passSignalsTo(child) {
+	let received = null;
+	const pass = (name) => {
+		received ??= name;
+		if (!windows) child.kill(name);
+	};
+	for (const name of names) process.on(name, pass);
+	return () => {
+		for (const name of names) process.off(name, pass);
+		if (received) process.kill(process.pid, received);
+		return received !== null;
+	};
+}
