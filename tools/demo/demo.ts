@@ -1,0 +1,115 @@
+/** The whole demo: the example workflow in n8n's engine, against the sandbox. */
+import { join, relative } from 'node:path';
+import type { BookEntry } from '../../sandbox/books';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+import { createEngine, readWorkflow } from '../engine';
+import type { Run, WorkflowJson } from '../engine';
+import { buildNodes } from './build';
+import { saveFiles } from './files';
+import type { SavedFile } from './files';
+import type { DemoOptions } from './options';
+import { Timeline, seconds } from './timeline';
+import { Stopped, Trouble, portTrouble, throwIfStopped } from './trouble';
+
+/** The workflow that the demo runs, from the folder of the package. */
+export const exampleFile = join('examples', 'main.json');
+
+/** Chosen for its colours: ids, times and pictures of the sandbox follow from it. */
+const sandboxSeed = 1;
+
+/** An n8n that hangs is not to hang the demo. */
+const timeoutMs = 300_000;
+
+/** What has come of the demo. */
+export interface DemoResult {
+	files: SavedFile[];
+	/** The service's books: what was really charged. */
+	generations: BookEntry[];
+	/** The account's credits. */
+	before: number;
+	after: number;
+}
+
+/**
+ * Builds the nodes, runs the example and saves its files. Nothing is left behind: no process, no
+ * open port, no temporary file. Throws `Trouble` for what the user can mend, `Stopped` after a stop.
+ */
+export async function runDemo(
+	root: string,
+	options: DemoOptions,
+	say: (line: string) => void,
+	signal: AbortSignal,
+): Promise<DemoResult> {
+	if (!options.source) {
+		say('Building the nodes ...');
+		const begun = performance.now();
+		await buildNodes(root, signal);
+		say(`Built dist/ in ${seconds(performance.now() - begun)}.`);
+	}
+	throwIfStopped(signal);
+	const sandbox = await openSandbox(options);
+	try {
+		return await runExample(root, options, sandbox, say, signal);
+	} finally {
+		await sandbox.close();
+	}
+}
+
+async function openSandbox({ port, storagePort, timeScale }: DemoOptions): Promise<Sandbox> {
+	try {
+		return await startSandbox({ port, storagePort, timeScale, seed: sandboxSeed });
+	} catch (error) {
+		throw portTrouble(error);
+	}
+}
+
+async function runExample(
+	root: string,
+	options: DemoOptions,
+	sandbox: Sandbox,
+	say: (line: string) => void,
+	signal: AbortSignal,
+): Promise<DemoResult> {
+	const workflow = readWorkflow(join(root, exampleFile));
+	const nodes = nodeNames(workflow);
+	const account = sandbox.service.accounts.account('main');
+	const before = account.balance;
+	say(`Service at ${sandbox.url}: local, made-up credits, ${options.timeScale} times real speed.`);
+	say(`Running ${exampleFile} in n8n's engine:\n`);
+
+	const timeline = new Timeline(say, nodes);
+	const from = options.source ? 'source' : 'dist';
+	const engine = await createEngine({ nodes: from, packageDir: root, log: timeline.log });
+	const endWatch = timeline.watch(sandbox.books);
+	try {
+		const credential = { baseUrl: sandbox.url, apiKey: sandbox.keys.main };
+		const credentials = { mediaGenerationApi: credential };
+		const run = await engine.run(workflow, { mode: 'manual', credentials, signal, timeoutMs });
+		endWatch();
+		throwIfStopped(signal);
+		throwIfFailed(run);
+		const files = await saveFiles(run, nodes, options.output);
+		return { files, generations: sandbox.books.generations, before, after: account.balance };
+	} finally {
+		endWatch();
+		await engine.close();
+	}
+}
+
+function nodeNames({ nodes }: WorkflowJson): string[] {
+	return nodes.filter(({ type }) => !type.endsWith('.stickyNote')).map(({ name }) => name);
+}
+
+function throwIfFailed({ status, error }: Run): void {
+	if (status === 'success') return;
+	if (status === 'canceled' && !error) throw new Stopped();
+	const where = error && 'node' in error && error.node ? ` in "${error.node.name}"` : '';
+	const reason = [error?.message, error?.description].filter(Boolean).join('\n');
+	throw new Trouble(`The workflow ended with "${status}"${where}.\n\n${reason}`);
+}
+
+/** A path as one would type it here. */
+export function shortPath(path: string): string {
+	return relative(process.cwd(), path) || '.';
+}

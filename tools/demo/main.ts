@@ -1,0 +1,58 @@
+// npm run demo: makes a picture and a video with the nodes, on this machine and without an account.
+import { resolve } from 'node:path';
+import { runDemo } from './demo';
+import { readOptions, usage } from './options';
+import type { DemoOptions } from './options';
+import { report } from './report';
+import { Stopped, Trouble } from './trouble';
+
+const root = resolve(__dirname, '../..');
+
+/** How long a stop may take before the process is ended in any case. */
+const patienceMs = 10_000;
+
+function say(line: string): void {
+	process.stdout.write(`${line}\n`);
+}
+
+function complain(text: string): void {
+	process.stderr.write(`\n${text}\n`);
+}
+
+/** One signal for Ctrl-C and its relatives. They may come several times: npm passes them on too. */
+function stopSignal(): AbortSignal {
+	const stop = new AbortController();
+	for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		process.on(name, () => {
+			if (stop.signal.aborted) return;
+			process.exitCode = name === 'SIGINT' ? 130 : 143;
+			stop.abort();
+			setTimeout(() => process.exit(), patienceMs).unref();
+		});
+	}
+	return stop.signal;
+}
+
+function optionsOrExit(): DemoOptions {
+	try {
+		return readOptions(process.argv.slice(2), root);
+	} catch (error) {
+		complain(`${error instanceof Error ? error.message : 'Bad options.'}\n\n${usage}`);
+		process.exit(2);
+	}
+}
+
+async function main(): Promise<void> {
+	const options = optionsOrExit();
+	if (options.help) return say(usage);
+	const signal = stopSignal();
+	try {
+		report(await runDemo(root, options, say, signal)).forEach(say);
+	} catch (error) {
+		if (error instanceof Stopped) return say('\nStopped. Nothing is left running.');
+		complain(error instanceof Trouble ? error.message : String((error as Error)?.stack ?? error));
+		process.exitCode = 1;
+	}
+}
+
+void main();

@@ -1,0 +1,86 @@
+/** Shows what happens as it happens: a line when a node starts or ends, and when the service acts. */
+import type { BookEntry, Books } from '../../sandbox/books';
+import type { LogLine } from '../engine';
+
+const watchInterval = 50;
+
+/** Prints lines with the seconds since its making in front, and who acts in a column. */
+export class Timeline {
+	private readonly begun = performance.now();
+	private readonly startedAt = new Map<string, number>();
+
+	/** Takes where lines go to, and the nodes' names, of which the longest makes the column. */
+	constructor(
+		private readonly say: (line: string) => void,
+		private readonly nodes: string[],
+	) {}
+
+	/** Takes what n8n logs: of that, a node's start and its end are shown. */
+	readonly log = ({ message, metadata }: LogLine): void => {
+		const node = nodeIn(metadata);
+		if (node === null || !message.startsWith(`Running node "${node}" `)) return;
+		const now = performance.now();
+		if (message.endsWith(' started')) {
+			this.startedAt.set(node, now);
+			this.line(node, 'starts');
+			return;
+		}
+		const spent = seconds(now - (this.startedAt.get(node) ?? now));
+		this.line(node, message.endsWith(' successfully') ? `done in ${spent}` : `FAILED in ${spent}`);
+	};
+
+	/** Follows the service's books until the returned function is called. */
+	watch(books: Books): () => void {
+		const states = new Map<string, BookEntry['state']>();
+		const look = (): void => {
+			for (const entry of books.generations) {
+				if (states.get(entry.id) === entry.state) continue;
+				const isNew = !states.has(entry.id);
+				states.set(entry.id, entry.state);
+				if (isNew) this.line('', `service: ${entry.charged} credits charged for ${nameOf(entry)}`);
+				if (entry.state !== 'pending') this.line('', `service: ${changeOf(entry)}`);
+			}
+		};
+		const timer = setInterval(look, watchInterval);
+		return () => {
+			clearInterval(timer);
+			look();
+		};
+	}
+
+	private line(who: string, what: string): void {
+		const width = Math.max(...this.nodes.map(({ length }) => length));
+		const time = seconds(performance.now() - this.begun).padStart(8);
+		this.say(`${time}  ${who.padEnd(width)}  ${what}`);
+	}
+}
+
+/** Such as `4.2 s`. */
+export function seconds(milliseconds: number): string {
+	return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+/** What a generation makes, for people. */
+export function kindOf({ type }: { type: 'image' | 'video' }): string {
+	return type === 'image' ? 'picture' : 'video';
+}
+
+function nameOf(entry: BookEntry): string {
+	return `a ${kindOf(entry)} by ${entry.model}`;
+}
+
+function changeOf(entry: BookEntry): string {
+	switch (entry.state) {
+		case 'completed':
+			return `the ${kindOf(entry)} is ready`;
+		case 'failed':
+			return `the ${kindOf(entry)} failed, ${entry.refunded} credits refunded`;
+		default:
+			return `the ${kindOf(entry)} is ${entry.state}`;
+	}
+}
+
+function nodeIn(metadata: unknown): string | null {
+	if (typeof metadata !== 'object' || metadata === null || !('node' in metadata)) return null;
+	return typeof metadata.node === 'string' ? metadata.node : null;
+}
