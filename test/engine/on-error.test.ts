@@ -1,0 +1,197 @@
+import { byId, openStage, prompts } from './stage';
+
+const stage = openStage();
+
+const goOn = { onError: 'continueRegularOutput' as const };
+const apart = { onError: 'continueErrorOutput' as const };
+const plain = { downloadOutput: false };
+
+const texts = [
+	'[seconds: 9] a boat',
+	'a ship [fail: no paint]',
+	'',
+	'a raft [reject: invalid_parameter]',
+	'a dinghy',
+];
+const items = texts.map((prompt, row) => ({ prompt, row }));
+
+const entryOf = (prompt: string) => {
+	const entry = stage.sandbox.books.generations.find((made) => made.prompt === prompt);
+	if (!entry) throw new Error(`Nothing was made for "${prompt}"`);
+	return entry;
+};
+const completed = (prompt: string) => stage.promised({ ...entryOf(prompt), state: 'completed' });
+
+/** What is promised of each failed item above, in order. */
+const failures = () => [
+	{
+		error: expect.stringMatching(/^The generation failed\W+no paint\..*refunded/),
+		error_code: 'generation_failed',
+		id: entryOf(texts[1]).id,
+		status: 'failed',
+	},
+	{ error: expect.stringMatching(/^Prompt is empty\./), error_code: 'invalid_input' },
+	{
+		error: expect.stringMatching(/^A parameter is out of range/),
+		error_code: 'invalid_parameter',
+	},
+];
+
+describe('On Error = Continue', () => {
+	it.each([goOn, { continueOnFail: true }])(
+		'hands on one item for each, in order and paired: %j',
+		async (settings) => {
+			const run = await stage.run('imageGeneration', plain, { items, settings });
+			expect(run.status).toBe('success');
+			const [failed, empty, refused] = failures();
+			expect(run.output('Step')).toStrictEqual(
+				[completed(texts[0]), failed, empty, refused, completed(texts[4])].map((json, item) => ({
+					json,
+					pairedItem: { item },
+				})),
+			);
+		},
+	);
+
+	it('hands on what Wait for Completion could not have, with the id that it was given', async () => {
+		const good = await stage.made('a boat');
+		const bad = await stage.made('a ship [fail-text: no paint]');
+		const given = [{ id: 'unknown' }, { id: bad }, { id: good }];
+		const run = await stage.run('waitForCompletion', plain, { items: given, settings: goOn });
+		expect(run.output('Step')).toStrictEqual([
+			{
+				json: {
+					error: expect.stringContaining('unknown does not exist'),
+					error_code: 'generation_not_found',
+				},
+				pairedItem: { item: 0 },
+			},
+			{
+				json: {
+					error: expect.stringMatching(/^The generation failed\W+no paint/),
+					error_code: 'generation_failed',
+					id: bad,
+					status: 'failed',
+				},
+				pairedItem: { item: 1 },
+			},
+			{ json: completed('a boat'), pairedItem: { item: 2 } },
+		]);
+	});
+
+	it('hands on one item for each of a node that only reads', async () => {
+		const parameters = { operation: 'get', modelId: byId('={{ $json.model }}') };
+		const asked = [{ model: 'none-such' }, { model: 'lumen-turbo' }, { model: '' }];
+		const run = await stage.run('generationModels', parameters, { items: asked, settings: goOn });
+		expect(run.output('Step')).toMatchObject([
+			{ json: { error_code: 'model_not_found' }, pairedItem: { item: 0 } },
+			{ json: { id: 'lumen-turbo' }, pairedItem: { item: 1 } },
+			{ json: { error_code: 'invalid_input' }, pairedItem: { item: 2 } },
+		]);
+	});
+});
+
+describe('On Error = Error Output', () => {
+	it("keeps the input's own fields beside the error, and pairs both outputs", async () => {
+		const run = await stage.run('imageGeneration', plain, { items, settings: apart });
+		expect(run.status).toBe('success');
+		expect(run.output('Step', 0)).toStrictEqual(
+			[0, 4].map((item) => ({ json: completed(texts[item]), pairedItem: { item } })),
+		);
+		expect(run.output('Step', 1)).toStrictEqual(
+			failures().map((failure, index) => ({
+				json: { ...items[index + 1], ...failure },
+				pairedItem: { item: index + 1 },
+			})),
+		);
+	});
+
+	it('holds the failed items of the other nodes too', async () => {
+		const unknown = await stage.run('waitForCompletion', plain, {
+			items: [{ id: 'unknown', row: 1 }],
+			settings: apart,
+		});
+		expect([unknown.output('Step', 0), unknown.output('Step', 1)]).toStrictEqual([
+			[],
+			[
+				{
+					json: {
+						id: 'unknown',
+						row: 1,
+						error: expect.any(String),
+						error_code: 'generation_not_found',
+					},
+					pairedItem: { item: 0 },
+				},
+			],
+		]);
+		const poor = await stage.run(
+			'generationCredits',
+			{ options: { minimumBalance: 10 } },
+			{ items: [{ row: 2 }], settings: apart, key: 'empty' },
+		);
+		expect([poor.output('Step', 0), poor.output('Step', 1)]).toStrictEqual([
+			[],
+			[
+				{
+					json: { row: 2, error: expect.any(String), error_code: 'balance_below_minimum' },
+					pairedItem: { item: 0 },
+				},
+			],
+		]);
+	});
+});
+
+describe('On Error = Stop', () => {
+	it('names the item, the reason, and the credits that came back', async () => {
+		const given = prompts('a ship [seconds: 1] [fail: no paint]');
+		const run = await stage.run('imageGeneration', plain, { items: given });
+		const { id } = stage.sandbox.books.generations[0];
+		expect(run.error).toMatchObject({
+			name: 'NodeApiError',
+			message: expect.stringMatching(/^The generation failed\W+no paint$/),
+			description: expect.stringMatching(`${id} were refunded.*Code: generation_failed`),
+			context: { itemIndex: 0, code: 'generation_failed', generations: [] },
+		});
+		expect(run.output('Step')).toEqual([]);
+	});
+
+	it('names every generation that is already paid for, whatever becomes of it', async () => {
+		const given = prompts(
+			'a boat [seconds: 1]',
+			'a raft [seconds: 60]',
+			'a ship [seconds: 8] [fail]',
+			'a dinghy [seconds: 60]',
+		);
+		const run = await stage.run('imageGeneration', {}, { items: given });
+		const paid = stage.sandbox.books.generations.filter(({ refunded }) => refunded === 0);
+		expect(paid).toHaveLength(3);
+		expect(run.error).toMatchObject({ context: { itemIndex: 2, code: 'generation_failed' } });
+		for (const { id } of paid) expect(run.error).toHaveProperty('description', containing(id));
+		const { generations } = run.error?.context as { generations: Array<{ id: string }> };
+		expect(generations.map(({ id }) => id)).toEqual(paid.map(({ id }) => id));
+	});
+
+	it('names a generation that did not end in time: it is paid for and goes on', async () => {
+		const given = prompts('a raft [seconds: 60]');
+		const run = await stage.run('imageGeneration', { options: { timeout: 5 } }, { items: given });
+		const { id } = stage.sandbox.books.generations[0];
+		expect(run.error).toMatchObject({
+			message: 'The generation did not finish within 5 s',
+			description: containing(id),
+			context: { itemIndex: 0, code: 'timeout', generations: [{ id, status: 'processing' }] },
+		});
+	});
+
+	it('sends nothing more once an item has failed', async () => {
+		const given = prompts('a ship [reject: invalid_parameter]', 'a raft', 'a dinghy');
+		const parameters = { options: { maxConcurrent: 1 } };
+		const run = await stage.run('imageGeneration', parameters, { items: given });
+		expect(run.error).toMatchObject({ context: { itemIndex: 0, code: 'invalid_parameter' } });
+		expect(stage.arrived).toBe(1);
+	});
+});
+
+function containing(text: string): unknown {
+	return expect.stringContaining(text);
+}
