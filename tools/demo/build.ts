@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
 import { Trouble, throwIfStopped } from './trouble';
 
 const windows = process.platform === 'win32';
@@ -10,7 +11,8 @@ const windows = process.platform === 'win32';
  */
 export async function buildNodes(root: string, signal: AbortSignal): Promise<void> {
 	throwIfStopped(signal);
-	const gulp = spawn(process.execPath, [require.resolve('gulp/bin/gulp.js'), 'build'], {
+	const command = join(root, 'node_modules', 'gulp', 'bin', 'gulp.js');
+	const gulp = spawn(process.execPath, [command, 'build'], {
 		cwd: root,
 		stdio: ['ignore', 'pipe', 'pipe'],
 		// A group of its own, so that a stop ends the compiler below it too.

@@ -21,6 +21,9 @@ const sandboxSeed = 1;
 /** An n8n that hangs is not to hang the demo. */
 const timeoutMs = 300_000;
 
+/** Where the lines for the user go. */
+type Say = (line: string) => void;
+
 /** What has come of the demo. */
 export interface DemoResult {
 	files: SavedFile[];
@@ -38,22 +41,25 @@ export interface DemoResult {
 export async function runDemo(
 	root: string,
 	options: DemoOptions,
-	say: (line: string) => void,
+	say: Say,
 	signal: AbortSignal,
 ): Promise<DemoResult> {
-	if (!options.source) {
-		say('Building the nodes ...');
-		const begun = performance.now();
-		await buildNodes(root, signal);
-		say(`Built dist/ in ${seconds(performance.now() - begun)}.`);
-	}
 	throwIfStopped(signal);
+	// Opened first, so that a taken port is known at once.
 	const sandbox = await openSandbox(options);
 	try {
+		await build(root, say, signal);
 		return await runExample(root, options, sandbox, say, signal);
 	} finally {
 		await sandbox.close();
 	}
+}
+
+async function build(root: string, say: Say, signal: AbortSignal): Promise<void> {
+	say('Building the nodes ...');
+	const begun = performance.now();
+	await buildNodes(root, signal);
+	say(`Built dist/ in ${seconds(performance.now() - begun)}.`);
 }
 
 async function openSandbox({ port, storagePort, timeScale }: DemoOptions): Promise<Sandbox> {
@@ -68,7 +74,7 @@ async function runExample(
 	root: string,
 	options: DemoOptions,
 	sandbox: Sandbox,
-	say: (line: string) => void,
+	say: Say,
 	signal: AbortSignal,
 ): Promise<DemoResult> {
 	const workflow = readWorkflow(join(root, exampleFile));
@@ -79,8 +85,7 @@ async function runExample(
 	say(`Running ${exampleFile} in n8n's engine:\n`);
 
 	const timeline = new Timeline(say, nodes);
-	const from = options.source ? 'source' : 'dist';
-	const engine = await createEngine({ nodes: from, packageDir: root, log: timeline.log });
+	const engine = await createEngine({ nodes: 'dist', packageDir: root, log: timeline.log });
 	const endWatch = timeline.watch(sandbox.books);
 	try {
 		const credential = { baseUrl: sandbox.url, apiKey: sandbox.keys.main };

@@ -10,8 +10,6 @@ export interface DemoOptions {
 	timeScale: number;
 	/** The folder that the picture and the video go into. */
 	output: string;
-	/** True: run the nodes from their TypeScript files instead of building them first. */
-	source: boolean;
 	help: boolean;
 }
 
@@ -21,7 +19,6 @@ export const usage = `Usage: npm run demo -- [options]
   --storage-port <number>  port of the files it makes (a free one)
   --time-scale <number>    how much faster than life generations are made (8)
   --output <folder>        where the picture and the video go (output)
-  --source                 run the nodes from their sources, without building them
   --help                   this text`;
 
 const flags = {
@@ -29,7 +26,6 @@ const flags = {
 	'storage-port': { type: 'string', default: '0' },
 	'time-scale': { type: 'string', default: '8' },
 	output: { type: 'string', default: 'output' },
-	source: { type: 'boolean', default: false },
 	help: { type: 'boolean', default: false },
 } as const;
 
@@ -43,7 +39,6 @@ export function readOptions(args: string[], root: string): DemoOptions {
 		storagePort: portOf('storage-port', values['storage-port']),
 		timeScale,
 		output: resolve(root, values.output),
-		source: values.source,
 		help: values.help,
 	};
 }
