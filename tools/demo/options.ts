@@ -17,14 +17,14 @@ export interface DemoOptions {
 export const usage = `Usage: npm run demo -- [options]
   --port <number>          port of the service (a free one)
   --storage-port <number>  port of the files it makes (a free one)
-  --time-scale <number>    how much faster than life generations are made (8)
+  --time-scale <number>    how much faster than life generations are made (10)
   --output <folder>        where the picture and the video go (output)
   --help                   this text`;
 
 const flags = {
 	port: { type: 'string', default: '0' },
 	'storage-port': { type: 'string', default: '0' },
-	'time-scale': { type: 'string', default: '8' },
+	'time-scale': { type: 'string', default: '10' },
 	output: { type: 'string', default: 'output' },
 	help: { type: 'boolean', default: false },
 } as const;
