@@ -23,14 +23,16 @@ import { speedUp } from '../support/fast-time';
 import { inARow, ownNode } from '../support/workflow';
 import type { NodeName, NodeParts } from '../support/workflow';
 
-/** How many times as fast as on the wall time runs, for nodes and sandbox. */
-export const FACTOR = 50;
+/** How many times as fast as on the wall time runs unless told otherwise, for nodes and sandbox. */
+const FACTOR = 50;
 
 /** What every generation takes unless its prompt says otherwise, in seconds. */
 const GENERATION_SECONDS = 4;
 
 export interface StageOptions
 	extends Pick<SandboxOptions, 'urlLifetimeSeconds' | 'missingOutputStatus'> {
+	/** How many times as fast as on the wall time runs. */
+	factor?: number;
 	binaryMode?: EngineOptions['binaryMode'];
 	extraNodes?: EngineOptions['extraNodes'];
 }
@@ -86,8 +88,8 @@ export class Stage {
 	engine!: Engine;
 
 	async open(options: StageOptions): Promise<void> {
-		const { binaryMode, extraNodes, ...service } = options;
-		const clock = speedUp(FACTOR);
+		const { factor = FACTOR, binaryMode, extraNodes, ...service } = options;
+		const clock = speedUp(factor);
 		const generationSeconds = GENERATION_SECONDS;
 		this.sandbox = await startSandbox({ ...service, clock, generationSeconds });
 		this.engine = await createEngine({ binaryMode, extraNodes });

@@ -1,0 +1,281 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import type { KeyName } from '../../sandbox/accounts';
+import type { Run } from '../../tools/engine';
+import { everythingIn } from '../support/everything';
+import type { NodeName } from '../support/workflow';
+import { byId, openStage, prompts } from './stage';
+
+const stage = openStage({ factor: 250 });
+
+/** The key, or any part of it that tells more than that it is one. */
+function expectNoKeyIn(run: Run): void {
+	const all = everythingIn([run.error, run.runData, run.contextData, run.logs, run.hints('Step')]);
+	expect(all).toContain('Step');
+	for (const key of Object.values(stage.sandbox.keys)) {
+		expect(all).not.toContain(key.slice('svc_live_'.length, 20));
+	}
+	expect(all).not.toContain('Bearer ');
+}
+
+interface Row {
+	code: string;
+	status: number;
+	/** What the title tells a person. */
+	title: RegExp;
+	/** What to do, as the description says it. */
+	advice: RegExp;
+	/** What leads to it. */
+	prepare?: () => void;
+	key?: KeyName;
+	prompt?: string;
+	parameters?: INodeParameters;
+	node?: NodeName;
+}
+
+/** Spec 7, its sixteen rows and three alternate forms. Where nothing natural leads to one, the sandbox is told to answer so. */
+const rows: Row[] = [
+	{
+		code: 'invalid_request',
+		status: 400,
+		title: /could not read the request/,
+		advice: /required fields/,
+		prompt: '[reject: invalid_request]',
+	},
+	{
+		code: 'invalid_parameter',
+		status: 400,
+		title: /parameter is out of range/,
+		advice: /Parameter: size.*Change the parameter/,
+		parameters: { size: '4000x4000' },
+	},
+	{
+		code: 'authentication_error',
+		status: 401,
+		title: /API key was refused/,
+		advice: /credential/,
+		key: 'revoked',
+	},
+	{
+		code: 'insufficient_credits',
+		status: 402,
+		title: /Not enough credits/,
+		advice: /0 remaining, 1 required.*Top up/,
+		key: 'empty',
+	},
+	{
+		code: 'forbidden',
+		status: 403,
+		title: /lacks permission/,
+		advice: /Use a key that may/,
+		key: 'readOnly',
+	},
+	{
+		code: 'CONNECTION_PAUSED',
+		status: 403,
+		title: /connected app is paused/,
+		advice: /Resume it/,
+		key: 'pausedApp',
+	},
+	{
+		code: 'model_not_found',
+		status: 404,
+		title: /model does not exist/,
+		advice: /none-such.*Choose a model/,
+		parameters: { model: byId('none-such') },
+	},
+	{
+		code: 'generation_not_found',
+		status: 404,
+		title: /Generation none-such does not exist/,
+		advice: /Check the generation id/i,
+		node: 'waitForCompletion',
+		parameters: { generationId: 'none-such' },
+	},
+	{
+		code: 'generation_in_progress',
+		status: 409,
+		title: /conflicting generation/,
+		advice: /Wait until/,
+		prompt: '[reject: generation_in_progress]',
+	},
+	{
+		code: 'payload_too_large',
+		status: 413,
+		title: /too large/,
+		advice: /https:\/\/ URLs/,
+		prompt: '[reject: payload_too_large]',
+	},
+	{
+		code: 'unsupported_parameter',
+		status: 422,
+		title: /does not support a parameter/,
+		advice: /Parameter: edit_mode.*Remove the parameter/,
+		parameters: { options: { editMode: 'inpaint' } },
+	},
+	{
+		code: 'CONCURRENCY_LIMIT_REACHED',
+		status: 429,
+		title: /No free slot/,
+		advice: /within 10 s.*nothing was charged.*10 generations are running/,
+		prepare: () => stage.sandbox.service.occupy('main', 10),
+		parameters: { options: { timeout: 10 } },
+	},
+	{
+		code: 'CONNECTION_LIMIT_REACHED',
+		status: 429,
+		title: /daily credit limit/,
+		advice: /0 of 5 credits used.*needs 8.*Raise the limit/,
+		key: 'connectedApp',
+		prepare: () => {
+			const { connection } = stage.sandbox.service.accounts.keyOf('connectedApp');
+			if (connection) connection.dailyLimit = 5;
+		},
+		parameters: { model: byId('aurora-image-1') },
+	},
+	{
+		code: 'server_error',
+		status: 500,
+		title: /internal error/,
+		advice: /tried several times.*later/,
+		prompt: '[reject: server_error]',
+	},
+	{
+		code: 'model_unavailable',
+		status: 502,
+		title: /temporarily unavailable/,
+		advice: /choose another model/,
+		prompt: '[reject: model_unavailable]',
+	},
+	{
+		code: 'service_unavailable',
+		status: 503,
+		title: /down for maintenance/,
+		advice: /later/,
+		prompt: '[reject: service_unavailable]',
+	},
+	{
+		code: 'invalid_api_key',
+		status: 401,
+		title: /API key was refused/,
+		advice: /credential/,
+		key: 'revokedAlternate',
+	},
+	{
+		code: 'expired_api_key',
+		status: 401,
+		title: /expired/,
+		advice: /new key/,
+		key: 'expired',
+	},
+	{
+		code: 'insufficient_credits',
+		status: 403,
+		title: /Not enough credits/,
+		advice: /Top up/,
+		key: 'emptyForbidden',
+	},
+];
+
+describe.each(rows)('$status $code', (row) => {
+	const { code, status, title, advice, prompt = 'A boat' } = row;
+
+	it('becomes an error that a person understands, without the key', async () => {
+		row.prepare?.();
+		const { node = 'imageGeneration', parameters, key } = row;
+		const run = await stage.run(node, parameters, { key, items: prompts(prompt) });
+		expect(run.error).toMatchObject({
+			name: 'NodeApiError',
+			message: expect.stringMatching(title),
+			description: expect.stringMatching(new RegExp(advice, 's')),
+			httpCode: String(status),
+			context: { itemIndex: 0, code },
+		});
+		expect(run.error).toHaveProperty(
+			'description',
+			expect.stringMatching(new RegExp(`Code: ${code}, HTTP ${status}\\.$`)),
+		);
+		expectNoKeyIn(run);
+		expect(stage.sandbox.books.totals.created).toBe(0);
+	});
+});
+
+const everyNode: NodeName[] = [
+	'imageGeneration',
+	'videoGeneration',
+	'waitForCompletion',
+	'generationModels',
+	'generationCredits',
+];
+
+describe.each(everyNode)('%s', (node) => {
+	const items = [{ prompt: 'A boat', id: 'some' }];
+
+	it('says what is wrong with the key, and never the key', async () => {
+		const run = await stage.run(node, {}, { items, key: 'expired' });
+		expect(run.error).toMatchObject({
+			name: 'NodeApiError',
+			message: 'The API key has expired or was revoked',
+			httpCode: '401',
+			context: { itemIndex: 0, code: 'expired_api_key' },
+		});
+		expectNoKeyIn(run);
+	});
+
+	it('removes the key where the service itself repeats it', async () => {
+		const { main } = stage.sandbox.keys;
+		const body = { error: { code: 'authentication_error', message: `What is ${main}?` } };
+		const action = { kind: 'respond', status: 401, body } as const;
+		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
+		const settings = { onError: 'continueErrorOutput' as const };
+		const run = await stage.run(node, {}, { items, settings });
+		expect(run.output('Step', 1)[0].json.error).toContain('What is [API key]?');
+		expectNoKeyIn(run);
+	});
+
+	it('takes the key to no other origin', async () => {
+		const location = `${stage.sandbox.storageUrl}/v1/models`;
+		const action = { kind: 'redirect', location, status: 307 } as const;
+		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
+		const run = await stage.run(node, {}, { items });
+		expect(run.error).toMatchObject({
+			message: 'The base address redirects elsewhere',
+			httpCode: '307',
+		});
+		expect(stage.sandbox.requests.all.map(({ origin }) => origin)).toEqual(['service']);
+		expectNoKeyIn(run);
+	});
+
+	it('says so when nobody is there, and that nothing was charged', async () => {
+		const credential = { baseUrl: 'http://127.0.0.1:1' };
+		const run = await stage.run(node, {}, { items, credential });
+		expect(run.error).toMatchObject({
+			message: 'The service cannot be reached',
+			description: expect.stringContaining('nothing was charged'),
+			context: { itemIndex: 0, code: 'connection_failed' },
+		});
+		expectNoKeyIn(run);
+	});
+});
+
+describe("an answer that is not the service's own", () => {
+	const html = '<html><h1>403 Forbidden</h1></html>';
+
+	it.each([
+		[403, html, 'The service refused the request', 'http_403'],
+		[404, undefined, 'The service refused the request', 'http_404'],
+		[401, { detail: 'no' }, 'The API key was refused', 'http_401'],
+		[418, { error: { code: 'teapot', message: 'Short and stout' } }, 'refused', 'teapot'],
+		[200, html, 'could not be read', 'unreadable_answer'],
+	])('with status %d becomes an error too', async (status, body, title, code) => {
+		stage.sandbox.faults.order({ on: 'status', action: { kind: 'respond', status, body } });
+		const run = await stage.run('waitForCompletion', {}, { items: [{ id: 'some' }] });
+		expect(run.error).toMatchObject({
+			name: 'NodeApiError',
+			message: expect.stringContaining(title),
+			httpCode: String(status),
+			context: { itemIndex: 0, code },
+		});
+		expectNoKeyIn(run);
+	});
+});
