@@ -1,0 +1,135 @@
+import { NodeConnectionTypes } from 'n8n-workflow';
+import type { INodeType } from 'n8n-workflow';
+
+import { listModels } from '../../sandbox/catalogue';
+import { everythingIn } from '../support/everything';
+import { inARow } from '../support/workflow';
+import { openStage } from './stage';
+
+/** A node of somebody else's that is given our credential, as n8n's HTTP Request node can be. */
+const foreign: INodeType = {
+	description: {
+		name: 'foreign',
+		displayName: 'Foreign',
+		group: ['transform'],
+		version: 1,
+		description: 'Sends a request with a credential',
+		defaults: { name: 'Foreign' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'mediaGenerationApi', required: true }],
+		properties: [{ displayName: 'URL', name: 'url', type: 'string', default: '' }],
+	},
+	async execute() {
+		const url = String(this.getNodeParameter('url', 0));
+		const { httpRequestWithAuthentication } = this.helpers;
+		const json = await httpRequestWithAuthentication.call(this, 'mediaGenerationApi', { url });
+		return [[{ json }]];
+	},
+};
+
+const stage = openStage({ extraNodes: { 'test.foreign': foreign } });
+
+const addresses = ['', '/', '/v1', '/v1/', '//', '/v1//'];
+
+describe('the credential', () => {
+	const test = async (data: { baseUrl?: string; apiKey?: string }) =>
+		await stage.engine.testCredential('mediaGenerationApi', {
+			baseUrl: stage.sandbox.url,
+			apiKey: stage.sandbox.keys.main,
+			...data,
+		});
+
+	it.each(addresses)('is green for a good key, at the address with "%s" behind it', async (end) => {
+		expect((await test({ baseUrl: `${stage.sandbox.url}${end}` })).status).toBe('OK');
+		expect(stage.sandbox.requests.all).toMatchObject([
+			{ method: 'GET', path: '/v1/credits/balance', status: 200, authorization: true },
+		]);
+	});
+
+	it('is green for an account without credits', async () => {
+		expect((await test({ apiKey: stage.sandbox.keys.empty })).status).toBe('OK');
+	});
+
+	it.each(['revoked', 'expired', 'revokedAlternate'] as const)(
+		'is red for a key that is %s',
+		async (key) => {
+			expect((await test({ apiKey: stage.sandbox.keys[key] })).status).toBe('Error');
+		},
+	);
+
+	it('is red for an unknown key, no key, and where nobody is', async () => {
+		expect((await test({ apiKey: 'svc_live_nonsense' })).status).toBe('Error');
+		expect((await test({ apiKey: '' })).status).toBe('Error');
+		expect((await test({ baseUrl: 'http://127.0.0.1:1' })).status).toBe('Error');
+	});
+
+	it.each(addresses)('serves the nodes at the address with "%s" behind it', async (end) => {
+		const credential = { baseUrl: ` ${stage.sandbox.url}${end} ` };
+		const run = await stage.run('generationCredits', {}, { credential });
+		expect(run.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+	});
+
+	it('serves nodes of others too', async () => {
+		const parameters = { url: `${stage.sandbox.url}/v1/credits/balance` };
+		const workflow = inARow({ name: 'Step', type: 'test.foreign', parameters });
+		const run = await stage.runWorkflow(workflow);
+		expect(run.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+	});
+});
+
+describe.each([
+	['imageGeneration', 'searchImageModels', 'image'],
+	['videoGeneration', 'searchVideoModels', 'video'],
+	['generationModels', 'searchModels', 'all'],
+] as const)('the model list of %s', (node, method, type) => {
+	const search = async (filter?: string) => {
+		const nodeType = `n8n-nodes-media-generation.${node}`;
+		const credentials = stage.credentials();
+		const found = await stage.engine.listSearch({ nodeType, method, credentials, filter });
+		return found.results;
+	};
+
+	it('offers the models of its type, with what tells one from another', async () => {
+		const results = await search();
+		expect(results.map(({ value }) => value)).toEqual(listModels(type).map(({ id }) => id));
+		for (const [index, model] of listModels(type).entries()) {
+			const { name, description } = results[index];
+			expect(name).toContain(model.name);
+			expect(name).toContain(model.provider);
+			expect(name).toContain(model.max_resolution);
+			expect(name).toMatch(new RegExp(`\\b${model.avg_speed_seconds} s\\b`));
+			expect(description).toBe(model.description);
+		}
+	});
+
+	it('finds by any words of name, id, provider or description, in any case', async () => {
+		const values = async (filter: string) => (await search(filter)).map(({ value }) => value);
+		const kestrels = listModels(type).filter(({ id }) => id.startsWith('kestrel'));
+		expect(await values('KESTREL ai')).toEqual(kestrels.map(({ id }) => id));
+		const minis = listModels(type).filter(({ id }) => id.endsWith('-mini'));
+		expect(await values('mini northlight')).toEqual(minis.map(({ id }) => id));
+		expect(await values('none such')).toEqual([]);
+		expect(await values('  ')).toHaveLength(listModels(type).length);
+	});
+
+	it('leaves out models of another type, should the service send them', async () => {
+		const body = { object: 'list', data: listModels('all') };
+		stage.sandbox.faults.order({ on: 'models', action: { kind: 'respond', status: 200, body } });
+		expect(await search()).toHaveLength(listModels(type).length);
+	});
+
+	it('says what is wrong with the key, and never the key', async () => {
+		const nodeType = `n8n-nodes-media-generation.${node}`;
+		const credentials = stage.credentials({ key: 'expired' });
+		const failure: unknown = await stage.engine
+			.listSearch({ nodeType, method, credentials })
+			.catch((error: unknown) => error);
+		expect(failure).toMatchObject({
+			name: 'NodeApiError',
+			message: 'The API key has expired or was revoked',
+			httpCode: '401',
+		});
+		expect(everythingIn(failure)).not.toContain(stage.sandbox.keys.expired.slice(9, 20));
+	});
+});
