@@ -84,7 +84,7 @@ async function runExample(
 	say(`Service at ${sandbox.url}: local, made-up credits, ${options.timeScale} times real speed.`);
 	say(`Running ${exampleFile} in n8n's engine:\n`);
 
-	const timeline = new Timeline(say, nodes);
+	const timeline = new Timeline(say, nodes, signal);
 	const engine = await createEngine({ nodes: 'dist', packageDir: root, log: timeline.log });
 	const endWatch = timeline.watch(sandbox.books);
 	try {

@@ -9,7 +9,7 @@ import { Stopped, Trouble } from './trouble';
 const root = resolve(__dirname, '../..');
 
 /** How long a stop may take before the process is ended in any case. */
-const patienceMs = 10_000;
+const patienceMs = 3_000;
 
 function say(line: string): void {
 	process.stdout.write(`${line}\n`);

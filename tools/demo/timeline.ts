@@ -13,6 +13,7 @@ export class Timeline {
 	constructor(
 		private readonly say: (line: string) => void,
 		private readonly nodes: string[],
+		private readonly stop: AbortSignal,
 	) {}
 
 	/** Takes what n8n logs: of that, a node's start and its end are shown. */
@@ -26,7 +27,7 @@ export class Timeline {
 			return;
 		}
 		const spent = seconds(now - (this.startedAt.get(node) ?? now));
-		this.line(node, message.endsWith(' successfully') ? `done in ${spent}` : `FAILED in ${spent}`);
+		this.line(node, `${this.endOf(message)} ${spent}`);
 	};
 
 	/** Follows the service's books until the returned function is called. */
@@ -46,6 +47,11 @@ export class Timeline {
 			clearInterval(timer);
 			look();
 		};
+	}
+
+	private endOf(message: string): string {
+		if (this.stop.aborted) return 'stopped after';
+		return message.endsWith(' successfully') ? 'done in' : 'FAILED after';
 	}
 
 	private line(who: string, what: string): void {
