@@ -14,11 +14,16 @@ export function presignedUrlExpiry(
 	created: number | null,
 	now: number,
 ): string | null {
-	const stated = statedExpiry(url);
-	if (stated !== null) return new Date(stated).toISOString();
-	if (created === null) return null;
+	const stated = isoTime(statedExpiry(url));
+	if (stated !== null || created === null) return stated;
 	const bound = (created + LIFETIME_SECONDS) * 1000;
-	return bound > now ? new Date(bound).toISOString() : null;
+	return bound > now ? isoTime(bound) : null;
+}
+
+/** `null` also for what is beyond all dates, so that a strange URL never costs its generation. */
+function isoTime(ms: number | null): string | null {
+	const date = new Date(ms ?? NaN);
+	return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
 /** Milliseconds since the Unix epoch: from the signature's date and lifetime (S3, GCS), or its plain end. */
