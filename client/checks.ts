@@ -119,8 +119,9 @@ export function fetchableUrls(field: string, value: unknown): string[] {
 /** A base64 data URI of at most 4.5 MB decoded. */
 export function dataUri(field: string, value: unknown): string {
 	const text = requiredText(field, value);
-	const match =
-		/^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[^;,]+)*;base64,([A-Za-z0-9+/\s]+={0,2}\s*)$/.exec(text);
+	const match = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[^;,]+)*;base64,([A-Za-z0-9+/\s]+={0,2})$/.exec(
+		text,
+	);
 	if (!match) {
 		throw new InvalidInputError(
 			`${field} is not a base64 data URI`,
@@ -147,6 +148,8 @@ function numeric(value: unknown): number {
 }
 
 function isFetchable(text: string): boolean {
+	// Parsing alone would mend what others do not, such as slashes.
+	if (!/^https?:\/\/[^\s/\\]/i.test(text)) return false;
 	try {
 		const { protocol, hostname } = new URL(text);
 		if (protocol === 'https:') return true;
