@@ -22,7 +22,7 @@ export function describeModel(model: Model): { name: string; description: string
 	const facts = [
 		model.provider,
 		model.max_resolution && `up to ${model.max_resolution}`,
-		model.avg_speed_seconds !== undefined && `about ${model.avg_speed_seconds} s`,
+		typeof model.avg_speed_seconds === 'number' && `about ${model.avg_speed_seconds} s`,
 	].filter(Boolean);
 	return {
 		name: [model.name ?? model.id, ...facts].join(' · '),
