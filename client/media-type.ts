@@ -28,6 +28,9 @@ const SIGNATURES: Signature[] = [
 	{ mimeType: 'audio/ogg', bytes: 'OggS' },
 	{ mimeType: 'audio/flac', bytes: 'fLaC' },
 	{ mimeType: 'audio/mpeg', bytes: /^(ID3|\xff[\xfb\xf3\xf2])/ },
+	{ mimeType: 'text/html', bytes: /^\s*<(!doctype html|html)/i },
+	// The error document of an object store.
+	{ mimeType: 'application/xml', bytes: /^(<\?xml[^>]*>)?\s*<Error>/ },
 ];
 
 const EXTENSIONS: Record<string, string[]> = {
@@ -53,6 +56,8 @@ const EXTENSIONS: Record<string, string[]> = {
 	'application/octet-stream': ['bin'],
 };
 
+const MIME_TYPE = /^[\w+-]+\/[\w+-][\w.+-]{0,99}$/;
+
 /** The longest file name that common file systems take, in bytes, with room for what a storage adds. */
 const MAX_NAME_BYTES = 200;
 
@@ -63,8 +68,9 @@ const MAX_NAME_BYTES = 200;
  * @param head the first bytes of the file, `SNIFF_BYTES` or more where it has them
  */
 export function mediaType(stated: string | undefined, head: Uint8Array): string {
-	const plain = stated?.split(';')[0].trim().toLowerCase();
-	return sniff(head) ?? (plain && plain !== 'text/plain' ? plain : 'application/octet-stream');
+	const plain = stated?.split(';')[0].trim().toLowerCase() ?? '';
+	const telling = MIME_TYPE.test(plain) && plain !== 'text/plain';
+	return sniff(head) ?? (telling ? plain : 'application/octet-stream');
 }
 
 function sniff(head: Uint8Array): string | null {
@@ -92,22 +98,23 @@ export function safeFileName(wanted: string, mimeType: string): string {
 		.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
 		.replace(/[/\\:*?"<>|]/g, '-')
 		.replace(/^[.\s]+|[.\s]+$/g, '');
-	const extensions = EXTENSIONS[mimeType] ?? [mimeType.split('/')[1].replace(/^x-|\+.*$/g, '')];
-	const stem = withoutExtension(cleaned) || 'output';
-	const own = extensionOf(cleaned);
+	const extensions = extensionsOf(mimeType);
+	const own = extensionIn(cleaned, extensions);
+	const stem = (own === '' ? cleaned : cleaned.slice(0, -own.length - 1)) || 'output';
 	const extension = extensions.includes(own) ? own : extensions[0];
 	return `${truncated(stem, MAX_NAME_BYTES - extension.length - 1)}.${extension}`;
 }
 
-/** Only what we know as a file type counts as an extension: the end of "v1.5" does not. */
-function extensionOf(name: string): string {
-	const last = /\.([^.]+)$/.exec(name)?.[1].toLowerCase() ?? '';
-	return Object.values(EXTENSIONS).some((extensions) => extensions.includes(last)) ? last : '';
+/** Those of a type that is not known here are read from its name, where that could be one. */
+function extensionsOf(mimeType: string): string[] {
+	if (Object.hasOwn(EXTENSIONS, mimeType)) return EXTENSIONS[mimeType];
+	return [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
 }
 
-function withoutExtension(name: string): string {
-	const extension = extensionOf(name);
-	return extension === '' ? name : name.slice(0, -extension.length - 1);
+/** Only what is known as a file type counts as an extension: the end of "v1.5" does not. */
+function extensionIn(name: string, ofType: string[]): string {
+	const last = /\.([^.]+)$/.exec(name)?.[1].toLowerCase() ?? '';
+	return [...ofType, ...Object.values(EXTENSIONS).flat()].includes(last) ? last : '';
 }
 
 /** Cut to so many bytes of UTF-8, between characters. */
