@@ -1,0 +1,221 @@
+import type { FaultAction } from '../../sandbox/faults';
+import { inARow, ownNode } from '../support/workflow';
+import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
+import type { Stage } from './stage';
+
+const idsOf = (...ids: string[]) => ids.map((id) => ({ id }));
+
+/** Forgets the requests so far, so that only those of the step under test are seen. */
+async function madeBefore(stage: Stage, ...texts: string[]): Promise<string[]> {
+	const ids: string[] = [];
+	for (const text of texts) ids.push(await stage.made(text));
+	stage.sandbox.requests.clear();
+	return ids;
+}
+
+describe('Wait for Completion', () => {
+	const stage = openStage();
+	const completed = (id: string) => {
+		const entry = stage.sandbox.books.find(id);
+		return entry && stage.promised({ ...entry, state: 'completed' });
+	};
+
+	it('takes the ids of the step before, waits, and hands on the files', async () => {
+		const image = ownNode('Image', 'imageGeneration', {
+			model: byId('lumen-turbo'),
+			prompt: '={{ $json.prompt }}',
+			size: '64x64',
+			waitForCompletion: false,
+		});
+		const workflow = inARow(image, ownNode('Step', 'waitForCompletion', {}));
+		const items = prompts('[seconds: 9] a boat', '[seconds: 3] a ship');
+		const run = await stage.runWorkflow(workflow, { items });
+		const ids = stage.sandbox.books.generations.map(({ id }) => id);
+		expect(run.output('Step').map(({ json, pairedItem }) => [json, pairedItem])).toStrictEqual(
+			ids.map((id, item) => [completed(id), { item }]),
+		);
+		for (const [index, item] of run.output('Step').entries()) {
+			const field = binaryOf(item);
+			expect(field.fileName).toBe(`lumen-turbo-${ids[index]}.png`);
+			expect(sha256(await run.binary(field))).toBe(sha256(await stage.served(ids[index])));
+		}
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 2, charged: 2 });
+	});
+
+	it('hands on a finished generation without waiting, and pays nothing', async () => {
+		const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
+		stage.sandbox.service.finish(id);
+		const run = await stage.run('waitForCompletion', {}, { items: idsOf(` ${id} `) });
+		expect(run.output('Step')).toMatchObject([{ json: completed(id), binary: { data: {} } }]);
+		expect(stage.sandbox.requests.all.map(({ on }) => on)).toEqual(['status', 'download']);
+	});
+
+	it('fails the item whose generation fails, with its reason', async () => {
+		const [id] = await madeBefore(stage, 'a boat [fail: no paint]');
+		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
+		expect(run.error).toMatchObject({
+			message: expect.stringMatching(/failed\W+no paint/),
+			description: expect.stringContaining(id),
+			context: { itemIndex: 0, code: 'generation_failed' },
+		});
+	});
+
+	it('sends an id in one piece, whatever is in it', async () => {
+		await stage.run('waitForCompletion', {}, { items: idsOf('a/../b?c#d') });
+		expect(stage.sandbox.requests.all.map(({ path }) => path)).toEqual([
+			'/v1/generations/a%2F..%2Fb%3Fc%23d',
+		]);
+	});
+
+	it("knows nothing of another account's generation", async () => {
+		const [id] = await madeBefore(stage, 'a boat');
+		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id), key: 'pro' });
+		expect(run.error).toMatchObject({
+			message: `Generation ${id} does not exist`,
+			httpCode: '404',
+			context: { itemIndex: 0, code: 'generation_not_found', generations: [] },
+		});
+	});
+
+	it.each<[string, FaultAction]>([
+		['an internal error', { kind: 'error', code: 'server_error' }],
+		['maintenance', { kind: 'respond', status: 503, body: '<h1>Back soon</h1>' }],
+		['a broken connection', { kind: 'reset' }],
+		['nonsense of a proxy', { kind: 'respond', status: 502 }],
+	])('asks again after %s', async (_case, action) => {
+		const [id] = await madeBefore(stage, 'a boat');
+		stage.sandbox.faults.order({ on: 'status', times: 2, action });
+		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
+		expect(run.output('Step')).toMatchObject([{ json: completed(id) }]);
+		expect(run.hints('Step')).toMatchObject([
+			{ message: expect.stringContaining('2 requests tried again') },
+		]);
+	});
+
+	describe('when a generation is not ready in time', () => {
+		it.each([
+			['imageGeneration', { prompt: 'a boat [seconds: 999]' }],
+			['videoGeneration', { prompt: 'a boat [seconds: 999]' }],
+			['waitForCompletion', {}],
+		] as const)('%s can hand it on as it stands', async (node, own) => {
+			const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
+			const options = { timeout: 10, onTimeout: 'continue' };
+			const run = await stage.run(node, { ...own, options }, { items: idsOf(id) });
+			const entry = stage.sandbox.books.generations.at(-1);
+			expect(run.status).toBe('success');
+			expect(run.output('Step')).toStrictEqual([
+				{
+					json: { ...(entry && stage.promised(entry)), status: 'processing', timed_out: true },
+					pairedItem: { item: 0 },
+				},
+			]);
+			expect(stage.sandbox.requests.on('download')).toEqual([]);
+		});
+
+		it('is an error that says how to have it all the same', async () => {
+			const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
+			const options = { timeout: 10 };
+			const run = await stage.run('waitForCompletion', { options }, { items: idsOf(id) });
+			expect(run.error).toMatchObject({
+				message: 'The generation did not finish within 10 s',
+				description: expect.stringMatching(`${id} is still processing.*Wait for Completion`),
+				context: { itemIndex: 0, code: 'timeout', generations: [{ id, status: 'processing' }] },
+			});
+		});
+	});
+});
+
+describe('checking once', () => {
+	// At the pace of the wall: a state that is looked for has to last.
+	const stage = openStage({ factor: 1 });
+	const check = { mode: 'check' };
+	const untilIt = async (is: () => boolean) => {
+		while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
+	};
+
+	it.each([
+		['pending', 'a boat [seconds: 999]'],
+		['processing', 'a boat [seconds: 3]'],
+		['failed', 'a boat [seconds: 0] [fail]'],
+	] as const)('hands on a generation that is %s as it is', async (state, prompt) => {
+		const [id] = await madeBefore(stage, prompt);
+		await untilIt(() => stage.sandbox.books.find(id)?.state === state);
+		const run = await stage.run('waitForCompletion', check, { items: idsOf(id) });
+		const [entry] = stage.sandbox.books.generations;
+		expect(run.output('Step')).toStrictEqual([
+			{ json: stage.promised({ ...entry, state }), pairedItem: { item: 0 } },
+		]);
+		expect(stage.sandbox.requests.all.map(({ on }) => on)).toEqual(['status']);
+	});
+
+	it('downloads what is completed', async () => {
+		const [ready, open] = await madeBefore(stage, 'a boat [seconds: 0]', 'a ship [seconds: 999]');
+		const run = await stage.run('waitForCompletion', check, { items: idsOf(open, ready) });
+		const [first, second] = run.output('Step');
+		expect([first.json.status, first.binary]).toEqual(['pending', undefined]);
+		const bytes = await run.binary(binaryOf(second));
+		expect(sha256(bytes)).toBe(sha256(await stage.served(ready)));
+	});
+
+	it('downloads nothing when told so', async () => {
+		const [id] = await madeBefore(stage, 'a boat [seconds: 0]');
+		const parameters = { ...check, downloadOutput: false };
+		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
+		const [entry] = stage.sandbox.books.generations;
+		expect(run.output('Step')).toStrictEqual([
+			{ json: stage.promised(entry), pairedItem: { item: 0 } },
+		]);
+		expect(stage.sandbox.requests.on('download')).toEqual([]);
+	});
+});
+
+describe.each([404, 403] as const)(
+	'by the output URL, where a missing file is answered with %d',
+	(missingOutputStatus) => {
+		const stage = openStage({ missingOutputStatus, urlLifetimeSeconds: 60 });
+		const byUrl = (options = {}) => ({ options: { readiness: 'outputUrl', ...options } });
+		const probes = () =>
+			stage.sandbox.requests.on('download').filter(({ range }) => range === 'bytes=0-0');
+
+		it('asks for the first byte, by GET and without the key, until the file is there', async () => {
+			const [id] = await madeBefore(stage, 'a boat [seconds: 30]');
+			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
+			const [entry] = stage.sandbox.books.generations;
+			expect(run.output('Step')).toMatchObject([
+				{ json: stage.promised({ ...entry, state: 'completed' }), binary: { data: {} } },
+			]);
+			expect(probes().length).toBeGreaterThan(2);
+			const { requests } = stage.sandbox;
+			expect(new Set(requests.all.map(({ method }) => method))).toEqual(new Set(['GET']));
+			expect(requests.keysAtStorage).toEqual([]);
+			expect(requests.on('status').length).toBeLessThan(probes().length);
+			expect(sha256(await run.binary(binaryOf(run.output('Step')[0])))).toBe(
+				sha256(await stage.served(id)),
+			);
+		});
+
+		it('notices a generation that fails, though its file never comes', async () => {
+			const [id] = await madeBefore(stage, 'a boat [fail: no paint] [seconds: 20]');
+			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
+			expect(run.error).toMatchObject({ context: { code: 'generation_failed' } });
+			expect(probes().length).toBeGreaterThan(0);
+		});
+
+		it('asks for a fresh URL when this one has expired', async () => {
+			const [id] = await madeBefore(stage, 'a boat [seconds: 80]');
+			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
+			const [entry] = stage.sandbox.books.generations;
+			expect(run.error).toBeUndefined();
+			expect(run.output('Step')).toMatchObject([
+				{ json: stage.promised({ ...entry, state: 'completed' }), binary: { data: {} } },
+			]);
+		});
+
+		it('goes on when a probe breaks', async () => {
+			const [id] = await madeBefore(stage, 'a boat');
+			stage.sandbox.faults.order({ on: 'download', times: 2, action: { kind: 'reset' } });
+			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
+			expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
+		});
+	},
+);
