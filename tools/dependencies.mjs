@@ -28,7 +28,7 @@ const troubles = [
 		says: 'A downloaded package is damaged. Run `npm cache clean --force` and try again.',
 	},
 	{ codes: ['ENOSPC'], says: 'The disk is full.' },
-	{ codes: ['EACCES', 'EPERM', 'EROFS'], says: 'node_modules cannot be written to.' },
+	{ codes: ['EACCES', 'EPERM', 'EROFS'], says: 'The folder cannot be written to.' },
 ];
 
 function readJson(...path) {
@@ -58,15 +58,17 @@ function isInstalled() {
 	});
 }
 
-function explain(stderr) {
+/**
+ * What went wrong with npm, in plain words first.
+ *
+ * @param {string} headline what could not be done
+ * @param {string} stderr of npm
+ */
+export function explainNpm(headline, stderr) {
 	const code = /npm (?:error|ERR!) code (\S+)/.exec(stderr)?.[1];
 	const trouble = troubles.find(({ codes }) => codes.includes(code));
 	const details = stderr.trim().split('\n').slice(0, 20).join('\n');
-	return [
-		`The dependencies could not be installed${code ? ` (${code})` : ''}.`,
-		trouble?.says,
-		details,
-	]
+	return [`${headline}${code ? ` (${code})` : ''}.`, trouble?.says, details]
 		.filter(Boolean)
 		.join('\n\n');
 }
@@ -83,7 +85,7 @@ async function install() {
 	const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline'];
 	const { code, stderr } = await runNpm(args, { output: 'hide' });
 	clearInterval(progress);
-	if (code !== 0) throw new Error(explain(stderr));
+	if (code !== 0) throw new Error(explainNpm('The dependencies could not be installed', stderr));
 	const duration = Date.now() - started;
 	console.log(`Installed in ${seconds(duration)}.\n`);
 	return duration;

@@ -16,18 +16,19 @@ function environment(extra) {
 }
 
 /**
- * Runs a command of this machine or of `node_modules/.bin` in the package's folder.
+ * Runs a command of this machine or of `node_modules/.bin`, in the package's folder.
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ env?: Record<string, string>, output?: 'show' | 'tee' | 'hide' }} [options]
- *   `show` gives it the terminal, `tee` shows and keeps what it prints, `hide` only keeps it
+ * @param {{ cwd?: string, env?: Record<string, string>, output?: 'show' | 'tee' | 'hide' }} [options]
+ *   `cwd` is another folder to run it in; `show` gives it the terminal, `tee` shows and keeps what it
+ *   prints, `hide` only keeps it
  * @returns {Promise<{ code: number, stdout: string, stderr: string }>}
  */
-export function run(command, args, { env = {}, output = 'show' } = {}) {
+export function run(command, args, { cwd = root, env = {}, output = 'show' } = {}) {
 	return new Promise((resolve) => {
 		const child = spawn(command, args, {
-			cwd: root,
+			cwd,
 			env: environment(env),
 			stdio: output === 'show' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
 			// The commands in node_modules/.bin are .cmd files there, which only a shell can start.

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const runFile = promisify(execFile);
+
+/** Of a package's manifest, what n8n's own installer looks at. */
+interface Manifest {
+	name: string;
+	version: string;
+	[field: string]: unknown;
+}
+
+/**
+ * Packs the package as `npm publish` would, from what has been built.
+ *
+ * @param root folder of the package
+ * @param target folder for the tarball
+ * @returns path of the tarball
+ */
+export async function packPackage(root: string, target: string): Promise<string> {
+	await mkdir(target, { recursive: true });
+	const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', target];
+	const shell = process.platform === 'win32';
+	const { stdout } = await runFile('npm', args, { cwd: root, shell });
+	const [{ filename }] = Object.values(JSON.parse(stdout) as Record<string, { filename: string }>);
+	return join(target, filename);
+}
+
+/**
+ * Unpacks a tarball to where n8n keeps community packages, and as its own installer does: without
+ * what only development needs, and noted in the manifest of all installed packages.
+ *
+ * @param userFolder n8n's `N8N_USER_FOLDER`
+ */
+export async function installPackage(tarball: string, userFolder: string): Promise<Manifest> {
+	const nodes = join(userFolder, '.n8n', 'nodes');
+	const folder = join(nodes, 'node_modules', 'n8n-nodes-media-generation');
+	await rm(folder, { recursive: true, force: true });
+	await mkdir(folder, { recursive: true });
+	await runFile('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1']);
+
+	const file = join(folder, 'package.json');
+	const manifest = JSON.parse(await readFile(file, 'utf8')) as Manifest;
+	for (const field of ['devDependencies', 'peerDependencies', 'optionalDependencies']) {
+		delete manifest[field];
+	}
+	await writeFile(file, JSON.stringify(manifest, null, 2));
+	const dependencies = { [manifest.name]: manifest.version };
+	const ledger = { name: 'installed-nodes', private: true, dependencies };
+	await writeFile(join(nodes, 'package.json'), JSON.stringify(ledger, null, 2));
+	return manifest;
+}

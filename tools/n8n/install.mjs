@@ -1,0 +1,175 @@
+// node tools/n8n/install.mjs
+// Puts the n8n that package/ names into the user's cache, once, and prints where it is.
+// Progress goes to stderr; the last line on stdout is JSON: { folder, node, n8n, version }.
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { basename, delimiter, dirname, join } from 'node:path';
+
+import { explainNpm } from '../dependencies.mjs';
+import { run, runNpm, seconds } from '../run.mjs';
+import { installationFolder, n8nVersion, packageFiles, packageFolder } from './place.mjs';
+
+const neededBytes = 4e9;
+const progressInterval = 15_000;
+/** Packages with native code that n8n cannot do without; everything else is installed as it comes. */
+const nativePackages = ['sqlite3', 'isolated-vm'];
+const stampFile = 'installed.json';
+const wantedMajor = 24;
+
+/** npm hands its own settings down; those that name the folder it runs in are not meant for another. */
+const quietEnvironment = {
+	npm_config_local_prefix: undefined,
+	npm_config_update_notifier: 'false',
+};
+
+function say(line) {
+	process.stderr.write(`${line}\n`);
+}
+
+function nodePackage() {
+	const system = process.platform === 'win32' ? 'win' : process.platform;
+	const prefix = system === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
+	return `${prefix}-${system}-${process.arch}`;
+}
+
+/** The Node.js that n8n runs on: this one where it fits, otherwise the one that came from npm. */
+function findNode(folder) {
+	const packaged = join(folder, 'node_modules', nodePackage());
+	const binary = join(packaged, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+	if (existsSync(binary)) return { node: binary, headers: packaged };
+	if (Number(process.versions.node.split('.')[0]) === wantedMajor)
+		return { node: process.execPath };
+	throw new Error(
+		`n8n ${n8nVersion()} needs Node.js ${wantedMajor}, and npm offers none for ${process.platform} on ` +
+			`${process.arch}. Install Node.js ${wantedMajor} and run this with it.`,
+	);
+}
+
+async function requireSpace(folder) {
+	const { bavail, bsize } = await statfs(folder);
+	if (bavail * bsize >= neededBytes) return;
+	const free = ((bavail * bsize) / 1e9).toFixed(1);
+	throw new Error(
+		`n8n takes about ${neededBytes / 1e9} GB to install, and there are ${free} GB free at ${folder}. ` +
+			'Free some, or name another folder in N8N_MEDIA_CACHE.',
+	);
+}
+
+/** Says every now and then that something still goes on. */
+async function withProgress(what, work) {
+	const started = Date.now();
+	say(`  ${what}…`);
+	const progress = setInterval(
+		() => say(`  ${what}… ${Math.round((Date.now() - started) / 1000)} s`),
+		progressInterval,
+	);
+	try {
+		return await work();
+	} finally {
+		clearInterval(progress);
+	}
+}
+
+async function npmIn(folder, headline, args, env = {}) {
+	const options = { cwd: folder, env: { ...quietEnvironment, ...env }, output: 'hide' };
+	const { code, stderr, stdout } = await runNpm(args, options);
+	if (code !== 0) throw new Error(explainNpm(headline, stderr || stdout));
+}
+
+/** Builds what has native code for the Node.js that n8n will run on, with that one's own headers. */
+async function buildNative(folder, { node, headers }) {
+	const env = {
+		PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
+		...(headers && existsSync(join(headers, 'include')) && { npm_config_nodedir: headers }),
+	};
+	const args = ['rebuild', '--ignore-scripts=false', ...nativePackages];
+	const headline = `${nativePackages.join(' and ')} could not be built; python3, make and g++ are needed`;
+	await npmIn(folder, headline, args, env);
+}
+
+async function requireWorking(folder, node) {
+	const check = `for (const name of ${JSON.stringify(nativePackages)}) require(name);`;
+	const loaded = await run(node, ['-e', check], { cwd: folder, output: 'hide' });
+	if (loaded.code !== 0) throw new Error(`n8n's native packages do not load:\n${loaded.stderr}`);
+	const n8n = join('node_modules', 'n8n', 'bin', 'n8n');
+	const { stdout, stderr } = await run(node, [n8n, '--version'], { cwd: folder, output: 'hide' });
+	if (stdout.trim().split('\n').at(-1) === n8nVersion()) return;
+	throw new Error(`n8n does not start:\n${stderr || stdout}`);
+}
+
+/** Removes what installers left behind that were killed: their process is no longer there. */
+async function removeLeftovers(folder) {
+	const prefix = `${basename(folder)}.partial-`;
+	for (const entry of await readdir(dirname(folder))) {
+		if (!entry.startsWith(prefix) || isRunning(Number(entry.slice(prefix.length)))) continue;
+		await rm(join(dirname(folder), entry), { recursive: true, force: true });
+	}
+}
+
+function isRunning(pid) {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return error.code === 'EPERM';
+	}
+}
+
+/** Installs beside the final place and moves it there when it works: a half one is never used. */
+async function install(folder) {
+	const started = Date.now();
+	const partial = `${folder}.partial-${process.pid}`;
+	await mkdir(dirname(folder), { recursive: true });
+	await requireSpace(dirname(folder));
+	await removeLeftovers(folder);
+	await rm(folder, { recursive: true, force: true });
+	say(`Installing n8n ${n8nVersion()} into ${folder}.`);
+	say('  It is about 3 GB, takes five minutes or more, and happens once.');
+	try {
+		await mkdir(partial);
+		for (const file of packageFiles) await copyFile(join(packageFolder, file), join(partial, file));
+		const failed = `n8n ${n8nVersion()} could not be installed`;
+		const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+		await withProgress('Fetching the packages', () => npmIn(partial, failed, args));
+		const found = findNode(partial);
+		await withProgress('Building native packages', () => buildNative(partial, found));
+		await withProgress('Trying it', () => requireWorking(partial, found.node));
+		const node = found.headers ? found.node.slice(partial.length + 1) : found.node;
+		await writeFile(join(partial, stampFile), JSON.stringify({ version: n8nVersion(), node }));
+		await moveInto(partial, folder);
+	} catch (error) {
+		await rm(partial, { recursive: true, force: true });
+		throw error;
+	}
+	say(`  Installed in ${seconds(Date.now() - started)}.`);
+}
+
+async function moveInto(partial, folder) {
+	try {
+		await rename(partial, folder);
+	} catch (error) {
+		// Another installer was faster: its result is as good.
+		if (!existsSync(join(folder, stampFile))) throw error;
+		await rm(partial, { recursive: true, force: true });
+	}
+}
+
+/** The installation, or null where there is none or the Node.js it ran on has gone. */
+function readInstallation(folder) {
+	const stamp = join(folder, stampFile);
+	if (!existsSync(stamp)) return null;
+	const { version, node: recorded } = JSON.parse(readFileSync(stamp, 'utf8'));
+	const node = join(folder, recorded);
+	const n8n = join(folder, 'node_modules', 'n8n', 'bin', 'n8n');
+	const found = { folder, node: existsSync(node) ? node : recorded, n8n, version };
+	return existsSync(found.node) && existsSync(n8n) ? found : null;
+}
+
+try {
+	const folder = installationFolder();
+	if (!readInstallation(folder)) await install(folder);
+	process.stdout.write(`${JSON.stringify(readInstallation(folder))}\n`);
+} catch (error) {
+	say(`\n${error.message}`);
+	process.exitCode = 1;
+}

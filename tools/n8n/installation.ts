@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+/** The real n8n, installed in the user's cache. */
+export interface Installation {
+	folder: string;
+	/** The Node.js that it runs on. */
+	node: string;
+	/** Its command, a JavaScript file. */
+	n8n: string;
+	version: string;
+}
+
+/**
+ * Gives the n8n that `package/` names, installing it first where it is missing. Progress is shown
+ * on stderr. Throws when it cannot be installed; why is on stderr then.
+ */
+export async function ensureInstalled(): Promise<Installation> {
+	const installer = spawn(process.execPath, [join(__dirname, 'install.mjs')], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+	let said = '';
+	installer.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+	const code = await new Promise<number | null>((resolve, reject) => {
+		installer.once('error', reject);
+		installer.once('close', resolve);
+	});
+	if (code !== 0) throw new Error('n8n is not installed.');
+	return JSON.parse(said) as Installation;
+}

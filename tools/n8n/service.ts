@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const windows = process.platform === 'win32';
+const pollInterval = 50;
+const keptCharacters = 100_000;
+
+/** How a program is started. */
+export interface ServiceOptions {
+	/** Its name in messages. */
+	name: string;
+	command: string;
+	args: string[];
+	/** All of its environment. */
+	env: NodeJS.ProcessEnv;
+	cwd?: string;
+	/** Gets everything it prints. */
+	logFile: string;
+	uid?: number;
+	gid?: number;
+}
+
+/** Programs that still run, to be ended with this process whatever becomes of it. */
+const running = new Set<Service>();
+
+process.on('exit', () => {
+	for (const service of running) service.signal('SIGKILL');
+});
+
+/** A program in the background, in a process group of its own: it ends with all that it has started. */
+export class Service {
+	/** Settles when the program itself has ended. */
+	readonly ended: Promise<void>;
+	/** The last of what it has printed. */
+	output = '';
+	/** How it ended, once it has. */
+	exit: string | null = null;
+
+	private constructor(
+		readonly name: string,
+		readonly pid: number,
+		ended: Promise<string>,
+	) {
+		running.add(this);
+		this.ended = ended.then((exit) => {
+			this.exit = exit;
+			// What it may have left of its group goes with it.
+			this.signal('SIGKILL');
+			running.delete(this);
+		});
+	}
+
+	/** Throws when the program cannot be started. */
+	static async start(options: ServiceOptions): Promise<Service> {
+		const { name, command, args, logFile, ...rest } = options;
+		await mkdir(dirname(logFile), { recursive: true });
+		const log = createWriteStream(logFile, { flags: 'a' });
+		const child = spawn(command, args, {
+			...rest,
+			stdio: ['ignore', 'pipe', 'pipe'],
+			detached: !windows,
+		});
+		const ended = new Promise<string>((resolve) => {
+			child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`));
+		});
+		await new Promise<void>((resolve, reject) => {
+			child.once('spawn', resolve);
+			child.once('error', reject);
+		});
+		const service = new Service(name, child.pid as number, ended);
+		const listen = (chunk: Buffer) => {
+			service.output = (service.output + chunk.toString()).slice(-keptCharacters);
+			log.write(chunk);
+		};
+		child.stdout.on('data', listen);
+		child.stderr.on('data', listen);
+		child.once('close', () => log.end());
+		return service;
+	}
+
+	/** Waits until a check succeeds. Throws when the program ends before, or takes too long. */
+	async until(ready: () => Promise<boolean> | boolean, timeoutMs: number): Promise<void> {
+		const deadline = Date.now() + timeoutMs;
+		while (!(await ready())) {
+			if (this.exit !== null) throw this.trouble(`ended with ${this.exit}`);
+			if (Date.now() > deadline) throw this.trouble(`was not ready after ${timeoutMs / 1000} s`);
+			await delay(pollInterval);
+		}
+	}
+
+	/** Asks it to end, and ends it with its whole group where it does not within the patience. */
+	async stop(patienceMs = 10_000, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+		if (this.exit !== null) return;
+		try {
+			process.kill(this.pid, signal);
+		} catch {
+			// It has ended by itself in the meantime.
+		}
+		const hurry = setTimeout(() => this.signal('SIGKILL'), patienceMs);
+		await this.ended;
+		clearTimeout(hurry);
+	}
+
+	/** Sends a signal to the program and to everything that it has started. */
+	signal(name: NodeJS.Signals): void {
+		try {
+			process.kill(windows ? this.pid : -this.pid, name);
+		} catch {
+			// Nothing is left of it.
+		}
+	}
+
+	private trouble(what: string): Error {
+		return new Error(`${this.name} ${what}.\n\n${this.output.trim().slice(-4000)}`);
+	}
+}
