@@ -1,0 +1,197 @@
+import { inARow, ownNode } from '../support/workflow';
+import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
+
+const stage = openStage();
+
+const plain = { downloadOutput: false };
+const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+const goOn = { onError: 'continueRegularOutput' as const };
+
+const liveCharges = (texts: string[]) =>
+	texts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
+const timesSent = (prompt: string) =>
+	stage.sandbox.books.generations.filter((made) => made.prompt === prompt).length;
+
+describe('Retry On Fail', () => {
+	it('makes the item that failed, and takes up those that exist', async () => {
+		const texts = [
+			'a boat',
+			'a ship [seconds: 9]',
+			'a raft [reject: invalid_parameter 1]',
+			'a dinghy',
+		];
+		const run = await stage.run(
+			'imageGeneration',
+			{},
+			{ items: prompts(...texts), settings: again },
+		);
+		expect(run.status).toBe('success');
+		expect(liveCharges(texts)).toEqual([1, 1, 1, 1]);
+		expect(stage.sandbox.books.totals.created).toBe(4);
+		for (const [index, item] of run.output('Step').entries()) {
+			const id = String(item.json.id);
+			expect(stage.sandbox.books.find(id)?.prompt).toBe(texts[index]);
+			expect(sha256(await run.binary(binaryOf(item)))).toBe(sha256(await stage.served(id)));
+		}
+		expect(run.hints('Step')).toMatchObject([
+			{ message: expect.stringMatching(/^\d made, \d taken up .* without paying again/) },
+		]);
+	});
+
+	it('makes a generation anew that failed and was refunded', async () => {
+		const texts = ['a boat', 'a ship'];
+		const match = { promptIncludes: 'ship' };
+		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
+		const run = await stage.run('imageGeneration', plain, {
+			items: prompts(...texts),
+			settings: again,
+		});
+		expect(run.status).toBe('success');
+		expect(liveCharges(texts)).toEqual([1, 1]);
+		expect([timesSent('a boat'), timesSent('a ship')]).toEqual([1, 2]);
+	});
+
+	it('gives up after its tries, and names what exists', async () => {
+		const texts = ['a boat', 'a ship [reject: invalid_parameter]'];
+		const run = await stage.run('imageGeneration', plain, {
+			items: prompts(...texts),
+			settings: again,
+		});
+		expect(run.status).toBe('error');
+		expect(stage.sandbox.requests.on('create')).toHaveLength(4);
+		expect(liveCharges(texts)).toEqual([1, 0]);
+		const { id } = stage.sandbox.books.generations[0];
+		expect(run.error).toHaveProperty('description', expect.stringContaining(id));
+	});
+
+	it('with Continue: pays nothing again because the first item has an error', async () => {
+		const texts = ['a boat [fail]', 'a ship', 'a raft'];
+		const settings = { ...again, ...goOn };
+		const run = await stage.run('imageGeneration', plain, { items: prompts(...texts), settings });
+		expect(run.status).toBe('success');
+		expect(timesSent('a boat [fail]')).toBe(3);
+		expect(liveCharges(texts)).toEqual([0, 1, 1]);
+		expect(stage.sandbox.books.totals.created).toBe(5);
+		expect(run.output('Step').map(({ json }) => json.error_code)).toEqual([
+			'generation_failed',
+			undefined,
+			undefined,
+		]);
+	});
+
+	it('pays for two items of the same prompt, and for each once', async () => {
+		const texts = ['a boat', 'a boat', 'a ship [reject: invalid_parameter 1]'];
+		await stage.run('imageGeneration', plain, { items: prompts(...texts), settings: again });
+		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(2);
+		expect(stage.sandbox.books.totals.created).toBe(3);
+	});
+
+	it('takes up pending generations where the step does not wait', async () => {
+		const texts = ['a boat', 'a ship [reject: invalid_parameter 1]'];
+		const parameters = { waitForCompletion: false };
+		const order = { items: prompts(...texts), settings: again };
+		const run = await stage.run('videoGeneration', parameters, order);
+		expect(run.status).toBe('success');
+		expect(liveCharges(texts)).toEqual([1, 1]);
+	});
+});
+
+describe('"Retry execution"', () => {
+	it('takes up what the failed execution has paid for', async () => {
+		const texts = ['a boat', 'a ship [seconds: 30]', 'a raft [reject: invalid_parameter 1]'];
+		const failed = await stage.run('imageGeneration', {}, { items: prompts(...texts) });
+		expect(failed.status).toBe('error');
+		const retried = await stage.engine.retry(failed);
+		expect(retried.status).toBe('success');
+		expect(liveCharges(texts)).toEqual([1, 1, 1]);
+		expect(stage.sandbox.books.totals.created).toBe(3);
+		expect(retried.output('Step').map(({ json }) => json.status)).toEqual(
+			texts.map(() => 'completed'),
+		);
+	});
+
+	it('makes anew only the items whose request has changed since', async () => {
+		const texts = ['a boat', 'a ship', 'a raft [reject: invalid_parameter]'];
+		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
+		const parameters = {
+			...plain,
+			model: byId('lumen-turbo'),
+			prompt: '={{ $json.prompt.replace(/raft.*/, "skiff") }}',
+			size: '64x64',
+		};
+		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
+		const retried = await stage.engine.retry(failed, { workflow });
+		expect(retried.status).toBe('success');
+		expect(liveCharges(['a boat', 'a ship', 'a skiff'])).toEqual([1, 1, 1]);
+		expect(stage.sandbox.books.totals.created).toBe(3);
+	});
+
+	it('goes on where the credits ran out, once there are some again', async () => {
+		const texts = ['a boat', 'a ship', 'a raft', 'a dinghy', 'a skiff'];
+		stage.sandbox.service.accounts.setCredits('main', 2);
+		const parameters = { ...plain, options: { maxConcurrent: 1 } };
+		const failed = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
+		expect(failed.error).toMatchObject({ httpCode: '402', context: { itemIndex: 2 } });
+		expect(stage.sandbox.requests.on('create')).toHaveLength(3);
+		stage.sandbox.service.accounts.setCredits('main', 100);
+		const retried = await stage.engine.retry(failed);
+		expect(retried.status).toBe('success');
+		expect(liveCharges(texts)).toEqual([1, 1, 1, 1, 1]);
+	});
+
+	it('pays for each run of a loop, and for none of them twice', async () => {
+		const prompt = 'a boat';
+		const step = ownNode('Step', 'imageGeneration', {
+			...plain,
+			model: byId('lumen-turbo'),
+			prompt,
+			size: '64x64',
+		});
+		const type = 'n8n-nodes-base.noOp';
+		const workflow = inARow({ name: 'One', type }, { name: 'Two', type }, step);
+		const to = (node: string) => ({ node, type: 'main' as const, index: 0 });
+		workflow.connections = {
+			Start: { main: [[to('One'), to('Two')]] },
+			One: { main: [[to('Step')]] },
+			Two: { main: [[to('Step')]] },
+		};
+		// The second of three items in the second of two runs is refused.
+		const action = { kind: 'error', code: 'invalid_parameter' } as const;
+		stage.sandbox.faults.order({ on: 'create', skip: 4, action });
+		const failed = await stage.runWorkflow(workflow, { items: [{}, {}, {}] });
+		expect([failed.status, failed.runData.Step.length]).toEqual(['error', 2]);
+		const retried = await stage.engine.retry(failed);
+		expect(retried.status).toBe('success');
+		expect(stage.sandbox.books.liveChargesFor(prompt)).toBe(6);
+		const ids = retried.runData.Step.flatMap(({ data }) => data?.main[0] ?? []).map(
+			({ json }) => json.id,
+		);
+		expect(new Set(ids).size).toBe(6);
+	});
+});
+
+describe('when the credits run out in the middle', () => {
+	it.each([
+		['empty', 402],
+		['emptyForbidden', 403],
+	] as const)('nothing more is sent, and every other item says so: %s', async (key, status) => {
+		stage.sandbox.service.accounts.setCredits(key, 2);
+		const texts = ['a boat', 'a ship', 'a raft', 'a dinghy', 'a skiff'];
+		const parameters = { ...plain, options: { maxConcurrent: 1 } };
+		const order = { items: prompts(...texts), key, settings: goOn };
+		const run = await stage.run('imageGeneration', parameters, order);
+		expect(stage.sandbox.requests.on('create').map((sent) => sent.status)).toEqual([
+			200,
+			200,
+			status,
+		]);
+		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+			'completed',
+			'completed',
+			'insufficient_credits',
+			'insufficient_credits',
+			'insufficient_credits',
+		]);
+		expect(run.output('Step')[4].json.error).toMatch(/^Not sent: Not enough credits.*item 2/);
+	});
+});
