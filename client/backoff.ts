@@ -7,14 +7,18 @@ const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
 
 /**
- * The pause before a try: doubling from 1 s to at most 30 s, with jitter over its upper half, so that many clients
- * that were refused together do not come back together.
+ * The pause before a try: doubling from 1 s to at most `mostSeconds`, with jitter over its upper half, so that many
+ * clients that were refused together do not come back together.
  *
  * @param retries 0 for the first try again
  * @returns milliseconds
  */
-export function backoffDelay(retries: number, random: Random): number {
-	const shortest = Math.min(2 ** retries, MAX_DELAY_SECONDS / 2);
+export function backoffDelay(
+	retries: number,
+	random: Random,
+	mostSeconds = MAX_DELAY_SECONDS,
+): number {
+	const shortest = Math.min(2 ** retries, mostSeconds / 2);
 	return shortest * (1 + random()) * 1000;
 }
 

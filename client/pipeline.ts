@@ -1,10 +1,11 @@
+import { onAbort } from './abort';
 import { CancelledError, type KnownGeneration } from './errors';
 import { isFailed, isFinal, type Generation } from './generation';
 import type { Job } from './job';
 import type { Ledger } from './ledger';
 import { limit } from './limit';
 import { failedGeneration, thrownOutcome, timedOutGeneration, type Outcome } from './outcome';
-import type { PollSchedule } from './poll-schedule';
+import type { PollSchedule, Watched } from './poll-schedule';
 import type { Clock, Random } from './ports';
 import type { GenerationService } from './service';
 import { Submission } from './submission';
@@ -92,13 +93,13 @@ class Pipeline<T> {
 		const { cancel } = this.ports;
 		const stop = () => this.halt.abort();
 		if (cancel.aborted) stop();
-		cancel.addEventListener('abort', stop, { once: true });
+		const forget = onAbort(cancel, stop);
 		try {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
 			await Promise.all(this.finishing);
 		} finally {
-			cancel.removeEventListener('abort', stop);
+			forget();
 		}
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? stopped(job)),
@@ -199,17 +200,25 @@ class Course {
 		const { clock, schedule } = this.ports;
 		const startedAt = clock.now();
 		const deadline = startedAt + this.job.timeoutMs;
-		const watchedFromBirth = this.looks === 0;
+		const fromBirth = this.looks === 0;
+		let lastLook = startedAt;
 		while (!isFinal(this.current)) {
 			const now = clock.now();
 			if (now >= deadline) return this.timeOut();
-			const delay = schedule.delay({ looks: this.looks, ageMs: now - startedAt });
+			const delay = schedule.delay(this.watched(now - startedAt, fromBirth));
 			await clock.sleep(Math.min(delay, deadline - now), this.halt);
 			if (this.halt.aborted) throw new CancelledError();
+			const gap = clock.now() - lastLook;
+			lastLook += gap;
 			await this.look();
+			const watched = this.watched(lastLook - startedAt, fromBirth);
+			if (fromBirth && isFinal(this.current)) schedule.learn(watched, gap);
 		}
-		if (watchedFromBirth) schedule.learn(clock.now() - startedAt);
 		if (isFailed(this.current)) throw failedGeneration(this.current);
+	}
+
+	private watched(ageMs: number, fromBirth: boolean): Watched {
+		return { model: this.current.item.model, looks: this.looks, ageMs, fromBirth };
 	}
 
 	private async look(): Promise<void> {

@@ -1,7 +1,14 @@
+import { onAbort } from './abort';
 import { attempt } from './attempt';
 import { backoffDelay } from './backoff';
 import { CancelledError, GenerationError, sentences } from './errors';
 import type { Clock, Random } from './ports';
+
+/**
+ * The longest pause between two probes for a slot that others may have left. Shorter ones keep the limit busier, longer
+ * ones cost fewer refused requests: chosen by `npm run bench` (two steps that share a limit).
+ */
+const MAX_PROBE_SECONDS = 10;
 
 export interface SlotGatePorts {
 	clock: Clock;
@@ -31,7 +38,7 @@ export class SlotGate {
 	waitedMs = 0;
 
 	constructor(private readonly ports: SlotGatePorts) {
-		ports.signal.addEventListener('abort', () => this.wakeUp(), { once: true });
+		onAbort(ports.signal, () => this.wakeUp());
 	}
 
 	/**
@@ -86,7 +93,7 @@ export class SlotGate {
 		this.limited = true;
 		this.lastRefusal = error;
 		this.starvedSince ??= now;
-		this.probeAt = now + backoffDelay(this.refusals++, this.ports.random);
+		this.probeAt = now + backoffDelay(this.refusals++, this.ports.random, MAX_PROBE_SECONDS);
 	}
 
 	/** Waits until asking makes sense again. @returns whether it is only a probe, no slot being known to be free */

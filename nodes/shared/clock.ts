@@ -1,5 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
+import { onAbort } from '../../client/abort';
 import type { Clock } from '../../client/ports';
 
 /**
@@ -11,13 +12,15 @@ export const wallClock: Clock = {
 	sleep: async (ms, signal) => {
 		if (!signal) return await sleep(ms);
 		if (signal.aborted) return;
+		const own = new AbortController();
 		await new Promise<void>((resolve) => {
+			const forget = onAbort(signal, () => own.abort());
 			const wake = () => {
-				signal.removeEventListener('abort', wake);
+				forget();
 				resolve();
 			};
-			signal.addEventListener('abort', wake, { once: true });
-			sleep(ms, signal).then(wake, wake);
+			own.signal.addEventListener('abort', wake, { once: true });
+			sleep(ms, own.signal).then(wake, wake);
 		});
 	},
 };

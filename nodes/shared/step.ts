@@ -1,14 +1,15 @@
 import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { attempt, type Attempt } from '../../client/attempt';
+import { averageDurations } from '../../client/catalogue';
 import type { GenerationError } from '../../client/errors';
 import { isCompleted, type Generation } from '../../client/generation';
 import type { Job } from '../../client/job';
 import { errorOfJob, type Outcome } from '../../client/outcome';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import { steadySchedule } from '../../client/poll-schedule';
+import { PollSchedule } from '../../client/poll-schedule';
 import { readinessObserver } from '../../client/readiness';
-import { GenerationService } from '../../client/service';
+import { GenerationService, type ServicePorts } from '../../client/service';
 import { wallClock } from './clock';
 import { download } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
@@ -108,6 +109,9 @@ async function runPlans(
 	const ports = { clock: wallClock, random: Math.random, signal: cancel };
 	const send = await connect(context);
 	const service = new GenerationService({ ...ports, send, onRetry: () => retries++ });
+	// A queue behind the slots is where it pays to notice each end soon, and so to know when to expect it.
+	const queued = plans.filter(({ job }) => job.request && job.wait).length > maxConcurrent;
+	const expected = queued ? await expectedDurations({ ...ports, send }) : undefined;
 	const probing = readinessObserver(service, probeWith(context), wallClock);
 
 	const result = await runPipeline<Output>(
@@ -117,7 +121,7 @@ async function runPlans(
 			service,
 			cancel,
 			ledger: ledgerOf(context),
-			schedule: steadySchedule(pollIntervalMs, Math.random),
+			schedule: new PollSchedule(pollIntervalMs, Math.random, expected),
 			observe: async (job, generation, looks) =>
 				planOf.get(job)?.readiness === 'outputUrl'
 					? await probing(generation, looks)
@@ -128,6 +132,13 @@ async function runPlans(
 		{ maxConcurrent, maxFinishing: MAX_DOWNLOADS, stopOnError: !continuesOnError(context) },
 	);
 	return { ...result, stats: { ...result.stats, retries } };
+}
+
+/** How long generations take by the catalogue, by model and in milliseconds; empty where it cannot be had at once. */
+async function expectedDurations(ports: ServicePorts): Promise<Map<string, number>> {
+	const service = new GenerationService({ ...ports, maxRetries: 0 });
+	const listed = await attempt(async () => await service.models());
+	return averageDurations(listed.ok ? listed.value : []);
 }
 
 async function fetchOutput(

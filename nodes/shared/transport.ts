@@ -5,6 +5,7 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
+import { onAbort } from '../../client/abort';
 import type { ProbeUrl, SendRequest, ServiceResponse } from '../../client/ports';
 import { wallClock } from './clock';
 
@@ -88,12 +89,12 @@ async function finishing<C extends IExecuteFunctions | ILoadOptionsFunctions, T>
 	if (!cancel) return await send(context);
 	const late = new AbortController();
 	const giveUp = () => void wallClock.sleep(GRACE_AFTER_CANCEL_MS).then(() => late.abort());
-	cancel.addEventListener('abort', giveUp, { once: true });
+	const forget = onAbort(cancel, giveUp);
 	try {
 		const getExecutionCancelSignal = { value: () => late.signal };
 		return await send(Object.create(context, { getExecutionCancelSignal }) as C);
 	} finally {
-		cancel.removeEventListener('abort', giveUp);
+		forget();
 	}
 }
 

@@ -1,3 +1,4 @@
+import { onAbort } from '../../client/abort';
 import type { Clock } from '../../client/ports';
 
 interface Timer {
@@ -24,12 +25,12 @@ export class VirtualTime implements Clock {
 		await new Promise<void>((resolve) => {
 			const wake = () => {
 				this.timers = this.timers.filter((other) => other !== timer);
-				signal?.removeEventListener('abort', wake);
+				forget?.();
 				resolve();
 			};
 			const timer: Timer = { at: this.time + Math.max(0, ms), wake };
 			this.timers.push(timer);
-			signal?.addEventListener('abort', wake, { once: true });
+			const forget = signal && onAbort(signal, wake);
 		});
 	}
 
