@@ -1,0 +1,95 @@
+import { GenerationError } from '../../client/errors';
+import { readGeneration, type Generation } from '../../client/generation';
+import { Ledger, uncertainCharge, type LedgerEntry } from '../../client/ledger';
+import { wireGeneration } from '../support/answers';
+
+const request = { type: 'image', body: { model: 'm', prompt: 'A cat' } } as const;
+
+function generation(id: string, status: string): Generation {
+	const read = readGeneration(wireGeneration({ id, status }), 0);
+	if (read === null) throw new Error('Not read');
+	return read;
+}
+
+describe('the ledger', () => {
+	it('has one key for the same request of the same item of the same run', () => {
+		const key = new Ledger({}, 0).key(3, request);
+		const same = JSON.parse(JSON.stringify(request)) as typeof request;
+		expect(new Ledger({}, 0).key(3, same)).toBe(key);
+	});
+
+	it.each([
+		['another item', new Ledger({}, 0).key(4, request)],
+		['another run, as of a loop', new Ledger({}, 1).key(3, request)],
+		['a changed prompt', new Ledger({}, 0).key(3, { ...request, body: { prompt: 'A dog' } })],
+		['another kind of output', new Ledger({}, 0).key(3, { ...request, type: 'video' })],
+	])('has another key for %s', (_, other) => {
+		expect(other).not.toBe(new Ledger({}, 0).key(3, request));
+	});
+
+	it('never holds the prompt: it is kept with the execution', () => {
+		expect(new Ledger({}, 0).key(0, request)).not.toContain('cat');
+	});
+
+	it('knows nothing at first', () => {
+		const ledger = new Ledger({}, 0);
+		expect([ledger.find('key'), ledger.isOpen('key')]).toEqual([undefined, false]);
+	});
+
+	it('writes each step at once into the object that n8n keeps', () => {
+		const kept: Record<string, LedgerEntry> = {};
+		const ledger = new Ledger(kept, 0);
+		ledger.intend('key');
+		expect([kept, ledger.isOpen('key')]).toEqual([{ key: {} }, true]);
+		ledger.record('key', generation('x', 'pending'));
+		expect([kept, ledger.isOpen('key')]).toEqual([{ key: { id: 'x', status: 'pending' } }, false]);
+		ledger.record('key', generation('x', 'completed'));
+		expect(kept).toEqual({ key: { id: 'x', status: 'completed' } });
+		ledger.withdraw('key');
+		expect([kept, ledger.isOpen('key')]).toEqual([{}, false]);
+	});
+
+	it('survives being stored: another one over the same object knows what it knew', () => {
+		const kept: Record<string, LedgerEntry> = {};
+		const before = new Ledger(kept, 0);
+		before.intend('open');
+		before.record('made', generation('x', 'processing'));
+		const after = new Ledger(JSON.parse(JSON.stringify(kept)) as typeof kept, 0);
+		expect(after.isOpen('open')).toBe(true);
+		expect(after.find('made')).toEqual({ id: 'x', status: 'processing' });
+	});
+});
+
+describe('an uncertain charge', () => {
+	it('says what happened to the request, and what to do', () => {
+		const cause = new GenerationError({
+			title: 'The service failed to answer',
+			description: '',
+			code: 'http_502',
+			status: 502,
+			charge: 'unknown',
+			retry: 'backoff',
+		});
+		const error = uncertainCharge(cause);
+		expect(error).toMatchObject({
+			code: 'uncertain_charge',
+			status: 502,
+			charge: 'unknown',
+			retry: 'never',
+		});
+		expect(error.message).toContain('may have been charged');
+		expect(error.description).toMatch(/^The service failed to answer\. HTTP 502\. /);
+		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
+	});
+
+	it('of an earlier try says that', () => {
+		const error = uncertainCharge(null);
+		expect(error).toMatchObject({ status: null, charge: 'unknown' });
+		expect(error.description).toMatch(/^It was sent in an earlier try of this step\. /);
+	});
+
+	it('of a broken connection has no status to name', () => {
+		const cause = new GenerationError({ title: 'Broke', description: '', code: 'x' });
+		expect(uncertainCharge(cause).description).not.toContain('HTTP');
+	});
+});
