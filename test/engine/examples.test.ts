@@ -1,0 +1,160 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { INode, INodeType } from 'n8n-workflow';
+
+import { readWorkflow } from '../../tools/engine';
+import { inARow, ownNode } from '../support/workflow';
+import { nodesReferredTo, parameterProblems } from '../support/workflow-check';
+import { binaryOf, openStage } from './stage';
+
+const folder = join(__dirname, '../../examples');
+const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+const ours = 'n8n-nodes-media-generation.';
+const credential = 'mediaGenerationApi';
+
+/**
+ * Nodes of n8n itself that examples use, and the versions they may have. Their parameters are not
+ * checked here: a new one is added after the example was opened in n8n.
+ */
+const coreNodes: Record<string, number[]> = {
+	'n8n-nodes-base.manualTrigger': [1],
+	'n8n-nodes-base.stickyNote': [1],
+};
+
+const stage = openStage();
+
+function typeOf({ type, typeVersion }: INode): INodeType {
+	return stage.engine.nodeType(type, typeVersion);
+}
+
+it('finds the example that comes first', () => {
+	expect(files).toContain('main.json');
+});
+
+describe.each(files)('examples/%s', (file) => {
+	const workflow = readWorkflow(join(folder, file));
+	const { nodes, connections } = workflow;
+	const own = nodes.filter(({ type }) => type.startsWith(ours));
+	const isNote = ({ type }: INode) => type.endsWith('.stickyNote');
+
+	it('is a workflow that n8n imports as it is', () => {
+		expect(workflow.name).toMatch(/\S/);
+		expect(workflow.meta).toBeDefined();
+		expect(workflow.pinData).toBeUndefined();
+		expect(workflow.active).toBe(false);
+	});
+
+	it('uses node types and versions that there are', () => {
+		expect(own.length).toBeGreaterThan(0);
+		for (const node of own) {
+			expect([typeOf(node).description.version].flat()).toContain(node.typeVersion);
+		}
+		for (const { type, typeVersion } of nodes.filter((node) => !own.includes(node))) {
+			expect(coreNodes).toHaveProperty([type]);
+			expect(coreNodes[type]).toContain(typeVersion);
+		}
+	});
+
+	it('sets parameters that the nodes have, to values that they take', () => {
+		expect(own.flatMap((node) => parameterProblems(node, typeOf(node)))).toEqual([]);
+	});
+
+	it('gives each node a name, an id and a place of its own', () => {
+		for (const key of ['name', 'id'] as const) {
+			expect(new Set(nodes.map((node) => node[key])).size).toBe(nodes.length);
+		}
+		for (const { id } of nodes) expect(id).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+		const places = nodes.map(({ position }) => position.join());
+		expect(new Set(places).size).toBe(nodes.length);
+	});
+
+	it('connects nodes that there are, and leaves none alone', () => {
+		const named = new Map(nodes.map((node) => [node.name, node]));
+		const targets = Object.entries(connections).flatMap(([from, { main = [], ...other }]) => {
+			expect(named.has(from)).toBe(true);
+			return [...main, ...Object.values(other).flat()].flatMap((ends) => ends ?? []);
+		});
+		for (const { node } of targets) expect(named.has(node)).toBe(true);
+		const connected = new Set([...Object.keys(connections), ...targets.map(({ node }) => node)]);
+		const alone = nodes.filter((node) => !isNote(node) && !connected.has(node.name));
+		expect(alone.map(({ name }) => name)).toEqual([]);
+	});
+
+	it('names nodes in its expressions that there are', () => {
+		const names = nodes.map(({ name }) => name);
+		const named = nodes.flatMap(({ parameters }) => nodesReferredTo(parameters));
+		expect(named.filter((name) => !names.includes(name))).toEqual([]);
+	});
+
+	it('leaves the choice of the credential to the user, and holds no secret', () => {
+		for (const { credentials } of own) {
+			expect(credentials?.[credential]).toEqual({ id: null, name: 'Media Generation account' });
+		}
+		expect(JSON.stringify(workflow)).not.toMatch(/svc_live_|Bearer|https?:\/\/(127|localhost)/);
+	});
+
+	it('explains itself in a note', () => {
+		const notes = nodes.filter(isNote).map(({ parameters }) => String(parameters.content));
+		expect(notes.join('\n')).toMatch(/credential/i);
+	});
+});
+
+describe('the check of parameters', () => {
+	it.each([
+		['a field that does not exist', { promt: 'x' }, 'Step.promt does not exist'],
+		['an option that does not exist', { options: { sed: 1 } }, 'Step.options.sed does not exist'],
+		['a value of another type', { options: { seed: '1' } }, 'Step.options.seed is not a number'],
+		[
+			'a choice that there is not',
+			{ options: { onTimeout: 'wait' } },
+			'Step.options.onTimeout has no option "wait"',
+		],
+		[
+			'a choice deep in a list',
+			{ referenceInputs: { input: [{ source: 'file' }] } },
+			'Step.referenceInputs.input[0].source has no option "file"',
+		],
+		['a model without a mode', { model: { __rl: true, value: 'm' } }, 'Step.model has no mode'],
+		[
+			'a field that is hidden',
+			{ waitForCompletion: false, binaryPropertyName: 'picture' },
+			'Step.binaryPropertyName does not show with these settings',
+		],
+	])('finds %s', (_what, parameters, problem) => {
+		const node = inARow(ownNode('Step', 'imageGeneration', parameters)).nodes[1];
+		expect(parameterProblems(node, typeOf(node))).toEqual([expect.stringContaining(problem)]);
+	});
+});
+
+describe('examples/main.json, run', () => {
+	const workflow = readWorkflow(join(folder, 'main.json'));
+
+	it('makes a picture, and a video that starts from it, each paid once', async () => {
+		const run = await stage.runWorkflow(workflow);
+		expect([run.status, run.error]).toEqual(['success', undefined]);
+
+		const [picture] = run.output('Create Picture');
+		const [video] = run.output('Collect Video');
+		const png = await run.binary(binaryOf(picture));
+		const mp4 = await run.binary(binaryOf(video));
+		expect(binaryOf(picture).fileName).toMatch(/\.png$/);
+		expect(binaryOf(video).fileName).toMatch(/\.mp4$/);
+		expect(png.subarray(1, 4).toString('latin1')).toBe('PNG');
+		expect(mp4.subarray(4, 8).toString('latin1')).toBe('ftyp');
+
+		const [first, second, ...others] = stage.sandbox.books.generations;
+		expect(others).toEqual([]);
+		expect([first.type, second.type]).toEqual(['image', 'video']);
+		expect(second.request.image_url).toBe(picture.json.url);
+		expect([first.charged - first.refunded, second.charged - second.refunded]).toEqual([8, 40]);
+	});
+
+	it('spends nothing where fewer credits are left than it asks for', async () => {
+		stage.sandbox.service.accounts.setCredits('main', 99);
+		const run = await stage.runWorkflow(workflow);
+		expect(run.status).toBe('error');
+		expect(run.error?.message).toContain('Only 99 credits are left');
+		expect(stage.sandbox.books.generations).toEqual([]);
+	});
+});
