@@ -6,7 +6,8 @@ import { everythingIn } from '../support/everything';
 import type { NodeName } from '../support/workflow';
 import { byId, openStage, prompts } from './stage';
 
-const stage = openStage({ factor: 250 });
+const stage = openStage();
+beforeEach(() => stage.setPace(250));
 
 /** The key, or any part of it that tells more than that it is one. */
 function expectNoKeyIn(run: Run): void {

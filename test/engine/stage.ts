@@ -19,20 +19,18 @@ import type {
 	Run,
 	WorkflowJson,
 } from '../../tools/engine';
-import { speedUp } from '../support/fast-time';
+import { FastTime } from '../support/fast-time';
 import { inARow, ownNode } from '../support/workflow';
 import type { NodeName, NodeParts } from '../support/workflow';
 
 /** How many times as fast as on the wall time runs unless told otherwise, for nodes and sandbox. */
-const FACTOR = 50;
+const PACE = 50;
 
 /** What every generation takes unless its prompt says otherwise, in seconds. */
 const GENERATION_SECONDS = 4;
 
 export interface StageOptions
 	extends Pick<SandboxOptions, 'urlLifetimeSeconds' | 'missingOutputStatus'> {
-	/** How many times as fast as on the wall time runs. */
-	factor?: number;
 	binaryMode?: EngineOptions['binaryMode'];
 	extraNodes?: EngineOptions['extraNodes'];
 }
@@ -86,13 +84,25 @@ export function sha256(bytes: Buffer): string {
 export class Stage {
 	sandbox!: Sandbox;
 	engine!: Engine;
+	private time!: FastTime;
 
 	async open(options: StageOptions): Promise<void> {
-		const { factor = FACTOR, binaryMode, extraNodes, ...service } = options;
-		const clock = speedUp(factor);
-		const generationSeconds = GENERATION_SECONDS;
-		this.sandbox = await startSandbox({ ...service, clock, generationSeconds });
+		const { binaryMode, extraNodes, ...service } = options;
+		this.time = new FastTime(PACE);
+		const given = { ...service, clock: this.time, generationSeconds: GENERATION_SECONDS };
+		this.sandbox = await startSandbox(given);
 		this.engine = await createEngine({ binaryMode, extraNodes });
+	}
+
+	/** Back to empty books, no faults, and the usual pace. */
+	reset(): void {
+		this.time.setPace(PACE);
+		this.sandbox.reset();
+	}
+
+	/** Lets time run so many times as fast as on the wall until the test ends. */
+	setPace(factor: number): void {
+		this.time.setPace(factor);
 	}
 
 	async close(): Promise<void> {
@@ -169,12 +179,16 @@ export class Stage {
 	}
 }
 
-/** Opens a stage before the tests of this `describe` or file, and starts each with empty books. */
+/**
+ * Opens a stage before the tests of this `describe` or file, and starts each with empty books. Whatever a test is
+ * about, the API key may not have come to the storage.
+ */
 export function openStage(options: StageOptions = {}): Stage {
 	const stage = new Stage();
 	beforeAll(async () => await stage.open(options));
 	afterAll(async () => await stage.close());
-	beforeEach(() => stage.sandbox.reset());
+	beforeEach(() => stage.reset());
+	afterEach(() => expect(stage.sandbox.requests.keysAtStorage).toEqual([]));
 	return stage;
 }
 

@@ -92,6 +92,50 @@ describe('Wait for Completion', () => {
 		]);
 	});
 
+	describe('checking once', () => {
+		// A state that is looked for has to last.
+		beforeEach(() => stage.setPace(1));
+		const check = { mode: 'check' };
+		const untilIt = async (is: () => boolean) => {
+			while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
+		};
+
+		it.each([
+			['pending', 'a boat [seconds: 999]'],
+			['processing', 'a boat [seconds: 3]'],
+			['failed', 'a boat [seconds: 0] [fail]'],
+		] as const)('hands on a generation that is %s as it is', async (state, prompt) => {
+			const [id] = await madeBefore(stage, prompt);
+			await untilIt(() => stage.sandbox.books.find(id)?.state === state);
+			const run = await stage.run('waitForCompletion', check, { items: idsOf(id) });
+			const [entry] = stage.sandbox.books.generations;
+			expect(run.output('Step')).toStrictEqual([
+				{ json: stage.promised({ ...entry, state }), pairedItem: { item: 0 } },
+			]);
+			expect(stage.sandbox.requests.all.map(({ on }) => on)).toEqual(['status']);
+		});
+
+		it('downloads what is completed', async () => {
+			const [ready, open] = await madeBefore(stage, 'a boat [seconds: 0]', 'a ship [seconds: 999]');
+			const run = await stage.run('waitForCompletion', check, { items: idsOf(open, ready) });
+			const [first, second] = run.output('Step');
+			expect([first.json.status, first.binary]).toEqual(['pending', undefined]);
+			const bytes = await run.binary(binaryOf(second));
+			expect(sha256(bytes)).toBe(sha256(await stage.served(ready)));
+		});
+
+		it('downloads nothing when told so', async () => {
+			const [id] = await madeBefore(stage, 'a boat [seconds: 0]');
+			const parameters = { ...check, downloadOutput: false };
+			const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
+			const [entry] = stage.sandbox.books.generations;
+			expect(run.output('Step')).toStrictEqual([
+				{ json: stage.promised(entry), pairedItem: { item: 0 } },
+			]);
+			expect(stage.sandbox.requests.on('download')).toEqual([]);
+		});
+	});
+
 	describe('when a generation is not ready in time', () => {
 		it.each([
 			['imageGeneration', { prompt: 'a boat [seconds: 999]' }],
@@ -122,50 +166,6 @@ describe('Wait for Completion', () => {
 				context: { itemIndex: 0, code: 'timeout', generations: [{ id, status: 'processing' }] },
 			});
 		});
-	});
-});
-
-describe('checking once', () => {
-	// At the pace of the wall: a state that is looked for has to last.
-	const stage = openStage({ factor: 1 });
-	const check = { mode: 'check' };
-	const untilIt = async (is: () => boolean) => {
-		while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
-	};
-
-	it.each([
-		['pending', 'a boat [seconds: 999]'],
-		['processing', 'a boat [seconds: 3]'],
-		['failed', 'a boat [seconds: 0] [fail]'],
-	] as const)('hands on a generation that is %s as it is', async (state, prompt) => {
-		const [id] = await madeBefore(stage, prompt);
-		await untilIt(() => stage.sandbox.books.find(id)?.state === state);
-		const run = await stage.run('waitForCompletion', check, { items: idsOf(id) });
-		const [entry] = stage.sandbox.books.generations;
-		expect(run.output('Step')).toStrictEqual([
-			{ json: stage.promised({ ...entry, state }), pairedItem: { item: 0 } },
-		]);
-		expect(stage.sandbox.requests.all.map(({ on }) => on)).toEqual(['status']);
-	});
-
-	it('downloads what is completed', async () => {
-		const [ready, open] = await madeBefore(stage, 'a boat [seconds: 0]', 'a ship [seconds: 999]');
-		const run = await stage.run('waitForCompletion', check, { items: idsOf(open, ready) });
-		const [first, second] = run.output('Step');
-		expect([first.json.status, first.binary]).toEqual(['pending', undefined]);
-		const bytes = await run.binary(binaryOf(second));
-		expect(sha256(bytes)).toBe(sha256(await stage.served(ready)));
-	});
-
-	it('downloads nothing when told so', async () => {
-		const [id] = await madeBefore(stage, 'a boat [seconds: 0]');
-		const parameters = { ...check, downloadOutput: false };
-		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
-		const [entry] = stage.sandbox.books.generations;
-		expect(run.output('Step')).toStrictEqual([
-			{ json: stage.promised(entry), pairedItem: { item: 0 } },
-		]);
-		expect(stage.sandbox.requests.on('download')).toEqual([]);
 	});
 });
 

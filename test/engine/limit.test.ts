@@ -1,0 +1,126 @@
+import type { BookEntry } from '../../sandbox/books';
+import type { Control } from '../../tools/engine';
+import { openStage, prompts } from './stage';
+
+const stage = openStage();
+
+const plain = { downloadOutput: false };
+const numbered = (count: number, text = 'a boat') =>
+	Array.from({ length: count }, (_, index) => `${text} ${index}`);
+
+/** How many of the generations ran at the same time, at most. */
+function mostAtOnce(entries: BookEntry[]): number {
+	const runningAt = (time: number) =>
+		entries.filter(({ created, finishes }) => created <= time && time < finishes).length;
+	return Math.max(...entries.map(({ created }) => runningAt(created)));
+}
+
+function expectEachMadeOnce(texts: string[]): void {
+	const charges = texts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
+	expect(charges).toEqual(texts.map(() => 1));
+	expect(stage.sandbox.books.totals.created).toBe(texts.length);
+}
+
+describe('the limit of concurrent generations', () => {
+	it.each([1, 3])("is the node's own: %d at once, and all of them used", async (maxConcurrent) => {
+		const texts = numbered(7);
+		const parameters = { ...plain, options: { maxConcurrent } };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
+		expect(run.status).toBe('success');
+		expectEachMadeOnce(texts);
+		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(maxConcurrent);
+		expect(stage.sandbox.requests.on('create').map(({ status }) => status)).toEqual(
+			texts.map(() => 200),
+		);
+	});
+
+	it('is ten unless told otherwise', async () => {
+		const texts = numbered(12, '[seconds: 9] a boat');
+		await stage.run('imageGeneration', plain, { items: prompts(...texts), key: 'enterprise' });
+		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(10);
+	});
+
+	it("is the account's where that is lower: items wait, and none fails or is paid twice", async () => {
+		stage.sandbox.service.accounts.account('main').concurrency = 2;
+		const texts = numbered(7);
+		const run = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
+		expect(run.status).toBe('success');
+		expectEachMadeOnce(texts);
+		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(2);
+	});
+
+	it('leaves room for the generations of others, which come and go', async () => {
+		const { service } = stage.sandbox;
+		service.occupy('main', 10);
+		const waiting = setInterval(() => {
+			if (stage.sandbox.requests.on('create').length < 8) return;
+			service.occupy('main', 7);
+			clearInterval(waiting);
+		}, 1);
+		const texts = numbered(6);
+		const run = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
+		expect(run.status).toBe('success');
+		expectEachMadeOnce(texts);
+		expect(mostAtOnce(stage.sandbox.books.generations)).toBeLessThanOrEqual(3);
+		expect(run.hints('Step')).toMatchObject([
+			{ message: expect.stringMatching(/^6 made, .*waited \d+ s for free slots$/) },
+		]);
+	});
+
+	it('fails an item only when there was no slot at all until its timeout', async () => {
+		stage.sandbox.service.occupy('main', 10);
+		const parameters = { ...plain, options: { timeout: 20 } };
+		const settings = { onError: 'continueRegularOutput' as const };
+		const order = { items: prompts(...numbered(3)), settings };
+		const run = await stage.run('imageGeneration', parameters, order);
+		expect(run.output('Step').map(({ json }) => json.error_code)).toEqual([
+			'CONCURRENCY_LIMIT_REACHED',
+			'CONCURRENCY_LIMIT_REACHED',
+			'CONCURRENCY_LIMIT_REACHED',
+		]);
+		expect(run.output('Step')[0].json.error).toMatch(/within 20 s.*nothing was charged/);
+		expect(stage.sandbox.books.totals.created).toBe(0);
+	});
+});
+
+describe('downloads', () => {
+	it('keep no slot: the next item is submitted while one is under way', async () => {
+		const texts = numbered(4);
+		const action = { kind: 'stall', afterBytes: 100 } as const;
+		stage.sandbox.faults.order({ on: 'download', action });
+		const untilAllAreMade = async ({ cancel }: Control) => {
+			while (stage.sandbox.books.totals.created < texts.length) {
+				await new Promise((resolve) => setImmediate(resolve));
+			}
+			cancel();
+		};
+		const parameters = { options: { maxConcurrent: 1 } };
+		const run = await stage.run('imageGeneration', parameters, {
+			items: prompts(...texts),
+			onReady: (control) => void untilAllAreMade(control),
+		});
+		expect(run.status).toBe('canceled');
+		expect(stage.sandbox.requests.on('create')).toHaveLength(texts.length);
+	});
+});
+
+describe('the hint of a step', () => {
+	it('is not there when all went well', async () => {
+		const run = await stage.run('imageGeneration', plain, { items: prompts('a boat', 'a ship') });
+		expect(run.hints('Step')).toEqual([]);
+	});
+
+	it('says what was made, tried again, and failed', async () => {
+		const texts = ['a boat', 'a ship [fail]', 'a raft [reject: server_error 1]'];
+		const settings = { onError: 'continueErrorOutput' as const };
+		const order = { items: prompts(...texts), settings };
+		const run = await stage.run('imageGeneration', plain, order);
+		expect(run.hints('Step')).toEqual([
+			{
+				message: '3 made, 1 failed and refunded, 1 request tried again',
+				location: 'outputPane',
+				type: 'info',
+			},
+		]);
+	});
+});

@@ -1,0 +1,198 @@
+import type { INode, INodeParameters } from 'n8n-workflow';
+
+import type { Control, Run } from '../../tools/engine';
+import { Outgoing } from '../support/outgoing';
+import type { NodeName } from '../support/workflow';
+import { openStage, prompts } from './stage';
+import type { StepOrder } from './stage';
+
+const stage = openStage();
+
+const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+const goOn = { onError: 'continueRegularOutput' as const };
+const thirty = (text = '[seconds: 9] a boat') =>
+	prompts(...Array.from({ length: 30 }, (_, index) => `${text} ${index}`));
+
+const created = () => stage.sandbox.books.totals.created;
+
+interface Stopped {
+	run: Run;
+	/** What left this process after the stop. */
+	late: string[];
+}
+
+/** Stops a run as soon as `when` holds. */
+async function stopWhen(
+	when: () => boolean,
+	node: NodeName,
+	parameters: INodeParameters,
+	order: StepOrder,
+): Promise<Stopped> {
+	const outgoing = new Outgoing();
+	let before = Infinity;
+	const onReady = async ({ cancel }: Control) => {
+		while (!when()) await new Promise((resolve) => setImmediate(resolve));
+		before = outgoing.sent.length;
+		cancel();
+	};
+	try {
+		const run = await stage.run(node, parameters, { ...order, onReady: (it) => void onReady(it) });
+		// Long enough for whatever would still be sent: ten seconds of the nodes' time.
+		await new Promise((resolve) => setTimeout(resolve, 200));
+		expect(before).toBeGreaterThan(0);
+		return { run, late: outgoing.sent.slice(before) };
+	} finally {
+		outgoing.stop();
+	}
+}
+
+const paidInLog = (run: Run) =>
+	run.logs
+		.filter(({ level, message }) => level === 'warn' && message.includes('already paid for'))
+		.map(({ metadata }) => (metadata as { generations: string[] }).generations);
+
+function expectAllPaidNamed(run: Run): void {
+	const paid = stage.sandbox.books.generations.map(({ id }) => id);
+	expect(paidInLog(run)).toEqual([expect.arrayContaining(paid)]);
+	for (const id of paid) {
+		expect(run.logs.some(({ message }) => message.includes(id))).toBe(true);
+	}
+}
+
+describe('a stop in the middle of thirty items', () => {
+	it.each<[string, Partial<INode>]>([
+		['by default', {}],
+		['with Retry On Fail', again],
+		['with Continue', goOn],
+		['with both', { ...again, ...goOn }],
+	])('ends the step, and nothing is sent after it, %s', async (_case, settings) => {
+		const order = { items: thirty(), settings };
+		const { run, late } = await stopWhen(() => created() >= 14, 'imageGeneration', {}, order);
+		expect(run.status).toBe('canceled');
+		expect(late).toEqual([]);
+		expect(created()).toBeLessThan(30);
+		expectAllPaidNamed(run);
+	});
+
+	it('does not start over because of an item that had failed before it', async () => {
+		const items = [{ prompt: '' }, ...thirty()];
+		const order = { items, settings: { ...again, ...goOn } };
+		const { run, late } = await stopWhen(() => created() >= 14, 'imageGeneration', {}, order);
+		expect(run.status).toBe('canceled');
+		expect(late).toEqual([]);
+		expectAllPaidNamed(run);
+	});
+
+	it('leaves generations that Wait for Completion has later, without paying', async () => {
+		const order = { items: thirty() };
+		const { run } = await stopWhen(() => created() >= 5, 'videoGeneration', {}, order);
+		const [ids] = paidInLog(run);
+		const charged = stage.sandbox.books.totals.charged;
+		const waited = await stage.run(
+			'waitForCompletion',
+			{ downloadOutput: false },
+			{ items: ids.map((id) => ({ id })) },
+		);
+		expect(waited.output('Step').map(({ json }) => json.status)).toEqual(
+			ids.map(() => 'completed'),
+		);
+		expect(stage.sandbox.books.totals.charged).toBe(charged);
+	});
+
+	it('waits for the id of a request that is being paid for at that moment', async () => {
+		stage.setPace(1);
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'delay', ms: 100 } });
+		const order = { items: prompts('a boat') };
+		const { run, late } = await stopWhen(() => created() === 1, 'imageGeneration', {}, order);
+		expect(run.status).toBe('canceled');
+		expect(late).toEqual([]);
+		expectAllPaidNamed(run);
+	});
+
+	it('says of which items nobody knows whether they were charged', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
+		const order = { items: prompts('a boat') };
+		const { run } = await stopWhen(() => created() === 1, 'imageGeneration', {}, order);
+		expect(run.status).toBe('canceled');
+		expect(run.logs).toContainEqual(
+			expect.objectContaining({
+				level: 'warn',
+				message: expect.stringMatching(/not known whether these items were charged: 0\./),
+			}),
+		);
+	});
+});
+
+describe('a stop', () => {
+	const asked = (on: 'create' | 'status' | 'download') => stage.sandbox.requests.on(on).length;
+
+	it('ends the waiting for a free slot', async () => {
+		stage.sandbox.service.occupy('main', 10);
+		const order = { items: thirty() };
+		const { run, late } = await stopWhen(() => asked('create') >= 12, 'imageGeneration', {}, order);
+		expect([run.status, late, created()]).toEqual(['canceled', [], 0]);
+		expect(run.logs.filter(({ level }) => level === 'warn')).toEqual([]);
+	});
+
+	it('ends the pause before a try again', async () => {
+		const action = { kind: 'error', code: 'server_error' } as const;
+		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
+		const order = { items: prompts('a boat') };
+		const { run, late } = await stopWhen(() => asked('create') >= 2, 'imageGeneration', {}, order);
+		expect([run.status, late]).toEqual(['canceled', []]);
+	});
+
+	it('ends the waiting for a generation', async () => {
+		const id = await stage.made('a boat [seconds: 999]');
+		const order = { items: [{ id }] };
+		const { run, late } = await stopWhen(
+			() => asked('status') >= 3,
+			'waitForCompletion',
+			{},
+			order,
+		);
+		expect([run.status, late]).toEqual(['canceled', []]);
+		expect(paidInLog(run)).toEqual([[id]]);
+	});
+
+	it('ends a download that makes no headway, and names its generation', async () => {
+		stage.sandbox.faults.order({ on: 'download', action: { kind: 'stall', afterBytes: 500 } });
+		const order = { items: prompts('a boat') };
+		const { run, late } = await stopWhen(
+			() => asked('download') === 1,
+			'imageGeneration',
+			{},
+			order,
+		);
+		expect([run.status, late]).toEqual(['canceled', []]);
+		expectAllPaidNamed(run);
+	});
+
+	it('ends a node that only reads', async () => {
+		const action = { kind: 'error', code: 'server_error' } as const;
+		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
+		const seen = () => stage.arrived >= 2;
+		const { run, late } = await stopWhen(seen, 'generationCredits', {}, { items: [{}, {}] });
+		expect([run.status, late]).toEqual(['canceled', []]);
+	});
+});
+
+describe("the workflow's timeout", () => {
+	it('is as good as a stop', async () => {
+		const outgoing = new Outgoing();
+		let before = 0;
+		const timeoutMs = 250;
+		// Set after n8n's own timer, and so called after it.
+		const onReady = () => void setTimeout(() => (before = outgoing.sent.length), timeoutMs);
+		const order = { items: thirty(), settings: again, timeoutMs, onReady };
+		const run = await stage.run('imageGeneration', {}, order);
+		await new Promise((resolve) => setTimeout(resolve, 200));
+		outgoing.stop();
+		expect(before).toBeGreaterThan(0);
+		expect(run.status).toBe('canceled');
+		expect(run.error?.name).toBe('TimeoutExecutionCancelledError');
+		expect(outgoing.sent.slice(before)).toEqual([]);
+		expect(created()).toBeLessThan(30);
+		expectAllPaidNamed(run);
+	});
+});

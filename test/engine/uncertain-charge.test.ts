@@ -1,0 +1,151 @@
+import type { FaultAction } from '../../sandbox/faults';
+import { openStage, prompts } from './stage';
+
+const stage = openStage();
+
+const plain = { downloadOutput: false };
+const resubmit = { ...plain, options: { onUncertainCharge: 'resubmit' } };
+const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+const goOn = { onError: 'continueRegularOutput' as const };
+
+const strike = (action: FaultAction, times: number | 'always' = 1) =>
+	stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'ship' }, times, action });
+const sent = () => stage.sandbox.requests.on('create').length;
+const lost = {
+	message: 'The answer to a creating request was lost: it may have been charged',
+	context: { itemIndex: 1, code: 'uncertain_charge' },
+};
+
+const html = '<html><h1>Bad Gateway</h1></html>';
+/** Answers after which nobody knows whether credits were charged; here they were. */
+const uncertain: Array<[string, FaultAction]> = [
+	['a lost answer', { kind: 'loseAnswer' }],
+	['a page of a proxy, 502', { kind: 'respond', status: 502, body: html, work: true }],
+	['a page of a proxy, 504', { kind: 'respond', status: 504, body: html, work: true }],
+	['an empty 500', { kind: 'respond', status: 500, work: true }],
+	['foreign JSON, 503', { kind: 'respond', status: 503, body: { detail: 'no' }, work: true }],
+	['success without an id', { kind: 'respond', status: 200, body: { ok: true }, work: true }],
+	['a success that is a page', { kind: 'respond', status: 200, body: html, work: true }],
+];
+
+describe.each(uncertain)('after %s', (_case, action) => {
+	it('the item fails, and no try of the step sends it again by itself', async () => {
+		strike(action);
+		const items = prompts('a boat', 'a ship');
+		const run = await stage.run('imageGeneration', plain, { items, settings: again });
+		expect(run.error).toMatchObject(lost);
+		expect(run.error).toHaveProperty('description', expect.stringContaining('not sent again'));
+		const retried = await stage.engine.retry(run);
+		expect(retried.error).toMatchObject(lost);
+		expect(sent()).toBe(2);
+		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
+		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(1);
+	});
+
+	it('the request is sent again where the user takes the risk', async () => {
+		strike(action);
+		const run = await stage.run('imageGeneration', resubmit, {
+			items: prompts('a boat', 'a ship'),
+		});
+		expect(run.status).toBe('success');
+		expect(sent()).toBe(3);
+		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(2);
+		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(1);
+	});
+});
+
+describe('a lost answer', () => {
+	it('is an item with its code when the workflow goes on, and the others are made', async () => {
+		strike({ kind: 'loseAnswer' });
+		const items = prompts('a boat', 'a ship', 'a raft');
+		const run = await stage.run('imageGeneration', plain, { items, settings: goOn });
+		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+			'completed',
+			'uncertain_charge',
+			'completed',
+		]);
+		expect(run.output('Step')[1]).toStrictEqual({
+			json: {
+				error: expect.stringContaining('may have been charged'),
+				error_code: 'uncertain_charge',
+			},
+			pairedItem: { item: 1 },
+		});
+	});
+
+	it('of the first item does not make Continue with Retry On Fail send it again', async () => {
+		strike({ kind: 'loseAnswer' });
+		const settings = { ...goOn, ...again };
+		const run = await stage.run('imageGeneration', plain, {
+			items: prompts('a ship', 'a boat'),
+			settings,
+		});
+		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+			'uncertain_charge',
+			'completed',
+		]);
+		expect(sent()).toBe(2);
+	});
+
+	it('of a request that was never charged is treated no otherwise: nobody can tell', async () => {
+		strike({ kind: 'reset' });
+		const items = prompts('a boat', 'a ship');
+		const run = await stage.run('videoGeneration', plain, { items, settings: again });
+		expect(run.error).toMatchObject(lost);
+		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(0);
+		expect(sent()).toBe(2);
+	});
+
+	it('can be sent again later, once the option says so', async () => {
+		strike({ kind: 'reset' });
+		const failed = await stage.run('imageGeneration', plain, { items: prompts('a ship') });
+		expect(failed.error).toMatchObject({ context: { code: 'uncertain_charge' } });
+		const workflow = structuredClone(failed.record.workflow);
+		Object.assign(workflow.nodes[1].parameters, resubmit);
+		const retried = await stage.engine.retry(failed, { workflow });
+		expect(retried.status).toBe('success');
+		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
+	});
+
+	it('is not sent again without end', async () => {
+		strike({ kind: 'reset' }, 'always');
+		const run = await stage.run('imageGeneration', resubmit, {
+			items: prompts('a boat', 'a ship'),
+		});
+		expect(run.error).toMatchObject(lost);
+		expect(sent()).toBeLessThan(10);
+	});
+});
+
+describe("an error of the service's own", () => {
+	it.each(['server_error', 'model_unavailable', 'service_unavailable'] as const)(
+		'that passes is tried again, and nothing is paid twice: %s',
+		async (code) => {
+			strike({ kind: 'error', code }, 2);
+			const run = await stage.run('imageGeneration', plain, { items: prompts('a boat', 'a ship') });
+			expect(run.status).toBe('success');
+			expect(sent()).toBe(4);
+			expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
+			expect(run.hints('Step')).toEqual([
+				{ message: '2 made, 2 requests tried again', location: 'outputPane', type: 'info' },
+			]);
+		},
+	);
+
+	it.each(['invalid_parameter', 'generation_in_progress', 'payload_too_large'] as const)(
+		'that will not pass is not tried again: %s',
+		async (code) => {
+			strike({ kind: 'error', code });
+			await stage.run('imageGeneration', plain, { items: prompts('a ship') });
+			expect(sent()).toBe(1);
+		},
+	);
+
+	it.each(['expired', 'revokedAlternate', 'revoked'] as const)(
+		'about the key is not asked for twice: %s',
+		async (key) => {
+			await stage.run('imageGeneration', plain, { items: prompts('a ship'), key });
+			expect(sent()).toBe(1);
+		},
+	);
+});
