@@ -1,5 +1,6 @@
 // npm run demo: makes a picture and a video with the nodes, on this machine and without an account.
 import { resolve } from 'node:path';
+import { stopSignal } from '../stop-signal';
 import { runDemo } from './demo';
 import { readOptions, usage } from './options';
 import type { DemoOptions } from './options';
@@ -19,20 +20,6 @@ function complain(text: string): void {
 	process.stderr.write(`\n${text}\n`);
 }
 
-/** One signal for Ctrl-C and its relatives. They may come several times: npm passes them on too. */
-function stopSignal(): AbortSignal {
-	const stop = new AbortController();
-	for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-		process.on(name, () => {
-			if (stop.signal.aborted) return;
-			process.exitCode = name === 'SIGINT' ? 130 : 143;
-			stop.abort();
-			setTimeout(() => process.exit(), patienceMs).unref();
-		});
-	}
-	return stop.signal;
-}
-
 function optionsOrExit(): DemoOptions {
 	try {
 		return readOptions(process.argv.slice(2), root);
@@ -45,7 +32,7 @@ function optionsOrExit(): DemoOptions {
 async function main(): Promise<void> {
 	const options = optionsOrExit();
 	if (options.help) return say(usage);
-	const signal = stopSignal();
+	const signal = stopSignal(patienceMs);
 	try {
 		report(await runDemo(root, options, say, signal)).forEach(say);
 	} catch (error) {

@@ -5,11 +5,10 @@ import { promisify } from 'node:util';
 
 const runFile = promisify(execFile);
 
-/** Of a package's manifest, what n8n's own installer looks at. */
-interface Manifest {
+/** A package that n8n finds at its start. */
+export interface InstalledPackage {
 	name: string;
 	version: string;
-	[field: string]: unknown;
 }
 
 /**
@@ -34,7 +33,10 @@ export async function packPackage(root: string, target: string): Promise<string>
  *
  * @param userFolder n8n's `N8N_USER_FOLDER`
  */
-export async function installPackage(tarball: string, userFolder: string): Promise<Manifest> {
+export async function installPackage(
+	tarball: string,
+	userFolder: string,
+): Promise<InstalledPackage> {
 	const nodes = join(userFolder, '.n8n', 'nodes');
 	const folder = join(nodes, 'node_modules', 'n8n-nodes-media-generation');
 	await rm(folder, { recursive: true, force: true });
@@ -42,7 +44,8 @@ export async function installPackage(tarball: string, userFolder: string): Promi
 	await runFile('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1']);
 
 	const file = join(folder, 'package.json');
-	const manifest = JSON.parse(await readFile(file, 'utf8')) as Manifest;
+	const manifest = JSON.parse(await readFile(file, 'utf8')) as InstalledPackage &
+		Record<string, unknown>;
 	for (const field of ['devDependencies', 'peerDependencies', 'optionalDependencies']) {
 		delete manifest[field];
 	}
@@ -50,5 +53,5 @@ export async function installPackage(tarball: string, userFolder: string): Promi
 	const dependencies = { [manifest.name]: manifest.version };
 	const ledger = { name: 'installed-nodes', private: true, dependencies };
 	await writeFile(join(nodes, 'package.json'), JSON.stringify(ledger, null, 2));
-	return manifest;
+	return { name: manifest.name, version: manifest.version };
 }

@@ -14,10 +14,13 @@ export interface Installation {
 /**
  * Gives the n8n that `package/` names, installing it first where it is missing. Progress is shown
  * on stderr. Throws when it cannot be installed; why is on stderr then.
+ *
+ * @param signal ends an installation under way, which then leaves nothing that is ever used
  */
-export async function ensureInstalled(): Promise<Installation> {
+export async function ensureInstalled(signal?: AbortSignal): Promise<Installation> {
 	const installer = spawn(process.execPath, [join(__dirname, 'install.mjs')], {
 		stdio: ['ignore', 'pipe', 'inherit'],
+		signal,
 	});
 	let said = '';
 	installer.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));

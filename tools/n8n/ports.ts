@@ -3,13 +3,23 @@ import type { AddressInfo } from 'node:net';
 
 const host = '127.0.0.1';
 
-/** Whether a port of this machine can be listened at. */
-export async function isFree(port: number): Promise<boolean> {
+/** Rejects with the system's error where a port of this machine cannot be listened at. */
+export async function requirePort(port: number): Promise<void> {
 	const server = createServer();
-	return await new Promise((resolve) => {
-		server.once('error', () => resolve(false));
-		server.listen(port, host, () => server.close(() => resolve(true)));
+	await new Promise<void>((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(port, host, () => server.close(() => resolve()));
 	});
+}
+
+/** The port that people expect, or a free one where it is taken. */
+export async function usualPort(port: number): Promise<number> {
+	try {
+		await requirePort(port);
+		return port;
+	} catch {
+		return (await freePorts(1))[0];
+	}
 }
 
 /** So many ports that nobody listens at now. */

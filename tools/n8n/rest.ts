@@ -26,6 +26,14 @@ export interface Workflow extends WorkflowFile {
 	versionId: string;
 }
 
+/** A node type as n8n offers it to its editor. */
+export interface NodeTypeEntry {
+	name: string;
+	displayName: string;
+	version: number | number[];
+	[field: string]: unknown;
+}
+
 /** An answer of n8n's interface that is none of success. */
 export class RestError extends Error {
 	constructor(
@@ -60,8 +68,13 @@ export class Rest {
 		return Buffer.from(await response.arrayBuffer());
 	}
 
-	private async fetch(method: string, path: string, body?: unknown): Promise<Response> {
-		return await fetch(`${this.url}/rest${path}`, {
+	private async fetch(
+		method: string,
+		path: string,
+		body?: unknown,
+		prefix = '/rest',
+	): Promise<Response> {
+		return await fetch(`${this.url}${prefix}${path}`, {
 			method,
 			headers: {
 				...(this.cookie && { cookie: this.cookie }),
@@ -111,6 +124,13 @@ export class Rest {
 
 	async workflows(): Promise<Workflow[]> {
 		return await this.send('GET', '/workflows');
+	}
+
+	/** Every node type that n8n has loaded. */
+	async nodeTypes(): Promise<NodeTypeEntry[]> {
+		const response = await this.fetch('GET', '/types/nodes.json', undefined, '');
+		if (!response.ok) throw new RestError(response.status, 'GET /types/nodes.json', '');
+		return (await response.json()) as NodeTypeEntry[];
 	}
 }
 

@@ -12,6 +12,8 @@ export interface N8nOptions {
 	logFile: string;
 	/** More settings, by their names in n8n's documentation. */
 	env?: Record<string, string>;
+	/** Ends it again while it is not ready yet. */
+	signal?: AbortSignal;
 }
 
 /** A running n8n, or a worker of one. */
@@ -81,9 +83,13 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Stops what did not become ready, and hands its error on. */
-async function ready(service: Service, check: () => Promise<boolean>): Promise<void> {
+async function ready(
+	service: Service,
+	check: () => Promise<boolean>,
+	signal: AbortSignal | undefined,
+): Promise<void> {
 	try {
-		await service.until(check, startTimeout);
+		await service.until(check, startTimeout, signal);
 	} catch (error) {
 		await service.stop(0);
 		throw error;
@@ -104,6 +110,7 @@ export async function startN8n(options: N8nOptions): Promise<N8n> {
 		async () =>
 			service.output.includes('Editor is now accessible') &&
 			(await answers(`http://${host}:${port}/healthz/readiness`)),
+		options.signal,
 	);
 	return { url, service };
 }
@@ -116,6 +123,6 @@ export async function startWorker(options: N8nOptions): Promise<N8n> {
 		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
 		QUEUE_HEALTH_CHECK_PORT: String(port),
 	});
-	await ready(service, async () => await answers(`${url}/healthz/readiness`));
+	await ready(service, async () => await answers(`${url}/healthz/readiness`), options.signal);
 	return { url, service };
 }

@@ -81,10 +81,15 @@ export class Service {
 		return service;
 	}
 
-	/** Waits until a check succeeds. Throws when the program ends before, or takes too long. */
-	async until(ready: () => Promise<boolean> | boolean, timeoutMs: number): Promise<void> {
+	/** Waits until a check succeeds. Throws when the program ends before, takes too long, or on abort. */
+	async until(
+		ready: () => Promise<boolean> | boolean,
+		timeoutMs: number,
+		signal?: AbortSignal,
+	): Promise<void> {
 		const deadline = Date.now() + timeoutMs;
 		while (!(await ready())) {
+			signal?.throwIfAborted();
 			if (this.exit !== null) throw this.trouble(`ended with ${this.exit}`);
 			if (Date.now() > deadline) throw this.trouble(`was not ready after ${timeoutMs / 1000} s`);
 			await delay(pollInterval);

@@ -1,0 +1,48 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Trouble } from '../demo/trouble';
+
+/** Keeps a second n8n from the data of one that runs: it would damage them. */
+export class DataLock {
+	private readonly file: string;
+
+	/** Throws `Trouble` where one of its processes still runs. */
+	constructor(folder: string) {
+		this.file = join(folder, 'running.json');
+		mkdirSync(folder, { recursive: true });
+		const pid = this.pids().find(isRunning);
+		if (pid !== undefined) {
+			throw new Trouble(
+				`n8n already runs with the data in ${folder} (process ${pid}). End it, or choose another ` +
+					'folder with --data.',
+			);
+		}
+		this.add(process.pid);
+	}
+
+	/** Notes one more process that works with the data. */
+	add(pid: number): void {
+		writeFileSync(this.file, JSON.stringify([...this.pids().filter(isRunning), pid]));
+	}
+
+	release(): void {
+		rmSync(this.file, { force: true });
+	}
+
+	private pids(): number[] {
+		try {
+			return JSON.parse(readFileSync(this.file, 'utf8')) as number[];
+		} catch {
+			return [];
+		}
+	}
+}
+
+function isRunning(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch {
+		return false;
+	}
+}

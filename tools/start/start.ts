@@ -1,0 +1,124 @@
+/** A real n8n with the packed nodes, beside the service's sandbox: all that `npm start` starts. */
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+import { buildNodes } from '../demo/build';
+import { portTrouble, throwIfStopped } from '../demo/trouble';
+import { installPackage, packPackage } from '../n8n/community-package';
+import type { InstalledPackage } from '../n8n/community-package';
+import { ensureInstalled } from '../n8n/installation';
+import type { Installation } from '../n8n/installation';
+import { requirePort, usualPort } from '../n8n/ports';
+import { registerPackage } from '../n8n/registration';
+import { Rest } from '../n8n/rest';
+import { startN8n } from '../n8n/server';
+import type { N8n } from '../n8n/server';
+import { isBuilt } from './freshness';
+import { DataLock } from './lock';
+import type { StartOptions } from './options';
+import { seed } from './seed';
+import type { Seeded } from './seed';
+
+/** How long n8n may take to end before it is ended. */
+const stopPatienceMs = 2_500;
+
+/** What runs, and how to end all of it. */
+export interface Started {
+	n8n: N8n;
+	sandbox: Sandbox;
+	workflows: Seeded[];
+	/** Ends n8n with everything that it has started, and the sandbox. */
+	stop(): Promise<void>;
+}
+
+/** Where the lines for the user go. */
+type Say = (line: string) => void;
+
+/**
+ * Builds and packs the nodes, installs n8n where it is missing, starts everything and fills it.
+ * When it fails or is stopped on the way, what it had started is ended again.
+ */
+export async function start(
+	root: string,
+	options: StartOptions,
+	say: Say,
+	signal: AbortSignal,
+): Promise<Started> {
+	const lock = new DataLock(options.data);
+	const begun: Array<() => Promise<void>> = [async () => lock.release()];
+	const stop = async () => {
+		for (const end of begun.splice(0).reverse()) await end();
+	};
+	try {
+		const sandbox = await openSandbox(options);
+		begun.push(async () => await sandbox.close());
+		const installation = await ensureInstalled(signal);
+		const installed = await installNodes(root, options.data, say, signal);
+		throwIfStopped(signal);
+
+		say('Starting n8n ...');
+		const n8n = await openN8n(options, installation, signal);
+		begun.push(async () => await n8n.service.stop(stopPatienceMs));
+		lock.add(n8n.service.pid);
+		throwIfStopped(signal);
+
+		const service = { baseUrl: sandbox.url, apiKey: sandbox.keys.main };
+		const rest = new Rest(n8n.url);
+		const workflows = await seed(rest, join(root, 'examples'), service);
+		await registerPackage(rest, installed, installation, options.data);
+		return { n8n, sandbox, workflows, stop };
+	} catch (error) {
+		await stop();
+		throwIfStopped(signal);
+		throw error;
+	}
+}
+
+async function openSandbox(options: StartOptions): Promise<Sandbox> {
+	try {
+		const log = createWriteStream(join(options.data, 'sandbox.log'), { flags: 'a' });
+		return await startSandbox({
+			port: options.sandboxPort ?? (await usualPort(8787)),
+			storagePort: options.storagePort ?? (await usualPort(8788)),
+			timeScale: options.timeScale,
+			seed: Date.now() % 2 ** 31,
+			log: (line) => log.write(`${line}\n`),
+		});
+	} catch (error) {
+		return throwPortTrouble(error);
+	}
+}
+
+function throwPortTrouble(error: unknown): never {
+	throw portTrouble(error);
+}
+
+async function installNodes(
+	root: string,
+	data: string,
+	say: Say,
+	signal: AbortSignal,
+): Promise<InstalledPackage> {
+	if (!(await isBuilt(root))) {
+		say('Building the nodes ...');
+		await buildNodes(root, signal);
+	}
+	return await installPackage(await packPackage(root, data), data);
+}
+
+async function openN8n(
+	{ port, data }: StartOptions,
+	installation: Installation,
+	signal: AbortSignal,
+): Promise<N8n> {
+	if (port !== null) await requirePort(port).catch(throwPortTrouble);
+	return await startN8n({
+		installation,
+		userFolder: data,
+		port: port ?? (await usualPort(5678)),
+		logFile: join(data, 'n8n.log'),
+		env: { N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '1' },
+		signal,
+	});
+}
