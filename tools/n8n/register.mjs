@@ -1,7 +1,8 @@
 // <n8n's node> tools/n8n/register.mjs <database.sqlite> <JSON: { name, version, nodes }>
 // Notes a package as n8n's own installer does, so that Settings > Community nodes lists it.
-import { DatabaseSync } from 'node:sqlite';
 
+// Not an import: the Node.js that this repository needs otherwise may not know it.
+const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 const [file, packed] = process.argv.slice(2);
 const { name, version, nodes } = JSON.parse(packed);
 const database = new DatabaseSync(file, { timeout: 10_000 });
