@@ -4,7 +4,7 @@ import { CancelledError, GenerationError } from './errors';
 import { isFailed, type Generation } from './generation';
 import type { Job } from './job';
 import { uncertainCharge, type Ledger } from './ledger';
-import { notSent } from './outcome';
+import { errorOfJob, notSent } from './outcome';
 import type { Clock, Random } from './ports';
 import type { CreateRequest, GenerationService } from './service';
 import { SlotGate } from './slot-gate';
@@ -78,16 +78,18 @@ export class Submission {
 	}
 
 	private async submit(job: Job, request: CreateRequest, key: string): Promise<Generation> {
-		const { clock, random, halt } = this.ports;
+		const { clock, random, halt, ledger } = this.ports;
+		let lost: GenerationError | null = null;
 		for (let resubmissions = 0; ; resubmissions++) {
 			const create = async () => await this.createOnce(job, request, key);
 			const tried = await attempt(async () => await this.gate.pass(create, job.timeoutMs));
 			if (tried.ok) return tried.value;
 			const { error } = tried;
-			if (!(error instanceof GenerationError)) throw error;
-			if (error.charge !== 'unknown') throw error;
-			const again = job.onUncertainCharge === 'resubmit' && resubmissions < MAX_RESUBMISSIONS;
-			if (!again) throw uncertainCharge(error);
+			// What is open may have been charged, whatever became of the last request.
+			if (!ledger.isOpen(key)) throw error;
+			if (!(error instanceof CancelledError)) lost = errorOfJob(error, null);
+			const again = lost?.charge === 'unknown' && resubmissions < MAX_RESUBMISSIONS;
+			if (!again || job.onUncertainCharge === 'error' || halt.aborted) throw uncertainCharge(lost);
 			await clock.sleep(backoffDelay(resubmissions, random), halt);
 		}
 	}
@@ -109,7 +111,8 @@ export class Submission {
 		}
 		const { error } = tried;
 		const refusal = error instanceof GenerationError ? error : null;
-		if (!open && refusal?.charge !== 'unknown') ledger.withdraw(key);
+		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
+		if (!open && notCharged) ledger.withdraw(key);
 		if (refusal?.stopsSubmitting) {
 			this.closedBy ??= { error: refusal, itemIndex: job.itemIndex };
 		}
