@@ -1,0 +1,128 @@
+import type { Generation } from '../../client/generation';
+import type { Job } from '../../client/job';
+import { Ledger, type LedgerEntry } from '../../client/ledger';
+import type { Outcome } from '../../client/outcome';
+import {
+	runPipeline,
+	type PipelinePorts,
+	type PipelineResult,
+	type PipelineSettings,
+} from '../../client/pipeline';
+import { PollSchedule } from '../../client/poll-schedule';
+import { GenerationService } from '../../client/service';
+import { FakeService } from './fake-service';
+import { VirtualTime } from './virtual-time';
+
+export type JobChanges = Partial<Omit<Job, 'itemIndex'>>;
+
+/** A job that creates an image of a prompt. */
+export function creating(prompt: string, itemIndex = 0, changes: JobChanges = {}): Job {
+	return {
+		itemIndex,
+		request: async () => ({ type: 'image', body: { model: 'aurora-image-1', prompt } }),
+		...forTests,
+		...changes,
+	};
+}
+
+/** A job that waits for a generation that exists. */
+export function waitingFor(id: string, itemIndex = 0, changes: JobChanges = {}): Job {
+	return { itemIndex, id, ...forTests, ...changes };
+}
+
+const forTests = {
+	wait: true,
+	timeoutMs: 600_000,
+	onTimeout: 'error',
+	onUncertainCharge: 'error',
+} as const;
+
+/** Jobs for prompts `p0`, `p1` and so on. */
+export function batch(size: number, changes: JobChanges = {}): Job[] {
+	return Array.from({ length: size }, (_, index) => creating(`p${index}`, index, changes));
+}
+
+/** What an outcome comes to, in a word and the generation's id. */
+export function inShort(outcome: Outcome<unknown>): string {
+	switch (outcome.kind) {
+		case 'done':
+			return `${outcome.generation.status} ${outcome.generation.id}`;
+		case 'error':
+			return [outcome.error.code, outcome.error.generation?.id].filter(Boolean).join(' ');
+		case 'stopped':
+			return ['stopped', outcome.generation?.id].filter(Boolean).join(' ');
+	}
+}
+
+/** The error of an outcome that has to be one. */
+export function errorIn(outcome: Outcome<unknown> | undefined) {
+	if (outcome?.kind !== 'error') throw new Error(`No error: ${JSON.stringify(outcome)}`);
+	return outcome.error;
+}
+
+/** A step and the service that it uses, in virtual time. May be run several times, as Retry On Fail does. */
+export class Step {
+	readonly time = new VirtualTime();
+	readonly fake = new FakeService(this.time);
+	/** What n8n keeps of the step between its tries. */
+	readonly kept: Record<string, LedgerEntry> = {};
+	readonly settings: PipelineSettings = { maxConcurrent: 10, maxFinishing: 3, stopOnError: true };
+	/** Every look, as the port was told of it. */
+	readonly looks: Array<{ id: string; looks: number }> = [];
+	cancel = new AbortController();
+	pollIntervalMs = 3000;
+	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
+		generation,
+		output: `file of ${generation.item.id}`,
+	});
+
+	constructor(settings: Partial<PipelineSettings> = {}) {
+		Object.assign(this.settings, settings);
+	}
+
+	/** Milliseconds since the beginning of time. */
+	get elapsed(): number {
+		return this.time.now() - this.beginning;
+	}
+
+	private readonly beginning = this.time.now();
+
+	/** The user stops the execution so many milliseconds after the beginning. */
+	stopAt(ms: number): void {
+		this.time.at(this.beginning + ms, () => this.cancel.abort());
+	}
+
+	service(): GenerationService {
+		return new GenerationService({
+			send: this.fake.send,
+			clock: this.time,
+			random: () => 0,
+			signal: this.cancel.signal,
+		});
+	}
+
+	/** One try of the step. */
+	async run(jobs: Job[]): Promise<PipelineResult<string>> {
+		const service = this.service();
+		const ports: PipelinePorts<string> = {
+			service,
+			ledger: new Ledger(this.kept, 0),
+			schedule: new PollSchedule(this.pollIntervalMs, () => 0),
+			clock: this.time,
+			random: () => 0,
+			cancel: this.cancel.signal,
+			observe: async (_, generation: Generation, looks) => {
+				this.looks.push({ id: generation.item.id, looks });
+				return await service.status(generation.item.id);
+			},
+			finish: async (...args) => await this.finish(...args),
+		};
+		return await this.time.run(runPipeline(jobs, ports, this.settings));
+	}
+
+	/** A later try of it, as after an error or by "Retry execution". */
+	async runAgain(jobs: Job[]): Promise<PipelineResult<string>> {
+		this.cancel = new AbortController();
+		return await this.run(jobs);
+	}
+}
