@@ -1,0 +1,149 @@
+/** The demo as a user runs it: a process of its own, in a copy of the repository. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { readOptions } from '../../tools/demo/options';
+
+const root = join(__dirname, '../..');
+const notCopied = ['node_modules', '.git', 'dist', 'output', 'coverage', 'test', 'docs'];
+
+jest.setTimeout(180_000);
+
+interface Ended {
+	code: number | null;
+	signal: NodeJS.Signals | null;
+	said: string;
+}
+
+let folder: string;
+let copy: string;
+/** Where the processes put their temporary files. */
+let scratch: string;
+const started: ChildProcess[] = [];
+
+beforeAll(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'demo-test-'));
+	copy = join(folder, 'clone');
+	scratch = join(folder, 'scratch');
+	await mkdir(scratch);
+	const filter = (path: string) => !notCopied.includes(relative(root, path));
+	await cp(root, copy, { recursive: true, filter });
+	await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
+});
+
+afterAll(async () => {
+	for (const { pid } of started) if (pid && isRunning(pid)) process.kill(-pid, 'SIGKILL');
+	await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs the demo; `onOutput` is given the process and all that it has said so far. */
+async function demo(
+	args: string[],
+	onOutput: (child: ChildProcess, said: string) => void = () => undefined,
+): Promise<Ended> {
+	const command = ['tools/with-dependencies.mjs', 'tsx', 'tools/demo/main.ts', ...args];
+	const child = spawn(process.execPath, command, {
+		cwd: copy,
+		env: { ...process.env, TMPDIR: scratch },
+		// A group of its own: Ctrl-C reaches all of it, and nobody of it may remain.
+		detached: true,
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	started.push(child);
+	let said = '';
+	for (const stream of [child.stdout, child.stderr]) {
+		stream.on('data', (chunk: Buffer) => {
+			said += chunk.toString();
+			onOutput(child, said);
+		});
+	}
+	return await new Promise((resolve) => {
+		child.once('close', (code, signal) => resolve({ code, signal, said }));
+	});
+}
+
+function isRunning(group: number): boolean {
+	try {
+		return process.kill(-group, 0);
+	} catch {
+		return false;
+	}
+}
+
+/** The compiler of tsx is a process too, which ends a moment after the one that it works for. */
+async function expectNothingLeft(): Promise<void> {
+	const running = () => started.flatMap(({ pid }) => pid ?? []).filter(isRunning);
+	for (let looks = 0; looks < 40 && running().length > 0; looks++) await sleep(50);
+	expect(running()).toEqual([]);
+	const left = await readdir(scratch);
+	expect(left.filter((name) => /^(n8n-engine|sandbox)-/.test(name))).toEqual([]);
+}
+
+it('says that a port is taken before it does anything', async () => {
+	const server = createServer();
+	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+	const { port } = server.address() as AddressInfo;
+	const { code, said } = await demo(['--port', String(port)]);
+	server.close();
+	expect(said).toContain(`Port ${port} is taken by another program.`);
+	expect(said).not.toMatch(/^\s+at /m);
+	expect(code).toBe(1);
+	expect(await readdir(copy)).not.toContain('dist');
+	await expectNothingLeft();
+});
+
+it('builds the nodes, and makes a picture and a video', async () => {
+	const { code, said } = await demo(['--time-scale', '100']);
+	expect(said).toMatch(/Create Picture +starts\n[^]*credits charged[^]*Create Picture +done in/);
+	expect(said).toMatch(/the video is ready\n[^]*Collect Video +done in/);
+	expect(said).toContain('100,000 before, 99,952 after: 48 spent (picture, video)');
+	expect(code).toBe(0);
+
+	const output = join(copy, 'output');
+	const [mp4, png] = (await readdir(output)).sort();
+	expect([mp4, png]).toEqual(['evening-hills.mp4', 'evening-hills.png']);
+	expect((await readFile(join(output, png))).toString('latin1', 1, 4)).toBe('PNG');
+	expect((await readFile(join(output, mp4))).toString('latin1', 4, 8)).toBe('ftyp');
+	expect(said).toMatch(/Picture {2}output\/evening-hills\.png {2}1368 x 768, \d+ kB, 8 credits/);
+	expect(said).toMatch(
+		/Video {4}output\/evening-hills\.mp4 {2}1280 x 720, 4 s, 24 fps, \d+ kB, 40 credits/,
+	);
+	await expectNothingLeft();
+});
+
+it.each(['Building the nodes', 'the picture is processing'])(
+	'leaves nothing behind on Ctrl-C at "%s"',
+	async (moment) => {
+		let pressed = false;
+		const { signal, said } = await demo([], ({ pid }, text) => {
+			if (pressed || !pid || !text.includes(moment)) return;
+			pressed = true;
+			process.kill(-pid, 'SIGINT');
+		});
+		expect(said).toContain('Stopped. Nothing is left running.');
+		expect(signal).toBe('SIGINT');
+		await expectNothingLeft();
+	},
+);
+
+describe('its options', () => {
+	it('go by what is usual', () => {
+		const usual = { port: 0, storagePort: 0, timeScale: 10, output: '/package/output' };
+		expect(readOptions([], '/package')).toEqual({ ...usual, help: false });
+	});
+
+	it.each([
+		[['--port', 'http'], '--port must be a whole number from 0 to 65535.'],
+		[['--storage-port', '70000'], '--storage-port must be a whole number from 0 to 65535.'],
+		[['--time-scale', '0'], '--time-scale must be a number above 0.'],
+		[['--turbo'], "Unknown option '--turbo'"],
+	])('refuse %j', (args, message) => {
+		expect(() => readOptions(args, '/package')).toThrow(message);
+	});
+});
