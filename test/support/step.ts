@@ -60,6 +60,19 @@ export function errorIn(outcome: Outcome<unknown> | undefined) {
 	return outcome.error;
 }
 
+/** Looks every so often, so that a test can say when. */
+class SteadySchedule extends PollSchedule {
+	constructor(private readonly everyMs: number) {
+		super(everyMs, () => 0);
+	}
+
+	override delay(): number {
+		return this.everyMs;
+	}
+
+	override learn(): void {}
+}
+
 /** A step and the service that it uses, in virtual time. May be run several times, as Retry On Fail does. */
 export class Step {
 	readonly time = new VirtualTime();
@@ -87,9 +100,10 @@ export class Step {
 
 	private readonly beginning = this.time.now();
 
-	/** The user stops the execution so many milliseconds after the beginning. */
+	/** The user stops this try so many milliseconds after the beginning. */
 	stopAt(ms: number): void {
-		this.time.at(this.beginning + ms, () => this.cancel.abort());
+		const { cancel } = this;
+		this.time.at(this.beginning + ms, () => cancel.abort());
 	}
 
 	service(): GenerationService {
@@ -107,7 +121,7 @@ export class Step {
 		const ports: PipelinePorts<string> = {
 			service,
 			ledger: new Ledger(this.kept, 0),
-			schedule: new PollSchedule(this.pollIntervalMs, () => 0),
+			schedule: new SteadySchedule(this.pollIntervalMs),
 			clock: this.time,
 			random: () => 0,
 			cancel: this.cancel.signal,

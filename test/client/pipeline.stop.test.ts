@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+
+import type { Outcome } from '../../client/outcome';
+import { answerLost, refused, unreachable } from '../support/fake-service';
+import { batch, inShort, Step, waitingFor } from '../support/step';
+
+function idsIn(outcomes: Array<Outcome<unknown>>): Set<string> {
+	return new Set(
+		outcomes.flatMap((outcome) => {
+			const generation = outcome.kind === 'error' ? outcome.error.generation : outcome.generation;
+			return generation ? [generation.id] : [];
+		}),
+	);
+}
+
+describe('a stop', () => {
+	it('before the beginning sends nothing, and keeps the ids that were given', async () => {
+		const step = new Step();
+		step.cancel.abort();
+		const { outcomes } = await step.run([...batch(2), waitingFor('given', 2)]);
+		expect(outcomes.map(inShort)).toEqual(['stopped', 'stopped', 'stopped given']);
+		expect(step.fake.seen).toEqual([]);
+	});
+
+	it('while generations run sends nothing more, and keeps their ids', async () => {
+		const step = new Step({ maxConcurrent: 2 });
+		step.stopAt(4000);
+		const { outcomes, firstFailed } = await step.run(batch(4));
+		expect(outcomes.map(inShort)).toEqual([
+			'stopped generation-1',
+			'stopped generation-2',
+			'stopped',
+			'stopped',
+		]);
+		expect([firstFailed, step.elapsed, step.fake.creating.length]).toEqual([null, 4000, 2]);
+	});
+
+	it('while a creating request is under way lets it come to its id', async () => {
+		const step = new Step();
+		step.fake.latencyMs = 1000;
+		step.stopAt(400);
+		const { outcomes } = await step.run(batch(2));
+		expect(outcomes.map(inShort)).toEqual(['stopped generation-1', 'stopped generation-2']);
+		expect([step.elapsed, step.fake.seen.length]).toEqual([1000, 2]);
+		expect(Object.values(step.kept).map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
+	});
+
+	it('while a creating request is to be sent again ends it', async () => {
+		const step = new Step();
+		step.fake.order('p0', unreachable, unreachable, unreachable);
+		step.stopAt(2000);
+		const { outcomes } = await step.run(batch(1));
+		expect(outcomes.map(inShort)).toEqual(['stopped']);
+		expect([step.elapsed, step.kept]).toEqual([2000, {}]);
+	});
+
+	it('while there is no slot ends the waiting', async () => {
+		const step = new Step();
+		step.fake.slots = 0;
+		step.stopAt(10_000);
+		const { outcomes } = await step.run(batch(3));
+		expect(outcomes.map(inShort)).toEqual(['stopped', 'stopped', 'stopped']);
+		expect([step.elapsed, step.kept]).toEqual([10_000, {}]);
+	});
+
+	it('while outputs are downloaded begins no other download', async () => {
+		const step = new Step({ maxFinishing: 1 });
+		let begun = 0;
+		step.finish = async (_, generation, signal) => {
+			begun++;
+			await step.time.sleep(60_000, signal);
+			return { generation, output: 'part of it' };
+		};
+		step.stopAt(20_000);
+		const { outcomes } = await step.run(batch(3));
+		expect([begun, step.elapsed]).toEqual([1, 20_000]);
+		expect(idsIn(outcomes)).toEqual(new Set(['generation-1', 'generation-2', 'generation-3']));
+	});
+
+	it('leaves an uncertain charge uncertain', async () => {
+		const step = new Step();
+		step.fake.order('p0', answerLost);
+		step.stopAt(500);
+		const { outcomes } = await step.run(batch(1, { onUncertainCharge: 'resubmit' }));
+		expect(outcomes.map(inShort)).toEqual(['uncertain_charge']);
+		expect(Object.values(step.kept)).toEqual([{}]);
+	});
+
+	it('at any moment is the last thing that is sent, and loses nothing that is paid for', async () => {
+		const plans = fc.record({
+			items: fc.integer({ min: 1, max: 12 }),
+			maxConcurrent: fc.integer({ min: 1, max: 6 }),
+			slots: fc.integer({ min: 1, max: 6 }),
+			latencyMs: fc.constantFrom(0, 50, 700, 2500),
+			stopAt: fc.integer({ min: 0, max: 60_000 }),
+			stopOnError: fc.boolean(),
+			unreachable: fc.nat(11),
+			overloaded: fc.nat(11),
+			failing: fc.nat(20),
+		});
+		await fc.assert(
+			fc.asyncProperty(plans, async ({ items, stopAt, latencyMs, slots, ...rest }) => {
+				const { maxConcurrent, stopOnError } = rest;
+				const step = new Step({ maxConcurrent, stopOnError });
+				Object.assign(step.fake, { latencyMs, slots });
+				step.fake.durationMs = (prompt) => 1000 * (3 + prompt.length * 7);
+				step.fake.failure = (prompt) =>
+					prompt === `p${rest.failing}` ? 'out of paint' : undefined;
+				step.fake.order(`p${rest.unreachable}`, unreachable, unreachable);
+				step.fake.order(`p${rest.overloaded}`, refused(503, 'service_unavailable'));
+				step.finish = async (_, generation, signal) => {
+					await step.time.sleep(2000, signal);
+					return { generation, output: 'file' };
+				};
+				step.stopAt(stopAt);
+				const stoppedAt = step.time.now() + stopAt;
+				const { outcomes } = await step.run(batch(items));
+
+				expect(step.fake.seen.filter(({ at }) => at > stoppedAt)).toEqual([]);
+				expect(step.time.now()).toBeLessThanOrEqual(stoppedAt + latencyMs);
+				expect(outcomes).toHaveLength(items);
+				const made = step.fake.made.map(({ id }) => id);
+				expect(idsIn(outcomes)).toEqual(new Set(made));
+
+				// Later tries take up what was cut off, and pay again only for what was refunded.
+				step.fake.failure = () => undefined;
+				step.settings.stopOnError = false;
+				await step.runAgain(batch(items));
+				const last = await step.runAgain(batch(items));
+				expect(last.outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+				const refunded = step.fake.made.filter(({ failure }) => failure !== undefined);
+				expect(step.fake.made.length - refunded.length).toBe(items);
+			}),
+			{ numRuns: 150 },
+		);
+	});
+});
