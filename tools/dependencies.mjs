@@ -32,12 +32,12 @@ const troubles = [
 ];
 
 function readJson(...path) {
-	return JSON.parse(readFileSync(join(root, ...path), 'utf8'));
+	return JSON.parse(readFileSync(join(...path), 'utf8'));
 }
 
 /** Nothing here runs on an older Node, and its own messages would not say so. */
 function refuseOldNode() {
-	const wanted = Number(/\d+/.exec(readJson('package.json').engines.node)[0]);
+	const wanted = Number(/\d+/.exec(readJson(root, 'package.json').engines.node)[0]);
 	const major = Number(process.versions.node.split('.')[0]);
 	if (major >= wanted) return;
 	throw new Error(`Node.js ${wanted} or newer is needed; this is ${process.versions.node}.`);
@@ -47,10 +47,10 @@ function refuseOldNode() {
  * Whether node_modules holds what package-lock.json says: npm leaves its own lock file there when
  * an installation is complete. Optional packages may be missing, as those of other platforms are.
  */
-function isInstalled() {
-	if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) return false;
-	const wanted = readJson('package-lock.json').packages;
-	const present = readJson('node_modules', '.package-lock.json').packages;
+function isInstalled(folder) {
+	if (!existsSync(join(folder, 'node_modules', '.package-lock.json'))) return false;
+	const wanted = readJson(folder, 'package-lock.json').packages;
+	const present = readJson(folder, 'node_modules', '.package-lock.json').packages;
 	return Object.entries(wanted).every(([path, { version, link, optional, devOptional }]) => {
 		if (path === '' || link) return true;
 		if (!present[path]) return optional || devOptional;
@@ -73,8 +73,8 @@ export function explainNpm(headline, stderr) {
 		.join('\n\n');
 }
 
-async function install() {
-	const count = Object.keys(readJson('package-lock.json').packages).length - 1;
+async function install(folder) {
+	const count = Object.keys(readJson(folder, 'package-lock.json').packages).length - 1;
 	console.log(`Installing ${count} packages (npm ci). This happens once and takes a few minutes.`);
 	const started = Date.now();
 	const progress = setInterval(
@@ -83,7 +83,7 @@ async function install() {
 	);
 	// `--include=dev`: with NODE_ENV=production npm would leave out everything we have.
 	const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline'];
-	const { code, stderr } = await runNpm(args, { output: 'hide' });
+	const { code, stderr } = await runNpm(args, { cwd: folder, output: 'hide' });
 	clearInterval(progress);
 	if (code !== 0) throw new Error(explainNpm('The dependencies could not be installed', stderr));
 	const duration = Date.now() - started;
@@ -94,21 +94,23 @@ async function install() {
 /**
  * Makes sure that node_modules is what package-lock.json says, installing it if need be.
  *
+ * @param {string} [folder] of the package; this one's by default
  * @returns {Promise<number>} milliseconds the installation took, 0 when there was nothing to do
  */
-export async function ensureDependencies() {
+export async function ensureDependencies(folder = root) {
 	refuseOldNode();
-	return isInstalled() ? 0 : await install();
+	return isInstalled(folder) ? 0 : await install(folder);
 }
 
 /**
  * The same for a command line: says in plain words what is wrong, and ends the process.
  *
+ * @param {string} [folder]
  * @returns {Promise<number>}
  */
-export async function ensureDependenciesOrExit() {
+export async function ensureDependenciesOrExit(folder) {
 	try {
-		return await ensureDependencies();
+		return await ensureDependencies(folder);
 	} catch (error) {
 		console.error(`\n${error.message}`);
 		process.exit(1);
