@@ -26,6 +26,8 @@ export interface DownloadRequest {
 	/** Asks the status endpoint for the generation with a fresh URL (spec 4.3). */
 	refresh: () => Promise<Generation>;
 	signal: AbortSignal;
+	/** Another idle timeout than `IDLE_TIMEOUT_MS`. */
+	idleTimeoutMs?: number;
 }
 
 export interface Downloaded {
@@ -63,14 +65,14 @@ export async function download(
 async function fetchOnce(
 	context: IExecuteFunctions,
 	generation: Generation,
-	{ fileName, signal }: DownloadRequest,
+	{ fileName, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
 ): Promise<IBinaryData> {
 	if (generation.item.url === null) throw broken('The service gave no output URL', null);
 	const response = (await context.helpers.httpRequest({
 		method: 'GET',
 		url: generation.item.url,
 		encoding: 'stream',
-		timeout: IDLE_TIMEOUT_MS,
+		timeout: idleTimeoutMs,
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
 		abortSignal: signal,
