@@ -32,6 +32,7 @@ const GENERATION_SECONDS = 4;
 export interface StageOptions
 	extends Pick<SandboxOptions, 'urlLifetimeSeconds' | 'missingOutputStatus'> {
 	binaryMode?: EngineOptions['binaryMode'];
+	storageDir?: EngineOptions['storageDir'];
 	extraNodes?: EngineOptions['extraNodes'];
 }
 
@@ -87,11 +88,11 @@ export class Stage {
 	private time!: FastTime;
 
 	async open(options: StageOptions): Promise<void> {
-		const { binaryMode, extraNodes, ...service } = options;
+		const { binaryMode, storageDir, extraNodes, ...service } = options;
 		this.time = new FastTime(PACE);
 		const given = { ...service, clock: this.time, generationSeconds: GENERATION_SECONDS };
 		this.sandbox = await startSandbox(given);
-		this.engine = await createEngine({ binaryMode, extraNodes });
+		this.engine = await createEngine({ binaryMode, storageDir, extraNodes });
 	}
 
 	/** Back to empty books, no faults, and the usual pace. */

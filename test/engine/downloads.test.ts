@@ -1,0 +1,235 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { NodeConnectionTypes } from 'n8n-workflow';
+import type { INodeType } from 'n8n-workflow';
+
+import { readGeneration } from '../../client/generation';
+import type { Generation } from '../../client/generation';
+import { download } from '../../nodes/shared/download';
+import type { FaultAction } from '../../sandbox/faults';
+import type { Control } from '../../tools/engine';
+import { inARow } from '../support/workflow';
+import { binaryOf, openStage, prompts, sha256 } from './stage';
+
+/** Downloads as our nodes do, but for the patience: a stalled download is given up after a fifth of a second. */
+const impatient: INodeType = {
+	description: {
+		name: 'impatient',
+		displayName: 'Impatient',
+		group: ['transform'],
+		version: 1,
+		description: 'Downloads a generation',
+		defaults: { name: 'Impatient' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [],
+	},
+	async execute() {
+		const id = String(this.getInputData()[0].json.id);
+		const look = async () => {
+			const headers = { authorization: `Bearer ${stage.sandbox.keys.main}` };
+			const answer = await fetch(`${stage.sandbox.url}/v1/generations/${id}`, { headers });
+			return readGeneration(await answer.json(), Date.now()) as Generation;
+		};
+		const { signal } = new AbortController();
+		const wanted = { fileName: 'a', refresh: look, signal, idleTimeoutMs: 200 };
+		const { binary } = await download(this, { ...wanted, generation: await look() });
+		return [[{ json: {}, binary: { data: binary } }]];
+	},
+};
+
+const storageDir = mkdtempSync(join(tmpdir(), 'downloads-'));
+const stage = openStage({ storageDir, extraNodes: { 'test.impatient': impatient } });
+
+afterAll(() => rmSync(storageDir, { recursive: true }));
+
+const order = (action: FaultAction, times: number | 'always' = 1) =>
+	stage.sandbox.faults.order({ on: 'download', times, action });
+const fetched = () => stage.sandbox.requests.on('download').map(({ status }) => status);
+
+const page = '<!doctype html><title>Sign in</title>';
+
+/** Sizes of all files below the folder. */
+function sizesIn(folder: string): number[] {
+	return readdirSync(folder, { recursive: true, withFileTypes: true })
+		.filter((entry) => entry.isFile())
+		.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+}
+
+/** Runs into the fault, and has the file all the same, paid for once. @returns the statuses that its downloads had */
+async function expectTheFile(action: FaultAction, times = 1): Promise<Array<number | null>> {
+	order(action, times);
+	const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+	expect(run.error).toBeUndefined();
+	const statuses = fetched();
+	const [item] = run.output('Step');
+	const served = await stage.served(String(item.json.id));
+	expect(sha256(await run.binary(binaryOf(item)))).toBe(sha256(served));
+	expect(binaryOf(item)).toMatchObject({
+		fileName: `lumen-turbo-${String(item.json.id)}.png`,
+		fileExtension: 'png',
+		mimeType: 'image/png',
+		bytes: served.length,
+	});
+	expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
+	return statuses;
+}
+
+describe('a download', () => {
+	it.each([
+		['image', 'imageGeneration'],
+		['video', 'videoGeneration'],
+	] as const)('of a large %s goes to the storage as it comes in', async (_type, node) => {
+		order({ kind: 'stall', afterBytes: 8 * 1024 * 1024 });
+		const large = () => sizesIn(storageDir).filter((size) => size > 4 * 1024 * 1024).length;
+		const before = large();
+		const untilStored = async ({ cancel }: Control) => {
+			while (large() === before) {
+				await new Promise((resolve) => setTimeout(resolve, 5));
+			}
+			cancel();
+		};
+		const items = prompts('[size: 12MB] a boat');
+		const onReady = (control: Control) => void untilStored(control);
+		expect((await stage.run(node, {}, { items, onReady })).status).toBe('canceled');
+		const run = await stage.run(node, {}, { items });
+		const [item] = run.output('Step');
+		expect(binaryOf(item).bytes).toBeGreaterThanOrEqual(12 * 1024 * 1024);
+		expect(sha256(await run.binary(binaryOf(item)))).toBe(
+			sha256(await stage.served(String(item.json.id))),
+		);
+	});
+
+	it.each<[string, FaultAction]>([
+		['is refused, its URL being expired', { kind: 'expire' }],
+		['breaks off', { kind: 'truncate', afterBytes: 500 }],
+		['breaks off within the first bytes', { kind: 'truncate', afterBytes: 10 }],
+		['breaks off before the first byte', { kind: 'truncate', afterBytes: 0 }],
+		[
+			'breaks off without having said how long it is',
+			{ kind: 'truncate', afterBytes: 500, chunked: true },
+		],
+		['breaks off at once without a length', { kind: 'truncate', afterBytes: 0, chunked: true }],
+		['is shorter than it said', { kind: 'wrongLength', by: 10 }],
+		['is refused a connection', { kind: 'reset' }],
+		['comes to a page instead of the file', { kind: 'respond', status: 200, body: page }],
+		['comes to JSON', { kind: 'respond', status: 200, body: { message: 'no' } }],
+		['is answered with nothing', { kind: 'respond', status: 204 }],
+		['finds the storage down', { kind: 'respond', status: 503, body: '<Error/>' }],
+		['comes before the file is there', { kind: 'respond', status: 404, body: '<Error/>' }],
+	])('that %s is begun again', async (_case, action) => {
+		expect(await expectTheFile(action)).toHaveLength(2);
+	});
+
+	it('that breaks several times is still begun again', async () => {
+		expect(await expectTheFile({ kind: 'truncate', afterBytes: 700 }, 3)).toHaveLength(4);
+	});
+
+	it('asks for a fresh URL before it is begun again', async () => {
+		await expectTheFile({ kind: 'expire' });
+		expect(stage.sandbox.requests.all.slice(-4, -1).map(({ on, status }) => [on, status])).toEqual([
+			['download', 403],
+			['status', 200],
+			['download', 200],
+		]);
+	});
+
+	it.each<[string, FaultAction]>([
+		['without a length', { kind: 'noContentLength' }],
+		['as application/octet-stream', { kind: 'contentType', value: 'application/octet-stream' }],
+		['as text/plain', { kind: 'contentType', value: 'text/plain; charset=utf-8' }],
+		['as a page', { kind: 'contentType', value: 'text/html' }],
+		['as a picture of another kind', { kind: 'contentType', value: 'image/jpeg' }],
+		['as a video', { kind: 'contentType', value: 'video/mp4' }],
+		['without a type', { kind: 'contentType', value: '' }],
+		['late', { kind: 'delay', ms: 100 }],
+	])('that comes %s is the same file, by what is in it', async (_case, action) => {
+		expect(await expectTheFile(action)).toEqual([200]);
+	});
+
+	it.each([500, 10, 0])(
+		'that makes no headway after %d bytes is begun again',
+		async (afterBytes) => {
+			const id = await stage.made('[seconds: 0] a boat');
+			order({ kind: 'stall', afterBytes });
+			const workflow = inARow({ name: 'Step', type: 'test.impatient' });
+			const run = await stage.runWorkflow(workflow, { items: [{ id }] });
+			expect(run.error).toBeUndefined();
+			expect(fetched()).toEqual([200, 200]);
+			const bytes = await run.binary(binaryOf(run.output('Step')[0]));
+			expect(sha256(bytes)).toBe(sha256(await stage.served(id)));
+		},
+	);
+
+	it('follows a redirect, without the key', async () => {
+		const id = await stage.made('[seconds: 0] a boat');
+		const location = stage.sandbox.service.outputUrl(id) ?? '';
+		order({ kind: 'redirect', location });
+		const run = await stage.run('waitForCompletion', {}, { items: [{ id }] });
+		expect(fetched()).toEqual([302, 200]);
+		const bytes = await run.binary(binaryOf(run.output('Step')[0]));
+		expect(sha256(bytes)).toBe(sha256(await stage.served(id)));
+	});
+
+	it.each(['imageGeneration', 'videoGeneration'] as const)(
+		'of %s that cannot be had is an error with id and URL, and costs nothing later',
+		async (node) => {
+			order({ kind: 'truncate', afterBytes: 100 }, 'always');
+			const run = await stage.run(node, {}, { items: prompts('a boat') });
+			const [{ id, charged }] = stage.sandbox.books.generations;
+			expect(run.error).toMatchObject({
+				name: 'NodeApiError',
+				message: expect.stringMatching(/download|broke off/),
+				context: {
+					itemIndex: 0,
+					code: 'download_failed',
+					generations: [{ id, status: 'completed' }],
+				},
+			});
+			const { description = '' } = run.error as { description?: string };
+			expect(description).toContain(id);
+			expect(description).toContain(stage.sandbox.service.outputUrl(id));
+			expect(description).toContain('Wait for Completion');
+			stage.sandbox.faults.clear();
+			const waited = await stage.run('waitForCompletion', {}, { items: [{ id }] });
+			const bytes = await waited.binary(binaryOf(waited.output('Step')[0]));
+			expect(sha256(bytes)).toBe(sha256(await stage.served(id)));
+			expect(stage.sandbox.books.totals.charged).toBe(charged);
+		},
+	);
+
+	it('that cannot be had is had by the next try of the step, without paying', async () => {
+		order({ kind: 'respond', status: 403, body: '<Error/>' }, 5);
+		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat'), settings });
+		expect(run.status).toBe('success');
+		expect(binaryOf(run.output('Step')[0]).mimeType).toBe('image/png');
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
+	});
+
+	it('that cannot be had is one item with id and status where the workflow goes on', async () => {
+		stage.sandbox.faults.order({
+			on: 'download',
+			match: { promptIncludes: 'ship' },
+			times: 'always',
+			action: { kind: 'reset' },
+		});
+		const settings = { onError: 'continueRegularOutput' as const };
+		const items = prompts('a boat', 'a ship', 'a raft');
+		const run = await stage.run('imageGeneration', {}, { items, settings });
+		const made = stage.sandbox.books.generations;
+		const failed = made.find(({ prompt }) => prompt === 'a ship');
+		expect(run.output('Step').map(({ binary }) => Boolean(binary))).toEqual([true, false, true]);
+		expect(run.output('Step')[1]).toStrictEqual({
+			json: {
+				error: expect.stringContaining(String(failed?.id)),
+				error_code: 'download_failed',
+				id: failed?.id,
+				status: 'completed',
+			},
+			pairedItem: { item: 1 },
+		});
+	});
+});
