@@ -1,7 +1,7 @@
 /** How far generations are expected to be from the catalogue's average: a deviation of the logarithm. */
 const EXPECTED_DEVIATION = 0.3;
 /** How many finished generations that expectation outweighs. Chosen by `npm run bench`, as is the deviation. */
-const EXPECTATION_WEIGHT = 3;
+const EXPECTATION_WEIGHT = 8;
 
 /**
  * How long generations of a model take: a log-normal distribution, learned from the catalogue's average (spec 2.2) and

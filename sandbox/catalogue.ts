@@ -90,9 +90,12 @@ function entryOf(model: Model): ModelEntry {
 	};
 }
 
-/** The entries of one type, or of all (spec 4.4). */
-export function listModels(type: MediaType | 'all'): ModelEntry[] {
-	return models.filter((model) => type === 'all' || model.type === type).map(entryOf);
+/** The entries of one type, or of all (spec 4.4); the averages as they are under the time scale. */
+export function listModels(type: MediaType | 'all', timeScale = 1): ModelEntry[] {
+	return models
+		.filter((model) => type === 'all' || model.type === type)
+		.map(entryOf)
+		.map((entry) => ({ ...entry, avg_speed_seconds: entry.avg_speed_seconds / timeScale }));
 }
 
 /** Credits for a video of that many seconds; rounded up to whole ones. */

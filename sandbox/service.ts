@@ -218,7 +218,7 @@ export class GenerationService {
 			const message = 'type must be image, video or all.';
 			throw new ServiceError('invalid_parameter', message, 'type');
 		}
-		const data = listModels(type);
+		const data = listModels(type, this.workshop.timeScale);
 		return answer(200, { object: 'list', data }, `${data.length} models`);
 	}
 
