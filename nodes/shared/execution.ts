@@ -34,7 +34,15 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 	return new Ledger(kept.generations, runIndex(context));
 }
 
+/** The run in which an agent's call of the tool was first tried, by the arguments of that call. */
+const firstTries = new WeakMap<object, number>();
+
+/** Which run of the node this is. As a tool every try has a run index of its own, but one call's tries share its arguments. */
 function runIndex(context: IExecuteFunctions): number {
-	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
-	return $runIndex ?? 0;
+	const { $runIndex = 0 } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
+	const [call] = context.getInputData();
+	if (!call || !runsAsTool(context)) return $runIndex;
+	const first = firstTries.get(call.json) ?? $runIndex;
+	firstTries.set(call.json, first);
+	return first;
 }
