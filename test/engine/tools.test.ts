@@ -1,0 +1,109 @@
+import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
+
+import { listModels } from '../../sandbox/catalogue';
+import type { ToolPath } from '../../tools/engine';
+import { everythingIn } from '../support/everything';
+import { ownType } from '../support/workflow';
+import type { NodeName } from '../support/workflow';
+import { byId, openStage } from './stage';
+
+const stage = openStage();
+
+const prompt = "={{ $fromAI('prompt', 'what to make', 'string') }}";
+const image = { model: byId('lumen-turbo'), prompt, size: '64x64' };
+const video = {
+	model: byId('aurora-motion-1'),
+	prompt,
+	resolution: '480p',
+	duration: "={{ $fromAI('seconds', 'how long', 'number') }}",
+	fps: 12,
+};
+
+describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the path %s', (path) => {
+	const call = async (
+		node: NodeName,
+		parameters: INodeParameters,
+		args: IDataObject | IDataObject[],
+		settings: Partial<INode> = {},
+	) => {
+		const options = { credentials: stage.credentials(), path, node: settings };
+		const { calls, run } = await stage.engine.runAsTool(ownType(node), parameters, args, options);
+		const answers = calls.map(({ response }) => JSON.parse(response) as unknown);
+		return { run, answers };
+	};
+	const completed = () =>
+		stage.sandbox.books.generations.map((made) => [
+			stage.promised({ ...made, state: 'completed' }),
+		]);
+
+	it.each<[NodeName, INodeParameters]>([
+		['imageGeneration', image],
+		['imageGeneration', { ...image, downloadOutput: true, binaryPropertyName: 'picture' }],
+		['imageGeneration', { ...image, options: { fileName: 'lighthouse' } }],
+		['videoGeneration', video],
+		['videoGeneration', { ...video, downloadOutput: true }],
+	])('%s hands on JSON and never a file: %j', async (node, parameters) => {
+		const { run, answers } = await call(node, parameters, { prompt: 'A boat', seconds: 0.5 });
+		expect(run.error).toBeUndefined();
+		expect(answers).toEqual(completed());
+		expect(stage.sandbox.books.generations).toMatchObject([{ prompt: 'A boat' }]);
+		expect(stage.sandbox.requests.on('download')).toEqual([]);
+		expect(everythingIn(run.runData)).not.toMatch(/\bbinary\b/);
+	});
+
+	it.each(['poll', 'check'])('waitForCompletion does so too: %s', async (mode) => {
+		const id = await stage.made('[seconds: 0] A boat');
+		const generationId = "={{ $fromAI('id', 'which', 'string') }}";
+		const parameters = { generationId, mode, downloadOutput: true };
+		const { run, answers } = await call('waitForCompletion', parameters, { id });
+		expect(answers).toEqual(completed());
+		expect(stage.sandbox.requests.on('download')).toEqual([]);
+		expect(everythingIn(run.runData)).not.toMatch(/\bbinary\b/);
+	});
+
+	it('the pending generation is handed on where the tool does not wait', async () => {
+		const parameters = { ...image, waitForCompletion: false };
+		const { answers } = await call('imageGeneration', parameters, { prompt: 'A boat' });
+		const [made] = stage.sandbox.books.generations;
+		expect(answers).toEqual([[stage.promised({ ...made, state: 'pending' })]]);
+	});
+
+	it('models and credits are told as the service tells them', async () => {
+		const models = await call('generationModels', { type: 'image', returnAll: true }, {});
+		expect(models.answers).toEqual([listModels('image')]);
+		const credits = await call('generationCredits', {}, {});
+		expect(credits.answers).toMatchObject([[{ object: 'credit_balance', balance: 100_000 }]]);
+	});
+
+	it('each call makes a generation of its own, the same prompt or not', async () => {
+		const args = [{ prompt: 'A boat' }, { prompt: 'A boat' }, { prompt: 'A ship' }];
+		const { answers } = await call('imageGeneration', image, args);
+		expect(answers).toEqual(completed());
+		expect(stage.sandbox.books.liveChargesFor('A boat')).toBe(2);
+		expect(stage.sandbox.books.totals.created).toBe(3);
+	});
+
+	it('a failure tells the agent what happened, and never the key', async () => {
+		const { run } = await call('imageGeneration', image, { prompt: 'A boat [fail: no paint]' });
+		const said = everythingIn([run.error, run.runData]);
+		expect(said).toMatch(/failed\W+no paint/);
+		expect(said).toContain('were refunded');
+		expect(said).not.toContain(stage.sandbox.keys.main.slice(9, 20));
+	});
+
+	it('a try again of one call takes up the generation that it has paid for', async () => {
+		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const parameters = { ...image, options: { timeout: 10 } };
+		const args = { prompt: 'A boat [seconds: 25]' };
+		const { answers } = await call('imageGeneration', parameters, args, settings);
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
+		expect(answers).toEqual(completed());
+	});
+
+	it('a try again of one call does not send a request again whose answer was lost', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		await call('imageGeneration', image, { prompt: 'A boat' }, settings);
+		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
+	});
+});
