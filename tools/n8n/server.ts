@@ -43,9 +43,9 @@ const quiet = {
 	N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS: 'false',
 };
 
-/** What of this process's environment n8n may see: not the settings of an n8n of the user's own. */
+/** What of our environment n8n may see: nothing of npm's and jest's, nor of an n8n of the user's. */
 function inherited(): NodeJS.ProcessEnv {
-	const foreign = /^(N8N_|DB_|QUEUE_|EXECUTIONS_|NODE_OPTIONS$|npm_)/i;
+	const foreign = /^(N8N_|DB_|QUEUE_|EXECUTIONS_|NODE_ENV$|NODE_OPTIONS$|npm_|JEST_)/i;
 	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
 }
 

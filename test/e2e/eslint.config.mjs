@@ -1,0 +1,14 @@
+import { toolingConfig } from '../../tools/eslint.base.mjs';
+
+export default [
+	...toolingConfig,
+	{
+		rules: {
+			// From the package of this folder, which only the end-to-end tests install.
+			'import-x/no-unresolved': [
+				'error',
+				{ ignore: ['^flatted$', '^playwright-core$', '^@n8n/scan-community-package/'] },
+			],
+		},
+	},
+];

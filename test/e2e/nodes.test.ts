@@ -1,0 +1,95 @@
+/** The packed package in a real n8n: its nodes, its example, its files. */
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readWorkflowFile } from '../../tools/n8n/rest';
+import type { NodeTypeEntry } from '../../tools/n8n/rest';
+import { errorOf, itemsOf } from './support/executions';
+import { Stage } from './support/stage';
+import { repository } from './support/surroundings';
+import { packageName } from './support/workflows';
+
+const names = [
+	'generationCredits',
+	'generationModels',
+	'imageGeneration',
+	'videoGeneration',
+	'waitForCompletion',
+];
+const examples = join(repository, 'examples');
+
+let stage: Stage;
+let types: NodeTypeEntry[];
+
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'nodes' });
+	types = await stage.rest.nodeTypes();
+});
+afterAll(async () => await stage?.close());
+
+function sha256(bytes: Buffer): string {
+	return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function fetched(url: unknown): Promise<Buffer> {
+	const response = await fetch(String(url));
+	expect(response.status).toBe(200);
+	return Buffer.from(await response.arrayBuffer());
+}
+
+it('has the nodes under their names, and each as a tool for agents', () => {
+	const own = types.map(({ name }) => name).filter((name) => name.startsWith(`${packageName}.`));
+	const expected = names.flatMap((name) => [name, `${name}Tool`]);
+	expect(own.sort()).toEqual(expected.map((name) => `${packageName}.${name}`).sort());
+});
+
+it('serves their icons, light and dark', async () => {
+	const own = types.filter(({ name }) => name.startsWith(`${packageName}.`));
+	const urls = own.flatMap(({ iconUrl }) => Object.values(iconUrl as Record<string, string>));
+	expect(urls).toHaveLength(own.length * 2);
+	for (const url of new Set(urls)) {
+		const icon = await fetch(`${stage.n8n.url}/${url}`);
+		expect([url, icon.status]).toEqual([url, 200]);
+		expect(icon.headers.get('content-type')).toContain('image/svg+xml');
+	}
+});
+
+it('has a type for every node of every example', async () => {
+	const known = new Set(types.map(({ name }) => name));
+	for (const name of readdirSync(examples).filter((file) => file.endsWith('.json'))) {
+		const { nodes } = await readWorkflowFile(join(examples, name));
+		const used = nodes.map((node) => (node as { type: string }).type);
+		expect([name, used.filter((type) => !known.has(type))]).toEqual([name, []]);
+	}
+});
+
+it('runs the main example, and its files are those of the service, byte for byte', async () => {
+	const workflow = await stage.save(await readWorkflowFile(join(examples, 'main.json')));
+	const id = await stage.executions.run(workflow, 'When clicking ‘Execute workflow’');
+	const execution = await stage.executions.ended(id);
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+
+	const made = ['Create Picture', 'Collect Video'].map((node) => itemsOf(execution, node)[0]);
+	const kinds = [];
+	for (const { json, binary } of made) {
+		const file = binary?.data;
+		if (!file) throw new Error(`Generation ${String(json.id)} came without its file`);
+		const bytes = await stage.executions.download(file);
+		expect(sha256(bytes)).toBe(sha256(await fetched(json.url)));
+		expect(file.bytes).toBe(bytes.length);
+		kinds.push([file.fileName, file.mimeType, json.status]);
+	}
+	expect(kinds).toEqual([
+		['evening-hills.png', 'image/png', 'completed'],
+		['evening-hills.mp4', 'video/mp4', 'completed'],
+	]);
+	const { generations } = stage.sandbox.books;
+	expect(generations.map(({ id: made, state }) => [made, state])).toEqual(
+		made.map(({ json }) => [json.id, 'completed']),
+	);
+});
+
+it('never sends the key to the storage', () => {
+	expect(stage.sandbox.requests.on('download').length).toBeGreaterThan(0);
+	expect(stage.sandbox.requests.keysAtStorage).toEqual([]);
+});

@@ -1,0 +1,65 @@
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+import { run } from '../../tools/run.mjs';
+
+/** The programs that the tests start, and the packages of Debian that bring them. */
+const programs = [
+	{ name: 'chromium', package: 'chromium', find: () => onPath('chromium') },
+	{ name: 'redis-server', package: 'redis-server', find: () => onPath('redis-server') },
+	{ name: 'PostgreSQL', package: 'postgresql', find: postgresFolder },
+];
+
+function onPath(name) {
+	const folders = (process.env.PATH ?? '').split(delimiter);
+	return folders.map((folder) => join(folder, name)).find(isProgram);
+}
+
+function isProgram(path) {
+	try {
+		accessSync(path, constants.X_OK);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** Debian keeps PostgreSQL's own programs out of the path, one folder a version. */
+function postgresFolder() {
+	const home = '/usr/lib/postgresql';
+	const versions = existsSync(home) ? readdirSync(home) : [];
+	return versions
+		.map((version) => join(home, version, 'bin'))
+		.find((bin) => isProgram(join(bin, 'initdb')));
+}
+
+function missing() {
+	return programs.filter(({ find }) => !find());
+}
+
+async function apt(...args) {
+	const env = { DEBIAN_FRONTEND: 'noninteractive' };
+	const { code, stdout, stderr } = await run('apt-get', args, { env, output: 'hide' });
+	if (code !== 0) throw new Error(`apt-get ${args[0]} failed:\n${(stderr || stdout).trim()}`);
+}
+
+async function install(packages) {
+	console.log(`Installing ${packages.join(', ')} with apt-get.`);
+	await apt('update', '-qq');
+	await apt('install', '-y', '-qq', '--no-install-recommends', ...packages);
+}
+
+/** Makes sure that the programs are there. Root on a Debian gets them; others are told what to do. */
+export async function ensureProgramsOrExit() {
+	try {
+		const packages = missing().map((program) => program.package);
+		if (packages.length > 0 && process.getuid?.() === 0 && onPath('apt-get'))
+			await install(packages);
+		const names = missing().map(({ name }) => name);
+		if (names.length > 0)
+			throw new Error(`These tests need ${names.join(', ')}: install them first.`);
+	} catch (error) {
+		console.error(`\n${error.message}`);
+		process.exit(1);
+	}
+}

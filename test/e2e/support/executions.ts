@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { parse } from 'flatted';
+import type {
+	ExecutionStatus,
+	IBinaryData,
+	INodeExecutionData,
+	IRunExecutionData,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
+import type { Rest, Workflow } from '../../../tools/n8n/rest';
+
+/** An execution as n8n keeps it. */
+export interface Execution {
+	id: string;
+	status: ExecutionStatus;
+	mode: WorkflowExecuteMode;
+	retryOf: string | null;
+	workflowId: string;
+	data: IRunExecutionData;
+}
+
+const pollInterval = 250;
+const underWay: ExecutionStatus[] = ['new', 'running', 'waiting'];
+
+/** Starts, watches and reads executions of one n8n. */
+export class Executions {
+	constructor(private readonly rest: Rest) {}
+
+	/** Runs a workflow as the editor's button does, and returns the execution's id. */
+	async run(workflow: Workflow, trigger: string): Promise<string> {
+		const { executionId } = await this.rest.send<{ executionId: string }>(
+			'POST',
+			`/workflows/${workflow.id}/run`,
+			{ workflowData: workflow, triggerToStartFrom: { name: trigger } },
+		);
+		return executionId;
+	}
+
+	/** n8n's "Retry execution" with the saved workflow; returns the id of the new execution. */
+	async retry(id: string): Promise<string> {
+		await this.rest.send('POST', `/executions/${id}/retry`, { loadWorkflow: false });
+		const { workflowId } = await this.read(id);
+		const ids = await this.idsOf(workflowId);
+		const newest = ids.sort((a, b) => Number(b) - Number(a))[0];
+		if (newest === id) throw new Error(`Execution ${id} was not retried.`);
+		return newest;
+	}
+
+	/** n8n's Stop. */
+	async stop(id: string): Promise<void> {
+		await this.rest.send('POST', `/executions/${id}/stop`);
+	}
+
+	/** Ids of a workflow's executions. */
+	async idsOf(workflowId: string): Promise<string[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const { results } = await this.rest.send<{ results: Array<{ id: string }> }>(
+			'GET',
+			`/executions?filter=${filter}`,
+		);
+		return results.map(({ id }) => id);
+	}
+
+	async read(id: string): Promise<Execution> {
+		const { data, ...rest } = await this.rest.send<Execution & { data: string }>(
+			'GET',
+			`/executions/${id}`,
+		);
+		return { ...rest, data: parse(data) as IRunExecutionData };
+	}
+
+	/** Waits until an execution has ended, however it did. */
+	async ended(id: string, timeoutMs = 120_000): Promise<Execution> {
+		const deadline = Date.now() + timeoutMs;
+		for (;;) {
+			const execution = await this.read(id);
+			if (!underWay.includes(execution.status)) return execution;
+			if (Date.now() > deadline) throw new Error(`Execution ${id} is still ${execution.status}.`);
+			await delay(pollInterval);
+		}
+	}
+
+	/** The bytes of a binary field, as a browser downloads them. */
+	async download({ id, fileName, mimeType }: IBinaryData): Promise<Buffer> {
+		const query = new URLSearchParams({ id: id ?? '', action: 'download' });
+		if (fileName) query.set('fileName', fileName);
+		query.set('mimeType', mimeType);
+		return await this.rest.bytes(`/binary-data?${query.toString()}`);
+	}
+}
+
+/** The items that a node's last run put out. */
+export function itemsOf({ data }: Execution, node: string, output = 0): INodeExecutionData[] {
+	return data.resultData.runData[node]?.at(-1)?.data?.main[output] ?? [];
+}
+
+/** What an execution ended with, as text. */
+export function errorOf({ data }: Execution): string {
+	const { error } = data.resultData;
+	if (!error) return '';
+	const description = 'description' in error ? (error.description ?? '') : '';
+	return `${error.message}\n${description}`;
+}

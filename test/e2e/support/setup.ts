@@ -1,0 +1,14 @@
+import { rm } from 'node:fs/promises';
+import { buildNodes } from '../../../tools/demo/build';
+import { packPackage } from '../../../tools/n8n/community-package';
+import { ensureInstalled } from '../../../tools/n8n/installation';
+import { outputFolder, provide, repository } from './surroundings';
+
+/** Before all tests: n8n in the cache, and the package packed as it would be published. */
+export default async function setup(): Promise<void> {
+	const installation = await ensureInstalled();
+	await buildNodes(repository, new AbortController().signal);
+	const target = outputFolder('package');
+	await rm(target, { recursive: true, force: true });
+	provide({ installation, tarball: await packPackage(repository, target) });
+}

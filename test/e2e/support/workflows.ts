@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { INode, INodeParameters } from 'n8n-workflow';
+import type { WorkflowFile } from '../../../tools/n8n/rest';
+
+/** Begins every node type of the package. */
+export const packageName = 'n8n-nodes-media-generation';
+
+export const trigger = 'Start';
+
+type Settings = Partial<Omit<INode, 'parameters'>>;
+type Unplaced = Omit<INode, 'position'>;
+
+/** A node of the package, with the settings that a test is about. */
+export interface OwnNode extends Settings {
+	name: string;
+	/** Without the name of the package. */
+	type: string;
+	parameters: INodeParameters;
+}
+
+function node(name: string, type: string, version: number, parameters: INodeParameters): Unplaced {
+	return { id: randomUUID(), name, type, typeVersion: version, parameters };
+}
+
+function ownNode({ type, ...rest }: OwnNode): Unplaced {
+	return {
+		id: randomUUID(),
+		typeVersion: 1,
+		...rest,
+		type: `${packageName}.${type}`,
+		credentials: { mediaGenerationApi: { id: null, name: 'Media Generation account' } },
+	};
+}
+
+function inLine(nodes: Unplaced[]): Pick<WorkflowFile, 'nodes' | 'connections' | 'settings'> {
+	const connections: Record<string, object> = {};
+	nodes.slice(0, -1).forEach(({ name }, index) => {
+		const next = { node: nodes[index + 1].name, type: 'main', index: 0 };
+		connections[name] = { main: [[next]] };
+	});
+	const placed = nodes.map((each, index) => ({ ...each, position: [index * 220, 0] }));
+	return { nodes: placed, connections, settings: { executionOrder: 'v1' } };
+}
+
+const split = (field: string) =>
+	node('Prompts', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: field, options: {} });
+
+/** Started by hand: one item a prompt, through the given nodes. */
+export function byHand(name: string, prompts: string[], ...nodes: OwnNode[]): WorkflowFile {
+	const jsonOutput = JSON.stringify({ prompt: prompts });
+	const set = { mode: 'raw', jsonOutput, options: {} };
+	return {
+		name,
+		...inLine([
+			node(trigger, 'n8n-nodes-base.manualTrigger', 1, {}),
+			node('List', 'n8n-nodes-base.set', 3.4, set),
+			split('prompt'),
+			...nodes.map(ownNode),
+		]),
+	};
+}
+
+/** Started by a request to `/webhook/<path>` whose body holds the list `prompt`. */
+export function byWebhook(name: string, path: string, ...nodes: OwnNode[]): WorkflowFile {
+	const parameters = { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} };
+	return {
+		name,
+		...inLine([
+			{ ...node(trigger, 'n8n-nodes-base.webhook', 2, parameters), webhookId: randomUUID() },
+			node('Body', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: 'body.prompt', options: {} }),
+			...nodes.map(ownNode),
+		]),
+	};
+}
+
+/** An Image Generation node that takes its prompt from the item. */
+export function imageNode(options: INodeParameters = {}, settings: Settings = {}): OwnNode {
+	return {
+		name: 'Images',
+		type: 'imageGeneration',
+		parameters: {
+			model: { __rl: true, mode: 'id', value: 'aurora-image-1' },
+			prompt: '={{ $json.prompt }}',
+			options: { pollInterval: 1, ...options },
+		},
+		...settings,
+	};
+}
+
+/** So many prompts that tests can tell apart. */
+export function promptsNamed(name: string, count: number): string[] {
+	return Array.from({ length: count }, (_, index) => `${name} ${index + 1} of ${count}`);
+}
