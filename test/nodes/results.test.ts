@@ -1,0 +1,89 @@
+import { NodeApiError, type INodeExecutionData } from 'n8n-workflow';
+
+import { GenerationError } from '../../client/errors';
+import type { GenerationItem } from '../../client/generation';
+import type { Outcome } from '../../client/outcome';
+import { errorItem, outputItems } from '../../nodes/shared/results';
+import type { Output } from '../../nodes/shared/step';
+import { contextOf, type Given } from '../support/context';
+
+const completed: GenerationItem = {
+	id: 'a',
+	status: 'completed',
+	type: 'image',
+	model: 'aurora-image-1',
+	created: 1,
+	url: 'https://storage.example.com/a.png',
+	url_expires_at: null,
+	revised_prompt: null,
+	timed_out: false,
+};
+
+const failed = new GenerationError({
+	title: 'The generation failed',
+	description: 'Refunded',
+	code: 'generation_failed',
+	generation: { id: 'x', status: 'failed' },
+});
+
+describe('the output items', () => {
+	it('are one for each outcome that has something to hand on, in order and paired', () => {
+		const binary = { data: '', mimeType: 'image/png' };
+		const outcomes: Array<Outcome<Output>> = [
+			{ kind: 'done', generation: completed, output: { propertyName: 'picture', binary } },
+			{ kind: 'error', error: failed },
+			{ kind: 'stopped', generation: null },
+			{ kind: 'stopped', generation: { id: 'b', status: 'pending' } },
+			{ kind: 'done', generation: completed, output: null },
+		];
+		expect(outputItems(contextOf().context, outcomes)).toEqual([
+			{ json: completed, binary: { picture: binary }, pairedItem: { item: 0 } },
+			{ json: expect.objectContaining({ id: 'x' }) as object, pairedItem: { item: 1 } },
+			{ json: { id: 'b', status: 'pending' }, pairedItem: { item: 3 } },
+			{ json: completed, pairedItem: { item: 4 } },
+		]);
+	});
+});
+
+describe('the item of a failure', () => {
+	it('says what happened and to which generation', () => {
+		expect(errorItem(contextOf().context, failed, 0)).toEqual({
+			json: {
+				error: 'The generation failed. Refunded.',
+				error_code: 'generation_failed',
+				id: 'x',
+				status: 'failed',
+			},
+			pairedItem: { item: 0 },
+		});
+	});
+
+	it('has no id where there is no generation, and no status where none is known', () => {
+		const bare = failed.with({ generation: null });
+		expect(Object.keys(errorItem(contextOf().context, bare, 0).json)).toEqual([
+			'error',
+			'error_code',
+		]);
+		const known = errorItem(contextOf().context, failed.with({ generation: { id: 'y' } }), 0);
+		expect(known.json).toMatchObject({ id: 'y' });
+		expect(known.json).not.toHaveProperty('status');
+	});
+
+	it('of an error output keeps the input’s own fields, and carries the error unseen', () => {
+		const given: Given = {
+			node: { onError: 'continueErrorOutput' },
+			items: [{ json: {} }, { json: { customer: 7, id: 'own' } }],
+		};
+		const item: INodeExecutionData = errorItem(contextOf(given).context, failed, 1);
+		expect(item.json).toEqual({
+			customer: 7,
+			error: 'The generation failed. Refunded.',
+			error_code: 'generation_failed',
+			id: 'x',
+			status: 'failed',
+		});
+		expect(item.pairedItem).toEqual({ item: 1 });
+		expect(item.error).toBeInstanceOf(NodeApiError);
+		expect(Object.keys(item)).toEqual(['json', 'pairedItem']);
+	});
+});
