@@ -10,6 +10,8 @@ export interface Job {
 	request?: () => Promise<CreateRequest>;
 	/** False: hand on the generation as it is. */
 	wait: boolean;
+	/** When the waiting for it began, in milliseconds since the Unix epoch, where that was before this step. */
+	waitingSinceMs?: number;
 	/** How long to wait for the generation, and how long for any free slot. */
 	timeoutMs: number;
 	onTimeout: 'error' | 'continue';

@@ -199,7 +199,7 @@ class Course {
 	async waitForEnd(): Promise<void> {
 		const { clock, schedule } = this.ports;
 		const startedAt = clock.now();
-		const deadline = startedAt + this.job.timeoutMs;
+		const deadline = (this.job.waitingSinceMs ?? startedAt) + this.job.timeoutMs;
 		const fromBirth = this.looks === 0;
 		let lastLook = startedAt;
 		while (!isFinal(this.current)) {

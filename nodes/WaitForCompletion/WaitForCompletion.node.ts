@@ -10,6 +10,7 @@ import { runStep } from '../shared/step';
 import { CREDENTIAL } from '../shared/transport';
 import { waitFields } from './fields';
 import { planWait } from './request';
+import { suspensionOf } from './suspend';
 
 export class WaitForCompletion implements INodeType {
 	description: INodeTypeDescription = {
@@ -21,7 +22,8 @@ export class WaitForCompletion implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{$parameter["mode"] === "check" ? "look once" : "until it is ready"}}',
+		subtitle:
+			'={{ { poll: "until it is ready", suspend: "asleep until it is ready", check: "look once" }[$parameter["mode"]] }}',
 		description:
 			'Collect generations by their ID: look at their status, wait for the output and fetch it',
 		defaults: { name: 'Wait for Completion' },
@@ -33,6 +35,6 @@ export class WaitForCompletion implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runStep(this, (itemIndex) => planWait(this, itemIndex));
+		return await runStep(this, (itemIndex) => planWait(this, itemIndex), suspensionOf(this));
 	}
 }

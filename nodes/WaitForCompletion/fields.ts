@@ -25,6 +25,12 @@ export const waitFields: INodeProperties[] = [
 				description: 'Look again and again, inside this step, until the generation has ended',
 			},
 			{
+				name: 'Suspend',
+				value: 'suspend',
+				description:
+					'Let the execution sleep in n8n’s database between looks, so that a long wait occupies nothing. For waits of minutes and more.',
+			},
+			{
 				name: 'Check Once',
 				value: 'check',
 				description: 'Look once and hand on the generation, whatever its status is',
@@ -32,7 +38,14 @@ export const waitFields: INodeProperties[] = [
 		],
 		default: 'poll',
 	},
-	...downloadFields({ mode: ['poll', 'check'] }),
+	...downloadFields({ mode: ['poll', 'suspend', 'check'] }),
+	{
+		displayName: 'Waiting Since',
+		name: 'waitingSince',
+		type: 'hidden',
+		default: '',
+		description: 'Set by a suspended wait for itself: when it began, in milliseconds since 1970',
+	},
 	{
 		displayName: 'Options',
 		name: 'options',

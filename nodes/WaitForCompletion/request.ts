@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { oneOf, requiredText } from '../../client/checks';
-import { downloadTarget, optionsOf, runningOf, stepOptions } from '../shared/parameters';
+import { downloadTarget, given, optionsOf, runningOf, stepOptions } from '../shared/parameters';
 import type { Plan } from '../shared/step';
 
 /** Seconds. */
@@ -17,10 +17,17 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 	const id = requiredText('Generation ID', context.getNodeParameter('generationId', itemIndex, ''));
 	const mode = oneOf('Mode', context.getNodeParameter('mode', itemIndex, 'poll'), [
 		'poll',
+		'suspend',
 		'check',
 	] as const);
+	const since = context.getNodeParameter('waitingSince', itemIndex, '');
 	return {
-		job: { id, wait: mode !== 'check', ...runningOf(options, WAIT_TIMEOUT) },
+		job: {
+			id,
+			wait: mode !== 'check',
+			...(given(since) && { waitingSinceMs: Number(since) }),
+			...runningOf(options, WAIT_TIMEOUT),
+		},
 		download: downloadTarget(context, itemIndex, options),
 		readiness: oneOf('Readiness', options.readiness ?? 'status', ['status', 'outputUrl'] as const),
 		step: stepOptions(options),

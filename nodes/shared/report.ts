@@ -45,5 +45,10 @@ export function summaryHint(
 	]
 		.filter(Boolean)
 		.join(', ');
+	hint(context, message);
+}
+
+/** Says something in the output panel of the editor; older releases of n8n have no hints. */
+export function hint(context: IExecuteFunctions, message: string): void {
 	context.addExecutionHints?.({ message, location: 'outputPane', type: 'info' });
 }

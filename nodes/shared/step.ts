@@ -41,16 +41,26 @@ interface Planned extends Plan {
 	job: Job;
 }
 
+/** How a step that waits for long lets go of its worker. */
+export interface Suspension {
+	/** What ends before this is waited for in the step. */
+	afterMs: number;
+	/** Puts the execution to sleep; what it returns is handed on where there was no need to. */
+	sleep: () => Promise<INodeExecutionData[][]>;
+}
+
 /**
  * Runs a generating or waiting node: all items are checked before anything is sent, then taken through one pipeline,
  * and come out in their order, paired, as On Error asks.
  *
  * @param plan reads and checks one item's parameters; throws `InvalidInputError`
+ * @param suspension given where the step is to sleep rather than to wait for long
  * @throws NodeApiError that names the item, the cause and everything that was paid for
  */
 export async function runStep(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan,
+	suspension?: Suspension,
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
 	const failures = plans.map((planned) => (planned.ok ? null : errorOfJob(planned.error, null)));
@@ -60,6 +70,9 @@ export async function runStep(
 	}
 
 	const valid = plans.flatMap((planned) => (planned.ok ? [planned.value] : []));
+	if (suspension && (await takeLong(context, valid, suspension.afterMs))) {
+		return await suspension.sleep();
+	}
 	const { outcomes, firstFailed, stats } = await runPlans(context, valid);
 	const ran = new Map(valid.map(({ job }, index) => [job.itemIndex, outcomes[index]]));
 	const all = failures.map((error, index) =>
@@ -74,6 +87,25 @@ export async function runStep(
 	}
 	summaryHint(context, stats);
 	return [outputItems(context, all)];
+}
+
+/** Waits for a while, and tells whether anything is still running that has time left. */
+async function takeLong(
+	context: IExecuteFunctions,
+	plans: Planned[],
+	afterMs: number,
+): Promise<boolean> {
+	const patient = plans.filter(({ job }) => job.timeoutMs > afterMs);
+	const brief = patient.map((planned) => ({
+		...planned,
+		job: { ...planned.job, timeoutMs: afterMs, onTimeout: 'continue' as const },
+		download: null,
+	}));
+	const { outcomes, firstFailed } = await runPlans(context, brief);
+	if (cancelSignal(context).aborted) return false;
+	// The error ends the step in any case, so there is nothing to sleep for.
+	if (firstFailed !== null && !continuesOnError(context)) return false;
+	return outcomes.some((outcome) => outcome.kind === 'done' && outcome.generation.timed_out);
 }
 
 async function planItems(

@@ -1,0 +1,167 @@
+/** Waits that sleep in n8n's database: no worker is held, nothing is lost, nothing is paid again. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { INodeParameters } from 'n8n-workflow';
+import { Rest } from '../../tools/n8n/rest';
+import { startN8n } from '../../tools/n8n/server';
+import { errorOf, Executions, itemsOf } from './support/executions';
+import type { Execution } from './support/executions';
+import { n8nIn, owner, Stage } from './support/stage';
+import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
+import type { OwnNode } from './support/workflows';
+
+/** Longer than what is waited for in the step, so that every execution has to sleep once. */
+const generationSeconds = 100;
+const minutes = 60_000;
+
+const prompts = {
+	files: promptsNamed('Asleep', 3),
+	continuing: ['Fine', 'Broken [fail: Out of paint]'],
+	stopping: ['Also broken [fail: Out of canvas]'],
+	late: ['Slow [seconds: 1000]'],
+};
+
+const submit: OwnNode = {
+	...imageNode(),
+	parameters: { ...imageNode().parameters, size: '256x256', waitForCompletion: false },
+};
+
+function suspended(parameters: INodeParameters = {}, onError?: OwnNode['onError']): OwnNode {
+	return {
+		name: 'Asleep',
+		type: 'waitForCompletion',
+		parameters: { mode: 'suspend', ...parameters },
+		...(onError && { onError }),
+	};
+}
+
+const named = suspended({ binaryPropertyName: 'file', options: { fileName: 'picture' } });
+const late = suspended({ options: { timeout: 90, onTimeout: 'continue' } });
+const continuing = suspended({ downloadOutput: false }, 'continueRegularOutput');
+/** Takes the file that the sleeping step hands on as its reference input. */
+const reader: OwnNode = {
+	name: 'Reader',
+	type: 'imageGeneration',
+	parameters: {
+		model: { __rl: true, mode: 'id', value: 'aurora-image-1' },
+		prompt: "={{ 'After ' + $('Prompts').item.json.prompt }}",
+		referenceInputs: { input: [{ source: 'binary', binaryPropertyName: 'file' }] },
+		waitForCompletion: false,
+	},
+};
+
+let stage: Stage;
+/** They all sleep at the same time: one after the other would take a quarter of an hour. */
+let scenes: Record<'files' | 'continuing' | 'stopping' | 'late' | 'killed', Promise<Execution>>;
+
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'suspend', sandbox: { generationSeconds, timeScale: 1 } });
+	scenes = {
+		files: play('Suspended', prompts.files, named, reader),
+		continuing: play('Suspended, failing', prompts.continuing, continuing),
+		stopping: play('Suspended, stopping', prompts.stopping, suspended()),
+		late: play('Suspended, late', prompts.late, late),
+		killed: playKilled(),
+	};
+	await Promise.allSettled(Object.values(scenes));
+}, 10 * minutes);
+afterAll(async () => await stage?.close());
+
+/** Submits without waiting, and then waits asleep. */
+async function play(name: string, list: string[], ...nodes: OwnNode[]): Promise<Execution> {
+	const workflow = await stage.save(byHand(name, list, submit, ...nodes));
+	const id = await stage.executions.run(workflow, trigger);
+	await asleep(id, stage.executions);
+	return await stage.executions.ended(id, 5 * minutes);
+}
+
+/** The same in an n8n of its own, which is killed while the execution sleeps, and started again. */
+async function playKilled(): Promise<Execution> {
+	const options = await n8nIn(stage.folder, 'killed');
+	const first = await startN8n(options);
+	const rest = new Rest(first.url);
+	await rest.signIn(owner);
+	const credential = await rest.saveCredential('Media Generation account', 'mediaGenerationApi', {
+		baseUrl: stage.sandbox.url,
+		apiKey: stage.sandbox.keys.second,
+	});
+	const file = byHand('Killed', ['Survivor'], submit, suspended());
+	const workflow = await rest.createWorkflow(file, credential);
+	const id = await new Executions(rest).run(workflow, trigger);
+	await asleep(id, new Executions(rest));
+	await first.service.stop(0, 'SIGKILL');
+
+	const second = await startN8n(options);
+	try {
+		const again = new Rest(second.url);
+		await again.signIn(owner);
+		return await new Executions(again).ended(id, 5 * minutes);
+	} finally {
+		await second.service.stop();
+	}
+}
+
+async function asleep(id: string, executions: Executions): Promise<void> {
+	const deadline = Date.now() + 3 * minutes;
+	while ((await executions.read(id)).status !== 'waiting') {
+		if (Date.now() > deadline) throw new Error(`Execution ${id} has not fallen asleep.`);
+		await delay(1000);
+	}
+}
+
+it('sleeps, wakes, and hands on files in order, paired, that the next step can read', async () => {
+	const execution = await scenes.files;
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const items = itemsOf(execution, 'Asleep');
+	const submitted = itemsOf(execution, 'Images').map(({ json }) => json.id);
+	expect(items.map(({ json }) => [json.id, json.status])).toEqual(
+		submitted.map((generation) => [generation, 'completed']),
+	);
+	for (const { binary = {} } of items) {
+		expect(binary.file).toMatchObject({ fileName: 'picture.png', mimeType: 'image/png' });
+		const bytes = await stage.executions.download(binary.file);
+		expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+	}
+	// Each next request has the file of its own item, and the prompt that it is paired with.
+	const after = stage.sandbox.books.generations.filter(({ prompt }) => prompt.startsWith('After'));
+	const expected = prompts.files.map((prompt) => `After ${prompt}`);
+	expect(after.map(({ prompt }) => prompt).sort()).toEqual(expected);
+	for (const { request } of after) {
+		expect(JSON.stringify(request.inputs)).toContain('data:image/png;base64,');
+	}
+	for (const prompt of prompts.files) {
+		expect(stage.sandbox.books.liveChargesFor(prompt)).toBe(1);
+	}
+});
+
+it('goes on with failed items where On Error says so', async () => {
+	const execution = await scenes.continuing;
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const [fine, broken] = itemsOf(execution, 'Asleep');
+	expect(fine.json.status).toBe('completed');
+	expect(broken.json).toMatchObject({
+		error: expect.stringContaining('Out of paint') as string,
+		error_code: 'generation_failed',
+		id: itemsOf(execution, 'Images')[1].json.id,
+		status: 'failed',
+	});
+});
+
+it('fails like a polling step where On Error stops', async () => {
+	const execution = await scenes.stopping;
+	expect(execution.status).toBe('error');
+	expect(errorOf(execution)).toContain('Out of canvas');
+});
+
+it('ends at its timeout, as data where the step asks for that', async () => {
+	const execution = await scenes.late;
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const [{ json }] = itemsOf(execution, 'Asleep');
+	expect(json).toMatchObject({ status: 'processing', timed_out: true });
+});
+
+it('survives the death of n8n while asleep, and pays nothing again', async () => {
+	const execution = await scenes.killed;
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	expect(itemsOf(execution, 'Asleep')[0].json.status).toBe('completed');
+	expect(stage.sandbox.books.liveChargesFor('Survivor')).toBe(1);
+});
