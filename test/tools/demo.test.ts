@@ -117,9 +117,12 @@ it('builds the nodes, and makes a picture and a video', async () => {
 	await expectNothingLeft();
 });
 
-it.each(['Building the nodes', 'the picture is processing'])(
+// In this order: what was built above is not built again, and then it is taken away.
+it.each(['the picture is processing', 'Building the nodes'])(
 	'leaves nothing behind on Ctrl-C at "%s"',
 	async (moment) => {
+		const builds = moment.startsWith('Building');
+		if (builds) await rm(join(copy, 'dist'), { recursive: true });
 		let pressed = false;
 		const { signal, said } = await demo([], ({ pid }, text) => {
 			if (pressed || !pid || !text.includes(moment)) return;
@@ -128,6 +131,7 @@ it.each(['Building the nodes', 'the picture is processing'])(
 		});
 		expect(said).toContain('Stopped. Nothing is left running.');
 		expect(signal).toBe('SIGINT');
+		expect(said.includes('Building')).toBe(builds);
 		await expectNothingLeft();
 	},
 );

@@ -5,6 +5,7 @@ import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { createEngine, readWorkflow } from '../engine';
 import type { Run, WorkflowJson } from '../engine';
+import { isBuilt } from '../start/freshness';
 import { buildNodes } from './build';
 import { saveFiles } from './files';
 import type { SavedFile } from './files';
@@ -35,7 +36,7 @@ export interface DemoResult {
 }
 
 /**
- * Builds the nodes, runs the example and saves its files. Nothing is left behind: no process, no
+ * Builds the nodes where they have changed, runs the example and saves its files. Nothing is left behind: no process, no
  * open port, no temporary file. Throws `Trouble` for what the user can mend, `Stopped` after a stop.
  */
 export async function runDemo(
@@ -56,6 +57,7 @@ export async function runDemo(
 }
 
 async function build(root: string, say: Say, signal: AbortSignal): Promise<void> {
+	if (await isBuilt(root)) return say('The nodes in dist/ are up to date.');
 	say('Building the nodes ...');
 	const begun = performance.now();
 	await buildNodes(root, signal);
