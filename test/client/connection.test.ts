@@ -77,6 +77,23 @@ describe('a request that got no answer', () => {
 		});
 	});
 
+	it.each([
+		'ECONNREFUSED',
+		'ENOTFOUND',
+		'EAI_AGAIN',
+		'EHOSTUNREACH',
+		'ENETUNREACH',
+		'EHOSTDOWN',
+		'ENETDOWN',
+		'EADDRNOTAVAIL',
+	])('was not charged where the code alone says so: %s', (code) => {
+		expect(errorFromConnection(failure({ code }), true)).toMatchObject({
+			code: 'connection_failed',
+			charge: 'none',
+			retry: 'backoff',
+		});
+	});
+
 	it.each(MISCONFIGURED)('was not charged, and waiting will not mend it: %s', (_, error) => {
 		expect(errorFromConnection(error, true)).toMatchObject({
 			code: 'connection_failed',
