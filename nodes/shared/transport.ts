@@ -88,13 +88,16 @@ async function finishing<C extends IExecuteFunctions | ILoadOptionsFunctions, T>
 		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 	if (!cancel) return await send(context);
 	const late = new AbortController();
-	const giveUp = () => void wallClock.sleep(GRACE_AFTER_CANCEL_MS).then(() => late.abort());
+	const over = new AbortController();
+	const giveUp = () =>
+		void wallClock.sleep(GRACE_AFTER_CANCEL_MS, over.signal).then(() => late.abort());
 	const forget = onAbort(cancel, giveUp);
 	try {
 		const getExecutionCancelSignal = { value: () => late.signal };
 		return await send(Object.create(context, { getExecutionCancelSignal }) as C);
 	} finally {
 		forget();
+		over.abort();
 	}
 }
 
