@@ -49,6 +49,7 @@ const order = (action: FaultAction, times: number | 'always' = 1) =>
 	stage.sandbox.faults.order({ on: 'download', times, action });
 const fetched = () => stage.sandbox.requests.on('download').map(({ status }) => status);
 
+const MEGABYTE = 1024 * 1024;
 const page = '<!doctype html><title>Sign in</title>';
 
 /** Sizes of all files below the folder. */
@@ -82,8 +83,8 @@ describe('a download', () => {
 		['image', 'imageGeneration'],
 		['video', 'videoGeneration'],
 	] as const)('of a large %s goes to the storage as it comes in', async (_type, node) => {
-		order({ kind: 'stall', afterBytes: 8 * 1024 * 1024 });
-		const large = () => sizesIn(storageDir).filter((size) => size > 4 * 1024 * 1024).length;
+		order({ kind: 'stall', afterBytes: 2 * MEGABYTE });
+		const large = () => sizesIn(storageDir).filter((size) => size > MEGABYTE).length;
 		const before = large();
 		const untilStored = async ({ cancel }: Control) => {
 			while (large() === before) {
@@ -91,12 +92,12 @@ describe('a download', () => {
 			}
 			cancel();
 		};
-		const items = prompts('[size: 12MB] a boat');
+		const items = prompts('[size: 3MB] a boat');
 		const onReady = (control: Control) => void untilStored(control);
 		expect((await stage.run(node, {}, { items, onReady })).status).toBe('canceled');
 		const run = await stage.run(node, {}, { items });
 		const [item] = run.output('Step');
-		expect(binaryOf(item).bytes).toBeGreaterThanOrEqual(12 * 1024 * 1024);
+		expect(binaryOf(item).bytes).toBeGreaterThanOrEqual(3 * MEGABYTE);
 		expect(sha256(await run.binary(binaryOf(item)))).toBe(
 			sha256(await stage.served(String(item.json.id))),
 		);

@@ -23,7 +23,8 @@ function expectEachMadeOnce(texts: string[]): void {
 
 describe('the limit of concurrent generations', () => {
 	it.each([1, 3])("is the node's own: %d at once, and all of them used", async (maxConcurrent) => {
-		const texts = numbered(7);
+		stage.setPace(20);
+		const texts = numbered(7, '[seconds: 12] a boat');
 		const parameters = { ...plain, options: { maxConcurrent } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
 		expect(run.status).toBe('success');
@@ -35,14 +36,16 @@ describe('the limit of concurrent generations', () => {
 	});
 
 	it('is ten unless told otherwise', async () => {
-		const texts = numbered(12, '[seconds: 9] a boat');
+		stage.setPace(20);
+		const texts = numbered(12, '[seconds: 20] a boat');
 		await stage.run('imageGeneration', plain, { items: prompts(...texts), key: 'enterprise' });
 		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(10);
 	});
 
 	it("is the account's where that is lower: items wait, and none fails or is paid twice", async () => {
+		stage.setPace(20);
 		stage.sandbox.service.accounts.account('main').concurrency = 2;
-		const texts = numbered(7);
+		const texts = numbered(7, '[seconds: 12] a boat');
 		const run = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
 		expect(run.status).toBe('success');
 		expectEachMadeOnce(texts);
@@ -65,6 +68,18 @@ describe('the limit of concurrent generations', () => {
 		expect(run.hints('Step')).toMatchObject([
 			{ message: expect.stringMatching(/^6 made, .*waited \d+ s for free slots$/) },
 		]);
+	});
+
+	it('is kept busy though the catalogue cannot be had', async () => {
+		const action = { kind: 'error', code: 'server_error' } as const;
+		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
+		stage.setPace(20);
+		const texts = numbered(5, '[seconds: 12] a boat');
+		const parameters = { ...plain, options: { maxConcurrent: 2 } };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
+		expect(run.status).toBe('success');
+		expectEachMadeOnce(texts);
+		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(2);
 	});
 
 	it('fails an item only when there was no slot at all until its timeout', async () => {

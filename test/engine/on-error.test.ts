@@ -79,6 +79,23 @@ describe('On Error = Continue', () => {
 		]);
 	});
 
+	it('hands on the id and the status of a generation that is late', async () => {
+		const parameters = { ...plain, options: { timeout: 5 } };
+		const late = prompts('a raft [seconds: 60]');
+		const run = await stage.run('videoGeneration', parameters, { items: late, settings: goOn });
+		expect(run.output('Step')).toStrictEqual([
+			{
+				json: {
+					error: expect.stringContaining('did not finish within 5 s'),
+					error_code: 'timeout',
+					id: stage.sandbox.books.generations[0].id,
+					status: 'processing',
+				},
+				pairedItem: { item: 0 },
+			},
+		]);
+	});
+
 	it('hands on one item for each of a node that only reads', async () => {
 		const parameters = { operation: 'get', modelId: byId('={{ $json.model }}') };
 		const asked = [{ model: 'none-such' }, { model: 'lumen-turbo' }, { model: '' }];
@@ -188,7 +205,7 @@ describe('On Error = Stop', () => {
 		const parameters = { options: { maxConcurrent: 1 } };
 		const run = await stage.run('imageGeneration', parameters, { items: given });
 		expect(run.error).toMatchObject({ context: { itemIndex: 0, code: 'invalid_parameter' } });
-		expect(stage.arrived).toBe(1);
+		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
 	});
 });
 

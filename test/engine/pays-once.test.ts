@@ -1,3 +1,5 @@
+import type { INode } from 'n8n-workflow';
+
 import { inARow, ownNode } from '../support/workflow';
 import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
 
@@ -167,6 +169,41 @@ describe('"Retry execution"', () => {
 			({ json }) => json.id,
 		);
 		expect(new Set(ids).size).toBe(6);
+	});
+});
+
+describe('a key that is revoked in the middle', () => {
+	const texts = ['a boat [seconds: 20]', 'a ship [seconds: 20]'];
+
+	/** Runs until both generations exist, and revokes the key under which they were made. */
+	async function runAndRevoke(settings: Partial<INode> = {}) {
+		const { accounts } = stage.sandbox.service;
+		const revoke = setInterval(() => {
+			if (stage.sandbox.books.totals.created < texts.length) return;
+			accounts.keyOf('main').state = 'revoked';
+			clearInterval(revoke);
+		}, 1);
+		const run = await stage.run('imageGeneration', plain, { items: prompts(...texts), settings });
+		return { run, made: stage.sandbox.books.generations };
+	}
+
+	it('loses nothing: every item has the id of what it has paid for', async () => {
+		const { run, made } = await runAndRevoke(goOn);
+		expect(run.output('Step').map(({ json }) => json)).toMatchObject(
+			made.map(({ id }) => ({ error_code: 'authentication_error', id })),
+		);
+	});
+
+	it('stops the step with their ids, and once there is a key again nothing is paid again', async () => {
+		const { run, made } = await runAndRevoke();
+		expect(run.error).toMatchObject({ httpCode: '401' });
+		for (const { id } of made) {
+			expect(run.error).toHaveProperty('description', expect.stringContaining(id));
+		}
+		stage.sandbox.service.accounts.keyOf('main').state = 'active';
+		const retried = await stage.engine.retry(run);
+		expect(retried.output('Step').map(({ json }) => json.id)).toEqual(made.map(({ id }) => id));
+		expect(stage.sandbox.books.totals.created).toBe(2);
 	});
 });
 

@@ -24,10 +24,13 @@ import { inARow, ownNode } from '../support/workflow';
 import type { NodeName, NodeParts } from '../support/workflow';
 
 /** How many times as fast as on the wall time runs unless told otherwise, for nodes and sandbox. */
-const PACE = 50;
+const PACE = 100;
 
 /** What every generation takes unless its prompt says otherwise, in seconds. */
-const GENERATION_SECONDS = 4;
+const GENERATION_SECONDS = 2;
+
+/** What a test may take on a machine that is busy otherwise. */
+const PATIENCE_MS = 60_000;
 
 export interface StageOptions
 	extends Pick<SandboxOptions, 'urlLifetimeSeconds' | 'missingOutputStatus'> {
@@ -101,8 +104,8 @@ export class Stage {
 		this.sandbox.reset();
 	}
 
-	/** Lets time run so many times as fast as on the wall until the test ends. */
-	setPace(factor: number): void {
+	/** Lets time run so many times as fast as on the wall: by default as ever, and until the test ends. */
+	setPace(factor = PACE): void {
 		this.time.setPace(factor);
 	}
 
@@ -186,6 +189,7 @@ export class Stage {
  */
 export function openStage(options: StageOptions = {}): Stage {
 	const stage = new Stage();
+	jest.setTimeout(PATIENCE_MS);
 	beforeAll(async () => await stage.open(options));
 	afterAll(async () => await stage.close());
 	beforeEach(() => stage.reset());

@@ -21,23 +21,28 @@ interface Stopped {
 	late: string[];
 }
 
-/** Stops a run as soon as `when` holds. */
+/**
+ * Stops a run as soon as `when` holds. From then on time runs as on the wall, so that what is under way has the time
+ * that it is given, however busy the machine is.
+ */
 async function stopWhen(
 	when: () => boolean,
 	node: NodeName,
 	parameters: INodeParameters,
-	order: StepOrder,
+	{ paceAfter = 1, ...order }: StepOrder & { paceAfter?: number },
 ): Promise<Stopped> {
 	const outgoing = new Outgoing();
 	let before = Infinity;
 	const onReady = async ({ cancel }: Control) => {
 		while (!when()) await new Promise((resolve) => setImmediate(resolve));
+		stage.setPace(paceAfter);
 		before = outgoing.sent.length;
 		cancel();
 	};
 	try {
 		const run = await stage.run(node, parameters, { ...order, onReady: (it) => void onReady(it) });
-		// Long enough for whatever would still be sent: ten seconds of the nodes' time.
+		// Long enough for whatever would still be sent: twenty seconds of the nodes' time.
+		stage.setPace();
 		await new Promise((resolve) => setTimeout(resolve, 200));
 		expect(before).toBeGreaterThan(0);
 		return { run, late: outgoing.sent.slice(before) };
@@ -100,7 +105,6 @@ describe('a stop in the middle of thirty items', () => {
 	});
 
 	it('waits for the id of a request that is being paid for at that moment', async () => {
-		stage.setPace(1);
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'delay', ms: 100 } });
 		const order = { items: prompts('a boat') };
 		const { run, late } = await stopWhen(() => created() === 1, 'imageGeneration', {}, order);
@@ -111,7 +115,7 @@ describe('a stop in the middle of thirty items', () => {
 
 	it('says of which items nobody knows whether they were charged', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
-		const order = { items: prompts('a boat') };
+		const order = { items: prompts('a boat'), paceAfter: 50 };
 		const { run } = await stopWhen(() => created() === 1, 'imageGeneration', {}, order);
 		expect(run.status).toBe('canceled');
 		expect(run.logs).toContainEqual(
@@ -179,9 +183,10 @@ describe('a stop', () => {
 
 describe("the workflow's timeout", () => {
 	it('is as good as a stop', async () => {
+		stage.setPace(20);
 		const outgoing = new Outgoing();
 		let before = 0;
-		const timeoutMs = 250;
+		const timeoutMs = 500;
 		// Set after n8n's own timer, and so called after it.
 		const onReady = () => void setTimeout(() => (before = outgoing.sent.length), timeoutMs);
 		const order = { items: thirty(), settings: again, timeoutMs, onReady };

@@ -3,7 +3,10 @@ import type { Clock } from '../../client/ports';
 
 interface Timer {
 	at: number;
+	/** Called unless it was before. */
 	wake: () => void;
+	/** Whether it was woken, by time or by its signal. */
+	over: boolean;
 }
 
 /**
@@ -11,7 +14,8 @@ interface Timer {
  * same order.
  */
 export class VirtualTime implements Clock {
-	private timers: Timer[] = [];
+	/** The latest first, those of one moment in the order in which they were set: the next one is the last. */
+	private readonly timers: Timer[] = [];
 
 	/** @param start milliseconds since the Unix epoch */
 	constructor(private time = Date.UTC(2026, 0, 1)) {}
@@ -23,14 +27,17 @@ export class VirtualTime implements Clock {
 	async sleep(ms: number, signal?: AbortSignal): Promise<void> {
 		if (signal?.aborted) return;
 		await new Promise<void>((resolve) => {
-			const wake = () => {
-				this.timers = this.timers.filter((other) => other !== timer);
-				forget?.();
-				resolve();
+			const timer: Timer = {
+				at: this.time + Math.max(0, ms),
+				over: false,
+				wake: () => {
+					timer.over = true;
+					forget?.();
+					resolve();
+				},
 			};
-			const timer: Timer = { at: this.time + Math.max(0, ms), wake };
-			this.timers.push(timer);
-			const forget = signal && onAbort(signal, wake);
+			const forget = signal && onAbort(signal, timer.wake);
+			this.insert(timer);
 		});
 	}
 
@@ -58,11 +65,20 @@ export class VirtualTime implements Clock {
 		}
 	}
 
+	private insert(timer: Timer): void {
+		let [low, high] = [0, this.timers.length];
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (this.timers[middle].at > timer.at) low = middle + 1;
+			else high = middle;
+		}
+		this.timers.splice(low, 0, timer);
+	}
+
 	private earliest(): Timer | undefined {
-		return this.timers.reduce<Timer | undefined>(
-			(first, timer) => (first === undefined || timer.at < first.at ? timer : first),
-			undefined,
-		);
+		let timer = this.timers.pop();
+		while (timer?.over) timer = this.timers.pop();
+		return timer;
 	}
 }
 
