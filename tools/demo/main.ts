@@ -1,10 +1,8 @@
 // npm run demo: makes a picture and a video with the nodes, on this machine and without an account.
 import { resolve } from 'node:path';
 import { stopSignal } from '../stop-signal';
-import { runDemo } from './demo';
 import { readOptions, usage } from './options';
 import type { DemoOptions } from './options';
-import { report } from './report';
 import { Stopped, Trouble } from './trouble';
 
 const root = resolve(__dirname, '../..');
@@ -33,7 +31,11 @@ async function main(): Promise<void> {
 	const options = optionsOrExit();
 	if (options.help) return say(usage);
 	const signal = stopSignal(patienceMs);
+	say('A picture and a video by the nodes of this package, on this machine and without an account.\n');
 	try {
+		// Loaded after the first line: n8n's engine takes a while.
+		const { runDemo } = await import('./demo');
+		const { report } = await import('./report');
 		report(await runDemo(root, options, say, signal)).forEach(say);
 	} catch (error) {
 		if (error instanceof Stopped) return say('\nStopped. Nothing is left running.');
