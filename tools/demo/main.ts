@@ -1,4 +1,5 @@
 // npm run demo: makes a picture and a video with the nodes, on this machine and without an account.
+import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { stopSignal } from '../stop-signal';
 import { readOptions, usage } from './options';
@@ -27,15 +28,23 @@ function optionsOrExit(): DemoOptions {
 	}
 }
 
+/** Loaded after the first line is shown: n8n's engine takes a while. */
+function loadDemo() {
+	const load = createRequire(__filename);
+	const { runDemo } = load('./demo') as typeof import('./demo');
+	const { report } = load('./report') as typeof import('./report');
+	return { runDemo, report };
+}
+
 async function main(): Promise<void> {
 	const options = optionsOrExit();
 	if (options.help) return say(usage);
 	const signal = stopSignal(patienceMs);
-	say('A picture and a video by the nodes of this package, on this machine and without an account.\n');
+	say(
+		'A picture and a video by the nodes of this package, on this machine and without an account.\n',
+	);
 	try {
-		// Loaded after the first line: n8n's engine takes a while.
-		const { runDemo } = await import('./demo');
-		const { report } = await import('./report');
+		const { runDemo, report } = loadDemo();
 		report(await runDemo(root, options, say, signal)).forEach(say);
 	} catch (error) {
 		if (error instanceof Stopped) return say('\nStopped. Nothing is left running.');
