@@ -46,8 +46,8 @@ const PERMANENT = /^(ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/;
  * @param charging whether the request could have charged credits
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
-	const { code, connecting } = rootCause(failure);
-	if (connecting || (code !== null && NEVER_SENT.has(code))) {
+	const { code, phase } = rootCause(failure);
+	if (phase === 'connecting' || (phase === null && code !== null && NEVER_SENT.has(code))) {
 		return new GenerationError({
 			title: 'The service cannot be reached',
 			description:
@@ -65,10 +65,18 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 	});
 }
 
-/** Node's error code, and whether it came while connecting, from anywhere in the chain of causes. */
-function rootCause(failure: unknown): { code: string | null; connecting: boolean } {
+/** How far the connection was: systems report a host that is lost (EHOSTUNREACH) of one that stands, too. */
+type Phase = 'connecting' | 'connected';
+
+function phaseOf(syscall: unknown): Phase | null {
+	if (syscall === 'connect' || syscall === 'getaddrinfo') return 'connecting';
+	return /^(read|write)/.test(String(syscall)) ? 'connected' : null;
+}
+
+/** Node's error code, and how far the connection was if that is told, from anywhere in the chain of causes. */
+function rootCause(failure: unknown): { code: string | null; phase: Phase | null } {
 	let code: string | null = null;
-	let connecting = false;
+	let phase: Phase | null = null;
 	let link: unknown = failure;
 	// An error chain is short; the bound guards against one that loops.
 	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
@@ -79,9 +87,9 @@ function rootCause(failure: unknown): { code: string | null; connecting: boolean
 		if (code === 'EPROTO' && /wrong version number/.test(String(error.message))) {
 			code = 'ERR_SSL_WRONG_VERSION_NUMBER';
 		}
-		if (error.syscall === 'connect' || error.syscall === 'getaddrinfo') connecting = true;
+		phase = phaseOf(error.syscall) ?? phase;
 		// Node tries several addresses of one name, and wraps what each of them answered.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
-	return { code, connecting };
+	return { code, phase };
 }
