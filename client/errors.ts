@@ -76,6 +76,8 @@ interface ServiceErrorBody {
 	code: string | null;
 	message: string | null;
 	param: string | null;
+	/** Whether it has the code and the type that spec 2.5 promises. Gateways have errors of a similar form. */
+	complete: boolean;
 }
 
 /**
@@ -88,7 +90,7 @@ export function errorFromResponse(response: ServiceResponse, charging: boolean):
 	const { status } = response;
 	const own = readErrorBody(response.body);
 	const row = errorRow(own?.code ?? null, status);
-	const uncertain = charging && own === null && status >= 500;
+	const uncertain = charging && status >= 500 && !own?.complete;
 	return new GenerationError({
 		title: row.title,
 		description: sentences(
@@ -130,6 +132,7 @@ function readErrorBody(body: unknown): ServiceErrorBody | null {
 		code: (named as string | undefined) ?? null,
 		message: typeof message === 'string' ? message : null,
 		param: typeof param === 'string' ? param : null,
+		complete: typeof code === 'string' && typeof type === 'string',
 	};
 }
 
