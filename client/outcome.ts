@@ -50,7 +50,8 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 					code: 'unexpected_error',
 				});
 	if (generation === null || known.generation !== null) return known;
-	if (known.code === 'generation_not_found') {
+	// One that has been seen exists, whatever a later answer says.
+	if (known.code === 'generation_not_found' && generation.status === undefined) {
 		return known.with({ title: `Generation ${generation.id} does not exist` });
 	}
 	return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });
