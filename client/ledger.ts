@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 
-import { GenerationError, sentences } from './errors';
+import { GenerationError, sentences, type KnownGeneration } from './errors';
 import type { Generation } from './generation';
 import type { CreateRequest } from './service';
 
@@ -28,7 +28,7 @@ export class Ledger {
 	/** One key for an item's request: a changed prompt is a new request. */
 	key(itemIndex: number, request: CreateRequest): string {
 		const print = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 32);
-		return `${this.runIndex}:${itemIndex}:${print}`;
+		return this.prefix(itemIndex) + print;
 	}
 
 	find(key: string): LedgerEntry | undefined {
@@ -39,6 +39,20 @@ export class Ledger {
 	isOpen(key: string): boolean {
 		const entry = this.find(key);
 		return entry !== undefined && entry.id === undefined;
+	}
+
+	/**
+	 * The generation that an item is known to have paid for.
+	 *
+	 * @param key of its request; `null` where that was never built, so that any request of the item counts
+	 */
+	paidBy(itemIndex: number, key: string | null): KnownGeneration | null {
+		const keys = key === null ? this.keysOf(itemIndex) : [key];
+		for (const one of keys.reverse()) {
+			const { id, status } = this.entries[one] ?? {};
+			if (id !== undefined && status !== 'failed') return { id, status };
+		}
+		return null;
 	}
 
 	/** Written before the request leaves. */
@@ -54,6 +68,15 @@ export class Ledger {
 	/** The request was certainly not charged. */
 	withdraw(key: string): void {
 		delete this.entries[key];
+	}
+
+	private keysOf(itemIndex: number): string[] {
+		const prefix = this.prefix(itemIndex);
+		return Object.keys(this.entries).filter((key) => key.startsWith(prefix));
+	}
+
+	private prefix(itemIndex: number): string {
+		return `${this.runIndex}:${itemIndex}:`;
 	}
 }
 

@@ -102,7 +102,7 @@ class Pipeline<T> {
 			forget();
 		}
 		return {
-			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? stopped(job)),
+			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
 			firstFailed: this.firstFailed,
 			stats: {
 				...this.submission.stats,
@@ -148,6 +148,11 @@ class Pipeline<T> {
 		}
 	}
 
+	/** The outcome of a job that was never begun; an earlier try may have. */
+	private stopped(job: Job): Outcome<T> {
+		return { kind: 'stopped', generation: knownBefore(job, this.ports.ledger, null) };
+	}
+
 	private settle(job: Job, outcome: Outcome<T>): void {
 		this.outcomes.set(job, outcome);
 		if (outcome.kind !== 'error') return;
@@ -171,7 +176,7 @@ class Course {
 
 	get known(): KnownGeneration | null {
 		if (this.generation) return this.generation.item;
-		return this.job.id === undefined ? null : { id: this.job.id };
+		return knownBefore(this.job, this.ports.ledger, this.ledgerKey);
 	}
 
 	/** Comes to the generation: by its id, from the ledger, or by creating it. */
@@ -184,11 +189,10 @@ class Course {
 		}
 		if (!job.request) throw new TypeError('A job needs an id or a request');
 		const request = await job.request();
-		const key = ports.ledger.key(job.itemIndex, request);
-		const obtained = await submission.obtain(job, request, key);
+		this.ledgerKey = ports.ledger.key(job.itemIndex, request);
+		const obtained = await submission.obtain(job, request, this.ledgerKey);
 		this.generation = obtained.generation;
 		this.looks = obtained.takenUp ? 1 : 0;
-		this.ledgerKey = key;
 	}
 
 	/**
@@ -236,6 +240,7 @@ class Course {
 	}
 }
 
-function stopped<T>(job: Job): Outcome<T> {
-	return { kind: 'stopped', generation: job.id === undefined ? null : { id: job.id } };
+/** The generation of a job that this try has not come to: the one to wait for, or one that an earlier try has paid for. */
+function knownBefore(job: Job, ledger: Ledger, key: string | null): KnownGeneration | null {
+	return job.id === undefined ? ledger.paidBy(job.itemIndex, key) : { id: job.id };
 }
