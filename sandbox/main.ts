@@ -50,6 +50,7 @@ function optionsFrom(values: Values): SandboxOptions {
 function introduce(sandbox: Sandbox): void {
 	say(`Service  ${sandbox.url}  (a page for people is at /)`);
 	say(`Storage  ${sandbox.storageUrl}`);
+	say(`MCP      ${sandbox.url}/mcp`);
 	say('Keys');
 	for (const name of keyNames) say(`  ${name.padEnd(17)}${sandbox.keys[name]}`);
 	say('');

@@ -8,6 +8,7 @@ import { createApp } from './http/app';
 import { addControlRoutes } from './http/control';
 import { formatLine } from './http/log';
 import type { LogLine } from './http/log';
+import { addMcpRoutes } from './http/mcp';
 import { addRestRoutes } from './http/rest';
 import { addStatusPage } from './http/statusPage';
 import { addStorageRoutes } from './http/storage';
@@ -77,6 +78,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	};
 	addControlRoutes(rest, service);
 	addStatusPage(rest, service);
+	addMcpRoutes(rest, service, log);
 	addRestRoutes(rest, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);
 	addStorageRoutes(storage, service, library, log);
 	try {

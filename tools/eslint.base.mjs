@@ -49,6 +49,8 @@ export const toolingConfig = tseslint.config(
 			'import-x/default': 'off',
 			'import-x/named': 'off',
 			'import-x/namespace': 'off',
+			// The plugin does not know the package's `typesVersions`; tsc does.
+			'import-x/no-unresolved': ['error', { ignore: ['^@modelcontextprotocol/sdk/'] }],
 		},
 	},
 );

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { ApiKey } from '../accounts';
+import { errorAnswer } from '../errors';
+import type { ServiceError } from '../errors';
+import type { GenerationService, ServiceRequest } from '../service';
+
+/** What a tool answers: the text of its result is this body as JSON. */
+export interface ToolAnswer {
+	body: unknown;
+	failed: boolean;
+	/** For the log. */
+	happened: string;
+}
+
+/** The answer of a tool that has done its work. */
+export function succeeded(body: unknown, happened: string): ToolAnswer {
+	return { body, failed: false, happened };
+}
+
+/** A refusal as a tool answers it: the error body of spec 2.5 (spec 6.3). */
+export function refused({ row, message, param }: ServiceError): ToolAnswer {
+	return { body: errorAnswer(row, message, param).body, failed: true, happened: row };
+}
+
+/** One agent's connection: the key that it came with, and the service behind the connector. */
+export class McpConnection {
+	constructor(
+		readonly service: GenerationService,
+		readonly key: ApiKey,
+	) {}
+
+	/**
+	 * Has the service do what the same request at its REST interface would: with the same checks,
+	 * charges, limits and ordered faults. Throws where a fault keeps the answer back.
+	 */
+	async ask(request: Pick<ServiceRequest, 'method' | 'path' | 'query' | 'body'>) {
+		const headers = { authorization: `Bearer ${this.key.key}` };
+		const reply = this.service.handle({ ...request, headers });
+		if (reply.delayMs > 0) await sleep(reply.delayMs);
+		if (reply.delivery !== 'answer') {
+			throw new McpError(ErrorCode.InternalError, 'The service did not answer.');
+		}
+		const answer: ToolAnswer = {
+			body: reply.body,
+			failed: reply.status !== 200,
+			happened: reply.happened,
+		};
+		return answer;
+	}
+}

@@ -1,0 +1,64 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import {
+	CallToolRequestSchema,
+	ErrorCode,
+	ListToolsRequestSchema,
+	McpError,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { ServiceError } from '../errors';
+import type { Fields } from '../fields';
+import { refused } from './connection';
+import type { McpConnection, ToolAnswer } from './connection';
+import { mcpTools } from './tools';
+import type { McpTool } from './tools';
+
+const instructions =
+	'Generations are asynchronous: create_generation answers at once with an id, and check_generation ' +
+	'tells when the output is there. Each create_generation spends credits.';
+
+async function carryOut(
+	tool: McpTool,
+	connection: McpConnection,
+	args: Fields,
+): Promise<ToolAnswer> {
+	try {
+		return await tool.work(connection, args);
+	} catch (error) {
+		if (error instanceof ServiceError) return refused(error);
+		throw error;
+	}
+}
+
+/**
+ * The connector for one agent, on the official SDK. Its low-level server, since the tools are
+ * described in JSON Schema and the service itself checks their arguments.
+ *
+ * @param happened gets a line for the log for each tool that was called
+ */
+export function createMcpServer(
+	connection: McpConnection,
+	happened: (line: string) => void,
+): Server {
+	const info = { name: 'media-generation-sandbox', version: '1.0.0' };
+	const server = new Server(info, { capabilities: { tools: {} }, instructions });
+	server.setRequestHandler(ListToolsRequestSchema, () => ({
+		tools: mcpTools.map(({ name, description, annotations, inputSchema }) => ({
+			name,
+			description,
+			annotations,
+			inputSchema,
+		})),
+	}));
+	server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
+		const tool = mcpTools.find(({ name }) => name === params.name);
+		if (!tool) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+		const answer = await carryOut(tool, connection, params.arguments ?? {});
+		happened([tool.name, answer.happened].filter(Boolean).join(': '));
+		return {
+			content: [{ type: 'text', text: JSON.stringify(answer.body) }],
+			isError: answer.failed,
+		};
+	});
+	return server;
+}

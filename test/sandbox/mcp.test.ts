@@ -1,0 +1,235 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { KeyName } from '../../sandbox/accounts';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+
+let sandbox: Sandbox;
+let client: Client;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+	client = await connected();
+});
+afterAll(async () => {
+	await client.close();
+	await sandbox.close();
+});
+beforeEach(() => sandbox.reset());
+
+/** The SDK's own client, as an agent uses it. */
+async function connected(key: KeyName = 'main'): Promise<Client> {
+	const agent = new Client({ name: 'test', version: '1.0.0' });
+	const headers = { authorization: `Bearer ${sandbox.keys[key]}` };
+	const url = new URL(`${sandbox.url}/mcp`);
+	await agent.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+	return agent;
+}
+
+interface Answer {
+	failed: boolean;
+	body: Record<string, unknown>;
+}
+
+async function call(name: string, args: object = {}, agent = client): Promise<Answer> {
+	const result = (await agent.callTool({ name, arguments: { ...args } })) as CallToolResult;
+	const [content] = result.content;
+	if (content.type !== 'text') throw new Error('Not a text');
+	const body = JSON.parse(content.text) as Answer['body'];
+	return { failed: result.isError === true, body };
+}
+
+const boat = { type: 'image', model: 'lumen-turbo', prompt: 'A paper boat', size: '128x128' };
+
+async function finished(args: object = {}): Promise<string> {
+	const { body } = await call('create_generation', { ...boat, ...args });
+	const id = String(body.id);
+	sandbox.service.finish(id);
+	return id;
+}
+
+describe('the connector for agents (spec 1.6)', () => {
+	it('has six tools, each described with its arguments', async () => {
+		const { tools } = await client.listTools();
+		expect(tools.map(({ name }) => name)).toEqual([
+			'list_models',
+			'create_generation',
+			'check_generation',
+			'get_generation_details',
+			'list_library',
+			'get_balance',
+		]);
+		for (const { description, inputSchema } of tools) {
+			expect(description).toMatch(/\.$/);
+			expect(inputSchema.type).toBe('object');
+		}
+		expect(client.getServerCapabilities()).toEqual({ tools: {} });
+		expect(client.getInstructions()).toContain('credits');
+	});
+
+	it('lists the models of the catalogue, by type', async () => {
+		const all = await call('list_models');
+		const videos = await call('list_models', { type: 'video' });
+		expect(all.body.data).toHaveLength(16);
+		expect(videos.body.data).toHaveLength(9);
+		expect(await call('list_models', { type: 'sound' })).toMatchObject({
+			failed: true,
+			body: { error: { code: 'invalid_parameter', param: 'type' } },
+		});
+	});
+
+	it('creates a picture, charges it, and shows how it goes', async () => {
+		const made = await call('create_generation', {
+			...boat,
+			model: 'aurora-image-1',
+			seed: 7,
+			aspect_ratio: '1:1',
+			negative_prompt: 'text',
+		});
+		expect(made).toMatchObject({ failed: false, body: { status: 'pending', type: 'image' } });
+		const [entry] = sandbox.books.generations;
+		expect(entry).toMatchObject({
+			key: 'main',
+			charged: 8,
+			request: { parameters: { seed: 7, aspect_ratio: '1:1', negative_prompt: 'text' } },
+		});
+		expect((await call('get_balance')).body).toMatchObject({ balance: 99_992 });
+
+		sandbox.service.finish(entry.id);
+		const checked = await call('check_generation', { id: entry.id });
+		expect(checked.body).toMatchObject({ id: entry.id, status: 'completed' });
+		const [{ url }] = checked.body.data as Array<{ url: string }>;
+		const file = await fetch(url);
+		expect(file.headers.get('content-type')).toBe('image/png');
+		await file.arrayBuffer();
+	});
+
+	it('creates a video with the arguments of videos', async () => {
+		const { failed, body } = await call('create_generation', {
+			type: 'video',
+			model: 'aurora-motion-1',
+			prompt: 'A paper boat',
+			resolution: '480p',
+			duration: 2,
+			seed: 7,
+		});
+		expect([failed, body.type]).toEqual([false, 'video']);
+		const [{ charged, request }] = sandbox.books.generations;
+		expect(charged).toBe(10);
+		expect(request).toMatchObject({ resolution: '480p', duration: 2, seed: 7 });
+	});
+
+	it('tells what was asked for and paid, and shortens inline files', async () => {
+		const value = `data:image/png;base64,${'A'.repeat(4000)}`;
+		const inputs = [{ type: 'image', source: 'data', value }];
+		const id = await finished({ model: 'aurora-image-1', inputs });
+		const { body } = await call('get_generation_details', { id });
+		expect(body).toMatchObject({
+			id,
+			status: 'completed',
+			prompt: 'A paper boat',
+			credits_charged: 8,
+			credits_refunded: 0,
+			request: { inputs: [{ value: 'data:image/png;base64,…' }] },
+		});
+	});
+
+	it('lists the library of the account, newest first, in pages', async () => {
+		const ids = [await finished(), await finished(), await finished({ prompt: 'The third' })];
+		await call('create_generation', boat);
+		const first = await call('list_library', { limit: 2, type: 'image' });
+		const entries = first.body.data as Array<{ id: string; prompt: string; url: string }>;
+		expect(entries.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+		expect(entries[0]).toMatchObject({ prompt: 'The third', credits: 1, type: 'image' });
+		expect(first.body.has_more).toBe(true);
+		expect((await fetch(entries[0].url)).status).toBe(200);
+
+		const second = await call('list_library', { limit: 2, after: ids[1] });
+		expect(second.body).toMatchObject({ data: [{ id: ids[0] }], has_more: false });
+		expect((await call('list_library', { type: 'video' })).body.data).toEqual([]);
+		for (const args of [{ limit: 0 }, { type: 'sound' }, { after: 'nothing' }]) {
+			expect((await call('list_library', args)).failed).toBe(true);
+		}
+	});
+
+	it('keeps accounts apart', async () => {
+		const id = await finished();
+		const other = await connected('pro');
+		expect((await call('list_library', {}, other)).body.data).toEqual([]);
+		for (const tool of ['check_generation', 'get_generation_details']) {
+			expect(await call(tool, { id }, other)).toMatchObject({
+				failed: true,
+				body: { error: { code: 'generation_not_found' } },
+			});
+		}
+		await other.close();
+	});
+});
+
+describe('refusals', () => {
+	it.each<[KeyName, object, object]>([
+		['main', { model: 'nothing' }, { code: 'model_not_found', param: 'model' }],
+		['main', { type: 'video' }, { code: 'invalid_parameter', param: 'model' }],
+		['main', { type: 'sound' }, { code: 'invalid_parameter', param: 'type' }],
+		['main', { type: undefined }, { code: 'invalid_request', param: 'type' }],
+		['main', { prompt: 'Boat [reject: model_unavailable]' }, { code: 'model_unavailable' }],
+		['readOnly', {}, { code: 'forbidden' }],
+		['empty', {}, { code: 'insufficient_credits' }],
+		['pausedApp', {}, { code: 'CONNECTION_PAUSED' }],
+	])('are the text of the result (spec 6.3): %s %j', async (key, args, error) => {
+		const agent = await connected(key);
+		const answer = await call('create_generation', { ...boat, ...args }, agent);
+		expect(answer).toMatchObject({ failed: true, body: { error } });
+		expect(sandbox.books.generations).toEqual([]);
+		await agent.close();
+	});
+
+	it('come at the limits of plan and connected app, whatever the way in', async () => {
+		sandbox.service.occupy('main', 10);
+		const full = await call('create_generation', boat);
+		expect(full.body).toMatchObject({ error: { code: 'CONCURRENCY_LIMIT_REACHED' } });
+
+		const app = await connected('connectedApp');
+		const costly = { ...boat, type: 'video', model: 'aurora-motion-1', duration: 8 };
+		const answers = [];
+		for (let count = 0; count < 7; count++)
+			answers.push(await call('create_generation', costly, app));
+		expect(answers.map(({ failed }) => failed)).toEqual([...Array(6).fill(false), true]);
+		expect(answers[6].body).toMatchObject({ error: { code: 'CONNECTION_LIMIT_REACHED' } });
+		await app.close();
+	});
+
+	it.each<KeyName>(['revoked', 'expired'])('come before all else: the key "%s"', async (key) => {
+		await expect(connected(key)).rejects.toMatchObject({ code: 401 });
+	});
+
+	it('take effect at once where a key is revoked', async () => {
+		const agent = await connected('second');
+		sandbox.service.accounts.keyOf('second').state = 'revoked';
+		await expect(call('get_balance', {}, agent)).rejects.toMatchObject({ code: 401 });
+		await agent.close();
+	});
+
+	it('also come from faults, and an answer that is lost was paid for all the same', async () => {
+		sandbox.faults.order({ on: 'create', action: { kind: 'error', code: 'server_error' } });
+		expect((await call('create_generation', boat)).body).toMatchObject({
+			error: { code: 'server_error' },
+		});
+		sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		await expect(call('create_generation', boat)).rejects.toThrow('did not answer');
+		expect(sandbox.books.totals.created).toBe(1);
+	});
+
+	it('of the protocol itself', async () => {
+		await expect(call('paint')).rejects.toThrow('Unknown tool: paint');
+		const headers = { authorization: `Bearer ${sandbox.keys.main}` };
+		const url = `${sandbox.url}/mcp`;
+		const statuses = [
+			await fetch(url),
+			await fetch(url, { headers }),
+			await fetch(url, { method: 'POST', headers, body: 'no JSON' }),
+		].map(({ status }) => status);
+		expect(statuses).toEqual([401, 405, 406]);
+	});
+});
