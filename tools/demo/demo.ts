@@ -58,6 +58,7 @@ export async function runDemo(
 
 async function build(root: string, say: Say, signal: AbortSignal): Promise<void> {
 	if (await isBuilt(root)) return say('The nodes in dist/ are up to date.');
+	throwIfStopped(signal);
 	say('Building the nodes ...');
 	const begun = performance.now();
 	await buildNodes(root, signal);
