@@ -94,13 +94,18 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	};
 }
 
-/** List scheduling: each generation begins as soon as a slot is free. @returns seconds */
-export function idealMakespan(durations: number[], slots: number): number {
+/**
+ * List scheduling: each generation begins as soon as it has come and a slot is free.
+ *
+ * @param arrivals when they come; all at the start where none are given
+ * @returns seconds until the last has ended
+ */
+export function idealMakespan(durations: number[], slots: number, arrivals: number[] = []): number {
 	const freeAt = new Array<number>(slots).fill(0);
-	for (const duration of durations) {
+	durations.forEach((duration, index) => {
 		const first = freeAt.indexOf(Math.min(...freeAt));
-		freeAt[first] += duration;
-	}
+		freeAt[first] = Math.max(freeAt[first], arrivals[index] ?? 0) + duration;
+	});
 	return Math.max(...freeAt);
 }
 

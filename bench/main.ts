@@ -5,16 +5,17 @@ import { join } from 'node:path';
 import { startSandbox } from '../sandbox/server';
 import { runBatch, type BatchCase, type BatchResult } from './batch';
 import { runDownload, type DownloadCase } from './download';
+import { runScale } from './scale';
 import { runScaled, TIME_SCALE } from './scaled';
 import { printTable } from './table';
 
 /**
  * `npm run bench`: what we claim about speed and memory, measured again. Writes `bench/results.json`.
- * `npm run bench -- batch` (or `scaled`, `download`) runs one part, and leaves the results of the others.
+ * `npm run bench -- batch` (or `scaled`, `scale`, `download`) runs one part, and leaves the results of the others.
  */
 
 /** Each case in virtual time is run with so many random lists of generation times. */
-const SEEDS = 50;
+const SEEDS = 200;
 const RESULTS = join(__dirname, 'results.json');
 
 const lists = [10, 30].flatMap((seconds) => [0, 0.3].map((sigma) => ({ seconds, sigma })));
@@ -29,6 +30,7 @@ const downloads: DownloadCase[] = [
 const parts: Record<string, () => Promise<unknown>> = {
 	batch: benchBatches,
 	scaled: benchScaled,
+	scale: benchScale,
 	download: benchDownloads,
 };
 
@@ -57,8 +59,8 @@ async function benchBatches(): Promise<unknown> {
 		for (let seed = 1; seed <= SEEDS; seed++) results.push(await runBatch({ ...batch, seed }));
 		rows.push({
 			batch: batch.name,
-			'makespan / ideal': fixed(mean(results.map(({ ratio }) => ratio)), 3),
-			worst: fixed(Math.max(...results.map(({ ratio }) => ratio)), 3),
+			'makespan / ideal': fixed(mean(results.map(({ ratio }) => ratio)), 2),
+			'worst list': fixed(Math.max(...results.map(({ ratio }) => ratio)), 2),
 			'looks per generation': fixed(mean(results.map((result) => result.looksPerGeneration)), 2),
 			'one every 3 s': fixed(mean(results.map((result) => result.plainLooksPerGeneration)), 2),
 			'most above it': Math.max(...results.map(({ excessLooks }) => excessLooks)),
@@ -85,6 +87,31 @@ async function benchScaled(): Promise<unknown> {
 		rows,
 	);
 	return { timeScale: TIME_SCALE, rows };
+}
+
+/** Why the pauses between probes for a slot grow to ten seconds: shorter ones cost requests, longer ones let slots idle. */
+async function benchScale(): Promise<unknown> {
+	const executions = 10_000;
+	const limit = 25;
+	const load = 0.95;
+	const rows = [];
+	for (const maxProbeSeconds of [5, 10, 20, 30]) {
+		const shared = { executions, limit, load, seconds: 20, seed: 1 };
+		const result = await runScale({ ...shared, maxProbeSeconds });
+		rows.push({
+			'longest pause (s)': maxProbeSeconds,
+			'slots busy, of the ideal': fixed(result.ofIdeal, 3),
+			'median wait (s)': fixed(result.medianWait, 1),
+			'longest wait (s)': fixed(result.longestWait, 0),
+			'longest / median': fixed(result.longestWait / result.medianWait, 0),
+			'requests per generation': fixed(result.requestsPerGeneration, 1),
+		});
+	}
+	printTable(
+		`${executions} executions that share a limit of ${limit}, load ${load}, virtual time`,
+		rows,
+	);
+	return { executions, limit, load, rows };
 }
 
 async function benchDownloads(): Promise<unknown> {

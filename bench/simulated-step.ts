@@ -22,6 +22,8 @@ export interface SimulatedStep {
 	timeoutMs: number;
 	/** What the catalogue says of the model, in milliseconds. */
 	expectedMs: number | null;
+	/** The longest pause between two probes for a slot, where it is not the usual one. */
+	maxProbeSeconds?: number;
 }
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
@@ -51,7 +53,12 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			observe: async (_, generation) => await client.status(generation.item.id),
 			finish: async (_, generation) => ({ generation, output: null }),
 		},
-		{ maxConcurrent: step.maxConcurrent, maxFinishing: 3, stopOnError: false },
+		{
+			maxConcurrent: step.maxConcurrent,
+			maxFinishing: 3,
+			stopOnError: false,
+			maxProbeSeconds: step.maxProbeSeconds,
+		},
 	);
 }
 

@@ -84,10 +84,11 @@ function rootCause(failure: unknown): { code: string | null; phase: Phase | null
 			Record<'code' | 'syscall' | 'message' | 'cause' | 'errors', unknown>
 		>;
 		if (typeof error.code === 'string') code = error.code;
+		phase = phaseOf(error.syscall) ?? phase;
 		if (code === 'EPROTO' && /wrong version number/.test(String(error.message))) {
 			code = 'ERR_SSL_WRONG_VERSION_NUMBER';
+			phase = 'connecting';
 		}
-		phase = phaseOf(error.syscall) ?? phase;
 		// Node tries several addresses of one name, and wraps what each of them answered.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}

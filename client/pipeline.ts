@@ -35,6 +35,8 @@ export interface PipelineSettings {
 	maxFinishing: number;
 	/** True: the first error ends the step; what is in flight comes to its id, not to its end. */
 	stopOnError: boolean;
+	/** The longest pause between two probes for a slot, in seconds, where it is not the usual one. */
+	maxProbeSeconds?: number;
 }
 
 /** What happened on the way, for the step's summary. */
@@ -85,7 +87,11 @@ class Pipeline<T> {
 		private readonly ports: PipelinePorts<T>,
 		private readonly settings: PipelineSettings,
 	) {
-		this.submission = new Submission({ ...ports, halt: this.halt.signal });
+		this.submission = new Submission({
+			...ports,
+			halt: this.halt.signal,
+			maxProbeSeconds: settings.maxProbeSeconds,
+		});
 		this.finishSlot = limit(settings.maxFinishing);
 	}
 

@@ -15,6 +15,8 @@ export interface SlotGatePorts {
 	random: Random;
 	/** Ends all waiting. */
 	signal: AbortSignal;
+	/** The longest pause between two probes, in seconds; `MAX_PROBE_SECONDS` unless given. */
+	maxProbeSeconds?: number;
 }
 
 /**
@@ -93,7 +95,8 @@ export class SlotGate {
 		this.limited = true;
 		this.lastRefusal = error;
 		this.starvedSince ??= now;
-		this.probeAt = now + backoffDelay(this.refusals++, this.ports.random, MAX_PROBE_SECONDS);
+		const { random, maxProbeSeconds = MAX_PROBE_SECONDS } = this.ports;
+		this.probeAt = now + backoffDelay(this.refusals++, random, maxProbeSeconds);
 	}
 
 	/** Waits until asking makes sense again. @returns whether it is only a probe, no slot being known to be free */

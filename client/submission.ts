@@ -19,6 +19,7 @@ export interface SubmissionPorts {
 	random: Random;
 	/** Ends the step: nothing more is submitted. */
 	halt: AbortSignal;
+	maxProbeSeconds?: number;
 }
 
 export interface Obtained {
