@@ -21,6 +21,7 @@ async function listPackage() {
 		output: 'hide',
 	});
 	if (code !== 0) throw new Error(`npm pack failed:\n${stderr}`);
+	// One entry a package: in an array, or, as newer releases of npm have it, by its name.
 	const [report] = Object.values(JSON.parse(stdout));
 	return { size: report.size, paths: report.files.map(({ path }) => path) };
 }
@@ -28,7 +29,7 @@ async function listPackage() {
 function findStrangers(paths) {
 	return paths
 		.filter((path) => !allowedPaths.some((allowed) => allowed.test(path)))
-		.map((path) => `${path} does not belong into the package`);
+		.map((path) => `${path} does not belong in the package`);
 }
 
 function findMissing(paths, { nodes, credentials }) {
@@ -65,6 +66,11 @@ function findMissingIcons(paths) {
 				.filter((icon) => !existsSync(join(root, icon)))
 				.map((icon) => `${path} names the icon ${icon}, which is missing`);
 		});
+}
+
+if (!existsSync(join(root, 'dist'))) {
+	console.error('There is no dist to look at: npm run build');
+	process.exit(1);
 }
 
 const { n8n } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
