@@ -21,7 +21,7 @@ const KEY_REFUSED: ErrorRow = {
 const OUT_OF_CREDITS: ErrorRow = {
 	title: 'Not enough credits',
 	advice:
-		'Top up the account, or lower the cost (fewer items, a cheaper model, a shorter or smaller output). Then run the step again: what is already paid for is taken up, not paid twice.',
+		'Top up the account, or lower the cost (fewer items, a cheaper model, a shorter or smaller output). Then retry the execution from the list of executions: what is already paid for is taken up, not paid twice.',
 	stopsSubmitting: true,
 };
 
@@ -53,7 +53,8 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 	CONNECTION_PAUSED: {
 		title: 'The connected app is paused',
-		advice: 'Resume it in the app under API / MCP Access, Connected apps. Then run the step again.',
+		advice:
+			'Resume it in the app under API / MCP Access, Connected apps. Then retry the execution from the list of executions.',
 		stopsSubmitting: true,
 	},
 	model_not_found: {
@@ -66,7 +67,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 	generation_in_progress: {
 		title: 'A conflicting generation is already running',
-		advice: 'Wait until it has finished, then run the step again.',
+		advice: 'Wait until it has finished, then retry the execution from the list of executions.',
 	},
 	payload_too_large: {
 		title: 'The request is too large',

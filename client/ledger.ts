@@ -91,7 +91,7 @@ export function uncertainCharge(cause: GenerationError | null): GenerationError 
 		description: sentences(
 			cause === null ? 'It was sent in an earlier try of this step' : cause.message,
 			cause?.status ? `HTTP ${cause.status}` : null,
-			'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and run the step again',
+			'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and retry',
 		),
 		code: 'uncertain_charge',
 		status: cause?.status,

@@ -21,7 +21,7 @@ export function stepError(
 		error.description,
 		others > 0 && `${others} more ${others === 1 ? 'item' : 'items'} failed`,
 		paid.length > 0 &&
-			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. Running the step again takes these up without paying again`,
+			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. Retry On Fail, and Retry in the list of executions, take these up without paying again; a new execution would pay anew`,
 		`Code: ${error.code}${error.status === null ? '' : `, HTTP ${error.status}`}`,
 	);
 	return nodeError(context, error, failed, description, {

@@ -78,7 +78,7 @@ describe('the error of a step that stops', () => {
 		];
 		const error = stepError(context, failed, 1, outcomes);
 		expect(error.description).toContain(
-			'Already paid for: a (completed), b (processing), c. Running the step again takes these up without paying again.',
+			'Already paid for: a (completed), b (processing), c. Retry On Fail, and Retry in the list of executions, take these up without paying again; a new execution would pay anew.',
 		);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
