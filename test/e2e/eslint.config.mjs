@@ -7,7 +7,14 @@ export default [
 			// From the package of this folder, which only the end-to-end tests install.
 			'import-x/no-unresolved': [
 				'error',
-				{ ignore: ['^flatted$', '^playwright-core$', '^@n8n/scan-community-package/'] },
+				{
+					ignore: [
+						'^@20minutes/s3rver$',
+						'^flatted$',
+						'^playwright-core$',
+						'^@n8n/scan-community-package/',
+					],
+				},
 			],
 		},
 	},

@@ -3,12 +3,12 @@ import { delimiter, join } from 'node:path';
 
 import { run } from '../../tools/run.mjs';
 
-/** The programs that the tests start, and the packages of Debian that bring them. */
-const programs = [
-	{ name: 'chromium', package: 'chromium', find: () => onPath('chromium') },
-	{ name: 'redis-server', package: 'redis-server', find: () => onPath('redis-server') },
-	{ name: 'PostgreSQL', package: 'postgresql', find: postgresFolder },
-];
+/** The programs that the tests start, by the packages of Debian that bring them. */
+const programs = {
+	chromium: () => onPath('chromium'),
+	'redis-server': () => onPath('redis-server'),
+	postgresql: postgresFolder,
+};
 
 function onPath(name) {
 	const folders = (process.env.PATH ?? '').split(delimiter);
@@ -34,7 +34,7 @@ function postgresFolder() {
 }
 
 function missing() {
-	return programs.filter(({ find }) => !find());
+	return Object.keys(programs).filter((name) => !programs[name]());
 }
 
 async function apt(...args) {
@@ -49,17 +49,21 @@ async function install(packages) {
 	await apt('install', '-y', '-qq', '--no-install-recommends', ...packages);
 }
 
-/** Makes sure that the programs are there. Root on a Debian gets them; others are told what to do. */
+/**
+ * Makes sure that the programs are there. Root on a Debian gets them; others are told what to do.
+ *
+ * @returns {Promise<Record<string, string>>} where each is
+ */
 export async function ensureProgramsOrExit() {
 	try {
-		const packages = missing().map((program) => program.package);
+		const packages = missing();
 		if (packages.length > 0 && process.getuid?.() === 0 && onPath('apt-get'))
 			await install(packages);
-		const names = missing().map(({ name }) => name);
-		if (names.length > 0)
-			throw new Error(`These tests need ${names.join(', ')}: install them first.`);
+		const still = missing().join(', ');
+		if (still) throw new Error(`These tests need ${still}: install them first.`);
 	} catch (error) {
 		console.error(`\n${error.message}`);
 		process.exit(1);
 	}
+	return Object.fromEntries(Object.entries(programs).map(([name, find]) => [name, find()]));
 }

@@ -12,18 +12,15 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const output = join(root, 'output', 'e2e');
 const resultsFile = join(output, 'jest.json');
 
-async function runTests(args) {
+async function runTests(programs, args) {
 	mkdirSync(output, { recursive: true });
 	rmSync(resultsFile, { force: true });
 	const types = await run('tsc', ['-p', folder]);
 	if (types.code !== 0) return types.code;
-	const report = ['--json', `--outputFile=${resultsFile}`];
-	const { code } = await run('jest', [
-		'--config',
-		join(folder, 'jest.config.js'),
-		...report,
-		...args,
-	]);
+	const env = { MEDIA_E2E_PROGRAMS: JSON.stringify(programs) };
+	const config = join(folder, 'jest.config.js');
+	const options = ['--config', config, '--json', `--outputFile=${resultsFile}`];
+	const { code } = await run('jest', [...options, ...args], { env });
 	return code;
 }
 
@@ -38,8 +35,8 @@ function readTotals() {
 const started = Date.now();
 await ensureDependenciesOrExit();
 await ensureDependenciesOrExit(folder);
-await ensureProgramsOrExit();
-const code = await runTests(process.argv.slice(2));
+const programs = await ensureProgramsOrExit();
+const code = await runTests(programs, process.argv.slice(2));
 const { passed, failed } = readTotals();
 if (code !== 0 && passed + failed === 0) console.log('\nNo test has run.');
 if (code !== 0) console.log(`\nWhat n8n and the sandbox have logged is in ${output}.`);

@@ -1,6 +1,7 @@
 /** The user's Stop in the middle of a batch. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Stage } from './support/stage';
+import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 
 let stage: Stage;
@@ -10,14 +11,6 @@ beforeAll(async () => {
 });
 afterAll(async () => await stage?.close());
 
-async function until(check: () => boolean): Promise<void> {
-	const deadline = Date.now() + 30_000;
-	while (!check()) {
-		if (Date.now() > deadline) throw new Error('What was waited for has not come.');
-		await delay(50);
-	}
-}
-
 it('ends all requests at once, also with Retry On Fail', async () => {
 	const prompts = promptsNamed('Stopped', 30);
 	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1000 };
@@ -25,7 +18,10 @@ it('ends all requests at once, also with Retry On Fail', async () => {
 	const id = await stage.executions.run(workflow, trigger);
 	const { requests, books } = stage.sandbox;
 	// The second round has begun: slots are taken again as generations finish, and files come in.
-	await until(() => books.totals.created > 10 && requests.on('download').length > 0);
+	await until(
+		'a second round',
+		() => books.totals.created > 10 && requests.on('download').length > 0,
+	);
 
 	await stage.executions.stop(id);
 	const answered = Date.now();

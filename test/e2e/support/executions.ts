@@ -3,8 +3,10 @@ import { parse } from 'flatted';
 import type {
 	ExecutionStatus,
 	IBinaryData,
+	IDataObject,
 	INodeExecutionData,
 	IRunExecutionData,
+	ITaskData,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import type { Rest, Workflow } from '../../../tools/n8n/rest';
@@ -26,12 +28,24 @@ const underWay: ExecutionStatus[] = ['new', 'running', 'waiting'];
 export class Executions {
 	constructor(private readonly rest: Rest) {}
 
-	/** Runs a workflow as the editor's button does, and returns the execution's id. */
-	async run(workflow: Workflow, trigger: string): Promise<string> {
+	/**
+	 * Runs a workflow as the editor's button does, and returns the execution's id.
+	 *
+	 * @param json what the trigger puts out, as the editor's chat gives it; a manual trigger needs none
+	 */
+	async run(workflow: Workflow, trigger: string, json?: IDataObject): Promise<string> {
+		const data: ITaskData | undefined = json && {
+			startTime: Date.now(),
+			executionIndex: 0,
+			executionTime: 0,
+			executionStatus: 'success',
+			source: [],
+			data: { main: [[{ json }]] },
+		};
 		const { executionId } = await this.rest.send<{ executionId: string }>(
 			'POST',
 			`/workflows/${workflow.id}/run`,
-			{ workflowData: workflow, triggerToStartFrom: { name: trigger } },
+			{ workflowData: workflow, triggerToStartFrom: { name: trigger, data } },
 		);
 		return executionId;
 	}

@@ -54,9 +54,9 @@ export class Stage {
 		}
 	}
 
-	/** Saves a workflow whose nodes have the stage's credential. */
-	async save(file: WorkflowFile): Promise<Workflow> {
-		return await this.rest.createWorkflow(file, this.credential);
+	/** Saves a workflow whose nodes have the stage's credential, and the others where they name them. */
+	async save(file: WorkflowFile, ...others: Credential[]): Promise<Workflow> {
+		return await this.rest.createWorkflow(file, this.credential, ...others);
 	}
 
 	/** Ends n8n with everything that it has started, and the sandbox; the logs stay. */

@@ -8,7 +8,16 @@ export interface Surroundings {
 	tarball: string;
 }
 
+/** Programs of this machine that the tests start. */
+export interface Programs {
+	chromium: string;
+	'redis-server': string;
+	/** The folder that holds `initdb` and `postgres`. */
+	postgresql: string;
+}
+
 const variable = 'MEDIA_E2E_SURROUNDINGS';
+const programsVariable = 'MEDIA_E2E_PROGRAMS';
 
 /** The folder of the package under test. */
 export const repository = resolve(__dirname, '../../..');
@@ -25,7 +34,16 @@ export function provide(surroundings: Surroundings): void {
 
 /** What `setup` has made. Throws outside of the tests. */
 export function surroundings(): Surroundings {
-	const text = process.env[variable];
+	return read(variable) as Surroundings;
+}
+
+/** What `run.mjs` has found or installed. Throws outside of the tests. */
+export function programs(): Programs {
+	return read(programsVariable) as Programs;
+}
+
+function read(name: string): unknown {
+	const text = process.env[name];
 	if (text === undefined) throw new Error('Run the end-to-end tests with npm run test:e2e.');
-	return JSON.parse(text) as Surroundings;
+	return JSON.parse(text);
 }

@@ -1,0 +1,139 @@
+/** What a user sees: the nodes in n8n's editor, in a real browser. */
+import { join } from 'node:path';
+import { readWorkflowFile } from '../../tools/n8n/rest';
+import { Editor } from './support/browser';
+import { owner, Stage } from './support/stage';
+import { repository } from './support/surroundings';
+import { until } from './support/until';
+
+let stage: Stage;
+let editor: Editor;
+
+beforeAll(async () => {
+	// The catalogue states its times as they are in life.
+	stage = await Stage.open({
+		name: 'browser',
+		sandbox: { timeScale: 1, generationSeconds: 3 },
+	});
+	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
+});
+afterAll(async () => {
+	await editor?.close();
+	await stage?.close();
+});
+
+/** Of the browser's own types, which this repository does not load, what is looked at here. */
+interface Picture {
+	decode(): Promise<void>;
+	naturalWidth: number;
+	naturalHeight: number;
+}
+interface Video {
+	readyState: number;
+	videoWidth: number;
+	videoHeight: number;
+	duration: number;
+}
+
+const wrongKey = `svc_live_${'0'.repeat(40)}`;
+
+async function addFromPanel(words: string, name: string): Promise<void> {
+	await editor.search(words);
+	await editor.part('node-creator-item-name').getByText(name, { exact: true }).click();
+	await editor.page.getByRole('button', { name: 'Add to workflow' }).click();
+	await editor.part('ndv').waitFor();
+}
+
+describe('the node panel', () => {
+	it('finds the nodes by the words that people use', async () => {
+		await editor.openWorkflow();
+		const first = async (words: string) => (await editor.search(words))[0];
+		expect(await first('text to image')).toBe('Image Generation');
+		expect(await first('generate image')).toBe('Image Generation');
+		expect(await first('text to video')).toBe('Video Generation');
+		expect(await first('generate video')).toBe('Video Generation');
+		expect(await first('credits')).toBe('Generation Credits');
+		expect(await editor.search('balance')).toContain('Generation Credits');
+		expect(await editor.search('image')).toContain('Image Generation');
+		expect(await editor.search('poll')).toContain('Wait for Completion');
+		expect(await editor.search('models')).toContain('Generation Models');
+		expect((await editor.search('media')).slice(0, 5).sort()).toEqual([
+			'Generation Credits',
+			'Generation Models',
+			'Image Generation',
+			'Video Generation',
+			'Wait for Completion',
+		]);
+		await editor.shoot('node-panel');
+	});
+});
+
+describe('a node from the panel', () => {
+	it('offers the models of the live catalogue, and searches them', async () => {
+		await editor.openWorkflow();
+		await addFromPanel('text to image', 'Image Generation');
+		await editor.part('rlc-input').click();
+		const items = editor.part('rlc-item');
+		await items.first().waitFor();
+		expect(await items.count()).toBe(7);
+		await editor.shoot('model-picker');
+
+		await editor.part('rlc-search').fill('kestrel');
+		await until('two models are left', async () => (await items.count()) === 2);
+		expect((await items.allInnerTexts())[0]).toContain('Kestrel Vision XL');
+		await items.first().click();
+		expect(await editor.part('rlc-input').inputValue()).toContain('Kestrel Vision XL');
+	});
+
+	it('tests its credential: green with the key, red with another one', async () => {
+		await editor.part('credential-edit-button').click();
+		const dialog = editor.part('editCredential-modal');
+		await dialog.getByText('Connection tested successfully').waitFor();
+		await editor.shoot('credential');
+
+		const key = editor.part('parameter-input-apiKey').locator('input');
+		await key.fill(wrongKey);
+		await editor.part('credential-save-button').click();
+		await dialog.getByText('Couldn’t connect with these settings').waitFor();
+		await editor.shoot('credential-wrong');
+		expect(await dialog.innerText()).not.toContain(wrongKey);
+
+		await key.fill(stage.sandbox.keys.main);
+		await editor.part('credential-save-button').click();
+		await dialog.getByText('Connection tested successfully').waitFor();
+	});
+});
+
+describe('the main example', () => {
+	it('shows its picture and its video in the output panel', async () => {
+		const file = await readWorkflowFile(join(repository, 'examples', 'main.json'));
+		const workflow = await stage.save(file);
+		await editor.openWorkflow(workflow.id);
+		await editor.execute(7);
+		await editor.shoot('workflow');
+
+		await editor.openNode('Create Picture');
+		await editor.part('ndv-view-binary-data').click();
+		const output = editor.part('output-panel');
+		const picture = output.locator('img[src*="binary-data"]');
+		await picture.waitFor();
+		const drawn = await picture.evaluate(async (image: Picture) => {
+			await image.decode();
+			return [image.naturalWidth, image.naturalHeight];
+		});
+		expect(drawn).toEqual([1368, 768]);
+		await editor.shoot('picture');
+		await editor.closeNode();
+
+		await editor.openNode('Collect Video');
+		await editor.part('ndv-view-binary-data').click();
+		const video = output.locator('video');
+		await video.waitFor();
+		const seen = await video.evaluate(async (film: Video) => {
+			while (film.readyState < 3) await new Promise((resolve) => setTimeout(resolve, 100));
+			return [film.videoWidth, film.videoHeight, film.duration];
+		});
+		expect(seen).toEqual([1280, 720, 4]);
+		await editor.shoot('video');
+	});
+});

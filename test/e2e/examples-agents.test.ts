@@ -1,0 +1,137 @@
+/** The examples for agents as their files are: a chat model on a script, and the MCP connector. */
+import { play, readExample } from './support/examples';
+import { itemsOf } from './support/executions';
+import type { Execution } from './support/executions';
+import { ChatModel } from './support/chat-model';
+import type { ChatRequest } from './support/chat-model';
+import { Stage } from './support/stage';
+
+let stage: Stage;
+
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'examples-agents' });
+});
+afterAll(async () => await stage?.close());
+beforeEach(() => stage.sandbox.reset());
+
+/** What the last tool has answered, as the chat model gets it. */
+function lastAnswer({ messages }: ChatRequest): Array<Record<string, unknown>> {
+	const { role, content } = messages[messages.length - 1];
+	if (role !== 'tool') throw new Error(`The last message is from: ${role}`);
+	return JSON.parse(String(content)) as Array<Record<string, unknown>>;
+}
+
+async function chat(model: ChatModel, chatInput: string): Promise<Execution> {
+	const data = { apiKey: 'test', url: model.url, header: false };
+	const credential = await stage.rest.saveCredential('OpenAI account', 'openAiApi', data);
+	return await play(stage, await readExample('ai-agent'), {
+		credentials: [credential],
+		trigger: 'When chat message received',
+		json: { sessionId: 'test', action: 'sendMessage', chatInput },
+	});
+}
+
+describe('ai-agent', () => {
+	it('answers with the URL of a picture that it had made', async () => {
+		const model = await ChatModel.open(
+			() => ({ tool: 'List_Models', args: { type: 'image' } }),
+			(request) => {
+				const [{ id }] = lastAnswer(request);
+				const prompt = 'A red fox in a snowy forest';
+				return { tool: 'Create_Picture', args: { model: id, prompt, aspect_ratio: '16:9' } };
+			},
+			(request) => ({ text: `Here it is: ${String(lastAnswer(request)[0].url)}` }),
+		);
+		const execution = await chat(model, 'Draw me a fox in a snowy forest, wide format.');
+		await model.close();
+
+		const [{ tools, messages }] = model.requests;
+		expect(tools?.map(({ function: { name } }) => name).sort()).toEqual([
+			'Check_Credits',
+			'Collect_Generation',
+			'Create_Picture',
+			'List_Models',
+			'Start_Video',
+		]);
+		expect(messages.at(-1)?.content).toContain('Draw me a fox');
+		const [made, ...others] = stage.sandbox.books.generations;
+		expect(others).toEqual([]);
+		expect(made.request).toMatchObject({
+			model: 'aurora-image-1',
+			prompt: 'A red fox in a snowy forest',
+			parameters: { aspect_ratio: '16:9' },
+		});
+		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
+		const url = String(output).replace('Here it is: ', '');
+		const picture = await fetch(url);
+		expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+	});
+
+	it('starts a video, and collects it by its id', async () => {
+		const prompt = 'Snow falls around a sleeping fox';
+		const model = await ChatModel.open(
+			() => ({ tool: 'Start_Video', args: { model: 'aurora-motion-1', prompt, image_url: '' } }),
+			(request) => ({ tool: 'Collect_Generation', args: { id: lastAnswer(request)[0].id } }),
+			(request) => ({ text: `Here it is: ${String(lastAnswer(request)[0].url)}` }),
+		);
+		const execution = await chat(model, 'And a short video of it sleeping.');
+		await model.close();
+		const [made] = stage.sandbox.books.generations;
+		expect(made).toMatchObject({ state: 'completed', prompt });
+		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
+		expect(output).toContain(`/media-outputs/${made.id}.mp4`);
+	});
+
+	it('tells the chat model what went wrong', async () => {
+		const model = await ChatModel.open(
+			() => ({ tool: 'Create_Picture', args: { model: 'nothing', prompt: 'A fox' } }),
+			({ messages }) => ({ text: `That failed: ${messages.at(-1)?.content}` }),
+		);
+		const execution = await chat(model, 'Draw a fox.');
+		await model.close();
+		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
+		expect(output).toMatch(/model/i);
+		expect(output).toMatch(/nothing/);
+		expect(stage.sandbox.books.generations).toEqual([]);
+	});
+});
+
+describe('mcp-asset-library', () => {
+	it('reaches all six tools, and fetches what was created there', async () => {
+		const example = await readExample('mcp-asset-library');
+		// The only thing to enter, as the note says.
+		const entered = JSON.stringify(example).replace(
+			'https://api.example.com/mcp',
+			`${stage.sandbox.url}/mcp`,
+		);
+		const token = { token: stage.sandbox.keys.main };
+		const bearer = await stage.rest.saveCredential(
+			'Media Generation connector',
+			'httpBearerAuth',
+			token,
+		);
+		const entry = JSON.parse(entered) as typeof example;
+		const execution = await play(stage, entry, { credentials: [bearer] });
+		const answer = (node: string) => {
+			const { content } = itemsOf(execution, node)[0].json as {
+				content: Array<{ text: Record<string, unknown> }>;
+			};
+			return content[0].text;
+		};
+
+		const [made, ...others] = stage.sandbox.books.generations;
+		expect(others).toEqual([]);
+		expect(made.prompt).toBe('A brass key on green velvet, macro photograph');
+		expect(answer('Balance')).toMatchObject({ object: 'credit_balance', balance: 100_000 });
+		expect(answer('Image Models').data).toHaveLength(7);
+		expect(answer('Create')).toMatchObject({ id: made.id, status: 'pending' });
+		expect(answer('Check')).toMatchObject({ id: made.id });
+		expect(answer('Details')).toMatchObject({ prompt: made.prompt, credits_charged: 8 });
+		const [fetched] = itemsOf(execution, 'Fetch File');
+		const file = fetched.binary?.data;
+		if (!file) throw new Error('The item has no file.');
+		const bytes = await stage.executions.download(file);
+		expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+		expect(itemsOf(execution, 'Split Library').map(({ json }) => json.id)).toEqual([made.id]);
+	});
+});

@@ -1,0 +1,185 @@
+/** The examples as their files are, in a real n8n: with stand-ins for the services of others. */
+import { button, play, readExample } from './support/examples';
+import { errorOf, itemsOf } from './support/executions';
+import type { Execution } from './support/executions';
+import { ObjectStorage } from './support/object-storage';
+import { Stage } from './support/stage';
+import { Telegram } from './support/telegram';
+
+const minutes = 60_000;
+
+let stage: Stage;
+let storage: ObjectStorage;
+let telegram: Telegram;
+/** Sleeps while the others are run. */
+let collected: Promise<Execution>;
+
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'examples' });
+	storage = await ObjectStorage.open(`${stage.folder}/s3`, 'media');
+	telegram = await Telegram.open();
+	collected = collectLater();
+	collected.catch(() => undefined);
+});
+afterAll(async () => {
+	await stage?.close();
+	await storage?.close();
+	await telegram?.close();
+});
+
+/** Two clips take longer than the step waits awake, and one fails at once. */
+async function collectLater(): Promise<Execution> {
+	const slow = { kind: 'seconds', seconds: 1000 } as const;
+	const broken = { kind: 'fail', reason: 'Out of sand' } as const;
+	stage.sandbox.faults.order(
+		{ on: 'create', match: { promptIncludes: 'lighthouse' }, action: slow },
+		{ on: 'create', match: { promptIncludes: 'clockmaker' }, action: slow },
+		{ on: 'create', match: { promptIncludes: 'dune' }, action: broken },
+	);
+	return await play(stage, await readExample('submit-now-collect-later'), {
+		timeoutMs: 6 * minutes,
+	});
+}
+
+/** The bytes of an item's file in n8n. */
+async function fileOf(item: ReturnType<typeof itemsOf>[number] | undefined): Promise<Buffer> {
+	const file = item?.binary?.data;
+	if (!file) throw new Error('The item has no file.');
+	return await stage.executions.download(file);
+}
+
+describe('scheduled-batch-to-s3', () => {
+	const files = ['harbour-dawn', 'market-noon', 'station-night'].map(
+		(name) => `pictures/${name}.png`,
+	);
+	let run: () => Promise<Execution>;
+
+	beforeAll(async () => {
+		const s3 = await stage.rest.saveCredential('S3 account', 's3', storage.credential);
+		const example = await readExample('scheduled-batch-to-s3');
+		run = async () => await play(stage, example, { credentials: [s3] });
+	});
+
+	it('uploads what succeeds under the names of its rows, byte for byte', async () => {
+		const action = { kind: 'fail', reason: 'Out of oranges' } as const;
+		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'market' }, action });
+		const execution = await run();
+
+		expect(await storage.names()).toEqual([files[0], files[2]]);
+		for (const [index, item] of itemsOf(execution, 'Create Pictures').entries()) {
+			const { bytes, type } = await storage.get([files[0], files[2]][index]);
+			expect(type).toBe('image/png');
+			expect(bytes.equals(await fileOf(item))).toBe(true);
+			const served = await fetch(String(item.json.url));
+			expect(bytes.equals(Buffer.from(await served.arrayBuffer()))).toBe(true);
+		}
+		const rows = itemsOf(execution, 'Mark as Done').map(({ json }) => [json.name, json.file]);
+		expect(rows).toEqual([
+			['harbour-dawn', files[0]],
+			['station-night', files[2]],
+		]);
+		const [problem] = itemsOf(execution, 'Note Problem');
+		expect(problem.json).toMatchObject({ name: 'market-noon', file: null });
+		expect(problem.json.problem).toContain('Out of oranges');
+	});
+
+	it('takes up only the row that failed in the next run', async () => {
+		const execution = await run();
+		expect(itemsOf(execution, 'Get New Rows').map(({ json }) => json.name)).toEqual([
+			'market-noon',
+		]);
+		expect(itemsOf(execution, 'Mark as Done')[0].json).toMatchObject({
+			file: files[1],
+			problem: '',
+		});
+		expect((await storage.names()).sort()).toEqual(files);
+	});
+
+	it('pays nothing in a run without new rows', async () => {
+		const { created } = stage.sandbox.books.totals;
+		const execution = await run();
+		expect(itemsOf(execution, 'Create Pictures')).toEqual([]);
+		expect(stage.sandbox.books.totals.created).toBe(created);
+	});
+});
+
+describe('image-to-video', () => {
+	it('animates each picture from its own URL', async () => {
+		const execution = await play(stage, await readExample('image-to-video'));
+		const frames = itemsOf(execution, 'Draw First Frames');
+		const videos = itemsOf(execution, 'Animate');
+		expect(videos.map(({ binary }) => binary?.data.fileName)).toEqual([
+			'paper-boat.mp4',
+			'night-train.mp4',
+		]);
+		for (const [index, video] of videos.entries()) {
+			expect((await fileOf(video)).subarray(4, 8).toString()).toBe('ftyp');
+			const { request } = stage.sandbox.books.find(String(video.json.id)) ?? {};
+			expect(request?.image_url).toBe(frames[index].json.url);
+		}
+	});
+
+	it('spends nothing where fewer credits are left than it asks for', async () => {
+		const { created } = stage.sandbox.books.totals;
+		const { service } = stage.sandbox;
+		const { balance } = service.accounts.account('main');
+		service.accounts.setCredits('main', 199);
+		const workflow = await stage.save(await readExample('image-to-video'));
+		const id = await stage.executions.run(workflow, button);
+		const execution = await stage.executions.ended(id);
+		service.accounts.setCredits('main', balance);
+		expect(execution.status).toBe('error');
+		expect(errorOf(execution)).toContain('Only 199 credits are left');
+		expect(stage.sandbox.books.totals.created).toBe(created);
+	});
+});
+
+describe('post-to-telegram', () => {
+	it('sends the picture itself, with its caption, to the chat', async () => {
+		const data = { accessToken: '123:test', baseUrl: telegram.url };
+		const credential = await stage.rest.saveCredential('Telegram account', 'telegramApi', data);
+		const example = await readExample('post-to-telegram');
+		const execution = await play(stage, example, { credentials: [credential] });
+
+		expect(telegram.calls).toHaveLength(1);
+		const [{ token, method, fields, files }] = telegram.calls;
+		expect([token, method]).toEqual(['123:test', 'sendPhoto']);
+		expect(fields).toMatchObject({
+			chat_id: '@your_channel',
+			caption: 'Picture of the day: the rooftop greenhouse',
+		});
+		const [picture] = itemsOf(execution, 'Create Picture');
+		expect(files.photo).toMatchObject({
+			name: picture.binary?.data.fileName,
+			type: 'image/png',
+		});
+		expect(files.photo.bytes.equals(await fileOf(picture))).toBe(true);
+		expect(itemsOf(execution, 'Send Photo')[0].json).toMatchObject({ ok: true });
+	});
+});
+
+describe('submit-now-collect-later', () => {
+	it(
+		'sleeps, and wakes up with the files and the one failure',
+		async () => {
+			const execution = await collected;
+			const items = itemsOf(execution, 'Collect Videos');
+			expect(items.map(({ binary }) => binary?.data.fileName)).toEqual([
+				'01-lighthouse.mp4',
+				'02-workshop.mp4',
+				undefined,
+			]);
+			expect(items[2].json).toMatchObject({ error_code: 'generation_failed', status: 'failed' });
+			expect(items[2].json.error).toContain('Out of sand');
+			for (const item of items.slice(0, 2)) {
+				expect(item.json.status).toBe('completed');
+				expect((await fileOf(item)).subarray(4, 8).toString()).toBe('ftyp');
+			}
+			// It slept: the step itself was over long before the videos were.
+			const { startTime, executionTime } = execution.data.resultData.runData['Collect Videos'][0];
+			const { finishes } = stage.sandbox.books.find(String(items[0].json.id)) ?? { finishes: 0 };
+			expect(startTime + executionTime).toBeLessThan(finishes);
+		},
+		6 * minutes,
+	);
+});

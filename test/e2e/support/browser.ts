@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { chromium, selectors } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+import type { Owner } from '../../../tools/n8n/rest';
+import { programs } from './surroundings';
+
+/** Headless, in a container too, and without a word to the browser's makers. */
+const flags = [
+	'--no-sandbox',
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+];
+
+const patienceMs = 30_000;
+
+selectors.setTestIdAttribute('data-test-id');
+
+/** n8n's editor in a real browser, with somebody signed in. */
+export class Editor {
+	private constructor(
+		private readonly browser: Browser,
+		readonly page: Page,
+		private readonly url: string,
+		private readonly shots: string,
+	) {}
+
+	/**
+	 * @param url address of n8n
+	 * @param shots folder for screenshots
+	 */
+	static async open(url: string, owner: Owner, shots: string): Promise<Editor> {
+		const browser = await chromium.launch({ executablePath: programs().chromium, args: flags });
+		try {
+			const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+			page.setDefaultTimeout(patienceMs);
+			await page.route(
+				({ hostname }) => hostname !== 'localhost',
+				async (route) => await route.abort(),
+			);
+			const editor = new Editor(browser, page, url, shots);
+			await editor.signIn(owner);
+			return editor;
+		} catch (error) {
+			await browser.close();
+			throw error;
+		}
+	}
+
+	private async signIn({ email, password }: Owner): Promise<void> {
+		await this.page.goto(`${this.url}/signin`);
+		await this.page.getByLabel('Email').fill(email);
+		await this.page.getByLabel('Password').fill(password);
+		await this.page.getByRole('button', { name: 'Sign in' }).click();
+		await this.page.waitForURL((to) => !to.pathname.startsWith('/signin'));
+		await this.page.waitForLoadState('networkidle');
+	}
+
+	/** Opens a workflow, or a new one, and waits until it can be worked with. */
+	async openWorkflow(id = 'new'): Promise<void> {
+		await this.page.goto(`${this.url}/workflow/${id}`);
+		await this.part('canvas-controls').waitFor();
+		await this.page.waitForLoadState('networkidle');
+	}
+
+	/** A part of the editor by the name that n8n's own tests know it by. */
+	part(name: string): Locator {
+		return this.page.getByTestId(name);
+	}
+
+	/** Types words into the node panel and returns the names of the nodes it finds, in order. */
+	async search(words: string): Promise<string[]> {
+		const bar = this.part('node-creator-search-bar');
+		if (!(await bar.isVisible())) {
+			await this.part('node-creator-plus-button')
+				.or(this.part('canvas-plus-button'))
+				.first()
+				.click();
+		}
+		await bar.fill(words);
+		// The list follows the words with a little delay.
+		await this.page.waitForTimeout(600);
+		return await this.part('node-creator-item-name').allInnerTexts();
+	}
+
+	/** Opens a node of the workflow. */
+	async openNode(name: string): Promise<void> {
+		await this.page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`).dblclick();
+		await this.part('ndv').waitFor();
+	}
+
+	async closeNode(): Promise<void> {
+		await this.part('ndv-close-button').click();
+		await this.part('ndv').waitFor({ state: 'hidden' });
+	}
+
+	/** Runs the workflow and waits until so many nodes have succeeded. */
+	async execute(nodes: number): Promise<void> {
+		await this.part('execute-workflow-button').click();
+		await this.part('canvas-node-status-success')
+			.nth(nodes - 1)
+			.waitFor({ timeout: 90_000 });
+	}
+
+	/** Keeps what the browser shows, once nothing moves any more. */
+	async shoot(name: string): Promise<void> {
+		await this.page.waitForTimeout(400);
+		await this.page.screenshot({ path: join(this.shots, `${name}.png`) });
+	}
+
+	async close(): Promise<void> {
+		await this.browser.close();
+	}
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { openStandIn } from './stand-in';
+import type { StandIn } from './stand-in';
+
+/** A message of a conversation in OpenAI's wire format. */
+export interface ChatMessage {
+	role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
+	content: string | null;
+}
+
+/** A request for the next message of a conversation. */
+export interface ChatRequest {
+	model: string;
+	messages: ChatMessage[];
+	tools?: Array<{ function: { name: string; description: string; parameters: object } }>;
+	stream?: boolean;
+}
+
+/** What the model does next: call a tool, or answer. */
+export type ChatTurn = { tool: string; args: object } | { text: string };
+
+/** A chat model in OpenAI's wire format that follows a script, a turn a request. */
+export class ChatModel {
+	readonly requests: ChatRequest[] = [];
+	private standIn!: StandIn;
+
+	private constructor(private readonly script: Array<(request: ChatRequest) => ChatTurn>) {}
+
+	static async open(...script: Array<(request: ChatRequest) => ChatTurn>): Promise<ChatModel> {
+		const model = new ChatModel(script);
+		model.standIn = await openStandIn((request) => model.answer(request));
+		return model;
+	}
+
+	/** What the credential's base URL is set to. */
+	get url(): string {
+		return `${this.standIn.url}/v1`;
+	}
+
+	async close(): Promise<void> {
+		await this.standIn.close();
+	}
+
+	private async answer(request: Request): Promise<Response> {
+		const { pathname } = new URL(request.url);
+		if (pathname !== '/v1/chat/completions') return new Response(null, { status: 404 });
+		const asked = (await request.json()) as ChatRequest;
+		const next = this.script[this.requests.length];
+		this.requests.push(asked);
+		if (!next) throw new Error('The script has ended.');
+		const turn = next(asked);
+		const message =
+			'text' in turn
+				? { role: 'assistant', content: turn.text }
+				: { role: 'assistant', content: null, tool_calls: [toolCall(turn)] };
+		const finish = 'text' in turn ? 'stop' : 'tool_calls';
+		return Response.json({
+			id: `chatcmpl-${randomUUID()}`,
+			object: 'chat.completion',
+			created: Math.floor(Date.now() / 1000),
+			model: asked.model,
+			choices: [{ index: 0, message, finish_reason: finish }],
+			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+		});
+	}
+}
+
+function toolCall({ tool, args }: Extract<ChatTurn, { tool: string }>): object {
+	const call = { name: tool, arguments: JSON.stringify(args) };
+	return { id: `call_${randomUUID()}`, type: 'function', function: call };
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import type { IDataObject } from 'n8n-workflow';
+import { readWorkflowFile } from '../../../tools/n8n/rest';
+import type { Credential, WorkflowFile } from '../../../tools/n8n/rest';
+import { errorOf } from './executions';
+import type { Execution } from './executions';
+import type { Stage } from './stage';
+import { repository } from './surroundings';
+
+/** The trigger that the editor's button starts. */
+export const button = 'When clicking ‘Execute workflow’';
+
+/** An example as its file is. */
+export async function readExample(name: string): Promise<WorkflowFile> {
+	return await readWorkflowFile(join(repository, 'examples', `${name}.json`));
+}
+
+/** How an example is run. */
+export interface Play {
+	/** Credentials for nodes of others. */
+	credentials?: Credential[];
+	trigger?: string;
+	/** What the trigger puts out. */
+	json?: IDataObject;
+	timeoutMs?: number;
+}
+
+/** Imports an example, fills in its credentials, and runs it to a successful end. */
+export async function play(
+	stage: Stage,
+	file: WorkflowFile,
+	{ credentials = [], trigger = button, json, timeoutMs }: Play = {},
+): Promise<Execution> {
+	const workflow = await stage.save(file, ...credentials);
+	const id = await stage.executions.run(workflow, trigger, json);
+	const execution = await stage.executions.ended(id, timeoutMs);
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	return execution;
+}

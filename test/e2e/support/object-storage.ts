@@ -1,0 +1,47 @@
+import S3rver from '@20minutes/s3rver';
+
+/** An S3-compatible storage with one bucket, which checks the signature of every signed request. */
+export class ObjectStorage {
+	private constructor(
+		private readonly server: S3rver,
+		readonly url: string,
+		readonly bucket: string,
+	) {}
+
+	/** @param directory where it keeps its objects */
+	static async open(directory: string, bucket: string): Promise<ObjectStorage> {
+		const configureBuckets = [{ name: bucket, configs: [] }];
+		const address = '127.0.0.1';
+		const server = new S3rver({ address, port: 0, directory, silent: true, configureBuckets });
+		const { port } = await server.run();
+		return new ObjectStorage(server, `http://${address}:${port}`, bucket);
+	}
+
+	/** Data of a credential of the type `s3`; the key and the secret are those of the server. */
+	get credential(): object {
+		return {
+			endpoint: this.url,
+			region: 'us-east-1',
+			accessKeyId: 'S3RVER',
+			secretAccessKey: 'S3RVER',
+			forcePathStyle: true,
+		};
+	}
+
+	/** The names of all objects. */
+	async names(): Promise<string[]> {
+		const listed = await fetch(`${this.url}/${this.bucket}`);
+		return [...(await listed.text()).matchAll(/<Key>(.*?)<\/Key>/g)].map(([, name]) => name);
+	}
+
+	async get(name: string): Promise<{ bytes: Buffer; type: string | null }> {
+		const response = await fetch(`${this.url}/${this.bucket}/${name}`);
+		if (!response.ok) throw new Error(`${name}: ${response.status}`);
+		const type = response.headers.get('content-type');
+		return { bytes: Buffer.from(await response.arrayBuffer()), type };
+	}
+
+	async close(): Promise<void> {
+		await this.server.close();
+	}
+}

@@ -1,0 +1,16 @@
+/** The package comes without types; this is what the tests use of it. */
+declare module '@20minutes/s3rver' {
+	interface Options {
+		address: string;
+		port: number;
+		directory: string;
+		silent: boolean;
+		configureBuckets: Array<{ name: string; configs: string[] }>;
+	}
+
+	export default class S3rver {
+		constructor(options: Options);
+		run(): Promise<{ address: string; port: number }>;
+		close(): Promise<void>;
+	}
+}
