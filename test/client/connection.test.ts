@@ -35,7 +35,11 @@ const MISCONFIGURED: Array<[string, unknown]> = [
 	['https to a port that speaks http', failure({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' })],
 	[
 		'https to a port that speaks http, as older releases of Node say it',
-		failure({ code: 'EPROTO', message: 'write EPROTO 80:error:0A00010B:…:wrong version number:…' }),
+		failure({
+			code: 'EPROTO',
+			syscall: 'write',
+			message: 'write EPROTO 80:error:0A00010B:…:wrong version number:…',
+		}),
 	],
 	['a certificate for another name', failure({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })],
 	['a certificate that has expired', failure({ code: 'CERT_HAS_EXPIRED' })],
@@ -59,6 +63,8 @@ const MAYBE_SENT: Array<[string, unknown]> = [
 	['an answer that breaks off', failure({ code: 'ERR_BAD_RESPONSE', message: 'aborted' })],
 	['an answer that is no HTTP', failure({ code: 'HPE_INVALID_CONSTANT' })],
 	['a TLS failure of no known kind', networkError('EPROTO', 'write')],
+	['a host that is lost while the request is written', networkError('EHOSTUNREACH', 'write')],
+	['a network that is lost while the answer is read', networkError('ENETDOWN', 'read')],
 	['an error without a code', new Error('Something')],
 	['a code that is a number', failure({ code: 502 })],
 	['a text', 'Something'],

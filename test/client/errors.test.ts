@@ -299,6 +299,15 @@ describe('an answer that is not the service’s own', () => {
 		expect(errorFromResponse({ status: 502, body }, true).charge).toBe('unknown');
 	});
 
+	it.each<[string, object]>([
+		['Google’s', { code: 503, message: 'The service is unavailable', status: 'UNAVAILABLE' }],
+		['Azure’s', { code: 'ServiceUnavailable', message: 'The service is unavailable' }],
+		['one with a message only', { message: 'upstream connect error' }],
+		['one with a type only', { type: 'server_error', message: 'Timeout' }],
+	])('leaves the charge open on a creating 5xx, like a gateway’s own error: %s', (_, error) => {
+		expect(errorFromResponse({ status: 503, body: { error } }, true).charge).toBe('unknown');
+	});
+
 	it('leaves no charge open on a request that charges nothing', () => {
 		expect(errorFromResponse({ status: 502, body: '' }, false).charge).toBe('none');
 	});

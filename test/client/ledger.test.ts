@@ -49,6 +49,31 @@ describe('the ledger', () => {
 		expect([kept, ledger.isOpen('key')]).toEqual([{}, false]);
 	});
 
+	it('knows what an item has paid for, also while its request is not built', () => {
+		const ledger = new Ledger({}, 0);
+		const [cat, dog] = ['cat', 'dog'].map((prompt) =>
+			ledger.key(1, { type: 'image', body: { prompt } }),
+		);
+		expect(ledger.paidBy(1, null)).toBeNull();
+		ledger.record(cat, generation('x', 'processing'));
+		ledger.record(dog, generation('y', 'pending'));
+		expect(ledger.paidBy(1, cat)).toEqual({ id: 'x', status: 'processing' });
+		expect(ledger.paidBy(1, null)).toEqual({ id: 'y', status: 'pending' });
+		ledger.record(dog, generation('y', 'failed'));
+		expect(ledger.paidBy(1, dog)).toBeNull();
+		expect(ledger.paidBy(1, null)).toEqual({ id: 'x', status: 'processing' });
+	});
+
+	it('never takes what another item or run has paid for', () => {
+		const kept: Record<string, LedgerEntry> = {};
+		const ledger = new Ledger(kept, 0);
+		ledger.record(ledger.key(1, request), generation('x', 'pending'));
+		for (const other of [0, 10, 11]) expect(ledger.paidBy(other, null)).toBeNull();
+		expect(new Ledger(kept, 1).paidBy(1, null)).toBeNull();
+		ledger.intend('0:2:open');
+		expect(ledger.paidBy(2, null)).toBeNull();
+	});
+
 	it('survives being stored: another one over the same object knows what it knew', () => {
 		const kept: Record<string, LedgerEntry> = {};
 		const before = new Ledger(kept, 0);

@@ -96,6 +96,12 @@ describe('the error of a job', () => {
 		});
 	});
 
+	it('names a generation that has been seen, even where it is said not to exist', () => {
+		const missing = broken.with({ code: 'generation_not_found' });
+		const { item } = generation();
+		expect(errorOfJob(missing, item)).toMatchObject({ generation: item, charge: 'paid' });
+	});
+
 	it.each([
 		[new TypeError('A mistake of ours'), 'A mistake of ours'],
 		['a text', 'a text'],
