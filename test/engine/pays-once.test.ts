@@ -118,14 +118,30 @@ describe('"Retry execution"', () => {
 		const parameters = {
 			...plain,
 			model: byId('lumen-turbo'),
-			prompt: '={{ $json.prompt.replace(/raft.*/, "skiff") }}',
+			prompt: '={{ $json.prompt.replace("ship", "yacht").replace(/raft.*/, "skiff") }}',
 			size: '64x64',
 		};
 		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
 		const retried = await stage.engine.retry(failed, { workflow });
 		expect(retried.status).toBe('success');
-		expect(liveCharges(['a boat', 'a ship', 'a skiff'])).toEqual([1, 1, 1]);
-		expect(stage.sandbox.books.totals.created).toBe(3);
+		expect(liveCharges(['a boat', 'a ship', 'a yacht', 'a skiff'])).toEqual([1, 1, 1, 1]);
+		expect(retried.output('Step').map(({ json }) => json.id)).toEqual(
+			['a boat', 'a yacht', 'a skiff'].map(
+				(prompt) => stage.sandbox.books.generations.find((made) => made.prompt === prompt)?.id,
+			),
+		);
+	});
+
+	it('makes anew what has failed since', async () => {
+		const texts = ['a boat [seconds: 999]', 'a ship [reject: invalid_parameter 1]'];
+		const parameters = { waitForCompletion: false };
+		const failed = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
+		expect(failed.status).toBe('error');
+		stage.sandbox.service.finish(stage.sandbox.books.generations[0].id, 'no paint');
+		const retried = await stage.engine.retry(failed);
+		expect(retried.output('Step').map(({ json }) => json.status)).toEqual(['pending', 'pending']);
+		expect(liveCharges(texts)).toEqual([1, 1]);
+		expect(timesSent(texts[0])).toBe(2);
 	});
 
 	it('goes on where the credits ran out, once there are some again', async () => {
