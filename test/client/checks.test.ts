@@ -246,6 +246,8 @@ describe('a URL that the service is to fetch', () => {
 		'http://localhost.example.com/a.png',
 		'http://192.168.0.1/a.png',
 		'https://',
+		'https://exa mple.com/a.png',
+		'https://example.com:99999/a.png',
 		'https:example.com/a.png',
 		'https:/example.com/a.png',
 		'ht\ntps://example.com',

@@ -48,6 +48,18 @@ describe('a stop', () => {
 		expect(Object.values(step.kept).map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
 	});
 
+	it('while a generation is taken up keeps its id', async () => {
+		const step = new Step();
+		await step.run(batch(1, { wait: false }));
+		step.fake.latencyMs = 500;
+		step.fake.orderLooks(() => ({ status: 503, body: '' }));
+		step.cancel = new AbortController();
+		step.stopAt(1000);
+		const { outcomes } = await step.run(batch(1));
+		expect(outcomes.map(inShort)).toEqual(['stopped generation-1']);
+		expect([step.elapsed, step.fake.made.length]).toEqual([1000, 1]);
+	});
+
 	it('while a creating request is to be sent again ends it', async () => {
 		const step = new Step();
 		step.fake.order('p0', unreachable, unreachable, unreachable);
