@@ -11,7 +11,9 @@ export function cancelSignal(context: IExecuteFunctions): AbortSignal {
 }
 
 /** Whether an AI agent runs the node as its tool: it sees JSON only. */
-export function runsAsTool(context: IExecuteFunctions): boolean {
+export function runsAsTool(
+	context: Pick<IExecuteFunctions, 'getNode'> & Partial<Pick<IExecuteFunctions, 'isToolExecution'>>,
+): boolean {
 	return context.isToolExecution?.() === true || context.getNode().type.endsWith('Tool');
 }
 

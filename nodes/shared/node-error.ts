@@ -2,6 +2,7 @@ import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workf
 
 import { sentences, type GenerationError } from '../../client/errors';
 import { paidGenerations, type Outcome } from '../../client/outcome';
+import { runsAsTool } from './execution';
 
 /**
  * The one error of a step that stops: the failed item, the cause, and every generation that is paid for.
@@ -45,8 +46,8 @@ export function nodeError(
 		httpCode: error.status === null ? undefined : String(error.status),
 		itemIndex,
 	});
-	// n8n replaces messages in which it finds the name of a system error.
-	shown.message = error.message;
+	// n8n replaces messages in which it finds the name of a system error, and tells agents the message only.
+	shown.message = runsAsTool(context) ? sentences(error.message, description) : error.message;
 	Object.assign(shown.context, details);
 	return shown;
 }
