@@ -117,8 +117,11 @@ export class Rest {
 	}
 
 	/** Imports a workflow; its nodes get a credential where they name one of its type. */
-	async createWorkflow(file: WorkflowFile, credential?: Credential): Promise<Workflow> {
-		const nodes = file.nodes.map((node) => withCredential(node, credential));
+	async createWorkflow(file: WorkflowFile, ...credentials: Credential[]): Promise<Workflow> {
+		const nodes = credentials.reduce<unknown[]>(
+			(all, credential) => all.map((node) => withCredential(node, credential)),
+			file.nodes,
+		);
 		return await this.send('POST', '/workflows', { ...file, id: undefined, nodes });
 	}
 
@@ -134,10 +137,9 @@ export class Rest {
 	}
 }
 
-function withCredential(node: unknown, credential: Credential | undefined): unknown {
+function withCredential(node: unknown, { id, name, type }: Credential): unknown {
 	const { credentials } = node as { credentials?: Record<string, unknown> };
-	if (!credential || !credentials?.[credential.type]) return node;
-	const { id, name, type } = credential;
+	if (!credentials?.[type]) return node;
 	return { ...(node as object), credentials: { ...credentials, [type]: { id, name } } };
 }
 

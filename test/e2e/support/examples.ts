@@ -23,16 +23,19 @@ export interface Play {
 	/** What the trigger puts out. */
 	json?: IDataObject;
 	timeoutMs?: number;
+	/** The execution has to fall asleep on its way. */
+	sleeps?: boolean;
 }
 
 /** Imports an example, fills in its credentials, and runs it to a successful end. */
 export async function play(
 	stage: Stage,
 	file: WorkflowFile,
-	{ credentials = [], trigger = button, json, timeoutMs }: Play = {},
+	{ credentials = [], trigger = button, json, timeoutMs, sleeps = false }: Play = {},
 ): Promise<Execution> {
 	const workflow = await stage.save(file, ...credentials);
 	const id = await stage.executions.run(workflow, trigger, json);
+	if (sleeps) await stage.executions.asleep(id);
 	const execution = await stage.executions.ended(id, timeoutMs);
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	return execution;

@@ -83,6 +83,18 @@ export class Executions {
 		return { ...rest, data: parse(data) as IRunExecutionData };
 	}
 
+	/** Waits until an execution sleeps in the database. */
+	async asleep(id: string, timeoutMs = 180_000): Promise<void> {
+		const deadline = Date.now() + timeoutMs;
+		for (;;) {
+			const { status } = await this.read(id);
+			if (status === 'waiting') return;
+			if (!underWay.includes(status)) throw new Error(`Execution ${id} has ended: ${status}.`);
+			if (Date.now() > deadline) throw new Error(`Execution ${id} has not fallen asleep.`);
+			await delay(1000);
+		}
+	}
+
 	/** Waits until an execution has ended, however it did. */
 	async ended(id: string, timeoutMs = 120_000): Promise<Execution> {
 		const deadline = Date.now() + timeoutMs;
