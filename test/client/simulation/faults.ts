@@ -1,0 +1,111 @@
+/** Everything that may stand between a request and its answer. */
+
+interface NodeFields {
+	code: string;
+	syscall?: string;
+}
+
+function nodeError(message: string, fields: NodeFields): Error {
+	return Object.assign(new Error(message), fields);
+}
+
+/** As n8n's HTTP helper hands on what its HTTP client threw. */
+function wrapped(cause: Error): Error {
+	return new Error('The connection cannot be established', { cause });
+}
+
+/** Connections that break when the request may have reached the service. */
+const midway = {
+	reset: () => nodeError('read ECONNRESET', { code: 'ECONNRESET', syscall: 'read' }),
+	hangUp: () => wrapped(nodeError('socket hang up', { code: 'ECONNRESET' })),
+	brokenPipe: () => wrapped(nodeError('write EPIPE', { code: 'EPIPE', syscall: 'write' })),
+	aborted: () => nodeError('aborted', { code: 'ERR_BAD_RESPONSE' }),
+	// Linux tells of a route that is lost while a connection stands.
+	hostLost: () => nodeError('read EHOSTUNREACH', { code: 'EHOSTUNREACH', syscall: 'read' }),
+	unnamed: () => new Error('something broke'),
+};
+
+/** Connections that are never made. */
+const before = {
+	portClosed: () =>
+		wrapped(nodeError('connect ECONNREFUSED', { code: 'ECONNREFUSED', syscall: 'connect' })),
+	noName: () => nodeError('getaddrinfo EAI_AGAIN', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
+	noAnswer: () => nodeError('connect ETIMEDOUT', { code: 'ETIMEDOUT', syscall: 'connect' }),
+	badCertificate: () => wrapped(nodeError('certificate has expired', { code: 'CERT_HAS_EXPIRED' })),
+	// Node tries several addresses of one name.
+	severalAddresses: () =>
+		new AggregateError(
+			[nodeError('connect ECONNREFUSED', { code: 'ECONNREFUSED', syscall: 'connect' })],
+			'all attempts failed',
+		),
+};
+
+export const breakages = { ...midway, ...before };
+
+export type Breakage = keyof typeof breakages;
+
+export const midwayBreakages = Object.keys(midway) as Array<keyof typeof midway>;
+export const earlyBreakages = Object.keys(before) as Array<keyof typeof before>;
+
+/** The request took longer than the HTTP client waits. */
+export function timedOut(): Error {
+	return wrapped(nodeError('timeout of 60000ms exceeded', { code: 'ECONNABORTED' }));
+}
+
+/** The request was given up by our own side. */
+export function aborted(): Error {
+	return nodeError('canceled', { code: 'ERR_CANCELED' });
+}
+
+interface Foreign {
+	status: number;
+	body: unknown;
+}
+
+/** Answers that are not the service's, from something that may have passed the request on. */
+const gateways = {
+	html500: { status: 500, body: '<h1>Internal Server Error</h1>' },
+	html502: { status: 502, body: '<html><h1>502 Bad Gateway</h1></html>' },
+	html504: { status: 504, body: '<html><h1>504 Gateway Time-out</h1></html>' },
+	html524: { status: 524, body: '<!DOCTYPE html><title>A timeout occurred</title>' },
+	empty503: { status: 503, body: '' },
+	message504: { status: 504, body: { message: 'Endpoint request timed out' } },
+	text502: { status: 502, body: { error: 'Bad gateway' } },
+	google503: { status: 503, body: { error: { code: 503, message: 'Try again in 30 seconds.' } } },
+	azure504: { status: 504, body: { error: { code: 'GatewayTimeout', message: 'No response.' } } },
+	html200: { status: 200, body: '<html>Please sign in</html>' },
+	empty200: { status: 200, body: '' },
+	json200: { status: 200, body: {} },
+	list200: { status: 200, body: { data: [] } },
+	cut200: { status: 200, body: '{"id":"6f9619ff-8b86-4d01-b42d-00cf4fc9' },
+	empty204: { status: 204, body: undefined },
+} satisfies Record<string, Foreign>;
+
+/** Answers from before the service: the request went no further. */
+const gatekeepers = {
+	html403: { status: 403, body: '<h1>Blocked</h1>' },
+	html404: { status: 404, body: '<h1>Not Found</h1>' },
+	html413: { status: 413, body: '<h1>Request Entity Too Large</h1>' },
+	html429: { status: 429, body: '<h1>Slow down</h1>' },
+	redirect: { status: 302, body: '' },
+} satisfies Record<string, Foreign>;
+
+export const foreignAnswers: Readonly<Record<ForeignAnswer, Foreign>> = {
+	...gateways,
+	...gatekeepers,
+};
+
+export type ForeignAnswer = keyof typeof gateways | keyof typeof gatekeepers;
+
+export const gatewayAnswers = Object.keys(gateways) as Array<keyof typeof gateways>;
+export const gatekeeperAnswers = Object.keys(gatekeepers) as Array<keyof typeof gatekeepers>;
+
+/** Whether the client can know by it that the request never left. */
+export function isEarly(how: Breakage): boolean {
+	return Object.hasOwn(before, how);
+}
+
+/** Whether the client cannot know by it that the request went no further. */
+export function mayHavePassed(name: ForeignAnswer): boolean {
+	return Object.hasOwn(gateways, name);
+}

@@ -1,0 +1,171 @@
+import { paidGenerations, type Outcome } from '../../../client/outcome';
+import type { GenerationError } from '../../../client/errors';
+import type { GenerationItem } from '../../../client/generation';
+import type { LedgerEntry } from '../../../client/ledger';
+import type { PipelineResult } from '../../../client/pipeline';
+import type { Kept } from './step';
+import type { Try } from './schedule';
+import { nameOf, type Charge, type World } from './world';
+import type { Traffic, Transport } from './transport';
+
+/** How long after a stop a step may last: as long as a creating request is let come to its answer. */
+const GRACE_MS = 5_000;
+
+/** A try that has ended, and what it came to. */
+export interface Ended {
+	world: World;
+	plan: Try;
+	transport: Transport;
+	kept: Kept;
+	result: PipelineResult<string>;
+}
+
+/** Holds a try against the service's own books. What is promised and not so is noted in the world. */
+export function judge(ended: Ended): void {
+	const { world, result } = ended;
+	const { length } = world.schedule.items;
+	if (result.outcomes.length !== length) {
+		return world.blame(`${result.outcomes.length} outcomes for ${length} items`);
+	}
+	const paid = new Set(paidGenerations(result.outcomes).map(({ id }) => id));
+	const allLive = world.live();
+	result.outcomes.forEach((outcome, item) => {
+		const live = allLive.filter((charge) => charge.item === item);
+		judgeItem({ ...ended, item, outcome, live, paid });
+	});
+	judgeTraffic(ended);
+	judgeStats(ended);
+}
+
+interface ItemEnded extends Ended {
+	item: number;
+	outcome: Outcome<string>;
+	/** Its charges that were not given back. */
+	live: Charge[];
+	/** Ids of what the step says it has paid for. */
+	paid: Set<string>;
+}
+
+function judgeItem(ended: ItemEnded): void {
+	const { world, kept, item, outcome, live, paid } = ended;
+	const id = idOf(outcome);
+	const named = world.find(id);
+	const blame = (text: string) => world.blame(`Item ${item} (${tellOutcome(outcome)}): ${text}`);
+	world.tell(() => `item ${item}  outcome: ${tellOutcome(outcome)} ${nameOf(named)}`);
+
+	if (id !== null && named?.item !== item) blame('its outcome is about another generation');
+	for (const charge of live) {
+		const name = nameOf(charge);
+		if (charge.known) {
+			if (charge.id !== id) blame(`paid ${name} is missing in it`);
+			if (!paid.has(charge.id)) blame(`paid ${name} is not among what was paid for`);
+			if (!ledgerIds(kept).has(charge.id)) blame(`paid ${name} is missing in the ledger`);
+		} else if (!charge.replaced && !tellsOfLoss(ended, charge)) {
+			blame(`the lost ${name} is mentioned nowhere`);
+		}
+	}
+	if (outcome.kind === 'error') judgeError(ended, outcome.error, blame);
+	if (outcome.kind === 'done') judgeDone(ended, outcome.generation, blame);
+}
+
+function judgeError(
+	ended: ItemEnded,
+	{ charge, code }: GenerationError,
+	blame: (text: string) => void,
+): void {
+	const spent = ended.live.filter((one) => one.known || !(one.replaced || tellsOfLoss(ended, one)));
+	if ((charge === 'none' || charge === 'refunded') && spent.length > 0) {
+		blame(`it says that nothing is spent, but ${spent.map(nameOf).join(', ')} is`);
+	}
+	if (charge === 'unknown' && !ended.world.openItems.has(ended.item)) {
+		blame('it says that nobody knows, but everything is known');
+	}
+	if (code === 'unexpected_error') blame('a programming error');
+}
+
+function judgeDone(
+	{ plan: { settings }, live }: ItemEnded,
+	{ id, status, timed_out: timedOut }: GenerationItem,
+	blame: (text: string) => void,
+): void {
+	const finished = status === 'completed' || !settings.wait || timedOut;
+	if (!finished || status === 'failed') blame('handed on as if it had finished');
+	if (status === 'completed' && !live.some((charge) => charge.id === id)) {
+		blame('it was not paid for');
+	}
+	if (timedOut && settings.onTimeout === 'error') blame('handed on after its timeout');
+}
+
+/**
+ * Whether the outcome says that the charge's answer was lost. After a stop the ledger alone will do, and so it will for
+ * what an earlier try has said, where this one did not come to the item.
+ */
+function tellsOfLoss({ plan, transport, kept, item, outcome }: ItemEnded, charge: Charge): boolean {
+	if (outcome.kind === 'error' && outcome.error.charge === 'unknown') return true;
+	const earlier = charge.number <= transport.chargesBefore;
+	const excused =
+		outcome.kind === 'stopped'
+			? earlier || transport.cancelledAt !== null
+			: earlier && plan.brokenItems.includes(item);
+	return excused && ledgerOf(kept, item).some(({ id }) => id === undefined);
+}
+
+function judgeTraffic({ world, plan, transport, result }: Ended): void {
+	const traffic = [...transport.traffic.values()];
+	const { maxConcurrent } = plan.settings;
+	const inFlight = mostAtOnce(traffic);
+	if (inFlight > maxConcurrent) {
+		world.blame(`${inFlight} generations in flight, ${maxConcurrent} allowed`);
+	}
+	const intervalMs = world.schedule.pollSeconds * 1000;
+	for (const [item, { looks, watchedFrom, watchedTo }] of transport.traffic) {
+		const allowed = Math.ceil(Math.max(0, watchedTo - watchedFrom) / intervalMs) + 1;
+		if (looks > allowed) world.blame(`Item ${item}: ${looks} looks where ${allowed} would do`);
+	}
+	const { cancelledAt } = transport;
+	const lasted = cancelledAt === null ? 0 : world.time.now() - cancelledAt;
+	if (lasted > GRACE_MS) world.blame(`The step went on for ${lasted} ms after the stop`);
+	if (cancelledAt === null && !plan.settings.stopOnError) {
+		const stopped = result.outcomes.findIndex(({ kind }) => kind === 'stopped');
+		if (stopped >= 0) world.blame(`Item ${stopped} was stopped by nothing`);
+	}
+}
+
+/** From its first request to its last, an item holds one of the step's slots. */
+function mostAtOnce(traffic: Traffic[]): number {
+	return Math.max(
+		0,
+		...traffic.map(
+			({ first }) => traffic.filter((other) => other.first <= first && first <= other.last).length,
+		),
+	);
+}
+
+function judgeStats({ world, transport, result: { outcomes, stats, firstFailed } }: Ended): void {
+	if (stats.made !== transport.made) {
+		world.blame(`It says ${stats.made} were made, but ${transport.made} were`);
+	}
+	const failed = outcomes.some(({ kind }) => kind === 'error');
+	const first = firstFailed && outcomes[firstFailed.itemIndex];
+	if (failed !== (first?.kind === 'error')) world.blame('The first error is not the one it names');
+}
+
+export function idOf(outcome: Outcome<unknown>): string | null {
+	return (outcome.kind === 'error' ? outcome.error.generation : outcome.generation)?.id ?? null;
+}
+
+export function tellOutcome(outcome: Outcome<unknown>): string {
+	if (outcome.kind !== 'error') return outcome.kind;
+	return `${outcome.error.code}, charge ${outcome.error.charge}`;
+}
+
+function ledgerIds({ generations }: Kept): Set<string | undefined> {
+	return new Set(Object.values(generations).map(({ id }) => id));
+}
+
+/** The ledger's entries for one item: its index comes second in their keys. */
+function ledgerOf({ generations }: Kept, item: number): LedgerEntry[] {
+	return Object.entries(generations)
+		.filter(([key]) => key.split(':')[1] === String(item))
+		.map(([, entry]) => entry);
+}

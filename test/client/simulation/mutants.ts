@@ -1,0 +1,69 @@
+// tsx test/client/simulation/mutants.ts [runs] [part of a name]
+// Breaks each promise once, in a copy of the client, and says after how many schedules the simulation notices.
+// Fails where it does not, or where what is to be broken is no longer found.
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import { mutations, type Mutation } from './mutations';
+
+const root = resolve(__dirname, '../../..');
+const needed = ['client', 'sandbox', 'test/client/simulation', 'test/support', 'package.json'];
+const [runs = '3000', part = ''] = process.argv.slice(2);
+
+function makeCopy(): string {
+	const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
+	for (const path of needed) cpSync(join(root, path), join(copy, path), { recursive: true });
+	symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+	return copy;
+}
+
+/** Runs the simulation in a folder. @returns the last line of what it printed */
+async function check(folder: string): Promise<string> {
+	const script = join('test', 'client', 'simulation', 'check.ts');
+	const args = ['--import', 'tsx', script, runs, '1'];
+	const child = spawn(process.execPath, args, {
+		cwd: folder,
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+	let printed = '';
+	child.stdout.on('data', (chunk) => (printed += String(chunk)));
+	await new Promise((done) => child.on('close', done));
+	return printed.trim().split('\n').at(-1) ?? '';
+}
+
+/** @returns whether the simulation noticed */
+async function tryOut(copy: string, { name, file, from, to }: Mutation): Promise<boolean> {
+	const path = join(copy, file);
+	const original = readFileSync(path, 'utf8');
+	const parts = original.split(from);
+	if (parts.length !== 2) {
+		console.log(`STALE     ${name}: found ${parts.length - 1} times in ${file}`);
+		return false;
+	}
+	writeFileSync(path, parts.join(to));
+	const started = Date.now();
+	const printed = await check(copy);
+	writeFileSync(path, original);
+	const seconds = ((Date.now() - started) / 1000).toFixed(1);
+	const { kept, played, violation } = JSON.parse(printed) as Record<string, unknown>;
+	const verdict = kept === false ? 'found   ' : 'SURVIVED';
+	console.log(`${verdict}  ${name} — after ${played} schedules, ${seconds} s: ${violation ?? ''}`);
+	return kept === false;
+}
+
+async function main(): Promise<void> {
+	const copy = makeCopy();
+	try {
+		const chosen = mutations.filter(({ name }) => name.includes(part));
+		let found = 0;
+		for (const mutation of chosen) if (await tryOut(copy, mutation)) found++;
+		console.log(`${found} of ${chosen.length} found`);
+		process.exitCode = found === chosen.length ? 0 : 1;
+	} finally {
+		rmSync(copy, { recursive: true, force: true });
+	}
+}
+
+void main();

@@ -1,0 +1,87 @@
+import { judge, tellOutcome, type Ended } from './judge';
+import { before, judgeCalm, judgeEnd, type Before } from './judge-calm';
+import { undisturbed, type Schedule, type Settings, type Try } from './schedule';
+import { runStep, type Kept } from './step';
+import { tellSettings } from './story';
+import { Transport } from './transport';
+import { World } from './world';
+
+/** How long a generation that is under way is waited for in the end. */
+const PATIENCE_SECONDS = 3600;
+
+/** Plays a schedule to its end, and then tries twice more in calm weather. Throws where a promise is broken. */
+export async function play(schedule: Schedule): Promise<World> {
+	const world = new World(schedule);
+	const kept: Kept = { generations: {} };
+	for (const plan of schedule.tries) await playTry(world, plan, kept);
+	const { settings } = schedule.tries[schedule.tries.length - 1];
+	const { result } = await playCalmTry(world, settings, 'error', kept);
+	const done = result.outcomes.every(({ kind }) => kind === 'done');
+	if (!done) await playCalmTry(world, settings, 'resubmit', kept);
+	judgeEnd(world);
+	return world;
+}
+
+/** Plays the tries of a schedule in which nothing goes wrong: each item is made in the first, and only there. */
+export async function playCalm(schedule: Schedule): Promise<World> {
+	const world = new World(schedule);
+	const kept: Kept = { generations: {} };
+	for (const plan of schedule.tries) {
+		const { result } = await playTry(world, plan, kept);
+		result.outcomes.forEach((outcome, item) => {
+			if (outcome.kind !== 'done') world.blame(`Item ${item} is not done: ${tellOutcome(outcome)}`);
+		});
+		const { length } = world.charges;
+		if (length !== schedule.items.length) world.blame(`${length} generations were made`);
+		world.assertKept();
+	}
+	return world;
+}
+
+/** A try to which nothing happens: whatever can be done gets done. */
+async function playCalmTry(
+	world: World,
+	usual: Settings,
+	onUncertainCharge: Settings['onUncertainCharge'],
+	kept: Kept,
+): Promise<Ended> {
+	const settings: Settings = {
+		...usual,
+		wait: true,
+		stopOnError: false,
+		onTimeout: 'error',
+		timeoutSeconds: PATIENCE_SECONDS,
+		onUncertainCharge,
+	};
+	const ended = await playTry(world, { ...undisturbed, settings }, kept);
+	judgeCalm(ended);
+	return ended;
+}
+
+async function playTry(world: World, plan: Try, kept: Kept): Promise<Ended & Before> {
+	const { time } = world;
+	world.tell(() => `--- a try: ${tellSettings(plan.settings)}`);
+	if (plan.ledger === 'saved') {
+		kept.generations = (JSON.parse(JSON.stringify(kept)) as Kept).generations;
+	}
+	const begun = before(world);
+	const transport = new Transport(world, plan);
+	const startedAt = time.now();
+	let over = false;
+	for (const { atSeconds, occupied } of plan.load) {
+		time.at(startedAt + atSeconds * 1000, () => void (over || world.occupy(occupied)));
+	}
+	const result = await time.run(runStep(world, plan, transport, kept)).catch((error: unknown) => {
+		world.blame(`The step itself failed: ${String(error)}`);
+		throw world.failure();
+	});
+	over = true;
+	world.tries++;
+	if (transport.cancelledAt !== null) world.stops++;
+	world.occupy(0);
+	const ended = { ...begun, world, plan, transport, kept, result };
+	judge(ended);
+	world.assertKept();
+	await time.run(time.sleep(plan.pauseSeconds * 1000));
+	return ended;
+}

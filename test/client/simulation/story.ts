@@ -1,0 +1,72 @@
+import type { Answer, CreateFate, LookFate, Schedule, Settings, Try } from './schedule';
+
+/** A schedule in words, for a counterexample that a person can follow. */
+export function tellSchedule({ items, tries, ...rest }: Schedule): string {
+	const { concurrency, seconds, pollSeconds, watching, seed } = rest;
+	return [
+		`${items.length} items: ${items.map(({ type, prompt }) => `${type} ${prompt}`).join(', ')}`,
+		`the account may have ${concurrency} at once; generations take ${seconds.join(', ')} s`,
+		`looks every ${pollSeconds} s, ${watching}; seed ${seed}`,
+		...tries.flatMap((one, index) => [
+			`try ${index + 1}: ${tellSettings(one.settings)}`,
+			...tellTry(one).map((line) => `  ${line}`),
+		]),
+	].join('\n');
+}
+
+export function tellSettings(settings: Settings): string {
+	const { onUncertainCharge, stopOnError, onTimeout, wait, maxConcurrent } = settings;
+	return [
+		`on uncertain charge ${onUncertainCharge}`,
+		stopOnError ? 'stop on error' : 'continue on error',
+		`${wait ? 'wait' : 'do not wait'}, ${settings.timeoutSeconds} s, then ${onTimeout}`,
+		`${maxConcurrent} at once`,
+	].join('; ');
+}
+
+function tellTry(one: Try): string[] {
+	const { creates, looks, outages, load, cancel, brokenDownloads, brokenItems } = one;
+	const lines: Array<[name: string, told: string[]]> = [
+		['creates', creates.map(tellCreate)],
+		['looks', looks.map(tellLook)],
+		[
+			'outages',
+			outages.map((outage) => {
+				const { fromSeconds, seconds, answer } = outage;
+				return `from ${fromSeconds} s for ${seconds} s ${tellAnswer(answer)}`;
+			}),
+		],
+		['others', load.map(({ atSeconds, occupied }) => `from ${atSeconds} s on ${occupied}`)],
+		['stop', cancel ? [`${cancel.when} ${cancel.value}`] : []],
+		['broken downloads', brokenDownloads.map(String)],
+		['items that cannot be built', brokenItems.map(String)],
+		['building takes', one.buildMs > 0 ? [`${one.buildMs} ms`] : []],
+		['ledger', [one.ledger]],
+		['pause', one.pauseSeconds > 0 ? [`${one.pauseSeconds} s`] : []],
+	];
+	return lines
+		.filter(([, told]) => told.length > 0)
+		.map(([name, told]) => `${name}: ${told.join(' | ')}`);
+}
+
+function tellCreate({ work, answer, ms }: CreateFate): string {
+	if (work === 'done' && answer.kind === 'own' && ms === 40) return 'made';
+	return `${work}, ${tellAnswer(answer)} after ${ms} ms`;
+}
+
+function tellLook({ answer, ms }: LookFate): string {
+	return `${tellAnswer(answer)} after ${ms} ms`;
+}
+
+export function tellAnswer(answer: Answer): string {
+	switch (answer.kind) {
+		case 'own':
+			return 'answered';
+		case 'refusal':
+			return answer.code;
+		case 'foreign':
+			return answer.name;
+		case 'none':
+			return `broken: ${answer.how}`;
+	}
+}

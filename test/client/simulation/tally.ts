@@ -1,0 +1,29 @@
+import type { World } from './world';
+
+/** What happened in many schedules, to see that they were no idyll. */
+export class Tally {
+	schedules = 0;
+	tries = 0;
+	/** Tries that the user stopped. */
+	stops = 0;
+	requests = 0;
+	/** Creating requests refused because no slot was free. */
+	slotRefusals = 0;
+	charges = 0;
+	/** Charges whose answer never reached the client. */
+	lost = 0;
+	/** Charges given back because the generation failed. */
+	refunds = 0;
+
+	add(world: World): void {
+		const { charges, service } = world;
+		this.schedules++;
+		this.tries += world.tries;
+		this.stops += world.stops;
+		this.requests += service.requests.all.length;
+		this.slotRefusals += service.requests.all.filter(({ status }) => status === 429).length;
+		this.charges += charges.length;
+		this.lost += charges.filter(({ known }) => !known).length;
+		this.refunds += charges.length - world.live().length;
+	}
+}

@@ -1,0 +1,255 @@
+import { errorAnswer } from '../../../sandbox/errors';
+import { aborted, breakages, foreignAnswers, isEarly, mayHavePassed, timedOut } from './faults';
+import { closesForAll, closesForItem } from './refusals';
+import { tellAnswer } from './story';
+import { nameOf, type Charge, type World } from './world';
+import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
+import type { Answer, CreateFate, LookFate, Try } from './schedule';
+
+/** What the HTTP client waits for an answer, and what a creating request is given after a stop. */
+const TIMEOUT_MS = 60_000;
+const GRACE_MS = 5_000;
+
+const usual = { answer: { kind: 'own' }, ms: 40 } as const;
+
+/** What was seen of one item's requests in one try, for the checks. */
+export interface Traffic {
+	/** Order of its first request and its last event among all of the try. */
+	first: number;
+	last: number;
+	creates: number;
+	/** Looks at a generation that brought an answer, and the times of the first and the last of them. */
+	looks: number;
+	watchedFrom: number;
+	watchedTo: number;
+}
+
+/**
+ * The way to the service and back for one try, as the nodes' transport is: a stop ends reading requests at once, and
+ * lets creating ones come to their answer for a while.
+ */
+export class Transport {
+	readonly traffic = new Map<number, Traffic>();
+	/** Generations whose id came to the client in this try. */
+	made = 0;
+	cancelledAt: number | null = null;
+	/** Since when no item's first creating request should leave, and since when none at all. */
+	private closedAt = Infinity;
+	private haltedAt = Infinity;
+	private readonly stop = new AbortController();
+	private readonly grace = new AbortController();
+	/** How many charges there were before this try. */
+	readonly chargesBefore: number;
+	private readonly startedAt: number;
+	private requests = 0;
+	private answers = 0;
+	private events = 0;
+	private creates = 0;
+	private looks = 0;
+
+	constructor(
+		private readonly world: World,
+		private readonly plan: Try,
+	) {
+		this.chargesBefore = world.charges.length;
+		this.startedAt = world.time.now();
+		const { cancel } = plan;
+		if (cancel?.when === 'seconds') {
+			world.time.at(this.startedAt + cancel.value * 1000, () => this.cancel());
+		}
+	}
+
+	get signal(): AbortSignal {
+		return this.stop.signal;
+	}
+
+	readonly send = async (request: ServiceRequest): Promise<ServiceResponse> => {
+		const { world } = this;
+		if (this.stop.signal.aborted) world.blame(`${request.method} sent after the stop`);
+		const creating = request.method === 'POST';
+		const id = creating ? null : request.path.split('/').at(-1);
+		const item = creating ? world.itemOf(request.body) : (world.find(id)?.item ?? -1);
+		if (item < 0) world.blame(`A request that no item made: ${request.path}`);
+		const traffic = this.arriving(item);
+		if (this.isTime('request', ++this.requests)) this.cancel();
+		try {
+			return creating
+				? await this.create(request, item, traffic)
+				: await this.look(request, item, traffic);
+		} finally {
+			traffic.last = this.events++;
+			if (this.isTime('answer', ++this.answers)) this.cancel();
+		}
+	};
+
+	private async create(
+		request: ServiceRequest,
+		item: number,
+		traffic: Traffic,
+	): Promise<ServiceResponse> {
+		const { world } = this;
+		const fate = this.fateOf<CreateFate>(this.plan.creates[this.creates++], {
+			...usual,
+			work: 'done',
+		});
+		const sentAt = world.time.now();
+		if (sentAt > this.haltedAt) world.blame(`Item ${item} is sent although the step has failed`);
+		if (sentAt > this.closedAt && traffic.creates === 0) {
+			world.blame(`Item ${item} is sent although it will be refused, too`);
+		}
+		traffic.creates++;
+		let arrived = false;
+		try {
+			await this.travel(sentAt, fate.ms / 2, this.grace.signal);
+			const own = fate.work === 'not done' ? null : this.charge(request, item, fate);
+			await this.travel(sentAt, fate.ms / 2, this.grace.signal);
+			arrived = true;
+			return this.deliver(item, fate, own?.response ?? null, own?.charge ?? null);
+		} catch (failure) {
+			world.tell(() => `item ${item}  POST: ${String(failure)}`);
+			if (!arrived || !tellsNothingLeft(fate.answer)) this.lost(item);
+			throw failure;
+		}
+	}
+
+	private charge(request: ServiceRequest, item: number, { work }: CreateFate) {
+		const { world } = this;
+		const others = world.live(item);
+		const [reply, charge] = world.create(request, work === 'fails later');
+		if (charge) {
+			world.tell(() => `item ${item}  POST: the service makes ${nameOf(charge)}`);
+			const resubmit = this.plan.settings.onUncertainCharge === 'resubmit';
+			const double = others.find((other) => !other.replaced && (other.known || !resubmit));
+			if (double) world.blame(`Item ${item} pays for ${nameOf(charge)} besides ${nameOf(double)}`);
+		}
+		return { response: { status: reply.status, body: reply.body }, charge };
+	}
+
+	/** Hands over the answer, and notes what the client can know by it. */
+	private deliver(
+		item: number,
+		{ answer }: CreateFate,
+		own: ServiceResponse | null,
+		charge: Charge | null,
+	): ServiceResponse {
+		const response = answerOf(answer, own);
+		this.world.tell(() => `item ${item}  POST: ${response.status} ${tellAnswer(answer)}`);
+		if (closesForAll(answer)) {
+			this.closedAt = Math.min(this.closedAt, this.world.time.now());
+		}
+		if (closesForItem(answer)) this.failed();
+		if (charge && answer.kind === 'own') {
+			this.made++;
+			(this.traffic.get(item) as Traffic).watchedFrom = this.world.time.now();
+			this.world.known(charge);
+		}
+		if (answer.kind === 'foreign' && mayHavePassed(answer.name)) this.lost(item);
+		return response;
+	}
+
+	/** The client cannot know whether the item's request was charged. */
+	private lost(item: number): void {
+		this.world.openItems.add(item);
+		if (this.plan.settings.onUncertainCharge === 'error') this.failed();
+	}
+
+	/** An item has come to its error. */
+	private failed(): void {
+		if (!this.plan.settings.stopOnError) return;
+		this.haltedAt = Math.min(this.haltedAt, this.world.time.now());
+	}
+
+	private async look(
+		request: ServiceRequest,
+		item: number,
+		traffic: Traffic,
+	): Promise<ServiceResponse> {
+		const { world } = this;
+		const fate = this.fateOf<LookFate>(this.plan.looks[this.looks++], usual);
+		const sentAt = world.time.now();
+		try {
+			await this.travel(sentAt, fate.ms / 2, this.stop.signal);
+			const own = world.handle(request);
+			await this.travel(sentAt, fate.ms / 2, this.stop.signal);
+			const response = answerOf(fate.answer, { status: own.status, body: own.body });
+			const status = (response.body as { status?: string } | undefined)?.status ?? '';
+			world.tell(() => `item ${item}  GET: ${response.status} ${status}`);
+			if (fate.answer.kind === 'own') {
+				traffic.looks++;
+				traffic.watchedFrom = Math.min(traffic.watchedFrom, sentAt);
+				traffic.watchedTo = world.time.now();
+				// One of an earlier try would be made anew.
+				if (status === 'failed' && traffic.creates > 0) this.failed();
+			}
+			return response;
+		} catch (failure) {
+			world.tell(() => `item ${item}  GET: ${String(failure)}`);
+			throw failure;
+		}
+	}
+
+	/** One way, as far as it comes until the request is given up. */
+	private async travel(sentAt: number, ms: number, signal: AbortSignal): Promise<void> {
+		const { time } = this.world;
+		const left = sentAt + TIMEOUT_MS - time.now();
+		await time.sleep(Math.min(ms, left), signal);
+		if (signal.aborted) throw aborted();
+		if (ms >= left) throw timedOut();
+	}
+
+	private fateOf<F extends LookFate>(planned: F | undefined, otherwise: F): F {
+		const seconds = (this.world.time.now() - this.startedAt) / 1000;
+		const outage = this.plan.outages.find(
+			(one) => seconds >= one.fromSeconds && seconds < one.fromSeconds + one.seconds,
+		);
+		const fate = planned ?? otherwise;
+		return outage ? { ...fate, answer: outage.answer, work: 'not done' } : fate;
+	}
+
+	private arriving(item: number): Traffic {
+		const event = this.events++;
+		const traffic = this.traffic.get(item) ?? {
+			first: event,
+			last: event,
+			creates: 0,
+			looks: 0,
+			watchedFrom: Infinity,
+			watchedTo: 0,
+		};
+		this.traffic.set(item, traffic);
+		traffic.last = event;
+		return traffic;
+	}
+
+	private isTime(when: 'request' | 'answer', count: number): boolean {
+		const { cancel } = this.plan;
+		return cancel?.when === when && cancel.value === count;
+	}
+
+	private cancel(): void {
+		if (this.cancelledAt !== null) return;
+		const { time } = this.world;
+		this.cancelledAt = time.now();
+		this.world.tell(() => 'the user stops the step');
+		time.at(this.cancelledAt + GRACE_MS, () => this.grace.abort());
+		this.stop.abort();
+	}
+}
+
+function tellsNothingLeft(answer: Answer): boolean {
+	return answer.kind === 'none' && isEarly(answer.how);
+}
+
+/** @throws what the HTTP client rejects with, where there is no answer */
+function answerOf(answer: Answer, own: ServiceResponse | null): ServiceResponse {
+	switch (answer.kind) {
+		case 'own':
+			return own as ServiceResponse;
+		case 'refusal':
+			return errorAnswer(answer.code);
+		case 'foreign':
+			return foreignAnswers[answer.name];
+		case 'none':
+			throw breakages[answer.how]();
+	}
+}

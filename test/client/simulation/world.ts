@@ -1,0 +1,149 @@
+import { GenerationService, type ServiceRequest } from '../../../sandbox/service';
+import { VirtualTime } from '../../support/virtual-time';
+import type { FaultAction } from '../../../sandbox/faults';
+import type { ServiceReply } from '../../../sandbox/reply';
+import type { CreateRequest } from '../../../client/service';
+import type { Schedule } from './schedule';
+
+/** A generation that was charged for. */
+export interface Charge {
+	id: string;
+	item: number;
+	/** Its number in the trace, from 1. */
+	number: number;
+	/** Whether its id has reached the client. */
+	known: boolean;
+	/** Its answer was lost, and sending again, as the user had asked for, brought the item another one. */
+	replaced: boolean;
+}
+
+const account = 'main';
+const failing: FaultAction = { kind: 'fail', reason: 'out of paint' };
+
+/** What lasts over all tries of a step: the time, the service and its books, and what has happened so far. */
+export class World {
+	readonly time = new VirtualTime();
+	readonly service: GenerationService;
+	readonly charges: Charge[] = [];
+	/** Items that have a creating request of which the client cannot know whether it was charged. */
+	readonly openItems = new Set<number>();
+	/** What was promised and not kept. */
+	readonly violations: string[] = [];
+	/** How many tries there were, and how many of them were stopped. */
+	tries = 0;
+	stops = 0;
+	private readonly trace: Array<{ at: number; line: () => string }> = [];
+	private readonly itemOfBody = new WeakMap<object, number>();
+	private readonly byId = new Map<string, Charge>();
+	private readonly startedAt = this.time.now();
+	private readonly authorization: string;
+
+	constructor(readonly schedule: Schedule) {
+		const { seconds, concurrency } = schedule;
+		this.service = new GenerationService({
+			clock: this.time,
+			generationSeconds: ({ index }) => seconds[index % seconds.length],
+		});
+		this.service.accounts.account(account).concurrency = concurrency;
+		this.authorization = `Bearer ${this.service.accounts.keyOf('main').key}`;
+	}
+
+	/** An item's request, built anew: that is how a request is told from an equal one of another item. */
+	requestOf(item: number): CreateRequest {
+		const { type, prompt } = this.schedule.items[item];
+		const model = type === 'image' ? 'aurora-image-1' : 'aurora-motion-1';
+		const body = { model, prompt };
+		this.itemOfBody.set(body, item);
+		return { type, body };
+	}
+
+	itemOf(body: unknown): number {
+		return this.itemOfBody.get(body as object) ?? -1;
+	}
+
+	/** Lets others take so many of the account's slots. */
+	occupy(slots: number): void {
+		this.service.occupy(account, slots);
+	}
+
+	/** The service at work on a request that has reached it. */
+	handle(request: Omit<ServiceRequest, 'headers'>): ServiceReply {
+		const headers = { authorization: this.authorization };
+		return this.service.handle({ ...request, headers });
+	}
+
+	/**
+	 * A creating request reaches the service.
+	 *
+	 * @returns its reply, and the charge if it made one
+	 */
+	create(request: Omit<ServiceRequest, 'headers'>, fails: boolean): [ServiceReply, Charge | null] {
+		if (fails) this.service.faults.order({ on: 'create', action: failing });
+		const reply = this.handle(request);
+		// A generation that was refused leaves its failing to the next one.
+		this.service.faults.clear();
+		const id = reply.record?.generationId;
+		if (!id) return [reply, null];
+		const charge: Charge = {
+			id,
+			item: this.itemOf(request.body),
+			number: this.charges.length + 1,
+			known: false,
+			replaced: false,
+		};
+		this.charges.push(charge);
+		this.byId.set(id, charge);
+		return [reply, charge];
+	}
+
+	/** The answer with a charge's id has reached the client. */
+	known(charge: Charge): void {
+		charge.known = true;
+		this.openItems.delete(charge.item);
+		for (const other of this.charges) {
+			if (other.item === charge.item && !other.known) other.replaced = true;
+		}
+	}
+
+	find(id: string | null | undefined): Charge | undefined {
+		return typeof id === 'string' ? this.byId.get(id) : undefined;
+	}
+
+	/** The charges, of all items or of one, that the service has not given back. */
+	live(item?: number): Charge[] {
+		const books = this.service.books.generations;
+		return this.charges.filter(
+			(charge, index) =>
+				(item === undefined || charge.item === item) &&
+				books[index].charged > books[index].refunded,
+		);
+	}
+
+	tell(line: () => string): void {
+		this.trace.push({ at: this.time.now(), line });
+	}
+
+	/** Notes that a promise was broken, at its place in the trace. */
+	blame(violation: string): void {
+		this.violations.push(violation);
+		this.tell(() => `!! ${violation}`);
+	}
+
+	/** @throws Error with the whole story, where a promise was broken */
+	assertKept(): void {
+		if (this.violations.length > 0) throw this.failure();
+	}
+
+	failure(): Error {
+		const story = this.trace.map(({ at, line }) => {
+			const seconds = ((at - this.startedAt) / 1000).toFixed(2);
+			return `${seconds.padStart(8)} s  ${line()}`;
+		});
+		return new Error(`${this.violations[0]}\n\n${story.join('\n')}\n`);
+	}
+}
+
+/** `#3`, or what is known otherwise. */
+export function nameOf(charge: Charge | undefined): string {
+	return charge ? `#${charge.number}` : 'nothing';
+}
