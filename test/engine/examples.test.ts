@@ -105,7 +105,9 @@ describe.each(files)('examples/%s', (file) => {
 		for (const { credentials = {} } of nodes) {
 			expect(Object.values(credentials).map(({ id }) => id)).not.toContainEqual(expect.anything());
 		}
-		expect(JSON.stringify(workflow)).not.toMatch(/svc_live_|Bearer (?!Auth)|https?:\/\/(127|localhost)/);
+		expect(JSON.stringify(workflow)).not.toMatch(
+			/svc_live_|Bearer (?!Auth)|https?:\/\/(127|localhost)/,
+		);
 	});
 
 	it('explains itself in a note', () => {
