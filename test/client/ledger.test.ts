@@ -67,9 +67,9 @@ describe('the ledger', () => {
 	it('never takes what another item or run has paid for', () => {
 		const kept: Record<string, LedgerEntry> = {};
 		const ledger = new Ledger(kept, 0);
-		ledger.record(ledger.key(1, request), generation('x', 'pending'));
-		for (const other of [0, 10, 11]) expect(ledger.paidBy(other, null)).toBeNull();
-		expect(new Ledger(kept, 1).paidBy(1, null)).toBeNull();
+		ledger.record(ledger.key(11, request), generation('x', 'pending'));
+		for (const other of [0, 1, 111]) expect(ledger.paidBy(other, null)).toBeNull();
+		expect(new Ledger(kept, 1).paidBy(11, null)).toBeNull();
 		ledger.intend('0:2:open');
 		expect(ledger.paidBy(2, null)).toBeNull();
 	});

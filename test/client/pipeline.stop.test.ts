@@ -17,10 +17,13 @@ function idsIn(outcomes: Array<Outcome<unknown>>): Set<string> {
 }
 
 describe('a stop', () => {
-	it('before the beginning sends nothing, and keeps the ids that were given', async () => {
+	it('before the beginning builds and sends nothing, and keeps the ids that were given', async () => {
 		const step = new Step();
 		step.cancel.abort();
-		const { outcomes } = await step.run([...batch(2), waitingFor('given', 2)]);
+		const request = jest.fn();
+		const jobs = [...batch(2, { request }), waitingFor('given', 2)];
+		const { outcomes } = await step.run(jobs);
+		expect(request).not.toHaveBeenCalled();
 		expect(outcomes.map(inShort)).toEqual(['stopped', 'stopped', 'stopped given']);
 		expect(step.fake.seen).toEqual([]);
 	});

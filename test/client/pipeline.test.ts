@@ -91,6 +91,17 @@ describe('a batch', () => {
 		expect(stats.slotWaitMs).toBeGreaterThan(0);
 	});
 
+	it('asks for a slot again as soon as it sees one of its own generations end', async () => {
+		const step = new Step({ maxConcurrent: 2 });
+		step.pollIntervalMs = 100;
+		step.fake.slots = 1;
+		step.fake.durationMs = () => 20_050;
+		await step.run(batch(3));
+		const [first, second, third] = step.fake.made;
+		expect(second.startedAt - first.endsAt).toBeLessThanOrEqual(100);
+		expect(third.startedAt - second.endsAt).toBeLessThanOrEqual(100);
+	});
+
 	it('comes through however the slots of the account come and go', async () => {
 		const taken = fc.array(fc.nat(3), { minLength: 1, maxLength: 12 });
 		await fc.assert(
@@ -126,7 +137,8 @@ describe('a batch', () => {
 	it('counts what it made, took up and lost', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
-		expect((await step.run(batch(3))).stats).toEqual({
+		step.fake.order('p3', refused(422, 'unsupported_parameter'));
+		expect((await step.run(batch(4))).stats).toEqual({
 			made: 3,
 			takenUp: 0,
 			failed: 1,

@@ -209,7 +209,9 @@ describe('a request whose answer was lost', () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
 		desk.time.at(desk.time.now() + 500, () => desk.halt.abort());
-		expect((await desk.refusalOf('cat', resubmit)).charge).toBe('unknown');
+		const error = await desk.refusalOf('cat', resubmit);
+		expect(error.charge).toBe('unknown');
+		expect(error.description).toContain('The connection broke');
 		expect(desk.fake.creating).toHaveLength(1);
 		expect(await desk.entry('cat')).toEqual({});
 	});
