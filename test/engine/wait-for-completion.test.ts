@@ -172,7 +172,7 @@ describe('Wait for Completion', () => {
 describe.each([404, 403] as const)(
 	'by the output URL, where a missing file is answered with %d',
 	(missingOutputStatus) => {
-		const stage = openStage({ missingOutputStatus, urlLifetimeSeconds: 60 });
+		const stage = openStage({ missingOutputStatus });
 		const byUrl = (options = {}) => ({ options: { readiness: 'outputUrl', ...options } });
 		const probes = () =>
 			stage.sandbox.requests.on('download').filter(({ range }) => range === 'bytes=0-0');
@@ -201,16 +201,6 @@ describe.each([404, 403] as const)(
 			expect(probes().length).toBeGreaterThan(0);
 		});
 
-		it('asks for a fresh URL when this one has expired', async () => {
-			const [id] = await madeBefore(stage, 'a boat [seconds: 80]');
-			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
-			const [entry] = stage.sandbox.books.generations;
-			expect(run.error).toBeUndefined();
-			expect(run.output('Step')).toMatchObject([
-				{ json: stage.promised({ ...entry, state: 'completed' }), binary: { data: {} } },
-			]);
-		});
-
 		it('goes on when a probe breaks', async () => {
 			const [id] = await madeBefore(stage, 'a boat');
 			stage.sandbox.faults.order({ on: 'download', times: 2, action: { kind: 'reset' } });
@@ -219,3 +209,18 @@ describe.each([404, 403] as const)(
 		});
 	},
 );
+
+describe('by an output URL that expires', () => {
+	const stage = openStage({ urlLifetimeSeconds: 60 });
+
+	it('asks for a fresh one, and waits on', async () => {
+		const [id] = await madeBefore(stage, 'a boat [seconds: 80]');
+		const parameters = { options: { readiness: 'outputUrl' } };
+		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
+		const [entry] = stage.sandbox.books.generations;
+		expect(run.error).toBeUndefined();
+		expect(run.output('Step')).toMatchObject([
+			{ json: stage.promised({ ...entry, state: 'completed' }), binary: { data: {} } },
+		]);
+	});
+});
