@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,9 +7,10 @@ import type { Sandbox, SandboxOptions } from '../../../sandbox/server';
 import { installPackage } from '../../../tools/n8n/community-package';
 import { Rest } from '../../../tools/n8n/rest';
 import type { Credential, Workflow, WorkflowFile } from '../../../tools/n8n/rest';
-import { startN8n } from '../../../tools/n8n/server';
-import type { N8n } from '../../../tools/n8n/server';
+import { startN8n, startWorker } from '../../../tools/n8n/server';
+import type { N8n, N8nOptions } from '../../../tools/n8n/server';
 import { Executions } from './executions';
+import { Backing } from './queue';
 import { outputFolder, surroundings } from './surroundings';
 
 export const owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
@@ -17,39 +19,37 @@ export const owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
 export interface StageOptions {
 	/** Also the folder of its logs below `output/e2e`. */
 	name: string;
+	/** Default: ten times faster than life. */
 	sandbox?: SandboxOptions;
+	/** So many workers in queue mode; by default n8n runs executions itself. */
+	workers?: number;
 	/** Settings of n8n. */
 	env?: Record<string, string>;
 }
 
 /** The service's sandbox and a real n8n beside it, with the packed nodes and a signed-in owner. */
 export class Stage {
-	private constructor(
-		readonly folder: string,
-		readonly sandbox: Sandbox,
-		readonly n8n: N8n,
-		readonly rest: Rest,
-		readonly executions: Executions,
-		readonly credential: Credential,
-	) {}
+	readonly folder: string;
+	sandbox!: Sandbox;
+	n8n!: N8n;
+	readonly workers: N8n[] = [];
+	rest!: Rest;
+	executions!: Executions;
+	private credential!: Credential;
+	/** How to end what has been started. */
+	private readonly begun: Array<() => Promise<void>> = [];
 
-	static async open({ name, sandbox: sandboxOptions, env }: StageOptions): Promise<Stage> {
-		const folder = outputFolder(name);
-		await rm(folder, { recursive: true, force: true });
-		await mkdir(folder, { recursive: true });
-		const sandbox = await openSandbox(folder, sandboxOptions);
+	private constructor(private readonly options: StageOptions) {
+		this.folder = outputFolder(options.name);
+	}
+
+	static async open(options: StageOptions): Promise<Stage> {
+		const stage = new Stage(options);
 		try {
-			const n8n = await startN8n(await n8nIn(folder, 'n8n', env));
-			const rest = new Rest(n8n.url);
-			await rest.signIn(owner);
-			const credential = await rest.saveCredential(
-				'Media Generation account',
-				'mediaGenerationApi',
-				{ baseUrl: sandbox.url, apiKey: sandbox.keys.main },
-			);
-			return new Stage(folder, sandbox, n8n, rest, new Executions(rest), credential);
+			await stage.start();
+			return stage;
 		} catch (error) {
-			await sandbox.close();
+			await stage.close();
 			throw error;
 		}
 	}
@@ -59,21 +59,62 @@ export class Stage {
 		return await this.rest.createWorkflow(file, this.credential, ...others);
 	}
 
-	/** Ends n8n with everything that it has started, and the sandbox; the logs stay. */
+	/** Ends everything that it has started, the last first; the logs stay. */
 	async close(): Promise<void> {
-		await this.n8n.service.stop();
-		await this.sandbox.close();
+		for (const end of this.begun.splice(0).reverse()) await end();
+	}
+
+	private async start(): Promise<void> {
+		await rm(this.folder, { recursive: true, force: true });
+		await mkdir(this.folder, { recursive: true });
+		this.sandbox = await this.openSandbox();
+		const { workers = 0 } = this.options;
+		const queue = workers > 0 ? await this.startBacking() : {};
+		this.n8n = await this.run(startN8n, 'n8n', queue);
+		for (let number = 1; number <= workers; number++) {
+			this.workers.push(await this.run(startWorker, `worker-${number}`, queue));
+		}
+		this.rest = new Rest(this.n8n.url);
+		this.executions = new Executions(this.rest);
+		await this.rest.signIn(owner);
+		const service = { baseUrl: this.sandbox.url, apiKey: this.sandbox.keys.main };
+		const name = 'Media Generation account';
+		this.credential = await this.rest.saveCredential(name, 'mediaGenerationApi', service);
+	}
+
+	private async openSandbox(): Promise<Sandbox> {
+		const file = createWriteStream(join(this.folder, 'sandbox.log'));
+		const log = (line: string) => file.write(`${line}\n`);
+		const sandbox = await startSandbox({ timeScale: 10, log, ...this.options.sandbox });
+		this.begun.push(async () => await sandbox.close());
+		return sandbox;
+	}
+
+	private async startBacking(): Promise<Record<string, string>> {
+		const backing = await Backing.start(this.folder);
+		this.begun.push(async () => await backing.stop());
+		return { ...backing.env, N8N_ENCRYPTION_KEY: randomBytes(24).toString('hex') };
+	}
+
+	/** Starts an n8n or a worker, to be ended with the stage. */
+	private async run(
+		start: (options: N8nOptions) => Promise<N8n>,
+		name: string,
+		queue: Record<string, string>,
+	): Promise<N8n> {
+		const env = { ...queue, ...this.options.env };
+		const n8n = await start(await n8nIn(this.folder, name, env));
+		this.begun.push(async () => await n8n.service.stop());
+		return n8n;
 	}
 }
 
-/** A sandbox whose log lies in the folder of a test; ten times faster than life by default. */
-export async function openSandbox(folder: string, options: SandboxOptions = {}): Promise<Sandbox> {
-	const log = createWriteStream(join(folder, 'sandbox.log'), { flags: 'a' });
-	return await startSandbox({ timeScale: 10, log: (line) => log.write(`${line}\n`), ...options });
-}
-
-/** What an n8n or a worker starts with: a data folder of its own that holds the packed package. */
-export async function n8nIn(folder: string, name: string, env: Record<string, string> = {}) {
+/** What an n8n or a worker starts with: a data folder of its own, which holds the packed package. */
+export async function n8nIn(
+	folder: string,
+	name: string,
+	env: Record<string, string> = {},
+): Promise<N8nOptions> {
 	const { installation, tarball } = surroundings();
 	const userFolder = join(folder, name);
 	await installPackage(tarball, userFolder);

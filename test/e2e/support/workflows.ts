@@ -42,8 +42,10 @@ function inLine(nodes: Unplaced[]): Pick<WorkflowFile, 'nodes' | 'connections' |
 	return { nodes: placed, connections, settings: { executionOrder: 'v1' } };
 }
 
-const split = (field: string) =>
-	node('Prompts', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: field, options: {} });
+function split(field: string): Unplaced {
+	const options = { destinationFieldName: 'prompt' };
+	return node('Prompts', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: field, options });
+}
 
 /** Started by hand: one item a prompt, through the given nodes. */
 export function byHand(name: string, prompts: string[], ...nodes: OwnNode[]): WorkflowFile {
@@ -67,7 +69,7 @@ export function byWebhook(name: string, path: string, ...nodes: OwnNode[]): Work
 		name,
 		...inLine([
 			{ ...node(trigger, 'n8n-nodes-base.webhook', 2, parameters), webhookId: randomUUID() },
-			node('Body', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: 'body.prompt', options: {} }),
+			split('body.prompt'),
 			...nodes.map(ownNode),
 		]),
 	};

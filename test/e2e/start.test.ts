@@ -1,0 +1,79 @@
+/** `npm start`, as somebody runs it who wants to try the nodes. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Rest } from '../../tools/n8n/rest';
+import { Service } from '../../tools/n8n/service';
+import { Executions } from './support/executions';
+import { owner } from './support/stage';
+import { outputFolder, repository } from './support/surroundings';
+
+const folder = outputFolder('start');
+const data = join(folder, 'data');
+
+beforeAll(async () => await rm(folder, { recursive: true, force: true }));
+
+/** Not through npm, which keeps signals to itself; in a terminal they reach all of the group. */
+async function start(): Promise<{ service: Service; url: string }> {
+	const service = await Service.start({
+		name: 'npm start',
+		command: process.execPath,
+		args: ['--require', 'tsx/cjs', join('tools', 'start', 'main.ts'), '--data', data],
+		env: { ...process.env, NODE_ENV: undefined },
+		cwd: repository,
+		logFile: join(folder, 'start.log'),
+	});
+	await service.until(() => service.output.includes('Ctrl-C ends it all'), 150_000);
+	const url = /^n8n +(\S+)/m.exec(service.output)?.[1];
+	if (!url) throw new Error(`No address in:\n${service.output}`);
+	return { service, url };
+}
+
+async function signedIn(url: string): Promise<Rest> {
+	const rest = new Rest(url);
+	await rest.signIn(owner);
+	return rest;
+}
+
+async function exampleIn(rest: Rest) {
+	const found = (await rest.workflows()).filter(({ name }) => name === 'Picture and Video');
+	expect(found).toHaveLength(1);
+	return found[0];
+}
+
+async function refuses(url: string): Promise<boolean> {
+	return await fetch(url).then(
+		() => false,
+		() => true,
+	);
+}
+
+it('starts, runs the example, keeps everything for the next time, and ends with Ctrl-C', async () => {
+	const first = await start();
+	expect(first.service.output).toContain(owner.password);
+	const sandbox = /^Sandbox +(\S+)/m.exec(first.service.output)?.[1] ?? '';
+	const rest = await signedIn(first.url);
+	const { id } = await exampleIn(rest);
+	const workflow = await rest.send<Parameters<Executions['run']>[0]>('GET', `/workflows/${id}`);
+	const executions = new Executions(rest);
+	const run = await executions.run(workflow, 'When clicking ‘Execute workflow’');
+	expect((await executions.ended(run)).status).toBe('success');
+	const listed = await rest.send<Array<{ packageName: string; failedLoading: boolean }>>(
+		'GET',
+		'/community-packages',
+	);
+	expect(listed).toMatchObject([
+		{ packageName: 'n8n-nodes-media-generation', failedLoading: false },
+	]);
+
+	await first.service.stop(10_000, 'SIGINT');
+	expect(first.service.exit).toBe('code 130');
+	expect(await refuses(first.url)).toBe(true);
+	expect(await refuses(sandbox)).toBe(true);
+
+	const second = await start();
+	const again = await signedIn(second.url);
+	expect((await exampleIn(again)).id).toBe(id);
+	expect(await new Executions(again).idsOf(id)).toEqual([run]);
+	await second.service.stop(10_000, 'SIGTERM');
+	expect(await refuses(second.url)).toBe(true);
+});
