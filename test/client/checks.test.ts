@@ -339,6 +339,12 @@ describe('a data URI', () => {
 		}
 	});
 
+	it('may have line breaks, which do not count', () => {
+		const base64 = Buffer.alloc(MAX_INLINE_BYTES).toString('base64');
+		const lines = `data:image/png;base64,\n${base64.replace(/.{76}/g, '$&\n')}`;
+		expect(accepted(() => dataUri('Data', lines))).toBe(lines.trim());
+	});
+
 	it('of any bytes is accepted as it is', () => {
 		fc.assert(
 			fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (bytes) => {
