@@ -19,6 +19,7 @@ const credential = 'mediaGenerationApi';
  */
 const coreNodes: Record<string, number[]> = {
 	'n8n-nodes-base.dataTable': [1.1],
+	'n8n-nodes-base.if': [2.2],
 	'n8n-nodes-base.manualTrigger': [1],
 	'n8n-nodes-base.s3': [1],
 	'n8n-nodes-base.scheduleTrigger': [1.2],
