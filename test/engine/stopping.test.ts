@@ -58,7 +58,8 @@ const paidInLog = (run: Run) =>
 
 function expectAllPaidNamed(run: Run): void {
 	const paid = stage.sandbox.books.generations.map(({ id }) => id);
-	expect(paidInLog(run)).toEqual([expect.arrayContaining(paid)]);
+	// n8n may run a stopped node again for its first item's error: then it says so again.
+	expect(paidInLog(run)[0]).toEqual(expect.arrayContaining(paid));
 	for (const id of paid) {
 		expect(run.logs.some(({ message }) => message.includes(id))).toBe(true);
 	}
