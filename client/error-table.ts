@@ -36,7 +36,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	invalid_parameter: {
 		title: 'A parameter is out of range or not supported',
 		advice:
-			'Change the parameter that the service names. Sizes, durations and resolutions vary by model: the Generation Models node lists what each one can do.',
+			'Change the parameter that the service names. Which sizes, durations and resolutions there are varies by model.',
 	},
 	authentication_error: KEY_REFUSED,
 	invalid_api_key: KEY_REFUSED,

@@ -51,6 +51,8 @@ export class MediaGenerationApi implements ICredentialType {
 			// The same tolerance as `serviceAddress` in nodes/shared/transport.ts: a trailing slash or /v1.
 			baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "").replace(/\\/v1$/, "")}}',
 			url: '/v1/credits/balance',
+			// n8n would take the key along to wherever a redirect leads.
+			disableFollowRedirect: true,
 		},
 	};
 }

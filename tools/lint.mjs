@@ -1,6 +1,17 @@
 // node tools/lint.mjs [--fix]
 // n8n's linter over everything, each folder with the configuration nearest to it.
-import { run } from './run.mjs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { root, run } from './run.mjs';
+
+// What tests and the demo leave behind, a whole n8n among it, is not ours to lint; the root's configuration, which
+// n8n wants to be its default, has no place to say so.
+mkdirSync(join(root, 'output'), { recursive: true });
+writeFileSync(
+	join(root, 'output', 'eslint.config.mjs'),
+	"export default [{ ignores: ['**/*'] }];\n",
+);
 
 // Without this flag eslint 9 takes the root's configuration for every folder.
 const env = { ESLINT_FLAGS: 'unstable_config_lookup_from_file' };

@@ -66,6 +66,7 @@ export class GenerationCredits implements INodeType {
 						type: 'number',
 						typeOptions: { minValue: 0 },
 						default: 0,
+						placeholder: 'e.g. 100',
 						description:
 							'Fail when fewer credits than this are left, so that a batch stops before it spends',
 					},

@@ -26,7 +26,8 @@ export class GenerationModels implements INodeType {
 		group: ['input'],
 		version: 1,
 		subtitle: '={{$parameter["operation"] === "get" ? "get a model" : "get many models"}}',
-		description: 'List or look up the models that generate images and videos',
+		description:
+			'List the available image and video models, or look one up by its ID. Charges nothing.',
 		defaults: { name: 'Generation Models' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],

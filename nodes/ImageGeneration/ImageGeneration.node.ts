@@ -22,8 +22,9 @@ export class ImageGeneration implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{$parameter["model"]?.value ?? ""}}',
-		description: 'Create images from text prompts and reference inputs, and hand on the pictures',
+		subtitle: '={{$parameter["model"]?.value || "choose a model"}}',
+		description:
+			'Create an image from a text prompt, optionally with reference inputs. Each call is charged. Returns the ID, the status and the URL, and the picture itself as a file.',
 		defaults: { name: 'Image Generation' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],

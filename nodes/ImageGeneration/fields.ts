@@ -96,7 +96,7 @@ export const imageFields: INodeProperties[] = [
 		default: '1024x1024',
 		placeholder: 'e.g. 1024x1024',
 		description:
-			'Width and height in pixels with an x between them. Which sizes there are varies by model.',
+			'Width x height in pixels, such as 1024x1024. Which sizes there are varies by model.',
 	},
 	referenceInputs,
 	waitField,
@@ -124,7 +124,7 @@ export const imageFields: INodeProperties[] = [
 				description: 'Editing mode, for models that edit pictures',
 			},
 			inputImagesOption(
-				'Older way to pass reference pictures: https URLs with commas between them, or an array. Reference Inputs is preferred.',
+				'Deprecated: use Reference Inputs. Reference pictures as https URLs with commas between them, or an array.',
 			),
 			negativePromptOption,
 			seedOption,

@@ -22,8 +22,9 @@ export class VideoGeneration implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{$parameter["model"]?.value ?? ""}}',
-		description: 'Create videos from text prompts or an input image, and hand on the files',
+		subtitle: '={{$parameter["model"]?.value || "choose a model"}}',
+		description:
+			'Create a short video from a text prompt or an input image. Each call is charged, and takes minutes. Returns the ID, the status and the URL, and the video itself as a file.',
 		defaults: { name: 'Video Generation' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],

@@ -24,7 +24,8 @@ export const videoFields: INodeProperties[] = [
 		type: 'options',
 		options: RESOLUTIONS.map((value) => ({ name: value, value })),
 		default: '720p',
-		description: 'Height of the video; which ones there are varies by model',
+		description:
+			'Lines of the video: more are sharper, and may cost more. Which ones there are varies by model.',
 	},
 	{
 		displayName: 'Duration',
@@ -32,7 +33,8 @@ export const videoFields: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 0, maxValue: 10, numberPrecision: 2 },
 		default: 4,
-		description: 'Length in seconds. The maximum varies by model, between 4 and 10.',
+		description:
+			'Length in seconds; longer videos may cost more. The maximum varies by model, between 4 and 10.',
 	},
 	{
 		displayName: 'Frames per Second',

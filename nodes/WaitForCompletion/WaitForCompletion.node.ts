@@ -25,7 +25,7 @@ export class WaitForCompletion implements INodeType {
 		subtitle:
 			'={{ { poll: "until it is ready", suspend: "asleep until it is ready", check: "look once" }[$parameter["mode"]] }}',
 		description:
-			'Collect generations by their ID: look at their status, wait for the output and fetch it',
+			'Get a generation that was already created, by its ID: its status and, once it is ready, its output. Charges nothing.',
 		defaults: { name: 'Wait for Completion' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],

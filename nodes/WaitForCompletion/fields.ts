@@ -37,6 +37,7 @@ export const waitFields: INodeProperties[] = [
 			},
 		],
 		default: 'poll',
+		description: 'How to wait for the generation',
 	},
 	...downloadFields({ mode: ['poll', 'suspend', 'check'] }),
 	{

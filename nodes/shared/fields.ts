@@ -39,7 +39,8 @@ export const promptField: INodeProperties = {
 	default: '',
 	required: true,
 	placeholder: 'e.g. A lighthouse on a cliff at dusk, oil painting',
-	description: 'What to generate, described in words',
+	description:
+		'What to generate: subject, style, light and composition; for a video also the movement',
 };
 
 export const waitField: INodeProperties = {
@@ -60,7 +61,7 @@ export function downloadFields(show: Record<string, Array<string | boolean>>): I
 			type: 'boolean',
 			default: true,
 			description:
-				'Whether to fetch the picture or video itself. If off, only its URL is handed on, which lives for one hour.',
+				'Whether to fetch the picture or video itself. If off, and always as a tool of an AI agent, only its URL is handed on, which lives for one hour.',
 			displayOptions: { show },
 		},
 		{
@@ -127,7 +128,7 @@ export function runningOptions(timeout: number, creating: boolean): INodePropert
 			typeOptions: { minValue: 1 },
 			default: 10,
 			description:
-				'How many generations of this node may be in flight at once. Where the account allows fewer, the node waits for free slots by itself.',
+				'How many generations of this node may be in flight at once. Where the account allows fewer, the node waits for free slots by itself. Read from the first item.',
 		},
 		{
 			displayName: 'On Timeout',
@@ -174,7 +175,8 @@ export function runningOptions(timeout: number, creating: boolean): INodePropert
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			default: 3,
-			description: 'Seconds between two looks at a generation, on average',
+			description:
+				'Seconds between two looks at a generation, on average. Read from the first item.',
 		},
 		{
 			displayName: 'Timeout',

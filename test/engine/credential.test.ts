@@ -64,6 +64,13 @@ describe('the credential', () => {
 		expect((await test({ baseUrl: 'http://127.0.0.1:1' })).status).toBe('Error');
 	});
 
+	it('is red where the address redirects, and does not take the key there', async () => {
+		const location = `${stage.sandbox.storageUrl}/elsewhere`;
+		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
+		expect((await test({})).status).toBe('Error');
+		expect(stage.sandbox.requests.keysAtStorage).toEqual([]);
+	});
+
 	it.each(addresses)('serves the nodes at the address with "%s" behind it', async (end) => {
 		const credential = { baseUrl: ` ${stage.sandbox.url}${end} ` };
 		const run = await stage.run('generationCredits', {}, { credential });
