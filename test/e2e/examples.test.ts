@@ -52,13 +52,31 @@ describe('scheduled-batch-to-s3', () => {
 	const files = ['harbour-dawn', 'market-noon', 'station-night'].map(
 		(name) => `pictures/${name}.png`,
 	);
-	let run: (trigger?: string) => Promise<Execution>;
+	let run: (trigger?: string, secret?: object) => Promise<Execution>;
 
 	beforeAll(async () => {
-		const s3 = await stage.rest.saveCredential('S3 account', 's3', storage.credential);
 		const example = await readExample('scheduled-batch-to-s3');
-		run = async (trigger) => await play(stage, example, { credentials: [s3], trigger });
+		run = async (trigger, secret) => {
+			const data = { ...storage.credential, ...secret };
+			const s3 = await stage.rest.saveCredential('S3 account', 's3', data);
+			return await play(stage, example, { credentials: [s3], trigger });
+		};
 	});
+
+	/** What the user does so that a row is tried again. */
+	async function clearProblem(name: string): Promise<void> {
+		const { id: project } = await stage.rest.send<{ id: string }>('GET', '/projects/personal');
+		const tables = `/projects/${project}/data-tables`;
+		const { data } = await stage.rest.send<{ data: Array<{ id: string }> }>('GET', tables);
+		const filter = {
+			type: 'and',
+			filters: [{ columnName: 'name', condition: 'eq', value: name }],
+		};
+		await stage.rest.send('PATCH', `${tables}/${data[0].id}/rows`, {
+			filter,
+			data: { problem: '' },
+		});
+	}
 
 	it('uploads what succeeds under the names of its rows, byte for byte', async () => {
 		const action = { kind: 'fail', reason: 'Out of oranges' } as const;
@@ -83,26 +101,32 @@ describe('scheduled-batch-to-s3', () => {
 		expect(problem.json.problem).toContain('Out of oranges');
 	});
 
-	it('takes up only the row that failed in the next run', async () => {
-		const execution = await run();
-		expect(itemsOf(execution, 'Get New Rows').map(({ json }) => json.name)).toEqual([
-			'market-noon',
-		]);
-		expect(itemsOf(execution, 'Mark as Done')[0].json).toMatchObject({
-			file: files[1],
-			problem: '',
-		});
-		expect((await storage.names()).sort()).toEqual(files);
-	});
-
 	it('pays nothing in a scheduled run without new rows', async () => {
 		const { created } = stage.sandbox.books.totals;
 		// The table counts as new for so long, and the sleeper takes longer anyway.
 		await delay(10_000);
 		const execution = await run('Every Morning');
 		expect(execution.data.resultData.runData).not.toHaveProperty(['Example Rows']);
-		expect(itemsOf(execution, 'Create Pictures')).toEqual([]);
+		expect(itemsOf(execution, 'Get New Rows')).toEqual([]);
 		expect(stage.sandbox.books.totals.created).toBe(created);
+	});
+
+	it('notes the id where only the upload fails, and does not pay for the row again', async () => {
+		await clearProblem('market-noon');
+		const execution = await run(undefined, { secretAccessKey: 'wrong' });
+		const [{ json }] = itemsOf(execution, 'Note Failed Upload');
+		expect(json).toMatchObject({ name: 'market-noon', file: null });
+		expect(json.problem).toContain('Not uploaded: ');
+		expect(json.problem).toContain(itemsOf(execution, 'Create Pictures')[0].json.id);
+		expect(itemsOf(await run(), 'Get New Rows')).toEqual([]);
+	});
+
+	it('takes up a row whose problem was cleared', async () => {
+		await clearProblem('market-noon');
+		const execution = await run();
+		const [{ json }] = itemsOf(execution, 'Mark as Done');
+		expect(json).toMatchObject({ name: 'market-noon', file: files[1], problem: '' });
+		expect((await storage.names()).sort()).toEqual(files);
 	});
 });
 
