@@ -2,6 +2,8 @@
 const shared = {
 	testEnvironment: 'node',
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.tools.json' }] },
+	// A busy machine is no failure: no test asserts a time.
+	testTimeout: 30_000,
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/output/'],
 };
 
