@@ -24,7 +24,7 @@ function expectEachMadeOnce(texts: string[]): void {
 describe('the limit of concurrent generations', () => {
 	it.each([1, 3])("is the node's own: %d at once, and all of them used", async (maxConcurrent) => {
 		stage.setPace(20);
-		const texts = numbered(7, '[seconds: 12] a boat');
+		const texts = numbered(2 * maxConcurrent + 1, '[seconds: 9] a boat');
 		const parameters = { ...plain, options: { maxConcurrent } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
 		expect(run.status).toBe('success');
@@ -45,7 +45,7 @@ describe('the limit of concurrent generations', () => {
 	it("is the account's where that is lower: items wait, and none fails or is paid twice", async () => {
 		stage.setPace(20);
 		stage.sandbox.service.accounts.account('main').concurrency = 2;
-		const texts = numbered(7, '[seconds: 12] a boat');
+		const texts = numbered(4, '[seconds: 9] a boat');
 		const run = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
 		expect(run.status).toBe('success');
 		expectEachMadeOnce(texts);
@@ -74,7 +74,7 @@ describe('the limit of concurrent generations', () => {
 		const action = { kind: 'error', code: 'server_error' } as const;
 		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
 		stage.setPace(20);
-		const texts = numbered(5, '[seconds: 12] a boat');
+		const texts = numbered(4, '[seconds: 9] a boat');
 		const parameters = { ...plain, options: { maxConcurrent: 2 } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
 		expect(run.status).toBe('success');

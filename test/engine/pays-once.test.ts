@@ -66,20 +66,24 @@ describe('Retry On Fail', () => {
 		expect(run.error).toHaveProperty('description', expect.stringContaining(id));
 	});
 
-	it('with Continue: pays nothing again because the first item has an error', async () => {
-		const texts = ['a boat [fail]', 'a ship', 'a raft'];
-		const settings = { ...again, ...goOn };
-		const run = await stage.run('imageGeneration', plain, { items: prompts(...texts), settings });
-		expect(run.status).toBe('success');
-		expect(timesSent('a boat [fail]')).toBe(3);
-		expect(liveCharges(texts)).toEqual([0, 1, 1]);
-		expect(stage.sandbox.books.totals.created).toBe(5);
-		expect(run.output('Step').map(({ json }) => json.error_code)).toEqual([
-			'generation_failed',
-			undefined,
-			undefined,
-		]);
-	});
+	it.each([goOn, { onError: 'continueErrorOutput' as const }])(
+		'pays nothing again because the first item has an error: %j',
+		async (going) => {
+			const texts = ['a boat [fail]', 'a ship', 'a raft'];
+			const order = { items: prompts(...texts), settings: { ...again, ...going } };
+			const run = await stage.run('imageGeneration', plain, order);
+			expect(run.status).toBe('success');
+			expect(timesSent('a boat [fail]')).toBe(3);
+			expect(liveCharges(texts)).toEqual([0, 1, 1]);
+			expect(stage.sandbox.books.totals.created).toBe(5);
+			const handedOn = [...run.output('Step'), ...run.output('Step', 1)];
+			expect(handedOn.map(({ json }) => json.error_code ?? json.status).sort()).toEqual([
+				'completed',
+				'completed',
+				'generation_failed',
+			]);
+		},
+	);
 
 	it('pays for two items of the same prompt, and for each once', async () => {
 		const texts = ['a boat', 'a boat', 'a ship [reject: invalid_parameter 1]'];

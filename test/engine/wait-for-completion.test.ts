@@ -60,6 +60,19 @@ describe('Wait for Completion', () => {
 		});
 	});
 
+	it('looks the more seldom the longer the poll interval is', async () => {
+		stage.setPace(20);
+		const looks: number[] = [];
+		for (const pollInterval of [1, 10]) {
+			const [id] = await madeBefore(stage, 'a boat [seconds: 25]');
+			await stage.run('waitForCompletion', { options: { pollInterval } }, { items: idsOf(id) });
+			looks.push(stage.sandbox.requests.on('status').length);
+		}
+		const [often, seldom] = looks;
+		expect(seldom).toBeLessThan(6);
+		expect(often).toBeGreaterThan(2 * seldom);
+	});
+
 	it('sends an id in one piece, whatever is in it', async () => {
 		await stage.run('waitForCompletion', {}, { items: idsOf('a/../b?c#d') });
 		expect(stage.sandbox.requests.all.map(({ path }) => path)).toEqual([
