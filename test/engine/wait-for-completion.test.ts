@@ -230,10 +230,14 @@ describe('by an output URL that expires', () => {
 		const [id] = await madeBefore(stage, 'a boat [seconds: 80]');
 		const parameters = { options: { readiness: 'outputUrl' } };
 		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
-		const [entry] = stage.sandbox.books.generations;
 		expect(run.error).toBeUndefined();
-		expect(run.output('Step')).toMatchObject([
-			{ json: stage.promised({ ...entry, state: 'completed' }), binary: { data: {} } },
-		]);
+		const [{ json, binary }] = run.output('Step');
+		expect({ json, binary }).toMatchObject({
+			json: { id, status: 'completed' },
+			binary: { data: { mimeType: 'image/png' } },
+		});
+		const { created, finishes } = stage.sandbox.books.generations[0];
+		expect(finishes - created).toBeGreaterThan(60_000);
+		expect(Date.parse(String(json.url_expires_at))).toBeGreaterThan(created + 60_000);
 	});
 });
