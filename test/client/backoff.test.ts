@@ -4,9 +4,6 @@ import { backoffDelay, withRetries } from '../../client/backoff';
 import { CancelledError, GenerationError } from '../../client/errors';
 import { VirtualTime } from '../support/virtual-time';
 
-// Many runs of a property take their time where the machine is busy; nothing here is timed.
-jest.setTimeout(60_000);
-
 const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 function failing(retry: 'never' | 'backoff' = 'backoff'): GenerationError {

@@ -3,9 +3,6 @@ import fc from 'fast-check';
 import { limit } from '../../client/limit';
 import { VirtualTime } from '../support/virtual-time';
 
-// Many runs of a property take their time where the machine is busy; nothing here is timed.
-jest.setTimeout(60_000);
-
 /** When each task begins if every free place is taken at once by the next in line. */
 function earliestStarts(most: number, durations: number[]): number[] {
 	const freeAt = Array.from({ length: most }, () => 0);

@@ -2,9 +2,6 @@ import fc from 'fast-check';
 
 import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../client/media-type';
 
-// Many runs of a property take their time where the machine is busy; nothing here is timed.
-jest.setTimeout(60_000);
-
 /** Bytes from a text of characters up to U+00FF, as long as a file's beginning. */
 function bytes(text: string): Uint8Array {
 	return Buffer.concat([Buffer.from(text, 'latin1'), Buffer.alloc(80)]);

@@ -4,9 +4,6 @@ import type { Outcome } from '../../client/outcome';
 import { answerLost, refused, unreachable } from '../support/fake-service';
 import { batch, inShort, Step, waitingFor } from '../support/step';
 
-// Many runs of a property take their time where the machine is busy; nothing here is timed.
-jest.setTimeout(60_000);
-
 function idsIn(outcomes: Array<Outcome<unknown>>): Set<string> {
 	return new Set(
 		outcomes.flatMap((outcome) => {

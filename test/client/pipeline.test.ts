@@ -6,9 +6,6 @@ import { refusal } from '../support/answers';
 import { answerLost, refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
 
-// Many runs of a property take their time where the machine is busy; nothing here is timed.
-jest.setTimeout(60_000);
-
 /** The prompt's number: `p12` is 12. */
 function numberOf(prompt: string): number {
 	return Number(prompt.slice(1));

@@ -2,9 +2,6 @@ import fc from 'fast-check';
 
 import { PollSchedule } from '../../client/poll-schedule';
 
-// Many runs of a property take their time where the machine is busy; nothing here is timed.
-jest.setTimeout(60_000);
-
 const MODEL = 'aurora-image-1';
 const INTERVAL = 3000;
 

@@ -6,9 +6,6 @@ import { GenerationService } from '../../client/service';
 import { answer, networkError, noSlot, refusal, wireGeneration } from '../support/answers';
 import { VirtualTime } from '../support/virtual-time';
 
-// Many runs of a property take their time where the machine is busy; nothing here is timed.
-jest.setTimeout(60_000);
-
 const IMAGE = { type: 'image', body: { model: 'aurora-image-1', prompt: 'A cat' } } as const;
 
 /** A service that answers each request with the next of `answers`, and the last one ever after. */

@@ -5,9 +5,6 @@ import { SlotGate } from '../../client/slot-gate';
 import { noSlot, refusal } from '../support/answers';
 import { VirtualTime } from '../support/virtual-time';
 
-// Many runs of a property take their time where the machine is busy; nothing here is timed.
-jest.setTimeout(60_000);
-
 const HOUR = 3_600_000;
 const refusedNow = () => errorFromResponse(noSlot(12, 10), true);
 

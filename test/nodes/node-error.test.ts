@@ -55,6 +55,14 @@ describe('an error as n8n shows it', () => {
 		},
 	);
 
+	it('tells an agent all of it in the message, which is all that an agent sees', () => {
+		const tool = contextOf({ isTool: true });
+		const error = nodeError(tool.context, failed, 0);
+		expect(error.message).toBe(
+			'The generation failed. Out of paint. The credits were refunded. Code: generation_failed.',
+		);
+	});
+
 	it('has no status where no answer came', () => {
 		expect(nodeError(context, failed, 0).httpCode).toBeNull();
 	});

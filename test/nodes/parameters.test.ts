@@ -52,6 +52,10 @@ describe('the options of running', () => {
 		expect(read).toThrow(new RegExp(`^${name} `));
 	});
 
+	it('say how many generations there have to be at least', () => {
+		expect(() => stepOptions({ maxConcurrent: 0 })).toThrow('not a number of at least 1');
+	});
+
 	it('may be missing altogether', () => {
 		expect(optionsOf(contextOf().context, 0)).toEqual({});
 	});
