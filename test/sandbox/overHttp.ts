@@ -52,7 +52,9 @@ export async function finishedOverHttp(
 	sandbox: Sandbox,
 	fields: Record<string, unknown> = {},
 ): Promise<{ id: string; url: string }> {
-	const { id, data } = await createOverHttp(sandbox, fields);
+	// It would take minutes by itself, so that it has not ended before it is finished here.
+	const prompt = `${String(fields.prompt ?? 'A lighthouse')} [seconds: 60000]`;
+	const { id, data } = await createOverHttp(sandbox, { ...fields, prompt });
 	sandbox.service.finish(id);
 	return { id, url: data[0].url };
 }
