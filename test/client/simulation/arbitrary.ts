@@ -164,16 +164,16 @@ const item: Arbitrary<Item> = fc.record({
 	prompt: fc.constantFrom('a', 'b'),
 });
 
-const items = list(item, weighted([6, upTo(3, 1)], [2, upTo(8, 4)], [1, upTo(12, 9)]), 12);
+const items = list(item, weighted([10, upTo(3, 1)], [3, upTo(7, 4)], [1, upTo(12, 8)]), 12);
 
 const basics = {
 	items,
 	concurrency: fc.integer({ min: 1, max: 12 }),
-	seconds: list(weighted([5, upTo(15, 1)], [1, upTo(60, 16)]), upTo(4, 1), 4),
+	seconds: list(weighted([6, upTo(9, 1)], [1, upTo(40, 10)]), upTo(4, 1), 4),
 	pollSeconds: fc.constantFrom(3, 4),
 	watching: weighted<Schedule['watching']>(
 		// Planning looks takes more time than all the rest.
-		[20, fc.constant('steadily')],
+		[25, fc.constant('steadily')],
 		[1, fc.constantFrom('by experience', 'by the catalogue')],
 	),
 	seed: fc.nat({ max: 1_000_000 }),
