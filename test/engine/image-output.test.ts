@@ -79,6 +79,42 @@ describe('the output of an image', () => {
 		expect(stage.sandbox.requests.on('download')).toEqual([]);
 	});
 
+	it('has every key, and null for what the service leaves out', async () => {
+		const answers = [
+			{ id: 'one' },
+			{
+				id: 'two',
+				created: 1,
+				data: [{ url: 'https://example.com/a', revised_prompt: 'A boat.' }],
+			},
+		];
+		for (const body of answers) {
+			stage.sandbox.faults.order({ on: 'create', action: { kind: 'respond', status: 200, body } });
+		}
+		const parameters = { waitForCompletion: false, options: { maxConcurrent: 1 } };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('one', 'two') });
+		const unknown = {
+			status: 'pending',
+			type: null,
+			model: null,
+			created: null,
+			url: null,
+			url_expires_at: null,
+			revised_prompt: null,
+			timed_out: false,
+		};
+		expect(run.output('Step').map(({ json }) => json)).toStrictEqual([
+			{ ...unknown, id: 'one' },
+			{
+				...unknown,
+				id: 'two',
+				created: 1,
+				url: 'https://example.com/a',
+				revised_prompt: 'A boat.',
+			},
+		]);
+	});
+
 	it('is nothing for no items, and nothing is sent', async () => {
 		const run = await stage.run('imageGeneration', {}, { items: [] });
 		expect([run.status, run.output('Step'), stage.arrived]).toEqual(['success', [], 0]);
