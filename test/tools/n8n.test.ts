@@ -1,0 +1,107 @@
+/** The parts around a real n8n that need none. With one they run in test/e2e. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { installPackage } from '../../tools/n8n/community-package';
+import { freePorts, requirePort, usualPort } from '../../tools/n8n/ports';
+import { Service } from '../../tools/n8n/service';
+
+let folder: string;
+
+beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'n8n-test-'))));
+afterEach(async () => await rm(folder, { recursive: true }));
+
+async function start(program: string): Promise<Service> {
+	return await Service.start({
+		name: 'It',
+		command: process.execPath,
+		args: ['-e', program],
+		env: process.env,
+		logFile: join(folder, 'logs', 'it.log'),
+	});
+}
+
+function isRunning(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+describe('a service', () => {
+	const forever = 'setInterval(() => {}, 1000);';
+
+	it('is waited for, ends when it is asked to, and its log stays', async () => {
+		const service = await start(`console.log('ready'); ${forever}`);
+		await service.until(() => service.output.includes('ready'), 20_000);
+		await service.stop();
+		expect(service.exit).toBe('SIGTERM');
+		expect(await readFile(join(folder, 'logs', 'it.log'), 'utf8')).toBe('ready\n');
+	});
+
+	it('ends with all that it has started, also where it does not listen', async () => {
+		const child = `require('node:child_process').spawn(process.execPath, ['-e', '${forever}'])`;
+		const deaf = `process.on('SIGTERM', () => {}); ${forever}`;
+		const service = await start(`console.log('child ' + ${child}.pid); ${deaf}`);
+		await service.until(() => service.output.includes('child'), 20_000);
+		const pid = Number(/child (\d+)/.exec(service.output)?.[1]);
+		expect(isRunning(pid)).toBe(true);
+		await service.stop(200);
+		expect(service.exit).toBe('SIGKILL');
+		for (let tries = 0; isRunning(pid) && tries < 100; tries++) await delay(50);
+		expect(isRunning(pid)).toBe(false);
+	});
+
+	it('says how it ended where it should have become ready', async () => {
+		const service = await start("console.error('No room'); process.exit(3)");
+		const waiting = service.until(() => false, 20_000);
+		await expect(waiting).rejects.toThrow(/^It ended with code 3\.\n\nNo room$/);
+		const slow = await start(forever);
+		await expect(slow.until(() => false, 100)).rejects.toThrow('It was not ready after 0.1 s.');
+		await slow.stop();
+	});
+});
+
+describe('ports', () => {
+	it('are the usual ones, or free ones where those are taken', async () => {
+		const [free, other] = await freePorts(2);
+		expect(other).not.toBe(free);
+		expect(await usualPort(free)).toBe(free);
+		const server = createServer();
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		const { port } = server.address() as AddressInfo;
+		await expect(requirePort(port)).rejects.toMatchObject({ code: 'EADDRINUSE', port });
+		expect(await usualPort(port)).not.toBe(port);
+		await new Promise((resolve) => server.close(resolve));
+	});
+});
+
+describe('the packed package', () => {
+	it('is unpacked to where n8n looks, as its own installer leaves it', async () => {
+		const packed = join(folder, 'package');
+		await mkdir(packed);
+		const name = 'n8n-nodes-media-generation';
+		const manifest = { name, version: '1.2.3', n8n: {}, peerDependencies: {}, devDependencies: {} };
+		await writeFile(join(packed, 'package.json'), JSON.stringify(manifest));
+		const tarball = join(folder, 'packed.tgz');
+		execFileSync('tar', ['-czf', tarball, '-C', folder, 'package']);
+
+		expect(await installPackage(tarball, folder)).toEqual({ name, version: '1.2.3' });
+		const nodes = join(folder, '.n8n', 'nodes');
+		const read = async (path: string) => JSON.parse(await readFile(path, 'utf8')) as unknown;
+		expect(await read(join(nodes, 'node_modules', name, 'package.json'))).toEqual({
+			name,
+			version: '1.2.3',
+			n8n: {},
+		});
+		expect(await read(join(nodes, 'package.json'))).toMatchObject({
+			dependencies: { [name]: '1.2.3' },
+		});
+	});
+});
