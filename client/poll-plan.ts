@@ -4,6 +4,8 @@ import type { LogNormal } from './duration-estimate';
 const STEPS = 150;
 /** How far from the median, in deviations, a plan reaches: 99.8 % of all generations end in between. */
 const REACH = 3.1;
+/** How many looks a plan covers: what takes longer is looked at every interval, and planning stays quick. */
+const MOST_LOOKS = 100;
 
 /**
  * When best to look at a generation whose duration is distributed in a known way, so that its end is noticed soon.
@@ -51,7 +53,8 @@ export class PollPlan {
 	}
 
 	private solve(): void {
-		const mostLooks = Math.ceil(this.times[this.times.length - 1] / this.intervalMs);
+		const reach = Math.ceil(this.times[this.times.length - 1] / this.intervalMs);
+		const mostLooks = Math.min(reach, MOST_LOOKS);
 		for (let looks = mostLooks; looks >= 0; looks--) {
 			const best = this.times.map((_, moment) => this.bestAfter(looks, moment));
 			this.delays.set(

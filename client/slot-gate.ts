@@ -74,7 +74,7 @@ export class SlotGate {
 			// A probe that went through shows that others have left: see at once whether there is more room.
 			if (probing) {
 				this.refusals = 0;
-				this.free = Math.max(this.free, 1);
+				this.free++;
 			}
 			return made.result;
 		}
@@ -136,7 +136,7 @@ export class SlotGate {
 
 	/** First come, first served. */
 	private async inLine<T>(run: () => Promise<T>): Promise<T> {
-		const turn = this.line.then(run, run);
+		const turn = this.line.then(run);
 		this.line = turn.catch(() => undefined);
 		return await turn;
 	}

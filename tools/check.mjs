@@ -20,6 +20,11 @@ const steps = [
 		],
 	},
 	{ name: 'Tests', commands: [['jest', ...jest]] },
+	{
+		// Ten thousand schedules of faults, always the same; without coverage, which would take minutes.
+		name: 'Payment proof',
+		commands: [['tsx', join('test', 'client', 'simulation', 'check.ts'), '10000', '20260101']],
+	},
 ];
 
 async function runStep({ name, commands }) {

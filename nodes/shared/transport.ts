@@ -70,7 +70,7 @@ export function probeWith(context: IExecuteFunctions): ProbeUrl {
 			timeout: REQUEST_TIMEOUT_MS,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
-			abortSignal: context.getExecutionCancelSignal(),
+			abortSignal: context.getExecutionCancelSignal?.(),
 		})) as { statusCode: number };
 		return response.statusCode;
 	};
@@ -102,7 +102,7 @@ async function finishing<C extends IExecuteFunctions | ILoadOptionsFunctions, T>
 }
 
 function withoutKey(response: ServiceResponse, apiKey: string): ServiceResponse {
-	if (response.status < 400 || apiKey === '') return response;
+	if (apiKey === '') return response;
 	const text = JSON.stringify(response.body ?? null);
 	if (!text.includes(apiKey)) return response;
 	return { ...response, body: JSON.parse(text.split(apiKey).join('[API key]')) as unknown };
