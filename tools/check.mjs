@@ -64,14 +64,14 @@ function readTotals() {
 
 function printSummary(installed, done, totals) {
 	const line = (name, duration, text) =>
-		console.log(`  ${name.padEnd(8)}${seconds(duration).padStart(9)}  ${text}`);
+		console.log(`  ${name.padEnd(14)}${seconds(duration).padStart(9)}  ${text}`);
 	console.log('\n--- Summary ---');
 	if (installed > 0) line('Install', installed, 'done');
 	for (const { name, code, duration } of done) {
 		const details = name === 'Tests' && totals.projects ? ` (${totals.projects})` : '';
 		line(name, duration, (code === 0 ? 'passed' : 'FAILED') + details);
 	}
-	for (const { name } of steps.slice(done.length)) console.log(`  ${name.padEnd(19)}not run`);
+	for (const { name } of steps.slice(done.length)) console.log(`  ${name.padEnd(25)}not run`);
 }
 
 const installed = await ensureDependenciesOrExit();
