@@ -22,7 +22,7 @@ function makeCopy(): string {
 /** Runs the simulation in a folder. @returns the last line of what it printed */
 async function check(folder: string): Promise<string> {
 	const script = join('test', 'client', 'simulation', 'check.ts');
-	const args = ['--import', 'tsx', script, runs, '1'];
+	const args = ['--import', 'tsx', script, runs, '1', '--brief'];
 	const child = spawn(process.execPath, args, {
 		cwd: folder,
 		stdio: ['ignore', 'pipe', 'inherit'],
