@@ -6,18 +6,13 @@ import { CancelledError, GenerationError } from '../../client/errors';
 import type { Generation } from '../../client/generation';
 import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../client/media-type';
 import { wallClock } from './clock';
+import { inLargeChunks, type ByteStream } from './large-chunks';
 
 /** How often a download is begun before its error is handed on. */
 const MAX_TRIES = 5;
 
 /** How long no byte may come before a download counts as stalled. There is no limit in all. */
 const IDLE_TIMEOUT_MS = 60_000;
-
-/** A body that is read as it comes in, as n8n's storage takes it. */
-type ByteStream = Exclude<
-	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
-	Uint8Array
->;
 
 export interface DownloadRequest {
 	generation: Generation;
@@ -105,7 +100,7 @@ async function peek(stream: ByteStream): Promise<{ head: Buffer; whole: Buffer |
 		else await readableOrEnded(stream);
 	}
 	stream.unshift(head);
-	return { head, whole: stream };
+	return { head, whole: inLargeChunks(stream) };
 }
 
 async function readableOrEnded(stream: ByteStream): Promise<void> {
