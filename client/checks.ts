@@ -108,6 +108,16 @@ export function fetchableUrl(field: string, value: unknown): string {
 	);
 }
 
+/** The id of a generation: any text but what a path would take for a folder. */
+export function generationId(field: string, value: unknown): string {
+	const id = requiredText(field, value);
+	if (!/^\.{1,2}$/.test(id)) return id;
+	throw new InvalidInputError(
+		`${field} "${id}" is not the id of a generation`,
+		'Use the id that Image Generation or Video Generation handed on.',
+	);
+}
+
 /** URLs given as an array, or as a text with commas or line breaks between them. */
 export function fetchableUrls(field: string, value: unknown): string[] {
 	const parts = Array.isArray(value) ? value : String(value).split(/[,\n]/);
@@ -144,7 +154,8 @@ export function dataUri(field: string, value: unknown): string {
 /** @param bytes decoded size of an inline input */
 export function inlineSize(field: string, bytes: number): void {
 	if (bytes <= MAX_INLINE_BYTES) return;
-	const megabytes = (bytes / 1024 / 1024).toFixed(1);
+	// Rounded up: what is a byte too large must not read as if it fitted.
+	const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1);
 	throw new InvalidInputError(
 		`${field} is too large: ${megabytes} MB`,
 		'An inline input may hold 4.5 MB. Make the file smaller, or put it where the service can fetch it and choose the source URL.',

@@ -59,7 +59,8 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 	model_not_found: {
 		title: 'The model does not exist',
-		advice: 'Choose a model from the list, or check the id: the live catalogue is authoritative.',
+		advice:
+			'Choose a model from the list, or check the id: the live catalogue is authoritative. Image Generation takes image models only, Video Generation video models.',
 	},
 	generation_not_found: {
 		title: 'The generation does not exist',

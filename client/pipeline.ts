@@ -49,6 +49,8 @@ export interface PipelineStats {
 	failed: number;
 	/** Milliseconds during which the step had to wait for free slots. */
 	slotWaitMs: number;
+	/** The fewest generations of the step beside which the service had no slot for another; `null` where that is not known. */
+	fullAt: number | null;
 }
 
 export interface PipelineResult<T> {
@@ -114,6 +116,7 @@ class Pipeline<T> {
 				...this.submission.stats,
 				failed: this.failed,
 				slotWaitMs: this.submission.gate.waitedMs,
+				fullAt: this.submission.gate.fullAt,
 			},
 		};
 	}

@@ -28,6 +28,8 @@ export class SlotGate {
 	private limited = false;
 	/** Slots that our own generations have given back, or that a successful probe suggests. */
 	private free = 0;
+	/** Our own generations that hold a slot. */
+	private held = 0;
 	private refusals = 0;
 	private probeAt = 0;
 	/** When the waiting for any slot began; a slot gained or given back begins it anew. */
@@ -38,6 +40,9 @@ export class SlotGate {
 
 	/** Milliseconds during which items stood in line for a slot. */
 	waitedMs = 0;
+
+	/** The fewest generations of our own beside which the service had no slot for another; `null` where that is not known. */
+	fullAt: number | null = null;
 
 	constructor(private readonly ports: SlotGatePorts) {
 		onAbort(ports.signal, () => this.wakeUp());
@@ -57,8 +62,14 @@ export class SlotGate {
 		return await this.inLine(async () => await this.createWhenFree(create, timeoutMs));
 	}
 
+	/** A generation that was not created here holds a slot of ours all the same. */
+	hold(): void {
+		this.held++;
+	}
+
 	/** One of our own generations has finished: its slot is the account's again. */
 	release(): void {
+		this.held = Math.max(0, this.held - 1);
 		if (!this.limited) return;
 		this.free++;
 		this.starvedSince = this.ports.clock.now();
@@ -69,7 +80,11 @@ export class SlotGate {
 		for (;;) {
 			const probing = await this.slotOrProbe(timeoutMs);
 			const made = await this.ask(create);
-			if (made === undefined) continue;
+			if (made === undefined) {
+				// Alone in line, so none of our own is on its way that would not be counted yet.
+				this.fullAt = Math.min(this.fullAt ?? Infinity, this.held);
+				continue;
+			}
 			this.starvedSince = null;
 			// A probe that went through shows that others have left: see at once whether there is more room.
 			if (probing) {
@@ -83,7 +98,10 @@ export class SlotGate {
 	/** @returns `undefined` where the service has no slot */
 	private async ask<T>(create: () => Promise<T>): Promise<{ result: T } | undefined> {
 		const tried = await attempt(create);
-		if (tried.ok) return { result: tried.value };
+		if (tried.ok) {
+			this.hold();
+			return { result: tried.value };
+		}
 		const { error } = tried;
 		if (!(error instanceof GenerationError) || error.retry !== 'slot') throw error;
 		this.refused(error);

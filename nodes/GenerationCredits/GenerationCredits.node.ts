@@ -11,7 +11,14 @@ import { requireBalance } from '../../client/credits';
 import type { GenerationService } from '../../client/service';
 import { runLookups } from '../shared/lookup';
 import { given, optionsOf } from '../shared/parameters';
+import { estimateHint } from '../shared/report';
 import { CREDENTIAL } from '../shared/transport';
+
+const OPERATIONS = ['getBalance', 'getSummary'] as const;
+type Operation = (typeof OPERATIONS)[number];
+
+/** The service's own entry (spec 2.3, 2.4). */
+type Credits = Record<string, unknown>;
 
 export class GenerationCredits implements INodeType {
 	description: INodeTypeDescription = {
@@ -76,9 +83,13 @@ export class GenerationCredits implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runLookups(this, async (service, itemIndex) => [
-			await readCredits(this, service, itemIndex),
+		// The account is the same for all items, so it is asked once.
+		const asked = new Map<Operation, Promise<Credits>>();
+		const output = await runLookups(this, async (service, itemIndex) => [
+			await readCredits(this, service, itemIndex, asked),
 		]);
+		estimateHint(this, output[0][0]?.json.balance);
+		return output;
 	}
 }
 
@@ -86,15 +97,19 @@ async function readCredits(
 	context: IExecuteFunctions,
 	service: GenerationService,
 	itemIndex: number,
-): Promise<object> {
-	const operation = context.getNodeParameter('operation', itemIndex, 'getBalance');
+	asked: Map<Operation, Promise<Credits>>,
+): Promise<Credits> {
 	const { minimumBalance } = optionsOf(context, itemIndex);
 	const minimum = given(minimumBalance) ? number('Minimum Balance', minimumBalance) : null;
-	const operations = ['getBalance', 'getSummary'] as const;
-	const credits =
-		oneOf('Operation', operation, operations) === 'getSummary'
-			? await service.summary()
-			: await service.balance();
+	const operation = oneOf(
+		'Operation',
+		context.getNodeParameter('operation', itemIndex, 'getBalance'),
+		OPERATIONS,
+	);
+	const answer =
+		asked.get(operation) ?? (operation === 'getSummary' ? service.summary() : service.balance());
+	asked.set(operation, answer);
+	const credits = await answer;
 	if (minimum !== null) requireBalance(credits, minimum);
-	return credits;
+	return { ...credits };
 }

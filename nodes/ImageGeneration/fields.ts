@@ -6,6 +6,7 @@ import {
 	inputImagesOption,
 	modelField,
 	negativePromptOption,
+	notWaitingNotice,
 	promptField,
 	runningOptions,
 	seedOption,
@@ -100,6 +101,7 @@ export const imageFields: INodeProperties[] = [
 	},
 	referenceInputs,
 	waitField,
+	notWaitingNotice,
 	...downloadFields({ waitForCompletion: [true] }),
 	{
 		displayName: 'Options',

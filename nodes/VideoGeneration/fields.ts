@@ -7,6 +7,7 @@ import {
 	inputImagesOption,
 	modelField,
 	negativePromptOption,
+	notWaitingNotice,
 	promptField,
 	runningOptions,
 	seedOption,
@@ -53,6 +54,7 @@ export const videoFields: INodeProperties[] = [
 		description: 'A picture to set in motion, over https; leave empty for text to video',
 	},
 	waitField,
+	notWaitingNotice,
 	...downloadFields({ waitForCompletion: [true] }),
 	{
 		displayName: 'Options',

@@ -33,7 +33,8 @@ export const waitFields: INodeProperties[] = [
 			{
 				name: 'Check Once',
 				value: 'check',
-				description: 'Look once and hand on the generation, whatever its status is',
+				description:
+					'Look once and hand on the generation, whatever its status is; there is a file only if it is completed',
 			},
 		],
 		default: 'poll',

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { oneOf, requiredText } from '../../client/checks';
+import { generationId, oneOf } from '../../client/checks';
 import { downloadTarget, given, optionsOf, runningOf, stepOptions } from '../shared/parameters';
 import type { Plan } from '../shared/step';
 
@@ -14,7 +14,7 @@ export const WAIT_TIMEOUT = 1800;
  */
 export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 	const options = optionsOf(context, itemIndex);
-	const id = requiredText('Generation ID', context.getNodeParameter('generationId', itemIndex, ''));
+	const id = generationId('Generation ID', context.getNodeParameter('generationId', itemIndex, ''));
 	const mode = oneOf('Mode', context.getNodeParameter('mode', itemIndex, 'poll'), [
 		'poll',
 		'suspend',

@@ -52,6 +52,16 @@ export const waitField: INodeProperties = {
 		'Whether to wait until the output is ready. If off, the pending generation is handed on at once, to be collected later with a Wait for Completion node.',
 };
 
+/** Said where somebody may expect a file and there will be none. */
+export const notWaitingNotice: INodeProperties = {
+	displayName:
+		'The generation is handed on while it is still running, so there is no file yet. It is charged all the same: fetch its output later with <b>Wait for Completion</b>.',
+	name: 'notWaitingNotice',
+	type: 'notice',
+	default: '',
+	displayOptions: { show: { waitForCompletion: [false] } },
+};
+
 /** `downloadOutput` and `binaryPropertyName`. @param show when they are shown */
 export function downloadFields(show: Record<string, Array<string | boolean>>): INodeProperties[] {
 	return [

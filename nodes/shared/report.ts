@@ -32,7 +32,7 @@ export function reportStop(context: IExecuteFunctions, outcomes: Array<Outcome<u
 /** One hint in the output panel after a run that was not plain sailing. */
 export function summaryHint(
 	context: IExecuteFunctions,
-	{ made, takenUp, failed, slotWaitMs, retries }: StepStats,
+	{ made, takenUp, failed, slotWaitMs, fullAt, retries }: StepStats,
 ): void {
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	if (takenUp + failed + retries + waitedSeconds === 0) return;
@@ -42,10 +42,27 @@ export function summaryHint(
 		failed > 0 && `${failed} failed and refunded`,
 		retries > 0 && `${retries} ${retries === 1 ? 'request' : 'requests'} tried again`,
 		waitedSeconds > 0 && `waited ${waitedSeconds} s for free slots`,
+		waitedSeconds > 0 &&
+			fullAt !== null &&
+			`the account had ${fullAt === 0 ? 'none left' : `no more than ${fullAt}`} for this step`,
 	]
 		.filter(Boolean)
 		.join(', ');
 	hint(context, message);
+}
+
+/**
+ * Before a batch: what is known of its price. The service states none in advance (spec 2.2), so none is guessed.
+ *
+ * @param balance credits that are left, where the service said
+ */
+export function estimateHint(context: IExecuteFunctions, balance: unknown): void {
+	const items = context.getInputData().length;
+	if (items < 2 || typeof balance !== 'number') return;
+	hint(
+		context,
+		`${balance} credits are left, and ${items} items came in. What their generations cost is not known before they are made: the service states no prices in advance.`,
+	);
 }
 
 /** Says something in the output panel of the editor; older releases of n8n have no hints. */

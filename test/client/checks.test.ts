@@ -6,6 +6,7 @@ import {
 	duration,
 	fetchableUrl,
 	fetchableUrls,
+	generationId,
 	FRAME_RATES,
 	inlineSize,
 	INPUT_TYPES,
@@ -364,7 +365,17 @@ describe('the size of an inline input', () => {
 	it('is 4.5 MB at most', () => {
 		expect(MAX_INLINE_BYTES).toBe(4_718_592);
 		expect(() => inlineSize('Input', MAX_INLINE_BYTES)).not.toThrow();
-		expect(() => inlineSize('Input', MAX_INLINE_BYTES + 1)).toThrow('Input is too large: 4.5 MB');
+		expect(() => inlineSize('Input', MAX_INLINE_BYTES + 1)).toThrow('Input is too large: 4.6 MB');
 		expect(() => inlineSize('Input', 12 * 1024 * 1024)).toThrow('12.0 MB');
+	});
+});
+
+describe('the id of a generation', () => {
+	it.each(['7f9c24e8-3b1a', ' 7f9c24e8-3b1a ', 'a/b', '...', 'a.b'])('may be %j', (id) => {
+		expect(generationId('Generation ID', id)).toBe(id.trim());
+	});
+
+	it.each(['.', '..', '', ' '])('may not be %j', (id) => {
+		expect(() => generationId('Generation ID', id)).toThrow(InvalidInputError);
 	});
 });

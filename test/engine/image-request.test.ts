@@ -171,7 +171,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		expect([most.error, stage.bodies.length]).toEqual([undefined, 1]);
 		stage.sandbox.reset();
 		const over = await runWith({ data: { ...file, bytes: limit + 1 } }, fromFile('data'));
-		expect(over.error?.message).toContain('Reference Input 1 is too large');
+		expect(over.error?.message).toContain('Reference Input 1 is too large: 4.6 MB');
 		expect(stage.arrived).toBe(0);
 	});
 

@@ -66,7 +66,11 @@ describe('the limit of concurrent generations', () => {
 		expectEachMadeOnce(texts);
 		expect(mostAtOnce(stage.sandbox.books.generations)).toBeLessThanOrEqual(3);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^6 made, .*waited \d+ s for free slots$/) },
+			{
+				message: expect.stringMatching(
+					/^6 made, .*waited \d+ s for free slots, the account had none left for this step$/,
+				),
+			},
 		]);
 	});
 

@@ -84,7 +84,11 @@ describe('Generation Credits', () => {
 			{ json, pairedItem: { item: 0 } },
 			{ json, pairedItem: { item: 1 } },
 		]);
-		expect(paths()).toEqual(['GET /v1/credits/balance', 'GET /v1/credits/balance']);
+		// The account is the same for both.
+		expect(paths()).toEqual(['GET /v1/credits/balance']);
+		expect(run.hints('Step')).toMatchObject([
+			{ message: expect.stringMatching(/^12345 credits .* 2 items/) as string },
+		]);
 	});
 
 	it("hands on the service's own summary", async () => {

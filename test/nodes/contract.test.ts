@@ -157,7 +157,9 @@ describe('the five nodes', () => {
 		});
 
 		it('has its parameters, with their types and defaults', () => {
-			const shown = description.properties.filter(({ type }) => type !== 'hidden');
+			const shown = description.properties.filter(
+				({ type }) => type !== 'hidden' && type !== 'notice',
+			);
 			expect(fieldsOf(shown)).toEqual(parameters);
 		});
 

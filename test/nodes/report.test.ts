@@ -1,11 +1,11 @@
 import { GenerationError } from '../../client/errors';
 import type { GenerationItem } from '../../client/generation';
 import type { Outcome } from '../../client/outcome';
-import { reportStop, summaryHint, type StepStats } from '../../nodes/shared/report';
+import { estimateHint, reportStop, summaryHint, type StepStats } from '../../nodes/shared/report';
 import { contextOf } from '../support/context';
 
 function stats(changes: Partial<StepStats>): StepStats {
-	return { made: 3, takenUp: 0, failed: 0, slotWaitMs: 0, retries: 0, ...changes };
+	return { made: 3, takenUp: 0, failed: 0, slotWaitMs: 0, fullAt: null, retries: 0, ...changes };
 }
 
 describe('the hint after a run', () => {
@@ -15,6 +15,14 @@ describe('the hint after a run', () => {
 		[{ retries: 1 }, '3 made, 1 request tried again'],
 		[{ retries: 2 }, '3 made, 2 requests tried again'],
 		[{ slotWaitMs: 1600 }, '3 made, waited 2 s for free slots'],
+		[
+			{ slotWaitMs: 1600, fullAt: 10 },
+			'3 made, waited 2 s for free slots, the account had no more than 10 for this step',
+		],
+		[
+			{ slotWaitMs: 1600, fullAt: 0 },
+			'3 made, waited 2 s for free slots, the account had none left for this step',
+		],
 		[
 			{ made: 0, takenUp: 4, failed: 1, retries: 5, slotWaitMs: 60_000 },
 			'0 made, 4 taken up from an earlier try without paying again, 1 failed and refunded, 5 requests tried again, waited 60 s for free slots',
@@ -37,6 +45,34 @@ describe('the hint after a run', () => {
 			addExecutionHints: undefined,
 		});
 		expect(() => summaryHint(old, stats({ failed: 1 }))).not.toThrow();
+	});
+});
+
+describe('the hint before a batch', () => {
+	const items = (count: number) => Array.from({ length: count }, () => ({ json: {} }));
+
+	it('says what is known, and that the price is not', () => {
+		const { context, hints } = contextOf({ items: items(20) });
+		estimateHint(context, 900);
+		expect(hints).toEqual([
+			{
+				message: expect.stringMatching(
+					/^900 credits are left, and 20 items came in\. .*not known/,
+				) as string,
+				location: 'outputPane',
+				type: 'info',
+			},
+		]);
+	});
+
+	it.each([
+		[1, 900],
+		[20, undefined],
+		[20, null],
+	])('is not given for %i items and a balance of %s', (count, balance) => {
+		const { context, hints } = contextOf({ items: items(count) });
+		estimateHint(context, balance);
+		expect(hints).toEqual([]);
 	});
 });
 
