@@ -15,6 +15,8 @@ export interface GenerationErrorFields {
 	description: string;
 	/** The service's code (spec 7), or one of ours for what the service has no code for. */
 	code: string;
+	/** The service's own words, where it had any. */
+	said?: string | null;
 	/** HTTP status, `null` where no answer came. */
 	status?: number | null;
 	charge?: Charge;
@@ -31,6 +33,7 @@ export type KnownGeneration = Pick<GenerationItem, 'id'> & Partial<GenerationIte
 export class GenerationError extends Error {
 	readonly code: string;
 	readonly description: string;
+	readonly said: string | null;
 	readonly status: number | null;
 	readonly charge: Charge;
 	readonly retry: RetryRule;
@@ -42,6 +45,7 @@ export class GenerationError extends Error {
 		this.name = 'GenerationError';
 		this.code = fields.code;
 		this.description = fields.description;
+		this.said = fields.said ?? null;
 		this.status = fields.status ?? null;
 		this.charge = fields.charge ?? 'none';
 		this.retry = fields.retry ?? 'never';
@@ -100,6 +104,7 @@ export function errorFromResponse(response: ServiceResponse, charging: boolean):
 				'The answer was not the service’s own, but that of something on the way to it.',
 			row.advice,
 		),
+		said: own?.message,
 		code: own?.code ?? `http_${status}`,
 		status,
 		charge: uncertain ? 'unknown' : 'none',

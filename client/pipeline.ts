@@ -49,8 +49,8 @@ export interface PipelineStats {
 	failed: number;
 	/** Milliseconds during which the step had to wait for free slots. */
 	slotWaitMs: number;
-	/** The fewest generations of the step beside which the service had no slot for another; `null` where that is not known. */
-	fullAt: number | null;
+	/** What the service said when it had no slot: how many are running, and how many the plan allows (spec 8). */
+	slotRefusal: string | null;
 }
 
 export interface PipelineResult<T> {
@@ -116,7 +116,7 @@ class Pipeline<T> {
 				...this.submission.stats,
 				failed: this.failed,
 				slotWaitMs: this.submission.gate.waitedMs,
-				fullAt: this.submission.gate.fullAt,
+				slotRefusal: this.submission.gate.lastRefusal?.said ?? null,
 			},
 		};
 	}

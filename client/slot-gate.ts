@@ -28,21 +28,18 @@ export class SlotGate {
 	private limited = false;
 	/** Slots that our own generations have given back, or that a successful probe suggests. */
 	private free = 0;
-	/** Our own generations that hold a slot. */
-	private held = 0;
 	private refusals = 0;
 	private probeAt = 0;
 	/** When the waiting for any slot began; a slot gained or given back begins it anew. */
 	private starvedSince: number | null = null;
 	private line: Promise<unknown> = Promise.resolve();
 	private wake = new AbortController();
-	private lastRefusal: GenerationError | null = null;
 
 	/** Milliseconds during which items stood in line for a slot. */
 	waitedMs = 0;
 
-	/** The fewest generations of our own beside which the service had no slot for another; `null` where that is not known. */
-	fullAt: number | null = null;
+	/** What the service last said of its slots; `null` where it always had one. */
+	lastRefusal: GenerationError | null = null;
 
 	constructor(private readonly ports: SlotGatePorts) {
 		onAbort(ports.signal, () => this.wakeUp());
@@ -62,14 +59,8 @@ export class SlotGate {
 		return await this.inLine(async () => await this.createWhenFree(create, timeoutMs));
 	}
 
-	/** A generation that was not created here holds a slot of ours all the same. */
-	hold(): void {
-		this.held++;
-	}
-
 	/** One of our own generations has finished: its slot is the account's again. */
 	release(): void {
-		this.held = Math.max(0, this.held - 1);
 		if (!this.limited) return;
 		this.free++;
 		this.starvedSince = this.ports.clock.now();
@@ -80,11 +71,7 @@ export class SlotGate {
 		for (;;) {
 			const probing = await this.slotOrProbe(timeoutMs);
 			const made = await this.ask(create);
-			if (made === undefined) {
-				// Alone in line, so none of our own is on its way that would not be counted yet.
-				this.fullAt = Math.min(this.fullAt ?? Infinity, this.held);
-				continue;
-			}
+			if (made === undefined) continue;
 			this.starvedSince = null;
 			// A probe that went through shows that others have left: see at once whether there is more room.
 			if (probing) {
@@ -98,10 +85,7 @@ export class SlotGate {
 	/** @returns `undefined` where the service has no slot */
 	private async ask<T>(create: () => Promise<T>): Promise<{ result: T } | undefined> {
 		const tried = await attempt(create);
-		if (tried.ok) {
-			this.hold();
-			return { result: tried.value };
-		}
+		if (tried.ok) return { result: tried.value };
 		const { error } = tried;
 		if (!(error instanceof GenerationError) || error.retry !== 'slot') throw error;
 		this.refused(error);

@@ -75,7 +75,6 @@ export class Submission {
 		ledger.record(key, generation);
 		if (isFailed(generation)) return null;
 		this.stats.takenUp++;
-		this.gate.hold();
 		return generation;
 	}
 

@@ -32,7 +32,7 @@ export function reportStop(context: IExecuteFunctions, outcomes: Array<Outcome<u
 /** One hint in the output panel after a run that was not plain sailing. */
 export function summaryHint(
 	context: IExecuteFunctions,
-	{ made, takenUp, failed, slotWaitMs, fullAt, retries }: StepStats,
+	{ made, takenUp, failed, slotWaitMs, slotRefusal, retries }: StepStats,
 ): void {
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	if (takenUp + failed + retries + waitedSeconds === 0) return;
@@ -42,9 +42,7 @@ export function summaryHint(
 		failed > 0 && `${failed} failed and refunded`,
 		retries > 0 && `${retries} ${retries === 1 ? 'request' : 'requests'} tried again`,
 		waitedSeconds > 0 && `waited ${waitedSeconds} s for free slots`,
-		waitedSeconds > 0 &&
-			fullAt !== null &&
-			`the account had ${fullAt === 0 ? 'none left' : `no more than ${fullAt}`} for this step`,
+		waitedSeconds > 0 && slotRefusal !== null && `the service said: ${slotRefusal}`,
 	]
 		.filter(Boolean)
 		.join(', ');

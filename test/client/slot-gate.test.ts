@@ -58,12 +58,6 @@ describe('while the service has slots', () => {
 		expect(gate.waitedMs).toBe(0);
 	});
 
-	it('nobody knows how many it has', async () => {
-		const { time, gate, pass } = gated(() => 5);
-		await time.run(Promise.all([pass(0), pass(1)]));
-		expect(gate.fullAt).toBeNull();
-	});
-
 	it('an error is handed on as it is', async () => {
 		const { time, gate } = gated(() => 1);
 		const error = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
@@ -232,22 +226,5 @@ describe('several that found no slot', () => {
 				);
 			}),
 		);
-	});
-});
-
-describe('how full it was', () => {
-	it('is the fewest of our own beside which there was no slot for another', async () => {
-		const { time, gate, pass, end } = gated(() => 2);
-		time.at(5000, end);
-		await time.run(Promise.all([pass(0), pass(1), pass(2)]));
-		expect(gate.fullAt).toBe(2);
-	});
-
-	it('counts what an earlier try has made', async () => {
-		const { time, gate, pass, end } = gated(() => 1);
-		gate.hold();
-		time.at(5000, end);
-		await time.run(Promise.all([pass(0), pass(1)]));
-		expect(gate.fullAt).toBe(2);
 	});
 });

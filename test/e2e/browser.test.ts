@@ -33,6 +33,7 @@ interface Video {
 	videoWidth: number;
 	videoHeight: number;
 	duration: number;
+	currentTime: number;
 }
 
 const wrongKey = `svc_live_${'0'.repeat(40)}`;
@@ -95,6 +96,7 @@ describe('a node from the panel', () => {
 		await key.fill(wrongKey);
 		await editor.part('credential-save-button').click();
 		await dialog.getByText('Couldn’t connect with these settings').waitFor();
+		await dialog.getByText('More details').click();
 		await editor.shoot('credential-wrong');
 		expect(await dialog.innerText()).not.toContain(wrongKey);
 
@@ -134,6 +136,7 @@ describe('the main example', () => {
 			return [film.videoWidth, film.videoHeight, film.duration];
 		});
 		expect(seen).toEqual([1280, 720, 4]);
+		await video.evaluate((film: Video) => (film.currentTime = film.duration / 2));
 		await editor.shoot('video');
 	});
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Rest } from '../../tools/n8n/rest';
 import { Service } from '../../tools/n8n/service';
 import { Executions } from './support/executions';
+import { button } from './support/examples';
 import { owner } from './support/stage';
 import { outputFolder, repository } from './support/surroundings';
 
@@ -34,10 +35,21 @@ async function signedIn(url: string): Promise<Rest> {
 	return rest;
 }
 
-async function exampleIn(rest: Rest) {
-	const found = (await rest.workflows()).filter(({ name }) => name === 'Picture and Video');
+/** The examples that need nothing but the sandbox. */
+const examples = ['Picture and Video', 'Asset Library over MCP'];
+
+async function idOf(rest: Rest, example: string): Promise<string> {
+	const found = (await rest.workflows()).filter(({ name }) => name === example);
 	expect(found).toHaveLength(1);
-	return found[0];
+	return found[0].id;
+}
+
+async function runToEnd(rest: Rest, id: string): Promise<string> {
+	const workflow = await rest.send<Parameters<Executions['run']>[0]>('GET', `/workflows/${id}`);
+	const executions = new Executions(rest);
+	const run = await executions.run(workflow, button);
+	expect((await executions.ended(run)).status).toBe('success');
+	return run;
 }
 
 async function refuses(url: string): Promise<boolean> {
@@ -47,16 +59,13 @@ async function refuses(url: string): Promise<boolean> {
 	);
 }
 
-it('starts, runs the example, keeps everything for the next time, and ends with Ctrl-C', async () => {
+it('starts, runs the examples, keeps everything for the next time, and ends with Ctrl-C', async () => {
 	const first = await start();
 	expect(first.service.output).toContain(owner.password);
 	const sandbox = /^Sandbox +(\S+)/m.exec(first.service.output)?.[1] ?? '';
 	const rest = await signedIn(first.url);
-	const { id } = await exampleIn(rest);
-	const workflow = await rest.send<Parameters<Executions['run']>[0]>('GET', `/workflows/${id}`);
-	const executions = new Executions(rest);
-	const run = await executions.run(workflow, 'When clicking ‘Execute workflow’');
-	expect((await executions.ended(run)).status).toBe('success');
+	const ids = await Promise.all(examples.map(async (example) => await idOf(rest, example)));
+	const [run] = await Promise.all(ids.map(async (id) => await runToEnd(rest, id)));
 	const listed = await rest.send<Array<{ packageName: string; failedLoading: boolean }>>(
 		'GET',
 		'/community-packages',
@@ -72,8 +81,8 @@ it('starts, runs the example, keeps everything for the next time, and ends with 
 
 	const second = await start();
 	const again = await signedIn(second.url);
-	expect((await exampleIn(again)).id).toBe(id);
-	expect(await new Executions(again).idsOf(id)).toEqual([run]);
+	expect(await idOf(again, examples[0])).toBe(ids[0]);
+	expect(await new Executions(again).idsOf(ids[0])).toEqual([run]);
 	await second.service.stop(10_000, 'SIGTERM');
 	expect(await refuses(second.url)).toBe(true);
 });

@@ -68,7 +68,7 @@ describe('the limit of concurrent generations', () => {
 		expect(run.hints('Step')).toMatchObject([
 			{
 				message: expect.stringMatching(
-					/^6 made, .*waited \d+ s for free slots, the account had none left for this step$/,
+					/^6 made, .*waited \d+ s for free slots, the service said: \d+ generations are running and your plan allows 10 at a time\./,
 				),
 			},
 		]);

@@ -5,7 +5,15 @@ import { estimateHint, reportStop, summaryHint, type StepStats } from '../../nod
 import { contextOf } from '../support/context';
 
 function stats(changes: Partial<StepStats>): StepStats {
-	return { made: 3, takenUp: 0, failed: 0, slotWaitMs: 0, fullAt: null, retries: 0, ...changes };
+	return {
+		made: 3,
+		takenUp: 0,
+		failed: 0,
+		slotWaitMs: 0,
+		slotRefusal: null,
+		retries: 0,
+		...changes,
+	};
 }
 
 describe('the hint after a run', () => {
@@ -16,12 +24,8 @@ describe('the hint after a run', () => {
 		[{ retries: 2 }, '3 made, 2 requests tried again'],
 		[{ slotWaitMs: 1600 }, '3 made, waited 2 s for free slots'],
 		[
-			{ slotWaitMs: 1600, fullAt: 10 },
-			'3 made, waited 2 s for free slots, the account had no more than 10 for this step',
-		],
-		[
-			{ slotWaitMs: 1600, fullAt: 0 },
-			'3 made, waited 2 s for free slots, the account had none left for this step',
+			{ slotWaitMs: 1600, slotRefusal: '10 are running and your plan allows 10.' },
+			'3 made, waited 2 s for free slots, the service said: 10 are running and your plan allows 10.',
 		],
 		[
 			{ made: 0, takenUp: 4, failed: 1, retries: 5, slotWaitMs: 60_000 },

@@ -1,14 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkflowFile } from '../n8n/rest';
-import type { Owner, Rest } from '../n8n/rest';
+import type { Owner, Rest, WorkflowFile } from '../n8n/rest';
 import { Trouble } from '../demo/trouble';
 
 /** Who owns an n8n that is only for trying things. It listens on this machine alone. */
 export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
 
-/** The name that the example workflows look for. */
+/** What the example workflows look for: the names of their credentials, and the address of the service in them. */
 const credentialName = 'Media Generation account';
+const connectorName = 'Media Generation connector';
+const exampleAddress = 'https://api.example.com';
 
 /** A workflow in n8n. */
 export interface Seeded {
@@ -17,7 +19,7 @@ export interface Seeded {
 }
 
 /**
- * Makes an n8n ready to use: its owner, a credential for the sandbox, and every example that is not
+ * Makes an n8n ready to use: its owner, credentials for the sandbox, and every example that is not
  * there yet. What the user has changed stays as it is.
  */
 export async function seed(
@@ -26,16 +28,24 @@ export async function seed(
 	service: { baseUrl: string; apiKey: string },
 ): Promise<Seeded[]> {
 	await signIn(rest);
-	const credential = await rest.saveCredential(credentialName, 'mediaGenerationApi', service);
+	const { baseUrl, apiKey } = service;
+	const credentials = [
+		await rest.saveCredential(credentialName, 'mediaGenerationApi', service),
+		await rest.saveCredential(connectorName, 'httpBearerAuth', { token: apiKey }),
+	];
 	const present = await rest.workflows();
 	const files = (await readdir(examples)).filter((name) => name.endsWith('.json')).sort();
 	const seeded: Seeded[] = [];
 	for (const name of files) {
-		const file = await readWorkflowFile(join(examples, name));
+		const file = withAddress(await readWorkflowFile(join(examples, name)), baseUrl);
 		const known = present.find((workflow) => workflow.name === file.name);
-		seeded.push(known ?? (await rest.createWorkflow(file, credential)));
+		seeded.push(known ?? (await rest.createWorkflow(file, ...credentials)));
 	}
 	return seeded;
+}
+
+function withAddress(file: WorkflowFile, address: string): WorkflowFile {
+	return JSON.parse(JSON.stringify(file).replaceAll(exampleAddress, address)) as WorkflowFile;
 }
 
 async function signIn(rest: Rest): Promise<void> {

@@ -105,8 +105,17 @@ export class Editor {
 			.waitFor({ timeout: 90_000 });
 	}
 
+	/** Closes what n8n has put over the editor for a moment. */
+	private async closeNotices(): Promise<void> {
+		const buttons = this.page.locator('.el-notification__closeBtn');
+		for (const button of await buttons.all())
+			await button.click({ timeout: 1_000 }).catch(() => {});
+	}
+
 	/** Keeps what the browser shows, once nothing moves any more. */
 	async shoot(name: string): Promise<void> {
+		await this.closeNotices();
+		await this.page.mouse.move(0, 0);
 		await this.page.waitForTimeout(400);
 		await this.page.screenshot({ path: join(this.shots, `${name}.png`) });
 	}
