@@ -89,17 +89,27 @@ async function benchScaled(): Promise<unknown> {
 	return { timeScale: TIME_SCALE, rows };
 }
 
-/** Why the pauses between probes for a slot grow to ten seconds: shorter ones cost requests, longer ones let slots idle. */
+/**
+ * Why the pauses between probes for a slot are as they are: shorter ones cost requests, longer ones let slots idle, and
+ * without impatience newcomers pass by those who have waited for long.
+ */
 async function benchScale(): Promise<unknown> {
 	const executions = 10_000;
 	const limit = 25;
 	const load = 0.95;
+	const never = Infinity;
+	const probings = [
+		...[5, 10, 20].map((longestPause) => ({ longestPause, patience: never })),
+		...[5, 10, 20].map((longestPause) => ({ longestPause, patience: 60 })),
+		{ longestPause: 10, patience: 30 },
+		{ longestPause: 10, patience: 120 },
+	];
 	const rows = [];
-	for (const maxProbeSeconds of [5, 10, 20, 30]) {
-		const shared = { executions, limit, load, seconds: 20, seed: 1 };
-		const result = await runScale({ ...shared, maxProbeSeconds });
+	for (const probing of probings) {
+		const result = await runScale({ executions, limit, load, seconds: 20, seed: 1, probing });
 		rows.push({
-			'longest pause (s)': maxProbeSeconds,
+			'longest pause (s)': probing.longestPause,
+			'patience (s)': probing.patience === never ? 'endless' : probing.patience,
 			'slots busy, of the ideal': fixed(result.ofIdeal, 3),
 			'median wait (s)': fixed(result.medianWait, 1),
 			'longest wait (s)': fixed(result.longestWait, 0),

@@ -1,3 +1,4 @@
+import type { Probing } from '../client/slot-gate';
 import { seededRandom } from '../sandbox/random';
 import { GenerationService } from '../sandbox/service';
 import { logNormal } from '../sandbox/timing';
@@ -13,8 +14,8 @@ export interface ScaleCase {
 	load: number;
 	/** Median seconds of a generation; their times are log-normal with a sigma of 0.3. */
 	seconds: number;
-	/** Longest pause between two probes for a slot. */
-	maxProbeSeconds: number;
+	/** How a step asks for a slot that others may have left. */
+	probing: Probing;
 	seed: number;
 }
 
@@ -59,7 +60,7 @@ export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 			pollIntervalMs: 3000,
 			timeoutMs: 24 * 3_600_000,
 			expectedMs: scale.seconds * 1000,
-			maxProbeSeconds: scale.maxProbeSeconds,
+			probing: scale.probing,
 		});
 		const [outcome] = outcomes;
 		if (outcome.kind !== 'done') throw new Error(`Execution ${index}: ${outcome.kind}`);

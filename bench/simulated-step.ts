@@ -4,6 +4,7 @@ import { Ledger } from '../client/ledger';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import { PollSchedule } from '../client/poll-schedule';
 import type { SendRequest } from '../client/ports';
+import type { Probing } from '../client/slot-gate';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
@@ -23,7 +24,7 @@ export interface SimulatedStep {
 	/** What the catalogue says of the model, in milliseconds. */
 	expectedMs: number | null;
 	/** The longest pause between two probes for a slot, where it is not the usual one. */
-	maxProbeSeconds?: number;
+	probing?: Probing;
 }
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
@@ -57,7 +58,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			maxConcurrent: step.maxConcurrent,
 			maxFinishing: 3,
 			stopOnError: false,
-			maxProbeSeconds: step.maxProbeSeconds,
+			probing: step.probing,
 		},
 	);
 }

@@ -8,6 +8,7 @@ import { failedGeneration, thrownOutcome, timedOutGeneration, type Outcome } fro
 import type { PollSchedule, Watched } from './poll-schedule';
 import type { Clock, Random } from './ports';
 import type { GenerationService } from './service';
+import type { Probing } from './slot-gate';
 import { Submission } from './submission';
 
 export interface PipelinePorts<T> {
@@ -35,8 +36,8 @@ export interface PipelineSettings {
 	maxFinishing: number;
 	/** True: the first error ends the step; what is in flight comes to its id, not to its end. */
 	stopOnError: boolean;
-	/** The longest pause between two probes for a slot, in seconds, where it is not the usual one. */
-	maxProbeSeconds?: number;
+	/** How to ask for slots, where it is not the usual way. */
+	probing?: Probing;
 }
 
 /** What happened on the way, for the step's summary. */
@@ -92,7 +93,7 @@ class Pipeline<T> {
 		this.submission = new Submission({
 			...ports,
 			halt: this.halt.signal,
-			maxProbeSeconds: settings.maxProbeSeconds,
+			probing: settings.probing,
 		});
 		this.finishSlot = limit(settings.maxFinishing);
 	}

@@ -4,19 +4,30 @@ import { backoffDelay } from './backoff';
 import { CancelledError, GenerationError, sentences } from './errors';
 import type { Clock, Random } from './ports';
 
-/**
- * The longest pause between two probes for a slot that others may have left. Shorter ones keep the limit busier, longer
- * ones cost fewer refused requests: chosen by `npm run bench` (two steps that share a limit).
- */
-const MAX_PROBE_SECONDS = 10;
+/** How often to ask for a slot that others may have left, in seconds. */
+export interface Probing {
+	/** The longest pause. Shorter ones keep the limit busier, longer ones cost fewer refused requests. */
+	longestPause: number;
+	/**
+	 * A step that has had no slot for longer than this asks more and more often, or newcomers, who ask at once, would
+	 * pass it by for ever.
+	 */
+	patience: number;
+}
+
+/** Chosen by `npm run bench`: two steps that share a limit, and thousands that do. */
+const PROBING: Probing = { longestPause: 10, patience: 60 };
+
+/** Nor does the most impatient step ask more often than one polls (spec 4.3). */
+const LEAST_LONGEST_PAUSE = 3;
 
 export interface SlotGatePorts {
 	clock: Clock;
 	random: Random;
 	/** Ends all waiting. */
 	signal: AbortSignal;
-	/** The longest pause between two probes, in seconds; `MAX_PROBE_SECONDS` unless given. */
-	maxProbeSeconds?: number;
+	/** Where it is not the usual one. */
+	probing?: Probing;
 }
 
 /**
@@ -97,8 +108,15 @@ export class SlotGate {
 		this.limited = true;
 		this.lastRefusal = error;
 		this.starvedSince ??= now;
-		const { random, maxProbeSeconds = MAX_PROBE_SECONDS } = this.ports;
-		this.probeAt = now + backoffDelay(this.refusals++, random, maxProbeSeconds);
+		const longest = this.longestPause((now - this.starvedSince) / 1000);
+		this.probeAt = now + backoffDelay(this.refusals++, this.ports.random, longest);
+	}
+
+	/** In seconds, as is `starved`: how long there has been no slot at all. */
+	private longestPause(starved: number): number {
+		const { longestPause, patience } = this.ports.probing ?? PROBING;
+		const impatience = Math.max(1, starved / patience);
+		return Math.max(LEAST_LONGEST_PAUSE, longestPause / impatience);
 	}
 
 	/** Waits until asking makes sense again. @returns whether it is only a probe, no slot being known to be free */

@@ -7,7 +7,7 @@ import { uncertainCharge, type Ledger } from './ledger';
 import { errorOfJob, notSent } from './outcome';
 import type { Clock, Random } from './ports';
 import type { CreateRequest, GenerationService } from './service';
-import { SlotGate } from './slot-gate';
+import { SlotGate, type Probing } from './slot-gate';
 
 /** After a lost answer, how often `onUncertainCharge: resubmit` sends a request again within one try of the step. */
 const MAX_RESUBMISSIONS = 3;
@@ -19,7 +19,7 @@ export interface SubmissionPorts {
 	random: Random;
 	/** Ends the step: nothing more is submitted. */
 	halt: AbortSignal;
-	maxProbeSeconds?: number;
+	probing?: Probing;
 }
 
 export interface Obtained {

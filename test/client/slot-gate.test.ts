@@ -160,6 +160,32 @@ describe('a creating request that found no slot', () => {
 		expect(itemsOf(passed)).toEqual([1]);
 	});
 
+	it('asks more often the longer there has been none, though not more often than one polls', async () => {
+		const { time, pass, asked } = gated(() => 0);
+		await time.run(pass(0, 600_000).catch(() => {}));
+		const times = timesOf(asked);
+		const pauseAt = (at: number) => {
+			const next = times.findIndex((each) => each > at);
+			return times[next] - times[next - 1];
+		};
+		// With this jitter a pause is half of the longest one.
+		expect([30_000, 120_000, 240_000, 500_000].map(pauseAt)).toEqual([
+			5000,
+			expect.closeTo(2500, -2),
+			1500,
+			1500,
+		]);
+	});
+
+	it('is patient again once it has had one', async () => {
+		let free = 0;
+		const { time, pass, asked } = gated(() => free);
+		time.at(300_000, () => (free = 1));
+		await time.run(Promise.all([pass(0), pass(1, 60_000).catch(() => {})]));
+		const last = timesOf(asked).slice(-2);
+		expect(last[1] - last[0]).toBe(5000);
+	});
+
 	it('leaves word of how long there was a wait for slots', async () => {
 		const { time, gate, pass, end } = gated(() => 1);
 		await time.run(pass(0));
