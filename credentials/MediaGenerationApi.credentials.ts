@@ -54,5 +54,15 @@ export class MediaGenerationApi implements ICredentialType {
 			// n8n would take the key along to wherever a redirect leads.
 			disableFollowRedirect: true,
 		},
+		rules: [
+			responds(401, 'The API key was refused: it is mistyped, expired or revoked'),
+			responds(403, 'The API key lacks permission for this'),
+			responds(404, 'This is not the address of the service: check the Base URL'),
+		],
 	};
+}
+
+/** What the test says where the service answers with that status. */
+function responds(value: number, message: string) {
+	return { type: 'responseCode' as const, properties: { value, message } };
 }

@@ -54,9 +54,17 @@ describe('the credential', () => {
 	it.each(['revoked', 'expired', 'revokedAlternate'] as const)(
 		'is red for a key that is %s',
 		async (key) => {
-			expect((await test({ apiKey: stage.sandbox.keys[key] })).status).toBe('Error');
+			expect(await test({ apiKey: stage.sandbox.keys[key] })).toEqual({
+				status: 'Error',
+				message: expect.stringContaining('The API key was refused') as string,
+			});
 		},
 	);
+
+	it('names the address where that is wrong', async () => {
+		const { message } = await test({ baseUrl: `${stage.sandbox.url}/api` });
+		expect(message).toContain('check the Base URL');
+	});
 
 	it('is red for an unknown key, no key, and where nobody is', async () => {
 		expect((await test({ apiKey: 'svc_live_nonsense' })).status).toBe('Error');
