@@ -55,6 +55,15 @@ export class Ledger {
 		return null;
 	}
 
+	/** Every generation that the tries of this run are known to have paid for, also with parameters that were changed since. */
+	paid(): KnownGeneration[] {
+		return Object.entries(this.entries).flatMap(([key, { id, status }]) =>
+			key.startsWith(`${this.runIndex}:`) && id !== undefined && status !== 'failed'
+				? [{ id, status }]
+				: [],
+		);
+	}
+
 	/** Written before the request leaves. */
 	intend(key: string): void {
 		this.entries[key] = {};

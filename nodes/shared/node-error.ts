@@ -1,6 +1,7 @@
 import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
 
 import { sentences, type GenerationError } from '../../client/errors';
+import type { Ledger } from '../../client/ledger';
 import { paidGenerations, type Outcome } from '../../client/outcome';
 import { runsAsTool } from './execution';
 
@@ -9,20 +10,24 @@ import { runsAsTool } from './execution';
  *
  * @param failed index of the item whose error it is
  * @param outcomes of all items, in their order
+ * @param ledger of what earlier tries have paid for
  */
 export function stepError(
 	context: IExecuteFunctions,
 	error: GenerationError,
 	failed: number,
 	outcomes: Array<Outcome<unknown>>,
+	ledger?: Ledger,
 ): NodeApiError {
 	const others = Math.max(0, outcomes.filter(({ kind }) => kind === 'error').length - 1);
-	const paid = paidGenerations(outcomes);
+	const seen = paidGenerations(outcomes);
+	const earlier = ledger?.paid().filter(({ id }) => !seen.some((known) => known.id === id)) ?? [];
+	const paid = [...seen, ...earlier];
 	const description = sentences(
 		error.description,
 		others > 0 && `${others} more ${others === 1 ? 'item' : 'items'} failed`,
 		paid.length > 0 &&
-			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. Retry On Fail, and Retry in the list of executions, take these up without paying again; a new execution would pay anew`,
+			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. Retry On Fail, and Retry in the list of executions, take these up without paying again, unless parameters are changed; a new execution would pay anew`,
 		`Code: ${error.code}${error.status === null ? '' : `, HTTP ${error.status}`}`,
 	);
 	return nodeError(context, error, failed, description, {

@@ -66,7 +66,7 @@ export async function runStep(
 	const failures = plans.map((planned) => (planned.ok ? null : errorOfJob(planned.error, null)));
 	const invalid = failures.findIndex((failure) => failure !== null);
 	if (invalid >= 0 && !continuesOnError(context)) {
-		throw stepError(context, failures[invalid] as GenerationError, invalid, []);
+		throw stepError(context, failures[invalid] as GenerationError, invalid, [], ledgerOf(context));
 	}
 
 	const valid = plans.flatMap((planned) => (planned.ok ? [planned.value] : []));
@@ -83,7 +83,7 @@ export async function runStep(
 		reportStop(context, all);
 	} else if (firstFailed !== null && !continuesOnError(context)) {
 		const failed = all[firstFailed.itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
-		throw stepError(context, failed.error, firstFailed.itemIndex, all);
+		throw stepError(context, failed.error, firstFailed.itemIndex, all, ledgerOf(context));
 	}
 	summaryHint(context, stats);
 	return [outputItems(context, all)];

@@ -36,6 +36,18 @@ describe('the ledger', () => {
 		expect([ledger.find('key'), ledger.isOpen('key')]).toEqual([undefined, false]);
 	});
 
+	it('knows all that its run has paid for, and nothing of other runs', () => {
+		const kept: Record<string, LedgerEntry> = {
+			'0:0:a': { id: 'x', status: 'completed' },
+			'0:0:b': { id: 'y' },
+			'0:1:c': { id: 'z', status: 'failed' },
+			'0:2:d': {},
+			'1:0:a': { id: 'other', status: 'completed' },
+			'10:0:a': { id: 'other too', status: 'completed' },
+		};
+		expect(new Ledger(kept, 0).paid()).toEqual([{ id: 'x', status: 'completed' }, { id: 'y' }]);
+	});
+
 	it('writes each step at once into the object that n8n keeps', () => {
 		const kept: Record<string, LedgerEntry> = {};
 		const ledger = new Ledger(kept, 0);

@@ -136,6 +136,20 @@ describe('"Retry execution"', () => {
 		);
 	});
 
+	it('names what is paid for also where a parameter was changed to something impossible', async () => {
+		const texts = ['a boat', 'a raft [reject: invalid_parameter]'];
+		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
+		const prompt = '={{ $json.prompt }}';
+		const parameters = { ...plain, model: byId('lumen-turbo'), prompt, size: 'large' };
+		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
+		const retried = await stage.engine.retry(failed, { workflow });
+		const { id } = stage.sandbox.books.generations[0];
+		expect(retried.error).toMatchObject({
+			description: expect.stringContaining(id) as string,
+			context: { code: 'invalid_input' },
+		});
+	});
+
 	it('makes anew what has failed since', async () => {
 		const texts = ['a boat [seconds: 999]', 'a ship [reject: invalid_parameter 1]'];
 		const parameters = { waitForCompletion: false };

@@ -4,6 +4,7 @@ import { NodeApiError } from 'n8n-workflow';
 
 import { errorFromResponse, GenerationError } from '../../client/errors';
 import type { GenerationItem } from '../../client/generation';
+import { Ledger } from '../../client/ledger';
 import type { Outcome } from '../../client/outcome';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { refusal } from '../support/answers';
@@ -86,7 +87,7 @@ describe('the error of a step that stops', () => {
 		];
 		const error = stepError(context, failed, 1, outcomes);
 		expect(error.description).toContain(
-			'Already paid for: a (completed), b (processing), c. Retry On Fail, and Retry in the list of executions, take these up without paying again; a new execution would pay anew.',
+			'Already paid for: a (completed), b (processing), c. Retry On Fail, and Retry in the list of executions, take these up without paying again, unless parameters are changed; a new execution would pay anew.',
 		);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
@@ -94,6 +95,16 @@ describe('the error of a step that stops', () => {
 			{ id: 'c', status: null },
 		]);
 		expect(error.description).not.toContain('more item');
+	});
+
+	it('names what earlier tries have paid for, each once', () => {
+		const kept = { '0:0:x': { id: 'a', status: 'pending' }, '0:1:y': { id: 'b' } };
+		const outcomes: Array<Outcome<null>> = [done('a', 'completed')];
+		const error = stepError(context, failed, 1, outcomes, new Ledger(kept, 0));
+		expect(error.context.generations).toEqual([
+			{ id: 'a', status: 'completed' },
+			{ id: 'b', status: null },
+		]);
 	});
 
 	it.each([
