@@ -1,20 +1,31 @@
-/** Queue mode: Redis, PostgreSQL, a main process and two workers, one of which is killed. */
+/** Queue mode: Redis, PostgreSQL, a main process and three workers, two of which are killed. */
 import { createHash } from 'node:crypto';
+import type { INodeExecutionData } from 'n8n-workflow';
 import type { N8n } from '../../tools/n8n/server';
 import { errorOf, itemsOf } from './support/executions';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byWebhook, imageNode, promptsNamed } from './support/workflows';
+import type { OwnNode } from './support/workflows';
 
-const path = 'pictures';
+/** The workflows, by the paths of their webhooks. */
+const workflows: Record<'pictures' | 'suspended', OwnNode[]> = {
+	pictures: [imageNode()],
+	suspended: [
+		{ ...imageNode(), parameters: { ...imageNode().parameters, waitForCompletion: false } },
+		{ name: 'Asleep', type: 'waitForCompletion', parameters: { mode: 'suspend' } },
+	],
+};
+type Path = keyof typeof workflows;
+const paths = Object.keys(workflows) as Path[];
 
 let stage: Stage;
-let workflowId: string;
+const idOf = new Map<Path, string>();
 
 beforeAll(async () => {
 	stage = await Stage.open({
 		name: 'queue',
-		workers: 2,
+		workers: 3,
 		env: {
 			// A worker that has gone is noticed within seconds instead of a minute.
 			QUEUE_WORKER_LOCK_DURATION: '5000',
@@ -22,18 +33,21 @@ beforeAll(async () => {
 			QUEUE_WORKER_STALLED_INTERVAL: '2000',
 		},
 	});
-	const { id, versionId } = await stage.save(byWebhook('Pictures', path, imageNode()));
-	workflowId = id;
-	await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
-	// n8n answers before the webhook listens; a request of another kind is none to it.
-	const url = `${stage.n8n.url}/webhook/${path}`;
-	const listens = async () => (await (await fetch(url)).text()).includes('make a POST request');
-	await until('the webhook listens', listens);
+	for (const path of paths) {
+		const { id, versionId } = await stage.save(byWebhook(path, path, ...workflows[path]));
+		idOf.set(path, id);
+		await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
+		// n8n answers before the webhook listens; a request of another kind is none to it.
+		const url = `${stage.n8n.url}/webhook/${path}`;
+		const listens = async () => (await (await fetch(url)).text()).includes('make a POST request');
+		await until('the webhook listens', listens);
+	}
 });
 afterAll(async () => await stage?.close());
 
 /** Calls the workflow as another system would, and returns the id of its execution. */
-async function call(prompt: string[]): Promise<string> {
+async function call(prompt: string[], path: Path = 'pictures'): Promise<string> {
+	const workflowId = idOf.get(path) as string;
 	const before = await stage.executions.idsOf(workflowId);
 	const response = await fetch(`${stage.n8n.url}/webhook/${path}`, {
 		method: 'POST',
@@ -60,6 +74,19 @@ function charges(prompts: string[]): number[] {
 	return prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
 }
 
+/** The file of an item, which a worker has stored and the main process hands out, is that of the service. */
+async function expectServed({ json, binary }: INodeExecutionData): Promise<void> {
+	const file = binary?.data;
+	if (!file) throw new Error(`Generation ${String(json.id)} came without its file`);
+	expect(file.id).toMatch(/^database:/);
+	const served = Buffer.from(await (await fetch(String(json.url))).arrayBuffer());
+	expect(sha256(await stage.executions.download(file))).toBe(sha256(served));
+}
+
+function sha256(bytes: Buffer): string {
+	return createHash('sha256').update(bytes).digest('hex');
+}
+
 it('runs a batch in a worker, and its files can be had from the main process', async () => {
 	const prompts = promptsNamed('Queued', 6);
 	const id = await call(prompts);
@@ -74,16 +101,26 @@ it('runs a batch in a worker, and its files can be had from the main process', a
 
 	const items = itemsOf(execution, 'Images');
 	expect(items).toHaveLength(6);
-	for (const { json, binary } of items) {
-		const file = binary?.data;
-		if (!file) throw new Error(`Generation ${String(json.id)} came without its file`);
-		expect(file.id).toMatch(/^database:/);
-		const served = Buffer.from(await (await fetch(String(json.url))).arrayBuffer());
-		const stored = await stage.executions.download(file);
-		expect(createHash('sha256').update(stored).digest('hex')).toBe(
-			createHash('sha256').update(served).digest('hex'),
-		);
-	}
+	for (const item of items) await expectServed(item);
+});
+
+it('wakes a suspended wait in another worker than the one that put it to sleep', async () => {
+	// Ten times faster than life: longer than the step itself waits.
+	const prompts = promptsNamed('[seconds: 1000] Asleep', 2);
+	const id = await call(prompts, 'suspended');
+	await stage.executions.asleep(id);
+	const killed = workerOf(id);
+	if (!killed) throw new Error(`No worker has execution ${id}`);
+	await killed.service.stop(0, 'SIGKILL');
+
+	const execution = await stage.executions.ended(id, 240_000);
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const items = itemsOf(execution, 'Asleep');
+	expect(items.map(({ json }) => [json.id, json.status])).toEqual(
+		itemsOf(execution, 'Images').map(({ json }) => [json.id, 'completed']),
+	);
+	for (const item of items) await expectServed(item);
+	expect(charges(prompts)).toEqual([1, 1]);
 });
 
 it('goes on with the other worker when one is killed, and nothing is paid twice', async () => {
