@@ -12,7 +12,7 @@ import { sharedDescription } from '../shared/description';
 import { optionsField } from '../shared/fields';
 import { runLookups } from '../shared/lookup';
 import { given, optionsOf } from '../shared/parameters';
-import { estimateHint } from '../shared/report';
+import { creditsHint } from '../shared/report';
 
 const OPERATIONS = ['getBalance', 'getSummary'] as const;
 type Operation = (typeof OPERATIONS)[number];
@@ -78,7 +78,7 @@ export class GenerationCredits implements INodeType {
 		const output = await runLookups(this, async (service, itemIndex) => [
 			await readCredits(this, service, itemIndex, asked),
 		]);
-		estimateHint(this, output[0][0]?.json.balance);
+		creditsHint(this, output[0][0]?.json.balance);
 		return output;
 	}
 }
