@@ -1,3 +1,4 @@
+import { inARow } from '../tools/engine/in-a-row';
 import type { WorkflowJson } from '../tools/engine/run';
 
 /** What the worker process is to fetch. */
@@ -20,25 +21,5 @@ export interface DownloadReport {
 
 /** Wait for Completion alone, on the incoming ids. */
 export function waitWorkflow(): WorkflowJson {
-	return {
-		nodes: [
-			{
-				id: 'start',
-				name: 'Start',
-				type: 'n8n-nodes-base.manualTrigger',
-				typeVersion: 1,
-				position: [0, 0],
-				parameters: {},
-			},
-			{
-				id: 'wait',
-				name: 'Wait',
-				type: 'n8n-nodes-media-generation.waitForCompletion',
-				typeVersion: 1,
-				position: [200, 0],
-				parameters: {},
-			},
-		],
-		connections: { Start: { main: [[{ node: 'Wait', type: 'main', index: 0 }]] } },
-	};
+	return inARow({ name: 'Wait', type: 'n8n-nodes-media-generation.waitForCompletion' });
 }

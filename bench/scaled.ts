@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { startSandbox } from '../sandbox/server';
 import { logNormal } from '../sandbox/timing';
 import { createEngine } from '../tools/engine';
+import { inARow } from '../tools/engine/in-a-row';
 import type { WorkflowJson } from '../tools/engine/run';
 import { idealMakespan, type BatchCase } from './batch';
 
@@ -60,32 +61,16 @@ export async function runScaled(batch: BatchCase): Promise<ScaledResult> {
 }
 
 function batchWorkflow(maxConcurrent: number): WorkflowJson {
-	return {
-		nodes: [
-			{
-				id: 'start',
-				name: 'Start',
-				type: 'n8n-nodes-base.manualTrigger',
-				typeVersion: 1,
-				position: [0, 0],
-				parameters: {},
-			},
-			{
-				id: 'video',
-				name: 'Video',
-				type: 'n8n-nodes-media-generation.videoGeneration',
-				typeVersion: 1,
-				position: [200, 0],
-				parameters: {
-					model: { __rl: true, mode: 'id', value: MODEL },
-					prompt: '={{ $json.prompt }}',
-					resolution: '480p',
-					duration: 1,
-					downloadOutput: false,
-					options: { maxConcurrent, pollInterval: 3 / TIME_SCALE },
-				},
-			},
-		],
-		connections: { Start: { main: [[{ node: 'Video', type: 'main', index: 0 }]] } },
-	};
+	return inARow({
+		name: 'Video',
+		type: 'n8n-nodes-media-generation.videoGeneration',
+		parameters: {
+			model: { __rl: true, mode: 'id', value: MODEL },
+			prompt: '={{ $json.prompt }}',
+			resolution: '480p',
+			duration: 1,
+			downloadOutput: false,
+			options: { maxConcurrent, pollInterval: 3 / TIME_SCALE },
+		},
+	});
 }

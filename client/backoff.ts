@@ -2,7 +2,7 @@ import { attempt } from './attempt';
 import { CancelledError, GenerationError } from './errors';
 import type { Clock, Random } from './ports';
 
-/** Six tries again, with pauses of 1 s to at most 30 s: about a minute and a half in all (spec 7, retry rule 3). */
+/** Six tries again, with pauses of 1 s to at most 30 s: a minute and a half in all at most (spec 7, retry rule 3). */
 const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
 

@@ -95,6 +95,16 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	);
 }
 
+/** The id of a generation: any text but what a path would take for a folder. */
+export function generationId(field: string, value: unknown): string {
+	const id = requiredText(field, value);
+	if (!/^\.{1,2}$/.test(id)) return id;
+	throw new InvalidInputError(
+		`${field} "${id}" is not the id of a generation`,
+		'Use the id that Image Generation or Video Generation handed on.',
+	);
+}
+
 /**
  * A URL that the service is to fetch: https (spec 4.1). Plain http is let through to this machine only, as browsers
  * do, for a service that runs here.
@@ -105,16 +115,6 @@ export function fetchableUrl(field: string, value: unknown): string {
 	throw new InvalidInputError(
 		`${field} "${shortened(text)}" is not an https:// URL`,
 		'The service fetches reference inputs itself, over https only. For a file that is not on the web, choose the source Binary or Data.',
-	);
-}
-
-/** The id of a generation: any text but what a path would take for a folder. */
-export function generationId(field: string, value: unknown): string {
-	const id = requiredText(field, value);
-	if (!/^\.{1,2}$/.test(id)) return id;
-	throw new InvalidInputError(
-		`${field} "${id}" is not the id of a generation`,
-		'Use the id that Image Generation or Video Generation handed on.',
 	);
 }
 

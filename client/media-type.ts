@@ -1,4 +1,4 @@
-/** What a file is, told from its first bytes; the file extension that belongs to it. */
+/** How files of a type begin. */
 interface Signature {
 	mimeType: string;
 	/** Bytes (latin1) at `offset`. */

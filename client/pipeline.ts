@@ -9,7 +9,7 @@ import type { PollSchedule, Watched } from './poll-schedule';
 import type { Clock, Random } from './ports';
 import type { GenerationService } from './service';
 import type { Probing } from './slot-gate';
-import { Submission } from './submission';
+import { Submission, type SubmissionStats } from './submission';
 
 export interface PipelinePorts<T> {
 	service: GenerationService;
@@ -41,11 +41,7 @@ export interface PipelineSettings {
 }
 
 /** What happened on the way, for the step's summary. */
-export interface PipelineStats {
-	/** Generations created. */
-	made: number;
-	/** Generations of an earlier try taken up. */
-	takenUp: number;
+export interface PipelineStats extends SubmissionStats {
 	/** Generations that failed and were refunded. */
 	failed: number;
 	/** Milliseconds during which the step had to wait for free slots. */

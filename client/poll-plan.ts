@@ -19,7 +19,7 @@ export class PollPlan {
 	private readonly times: number[];
 	private readonly shares: number[];
 	/** Sums of time × share up to each moment: what gives the expected delay of an interval in one subtraction. */
-	private readonly moments: number[] = [0];
+	private readonly weightedTimes: number[] = [0];
 	private readonly delays = new Map<number, number[]>();
 	private readonly choices = new Map<number, number[]>();
 
@@ -33,7 +33,8 @@ export class PollPlan {
 		this.shares = this.times.map((time) => distribution.share(time));
 		for (let k = 1; k < this.times.length; k++) {
 			const middle = (this.times[k] + this.times[k - 1]) / 2;
-			this.moments.push(this.moments[k - 1] + middle * (this.shares[k] - this.shares[k - 1]));
+			const share = this.shares[k] - this.shares[k - 1];
+			this.weightedTimes.push(this.weightedTimes[k - 1] + middle * share);
 		}
 		this.solve();
 	}
@@ -86,6 +87,6 @@ export class PollPlan {
 	/** The expected delay of noticing, at `time`, the ends between two moments. */
 	private delayBetween(from: number, to: number, time: number): number {
 		const share = this.shares[to] - this.shares[from];
-		return Math.max(0, time * share - (this.moments[to] - this.moments[from]));
+		return Math.max(0, time * share - (this.weightedTimes[to] - this.weightedTimes[from]));
 	}
 }

@@ -1,6 +1,6 @@
 /**
- * The two ports through which everything in `client/` reaches the world, so that every rule of
- * retrying, polling and paying can be tested in virtual time.
+ * The ports through which everything in `client/` reaches the world, so that every rule of retrying, polling and
+ * paying can be tested in virtual time.
  */
 
 /** One call of the service. `path` begins with `/v1`; who binds the port adds the base address and the key. */

@@ -5,8 +5,8 @@ import type { RequestRecord } from './requests';
 /** What becomes of the connection: an answer, a reset, or silence. */
 export type Delivery = 'answer' | 'reset' | 'hang';
 
-/** An answer of the service's origin. */
-export interface ServiceReply {
+/** What goes out for a request, from the service's origin or its storage's. */
+export interface Reply {
 	status: number;
 	headers: Record<string, string>;
 	/** A text goes out as it is, undefined as an empty body, anything else as JSON. */
@@ -20,19 +20,19 @@ export interface ServiceReply {
 }
 
 /** A plain answer in JSON. */
-export function answer(status: number, body: unknown, happened: string): ServiceReply {
+export function answer(status: number, body: unknown, happened: string): Reply {
 	const headers = { 'content-type': 'application/json; charset=utf-8' };
 	return { status, headers, body, delivery: 'answer', delayMs: 0, happened };
 }
 
-function withoutAnswer(delivery: 'reset' | 'hang', happened: string): ServiceReply {
+function withoutAnswer(delivery: 'reset' | 'hang', happened: string): Reply {
 	return { status: 0, headers: {}, body: undefined, delivery, delayMs: 0, happened };
 }
 
 function orderedAnswer(
 	action: Extract<FaultAction, { kind: 'respond' }>,
-	work: () => ServiceReply,
-): ServiceReply {
+	work: () => Reply,
+): Reply {
 	const happened = action.work ? `ordered answer after: ${work().happened}` : 'ordered answer';
 	const plain = answer(action.status, action.body, happened);
 	const type = typeof action.body === 'string' ? 'text/html; charset=utf-8' : undefined;
@@ -47,7 +47,7 @@ function orderedAnswer(
  * The answer under an ordered fault; without one, or with one that is for downloads or for the
  * generation itself, the work's own.
  */
-export function faulted(action: FaultAction | null, work: () => ServiceReply): ServiceReply {
+export function faulted(action: FaultAction | null, work: () => Reply): Reply {
 	switch (action?.kind) {
 		case 'error': {
 			const { status, body } = errorAnswer(action.code, action.message, action.param);

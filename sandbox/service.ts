@@ -19,7 +19,7 @@ import { Presigner } from './presign';
 import { seededRandom } from './random';
 import type { Random } from './random';
 import { answer, faulted } from './reply';
-import type { ServiceReply } from './reply';
+import type { Reply } from './reply';
 import { bearerOf, RequestLog } from './requests';
 import type { RequestRecord } from './requests';
 import { routeOf } from './routes';
@@ -57,7 +57,7 @@ export interface ServiceRequest {
 	body?: unknown;
 }
 
-function refusalFrom(error: unknown): ServiceReply {
+function refusalFrom(error: unknown): Reply {
 	if (!(error instanceof ServiceError)) throw error;
 	const { status, body } = errorAnswer(error.row, error.message, error.param);
 	return answer(status, body, `${error.row}: ${error.message}`);
@@ -107,7 +107,7 @@ export class GenerationService {
 	}
 
 	/** Answers one request at the service's origin (spec 4). Never throws. */
-	handle(request: ServiceRequest): ServiceReply {
+	handle(request: ServiceRequest): Reply {
 		const now = this.clock.now();
 		this.ledger.settle(now);
 		const route = routeOf(request.method, request.path);
@@ -167,7 +167,7 @@ export class GenerationService {
 		now: number,
 		action: FaultAction | null,
 		record: RequestRecord,
-	): ServiceReply {
+	): Reply {
 		try {
 			const key = authenticate(this.accounts, request.headers.authorization);
 			if (route.on !== 'create') return this.read(key, request, route, now, record);
@@ -186,7 +186,7 @@ export class GenerationService {
 	 * The answer to a request whose answer is late, unless its key was revoked meanwhile: then it
 	 * fails although its work is done (spec 5.5).
 	 */
-	late(request: ServiceRequest, reply: ServiceReply): ServiceReply {
+	late(request: ServiceRequest, reply: Reply): Reply {
 		if (reply.status !== 200 || reply.record?.fault === 'respond') return reply;
 		try {
 			authenticate(this.accounts, request.headers.authorization);
@@ -205,7 +205,7 @@ export class GenerationService {
 		route: Exclude<Route, { on: 'create' }>,
 		now: number,
 		record: RequestRecord,
-	): ServiceReply {
+	): Reply {
 		if (route.on === 'status') return this.status(key, route.id, now, record);
 		if (route.on === 'models') return this.models(request.query?.type ?? 'all');
 		if (route.on === 'other') throw new ServiceError('not_found');
@@ -213,7 +213,7 @@ export class GenerationService {
 		return answer(200, creditSummary(key.account, this.ledger.all, now), '');
 	}
 
-	private models(type: string): ServiceReply {
+	private models(type: string): Reply {
 		if (type !== 'all' && type !== 'image' && type !== 'video') {
 			const message = 'type must be image, video or all.';
 			throw new ServiceError('invalid_parameter', message, 'type');
@@ -223,7 +223,7 @@ export class GenerationService {
 	}
 
 	/** Spec 4.3. Another account's generation is as unknown as one that never was. */
-	private status(key: ApiKey, id: string, now: number, record: RequestRecord): ServiceReply {
+	private status(key: ApiKey, id: string, now: number, record: RequestRecord): Reply {
 		const generation = this.ledger.find(id);
 		if (!generation || generation.key.account !== key.account) {
 			throw new ServiceError('generation_not_found', `Generation not found: ${id}.`, 'id');

@@ -4,23 +4,15 @@ import { statusAt } from './generations';
 import type { Generation, Output } from './generations';
 import type { PresignFault, Presigner } from './presign';
 import { faulted } from './reply';
-import type { Delivery } from './reply';
-import type { RequestRecord } from './requests';
+import type { Reply } from './reply';
 import type { ServiceRequest } from './service';
 
 /** An answer of the storage origin: an error with a body, or an output to send. */
-export interface StorageReply {
-	status: number;
-	headers: Record<string, string>;
-	body: unknown;
-	delivery: Delivery;
-	delayMs: number;
-	happened: string;
+export interface StorageReply extends Reply {
 	/** The file to send; its status and range are settled once its size is known. */
 	output: Output | null;
 	/** What shall go wrong while it is sent. */
 	fault: DownloadAction | null;
-	record?: RequestRecord;
 }
 
 /** What the storage needs to know about the file asked for. */

@@ -1,18 +1,18 @@
-import {
-	NodeConnectionTypes,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type INodeType,
-	type INodeTypeDescription,
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
 } from 'n8n-workflow';
 
 import { number, oneOf } from '../../client/checks';
 import { requireBalance } from '../../client/credits';
 import type { GenerationService } from '../../client/service';
+import { sharedDescription } from '../shared/description';
+import { optionsField } from '../shared/fields';
 import { runLookups } from '../shared/lookup';
 import { given, optionsOf } from '../shared/parameters';
-import { estimateHint } from '../shared/report';
-import { CREDENTIAL } from '../shared/transport';
+import { creditsHint } from '../shared/report';
 
 const OPERATIONS = ['getBalance', 'getSummary'] as const;
 type Operation = (typeof OPERATIONS)[number];
@@ -22,6 +22,7 @@ type Credits = Record<string, unknown>;
 
 export class GenerationCredits implements INodeType {
 	description: INodeTypeDescription = {
+		...sharedDescription,
 		displayName: 'Generation Credits',
 		name: 'generationCredits',
 		icon: {
@@ -29,15 +30,11 @@ export class GenerationCredits implements INodeType {
 			dark: 'file:../../icons/generationCredits.dark.svg',
 		},
 		group: ['input'],
-		version: 1,
 		subtitle:
 			'={{$parameter["operation"] === "getSummary" ? "get the summary" : "get the balance"}}',
 		description: 'Read the credit balance, or what was spent in the last 30 days',
 		defaults: { name: 'Generation Credits' },
 		usableAsTool: true,
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: CREDENTIAL, required: true }],
 		properties: [
 			{
 				displayName: 'Operation',
@@ -60,25 +57,18 @@ export class GenerationCredits implements INodeType {
 				],
 				default: 'getBalance',
 			},
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add Option',
-				default: {},
-				options: [
-					{
-						displayName: 'Minimum Balance',
-						name: 'minimumBalance',
-						type: 'number',
-						typeOptions: { minValue: 0 },
-						default: 0,
-						placeholder: 'e.g. 100',
-						description:
-							'Fail when fewer credits than this are left, so that a batch stops before it spends',
-					},
-				],
-			},
+			optionsField([
+				{
+					displayName: 'Minimum Balance',
+					name: 'minimumBalance',
+					type: 'number',
+					typeOptions: { minValue: 0 },
+					default: 0,
+					placeholder: 'e.g. 100',
+					description:
+						'Fail when fewer credits than this are left, so that a batch stops before it spends',
+				},
+			]),
 		],
 	};
 
@@ -88,7 +78,7 @@ export class GenerationCredits implements INodeType {
 		const output = await runLookups(this, async (service, itemIndex) => [
 			await readCredits(this, service, itemIndex, asked),
 		]);
-		estimateHint(this, output[0][0]?.json.balance);
+		creditsHint(this, output[0][0]?.json.balance);
 		return output;
 	}
 }

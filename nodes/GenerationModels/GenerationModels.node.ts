@@ -1,22 +1,22 @@
-import {
-	NodeConnectionTypes,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type INodeType,
-	type INodeTypeDescription,
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
 } from 'n8n-workflow';
 
 import { modelNotFound, type Model, type ModelFilter } from '../../client/catalogue';
 import { oneOf, positive } from '../../client/checks';
 import type { GenerationService } from '../../client/service';
+import { sharedDescription } from '../shared/description';
 import { modelField } from '../shared/fields';
 import { runLookups } from '../shared/lookup';
 import { modelSearch } from '../shared/model-search';
 import { modelId } from '../shared/parameters';
-import { CREDENTIAL } from '../shared/transport';
 
 export class GenerationModels implements INodeType {
 	description: INodeTypeDescription = {
+		...sharedDescription,
 		displayName: 'Generation Models',
 		name: 'generationModels',
 		icon: {
@@ -24,15 +24,11 @@ export class GenerationModels implements INodeType {
 			dark: 'file:../../icons/generationModels.dark.svg',
 		},
 		group: ['input'],
-		version: 1,
 		subtitle: '={{$parameter["operation"] === "get" ? "get a model" : "get many models"}}',
 		description:
 			'List the available image and video models, or look one up by its ID. Charges nothing.',
 		defaults: { name: 'Generation Models' },
 		usableAsTool: true,
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: CREDENTIAL, required: true }],
 		properties: [
 			{
 				displayName: 'Operation',

@@ -1,19 +1,19 @@
-import {
-	NodeConnectionTypes,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type INodeType,
-	type INodeTypeDescription,
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { sharedDescription } from '../shared/description';
 import { modelSearch } from '../shared/model-search';
 import { runStep } from '../shared/step';
-import { CREDENTIAL } from '../shared/transport';
 import { imageFields } from './fields';
 import { planImage } from './request';
 
 export class ImageGeneration implements INodeType {
 	description: INodeTypeDescription = {
+		...sharedDescription,
 		displayName: 'Image Generation',
 		name: 'imageGeneration',
 		icon: {
@@ -21,15 +21,11 @@ export class ImageGeneration implements INodeType {
 			dark: 'file:../../icons/imageGeneration.dark.svg',
 		},
 		group: ['transform'],
-		version: 1,
 		subtitle: '={{$parameter["model"]?.value || "choose a model"}}',
 		description:
 			'Create an image from a text prompt, optionally with reference inputs. Each call is charged. Returns the ID, the status and the URL, and the picture itself as a file.',
 		defaults: { name: 'Image Generation' },
 		usableAsTool: true,
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: CREDENTIAL, required: true }],
 		properties: imageFields,
 	};
 

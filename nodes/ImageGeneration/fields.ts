@@ -1,16 +1,12 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
-	byDisplayName,
-	downloadFields,
+	creatingOptions,
+	deliveryFields,
 	inputImagesOption,
 	modelField,
-	negativePromptOption,
-	notWaitingNotice,
+	optionsField,
 	promptField,
-	runningOptions,
-	seedOption,
-	waitField,
 } from '../shared/fields';
 import { IMAGE_TIMEOUT } from './request';
 
@@ -100,37 +96,26 @@ export const imageFields: INodeProperties[] = [
 			'Width x height in pixels, such as 1024x1024. Which sizes there are varies by model.',
 	},
 	referenceInputs,
-	waitField,
-	notWaitingNotice,
-	...downloadFields({ waitForCompletion: [true] }),
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add Option',
-		default: {},
-		options: byDisplayName([
-			{
-				displayName: 'Aspect Ratio',
-				name: 'aspectRatio',
-				type: 'string',
-				default: '',
-				placeholder: 'e.g. 16:9',
-				description: 'Width to height, with a colon between them; overrides the size',
-			},
-			{
-				displayName: 'Edit Mode',
-				name: 'editMode',
-				type: 'string',
-				default: '',
-				description: 'Editing mode, for models that edit pictures',
-			},
-			inputImagesOption(
-				'Deprecated: use Reference Inputs. Reference pictures as https URLs with commas between them, or an array.',
-			),
-			negativePromptOption,
-			seedOption,
-			...runningOptions(IMAGE_TIMEOUT, true),
-		]),
-	},
+	...deliveryFields,
+	optionsField([
+		{
+			displayName: 'Aspect Ratio',
+			name: 'aspectRatio',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. 16:9',
+			description: 'Width to height, with a colon between them; overrides the size',
+		},
+		{
+			displayName: 'Edit Mode',
+			name: 'editMode',
+			type: 'string',
+			default: '',
+			description: 'Editing mode, for models that edit pictures',
+		},
+		inputImagesOption(
+			'Deprecated: use Reference Inputs. Reference pictures as https URLs with commas between them, or an array.',
+		),
+		...creatingOptions(IMAGE_TIMEOUT),
+	]),
 ];

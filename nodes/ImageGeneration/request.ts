@@ -1,15 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/checks';
-import type { CreateRequest } from '../../client/service';
-import {
-	downloadTarget,
-	filledIn,
-	modelId,
-	optionsOf,
-	runningOf,
-	stepOptions,
-} from '../shared/parameters';
+import { aspectRatio, fetchableUrls, integer, size } from '../../client/checks';
+import { creationPlan, modelAndPrompt } from '../shared/creation';
+import { filledIn, optionsOf } from '../shared/parameters';
 import { referenceInputs } from '../shared/reference-inputs';
 import type { Plan } from '../shared/step';
 
@@ -29,8 +22,7 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
 		seed: [options.seed, (value) => integer('Seed', value)],
 	});
 	const body = {
-		model: modelId(context, 'model', itemIndex),
-		prompt: requiredText('Prompt', context.getNodeParameter('prompt', itemIndex)),
+		...modelAndPrompt(context, itemIndex),
 		...filledIn({
 			size: [context.getNodeParameter('size', itemIndex, ''), (value) => size('Size', value)],
 			edit_mode: [options.editMode, String],
@@ -39,14 +31,8 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};
 	const loadInputs = referenceInputs(context, itemIndex);
-	const request = async (): Promise<CreateRequest> => {
+	return creationPlan(context, itemIndex, options, IMAGE_TIMEOUT, async () => {
 		const inputs = await loadInputs();
 		return { type: 'image', body: inputs.length > 0 ? { ...body, inputs } : body };
-	};
-	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) === true;
-	return {
-		job: { request, wait, ...runningOf(options, IMAGE_TIMEOUT) },
-		download: wait ? downloadTarget(context, itemIndex, options) : null,
-		step: stepOptions(options),
-	};
+	});
 }

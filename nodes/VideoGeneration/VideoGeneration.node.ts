@@ -1,19 +1,19 @@
-import {
-	NodeConnectionTypes,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type INodeType,
-	type INodeTypeDescription,
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { sharedDescription } from '../shared/description';
 import { modelSearch } from '../shared/model-search';
 import { runStep } from '../shared/step';
-import { CREDENTIAL } from '../shared/transport';
 import { videoFields } from './fields';
 import { planVideo } from './request';
 
 export class VideoGeneration implements INodeType {
 	description: INodeTypeDescription = {
+		...sharedDescription,
 		displayName: 'Video Generation',
 		name: 'videoGeneration',
 		icon: {
@@ -21,15 +21,11 @@ export class VideoGeneration implements INodeType {
 			dark: 'file:../../icons/videoGeneration.dark.svg',
 		},
 		group: ['transform'],
-		version: 1,
 		subtitle: '={{$parameter["model"]?.value || "choose a model"}}',
 		description:
 			'Create a short video from a text prompt or an input image. Each call is charged, and takes minutes. Returns the ID, the status and the URL, and the video itself as a file.',
 		defaults: { name: 'Video Generation' },
 		usableAsTool: true,
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: CREDENTIAL, required: true }],
 		properties: videoFields,
 	};
 

@@ -2,16 +2,12 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { FRAME_RATES, RESOLUTIONS } from '../../client/checks';
 import {
-	byDisplayName,
-	downloadFields,
+	creatingOptions,
+	deliveryFields,
 	inputImagesOption,
 	modelField,
-	negativePromptOption,
-	notWaitingNotice,
+	optionsField,
 	promptField,
-	runningOptions,
-	seedOption,
-	waitField,
 } from '../shared/fields';
 import { VIDEO_TIMEOUT } from './request';
 
@@ -53,22 +49,11 @@ export const videoFields: INodeProperties[] = [
 		placeholder: 'e.g. https://example.com/first-frame.png',
 		description: 'A picture to set in motion, over https; leave empty for text to video',
 	},
-	waitField,
-	notWaitingNotice,
-	...downloadFields({ waitForCompletion: [true] }),
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add Option',
-		default: {},
-		options: byDisplayName([
-			inputImagesOption(
-				'Reference pictures, where the model supports them: https URLs with commas between them, or an array',
-			),
-			negativePromptOption,
-			seedOption,
-			...runningOptions(VIDEO_TIMEOUT, true),
-		]),
-	},
+	...deliveryFields,
+	optionsField([
+		inputImagesOption(
+			'Reference pictures, where the model supports them: https URLs with commas between them, or an array',
+		),
+		...creatingOptions(VIDEO_TIMEOUT),
+	]),
 ];

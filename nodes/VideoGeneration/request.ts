@@ -7,18 +7,10 @@ import {
 	FRAME_RATES,
 	integer,
 	oneOf,
-	requiredText,
 	RESOLUTIONS,
 } from '../../client/checks';
-import type { CreateRequest } from '../../client/service';
-import {
-	downloadTarget,
-	filledIn,
-	modelId,
-	optionsOf,
-	runningOf,
-	stepOptions,
-} from '../shared/parameters';
+import { creationPlan, modelAndPrompt } from '../shared/creation';
+import { filledIn, optionsOf } from '../shared/parameters';
 import type { Plan } from '../shared/step';
 
 /** Seconds. */
@@ -33,8 +25,7 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {
 	const options = optionsOf(context, itemIndex);
 	const parameter = (name: string) => context.getNodeParameter(name, itemIndex, '');
 	const body = {
-		model: modelId(context, 'model', itemIndex),
-		prompt: requiredText('Prompt', parameter('prompt')),
+		...modelAndPrompt(context, itemIndex),
 		...filledIn({
 			resolution: [parameter('resolution'), (value) => oneOf('Resolution', value, RESOLUTIONS)],
 			duration: [parameter('duration'), (value) => duration('Duration', value)],
@@ -45,11 +36,8 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
 		}),
 	};
-	const request: CreateRequest = { type: 'video', body };
-	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) === true;
-	return {
-		job: { request: async () => request, wait, ...runningOf(options, VIDEO_TIMEOUT) },
-		download: wait ? downloadTarget(context, itemIndex, options) : null,
-		step: stepOptions(options),
-	};
+	return creationPlan(context, itemIndex, options, VIDEO_TIMEOUT, async () => ({
+		type: 'video',
+		body,
+	}));
 }

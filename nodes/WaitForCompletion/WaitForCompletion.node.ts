@@ -1,19 +1,19 @@
-import {
-	NodeConnectionTypes,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type INodeType,
-	type INodeTypeDescription,
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { sharedDescription } from '../shared/description';
 import { runStep } from '../shared/step';
-import { CREDENTIAL } from '../shared/transport';
 import { waitFields } from './fields';
 import { planWait } from './request';
 import { suspensionOf } from './suspend';
 
 export class WaitForCompletion implements INodeType {
 	description: INodeTypeDescription = {
+		...sharedDescription,
 		displayName: 'Wait for Completion',
 		name: 'waitForCompletion',
 		icon: {
@@ -21,16 +21,12 @@ export class WaitForCompletion implements INodeType {
 			dark: 'file:../../icons/waitForCompletion.dark.svg',
 		},
 		group: ['transform'],
-		version: 1,
 		subtitle:
 			'={{ { poll: "until it is ready", suspend: "asleep until it is ready", check: "look once" }[$parameter["mode"]] }}',
 		description:
 			'Get a generation that was already created, by its ID: its status and, once it is ready, its output. Charges nothing.',
 		defaults: { name: 'Wait for Completion' },
 		usableAsTool: true,
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: CREDENTIAL, required: true }],
 		properties: waitFields,
 	};
 

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { byDisplayName, downloadFields, runningOptions } from '../shared/fields';
+import { downloadFields, optionsField, runningOptions } from '../shared/fields';
 import { WAIT_TIMEOUT } from './request';
 
 /** The form of the node, in the order of the contract. */
@@ -48,34 +48,27 @@ export const waitFields: INodeProperties[] = [
 		default: '',
 		description: 'Set by a suspended wait for itself: when it began, in milliseconds since 1970',
 	},
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add Option',
-		default: {},
-		options: byDisplayName([
-			{
-				displayName: 'Readiness',
-				name: 'readiness',
-				type: 'options',
-				options: [
-					{
-						name: 'Status',
-						value: 'status',
-						description: 'Ask the service for the status of the generation',
-					},
-					{
-						name: 'Output URL',
-						value: 'outputUrl',
-						description:
-							'Ask the output URL for its first byte, and the service only now and then; spares its interface',
-					},
-				],
-				default: 'status',
-				description: 'How to find out that the output is ready',
-			},
-			...runningOptions(WAIT_TIMEOUT, false),
-		]),
-	},
+	optionsField([
+		{
+			displayName: 'Readiness',
+			name: 'readiness',
+			type: 'options',
+			options: [
+				{
+					name: 'Status',
+					value: 'status',
+					description: 'Ask the service for the status of the generation',
+				},
+				{
+					name: 'Output URL',
+					value: 'outputUrl',
+					description:
+						'Ask the output URL for its first byte, and the service only now and then; spares its interface',
+				},
+			],
+			default: 'status',
+			description: 'How to find out that the output is ready',
+		},
+		...runningOptions(WAIT_TIMEOUT),
+	]),
 ];

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { generationId, oneOf } from '../../client/checks';
+import { generationId, number, oneOf } from '../../client/checks';
 import { downloadTarget, given, optionsOf, runningOf, stepOptions } from '../shared/parameters';
 import type { Plan } from '../shared/step';
 
@@ -25,7 +25,7 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 		job: {
 			id,
 			wait: mode !== 'check',
-			...(given(since) && { waitingSinceMs: Number(since) }),
+			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
 			...runningOf(options, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(context, itemIndex, options),

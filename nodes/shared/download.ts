@@ -47,7 +47,7 @@ export async function download(
 		if (tried.ok) return { binary: tried.value, generation };
 		if (request.signal.aborted) throw new CancelledError();
 		const error = asDownloadError(tried.error, generation);
-		if (tries >= MAX_TRIES || error.retry === 'never') throw error;
+		if (tries >= MAX_TRIES) throw error;
 		// A refused URL has expired: with a fresh one there is nothing to wait for. All else gets time to mend.
 		if (error.status !== 403 || tries > 1) {
 			await wallClock.sleep(backoffDelay(tries - 1, Math.random), request.signal);
@@ -97,16 +97,16 @@ async function peek(stream: ByteStream): Promise<{ head: Buffer; whole: Buffer |
 		const chunk = stream.read() as Buffer | null;
 		if (chunk) head = Buffer.concat([head, chunk]);
 		else if (stream.readableEnded) return { head, whole: head };
-		else await readableOrEnded(stream);
+		else if (stream.destroyed) throw stream.errored ?? new Error('The stream broke off');
+		else await readableOrOver(stream);
 	}
 	stream.unshift(head);
 	return { head, whole: inLargeChunks(stream) };
 }
 
-async function readableOrEnded(stream: ByteStream): Promise<void> {
+async function readableOrOver(stream: ByteStream): Promise<void> {
 	await new Promise<void>((resolve, reject) => {
-		stream.once('readable', resolve);
-		stream.once('end', resolve);
+		for (const event of ['readable', 'end', 'close']) stream.once(event, resolve);
 		stream.once('error', reject);
 	});
 }
@@ -121,13 +121,7 @@ function requireWhole(headers: Record<string, string | undefined>, binary: IBina
 }
 
 function broken(title: string, status: number | null): GenerationError {
-	return new GenerationError({
-		title,
-		description: '',
-		code: 'download_failed',
-		status,
-		retry: 'backoff',
-	});
+	return new GenerationError({ title, description: '', code: 'download_failed', status });
 }
 
 function asDownloadError(error: unknown, { item }: Generation): GenerationError {

@@ -5,7 +5,7 @@ import { Ledger } from '../../client/ledger';
 
 /** What a step needs to know of the execution it runs in. */
 
-/** A signal for the user's Stop and the workflow's timeout; one that never comes on releases without it. */
+/** A signal for the user's Stop and the workflow's timeout. Releases of n8n without it get one that never aborts. */
 export function cancelSignal(context: IExecuteFunctions): AbortSignal {
 	return context.getExecutionCancelSignal?.() ?? new AbortController().signal;
 }

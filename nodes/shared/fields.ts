@@ -43,7 +43,7 @@ export const promptField: INodeProperties = {
 		'What to generate: subject, style, light and composition; for a video also the movement',
 };
 
-export const waitField: INodeProperties = {
+const waitField: INodeProperties = {
 	displayName: 'Wait for Completion',
 	name: 'waitForCompletion',
 	type: 'boolean',
@@ -53,7 +53,7 @@ export const waitField: INodeProperties = {
 };
 
 /** Said where somebody may expect a file and there will be none. */
-export const notWaitingNotice: INodeProperties = {
+const notWaitingNotice: INodeProperties = {
 	displayName:
 		'The generation is handed on while it is still running, so there is no file yet. It is charged all the same: fetch its output later with <b>Wait for Completion</b>.',
 	name: 'notWaitingNotice',
@@ -87,7 +87,14 @@ export function downloadFields(show: Record<string, Array<string | boolean>>): I
 	];
 }
 
-export const negativePromptOption: INodeProperties = {
+/** Whether a node that creates waits for the output, and whether it fetches it. */
+export const deliveryFields: INodeProperties[] = [
+	waitField,
+	notWaitingNotice,
+	...downloadFields({ waitForCompletion: [true] }),
+];
+
+const negativePromptOption: INodeProperties = {
 	displayName: 'Negative Prompt',
 	name: 'negativePrompt',
 	type: 'string',
@@ -96,7 +103,7 @@ export const negativePromptOption: INodeProperties = {
 	description: 'What to leave out; only some models support it',
 };
 
-export const seedOption: INodeProperties = {
+const seedOption: INodeProperties = {
 	displayName: 'Seed',
 	name: 'seed',
 	type: 'number',
@@ -116,12 +123,30 @@ export function inputImagesOption(description: string): INodeProperties {
 	};
 }
 
-/**
- * The options of running. @param timeout default in seconds
- * @param creating whether the node creates generations, and not only waits for them
- */
-export function runningOptions(timeout: number, creating: boolean): INodeProperties[] {
-	const options: INodeProperties[] = [
+const uncertainChargeOption: INodeProperties = {
+	displayName: 'On Uncertain Charge',
+	name: 'onUncertainCharge',
+	type: 'options',
+	options: [
+		{
+			name: 'Error',
+			value: 'error',
+			description: 'The item fails and is not sent again by itself, so nothing is paid twice',
+		},
+		{
+			name: 'Resubmit',
+			value: 'resubmit',
+			description: 'Send it again, at the risk of paying for it twice',
+		},
+	],
+	default: 'error',
+	description:
+		'What to do when the connection broke before the service answered, so that nobody knows whether credits were charged',
+};
+
+/** The options of every node that waits. @param timeout default in seconds */
+export function runningOptions(timeout: number): INodeProperties[] {
+	return [
 		{
 			displayName: 'File Name',
 			name: 'fileName',
@@ -160,26 +185,6 @@ export function runningOptions(timeout: number, creating: boolean): INodePropert
 			description: 'What to do when a generation is not ready in time',
 		},
 		{
-			displayName: 'On Uncertain Charge',
-			name: 'onUncertainCharge',
-			type: 'options',
-			options: [
-				{
-					name: 'Error',
-					value: 'error',
-					description: 'The item fails and is not sent again by itself, so nothing is paid twice',
-				},
-				{
-					name: 'Resubmit',
-					value: 'resubmit',
-					description: 'Send it again, at the risk of paying for it twice',
-				},
-			],
-			default: 'error',
-			description:
-				'What to do when the connection broke before the service answered, so that nobody knows whether credits were charged',
-		},
-		{
 			displayName: 'Poll Interval',
 			name: 'pollInterval',
 			type: 'number',
@@ -197,10 +202,21 @@ export function runningOptions(timeout: number, creating: boolean): INodePropert
 			description: 'How many seconds to wait for one generation',
 		},
 	];
-	return creating ? options : options.filter(({ name }) => name !== 'onUncertainCharge');
 }
 
-/** Options are listed by their display name, wherever they come from. */
-export function byDisplayName(options: INodeProperties[]): INodeProperties[] {
-	return [...options].sort((one, other) => one.displayName.localeCompare(other.displayName));
+/** The options of every node that creates. @param timeout default in seconds */
+export function creatingOptions(timeout: number): INodeProperties[] {
+	return [negativePromptOption, seedOption, uncertainChargeOption, ...runningOptions(timeout)];
+}
+
+/** The collection `options`, listed by display name, wherever they come from. */
+export function optionsField(options: INodeProperties[]): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		default: {},
+		options: [...options].sort((one, other) => one.displayName.localeCompare(other.displayName)),
+	};
 }

@@ -54,7 +54,7 @@ export function summaryHint(
  *
  * @param balance credits that are left, where the service said
  */
-export function estimateHint(context: IExecuteFunctions, balance: unknown): void {
+export function creditsHint(context: IExecuteFunctions, balance: unknown): void {
 	const items = context.getInputData().length;
 	if (items < 2 || typeof balance !== 'number') return;
 	hint(

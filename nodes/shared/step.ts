@@ -70,7 +70,7 @@ export async function runStep(
 	}
 
 	const valid = plans.flatMap((planned) => (planned.ok ? [planned.value] : []));
-	if (suspension && (await takeLong(context, valid, suspension.afterMs))) {
+	if (suspension && (await anyOutlasts(context, valid, suspension.afterMs))) {
 		return await suspension.sleep();
 	}
 	const { outcomes, firstFailed, stats } = await runPlans(context, valid);
@@ -89,8 +89,8 @@ export async function runStep(
 	return [outputItems(context, all)];
 }
 
-/** Waits for a while, and tells whether anything is still running that has time left. */
-async function takeLong(
+/** Waits for so long, and tells whether anything is still running then that has time left. */
+async function anyOutlasts(
 	context: IExecuteFunctions,
 	plans: Planned[],
 	afterMs: number,

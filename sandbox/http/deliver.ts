@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import type { ServiceReply } from '../reply';
-
-/** What of a reply concerns its delivery. */
-export type Deliverable = Pick<
-	ServiceReply,
-	'status' | 'headers' | 'body' | 'delivery' | 'delayMs' | 'record'
->;
+import type { Reply } from '../reply';
 
 /** Ends a connection the hard way: the client sees a reset, not an end. */
 export function resetConnection(reply: FastifyReply): void {
@@ -33,7 +27,7 @@ export async function waitForTurn(reply: FastifyReply, delayMs: number): Promise
 }
 
 /** Sends a reply, or resets the connection, or leaves it hanging, as the reply says. */
-export async function deliver(reply: FastifyReply, what: Deliverable): Promise<void> {
+export async function deliver(reply: FastifyReply, what: Reply): Promise<void> {
 	if (what.delivery === 'reset') return resetConnection(reply);
 	if (what.delivery === 'hang') {
 		reply.hijack();

@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 
 import { anySchedule, calmSchedule } from './simulation/arbitrary';
 import { play, playCalm } from './simulation/play';
-import { Tally } from './simulation/tally';
+import { tallied, type Tally } from './simulation/tally';
 import type { Schedule } from './simulation/schedule';
 import type { World } from './simulation/world';
 
@@ -26,10 +26,7 @@ async function holds(
 	numRuns: number,
 	playOne: (schedule: Schedule) => Promise<World>,
 ): Promise<Tally> {
-	const tally = new Tally();
-	const property = fc.asyncProperty(schedules, async (schedule) => {
-		tally.add(await playOne(schedule));
-	});
+	const { tally, property } = tallied(schedules, playOne);
 	await fc.assert(property, { numRuns, seed: SEED, includeErrorInReport: true });
 	return tally;
 }

@@ -1,22 +1,12 @@
-import { NodeConnectionTypes } from 'n8n-workflow';
-import type { INodeType } from 'n8n-workflow';
-
 import { listModels } from '../../sandbox/catalogue';
+import { inARow } from '../../tools/engine/in-a-row';
 import { everythingIn } from '../support/everything';
-import { inARow } from '../support/workflow';
+import { testNode } from '../support/test-node';
 import { openStage } from './stage';
 
 /** A node of somebody else's that is given our credential, as n8n's HTTP Request node can be. */
-const foreign: INodeType = {
+const foreign = testNode('foreign', {
 	description: {
-		name: 'foreign',
-		displayName: 'Foreign',
-		group: ['transform'],
-		version: 1,
-		description: 'Sends a request with a credential',
-		defaults: { name: 'Foreign' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'mediaGenerationApi', required: true }],
 		properties: [{ displayName: 'URL', name: 'url', type: 'string', default: '' }],
 	},
@@ -26,7 +16,7 @@ const foreign: INodeType = {
 		const json = await httpRequestWithAuthentication.call(this, 'mediaGenerationApi', { url });
 		return [[{ json }]];
 	},
-};
+});
 
 const stage = openStage({ extraNodes: { 'test.foreign': foreign } });
 

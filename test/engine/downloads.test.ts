@@ -2,30 +2,17 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { NodeConnectionTypes } from 'n8n-workflow';
-import type { INodeType } from 'n8n-workflow';
-
 import { readGeneration } from '../../client/generation';
 import type { Generation } from '../../client/generation';
 import { download } from '../../nodes/shared/download';
 import type { FaultAction } from '../../sandbox/faults';
 import type { Control } from '../../tools/engine';
-import { inARow } from '../support/workflow';
+import { inARow } from '../../tools/engine/in-a-row';
+import { testNode } from '../support/test-node';
 import { binaryOf, openStage, prompts, sha256 } from './stage';
 
 /** Downloads as our nodes do, but for the patience: a stalled download is given up after a fifth of a second. */
-const impatient: INodeType = {
-	description: {
-		name: 'impatient',
-		displayName: 'Impatient',
-		group: ['transform'],
-		version: 1,
-		description: 'Downloads a generation',
-		defaults: { name: 'Impatient' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [],
-	},
+const impatient = testNode('impatient', {
 	async execute() {
 		const id = String(this.getInputData()[0].json.id);
 		const look = async () => {
@@ -38,7 +25,7 @@ const impatient: INodeType = {
 		const { binary } = await download(this, { ...wanted, generation: await look() });
 		return [[{ json: {}, binary: { data: binary } }]];
 	},
-};
+});
 
 const storageDir = mkdtempSync(join(tmpdir(), 'downloads-'));
 const stage = openStage({ storageDir, extraNodes: { 'test.impatient': impatient } });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { INode, INodeType } from 'n8n-workflow';
 
 import { readWorkflow } from '../../tools/engine';
-import { inARow, ownNode } from '../support/workflow';
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
 import { nodesReferredTo, parameterProblems } from '../support/workflow-check';
 import { binaryOf, openStage } from './stage';
 

@@ -1,7 +1,7 @@
-import { NodeConnectionTypes } from 'n8n-workflow';
 import type { IBinaryKeyData, INodeType } from 'n8n-workflow';
 
-import type { NodeParts } from '../support/workflow';
+import type { NodeParts } from '../../tools/engine/in-a-row';
+import { testNode } from '../support/test-node';
 
 /** A file that an earlier node of the workflow hands on. */
 export interface GivenFile {
@@ -15,18 +15,7 @@ const type = 'test.files';
 
 /** Puts files into n8n's storage as other nodes do: those that an item's JSON names, by binary field. */
 export const filesNodes: Record<string, INodeType> = {
-	[type]: {
-		description: {
-			name: 'files',
-			displayName: 'Files',
-			group: ['transform'],
-			version: 1,
-			description: 'Hands on files',
-			defaults: { name: 'Files' },
-			inputs: [NodeConnectionTypes.Main],
-			outputs: [NodeConnectionTypes.Main],
-			properties: [],
-		},
+	[type]: testNode('files', {
 		async execute() {
 			const items = this.getInputData().map(async ({ json }, item) => {
 				const binary: IBinaryKeyData = {};
@@ -39,7 +28,7 @@ export const filesNodes: Record<string, INodeType> = {
 			});
 			return [await Promise.all(items)];
 		},
-	},
+	}),
 };
 
 /** That node, to be put before a step. */

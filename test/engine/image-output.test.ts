@@ -1,3 +1,4 @@
+import { ONLY_ID_KNOWN } from '../support/answers';
 import { binaryOf, openStage, prompts, sha256 } from './stage';
 
 describe.each(['filesystem', 'memory'] as const)('the picture, stored in %s', (binaryMode) => {
@@ -93,20 +94,10 @@ describe('the output of an image', () => {
 		}
 		const parameters = { waitForCompletion: false, options: { maxConcurrent: 1 } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('one', 'two') });
-		const unknown = {
-			status: 'pending',
-			type: null,
-			model: null,
-			created: null,
-			url: null,
-			url_expires_at: null,
-			revised_prompt: null,
-			timed_out: false,
-		};
 		expect(run.output('Step').map(({ json }) => json)).toStrictEqual([
-			{ ...unknown, id: 'one' },
+			{ ...ONLY_ID_KNOWN, id: 'one' },
 			{
-				...unknown,
+				...ONLY_ID_KNOWN,
 				id: 'two',
 				created: 1,
 				url: 'https://example.com/a',

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { inARow, ownNode } from '../support/workflow';
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
 import { files, filesNodes } from './files-node';
 import type { GivenFile } from './files-node';
 import { byId, openStage, prompts } from './stage';

@@ -239,6 +239,14 @@ const checks: Check[] = [
 		says: 'Mode',
 	},
 	{
+		field: 'beginning of a wait',
+		node: wait,
+		parameters: { generationId: 'unknown', waitingSince: VALUE },
+		good: 1_700_000_000_000,
+		bad: ['yesterday', 'NaN'],
+		says: 'Waiting Since',
+	},
+	{
 		field: 'kind of readiness',
 		node: wait,
 		parameters: { generationId: 'unknown', ...option('readiness') },

@@ -19,9 +19,11 @@ import type {
 	Run,
 	WorkflowJson,
 } from '../../tools/engine';
+import { inARow } from '../../tools/engine/in-a-row';
+import type { NodeParts } from '../../tools/engine/in-a-row';
 import { FastTime } from '../support/fast-time';
-import { inARow, ownNode } from '../support/workflow';
-import type { NodeName, NodeParts } from '../support/workflow';
+import { ownNode } from '../support/workflow';
+import type { NodeName } from '../support/workflow';
 
 /** How many times as fast as on the wall time runs unless told otherwise, for nodes and sandbox. */
 const PACE = 100;

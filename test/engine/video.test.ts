@@ -1,4 +1,5 @@
-import { inARow, ownNode } from '../support/workflow';
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
 import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
 
 const stage = openStage();

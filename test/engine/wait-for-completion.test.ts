@@ -1,5 +1,6 @@
 import type { FaultAction } from '../../sandbox/faults';
-import { inARow, ownNode } from '../support/workflow';
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
 import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
 import type { Stage } from './stage';
 

@@ -1,7 +1,7 @@
 import { GenerationError } from '../../client/errors';
 import type { GenerationItem } from '../../client/generation';
 import type { Outcome } from '../../client/outcome';
-import { estimateHint, reportStop, summaryHint, type StepStats } from '../../nodes/shared/report';
+import { creditsHint, reportStop, summaryHint, type StepStats } from '../../nodes/shared/report';
 import { contextOf } from '../support/context';
 
 function stats(changes: Partial<StepStats>): StepStats {
@@ -57,7 +57,7 @@ describe('the hint before a batch', () => {
 
 	it('says what is known, and that the price is not', () => {
 		const { context, hints } = contextOf({ items: items(20) });
-		estimateHint(context, 900);
+		creditsHint(context, 900);
 		expect(hints).toEqual([
 			{
 				message: expect.stringMatching(
@@ -75,7 +75,7 @@ describe('the hint before a batch', () => {
 		[20, null],
 	])('is not given for %i items and a balance of %s', (count, balance) => {
 		const { context, hints } = contextOf({ items: items(count) });
-		estimateHint(context, balance);
+		creditsHint(context, balance);
 		expect(hints).toEqual([]);
 	});
 });

@@ -8,9 +8,9 @@ import {
 	type PipelineResult,
 	type PipelineSettings,
 } from '../../client/pipeline';
-import { PollSchedule } from '../../client/poll-schedule';
 import { GenerationService } from '../../client/service';
 import { FakeService } from './fake-service';
+import { SteadySchedule } from './steady-schedule';
 import { VirtualTime } from './virtual-time';
 
 export type JobChanges = Partial<Omit<Job, 'itemIndex'>>;
@@ -58,19 +58,6 @@ export function inShort(outcome: Outcome<unknown>): string {
 export function errorIn(outcome: Outcome<unknown> | undefined) {
 	if (outcome?.kind !== 'error') throw new Error(`No error: ${JSON.stringify(outcome)}`);
 	return outcome.error;
-}
-
-/** Looks every so often, so that a test can say when. */
-class SteadySchedule extends PollSchedule {
-	constructor(private readonly everyMs: number) {
-		super(everyMs, () => 0);
-	}
-
-	override delay(): number {
-		return this.everyMs;
-	}
-
-	override learn(): void {}
 }
 
 /** A step and the service that it uses, in virtual time. May be run several times, as Retry On Fail does. */

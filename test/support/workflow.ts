@@ -1,7 +1,6 @@
-import { NodeConnectionTypes } from 'n8n-workflow';
 import type { INode, INodeParameters } from 'n8n-workflow';
 
-import type { WorkflowJson } from '../../tools/engine';
+import type { NodeParts } from '../../tools/engine/in-a-row';
 
 /** The five nodes of this package. */
 export type NodeName =
@@ -10,9 +9,6 @@ export type NodeName =
 	| 'waitForCompletion'
 	| 'generationModels'
 	| 'generationCredits';
-
-/** What a node of a workflow differs in from one that was just put there. */
-export type NodeParts = Partial<INode> & { name: string; type: string };
 
 /** The full type name. */
 export function ownType(name: NodeName): string {
@@ -27,24 +23,4 @@ export function ownNode(
 	settings: Partial<INode> = {},
 ): NodeParts {
 	return { ...settings, name, type: ownType(type), parameters };
-}
-
-/** A manual trigger, and behind it the given nodes in a row. */
-export function inARow(...parts: NodeParts[]): WorkflowJson {
-	const trigger = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
-	const nodes = [trigger, ...parts].map(
-		(part, index): INode => ({
-			id: part.name,
-			typeVersion: 1,
-			position: [index * 200, 0],
-			parameters: {},
-			...part,
-		}),
-	);
-	const connections: WorkflowJson['connections'] = {};
-	for (const [index, { name }] of nodes.slice(1).entries()) {
-		const to = { node: name, type: NodeConnectionTypes.Main, index: 0 };
-		connections[nodes[index].name] = { main: [[to]] };
-	}
-	return { id: 'workflow', nodes, connections };
 }

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createEngine } from '../../tools/engine';
 import type { Engine } from '../../tools/engine';
-import { node, startServer, workflowOf } from './engine.helpers';
+import { inARow } from '../../tools/engine/in-a-row';
+import { node, startServer } from './engine.helpers';
 import type { TestServer } from './engine.helpers';
 
 let server: TestServer;
@@ -16,7 +17,7 @@ const downloader = node('download', {
 	},
 });
 
-const workflow = workflowOf([{ name: 'Download', type: 'test.download' }]);
+const workflow = inARow({ name: 'Download', type: 'test.download' });
 const extraNodes = { 'test.download': downloader };
 
 async function download(engine: Engine) {

@@ -1,15 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { NodeConnectionTypes } from 'n8n-workflow';
-import type {
-	ICredentialType,
-	IDataObject,
-	ILoadOptionsFunctions,
-	INode,
-	INodeType,
-} from 'n8n-workflow';
-import type { WorkflowJson } from '../../tools/engine';
+import type { ICredentialType, IDataObject, ILoadOptionsFunctions, INodeType } from 'n8n-workflow';
+import { testNode } from '../support/test-node';
 
 export interface TestServer {
 	url: string;
@@ -66,43 +59,15 @@ async function search(this: ILoadOptionsFunctions, filter?: string) {
 
 /** A node with one input, one output and the demo credential. */
 export function node(name: string, parts: Partial<INodeType>): INodeType {
-	return {
+	return testNode(name, {
+		methods: { listSearch: { search } },
+		...parts,
 		description: {
-			name,
-			displayName: name,
-			group: ['transform'],
-			version: 1,
-			description: `Does ${name}`,
-			defaults: { name },
-			inputs: [NodeConnectionTypes.Main],
-			outputs: [NodeConnectionTypes.Main],
 			usableAsTool: true,
 			credentials: [{ name: 'demoApi', required: true }],
 			properties: [
 				{ displayName: 'Needed', name: 'needed', type: 'string', default: 'x', required: true },
 			],
 		},
-		methods: { listSearch: { search } },
-		...parts,
-	};
-}
-
-/** A manual trigger, and behind it the given nodes in a row. */
-export function workflowOf(parts: Array<Partial<INode> & { name: string; type: string }>) {
-	const trigger = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
-	const nodes = [trigger, ...parts].map(
-		(part, i): INode => ({
-			id: part.name,
-			typeVersion: 1,
-			position: [i * 200, 0],
-			parameters: {},
-			...part,
-		}),
-	);
-	const connections: WorkflowJson['connections'] = {};
-	nodes.slice(1).forEach(({ name }, i) => {
-		const to = { node: name, type: NodeConnectionTypes.Main, index: 0 };
-		connections[nodes[i].name] = { main: [[to]] };
 	});
-	return { nodes, connections };
 }

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createEngine } from '../../tools/engine';
-import { workflowOf } from './engine.helpers';
+import { inARow } from '../../tools/engine/in-a-row';
 
 const type = 'n8n-nodes-demo.greet';
-const workflow = workflowOf([{ name: 'Greet', type }]);
+const workflow = inARow({ name: 'Greet', type });
 
 const source = (from: string) => `
 	exports.Greet = class {
@@ -46,7 +46,7 @@ describe("the package's nodes", () => {
 		const run = await engine.run(workflow);
 		expect(run.output('Greet')[0].json).toEqual({ from: nodes });
 		expect(() => engine.nodeType('n8n-nodes-demo.later')).toThrow('Cannot find module');
-		await expect(engine.run(workflowOf([{ name: 'No', type: 'no.such' }]))).rejects.toThrow(
+		await expect(engine.run(inARow({ name: 'No', type: 'no.such' }))).rejects.toThrow(
 			'Unrecognized node type: no.such',
 		);
 		await engine.close();

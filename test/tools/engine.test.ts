@@ -1,7 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeType } from 'n8n-workflow';
 import { createEngine } from '../../tools/engine';
 import type { Engine } from '../../tools/engine';
-import { credentials, demoApi, node, startServer, workflowOf } from './engine.helpers';
+import { inARow } from '../../tools/engine/in-a-row';
+import { credentials, demoApi, node, startServer } from './engine.helpers';
 import type { TestServer } from './engine.helpers';
 
 type Body = (this: IExecuteFunctions) => ReturnType<NonNullable<INodeType['execute']>>;
@@ -38,7 +39,7 @@ beforeEach(() => {
 
 const given = () => ({ credentials: credentials(server.url) });
 const nodes = (settings: Partial<INode> = {}) =>
-	workflowOf([{ name: 'Node', type: 'test.node', ...settings }]);
+	inARow({ name: 'Node', type: 'test.node', ...settings });
 
 describe('running a workflow', () => {
 	it('sends the credential with a request, pairs items, keeps hints and logs', async () => {
@@ -222,7 +223,7 @@ describe('sleeping', () => {
 
 	it('sleeps as long as its sub-workflow does, and takes its output', async () => {
 		const parameters = { amount: 65, unit: 'seconds' };
-		const sleeper = workflowOf([{ name: 'Sleep', type: 'n8n-nodes-base.wait', parameters }]);
+		const sleeper = inARow({ name: 'Sleep', type: 'n8n-nodes-base.wait', parameters });
 		const code = { ...sleeper, id: 'child', name: 'child', active: false, isArchived: false };
 		body = async function () {
 			const { id: workflowId = '' } = this.getWorkflow();

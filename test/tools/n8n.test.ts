@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning } from '../../tools/is-running';
 import { installPackage } from '../../tools/n8n/community-package';
 import { freePorts, requirePort, usualPort } from '../../tools/n8n/ports';
 import { Service } from '../../tools/n8n/service';
@@ -23,15 +24,6 @@ async function start(program: string): Promise<Service> {
 		env: process.env,
 		logFile: join(folder, 'logs', 'it.log'),
 	});
-}
-
-function isRunning(pid: number): boolean {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch {
-		return false;
-	}
 }
 
 describe('a service', () => {

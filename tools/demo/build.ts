@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { Trouble, throwIfStopped } from './trouble';
+import { Trouble, throwIfStopped } from '../trouble';
 
 const windows = process.platform === 'win32';
 

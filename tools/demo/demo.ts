@@ -11,7 +11,7 @@ import { saveFiles } from './files';
 import type { SavedFile } from './files';
 import type { DemoOptions } from './options';
 import { Timeline, seconds } from './timeline';
-import { Stopped, Trouble, portTrouble, throwIfStopped } from './trouble';
+import { Stopped, Trouble, portTrouble, throwIfStopped } from '../trouble';
 
 /** The workflow that the demo runs, from the folder of the package. */
 export const exampleFile = join('examples', 'main.json');

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Trouble } from '../demo/trouble';
+import { Trouble } from '../trouble';
+import { isRunning } from '../is-running';
 
 /** Keeps a second n8n from the data of one that runs: it would damage them. */
 export class DataLock {
@@ -35,14 +36,5 @@ export class DataLock {
 		} catch {
 			return [];
 		}
-	}
-}
-
-function isRunning(pid: number): boolean {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch {
-		return false;
 	}
 }

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkflowFile } from '../n8n/rest';
 import type { Owner, Rest, WorkflowFile } from '../n8n/rest';
-import { Trouble } from '../demo/trouble';
+import { Trouble } from '../trouble';
 
 /** Who owns an n8n that is only for trying things. It listens on this machine alone. */
 export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-2026' };

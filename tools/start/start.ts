@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { buildNodes } from '../demo/build';
-import { portTrouble, throwIfStopped } from '../demo/trouble';
+import { portTrouble, throwIfStopped } from '../trouble';
 import { installPackage, packPackage } from '../n8n/community-package';
 import type { InstalledPackage } from '../n8n/community-package';
 import { ensureInstalled } from '../n8n/installation';

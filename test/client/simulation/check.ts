@@ -5,7 +5,7 @@ import fc, { type Arbitrary } from 'fast-check';
 
 import { anySchedule, calmSchedule } from './arbitrary';
 import { play, playCalm } from './play';
-import { Tally } from './tally';
+import { tallied, type Tally } from './tally';
 import type { Schedule } from './schedule';
 import type { World } from './world';
 
@@ -28,10 +28,7 @@ async function check(
 	numRuns: number,
 	playOne: (schedule: Schedule) => Promise<World>,
 ): Promise<Verdict> {
-	const tally = new Tally();
-	const property = fc.asyncProperty(schedules, async (schedule) => {
-		tally.add(await playOne(schedule));
-	});
+	const { tally, property } = tallied(schedules, playOne);
 	const result = await fc.check(property, { numRuns, seed, endOnFailure: brief });
 	const verdict = { played: result.numRuns, tally };
 	if (!result.failed) return { ...verdict, broken: null };

@@ -6,6 +6,7 @@ import { PollSchedule } from '../../../client/poll-schedule';
 import { GenerationService } from '../../../client/service';
 import { listModels } from '../../../sandbox/catalogue';
 import { seededRandom } from '../../../sandbox/random';
+import { SteadySchedule } from '../../support/steady-schedule';
 import type { Job } from '../../../client/job';
 import type { Random } from '../../../client/ports';
 import type { Schedule, Try } from './schedule';
@@ -56,19 +57,6 @@ export async function runStep(
 
 /** What the catalogue says of how long generations take. */
 const averages = averageDurations(listModels('all').map((model) => ({ ...model })));
-
-/** Looks every so often, whatever there is to be learned. */
-class SteadySchedule extends PollSchedule {
-	constructor(private readonly everyMs: number) {
-		super(everyMs, () => 0);
-	}
-
-	override delay(): number {
-		return this.everyMs;
-	}
-
-	override learn(): void {}
-}
 
 function pollScheduleOf({ watching, pollSeconds }: Schedule, random: Random): PollSchedule {
 	const intervalMs = pollSeconds * 1000;

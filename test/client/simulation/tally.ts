@@ -1,3 +1,6 @@
+import fc, { type Arbitrary } from 'fast-check';
+
+import type { Schedule } from './schedule';
 import type { World } from './world';
 
 /** What happened in many schedules, to see that they were no idyll. */
@@ -26,4 +29,16 @@ export class Tally {
 		this.lost += charges.filter(({ known }) => !known).length;
 		this.refunds += charges.length - world.live().length;
 	}
+}
+
+/** Plays each schedule, and counts what happened. */
+export function tallied(
+	schedules: Arbitrary<Schedule>,
+	playOne: (schedule: Schedule) => Promise<World>,
+) {
+	const tally = new Tally();
+	const property = fc.asyncProperty(schedules, async (schedule) => {
+		tally.add(await playOne(schedule));
+	});
+	return { tally, property };
 }

@@ -1,7 +1,7 @@
 import { GenerationService, type ServiceRequest } from '../../../sandbox/service';
 import { VirtualTime } from '../../support/virtual-time';
 import type { FaultAction } from '../../../sandbox/faults';
-import type { ServiceReply } from '../../../sandbox/reply';
+import type { Reply } from '../../../sandbox/reply';
 import type { CreateRequest } from '../../../client/service';
 import type { Schedule } from './schedule';
 
@@ -67,7 +67,7 @@ export class World {
 	}
 
 	/** The service at work on a request that has reached it. */
-	handle(request: Omit<ServiceRequest, 'headers'>): ServiceReply {
+	handle(request: Omit<ServiceRequest, 'headers'>): Reply {
 		const headers = { authorization: this.authorization };
 		return this.service.handle({ ...request, headers });
 	}
@@ -77,7 +77,7 @@ export class World {
 	 *
 	 * @returns its reply, and the charge if it made one
 	 */
-	create(request: Omit<ServiceRequest, 'headers'>, fails: boolean): [ServiceReply, Charge | null] {
+	create(request: Omit<ServiceRequest, 'headers'>, fails: boolean): [Reply, Charge | null] {
 		if (fails) this.service.faults.order({ on: 'create', action: failing });
 		const reply = this.handle(request);
 		// A generation that was refused leaves its failing to the next one.

@@ -1,7 +1,7 @@
 /** Something that the user can understand and mend: shown as it is, without a stack. */
 export class Trouble extends Error {}
 
-/** The user has stopped the demo. */
+/** The user has stopped the command. */
 export class Stopped extends Error {}
 
 /** Throws `Stopped` once the signal has aborted. */

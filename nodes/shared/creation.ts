@@ -1,0 +1,36 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { requiredText } from '../../client/checks';
+import type { CreateRequest } from '../../client/service';
+import { downloadTarget, modelId, runningOf, stepOptions, type Options } from './parameters';
+import type { Plan } from './step';
+
+/** What the nodes that create have in common. All throw `InvalidInputError`. */
+
+/** What every creating request has to have. */
+export function modelAndPrompt(context: IExecuteFunctions, itemIndex: number) {
+	return {
+		model: modelId(context, 'model', itemIndex),
+		prompt: requiredText('Prompt', context.getNodeParameter('prompt', itemIndex, '')),
+	};
+}
+
+/**
+ * An item's creating request as a plan.
+ *
+ * @param request builds it when its turn has come
+ */
+export function creationPlan(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	options: Options,
+	defaultTimeout: number,
+	request: () => Promise<CreateRequest>,
+): Plan {
+	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) === true;
+	return {
+		job: { request, wait, ...runningOf(options, defaultTimeout) },
+		download: wait ? downloadTarget(context, itemIndex, options) : null,
+		step: stepOptions(options),
+	};
+}

@@ -1,0 +1,157 @@
+import { refusal } from '../support/answers';
+import { answerLost, refused } from '../support/fake-service';
+import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
+
+describe('a generation that fails', () => {
+	it('is an error with its reason, refunded, and the others go on', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
+		const { outcomes, firstFailed } = await step.run(batch(3));
+		expect(outcomes.map(inShort)).toEqual([
+			'completed generation-1',
+			'generation_failed generation-2',
+			'completed generation-3',
+		]);
+		expect(errorIn(outcomes[1])).toMatchObject({
+			message: 'The generation failed. out of paint',
+			charge: 'refunded',
+			generation: { status: 'failed' },
+		});
+		expect(firstFailed?.itemIndex).toBe(1);
+	});
+
+	it('frees its slot at once', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.slots = 1;
+		step.fake.failure = () => 'out of paint';
+		const { outcomes } = await step.run(batch(3));
+		expect(outcomes).toHaveLength(3);
+		expect(step.elapsed).toBeLessThanOrEqual(3 * 13_000);
+	});
+});
+
+describe('the first error of a step that stops', () => {
+	it('ends it: nothing more is sent, and what is in flight is named', async () => {
+		const step = new Step({ maxConcurrent: 3 });
+		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
+		step.fake.durationMs = (prompt) => (prompt === 'p1' ? 5000 : 60_000);
+		const { outcomes, firstFailed } = await step.run(batch(6));
+		expect(outcomes.map(inShort)).toEqual([
+			'stopped generation-1',
+			'generation_failed generation-2',
+			'stopped generation-3',
+			'stopped',
+			'stopped',
+			'stopped',
+		]);
+		expect(firstFailed?.itemIndex).toBe(1);
+		expect([step.elapsed, step.fake.creating.length]).toEqual([6000, 3]);
+	});
+
+	it('lets what is under way come to its id', async () => {
+		const step = new Step({ maxConcurrent: 3 });
+		step.fake.latencyMs = 500;
+		step.fake.order('p0', refused(422, 'unsupported_parameter'));
+		const jobs = [
+			creating('p0', 0),
+			{
+				...creating('p1', 1),
+				request: async () => {
+					await step.time.sleep(300);
+					return { type: 'image' as const, body: { prompt: 'p1' } };
+				},
+			},
+		];
+		const { outcomes } = await step.run(jobs);
+		expect(outcomes.map(inShort)).toEqual(['unsupported_parameter', 'stopped generation-1']);
+		expect(step.elapsed).toBe(800);
+	});
+
+	it('keeps the ids that were given of what was not looked at any more', async () => {
+		const step = new Step({ maxConcurrent: 1 });
+		const { outcomes } = await step.run([waitingFor('missing', 0), waitingFor('next', 1)]);
+		expect(outcomes.map(inShort)).toEqual(['generation_not_found', 'stopped next']);
+		expect(step.fake.seen).toHaveLength(1);
+	});
+
+	it('ends the waiting for a slot', async () => {
+		const step = new Step({ maxConcurrent: 3 });
+		step.fake.slots = 1;
+		step.fake.durationMs = () => 8000;
+		step.fake.failure = () => 'out of paint';
+		const { outcomes } = await step.run(batch(3));
+		expect(outcomes.map(inShort)).toEqual(['generation_failed generation-1', 'stopped', 'stopped']);
+	});
+
+	it('ends downloads', async () => {
+		const step = new Step();
+		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
+		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 20_000 : 1000);
+		let aborted = 0;
+		step.finish = async (_, generation, signal) => {
+			await step.time.sleep(3_600_000, signal);
+			if (signal.aborted) aborted++;
+			return { generation, output: null };
+		};
+		await step.run(batch(6));
+		expect([aborted, step.elapsed]).toEqual([3, 21_000]);
+	});
+});
+
+describe('an error that every further request would meet', () => {
+	it('is told of each item that was not sent for it; what is in flight comes to its end', async () => {
+		const step = new Step({ maxConcurrent: 2, stopOnError: false });
+		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 5000 : 60_000);
+		step.fake.order('p2', refused(402, 'insufficient_credits'));
+		const { outcomes, firstFailed } = await step.run(batch(6));
+		expect(outcomes.map(inShort)).toEqual([
+			'completed generation-1',
+			'completed generation-2',
+			...Array.from({ length: 4 }, () => 'insufficient_credits'),
+		]);
+		expect(errorIn(outcomes[2]).message).toBe('Not enough credits');
+		expect(errorIn(outcomes[5]).message).toBe('Not sent: Not enough credits (item 2)');
+		expect(firstFailed?.itemIndex).toBe(2);
+		expect(step.fake.creating).toHaveLength(3);
+	});
+});
+
+describe('an error carries what is known of the generation', () => {
+	it('made by this step and not to be looked at any more', async () => {
+		const step = new Step();
+		step.fake.orderLooks(() => refusal(401, 'expired_api_key'));
+		const { outcomes } = await step.run(batch(1));
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'expired_api_key',
+			charge: 'paid',
+			generation: { id: 'generation-1', status: 'pending' },
+		});
+	});
+
+	it('given by its id', async () => {
+		const step = new Step();
+		step.fake.orderLooks(() => refusal(403, 'forbidden'));
+		const { outcomes } = await step.run([waitingFor('elsewhere')]);
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'forbidden',
+			generation: { id: 'elsewhere' },
+		});
+	});
+
+	it('unless there is none of this id', async () => {
+		const step = new Step();
+		const { outcomes } = await step.run([waitingFor('nothing')]);
+		expect(errorIn(outcomes[0])).toMatchObject({
+			message: 'Generation nothing does not exist',
+			code: 'generation_not_found',
+			generation: null,
+		});
+	});
+
+	it('or that it may be there although nobody knows its id', async () => {
+		const step = new Step();
+		step.fake.order('p0', answerLost);
+		const { outcomes } = await step.run(batch(1));
+		expect(errorIn(outcomes[0])).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
+	});
+});

@@ -1,0 +1,63 @@
+import { batch, creating, errorIn, inShort, Step } from '../support/step';
+
+describe('a later try', () => {
+	it('takes up all that is paid for, and pays for nothing twice', async () => {
+		const step = new Step();
+		step.stopAt(5000);
+		await step.run(batch(4));
+		const { outcomes, stats } = await step.runAgain(batch(4));
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3, 4].map((n) => `completed generation-${n}`));
+		expect([step.fake.made.length, stats.takenUp]).toEqual([4, 4]);
+	});
+
+	it('makes anew what has failed, and a request that was changed', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
+		await step.run(batch(3));
+		step.fake.failure = () => undefined;
+		const { outcomes } = await step.runAgain([...batch(2), creating('changed', 2)]);
+		expect(outcomes.map(inShort)).toEqual([
+			'completed generation-4',
+			'completed generation-2',
+			'completed generation-5',
+		]);
+	});
+
+	it('waits the whole timeout again for what it has taken up', async () => {
+		const step = new Step();
+		step.fake.durationMs = () => 50_000;
+		const jobs = batch(1, { timeoutMs: 30_000 });
+		expect((await step.run(jobs)).outcomes.map(inShort)).toEqual(['timeout generation-1']);
+		const again = await step.runAgain(jobs);
+		expect(again.outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.made).toHaveLength(1);
+	});
+
+	it('names what is paid for, even where it does not come to it', async () => {
+		const step = new Step({ maxConcurrent: 1, stopOnError: false });
+		await step.run(batch(3, { wait: false }));
+		step.settings.stopOnError = true;
+		const unbuilt = async () => await Promise.reject(new TypeError('No such file'));
+		const [first, second, third] = batch(3);
+		const { outcomes } = await step.runAgain([{ ...first, request: unbuilt }, second, third]);
+		expect(errorIn(outcomes[0])).toMatchObject({
+			message: 'No such file',
+			charge: 'paid',
+			generation: { id: 'generation-1' },
+		});
+		expect(outcomes.slice(1).map(inShort)).toEqual([
+			'stopped generation-2',
+			'stopped generation-3',
+		]);
+	});
+
+	it('keeps the statuses that it has seen', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
+		await step.run(batch(2));
+		expect(Object.values(step.kept)).toEqual([
+			{ id: 'generation-1', status: 'failed' },
+			{ id: 'generation-2', status: 'completed' },
+		]);
+	});
+});

@@ -1,0 +1,129 @@
+import { refusal } from '../support/answers';
+import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
+
+describe('waiting', () => {
+	it('looks at a generation until it has ended, counting the looks from 1', async () => {
+		const step = new Step();
+		await step.run(batch(1));
+		expect(step.looks.map(({ looks }) => looks)).toEqual([1, 2, 3, 4]);
+		expect(step.elapsed).toBe(12_000);
+	});
+
+	it('is not needed for a generation that is handed on as it is', async () => {
+		const step = new Step({ maxConcurrent: 2 });
+		const { outcomes } = await step.run(batch(5, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3, 4, 5].map((n) => `pending generation-${n}`));
+		expect([step.elapsed, step.looks.length]).toEqual([0, 0]);
+	});
+
+	it('begins with a look at once for ids that are given', async () => {
+		const step = new Step();
+		await step.run(batch(3, { wait: false }));
+		step.fake.seen.length = 0;
+		const ids = ['generation-2', 'generation-1', 'generation-3'];
+		const { outcomes } = await step.runAgain(ids.map((id, index) => waitingFor(id, index)));
+		expect(outcomes.map(inShort)).toEqual(ids.map((id) => `completed ${id}`));
+		expect(step.fake.creating).toEqual([]);
+		const atOnce = step.fake.seen.filter(({ at }) => at === step.fake.seen[0].at);
+		expect(atOnce).toHaveLength(3);
+		expect(outcomes[0]).toMatchObject({ output: 'file of generation-2' });
+	});
+
+	it('is not needed for ids that are only looked at, whatever their status', async () => {
+		const step = new Step();
+		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
+		await step.run(batch(2, { wait: false }));
+		await step.time.run(step.time.sleep(20_000));
+		await step.runAgain([creating('p9', 9, { wait: false })]);
+		const { outcomes } = await step.runAgain(
+			[1, 2, 3].map((n) => waitingFor(`generation-${n}`, n, { wait: false })),
+		);
+		expect(outcomes.map(inShort)).toEqual([
+			'completed generation-1',
+			'failed generation-2',
+			'processing generation-3',
+		]);
+	});
+
+	it('goes on beside creating', async () => {
+		const step = new Step();
+		await step.run([creating('early', 0, { wait: false })]);
+		const jobs = [creating('p0', 0), waitingFor('generation-1', 1), creating('p2', 2)];
+		const { outcomes, stats } = await step.runAgain(jobs);
+		expect(outcomes.map(inShort)).toEqual([
+			'completed generation-2',
+			'completed generation-1',
+			'completed generation-3',
+		]);
+		expect(stats.made).toBe(2);
+	});
+
+	it('goes on through errors that pass', async () => {
+		const step = new Step();
+		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
+		const { outcomes } = await step.run(batch(1));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('for what is neither an id nor a request is a mistake of ours, and is said', async () => {
+		const step = new Step();
+		const { outcomes } = await step.run([{ ...waitingFor('', 0), id: undefined }]);
+		expect(errorIn(outcomes[0])).toMatchObject({ code: 'unexpected_error', charge: 'none' });
+	});
+});
+
+describe('a timeout', () => {
+	it('is an error that names the generation, which is paid for', async () => {
+		const step = new Step();
+		step.fake.durationMs = () => 100_000;
+		const { outcomes } = await step.run(batch(1, { timeoutMs: 31_000 }));
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'timeout',
+			charge: 'paid',
+			generation: { id: 'generation-1', status: 'processing' },
+		});
+		expect(step.elapsed).toBe(31_000);
+	});
+
+	it('hands the generation on as it stands where the step is to continue', async () => {
+		const step = new Step();
+		step.fake.durationMs = () => 100_000;
+		const jobs = batch(1, { timeoutMs: 31_000, onTimeout: 'continue' });
+		const { outcomes, firstFailed } = await step.run(jobs);
+		expect(outcomes[0]).toMatchObject({
+			kind: 'done',
+			generation: { id: 'generation-1', status: 'processing', timed_out: true },
+		});
+		expect(firstFailed).toBeNull();
+	});
+
+	it('comes after a last look: what ends just in time is completed', async () => {
+		const step = new Step();
+		step.fake.durationMs = () => 31_000;
+		const { outcomes } = await step.run(batch(1, { timeoutMs: 31_000 }));
+		expect(outcomes[0]).toMatchObject({ generation: { status: 'completed', timed_out: false } });
+	});
+
+	it('counts for each generation from its own beginning', async () => {
+		const step = new Step({ maxConcurrent: 1 });
+		const { outcomes } = await step.run(batch(5, { timeoutMs: 13_000 }));
+		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+	});
+
+	it('counts from before the step where the waiting began before it', async () => {
+		const step = new Step();
+		step.fake.durationMs = () => 100_000;
+		await step.run(batch(1, { wait: false }));
+		const waitingSinceMs = step.time.now() - 25_000;
+		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000, waitingSinceMs })];
+		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['timeout generation-1']);
+		expect(step.elapsed).toBe(5000);
+	});
+
+	it('does not keep a slot of the step', async () => {
+		const step = new Step({ maxConcurrent: 1, stopOnError: false });
+		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1_000_000 : 1000);
+		const { outcomes } = await step.run(batch(2, { timeoutMs: 20_000 }));
+		expect(outcomes.map(inShort)).toEqual(['timeout generation-1', 'completed generation-2']);
+	});
+});

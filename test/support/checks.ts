@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+
+import { InvalidInputError } from '../../client/errors';
+
+type Check = (field: string, value: unknown) => unknown;
+
+/** A value is refused with an error that names the field and says what to do. */
+export function expectRefused(check: Check, value: unknown): void {
+	let thrown: unknown;
+	try {
+		check('The Field', value);
+	} catch (error) {
+		thrown = error;
+	}
+	expect(thrown).toBeInstanceOf(InvalidInputError);
+	const { message, description } = thrown as InvalidInputError;
+	expect(message).toMatch(/^The Field/);
+	expect(message.length).toBeLessThan(200);
+	expect(description).not.toBe('');
+}
+
+/** Anything that may come out of an expression. */
+export const anything = fc.oneof(
+	fc.string(),
+	fc.string({ unit: 'binary' }),
+	fc.double(),
+	fc.integer(),
+	fc.constantFrom(null, undefined, true, false, NaN, Infinity, [], {}),
+);
+
+/** Runs a check; `undefined` where it refuses. Throws what is no refusal. */
+export function accepted<T>(check: () => T): T | undefined {
+	try {
+		return check();
+	} catch (error) {
+		if (error instanceof InvalidInputError) return undefined;
+		throw error;
+	}
+}
