@@ -1,7 +1,7 @@
 /** Queue mode: Redis, PostgreSQL, a main process and two workers, one of which is killed. */
 import { createHash } from 'node:crypto';
 import type { N8n } from '../../tools/n8n/server';
-import { errorOf, itemsOf } from './support/executions';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byWebhook, imageNode, promptsNamed } from './support/workflows';

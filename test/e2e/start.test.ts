@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Rest } from '../../tools/n8n/rest';
 import { Service } from '../../tools/n8n/service';
-import { Executions } from './support/executions';
+import { Executions } from '../../tools/n8n/executions';
 import { owner } from './support/stage';
 import { outputFolder, repository } from './support/surroundings';
 
