@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 
 import { startSandbox } from '../sandbox/server';
 import { runBatch, type BatchCase, type BatchResult } from './batch';
 import { runDownload, type DownloadCase } from './download';
+import { thisMachine, today } from './machine';
 import { runScale } from './scale';
 import { runScaled, TIME_SCALE } from './scaled';
 import { printTable } from './table';
@@ -42,9 +42,7 @@ async function main(): Promise<void> {
 	for (const [name, run] of Object.entries(parts)) {
 		if (asked.length === 0 || asked.includes(name)) results[name] = await run();
 	}
-	const [{ model }] = cpus();
-	const machine = { cores: cpus().length, model, memoryGiB: Math.round(totalmem() / 1024 ** 3) };
-	const date = new Date().toISOString().slice(0, 10);
+	const [machine, date] = [thisMachine(), today()];
 	const written = { date, node: process.version, machine, ...results };
 	writeFileSync(RESULTS, `${JSON.stringify(written, null, '\t')}\n`);
 	console.log(

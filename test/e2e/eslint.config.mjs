@@ -8,12 +8,7 @@ export default [
 			'import-x/no-unresolved': [
 				'error',
 				{
-					ignore: [
-						'^@20minutes/s3rver$',
-						'^flatted$',
-						'^playwright-core$',
-						'^@n8n/scan-community-package/',
-					],
+					ignore: ['^@20minutes/s3rver$', '^playwright-core$', '^@n8n/scan-community-package/'],
 				},
 			],
 		},

@@ -1,7 +1,7 @@
 /** The examples for agents as their files are: a chat model on a script, and the MCP connector. */
 import { play, readExample } from './support/examples';
-import { itemsOf } from './support/executions';
-import type { Execution } from './support/executions';
+import { itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
 import { ChatModel } from './support/chat-model';
 import type { ChatRequest } from './support/chat-model';
 import { Stage } from './support/stage';

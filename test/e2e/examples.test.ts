@@ -1,8 +1,8 @@
 /** The examples as their files are, in a real n8n: with stand-ins for the services of others. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { button, play, readExample } from './support/examples';
-import { errorOf, itemsOf } from './support/executions';
-import type { Execution } from './support/executions';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
 import { ObjectStorage } from './support/object-storage';
 import { Stage } from './support/stage';
 import { Telegram } from './support/telegram';

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readWorkflowFile } from '../../tools/n8n/rest';
 import type { NodeTypeEntry } from '../../tools/n8n/rest';
-import { errorOf, itemsOf } from './support/executions';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { repository } from './support/surroundings';
 import { packageName } from './support/workflows';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { N8n } from '../../tools/n8n/server';
-import { errorOf, itemsOf } from './support/executions';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byWebhook, imageNode, promptsNamed } from './support/workflows';

@@ -1,7 +1,7 @@
 /** What n8n does after a failure, and what the service has charged in the end. */
 import type { Workflow } from '../../tools/n8n/rest';
-import { errorOf, itemsOf } from './support/executions';
-import type { Execution } from './support/executions';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 

@@ -1,9 +1,9 @@
 /** `npm start`, as somebody runs it who wants to try the nodes. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Executions } from '../../tools/n8n/executions';
 import { Rest } from '../../tools/n8n/rest';
 import { Service } from '../../tools/n8n/service';
-import { Executions } from './support/executions';
 import { button } from './support/examples';
 import { owner } from './support/stage';
 import { outputFolder, repository } from './support/surroundings';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
 import { readWorkflowFile } from '../../../tools/n8n/rest';
 import type { Credential, WorkflowFile } from '../../../tools/n8n/rest';
-import { errorOf } from './executions';
-import type { Execution } from './executions';
+import { errorOf } from '../../../tools/n8n/executions';
+import type { Execution } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
 import { repository } from './surroundings';
 

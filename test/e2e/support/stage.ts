@@ -9,7 +9,7 @@ import { Rest } from '../../../tools/n8n/rest';
 import type { Credential, Workflow, WorkflowFile } from '../../../tools/n8n/rest';
 import { startN8n, startWorker } from '../../../tools/n8n/server';
 import type { N8n, N8nOptions } from '../../../tools/n8n/server';
-import { Executions } from './executions';
+import { Executions } from '../../../tools/n8n/executions';
 import { Backing } from './queue';
 import { outputFolder, surroundings } from './surroundings';
 

@@ -9,7 +9,7 @@ import type {
 	ITaskData,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
-import type { Rest, Workflow } from '../../../tools/n8n/rest';
+import type { Rest, Workflow } from './rest';
 
 /** An execution as n8n keeps it. */
 export interface Execution {
@@ -18,6 +18,9 @@ export interface Execution {
 	mode: WorkflowExecuteMode;
 	retryOf: string | null;
 	workflowId: string;
+	startedAt: string;
+	/** Null while it is under way. */
+	stoppedAt: string | null;
 	data: IRunExecutionData;
 }
 
@@ -52,11 +55,15 @@ export class Executions {
 
 	/** n8n's "Retry execution" with the saved workflow; returns the id of the new execution. */
 	async retry(id: string): Promise<string> {
-		await this.rest.send('POST', `/executions/${id}/retry`, { loadWorkflow: false });
+		// n8n answers when the new execution has ended, and with 500 where it cannot write its data as JSON.
+		const trouble = await this.rest
+			.send('POST', `/executions/${id}/retry`, { loadWorkflow: false })
+			.then(() => null)
+			.catch((error: unknown) => error);
 		const { workflowId } = await this.read(id);
 		const ids = await this.idsOf(workflowId);
 		const newest = ids.sort((a, b) => Number(b) - Number(a))[0];
-		if (newest === id) throw new Error(`Execution ${id} was not retried.`);
+		if (newest === id) throw trouble ?? new Error(`Execution ${id} was not retried.`);
 		return newest;
 	}
 
@@ -95,14 +102,14 @@ export class Executions {
 		}
 	}
 
-	/** Waits until an execution has ended, however it did. */
-	async ended(id: string, timeoutMs = 120_000): Promise<Execution> {
+	/** Waits until an execution has ended, however it did, looking every so often. */
+	async ended(id: string, timeoutMs = 120_000, everyMs = pollInterval): Promise<Execution> {
 		const deadline = Date.now() + timeoutMs;
 		for (;;) {
 			const execution = await this.read(id);
 			if (!underWay.includes(execution.status)) return execution;
 			if (Date.now() > deadline) throw new Error(`Execution ${id} is still ${execution.status}.`);
-			await delay(pollInterval);
+			await delay(everyMs);
 		}
 	}
 

@@ -1,0 +1,86 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { sequentialType } from './extension';
+import { prompts } from './graph';
+import type { Edge, Step } from './graph';
+import { loopEdges, loopSteps } from './hand-built-loop';
+
+/** A way to make many videos in n8n. */
+export interface Approach {
+	/** Names its accounts and workflows. */
+	key: string;
+	/** For people. */
+	name: string;
+	/** Type of the credential that it uses. */
+	credential: 'mediaGenerationApi' | 'openAiApi';
+	/** What follows on the items with the prompts. @param baseUrl of the service */
+	steps(baseUrl: string): Step[];
+	edges: Edge[];
+}
+
+const model = 'lumen-loop';
+/** Of the video, in seconds. */
+const duration = 1;
+const prompt = '={{ $json.prompt }}';
+/** The body of a creating request, as an expression. */
+const body = `={{ JSON.stringify({ model: '${model}', prompt: $json.prompt, duration: ${duration}, resolution: '720p' }) }}`;
+
+/** The Video Generation node of this package, with the settings that it comes with. */
+export const own: Approach = single('own', 'Video Generation', {
+	type: 'n8n-nodes-media-generation.videoGeneration',
+	version: 1,
+	parameters: {
+		model: { __rl: true, mode: 'id', value: model },
+		prompt,
+		resolution: '720p',
+		duration,
+	},
+});
+
+/** n8n's own OpenAI node: a look each 10 s, and one more pause after the last; as it comes otherwise. */
+const openAi: Approach = single('openai', 'n8n’s OpenAI node', {
+	type: '@n8n/n8n-nodes-langchain.openAi',
+	version: 2.3,
+	parameters: {
+		resource: 'video',
+		operation: 'generate',
+		modelId: { __rl: true, mode: 'id', value: model },
+		prompt,
+		seconds: duration,
+		size: '1280x720',
+		options: {},
+	},
+	credential: 'openAiApi',
+});
+
+const loop: Approach = {
+	key: 'loop',
+	name: 'HTTP Request, Wait, If',
+	credential: 'mediaGenerationApi',
+	steps: (baseUrl) => loopSteps(baseUrl, body),
+	edges: loopEdges,
+};
+
+const sequential: Approach = single('sequential', 'Sequential node', {
+	type: sequentialType,
+	version: 1,
+	parameters: { body },
+});
+
+/** All others: each makes one video after the other. */
+export const others: Approach[] = [openAi, loop, sequential];
+
+function single(
+	key: string,
+	name: string,
+	step: {
+		type: string;
+		version: number;
+		parameters: INodeParameters;
+		credential?: Approach['credential'];
+	},
+): Approach {
+	const credential = step.credential ?? 'mediaGenerationApi';
+	const only = { name: 'Videos', ...step, credential };
+	return { key, name, credential, steps: () => [only], edges: [[prompts, only.name]] };
+}

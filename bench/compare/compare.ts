@@ -1,0 +1,88 @@
+import { others, own } from './approaches';
+import type { Approach } from './approaches';
+import type { Row } from './comparison';
+import { measureMemory, measureRecovery, measureSpeed, measureStop } from './measure';
+import type { Speed } from './measure';
+import type { Stage } from './stage';
+import { Trial } from './trial';
+import type { VideoOrder } from './trial';
+
+/** Where a line goes to when something has been measured. */
+type Say = (line: string) => void;
+
+const approaches = [own, ...others];
+/** What is tried first loads code. */
+const first: VideoOrder = { videos: 1, seconds: 1, limit: 1 };
+
+/** Measures all approaches. @returns their rows, ours first, and what the videos cost */
+export async function compare(
+	stage: Stage,
+	order: VideoOrder,
+	say: Say,
+): Promise<{ rows: Row[]; price: number }> {
+	const priceEach = await warmUp(stage);
+	const speeds = await compareSpeed(stage, order, say);
+	const misfortunes = await compareMisfortune(stage, order);
+	say('Failures and Stop: done');
+	const memory = await compareMemory(stage, order, say);
+	const rows = approaches.map(({ name }, index) => ({
+		approach: name,
+		speed: speeds[index],
+		memoryBytes: memory[index],
+		...misfortunes[index],
+	}));
+	return { rows, price: priceEach * order.videos };
+}
+
+/** One video each. @returns what it costs */
+async function warmUp(stage: Stage): Promise<number> {
+	const prices = approaches.map(async (approach) => {
+		const trial = await Trial.prepare(stage, approach, 'warm-up', first);
+		trial.requireAll(await trial.run());
+		return trial.credits;
+	});
+	const [price, ...rest] = await Promise.all(prices);
+	if (rest.some((other) => other !== price)) throw new Error('Not all make the same video.');
+	return price;
+}
+
+/**
+ * Ours by itself; then the others side by side, each on an account of its own. They make one video at
+ * a time and do nothing in between, so that none is slower for the others.
+ */
+async function compareSpeed(stage: Stage, order: VideoOrder, say: Say): Promise<Speed[]> {
+	const timed = async (approach: Approach): Promise<Speed> => {
+		const speed = await measureSpeed(stage, approach, order);
+		say(`${approach.name}: ${speed.seconds.toFixed(1)} s`);
+		return speed;
+	};
+	return [await timed(own), ...(await Promise.all(others.map(timed)))];
+}
+
+/** All side by side: credits and requests are counted, not timed. */
+async function compareMisfortune(
+	stage: Stage,
+	order: VideoOrder,
+): Promise<Array<Pick<Row, 'failedGeneration' | 'refusedRequest' | 'stop'>>> {
+	return await Promise.all(
+		approaches.map(async (approach) => {
+			const [failedGeneration, refusedRequest, stop] = await Promise.all([
+				measureRecovery(stage, approach, order, 'failed generation'),
+				measureRecovery(stage, approach, order, 'refused request'),
+				measureStop(stage, approach, order),
+			]);
+			return { failedGeneration, refusedRequest, stop };
+		}),
+	);
+}
+
+/** One after the other, as the process is the same. */
+async function compareMemory(stage: Stage, order: VideoOrder, say: Say): Promise<number[]> {
+	const memory: number[] = [];
+	for (const approach of approaches) {
+		const bytes = await measureMemory(stage, approach, order);
+		say(`${approach.name}: ${Math.round(bytes / 1024 ** 2)} MB`);
+		memory.push(bytes);
+	}
+	return memory;
+}

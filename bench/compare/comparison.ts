@@ -1,0 +1,53 @@
+import type { Machine } from '../machine';
+import type { Recovery, Speed, Stop } from './measure';
+
+/** What was measured of one approach. */
+export interface Row {
+	approach: string;
+	speed: Speed;
+	/** The most by which n8n's resident memory grew. */
+	memoryBytes: number;
+	failedGeneration: Recovery;
+	refusedRequest: Recovery;
+	stop: Stop;
+}
+
+/** One run of the comparison; this package's row is the first. */
+export interface Comparison {
+	date: string;
+	n8n: string;
+	node: string;
+	machine: Machine;
+	videos: number;
+	/** How long the service takes for a video. */
+	secondsEach: number;
+	/** How many videos the account may make at once. */
+	limit: number;
+	/** What all videos cost, each paid once. */
+	price: number;
+	rows: Row[];
+}
+
+/** The comparison as a table for people. */
+export function tableOf({ rows, price }: Comparison): Array<Record<string, string | number>> {
+	const [first] = rows;
+	return rows.map((row) => ({
+		'': row.approach,
+		'time (s)': Math.round(row.speed.seconds),
+		'over ours': ratio(row.speed.seconds / first.speed.seconds),
+		'requests a video': row.speed.requestsPerVideo.toFixed(1),
+		'memory (MB)': Math.round(row.memoryBytes / 1024 ** 2),
+		[`credits after a failed video (${price})`]: spent(row.failedGeneration),
+		[`after an error 500 (${price})`]: spent(row.refusedRequest),
+		'requests after Stop': row.stop.requestsAfter,
+		'ids kept at Stop': `${row.stop.idsKept} of ${row.stop.paid}`,
+	}));
+}
+
+function ratio(value: number): string {
+	return value === 1 ? '1' : value.toFixed(1);
+}
+
+function spent({ credits, paidTwice }: Recovery): string {
+	return paidTwice === 0 ? String(credits) : `${credits}, ${paidTwice} paid twice`;
+}

@@ -1,0 +1,90 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { prompts } from './graph';
+import type { Edge, Step } from './graph';
+
+/**
+ * The loop that tutorials and templates build for services like this one: Loop Over Items, and in it
+ * HTTP Request, Wait, HTTP Request, If, and back to Wait. Loop Over Items rather than all items in
+ * one go, as those would be over the account's limit at once. Templates wait for 10 s to a minute
+ * between two looks; here it is 5 s, which is kinder to them. So is the branch for failed generations:
+ * without one, as in many templates, the loop would never end.
+ */
+const waitSeconds = 5;
+
+const service = {
+	authentication: 'predefinedCredentialType',
+	nodeCredentialType: 'mediaGenerationApi',
+};
+
+/** The nodes of the loop. @param body what is sent to the service, as an expression that gives JSON */
+export function loopSteps(baseUrl: string, body: string): Step[] {
+	return [
+		{
+			name: 'Loop Over Items',
+			type: 'n8n-nodes-base.splitInBatches',
+			version: 3,
+			parameters: { options: {} },
+		},
+		request('Create', {
+			...service,
+			method: 'POST',
+			url: `${baseUrl}/v1/videos/generations`,
+			sendBody: true,
+			specifyBody: 'json',
+			jsonBody: body,
+		}),
+		{
+			name: 'Wait',
+			type: 'n8n-nodes-base.wait',
+			version: 1.1,
+			parameters: { amount: waitSeconds, unit: 'seconds' },
+		},
+		request('Status', { ...service, url: `=${baseUrl}/v1/generations/{{ $json.id }}` }),
+		ifStatus('Completed?', 'completed'),
+		request('Download', {
+			url: '={{ $json.data[0].url }}',
+			options: { response: { response: { responseFormat: 'file' } } },
+		}),
+		ifStatus('Failed?', 'failed'),
+		{
+			name: 'Give Up',
+			type: 'n8n-nodes-base.stopAndError',
+			version: 1,
+			parameters: { errorMessage: '={{ $json.error.message }}' },
+		},
+	];
+}
+
+/** How they are connected. */
+export const loopEdges: Edge[] = [
+	[prompts, 'Loop Over Items'],
+	['Loop Over Items', 'Create', 1],
+	['Create', 'Wait'],
+	['Wait', 'Status'],
+	['Status', 'Completed?'],
+	['Completed?', 'Download'],
+	['Completed?', 'Failed?', 1],
+	['Failed?', 'Give Up'],
+	['Failed?', 'Wait', 1],
+	['Download', 'Loop Over Items'],
+];
+
+function request(name: string, parameters: INodeParameters): Step {
+	const credential = parameters.nodeCredentialType ? 'mediaGenerationApi' : undefined;
+	const type = 'n8n-nodes-base.httpRequest';
+	return { name, type, version: 4.2, parameters: { options: {}, ...parameters }, credential };
+}
+
+function ifStatus(name: string, status: string): Step {
+	const condition = {
+		id: status,
+		leftValue: '={{ $json.status }}',
+		rightValue: status,
+		operator: { type: 'string', operation: 'equals' },
+	};
+	const options = { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 };
+	const conditions = { options, combinator: 'and', conditions: [condition] };
+	const parameters = { conditions, options: {} };
+	return { name, type: 'n8n-nodes-base.if', version: 2.2, parameters };
+}

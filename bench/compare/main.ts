@@ -1,0 +1,91 @@
+// npm run bench:compare: this package beside what else there is, in one real n8n and on one sandbox.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { stopSignal } from '../../tools/stop-signal';
+import { thisMachine, today } from '../machine';
+import { printTable } from '../table';
+import { drawComparison } from './chart';
+import { tableOf } from './comparison';
+import type { Comparison } from './comparison';
+import { compare } from './compare';
+import { Stage } from './stage';
+import type { VideoOrder } from './trial';
+
+const root = resolve(__dirname, '../..');
+const resultFile = join(root, 'bench', 'compare.json');
+const chartFile = join(root, 'docs', 'comparison.svg');
+
+const usage = `npm run bench:compare -- [options]
+
+  --videos 20    how many videos each approach makes
+  --seconds 20   how long the service takes for one
+  --draw         only draw docs/comparison.svg again, from bench/compare.json
+
+All takes about 25 minutes. With other numbers, such as --videos 4 --seconds 5 for a quick look,
+the result is printed and not kept.`;
+
+const usual: VideoOrder = { videos: 20, seconds: 20, limit: 10 };
+
+async function main(): Promise<void> {
+	const { values } = parseArgs({
+		options: {
+			videos: { type: 'string', default: String(usual.videos) },
+			seconds: { type: 'string', default: String(usual.seconds) },
+			draw: { type: 'boolean' },
+			help: { type: 'boolean' },
+		},
+	});
+	if (values.help) return console.log(usage);
+	if (values.draw) return draw(JSON.parse(readFileSync(resultFile, 'utf8')) as Comparison);
+
+	const order = {
+		videos: positive(values.videos),
+		seconds: positive(values.seconds),
+		limit: usual.limit,
+	};
+	const comparison = await measured(order);
+	const { videos, secondsEach, limit } = comparison;
+	printTable(`${videos} videos of ${secondsEach} s each, limit ${limit}`, tableOf(comparison));
+	if (videos !== usual.videos || secondsEach !== usual.seconds) return;
+	writeFileSync(resultFile, `${JSON.stringify(comparison, null, '\t')}\n`);
+	draw(comparison);
+	console.log('\nWritten to bench/compare.json and docs/comparison.svg');
+}
+
+async function measured(order: VideoOrder): Promise<Comparison> {
+	// Leaving ends n8n as well, whatever is under way.
+	const stage = await Stage.open(stopSignal(0));
+	try {
+		const { rows, price } = await compare(stage, order, (line) => console.log(line));
+		return {
+			date: today(),
+			n8n: stage.installation.version,
+			node: process.version,
+			machine: thisMachine(),
+			videos: order.videos,
+			secondsEach: order.seconds,
+			limit: order.limit,
+			price,
+			rows,
+		};
+	} finally {
+		await stage.close();
+	}
+}
+
+function draw(comparison: Comparison): void {
+	writeFileSync(chartFile, drawComparison(comparison));
+}
+
+function positive(text: string): number {
+	const value = Number(text);
+	if (!Number.isInteger(value) || value < 1) throw new Error(`${text} is no number from 1.`);
+	return value;
+}
+
+main().catch((error: unknown) => {
+	console.error(error instanceof Error ? error.message : error);
+	process.exitCode = 1;
+});

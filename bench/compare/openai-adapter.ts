@@ -1,0 +1,130 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { AddressInfo } from 'node:net';
+import type { FastifyReply } from 'fastify';
+import type { Video, VideoSize } from 'openai/resources/videos';
+
+import { errorAnswer } from '../../sandbox/errors';
+import type { GenerationEntry } from '../../sandbox/generations';
+import { createApp } from '../../sandbox/http/app';
+import { deliver } from '../../sandbox/http/deliver';
+import { serviceRequest } from '../../sandbox/http/request';
+import type { ServiceReply } from '../../sandbox/reply';
+import type { GenerationService, ServiceRequest } from '../../sandbox/service';
+
+/** The sandbox's service in the form of OpenAI's video interface. */
+export interface OpenAiAdapter {
+	/** The base URL of a credential, with `/v1`. */
+	url: string;
+	close(): Promise<void>;
+}
+
+const host = '127.0.0.1';
+
+const resolutions: Readonly<Record<VideoSize, string>> = {
+	'720x1280': '720p',
+	'1280x720': '720p',
+	'1024x1792': '1080p',
+	'1792x1024': '1080p',
+};
+
+const statuses: Readonly<Record<GenerationEntry['status'], Video['status']>> = {
+	pending: 'queued',
+	processing: 'in_progress',
+	completed: 'completed',
+	failed: 'failed',
+};
+
+/**
+ * Offers a running service to n8n's OpenAI node as well: the same keys, books, limits, generation
+ * times and faults, and each request counts once.
+ */
+export async function openOpenAiAdapter(service: GenerationService): Promise<OpenAiAdapter> {
+	const app = createApp();
+	const forward = async (reply: FastifyReply, asked: ServiceRequest): Promise<void> =>
+		await deliver(reply, translated(service, service.handle(asked)));
+
+	app.post('/v1/videos', async (request, reply) => {
+		const form = await formOf(request.body, request.headers['content-type']);
+		const path = '/v1/videos/generations';
+		await forward(reply, { ...serviceRequest(request), path, body: creationFrom(form) });
+	});
+	app.get<{ Params: { id: string } }>('/v1/videos/:id', async (request, reply) => {
+		const path = `/v1/generations/${request.params.id}`;
+		await forward(reply, { ...serviceRequest(request), path });
+	});
+	app.get<{ Params: { id: string } }>('/v1/videos/:id/content', async (request, reply) => {
+		// Not through `handle`: as one request it is noted at the storage already.
+		await sendContent(reply, service.outputUrl(request.params.id));
+	});
+	await app.listen({ host, port: 0 });
+	const { port } = app.server.address() as AddressInfo;
+	return { url: `http://${host}:${port}/v1`, close: async () => await app.close() };
+}
+
+async function formOf(body: unknown, contentType = ''): Promise<FormData> {
+	const bytes = body instanceof Buffer ? body : Buffer.alloc(0);
+	return await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
+}
+
+/** What the service takes, from the fields of OpenAI's form; what is missing, it says itself. */
+function creationFrom(form: FormData): Record<string, unknown> {
+	const size = String(form.get('size') ?? '1280x720');
+	return {
+		model: form.get('model') ?? undefined,
+		prompt: form.get('prompt') ?? undefined,
+		duration: Number(form.get('seconds') ?? 4),
+		resolution: resolutions[size as VideoSize] ?? size,
+	};
+}
+
+/** Refusals have the same form in both. */
+function translated(service: GenerationService, answered: ServiceReply): ServiceReply {
+	if (answered.status !== 200) return answered;
+	return { ...answered, body: videoFrom(service, answered.body as GenerationEntry) };
+}
+
+function videoFrom({ books }: GenerationService, entry: GenerationEntry): Video {
+	const booked = books.find(entry.id);
+	const ended = entry.status === 'completed' || entry.status === 'failed';
+	return {
+		id: entry.id,
+		object: 'video',
+		model: entry.model,
+		status: statuses[entry.status],
+		progress: ended ? 100 : 0,
+		created_at: entry.created,
+		completed_at: booked && ended ? Math.floor(booked.finishes / 1000) : null,
+		expires_at: null,
+		prompt: booked?.prompt ?? null,
+		seconds: String(booked?.request.duration),
+		size: sizeOf(booked?.request.resolution),
+		error: errorFrom(entry.error),
+		remixed_from_video_id: null,
+	};
+}
+
+function sizeOf(resolution: unknown): VideoSize {
+	return resolution === '1080p' ? '1792x1024' : '1280x720';
+}
+
+function errorFrom(error: unknown): Video['error'] {
+	if (error === undefined) return null;
+	const { code = 'generation_failed', message = String(error) } = error as Partial<
+		NonNullable<Video['error']>
+	>;
+	return { code, message };
+}
+
+async function sendContent(reply: FastifyReply, url: string | undefined): Promise<void> {
+	if (url === undefined) {
+		const { status, body } = errorAnswer('generation_not_found');
+		await reply.code(status).send(body);
+		return;
+	}
+	const { status, headers, body } = await fetch(url);
+	await reply
+		.code(status)
+		.header('content-type', headers.get('content-type') ?? 'application/octet-stream')
+		.send(body ? Readable.fromWeb(body as ReadableStream) : '');
+}
