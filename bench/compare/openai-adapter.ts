@@ -9,7 +9,7 @@ import type { GenerationEntry } from '../../sandbox/generations';
 import { createApp } from '../../sandbox/http/app';
 import { deliver } from '../../sandbox/http/deliver';
 import { serviceRequest } from '../../sandbox/http/request';
-import type { ServiceReply } from '../../sandbox/reply';
+import type { Reply } from '../../sandbox/reply';
 import type { GenerationService, ServiceRequest } from '../../sandbox/service';
 
 /** The sandbox's service in the form of OpenAI's video interface. */
@@ -79,7 +79,7 @@ function creationFrom(form: FormData): Record<string, unknown> {
 }
 
 /** Refusals have the same form in both. */
-function translated(service: GenerationService, answered: ServiceReply): ServiceReply {
+function translated(service: GenerationService, answered: Reply): Reply {
 	if (answered.status !== 200) return answered;
 	return { ...answered, body: videoFrom(service, answered.body as GenerationEntry) };
 }
