@@ -199,7 +199,7 @@ class Course {
 		}
 		if (!job.request) throw new TypeError('A job needs an id or a request');
 		const request = await job.request();
-		this.ledgerKey = ports.ledger.key(job.itemIndex, request);
+		this.ledgerKey = ports.ledger.key(job.itemIndex, request, job.recipe?.());
 		const obtained = await submission.obtain(job, request, this.ledgerKey);
 		this.generation = obtained.generation;
 		this.looks = obtained.takenUp ? 1 : 0;

@@ -14,7 +14,7 @@ import { wallClock } from './clock';
 import { download } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
-import { stepOptions, type DownloadTarget, type StepOptions } from './parameters';
+import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
 import { reportStop, summaryHint, type StepStats } from './report';
 import { outputItems } from './results';
 import { connect, probeWith } from './transport';
@@ -24,7 +24,7 @@ const MAX_DOWNLOADS = 3;
 
 /** What one item asks for, checked. */
 export interface Plan {
-	job: Omit<Job, 'itemIndex'>;
+	job: Omit<Job, 'itemIndex' | 'recipe'>;
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
 	readiness?: 'status' | 'outputUrl';
@@ -120,7 +120,7 @@ async function planItems(
 					const planned = plan(itemIndex);
 					return {
 						...planned,
-						job: { ...planned.job, itemIndex },
+						job: { ...planned.job, itemIndex, recipe: () => recipeOf(context, itemIndex) },
 						download: tool ? null : planned.download,
 					};
 				}),
