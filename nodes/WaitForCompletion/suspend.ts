@@ -64,7 +64,7 @@ function sleepingItem(
 		context.getNodeParameter(name, itemIndex, fallback);
 	const options = optionsOf(context, itemIndex);
 	return {
-		generationId: String(parameter('generationId', '')),
+		generationId: String(parameter('generationId', '') ?? ''),
 		downloadOutput: parameter('downloadOutput', true) === true,
 		binaryPropertyName: String(parameter('binaryPropertyName', 'data')),
 		options: {
