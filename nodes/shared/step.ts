@@ -169,8 +169,8 @@ async function runPlans(
 /** How long generations take by the catalogue, by model and in milliseconds; empty where it cannot be had at once. */
 async function expectedDurations(ports: ServicePorts): Promise<Map<string, number>> {
 	const service = new GenerationService({ ...ports, maxRetries: 0 });
-	const listed = await attempt(async () => await service.models());
-	return averageDurations(listed.ok ? listed.value : []);
+	const averages = await attempt(async () => averageDurations(await service.models()));
+	return averages.ok ? averages.value : new Map();
 }
 
 async function fetchOutput(
