@@ -1,6 +1,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/checks';
+import {
+	aspectRatio,
+	fetchableUrls,
+	integer,
+	plainText,
+	requiredText,
+	size,
+} from '../../client/checks';
 import type { CreateRequest } from '../../client/service';
 import {
 	downloadTarget,
@@ -25,7 +32,7 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
 	const options = optionsOf(context, itemIndex);
 	const parameters = filledIn({
 		aspect_ratio: [options.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
-		negative_prompt: [options.negativePrompt, String],
+		negative_prompt: [options.negativePrompt, (value) => plainText('Negative Prompt', value)],
 		seed: [options.seed, (value) => integer('Seed', value)],
 	});
 	const body = {
@@ -33,7 +40,7 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
 		prompt: requiredText('Prompt', context.getNodeParameter('prompt', itemIndex)),
 		...filledIn({
 			size: [context.getNodeParameter('size', itemIndex, ''), (value) => size('Size', value)],
-			edit_mode: [options.editMode, String],
+			edit_mode: [options.editMode, (value) => plainText('Edit Mode', value)],
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
 		}),
 		...(Object.keys(parameters).length > 0 && { parameters }),

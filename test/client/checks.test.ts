@@ -14,6 +14,7 @@ import {
 	MAX_INLINE_BYTES,
 	number,
 	oneOf,
+	plainText,
 	positive,
 	requiredText,
 	RESOLUTIONS,
@@ -56,6 +57,24 @@ function accepted<T>(check: () => T): T | undefined {
 		throw error;
 	}
 }
+
+describe('a text', () => {
+	it.each([
+		[' A cat ', ' A cat '],
+		[7, '7'],
+		[true, 'true'],
+		[['a', 'b'], 'a,b'],
+		['[object Object]', '[object Object]'],
+		[null, ''],
+	])('is what is given, written out: %j', (value, written) => {
+		expect(plainText('Prompt', value)).toBe(written);
+	});
+
+	it.each([[{}], [{ text: 'A cat' }], [['A cat', { a: 1 }]]])('is no object: %j', (value) => {
+		expectRefused(plainText, value);
+		expectRefused(requiredText, value);
+	});
+});
 
 describe('a required text', () => {
 	it('comes without the space around it', () => {

@@ -47,6 +47,22 @@ const checks: Check[] = [
 		says: 'Prompt is empty',
 	},
 	{
+		field: 'prompt from an expression for the whole item',
+		node: image,
+		parameters: { prompt: VALUE },
+		good: ['A boat', 'at sea'],
+		bad: [{ text: 'A boat' }],
+		says: 'Prompt is an object',
+	},
+	{
+		field: 'negative prompt',
+		node: image,
+		parameters: option('negativePrompt'),
+		good: 'text',
+		bad: [{ text: 'fog' }],
+		says: 'Negative Prompt is an object',
+	},
+	{
 		field: 'prompt of a video',
 		node: video,
 		parameters: { prompt: VALUE },
