@@ -16,6 +16,7 @@ import {
 	optionsOf,
 	runningOf,
 	stepOptions,
+	yesOrNo,
 } from '../shared/parameters';
 import { referenceInputs } from '../shared/reference-inputs';
 import type { Plan } from '../shared/step';
@@ -50,7 +51,7 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
 		const inputs = await loadInputs();
 		return { type: 'image', body: inputs.length > 0 ? { ...body, inputs } : body };
 	};
-	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) === true;
+	const wait = yesOrNo(context, 'waitForCompletion', 'Wait for Completion', itemIndex);
 	return {
 		job: { request, wait, ...runningOf(options, IMAGE_TIMEOUT) },
 		download: wait ? downloadTarget(context, itemIndex, options) : null,

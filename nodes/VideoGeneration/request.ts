@@ -19,6 +19,7 @@ import {
 	optionsOf,
 	runningOf,
 	stepOptions,
+	yesOrNo,
 } from '../shared/parameters';
 import type { Plan } from '../shared/step';
 
@@ -47,7 +48,7 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {
 		}),
 	};
 	const request: CreateRequest = { type: 'video', body };
-	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) === true;
+	const wait = yesOrNo(context, 'waitForCompletion', 'Wait for Completion', itemIndex);
 	return {
 		job: { request: async () => request, wait, ...runningOf(options, VIDEO_TIMEOUT) },
 		download: wait ? downloadTarget(context, itemIndex, options) : null,

@@ -65,7 +65,7 @@ function sleepingItem(
 	const options = optionsOf(context, itemIndex);
 	return {
 		generationId: String(parameter('generationId', '') ?? ''),
-		downloadOutput: parameter('downloadOutput', true) === true,
+		downloadOutput: String(parameter('downloadOutput', true)) === 'true',
 		binaryPropertyName: String(parameter('binaryPropertyName', 'data')),
 		options: {
 			fileName: String(options.fileName ?? ''),

@@ -85,12 +85,22 @@ export function downloadTarget(
 	itemIndex: number,
 	options: Options,
 ): DownloadTarget | null {
-	if (context.getNodeParameter('downloadOutput', itemIndex, true) !== true) return null;
+	if (!yesOrNo(context, 'downloadOutput', 'Download Output', itemIndex)) return null;
 	const property = context.getNodeParameter('binaryPropertyName', itemIndex, 'data');
 	return {
 		propertyName: requiredText('Put Output in Field', property),
 		fileName: given(options.fileName) ? String(options.fileName) : null,
 	};
+}
+
+/** A switch that is on by default. An expression may give its value as a text. */
+export function yesOrNo(
+	context: IExecuteFunctions,
+	name: string,
+	field: string,
+	itemIndex: number,
+): boolean {
+	return oneOf(field, context.getNodeParameter(name, itemIndex, true), [true, false]);
 }
 
 /** Whether an optional parameter was filled in: one left empty is not sent. */

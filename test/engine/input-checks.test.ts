@@ -62,6 +62,22 @@ const checks: Check[] = [
 		bad: [{ text: 'fog' }],
 		says: 'Negative Prompt is an object',
 	},
+	...[image, video].map((node) => ({
+		field: 'waiting',
+		node,
+		parameters: { prompt: 'A boat', waitForCompletion: VALUE },
+		good: 'false',
+		bad: ['', 'yes', 1, null],
+		says: 'Wait for Completion',
+	})),
+	{
+		field: 'downloading',
+		node: image,
+		parameters: { prompt: 'A boat', waitForCompletion: true, downloadOutput: VALUE },
+		good: 'true',
+		bad: ['', 'yes', 1, null],
+		says: 'Download Output',
+	},
 	{
 		field: 'prompt of a video',
 		node: video,
