@@ -16,7 +16,6 @@ const inFile =
 	});
 
 const submission = inFile('submission.ts');
-const backoff = inFile('backoff.ts');
 const service = inFile('service.ts');
 const errors = inFile('errors.ts');
 const connection = inFile('connection.ts');
@@ -82,16 +81,6 @@ export const mutations: Mutation[] = [
 	submission(
 		'sent although the step has failed',
 		'if (halt.aborted) throw new CancelledError();',
-		'',
-	),
-	submission(
-		'sent again although the step has failed',
-		'service.create(request, halt)',
-		'service.create(request)',
-	),
-	backoff(
-		'the trying goes on after the end of the step',
-		'if (signal.aborted) throw new CancelledError();',
 		'',
 	),
 	service(
