@@ -128,14 +128,10 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'equal requests of two items are one',
-		'return this.prefix(itemIndex) + print;',
-		'return this.prefix(0) + print;',
+		'const item = this.prefix(itemIndex);',
+		'const item = this.prefix(0);',
 	),
-	ledger(
-		'a request is never the same twice',
-		'return this.prefix(itemIndex) + print;',
-		'return this.prefix(itemIndex) + print + Math.random();',
-	),
+	ledger('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
 	ledger(
 		'a status is kept for an id',
 		'this.entries[key] = { id, status };',
