@@ -15,14 +15,19 @@ export const INPUT_TYPES = ['image', 'video', 'audio'];
  * sent, and throws `InvalidInputError` with the field's name in it.
  */
 
+/** A text; what an expression may give in its place is written out, but for an object, which would read as nothing. */
+export function plainText(field: string, value: unknown): string {
+	const written = value === undefined || value === null ? '' : String(value);
+	if (typeof value !== 'object' || !written.includes('[object ')) return written;
+	throw new InvalidInputError(
+		`${field} is an object, not a text`,
+		'Choose the field of it that is meant, such as {{ $json.text }} in place of {{ $json }}.',
+	);
+}
+
 export function requiredText(field: string, value: unknown): string {
-	const text =
-		typeof value === 'string'
-			? value.trim()
-			: value === undefined || value === null
-				? ''
-				: String(value);
-	if (text !== '') return text;
+	const given = plainText(field, value).trim();
+	if (given !== '') return given;
 	throw new InvalidInputError(
 		`${field} is empty`,
 		`Fill in ${field}. Where it is an expression, check that it has a value for this item.`,

@@ -8,6 +8,8 @@ export interface Job {
 	id?: string;
 	/** Builds the creating request. Called when it is this job's turn, so that large inputs are not held for long. */
 	request?: () => Promise<CreateRequest>;
+	/** What that request is made from: the same in every try, whatever the request comes out as. */
+	recipe?: () => string;
 	/** False: hand on the generation as it is. */
 	wait: boolean;
 	/** When the waiting for it began, in milliseconds since the Unix epoch, where that was before this step. */

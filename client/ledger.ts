@@ -16,6 +16,9 @@ export interface LedgerEntry {
  * plain object that n8n keeps with the execution: it survives Retry On Fail and "Retry execution".
  */
 export class Ledger {
+	/** The keys that earlier tries of this run have left, by item. */
+	private readonly earlier = new Map<string, string[]>();
+
 	/**
 	 * @param entries the object kept with the execution; written to at once
 	 * @param runIndex which run of the node this is: a later run of a loop is to pay for its own
@@ -23,12 +26,31 @@ export class Ledger {
 	constructor(
 		private readonly entries: Record<string, LedgerEntry>,
 		private readonly runIndex: number,
-	) {}
+	) {
+		for (const key of Object.keys(entries)) {
+			const item = key.slice(0, key.indexOf(':', key.indexOf(':') + 1) + 1);
+			this.earlier.set(item, [...(this.earlier.get(item) ?? []), key]);
+		}
+	}
 
-	/** One key for an item's request: a changed prompt is a new request. */
-	key(itemIndex: number, request: CreateRequest): string {
-		const print = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 32);
-		return this.prefix(itemIndex) + print;
+	/**
+	 * One key for an item's request: a changed prompt is a new request. A request that came out differently of the same
+	 * recipe is not, or an expression such as a random seed would pay anew with every try.
+	 *
+	 * @param recipe what the request was made from, where that is known
+	 */
+	key(itemIndex: number, request: CreateRequest, recipe?: string): string {
+		const print = digest(JSON.stringify(request));
+		const made = recipe === undefined ? '' : `:${digest(recipe)}`;
+		const item = this.prefix(itemIndex);
+		const live = (this.earlier.get(item) ?? []).filter(
+			(key) => this.entries[key] !== undefined && this.entries[key].status !== 'failed',
+		);
+		return (
+			live.find((key) => key.startsWith(item + print)) ??
+			live.find((key) => made !== '' && key.endsWith(made)) ??
+			item + print + made
+		);
 	}
 
 	find(key: string): LedgerEntry | undefined {
@@ -87,6 +109,10 @@ export class Ledger {
 	private prefix(itemIndex: number): string {
 		return `${this.runIndex}:${itemIndex}:`;
 	}
+}
+
+function digest(text: string): string {
+	return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
 /**

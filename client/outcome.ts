@@ -73,3 +73,10 @@ export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGenerat
 		return outcome.generation && outcome.generation.status !== 'failed' ? [outcome.generation] : [];
 	});
 }
+
+/** The items of which nobody knows whether they were charged: the answers to their requests were lost. */
+export function uncertainItems(outcomes: Array<Outcome<unknown>>): number[] {
+	return outcomes.flatMap((outcome, itemIndex) =>
+		outcome.kind === 'error' && outcome.error.charge === 'unknown' ? [itemIndex] : [],
+	);
+}

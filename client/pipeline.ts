@@ -1,5 +1,6 @@
 import { onAbort } from './abort';
-import { CancelledError, type KnownGeneration } from './errors';
+import { attempt } from './attempt';
+import { CancelledError, GenerationError, type KnownGeneration } from './errors';
 import { isFailed, isFinal, type Generation } from './generation';
 import type { Job } from './job';
 import type { Ledger } from './ledger';
@@ -195,7 +196,7 @@ class Course {
 		}
 		if (!job.request) throw new TypeError('A job needs an id or a request');
 		const request = await job.request();
-		this.ledgerKey = ports.ledger.key(job.itemIndex, request);
+		this.ledgerKey = ports.ledger.key(job.itemIndex, request, job.recipe?.());
 		const obtained = await submission.obtain(job, request, this.ledgerKey);
 		this.generation = obtained.generation;
 		this.looks = obtained.takenUp ? 1 : 0;
@@ -220,11 +221,21 @@ class Course {
 			if (this.halt.aborted) throw new CancelledError();
 			const gap = clock.now() - lastLook;
 			lastLook += gap;
-			await this.look();
+			const looked = await attempt(async () => await this.look());
+			if (!looked.ok) {
+				if (clock.now() < deadline || !this.outlasts(looked.error)) throw looked.error;
+				return this.timeOut();
+			}
 			const watched = this.watched(lastLook - startedAt, fromBirth);
 			if (fromBirth && isFinal(this.current)) schedule.learn(watched, gap);
 		}
 		if (isFailed(this.current)) throw failedGeneration(this.current);
+	}
+
+	/** Whether an error says nothing of the generation, and the job goes on with what it knows once its time is over. */
+	private outlasts(error: unknown): boolean {
+		const passing = error instanceof GenerationError && error.retry === 'backoff';
+		return passing && this.job.onTimeout === 'continue';
 	}
 
 	private watched(ageMs: number, fromBirth: boolean): Watched {

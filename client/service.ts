@@ -32,10 +32,16 @@ export class GenerationService {
 	 * certain that nothing was charged; an error with `charge: 'unknown'` says that the answer was lost.
 	 *
 	 * @param signal ends the waiting between tries; one that is under way is let come to its answer
+	 * @param each is handed every single try, to send it when it may be; the pauses between them are outside of it
 	 */
-	async create({ type, body }: CreateRequest, signal = this.ports.signal): Promise<Generation> {
+	async create(
+		{ type, body }: CreateRequest,
+		signal = this.ports.signal,
+		each: (send: () => Promise<Generation>) => Promise<Generation> = async (send) => await send(),
+	): Promise<Generation> {
+		const request = { method: 'POST', path: `/v1/${type}s/generations`, body } as const;
 		return await withRetries(
-			async () => await this.generation({ method: 'POST', path: `/v1/${type}s/generations`, body }),
+			async () => await each(async () => await this.generation(request)),
 			(error) => error.retry === 'backoff' && error.charge === 'none',
 			{ ...this.ports, signal },
 		);

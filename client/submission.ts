@@ -79,11 +79,13 @@ export class Submission {
 	}
 
 	private async submit(job: Job, request: CreateRequest, key: string): Promise<Generation> {
-		const { clock, random, halt, ledger } = this.ports;
+		const { clock, random, halt, ledger, service } = this.ports;
+		// The line for a slot is stood in anew for each try: who waits for something to mend keeps nobody up.
+		const inTurn = async (send: () => Promise<Generation>) =>
+			await this.gate.pass(async () => await this.createOnce(job, key, send), job.timeoutMs);
 		let lost: GenerationError | null = null;
 		for (let resubmissions = 0; ; resubmissions++) {
-			const create = async () => await this.createOnce(job, request, key);
-			const tried = await attempt(async () => await this.gate.pass(create, job.timeoutMs));
+			const tried = await attempt(async () => await service.create(request, halt, inTurn));
 			if (tried.ok) return tried.value;
 			const { error } = tried;
 			// What is open may have been charged, whatever became of the last request.
@@ -96,15 +98,19 @@ export class Submission {
 	}
 
 	/** Intent before the request, id straight after; only a certain "not charged" takes the intent back. */
-	private async createOnce(job: Job, request: CreateRequest, key: string): Promise<Generation> {
-		const { service, ledger, halt } = this.ports;
+	private async createOnce(
+		job: Job,
+		key: string,
+		send: () => Promise<Generation>,
+	): Promise<Generation> {
+		const { ledger, halt } = this.ports;
 		if (halt.aborted) throw new CancelledError();
 		if (this.closedBy) throw notSent(this.closedBy.error, this.closedBy.itemIndex);
 
 		// A request that is open already stays open, whatever becomes of this one.
 		const open = ledger.isOpen(key);
 		ledger.intend(key);
-		const tried = await attempt(async () => await service.create(request, halt));
+		const tried = await attempt(send);
 		if (tried.ok) {
 			ledger.record(key, tried.value);
 			this.stats.made++;

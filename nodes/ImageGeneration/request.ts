@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, integer, size } from '../../client/checks';
+import { aspectRatio, fetchableUrls, integer, plainText, size } from '../../client/checks';
 import { creationPlan, modelAndPrompt } from '../shared/creation';
 import { filledIn, optionsOf } from '../shared/parameters';
 import { referenceInputs } from '../shared/reference-inputs';
@@ -18,14 +18,14 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
 	const options = optionsOf(context, itemIndex);
 	const parameters = filledIn({
 		aspect_ratio: [options.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
-		negative_prompt: [options.negativePrompt, String],
+		negative_prompt: [options.negativePrompt, (value) => plainText('Negative Prompt', value)],
 		seed: [options.seed, (value) => integer('Seed', value)],
 	});
 	const body = {
 		...modelAndPrompt(context, itemIndex),
 		...filledIn({
 			size: [context.getNodeParameter('size', itemIndex, ''), (value) => size('Size', value)],
-			edit_mode: [options.editMode, String],
+			edit_mode: [options.editMode, (value) => plainText('Edit Mode', value)],
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
 		}),
 		...(Object.keys(parameters).length > 0 && { parameters }),

@@ -7,6 +7,7 @@ import {
 	FRAME_RATES,
 	integer,
 	oneOf,
+	plainText,
 	RESOLUTIONS,
 } from '../../client/checks';
 import { creationPlan, modelAndPrompt } from '../shared/creation';
@@ -31,7 +32,7 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {
 			duration: [parameter('duration'), (value) => duration('Duration', value)],
 			fps: [parameter('fps'), (value) => oneOf('Frames per Second', value, FRAME_RATES)],
 			image_url: [parameter('imageUrl'), (value) => fetchableUrl('Input Image URL', value)],
-			negative_prompt: [options.negativePrompt, String],
+			negative_prompt: [options.negativePrompt, (value) => plainText('Negative Prompt', value)],
 			seed: [options.seed, (value) => integer('Seed', value)],
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
 		}),

@@ -64,8 +64,8 @@ function sleepingItem(
 		context.getNodeParameter(name, itemIndex, fallback);
 	const options = optionsOf(context, itemIndex);
 	return {
-		generationId: String(parameter('generationId', '')),
-		downloadOutput: parameter('downloadOutput', true) === true,
+		generationId: String(parameter('generationId', '') ?? ''),
+		downloadOutput: String(parameter('downloadOutput', true)) === 'true',
 		binaryPropertyName: String(parameter('binaryPropertyName', 'data')),
 		options: {
 			fileName: String(options.fileName ?? ''),

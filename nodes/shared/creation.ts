@@ -2,7 +2,14 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { requiredText } from '../../client/checks';
 import type { CreateRequest } from '../../client/service';
-import { downloadTarget, modelId, runningOf, stepOptions, type Options } from './parameters';
+import {
+	downloadTarget,
+	modelId,
+	runningOf,
+	stepOptions,
+	yesOrNo,
+	type Options,
+} from './parameters';
 import type { Plan } from './step';
 
 /** What the nodes that create have in common. All throw `InvalidInputError`. */
@@ -27,7 +34,7 @@ export function creationPlan(
 	defaultTimeout: number,
 	request: () => Promise<CreateRequest>,
 ): Plan {
-	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) === true;
+	const wait = yesOrNo(context, 'waitForCompletion', 'Wait for Completion', itemIndex);
 	return {
 		job: { request, wait, ...runningOf(options, defaultTimeout) },
 		download: wait ? downloadTarget(context, itemIndex, options) : null,

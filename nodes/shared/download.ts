@@ -79,6 +79,7 @@ async function fetchOnce(
 		throw broken('The storage refused the output', statusCode);
 	}
 	const { head, whole } = await peek(body);
+	if (head.length === 0) throw broken('The storage answered with an empty file', statusCode);
 	const mimeType = mediaType(headers['content-type'], head);
 	if (isDocument(mimeType)) {
 		body.resume();

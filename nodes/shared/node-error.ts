@@ -2,7 +2,7 @@ import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workf
 
 import { sentences, type GenerationError } from '../../client/errors';
 import type { Ledger } from '../../client/ledger';
-import { paidGenerations, type Outcome } from '../../client/outcome';
+import { paidGenerations, uncertainItems, type Outcome } from '../../client/outcome';
 import { runsAsTool } from './execution';
 
 /**
@@ -23,11 +23,13 @@ export function stepError(
 	const seen = paidGenerations(outcomes);
 	const earlier = ledger?.paid().filter(({ id }) => !seen.some((known) => known.id === id)) ?? [];
 	const paid = [...seen, ...earlier];
+	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
 	const description = sentences(
 		error.description,
 		others > 0 && `${others} more ${others === 1 ? 'item' : 'items'} failed`,
 		paid.length > 0 &&
 			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. Retry On Fail, and Retry in the list of executions, take these up without paying again, unless parameters are changed; a new execution would pay anew`,
+		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
 		`Code: ${error.code}${error.status === null ? '' : `, HTTP ${error.status}`}`,
 	);
 	return nodeError(context, error, failed, description, {

@@ -22,6 +22,32 @@ export function optionsOf(context: IExecuteFunctions, itemIndex: number): Option
 	return context.getNodeParameter('options', itemIndex, {}) as Options;
 }
 
+/** What may be changed before a retry without asking for another generation. */
+const OF_RUNNING = new Set([
+	'waitForCompletion',
+	'downloadOutput',
+	'binaryPropertyName',
+	'fileName',
+	'maxConcurrent',
+	'onTimeout',
+	'onUncertainCharge',
+	'pollInterval',
+	'timeout',
+]);
+
+/**
+ * What an item's creating request is made from: the parameters as they are written, expressions included, and the item
+ * that they are read for. An expression may come out differently in every try (a random seed, the time).
+ */
+export function recipeOf(context: IExecuteFunctions, itemIndex: number): string {
+	const { type, parameters } = context.getNode();
+	const asking = (written: object) =>
+		Object.entries(written).filter(([name]) => !OF_RUNNING.has(name));
+	const { options, ...others } = parameters;
+	const chosen = options && typeof options === 'object' ? asking(options) : options;
+	return JSON.stringify([type, asking(others), chosen, context.getInputData()[itemIndex].json]);
+}
+
 export function modelId(context: IExecuteFunctions, name: string, itemIndex: number): string {
 	return requiredText(
 		'Model',
@@ -59,12 +85,22 @@ export function downloadTarget(
 	itemIndex: number,
 	options: Options,
 ): DownloadTarget | null {
-	if (context.getNodeParameter('downloadOutput', itemIndex, true) !== true) return null;
+	if (!yesOrNo(context, 'downloadOutput', 'Download Output', itemIndex)) return null;
 	const property = context.getNodeParameter('binaryPropertyName', itemIndex, 'data');
 	return {
 		propertyName: requiredText('Put Output in Field', property),
 		fileName: given(options.fileName) ? String(options.fileName) : null,
 	};
+}
+
+/** A switch that is on by default. An expression may give its value as a text. */
+export function yesOrNo(
+	context: IExecuteFunctions,
+	name: string,
+	field: string,
+	itemIndex: number,
+): boolean {
+	return oneOf(field, context.getNodeParameter(name, itemIndex, true), [true, false]);
 }
 
 /** Whether an optional parameter was filled in: one left empty is not sent. */

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { paidGenerations, type Outcome } from '../../client/outcome';
+import { paidGenerations, uncertainItems, type Outcome } from '../../client/outcome';
 import type { PipelineStats } from '../../client/pipeline';
 
 /** What a step says beside its output. */
@@ -15,9 +15,7 @@ export interface StepStats extends PipelineStats {
  */
 export function reportStop(context: IExecuteFunctions, outcomes: Array<Outcome<unknown>>): void {
 	const paid = paidGenerations(outcomes).map(({ id }) => id);
-	const open = outcomes.flatMap((outcome, index) =>
-		outcome.kind === 'error' && outcome.error.charge === 'unknown' ? [index] : [],
-	);
+	const open = uncertainItems(outcomes);
 	if (paid.length === 0 && open.length === 0) return;
 	context.logger.warn(
 		`Stopped while "${context.getNode().name}" was running. Generations already paid for go on at the service; Wait for Completion fetches them without paying: ${paid.join(', ') || 'none'}.${

@@ -1,10 +1,23 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { sentences, type GenerationError } from '../../client/errors';
+import type { GenerationItem } from '../../client/generation';
 import type { Outcome } from '../../client/outcome';
 import { hasErrorOutput } from './execution';
 import { nodeError } from './node-error';
 import type { Output } from './step';
+
+/** The keys of a generation of which the step has not come to know more than its id. */
+const NOTHING_KNOWN: Record<Exclude<keyof GenerationItem, 'id'>, null | false> = {
+	status: null,
+	type: null,
+	model: null,
+	created: null,
+	url: null,
+	url_expires_at: null,
+	revised_prompt: null,
+	timed_out: false,
+};
 
 /** One output item for each outcome that has something to hand on, in order and paired. */
 export function outputItems(
@@ -24,7 +37,7 @@ export function outputItems(
 				return [errorItem(context, outcome.error, itemIndex)];
 			case 'stopped':
 				if (outcome.generation === null) return [];
-				return [{ json: { ...outcome.generation } as unknown as IDataObject, pairedItem }];
+				return [{ json: { ...NOTHING_KNOWN, ...outcome.generation }, pairedItem }];
 		}
 	});
 }

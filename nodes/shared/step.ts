@@ -14,7 +14,7 @@ import { wallClock } from './clock';
 import { download } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
-import { stepOptions, type DownloadTarget, type StepOptions } from './parameters';
+import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
 import { reportStop, summaryHint, type StepStats } from './report';
 import { outputItems } from './results';
 import { connect, probeWith } from './transport';
@@ -24,7 +24,7 @@ const MAX_DOWNLOADS = 3;
 
 /** What one item asks for, checked. */
 export interface Plan {
-	job: Omit<Job, 'itemIndex'>;
+	job: Omit<Job, 'itemIndex' | 'recipe'>;
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
 	readiness?: 'status' | 'outputUrl';
@@ -120,7 +120,7 @@ async function planItems(
 					const planned = plan(itemIndex);
 					return {
 						...planned,
-						job: { ...planned.job, itemIndex },
+						job: { ...planned.job, itemIndex, recipe: () => recipeOf(context, itemIndex) },
 						download: tool ? null : planned.download,
 					};
 				}),
@@ -169,8 +169,8 @@ async function runPlans(
 /** How long generations take by the catalogue, by model and in milliseconds; empty where it cannot be had at once. */
 async function expectedDurations(ports: ServicePorts): Promise<Map<string, number>> {
 	const service = new GenerationService({ ...ports, maxRetries: 0 });
-	const listed = await attempt(async () => await service.models());
-	return averageDurations(listed.ok ? listed.value : []);
+	const averages = await attempt(async () => averageDurations(await service.models()));
+	return averages.ok ? averages.value : new Map();
 }
 
 async function fetchOutput(

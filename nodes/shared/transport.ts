@@ -55,7 +55,8 @@ export async function connect(
 				options,
 			)) as { statusCode: number; body: unknown };
 		const response = method === 'POST' ? await finishing(context, send) : await send(context);
-		return withoutKey({ status: response.statusCode, body: response.body }, String(apiKey));
+		// Space around a pasted key does not reach the service, so it is not in what the service says of it either.
+		return withoutKey({ status: response.statusCode, body: response.body }, String(apiKey).trim());
 	};
 }
 

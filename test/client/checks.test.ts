@@ -9,6 +9,7 @@ import {
 	integer,
 	number,
 	oneOf,
+	plainText,
 	positive,
 	requiredText,
 	RESOLUTIONS,
@@ -16,6 +17,24 @@ import {
 } from '../../client/checks';
 import { InvalidInputError } from '../../client/errors';
 import { accepted, anything, expectRefused } from '../support/checks';
+
+describe('a text', () => {
+	it.each([
+		[' A cat ', ' A cat '],
+		[7, '7'],
+		[true, 'true'],
+		[['a', 'b'], 'a,b'],
+		['[object Object]', '[object Object]'],
+		[null, ''],
+	])('is what is given, written out: %j', (value, written) => {
+		expect(plainText('Prompt', value)).toBe(written);
+	});
+
+	it.each([[{}], [{ text: 'A cat' }], [['A cat', { a: 1 }]]])('is no object: %j', (value) => {
+		expectRefused(plainText, value);
+		expectRefused(requiredText, value);
+	});
+});
 
 describe('a required text', () => {
 	it('comes without the space around it', () => {

@@ -28,7 +28,42 @@ describe('the ledger', () => {
 	});
 
 	it('never holds the prompt: it is kept with the execution', () => {
-		expect(new Ledger({}, 0).key(0, request)).not.toContain('cat');
+		expect(new Ledger({}, 0).key(0, request, 'A cat')).not.toContain('cat');
+	});
+
+	describe('of an earlier try', () => {
+		const other = { ...request, body: { model: 'm', prompt: 'A cat', seed: 7 } };
+		const kept: Record<string, LedgerEntry> = {};
+		const made = new Ledger(kept, 0).key(3, request, 'recipe');
+		const later = () => new Ledger(kept, 0);
+		beforeEach(() => (kept[made] = { id: 'x', status: 'pending' }));
+
+		it('knows a request again that came out differently of the same recipe', () => {
+			expect(later().key(3, other, 'recipe')).toBe(made);
+			kept[made] = {};
+			expect(later().key(3, other, 'recipe')).toBe(made);
+		});
+
+		it('knows a request again that another recipe, or an unknown one, came to', () => {
+			expect(later().key(3, request, 'another recipe')).toBe(made);
+			expect(later().key(3, request)).toBe(made);
+		});
+
+		it('has another key where both are others, for another item and another run', () => {
+			expect(later().key(3, other, 'another recipe')).not.toBe(made);
+			expect(later().key(3, other)).not.toBe(made);
+			expect(later().key(4, other, 'recipe')).not.toBe(made);
+			expect(new Ledger(kept, 1).key(3, other, 'recipe')).not.toBe(made);
+		});
+
+		it('has another key where that generation has failed, or was never sent', () => {
+			kept[made] = { id: 'x', status: 'failed' };
+			expect(later().key(3, other, 'recipe')).not.toBe(made);
+			kept[made] = {};
+			const ledger = later();
+			ledger.withdraw(made);
+			expect(ledger.key(3, other, 'recipe')).not.toBe(made);
+		});
 	});
 
 	it('knows nothing at first', () => {

@@ -99,6 +99,20 @@ describe('a batch', () => {
 		expect(third.startedAt - second.endsAt).toBeLessThanOrEqual(100);
 	});
 
+	it('keeps the slots busy while one item waits for its model to come back', async () => {
+		const took = async (outages: number) => {
+			const step = new Step({ stopOnError: false });
+			step.fake.slots = 4;
+			const down = Array.from({ length: outages }, () => refused(502, 'model_unavailable'));
+			step.fake.order('p12', ...down);
+			const { outcomes } = await step.run(batch(20));
+			expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map(() => 'done'));
+			const last = step.fake.made.filter(({ prompt }) => prompt !== 'p12').pop();
+			return (last?.endsAt ?? 0) - (step.time.now() - step.elapsed);
+		};
+		expect(await took(5)).toBeLessThan(1.1 * (await took(0)));
+	});
+
 	it('comes through however the slots of the account come and go', async () => {
 		const taken = fc.array(fc.nat(3), { minLength: 1, maxLength: 12 });
 		await fc.assert(

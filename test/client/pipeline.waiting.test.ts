@@ -97,6 +97,26 @@ describe('a timeout', () => {
 		expect(firstFailed).toBeNull();
 	});
 
+	it.each([
+		['continue', 13_000, 'done'],
+		['continue', 600_000, 'error'],
+		['error', 13_000, 'error'],
+	] as const)(
+		'during an outage is what ends the waiting: %s, %d ms',
+		async (onTimeout, timeoutMs, kind) => {
+			const step = new Step();
+			step.fake.durationMs = () => 900_000;
+			const outage = Array.from({ length: 7 }, () => () => refusal(503, 'service_unavailable'));
+			step.fake.orderLooks(() => undefined, ...outage);
+			const { outcomes } = await step.run(batch(1, { timeoutMs, onTimeout }));
+			expect(outcomes[0]).toMatchObject(
+				kind === 'done'
+					? { kind, generation: { id: 'generation-1', status: 'processing', timed_out: true } }
+					: { kind, error: { code: 'service_unavailable', charge: 'paid' } },
+			);
+		},
+	);
+
 	it('comes after a last look: what ends just in time is completed', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 31_000;

@@ -7,9 +7,17 @@ import { creating } from '../support/step';
 
 /** A fault of ours that strikes after the request has gone out. */
 class BrokenService extends GenerationService {
-	override async create(...request: Parameters<GenerationService['create']>): Promise<Generation> {
-		await super.create(...request);
-		throw new TypeError('A mistake of ours');
+	override async create(
+		...[request, signal, each = async (send) => await send()]: Parameters<
+			GenerationService['create']
+		>
+	): Promise<Generation> {
+		return await super.create(request, signal, async (send) => {
+			return await each(async () => {
+				await send();
+				throw new TypeError('A mistake of ours');
+			});
+		});
 	}
 }
 

@@ -105,6 +105,7 @@ describe('a download', () => {
 		['comes to a page instead of the file', { kind: 'respond', status: 200, body: page }],
 		['comes to JSON', { kind: 'respond', status: 200, body: { message: 'no' } }],
 		['is answered with nothing', { kind: 'respond', status: 204 }],
+		['comes to an empty file', { kind: 'respond', status: 200, contentType: 'image/png' }],
 		['finds the storage down', { kind: 'respond', status: 503, body: '<Error/>' }],
 		['comes before the file is there', { kind: 'respond', status: 404, body: '<Error/>' }],
 	])('that %s is begun again', async (_case, action) => {

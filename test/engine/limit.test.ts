@@ -74,8 +74,10 @@ describe('the limit of concurrent generations', () => {
 		]);
 	});
 
-	it('is kept busy though the catalogue cannot be had', async () => {
-		const action = { kind: 'error', code: 'server_error' } as const;
+	it.each([
+		['cannot be had', { kind: 'error', code: 'server_error' }],
+		['cannot be read', { kind: 'respond', status: 200, body: { data: [null] } }],
+	] as const)('is kept busy though the catalogue %s', async (_, action) => {
 		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
 		stage.setPace(20);
 		const texts = numbered(4, '[seconds: 9] a boat');

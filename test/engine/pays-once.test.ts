@@ -54,6 +54,29 @@ describe('Retry On Fail', () => {
 		expect([timesSent('a boat'), timesSent('a ship')]).toEqual([1, 2]);
 	});
 
+	it('takes up also what an expression would ask for differently in every try', async () => {
+		const parameters = {
+			...plain,
+			model: byId('aurora-image-1'),
+			options: { seed: '={{ Math.floor(Math.random() * 1e9) }}' },
+		};
+		const texts = ['a boat', 'a ship [reject: invalid_parameter 1]'];
+		const order = { items: prompts(...texts), settings: again };
+		const run = await stage.run('imageGeneration', parameters, order);
+		expect(run.status).toBe('success');
+		expect(liveCharges(texts)).toEqual([1, 1]);
+		expect(stage.sandbox.books.totals.created).toBe(2);
+	});
+
+	it('does not send again either what may have been charged, whatever the expression says now', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		const prompt = '={{ $json.prompt + Math.random() }}';
+		const order = { items: prompts('a boat'), settings: again };
+		const run = await stage.run('imageGeneration', { ...plain, prompt }, order);
+		expect(run.error).toMatchObject({ context: { code: 'uncertain_charge' } });
+		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
+	});
+
 	it('gives up after its tries, and names what exists', async () => {
 		const texts = ['a boat', 'a ship [reject: invalid_parameter]'];
 		const run = await stage.run('imageGeneration', plain, {
@@ -115,6 +138,21 @@ describe('"Retry execution"', () => {
 		expect(retried.output('Step').map(({ json }) => json.status)).toEqual(
 			texts.map(() => 'completed'),
 		);
+	});
+
+	it('takes up what comes out differently, also with other options of running', async () => {
+		const prompt = '={{ $json.prompt.replace(" ", " " + Math.random() + " ") }}';
+		const step = (timeout: number) => {
+			const parameters = { ...plain, model: byId('lumen-turbo'), prompt, options: { timeout } };
+			return inARow(ownNode('Step', 'imageGeneration', parameters));
+		};
+		const action = { kind: 'error', code: 'invalid_parameter' } as const;
+		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'raft' }, action });
+		const failed = await stage.runWorkflow(step(60), { items: prompts('a boat', 'a raft') });
+		expect(failed.status).toBe('error');
+		const retried = await stage.engine.retry(failed, { workflow: step(90) });
+		expect(retried.status).toBe('success');
+		expect(stage.sandbox.books.totals.created).toBe(2);
 	});
 
 	it('makes anew only the items whose request has changed since', async () => {

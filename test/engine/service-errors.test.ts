@@ -223,16 +223,20 @@ describe.each(everyNode)('%s', (node) => {
 		expectNoKeyIn(run);
 	});
 
-	it('removes the key where the service itself repeats it', async () => {
-		const { main } = stage.sandbox.keys;
-		const body = { error: { code: 'authentication_error', message: `What is ${main}?` } };
-		const action = { kind: 'respond', status: 401, body } as const;
-		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
-		const settings = { onError: 'continueErrorOutput' as const };
-		const run = await stage.run(node, {}, { items, settings });
-		expect(run.output('Step', 1)[0].json.error).toContain('What is [API key]?');
-		expectNoKeyIn(run);
-	});
+	it.each(['', ' ', '\n'])(
+		'removes the key where the service repeats it: %j',
+		async (pastedBehind) => {
+			const { main } = stage.sandbox.keys;
+			const body = { error: { code: 'authentication_error', message: `What is ${main}?` } };
+			const action = { kind: 'respond', status: 401, body } as const;
+			stage.sandbox.faults.order({ on: 'any', times: 'always', action });
+			const settings = { onError: 'continueErrorOutput' as const };
+			const credential = { apiKey: main + pastedBehind };
+			const run = await stage.run(node, {}, { items, settings, credential });
+			expect(run.output('Step', 1)[0].json.error).toContain('What is [API key]?');
+			expectNoKeyIn(run);
+		},
+	);
 
 	it('takes the key to no other origin', async () => {
 		const location = `${stage.sandbox.storageUrl}/v1/models`;

@@ -86,7 +86,7 @@ describe('a suspended wait', () => {
 	it('goes on with failed items where On Error says so', async () => {
 		const ids = [await stage.made('a boat [seconds: 900]'), await stage.made('a ship [fail]')];
 		const settings = { onError: 'continueRegularOutput' as const };
-		const order = { items: idsOf(...ids, ''), settings };
+		const order = { items: [...idsOf(...ids, ''), {}, { id: null }], settings };
 		const asleep = await stage.run('waitForCompletion', suspend, order);
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.service.finish(ids[0]);
@@ -94,6 +94,8 @@ describe('a suspended wait', () => {
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
 			'completed',
 			'generation_failed',
+			'invalid_input',
+			'invalid_input',
 			'invalid_input',
 		]);
 	});

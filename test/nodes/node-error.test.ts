@@ -4,7 +4,7 @@ import { NodeApiError } from 'n8n-workflow';
 
 import { errorFromResponse, GenerationError } from '../../client/errors';
 import type { GenerationItem } from '../../client/generation';
-import { Ledger } from '../../client/ledger';
+import { Ledger, uncertainCharge } from '../../client/ledger';
 import type { Outcome } from '../../client/outcome';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { refusal } from '../support/answers';
@@ -105,6 +105,17 @@ describe('the error of a step that stops', () => {
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: null },
 		]);
+	});
+
+	it('names the other items that may have been charged, the answers being lost', () => {
+		const lost: Outcome<null> = { kind: 'error', error: uncertainCharge(null) };
+		const outcomes: Array<Outcome<null>> = [lost, done('a', 'completed'), lost, lost];
+		expect(stepError(context, uncertainCharge(null), 2, outcomes).description).toContain(
+			'It is not known whether these items were charged: 0, 3.',
+		);
+		expect(stepError(context, failed, 1, [done('a', 'completed')]).description).not.toContain(
+			'not known',
+		);
 	});
 
 	it.each([

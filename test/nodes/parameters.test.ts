@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 
 import { InvalidInputError } from '../../client/errors';
 import {
@@ -7,6 +7,7 @@ import {
 	given,
 	modelId,
 	optionsOf,
+	recipeOf,
 	runningOf,
 	stepOptions,
 } from '../../nodes/shared/parameters';
@@ -133,5 +134,31 @@ describe('an optional parameter', () => {
 			fps: ['24', Number],
 		});
 		expect(filled).toEqual({ seed: 0, fps: 24 });
+	});
+});
+
+describe('what a request is made from', () => {
+	const written = { prompt: '={{ $now }}', options: { seed: '={{ Math.random() }}', timeout: 60 } };
+	const recipe = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
+		recipeOf(contextOf({ items: [{ json }], node: { parameters } as Partial<INode> }).context, 0);
+
+	it('is what is written, not what it comes to, and the same for other options of running', () => {
+		const { prompt, options } = written;
+		expect(recipe(written)).toContain('={{ $now }}');
+		const later = { prompt, downloadOutput: false, options: { seed: options.seed, timeout: 90 } };
+		expect(recipe(later)).toBe(recipe(written));
+	});
+
+	it.each([
+		{ ...written, prompt: '={{ $today }}' },
+		{ ...written, options: { seed: 1 } },
+		{ ...written, options: '={{ $json.options }}' },
+		{ prompt: written.prompt },
+	])('is another for %j', (parameters) => {
+		expect(recipe(parameters)).not.toBe(recipe(written));
+	});
+
+	it('is another for another item, such as the arguments of another call of a tool', () => {
+		expect(recipe(written, { a: 2 })).not.toBe(recipe(written));
 	});
 });

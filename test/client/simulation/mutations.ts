@@ -16,7 +16,6 @@ const inFile =
 	});
 
 const submission = inFile('submission.ts');
-const backoff = inFile('backoff.ts');
 const service = inFile('service.ts');
 const errors = inFile('errors.ts');
 const connection = inFile('connection.ts');
@@ -84,16 +83,6 @@ export const mutations: Mutation[] = [
 		'if (halt.aborted) throw new CancelledError();',
 		'',
 	),
-	submission(
-		'sent again although the step has failed',
-		'service.create(request, halt)',
-		'service.create(request)',
-	),
-	backoff(
-		'the trying goes on after the end of the step',
-		'if (signal.aborted) throw new CancelledError();',
-		'',
-	),
 	service(
 		'an uncertain request is tried again by itself',
 		"error.retry === 'backoff' && error.charge === 'none'",
@@ -139,14 +128,10 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'equal requests of two items are one',
-		'return this.prefix(itemIndex) + print;',
-		'return this.prefix(0) + print;',
+		'const item = this.prefix(itemIndex);',
+		'const item = this.prefix(0);',
 	),
-	ledger(
-		'a request is never the same twice',
-		'return this.prefix(itemIndex) + print;',
-		'return this.prefix(itemIndex) + print + Math.random();',
-	),
+	ledger('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
 	ledger(
 		'a status is kept for an id',
 		'this.entries[key] = { id, status };',
