@@ -1,4 +1,10 @@
-import type { IExecuteFunctions, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import {
+	summarizeDynamicCredentialsUsage,
+	type IExecuteFunctions,
+	type INode,
+	type INodeExecutionData,
+	type IWorkflowBase,
+} from 'n8n-workflow';
 
 import { wallClock } from '../shared/clock';
 import { hasErrorOutput, runsAsTool } from '../shared/execution';
@@ -80,6 +86,7 @@ function sleepingItem(
 
 /** Why a step cannot suspend and has to poll; `null` where it can. */
 function whyNotSuspend(context: IExecuteFunctions): string | null {
+	if (!wakesWithOutcome()) return 'n8n hands on what a sleep has come to only from release 2.31 on';
 	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
 	if (!isSaved(context.getWorkflow().id) || !isSaved(context.getExecutionId())) {
 		return 'the workflow has not been saved';
@@ -87,6 +94,15 @@ function whyNotSuspend(context: IExecuteFunctions): string | null {
 	if (hasErrorOutput(context))
 		return 'n8n cannot route failed items to the error output after a sleep';
 	return null;
+}
+
+/**
+ * Whether a step that was put to sleep gets what its small workflow came to, its error too. n8n 1 hands on the step's
+ * input instead, and n8n 2 did so after an error at first. No release tells a node its version, so this looks for what
+ * n8n itself uses where it hands the outcome over (since 2.31).
+ */
+function wakesWithOutcome(): boolean {
+	return typeof summarizeDynamicCredentialsUsage === 'function';
 }
 
 /** n8n names what has no id yet in capitals between underscores. */

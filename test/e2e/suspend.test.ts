@@ -76,7 +76,7 @@ async function play(name: string, list: string[], ...nodes: OwnNode[]): Promise<
 
 /** The same in an n8n of its own, which is killed while the execution sleeps, and started again. */
 async function playKilled(): Promise<Execution> {
-	const options = await n8nIn(stage.folder, 'killed');
+	const options = await n8nIn(stage, 'killed');
 	const first = await startN8n(options);
 	const rest = new Rest(first.url);
 	await rest.signIn(owner);

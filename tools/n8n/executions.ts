@@ -107,15 +107,17 @@ export class Executions {
 		const deadline = Date.now() + timeoutMs;
 		for (;;) {
 			const execution = await this.read(id);
-			if (!underWay.includes(execution.status)) return execution;
+			// On SQLite n8n 1 notes how an execution has ended before it keeps what it came to.
+			if (!underWay.includes(execution.status) && execution.data) return execution;
 			if (Date.now() > deadline) throw new Error(`Execution ${id} is still ${execution.status}.`);
 			await delay(everyMs);
 		}
 	}
 
-	/** The bytes of a binary field, as a browser downloads them. */
-	async download({ id, fileName, mimeType }: IBinaryData): Promise<Buffer> {
-		const query = new URLSearchParams({ id: id ?? '', action: 'download' });
+	/** The bytes of a binary field, as a browser downloads them; without a storage n8n keeps them in the item. */
+	async download({ id, data, fileName, mimeType }: IBinaryData): Promise<Buffer> {
+		if (id === undefined) return Buffer.from(data, 'base64');
+		const query = new URLSearchParams({ id, action: 'download' });
 		if (fileName) query.set('fileName', fileName);
 		query.set('mimeType', mimeType);
 		return await this.rest.bytes(`/binary-data?${query.toString()}`);

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
+/** Which n8n: the one that is developed against, or one of those that the nodes have to run on as well. */
+export type Release = 'current' | 'last-1' | 'first-2';
+
 /** The real n8n, installed in the user's cache. */
 export interface Installation {
 	folder: string;
@@ -12,13 +15,17 @@ export interface Installation {
 }
 
 /**
- * Gives the n8n that `package/` names, installing it first where it is missing. Progress is shown
+ * Gives the n8n that the folder in `releases/` names, installing it first where it is missing. Progress is shown
  * on stderr. Throws when it cannot be installed; why is on stderr then.
  *
  * @param signal ends an installation under way, which then leaves nothing that is ever used
  */
-export async function ensureInstalled(signal?: AbortSignal): Promise<Installation> {
-	const installer = spawn(process.execPath, [join(__dirname, 'install.mjs')], {
+export async function ensureInstalled(
+	release: Release,
+	signal?: AbortSignal,
+): Promise<Installation> {
+	const script = join(__dirname, 'releases', 'install.mjs');
+	const installer = spawn(process.execPath, [script, release], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 		signal,
 	});

@@ -116,13 +116,23 @@ export class Rest {
 			: await this.send('POST', '/credentials', body);
 	}
 
+	/** n8n's own test of a credential, with the data given; whether it passed, and what n8n says. */
+	async testCredential(
+		{ id, name, type }: Credential,
+		data: object,
+	): Promise<{ status: 'OK' | 'Error'; message: string }> {
+		return await this.send('POST', '/credentials/test', { credentials: { id, name, type, data } });
+	}
+
 	/** Imports a workflow; its nodes get a credential where they name one of its type. */
 	async createWorkflow(file: WorkflowFile, ...credentials: Credential[]): Promise<Workflow> {
 		const nodes = credentials.reduce<unknown[]>(
 			(all, credential) => all.map((node) => withCredential(node, credential)),
 			file.nodes,
 		);
-		return await this.send('POST', '/workflows', { ...file, id: undefined, nodes });
+		// Older releases do not take `active` for granted.
+		const body = { active: false, ...file, id: undefined, nodes };
+		return await this.send('POST', '/workflows', body);
 	}
 
 	async workflows(): Promise<Workflow[]> {

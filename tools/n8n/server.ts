@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Installation } from './installation';
 import { freePorts } from './ports';
 import { Service } from './service';
@@ -36,12 +38,20 @@ const quiet = {
 	N8N_LICENSE_AUTO_RENEW_ENABLED: 'false',
 	N8N_VERIFIED_PACKAGES_ENABLED: 'false',
 	N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
-	N8N_DISABLED_MODULES: 'mcp-registry,instance-ai,chat-hub',
 	N8N_PYTHON_ENABLED: 'false',
 	N8N_SECURE_COOKIE: 'false',
 	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '5',
 	N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS: 'false',
 };
+
+/** Parts of n8n that call its makers. */
+const unwantedModules = ['mcp-registry', 'instance-ai', 'chat-hub'];
+
+/** Those of them that this release has: n8n does not start where it is told of one that it does not know. */
+function disabledModules({ n8n }: Installation): string {
+	const modules = join(n8n, '..', '..', 'dist', 'modules');
+	return unwantedModules.filter((name) => existsSync(join(modules, name))).join(',');
+}
 
 /** What of our environment n8n may see: nothing of npm's and jest's, nor of an n8n of the user's. */
 function inherited(): NodeJS.ProcessEnv {
@@ -63,6 +73,7 @@ async function start(
 		env: {
 			...inherited(),
 			...quiet,
+			N8N_DISABLED_MODULES: disabledModules(installation),
 			N8N_USER_FOLDER: userFolder,
 			N8N_RUNNERS_BROKER_PORT: String(brokerPort),
 			...settings,

@@ -53,7 +53,7 @@ export async function start(
 	try {
 		const sandbox = await openSandbox(options);
 		begun.push(async () => await sandbox.close());
-		const installation = await ensureInstalled(signal);
+		const installation = await ensureInstalled('current', signal);
 		const installed = await installNodes(root, options.data, say, signal);
 		throwIfStopped(signal);
 

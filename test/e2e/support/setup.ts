@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { buildNodes } from '../../../tools/demo/build';
 import { packPackage } from '../../../tools/n8n/community-package';
 import { ensureInstalled } from '../../../tools/n8n/installation';
-import { outputFolder, provide, repository } from './surroundings';
+import { outputFolder, provide, release, repository } from './surroundings';
 
 /** Before all tests: n8n in the cache, and the package packed as it would be published. */
 export default async function setup(): Promise<void> {
-	const installation = await ensureInstalled();
+	const installation = await ensureInstalled(release);
 	await buildNodes(repository, new AbortController().signal);
 	const target = outputFolder('package');
 	await rm(target, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSandbox } from '../../../sandbox/server';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/server';
@@ -29,13 +30,20 @@ export interface StageOptions {
 
 /** The service's sandbox and a real n8n beside it, with the packed nodes and a signed-in owner. */
 export class Stage {
+	/** For what stays to be looked at. */
 	readonly folder: string;
+	/**
+	 * Where n8n and its workers keep everything, for as long as the stage is open. Outside of the repository: within it
+	 * the nodes would find its n8n-workflow rather than that of the n8n which loads them.
+	 */
+	data!: string;
 	sandbox!: Sandbox;
 	n8n!: N8n;
 	readonly workers: N8n[] = [];
 	rest!: Rest;
 	executions!: Executions;
-	private credential!: Credential;
+	/** Of the sandbox's main account. */
+	credential!: Credential;
 	/** How to end what has been started. */
 	private readonly begun: Array<() => Promise<void>> = [];
 
@@ -67,6 +75,8 @@ export class Stage {
 	private async start(): Promise<void> {
 		await rm(this.folder, { recursive: true, force: true });
 		await mkdir(this.folder, { recursive: true });
+		this.data = await mkdtemp(join(tmpdir(), 'media-generation-'));
+		this.begun.push(async () => await rm(this.data, { recursive: true, force: true }));
 		this.sandbox = await this.openSandbox();
 		const { workers = 0 } = this.options;
 		const queue = workers > 0 ? await this.startBacking() : {};
@@ -103,7 +113,7 @@ export class Stage {
 		queue: Record<string, string>,
 	): Promise<N8n> {
 		const env = { ...queue, ...this.options.env };
-		const n8n = await start(await n8nIn(this.folder, name, env));
+		const n8n = await start(await n8nIn(this, name, env));
 		this.begun.push(async () => await n8n.service.stop());
 		return n8n;
 	}
@@ -111,12 +121,12 @@ export class Stage {
 
 /** What an n8n or a worker starts with: a data folder of its own, which holds the packed package. */
 export async function n8nIn(
-	folder: string,
+	{ folder, data }: Pick<Stage, 'folder' | 'data'>,
 	name: string,
 	env: Record<string, string> = {},
 ): Promise<N8nOptions> {
 	const { installation, tarball } = surroundings();
-	const userFolder = join(folder, name);
+	const userFolder = join(data, name);
 	await installPackage(tarball, userFolder);
 	return { installation, userFolder, logFile: join(folder, `${name}.log`), env };
 }

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Installation } from '../../../tools/n8n/installation';
+import type { Installation, Release } from '../../../tools/n8n/installation';
 
 /** What is made once for all tests. */
 export interface Surroundings {
@@ -22,9 +22,13 @@ const programsVariable = 'MEDIA_E2E_PROGRAMS';
 /** The folder of the package under test. */
 export const repository = resolve(__dirname, '../../..');
 
+/** The n8n that is tested with: another than the current one where `compat.mjs` runs the tests. */
+export const release = (process.env.MEDIA_E2E_RELEASE ?? 'current') as Release;
+
 /** A folder for what a test leaves to look at; git does not know it. */
 export function outputFolder(name: string): string {
-	return join(repository, 'output', 'e2e', name);
+	const suite = release === 'current' ? 'e2e' : join('compat', release);
+	return join(repository, 'output', suite, name);
 }
 
 /** Hands the surroundings to the tests, which run in processes of their own. */

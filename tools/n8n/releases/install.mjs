@@ -1,20 +1,21 @@
-// node tools/n8n/install.mjs
-// Puts the n8n that package/ names into the user's cache, once, and prints where it is.
+// node tools/n8n/releases/install.mjs [release]
+// Puts the n8n that the folder of that name asks for into the user's cache, once, and prints where it is.
 // Progress goes to stderr; the last line on stdout is JSON: { folder, node, n8n, version }.
 import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
 
-import { explainNpm } from '../dependencies.mjs';
-import { run, runNpm, seconds } from '../run.mjs';
+import { explainNpm } from '../../dependencies.mjs';
+import { run, runNpm, seconds } from '../../run.mjs';
 import { installationFolder, n8nVersion, packageFiles, packageFolder } from './place.mjs';
 
 const neededBytes = 4e9;
 const progressInterval = 15_000;
-/** Packages with native code that n8n cannot do without; everything else is installed as it comes. */
-const nativePackages = ['sqlite3', 'isolated-vm'];
+/** Packages with native code that n8n cannot do without where it has them; the rest is installed as it comes. */
+const nativeCandidates = ['sqlite3', 'isolated-vm'];
 const stampFile = 'installed.json';
 const wantedMajor = 24;
+const [release = 'current'] = process.argv.slice(2);
 
 /** npm hands its own settings down; those that name the folder it runs in are not meant for another. */
 const quietEnvironment = {
@@ -40,7 +41,7 @@ function findNode(folder) {
 	if (Number(process.versions.node.split('.')[0]) === wantedMajor)
 		return { node: process.execPath };
 	throw new Error(
-		`n8n ${n8nVersion()} needs Node.js ${wantedMajor}, and npm offers none for ${process.platform} on ` +
+		`n8n ${n8nVersion(release)} needs Node.js ${wantedMajor}, and npm offers none for ${process.platform} on ` +
 			`${process.arch}. Install Node.js ${wantedMajor} and run this with it.`,
 	);
 }
@@ -76,24 +77,29 @@ async function npmIn(folder, headline, args, env = {}) {
 	if (code !== 0) throw new Error(explainNpm(headline, stderr || stdout));
 }
 
+function nativePackages(folder) {
+	return nativeCandidates.filter((name) => existsSync(join(folder, 'node_modules', name)));
+}
+
 /** Builds what has native code for the Node.js that n8n will run on, with that one's own headers. */
 async function buildNative(folder, { node, headers }) {
 	const env = {
 		PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
 		...(headers && existsSync(join(headers, 'include')) && { npm_config_nodedir: headers }),
 	};
-	const args = ['rebuild', '--ignore-scripts=false', ...nativePackages];
-	const headline = `${nativePackages.join(' and ')} could not be built; python3, make and g++ are needed`;
+	const packages = nativePackages(folder);
+	const args = ['rebuild', '--ignore-scripts=false', ...packages];
+	const headline = `${packages.join(' and ')} could not be built; python3, make and g++ are needed`;
 	await npmIn(folder, headline, args, env);
 }
 
 async function requireWorking(folder, node) {
-	const check = `for (const name of ${JSON.stringify(nativePackages)}) require(name);`;
+	const check = `for (const name of ${JSON.stringify(nativePackages(folder))}) require(name);`;
 	const loaded = await run(node, ['-e', check], { cwd: folder, output: 'hide' });
 	if (loaded.code !== 0) throw new Error(`n8n's native packages do not load:\n${loaded.stderr}`);
 	const n8n = join('node_modules', 'n8n', 'bin', 'n8n');
 	const { stdout, stderr } = await run(node, [n8n, '--version'], { cwd: folder, output: 'hide' });
-	if (stdout.trim().split('\n').at(-1) === n8nVersion()) return;
+	if (stdout.trim().split('\n').at(-1) === n8nVersion(release)) return;
 	throw new Error(`n8n does not start:\n${stderr || stdout}`);
 }
 
@@ -123,19 +129,23 @@ async function install(folder) {
 	await requireSpace(dirname(folder));
 	await removeLeftovers(folder);
 	await rm(folder, { recursive: true, force: true });
-	say(`Installing n8n ${n8nVersion()} into ${folder}.`);
-	say('  It is about 3 GB, takes five minutes or more, and happens once.');
+	say(`Installing n8n ${n8nVersion(release)} into ${folder}.`);
+	say('  It is 2 to 3 GB, takes some minutes, and happens once.');
 	try {
 		await mkdir(partial);
-		for (const file of packageFiles) await copyFile(join(packageFolder, file), join(partial, file));
-		const failed = `n8n ${n8nVersion()} could not be installed`;
+		const source = packageFolder(release);
+		for (const file of packageFiles) await copyFile(join(source, file), join(partial, file));
+		const failed = `n8n ${n8nVersion(release)} could not be installed`;
 		const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
 		await withProgress('Fetching the packages', () => npmIn(partial, failed, args));
 		const found = findNode(partial);
 		await withProgress('Building native packages', () => buildNative(partial, found));
 		await withProgress('Trying it', () => requireWorking(partial, found.node));
 		const node = found.headers ? found.node.slice(partial.length + 1) : found.node;
-		await writeFile(join(partial, stampFile), JSON.stringify({ version: n8nVersion(), node }));
+		await writeFile(
+			join(partial, stampFile),
+			JSON.stringify({ version: n8nVersion(release), node }),
+		);
 		await moveInto(partial, folder);
 	} catch (error) {
 		await rm(partial, { recursive: true, force: true });
@@ -166,7 +176,7 @@ function readInstallation(folder) {
 }
 
 try {
-	const folder = installationFolder();
+	const folder = installationFolder(release);
 	if (!readInstallation(folder)) await install(folder);
 	process.stdout.write(`${JSON.stringify(readInstallation(folder))}\n`);
 } catch (error) {

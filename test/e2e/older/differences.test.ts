@@ -1,0 +1,84 @@
+/** What older releases of n8n do in another way: how they keep files, and what becomes of a sleeping step. */
+import type { FaultAction } from '../../../sandbox/faults';
+import { errorOf, itemsOf } from '../support/executions';
+import type { Execution } from '../support/executions';
+import { Stage } from '../support/stage';
+import { byHand, imageNode, promptsNamed, trigger } from '../support/workflows';
+import type { OwnNode } from '../support/workflows';
+
+const storages: Array<[string, Record<string, string>]> = [
+	['where the release keeps them by default', {}],
+	['in the file system', { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' }],
+];
+
+describe.each(storages)('files, %s', (_where, env) => {
+	let stage: Stage;
+
+	beforeAll(async () => {
+		const name = `files-${env.N8N_DEFAULT_BINARY_DATA_MODE ?? 'default'}`;
+		stage = await Stage.open({ name, env });
+	});
+	afterAll(async () => await stage?.close());
+	beforeEach(() => stage.sandbox.reset());
+
+	it.each<[string, FaultAction]>([
+		['breaks off', { kind: 'truncate', afterBytes: 500 }],
+		['breaks off without a length', { kind: 'truncate', afterBytes: 500, chunked: true }],
+		['is shorter than it said', { kind: 'wrongLength', by: 10 }],
+		['is refused, its URL being expired', { kind: 'expire' }],
+	])('are whole also when a download %s', async (_what, action) => {
+		stage.sandbox.faults.order({ on: 'download', times: 1, action });
+		const execution = await ran(stage, ['A boat'], imageNode());
+		expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+		const [{ json, binary }] = itemsOf(execution, 'Images');
+		if (!binary) throw new Error('The item has no file.');
+		const served = Buffer.from(await (await fetch(String(json.url))).arrayBuffer());
+		expect((await stage.executions.download(binary.data)).equals(served)).toBe(true);
+		expect(stage.sandbox.books.totals.created).toBe(1);
+		expect(stage.sandbox.books.liveChargesFor('A boat')).toBe(1);
+	});
+});
+
+describe('Wait for Completion, asked to suspend', () => {
+	const suspended: OwnNode = {
+		name: 'Wait',
+		type: 'waitForCompletion',
+		parameters: { mode: 'suspend', options: { pollInterval: 1 } },
+	};
+	const submit: OwnNode = {
+		...imageNode(),
+		parameters: { ...imageNode().parameters, waitForCompletion: false },
+	};
+	let stage: Stage;
+
+	beforeAll(async () => {
+		// Longer than a step that can sleep would stay awake.
+		const sandbox = { generationSeconds: 80, timeScale: 1 };
+		stage = await Stage.open({ name: 'suspend', sandbox });
+	});
+	afterAll(async () => await stage?.close());
+
+	it('polls, says why, and hands on the files', async () => {
+		const prompts = promptsNamed('Awake', 2);
+		const execution = await ran(stage, prompts, submit, suspended);
+		expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+		const items = itemsOf(execution, 'Wait');
+		expect(items.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
+		for (const { binary } of items) expect(binary?.data).toMatchObject({ mimeType: 'image/png' });
+		const [{ hints = [] }] = execution.data.resultData.runData.Wait;
+		expect(hints.map(({ message }) => message)).toContainEqual(
+			expect.stringMatching(/^Polled instead of suspending, because n8n/),
+		);
+	});
+
+	it('fails where a generation has failed', async () => {
+		const execution = await ran(stage, ['Broken [fail: Out of paint]'], submit, suspended);
+		expect(execution.status).toBe('error');
+		expect(errorOf(execution)).toContain('Out of paint');
+	});
+});
+
+async function ran(stage: Stage, prompts: string[], ...nodes: OwnNode[]): Promise<Execution> {
+	const workflow = await stage.save(byHand('Older', prompts, ...nodes));
+	return await stage.executions.ended(await stage.executions.run(workflow, trigger));
+}
