@@ -45,7 +45,7 @@ export class Stage {
 
 	/** Builds and starts everything. What it leaves to look at is in `output/compare`. */
 	static async open(signal: AbortSignal): Promise<Stage> {
-		const installation = await ensureInstalled(signal);
+		const installation = await ensureInstalled('current', signal);
 		await rm(folder, { recursive: true, force: true });
 		await mkdir(folder, { recursive: true });
 		await buildNodes(root, signal);

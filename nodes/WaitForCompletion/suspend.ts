@@ -134,9 +134,9 @@ async function sleepUntilEnded(
 
 /** Look, and again after a sleep while anything is unfinished and in time; then collect as the step was asked to. */
 function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowBase {
-	const lastDeadline = Math.max(
-		...items.map(({ waitingSince, options }) => waitingSince + options.timeout * 1000),
-	);
+	const deadlines = items.map(({ waitingSince, options }) => waitingSince + options.timeout * 1000);
+	// An item whose timeout is no number fails by itself; the others are waited for.
+	const lastDeadline = Math.max(...deadlines.filter(Number.isFinite));
 	const secondsLeft = `(${lastDeadline} - $now.toMillis()) / 1000`;
 	const own = { type: node.type, typeVersion: node.typeVersion, credentials: node.credentials };
 	const item = (path: string) => `={{ $('Generations').all()[$itemIndex].json.${path} }}`;

@@ -1,7 +1,7 @@
 /** What older releases of n8n do in another way: how they keep files, and what becomes of a sleeping step. */
 import type { FaultAction } from '../../../sandbox/faults';
-import { errorOf, itemsOf } from '../support/executions';
-import type { Execution } from '../support/executions';
+import { errorOf, itemsOf } from '../../../tools/n8n/executions';
+import type { Execution } from '../../../tools/n8n/executions';
 import { Stage } from '../support/stage';
 import { byHand, imageNode, promptsNamed, trigger } from '../support/workflows';
 import type { OwnNode } from '../support/workflows';
