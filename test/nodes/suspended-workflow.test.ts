@@ -8,7 +8,11 @@ async function sleptIn(timeouts: unknown[]): Promise<IWorkflowBase> {
 	jest.spyOn(Date, 'now').mockReturnValue(0);
 	const parameters = timeouts.map((timeout) => ({ mode: 'suspend', options: { timeout } }));
 	const { context } = contextOf({ parameters, items: timeouts.map(() => ({ json: {} })) });
-	const executeWorkflow = jest.fn((_: { code: IWorkflowBase }) => ({ data: [[]] }));
+	let slept: IWorkflowBase | undefined;
+	const executeWorkflow = ({ code }: { code: IWorkflowBase }) => {
+		slept = code;
+		return { data: [[]] };
+	};
 	const saved: Partial<Record<keyof IExecuteFunctions, unknown>> = {
 		getWorkflow: () => ({ id: 'workflow-1' }),
 		getExecutionId: () => '1',
@@ -16,7 +20,8 @@ async function sleptIn(timeouts: unknown[]): Promise<IWorkflowBase> {
 		executeWorkflow,
 	};
 	await suspensionOf(Object.assign(context, saved))?.sleep();
-	return executeWorkflow.mock.calls[0][0].code;
+	if (!slept) throw new Error('It did not sleep');
+	return slept;
 }
 
 afterEach(() => jest.restoreAllMocks());
