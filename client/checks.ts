@@ -119,7 +119,7 @@ export function fetchableUrl(field: string, value: unknown): string {
 	if (isFetchable(text)) return text;
 	throw new InvalidInputError(
 		`${field} "${shortened(text)}" is not an https:// URL`,
-		'The service fetches reference inputs itself, over https only. For a file that is not on the web, choose the source Binary or Data.',
+		'The service fetches reference inputs itself, over https only. A picture that is not on the web goes into Reference Inputs of Image Generation, from the source Binary Field.',
 	);
 }
 
@@ -149,7 +149,7 @@ export function dataUri(field: string, value: unknown): string {
 	) {
 		throw new InvalidInputError(
 			`${field} is not a base64 data URI`,
-			'It has to look like data:image/png;base64,iVBORw0… For a file of an earlier step choose the source Binary.',
+			'It has to look like data:image/png;base64,iVBORw0… For a file of an earlier step choose the source Binary Field.',
 		);
 	}
 	inlineSize(field, Math.floor((encoded.length * 3) / 4));
