@@ -118,7 +118,7 @@ export class Submission {
 		}
 		const { error } = tried;
 		const refusal = error instanceof GenerationError ? error : null;
-		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
+		const notCharged = refusal !== null && refusal.charge !== 'unknown';
 		if (!open && notCharged) ledger.withdraw(key);
 		if (refusal?.stopsSubmitting) {
 			this.closedBy ??= { error: refusal, itemIndex: job.itemIndex };

@@ -41,11 +41,6 @@ export const mutations: Mutation[] = [
 		'if (!open && notCharged) ledger.withdraw(key);',
 		'',
 	),
-	submission(
-		'a stop leaves the intent of what was never charged',
-		': error instanceof CancelledError;',
-		': false;',
-	),
 	submission('the id is not recorded', 'ledger.record(key, tried.value);', ''),
 	submission(
 		'what exists is not taken up',
