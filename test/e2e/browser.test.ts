@@ -128,6 +128,11 @@ describe('the main example', () => {
 		await editor.shoot('picture');
 		await editor.closeNode();
 
+		await editor.openNode('Start Video');
+		await editor.part('ndv').getByText('so there is no file yet').waitFor();
+		await editor.shoot('not-waiting');
+		await editor.closeNode();
+
 		await editor.openNode('Collect Video');
 		await editor.part('ndv-view-binary-data').click();
 		const video = output.locator('video');
