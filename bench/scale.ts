@@ -1,4 +1,4 @@
-import type { Probing } from '../client/slot-gate';
+import type { Probing } from '../client/paying/slot-gate';
 import { seededRandom } from '../sandbox/random';
 import { GenerationService } from '../sandbox/service';
 import { logNormal } from '../sandbox/timing';

@@ -1,10 +1,10 @@
-import type { CreateRequest } from '../client/service';
-import { GenerationService as Client } from '../client/service';
-import { Ledger } from '../client/ledger';
+import type { CreateRequest } from '../client/wire/service';
+import { GenerationService as Client } from '../client/wire/service';
+import { Ledger } from '../client/paying/ledger';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
-import { PollSchedule } from '../client/poll-schedule';
-import type { SendRequest } from '../client/ports';
-import type { Probing } from '../client/slot-gate';
+import { PollSchedule } from '../client/watching/poll-schedule';
+import type { SendRequest } from '../client/basics/ports';
+import type { Probing } from '../client/paying/slot-gate';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 

@@ -1,16 +1,16 @@
-import { onAbort } from './abort';
-import { attempt } from './attempt';
-import { CancelledError, GenerationError, type KnownGeneration } from './errors';
-import { isFailed, isFinal, type Generation } from './generation';
-import type { Job } from './job';
-import type { Ledger } from './ledger';
-import { limit } from './limit';
-import { failedGeneration, thrownOutcome, timedOutGeneration, type Outcome } from './outcome';
-import type { PollSchedule, Watched } from './poll-schedule';
-import type { Clock, Random } from './ports';
-import type { GenerationService } from './service';
-import type { Probing } from './slot-gate';
-import { Submission, type SubmissionStats } from './submission';
+import { onAbort } from './basics/abort';
+import { attempt } from './basics/attempt';
+import { CancelledError, GenerationError, type KnownGeneration } from './wire/errors';
+import { isFailed, isFinal, type Generation } from './wire/generation';
+import type { Job } from './jobs/job';
+import type { Ledger } from './paying/ledger';
+import { limit } from './basics/limit';
+import { failedGeneration, thrownOutcome, timedOutGeneration, type Outcome } from './jobs/outcome';
+import type { PollSchedule, Watched } from './watching/poll-schedule';
+import type { Clock, Random } from './basics/ports';
+import type { GenerationService } from './wire/service';
+import type { Probing } from './paying/slot-gate';
+import { Submission, type SubmissionStats } from './paying/submission';
 
 export interface PipelinePorts<T> {
 	service: GenerationService;

@@ -5,9 +5,9 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { number, oneOf } from '../../client/checks';
-import { requireBalance } from '../../client/credits';
-import type { GenerationService } from '../../client/service';
+import { number, oneOf } from '../../client/input/checks';
+import { requireBalance } from '../../client/wire/credits';
+import type { GenerationService } from '../../client/wire/service';
 import { sharedDescription } from '../shared/description';
 import { optionsField } from '../shared/fields';
 import { runLookups } from '../shared/lookup';

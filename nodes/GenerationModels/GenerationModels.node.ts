@@ -5,9 +5,9 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { modelNotFound, type Model, type ModelFilter } from '../../client/catalogue';
-import { oneOf, positive } from '../../client/checks';
-import type { GenerationService } from '../../client/service';
+import { modelNotFound, type Model, type ModelFilter } from '../../client/wire/catalogue';
+import { oneOf, positive } from '../../client/input/checks';
+import type { GenerationService } from '../../client/wire/service';
 import { sharedDescription } from '../shared/description';
 import { modelField } from '../shared/fields';
 import { runLookups } from '../shared/lookup';

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, integer, plainText, size } from '../../client/checks';
+import { aspectRatio, fetchableUrls, integer, plainText, size } from '../../client/input/checks';
 import { creationPlan, modelAndPrompt } from '../shared/creation';
 import { filledIn, optionsOf } from '../shared/parameters';
 import { referenceInputs } from '../shared/reference-inputs';

@@ -9,7 +9,7 @@ import {
 	oneOf,
 	plainText,
 	RESOLUTIONS,
-} from '../../client/checks';
+} from '../../client/input/checks';
 import { creationPlan, modelAndPrompt } from '../shared/creation';
 import { filledIn, optionsOf } from '../shared/parameters';
 import type { Plan } from '../shared/step';

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { generationId, number, oneOf } from '../../client/checks';
+import { generationId, number, oneOf } from '../../client/input/checks';
 import { downloadTarget, given, optionsOf, runningOf, stepOptions } from '../shared/parameters';
 import type { Plan } from '../shared/step';
 

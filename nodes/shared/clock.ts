@@ -1,7 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
-import { onAbort } from '../../client/abort';
-import type { Clock } from '../../client/ports';
+import { onAbort } from '../../client/basics/abort';
+import type { Clock } from '../../client/basics/ports';
 
 /**
  * The wall clock. n8n's `sleep` ends on abort in newer releases only (and then rejects), so the signal is listened to

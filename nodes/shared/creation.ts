@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { requiredText } from '../../client/checks';
-import type { CreateRequest } from '../../client/service';
+import { requiredText } from '../../client/input/checks';
+import type { CreateRequest } from '../../client/wire/service';
 import {
 	downloadTarget,
 	modelId,

@@ -1,10 +1,10 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { attempt } from '../../client/attempt';
-import { backoffDelay } from '../../client/backoff';
-import { CancelledError, GenerationError } from '../../client/errors';
-import type { Generation } from '../../client/generation';
-import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../client/media-type';
+import { attempt } from '../../client/basics/attempt';
+import { backoffDelay } from '../../client/wire/backoff';
+import { CancelledError, GenerationError } from '../../client/wire/errors';
+import type { Generation } from '../../client/wire/generation';
+import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../client/wire/media-type';
 import { wallClock } from './clock';
 import { inLargeChunks, type ByteStream } from './large-chunks';
 

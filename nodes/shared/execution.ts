@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { LedgerEntry } from '../../client/ledger';
-import { Ledger } from '../../client/ledger';
+import type { LedgerEntry } from '../../client/paying/ledger';
+import { Ledger } from '../../client/paying/ledger';
 
 /** What a step needs to know of the execution it runs in. */
 

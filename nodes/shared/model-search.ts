@@ -1,9 +1,9 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { describeModel, matchesModel, type ModelFilter } from '../../client/catalogue';
-import { attempt } from '../../client/attempt';
-import { GenerationError } from '../../client/errors';
-import { GenerationService } from '../../client/service';
+import { describeModel, matchesModel, type ModelFilter } from '../../client/wire/catalogue';
+import { attempt } from '../../client/basics/attempt';
+import { GenerationError } from '../../client/wire/errors';
+import { GenerationService } from '../../client/wire/service';
 import { wallClock } from './clock';
 import { nodeError } from './node-error';
 import { connect } from './transport';

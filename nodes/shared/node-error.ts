@@ -1,8 +1,8 @@
 import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
 
-import { sentences, type GenerationError } from '../../client/errors';
-import type { Ledger } from '../../client/ledger';
-import { paidGenerations, uncertainItems, type Outcome } from '../../client/outcome';
+import { sentences, type GenerationError } from '../../client/wire/errors';
+import type { Ledger } from '../../client/paying/ledger';
+import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
 import { runsAsTool } from './execution';
 
 /**

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { integer, oneOf, positive, requiredText } from '../../client/checks';
-import type { Job } from '../../client/job';
+import { integer, oneOf, positive, requiredText } from '../../client/input/checks';
+import type { Job } from '../../client/jobs/job';
 
 /** Reads parameters that several nodes have, checked. All throw `InvalidInputError`. */
 

@@ -7,8 +7,8 @@ import {
 	INPUT_TYPES,
 	oneOf,
 	requiredText,
-} from '../../client/checks';
-import { InvalidInputError } from '../../client/errors';
+} from '../../client/input/checks';
+import { InvalidInputError } from '../../client/wire/errors';
 
 /** One entry of the `referenceInputs` parameter. */
 interface InputParameter {

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { paidGenerations, uncertainItems, type Outcome } from '../../client/outcome';
+import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
 import type { PipelineStats } from '../../client/pipeline';
 
 /** What a step says beside its output. */

@@ -1,8 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { sentences, type GenerationError } from '../../client/errors';
-import type { GenerationItem } from '../../client/generation';
-import type { Outcome } from '../../client/outcome';
+import { sentences, type GenerationError } from '../../client/wire/errors';
+import type { GenerationItem } from '../../client/wire/generation';
+import type { Outcome } from '../../client/jobs/outcome';
 import { hasErrorOutput } from './execution';
 import { nodeError } from './node-error';
 import type { Output } from './step';

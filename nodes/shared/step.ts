@@ -1,15 +1,15 @@
 import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { attempt, type Attempt } from '../../client/attempt';
-import { averageDurations } from '../../client/catalogue';
-import type { GenerationError } from '../../client/errors';
-import { isCompleted, type Generation } from '../../client/generation';
-import type { Job } from '../../client/job';
-import { errorOfJob, type Outcome } from '../../client/outcome';
+import { attempt, type Attempt } from '../../client/basics/attempt';
+import { averageDurations } from '../../client/wire/catalogue';
+import type { GenerationError } from '../../client/wire/errors';
+import { isCompleted, type Generation } from '../../client/wire/generation';
+import type { Job } from '../../client/jobs/job';
+import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import { PollSchedule } from '../../client/poll-schedule';
-import { readinessObserver } from '../../client/readiness';
-import { GenerationService, type ServicePorts } from '../../client/service';
+import { PollSchedule } from '../../client/watching/poll-schedule';
+import { readinessObserver } from '../../client/watching/readiness';
+import { GenerationService, type ServicePorts } from '../../client/wire/service';
 import { wallClock } from './clock';
 import { download } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';

@@ -5,8 +5,8 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { onAbort } from '../../client/abort';
-import type { ProbeUrl, SendRequest, ServiceResponse } from '../../client/ports';
+import { onAbort } from '../../client/basics/abort';
+import type { ProbeUrl, SendRequest, ServiceResponse } from '../../client/basics/ports';
 import { wallClock } from './clock';
 
 export const CREDENTIAL = 'mediaGenerationApi';

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { readGeneration } from '../../client/generation';
-import type { Generation } from '../../client/generation';
+import { readGeneration } from '../../client/wire/generation';
+import type { Generation } from '../../client/wire/generation';
 import { download } from '../../nodes/shared/download';
 import type { FaultAction } from '../../sandbox/faults';
 import type { Control } from '../../tools/engine';

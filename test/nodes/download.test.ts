@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 
-import { readGeneration, type Generation } from '../../client/generation';
+import { readGeneration, type Generation } from '../../client/wire/generation';
 import { wallClock } from '../../nodes/shared/clock';
 import { download } from '../../nodes/shared/download';
 import { wireGeneration } from '../support/answers';

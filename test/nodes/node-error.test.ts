@@ -2,10 +2,10 @@ import { inspect } from 'util';
 
 import { NodeApiError } from 'n8n-workflow';
 
-import { errorFromResponse, GenerationError } from '../../client/errors';
-import type { GenerationItem } from '../../client/generation';
-import { Ledger, uncertainCharge } from '../../client/ledger';
-import type { Outcome } from '../../client/outcome';
+import { errorFromResponse, GenerationError } from '../../client/wire/errors';
+import type { GenerationItem } from '../../client/wire/generation';
+import { Ledger, uncertainCharge } from '../../client/paying/ledger';
+import type { Outcome } from '../../client/jobs/outcome';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { refusal } from '../support/answers';
 import { contextOf } from '../support/context';

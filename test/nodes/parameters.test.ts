@@ -1,6 +1,6 @@
 import type { IDataObject, INode } from 'n8n-workflow';
 
-import { InvalidInputError } from '../../client/errors';
+import { InvalidInputError } from '../../client/wire/errors';
 import {
 	downloadTarget,
 	filledIn,

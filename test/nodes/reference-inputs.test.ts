@@ -1,7 +1,7 @@
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
-import { MAX_INLINE_BYTES } from '../../client/checks';
-import { InvalidInputError } from '../../client/errors';
+import { MAX_INLINE_BYTES } from '../../client/input/checks';
+import { InvalidInputError } from '../../client/wire/errors';
 import { referenceInputs } from '../../nodes/shared/reference-inputs';
 import { contextOf } from '../support/context';
 

@@ -1,6 +1,6 @@
-import { GenerationError } from '../../client/errors';
-import type { GenerationItem } from '../../client/generation';
-import type { Outcome } from '../../client/outcome';
+import { GenerationError } from '../../client/wire/errors';
+import type { GenerationItem } from '../../client/wire/generation';
+import type { Outcome } from '../../client/jobs/outcome';
 import { creditsHint, reportStop, summaryHint, type StepStats } from '../../nodes/shared/report';
 import { contextOf } from '../support/context';
 

@@ -1,8 +1,8 @@
 import { NodeApiError, type INodeExecutionData } from 'n8n-workflow';
 
-import { GenerationError } from '../../client/errors';
-import type { GenerationItem } from '../../client/generation';
-import type { Outcome } from '../../client/outcome';
+import { GenerationError } from '../../client/wire/errors';
+import type { GenerationItem } from '../../client/wire/generation';
+import type { Outcome } from '../../client/jobs/outcome';
 import { errorItem, outputItems } from '../../nodes/shared/results';
 import type { Output } from '../../nodes/shared/step';
 import { contextOf, type Given } from '../support/context';

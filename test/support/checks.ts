@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { InvalidInputError } from '../../client/errors';
+import { InvalidInputError } from '../../client/wire/errors';
 
 type Check = (field: string, value: unknown) => unknown;
 

@@ -1,8 +1,8 @@
-import { GenerationError } from '../../client/errors';
-import type { Job } from '../../client/job';
-import { Ledger } from '../../client/ledger';
-import { GenerationService } from '../../client/service';
-import { Submission, type Obtained } from '../../client/submission';
+import { GenerationError } from '../../client/wire/errors';
+import type { Job } from '../../client/jobs/job';
+import { Ledger } from '../../client/paying/ledger';
+import { GenerationService } from '../../client/wire/service';
+import { Submission, type Obtained } from '../../client/paying/submission';
 import { FakeService } from './fake-service';
 import { creating, type JobChanges } from './step';
 import { VirtualTime } from './virtual-time';

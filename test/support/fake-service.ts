@@ -1,4 +1,4 @@
-import type { SendRequest, ServiceRequest, ServiceResponse } from '../../client/ports';
+import type { SendRequest, ServiceRequest, ServiceResponse } from '../../client/basics/ports';
 import { answer, networkError, noSlot, refusal, wireGeneration } from './answers';
 import type { VirtualTime } from './virtual-time';
 

@@ -1,4 +1,4 @@
-import { PollSchedule } from '../../client/poll-schedule';
+import { PollSchedule } from '../../client/watching/poll-schedule';
 
 /** Looks every so often, whatever there is to be learned: so a test can say when. */
 export class SteadySchedule extends PollSchedule {

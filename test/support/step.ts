@@ -1,14 +1,14 @@
-import type { Generation } from '../../client/generation';
-import type { Job } from '../../client/job';
-import { Ledger, type LedgerEntry } from '../../client/ledger';
-import type { Outcome } from '../../client/outcome';
+import type { Generation } from '../../client/wire/generation';
+import type { Job } from '../../client/jobs/job';
+import { Ledger, type LedgerEntry } from '../../client/paying/ledger';
+import type { Outcome } from '../../client/jobs/outcome';
 import {
 	runPipeline,
 	type PipelinePorts,
 	type PipelineResult,
 	type PipelineSettings,
 } from '../../client/pipeline';
-import { GenerationService } from '../../client/service';
+import { GenerationService } from '../../client/wire/service';
 import { FakeService } from './fake-service';
 import { SteadySchedule } from './steady-schedule';
 import { VirtualTime } from './virtual-time';

@@ -1,5 +1,5 @@
-import { onAbort } from '../../client/abort';
-import type { Clock } from '../../client/ports';
+import { onAbort } from '../../client/basics/abort';
+import type { Clock } from '../../client/basics/ports';
 
 interface Timer {
 	at: number;

@@ -1,7 +1,7 @@
-import { paidGenerations, type Outcome } from '../../../client/outcome';
-import type { GenerationError } from '../../../client/errors';
-import type { GenerationItem } from '../../../client/generation';
-import type { LedgerEntry } from '../../../client/ledger';
+import { paidGenerations, type Outcome } from '../../../client/jobs/outcome';
+import type { GenerationError } from '../../../client/wire/errors';
+import type { GenerationItem } from '../../../client/wire/generation';
+import type { LedgerEntry } from '../../../client/paying/ledger';
 import type { PipelineResult } from '../../../client/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';

@@ -15,14 +15,14 @@ const inFile =
 		to,
 	});
 
-const submission = inFile('submission.ts');
-const service = inFile('service.ts');
-const errors = inFile('errors.ts');
-const connection = inFile('connection.ts');
-const ledger = inFile('ledger.ts');
-const outcome = inFile('outcome.ts');
+const submission = inFile('paying/submission.ts');
+const service = inFile('wire/service.ts');
+const errors = inFile('wire/errors.ts');
+const connection = inFile('wire/connection.ts');
+const ledger = inFile('paying/ledger.ts');
+const outcome = inFile('jobs/outcome.ts');
 const pipeline = inFile('pipeline.ts');
-const gate = inFile('slot-gate.ts');
+const gate = inFile('paying/slot-gate.ts');
 
 export const mutations: Mutation[] = [
 	submission('no intent before the request', 'ledger.intend(key);', ''),

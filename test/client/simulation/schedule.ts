@@ -1,4 +1,4 @@
-import type { Job } from '../../../client/job';
+import type { Job } from '../../../client/jobs/job';
 import type { ErrorName } from '../../../sandbox/errors';
 import type { Breakage, ForeignAnswer } from './faults';
 

@@ -3,7 +3,7 @@ import { aborted, breakages, foreignAnswers, isEarly, mayHavePassed, timedOut } 
 import { closesForAll, closesForItem } from './refusals';
 import { tellAnswer } from './story';
 import { nameOf, type Charge, type World } from './world';
-import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
+import type { ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
 import type { Answer, CreateFate, LookFate, Try } from './schedule';
 
 /** What the HTTP client waits for an answer, and what a creating request is given after a stop. */

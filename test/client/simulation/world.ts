@@ -2,7 +2,7 @@ import { GenerationService, type ServiceRequest } from '../../../sandbox/service
 import { VirtualTime } from '../../support/virtual-time';
 import type { FaultAction } from '../../../sandbox/faults';
 import type { Reply } from '../../../sandbox/reply';
-import type { CreateRequest } from '../../../client/service';
+import type { CreateRequest } from '../../../client/wire/service';
 import type { Schedule } from './schedule';
 
 /** A generation that was charged for. */

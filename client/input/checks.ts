@@ -1,0 +1,189 @@
+import { InvalidInputError } from '../wire/errors';
+
+/** Inline reference inputs may hold about this much, decoded (spec 8). */
+export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
+
+/** No model makes longer videos than this, in seconds (spec 8). */
+const MAX_DURATION = 10;
+
+export const RESOLUTIONS = ['480p', '720p', '1080p'];
+export const FRAME_RATES = [12, 24, 30];
+export const INPUT_TYPES = ['image', 'video', 'audio'];
+
+/**
+ * The checks of what a user typed, made before anything is sent or paid. Each returns the value in the form that is
+ * sent, and throws `InvalidInputError` with the field's name in it.
+ */
+
+/** A text; what an expression may give in its place is written out, but for an object, which would read as nothing. */
+export function plainText(field: string, value: unknown): string {
+	const written = value === undefined || value === null ? '' : String(value);
+	if (typeof value !== 'object' || !written.includes('[object ')) return written;
+	throw new InvalidInputError(
+		`${field} is an object, not a text`,
+		'Choose the field of it that is meant, such as {{ $json.text }} in place of {{ $json }}.',
+	);
+}
+
+export function requiredText(field: string, value: unknown): string {
+	const given = plainText(field, value).trim();
+	if (given !== '') return given;
+	throw new InvalidInputError(
+		`${field} is empty`,
+		`Fill in ${field}. Where it is an expression, check that it has a value for this item.`,
+	);
+}
+
+export function size(field: string, value: unknown): string {
+	const text = String(value).trim();
+	if (/^[1-9]\d*x[1-9]\d*$/.test(text)) return text;
+	throw new InvalidInputError(
+		`${field} "${text}" is not <width>x<height>`,
+		'Write two whole numbers of pixels with an x between them, such as 1024x1024.',
+	);
+}
+
+export function aspectRatio(field: string, value: unknown): string {
+	const text = String(value).trim();
+	if (/^[1-9]\d*:[1-9]\d*$/.test(text)) return text;
+	throw new InvalidInputError(
+		`${field} "${text}" is not <width>:<height>`,
+		'Write two whole numbers with a colon between them, such as 16:9.',
+	);
+}
+
+export function integer(field: string, value: unknown): number {
+	const number = numeric(value);
+	if (Number.isSafeInteger(number)) return number;
+	throw new InvalidInputError(
+		`${field} "${String(value)}" is not a whole number`,
+		`Write ${field} as a whole number.`,
+	);
+}
+
+export function number(field: string, value: unknown): number {
+	const read = numeric(value);
+	if (Number.isFinite(read)) return read;
+	throw new InvalidInputError(
+		`${field} "${String(value)}" is not a number`,
+		`Write ${field} as a number.`,
+	);
+}
+
+/** @param least the smallest number allowed; without it anything above 0 is */
+export function positive(field: string, value: unknown, least?: number): number {
+	const number = numeric(value);
+	if (Number.isFinite(number) && number > 0 && number >= (least ?? 0)) return number;
+	const bound = least === undefined ? 'above 0' : `of at least ${least}`;
+	throw new InvalidInputError(
+		`${field} "${String(value)}" is not a number ${bound}`,
+		`Write ${field} as a number ${bound}.`,
+	);
+}
+
+/** Seconds of video: positive and at most 10; the model's own maximum may be lower (spec 8). */
+export function duration(field: string, value: unknown): number {
+	const seconds = positive(field, value);
+	if (seconds <= MAX_DURATION) return seconds;
+	throw new InvalidInputError(
+		`${field} ${seconds} is longer than any model allows`,
+		`Write at most ${MAX_DURATION} seconds; the maximum varies by model between 4 and ${MAX_DURATION}.`,
+	);
+}
+
+export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): T {
+	const found = allowed.find((candidate) => String(candidate) === String(value));
+	if (found !== undefined) return found;
+	throw new InvalidInputError(
+		`${field} "${String(value)}" is not available`,
+		`Choose one of ${allowed.join(', ')}.`,
+	);
+}
+
+/** The id of a generation: any text but what a path would take for a folder. */
+export function generationId(field: string, value: unknown): string {
+	const id = requiredText(field, value);
+	if (!/^\.{1,2}$/.test(id)) return id;
+	throw new InvalidInputError(
+		`${field} "${id}" is not the id of a generation`,
+		'Use the id that Image Generation or Video Generation handed on.',
+	);
+}
+
+/**
+ * A URL that the service is to fetch: https (spec 4.1). Plain http is let through to this machine only, as browsers
+ * do, for a service that runs here.
+ */
+export function fetchableUrl(field: string, value: unknown): string {
+	const text = requiredText(field, value);
+	if (isFetchable(text)) return text;
+	throw new InvalidInputError(
+		`${field} "${shortened(text)}" is not an https:// URL`,
+		'The service fetches reference inputs itself, over https only. A picture that is not on the web goes into Reference Inputs of Image Generation, from the source Binary Field.',
+	);
+}
+
+/** URLs given as an array, or as a text with commas or line breaks between them. */
+export function fetchableUrls(field: string, value: unknown): string[] {
+	const parts = Array.isArray(value) ? value : String(value).split(/[,\n]/);
+	return parts
+		.filter((part) => String(part).trim() !== '')
+		.map((part, index) => fetchableUrl(`${field} ${index + 1}`, part));
+}
+
+const DATA_URI_HEAD = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[^;,]+)*;base64,$/;
+
+/** A base64 data URI of at most 4.5 MB decoded. */
+export function dataUri(field: string, value: unknown): string {
+	const text = requiredText(field, value);
+	const start = text.indexOf(',') + 1;
+	const encoded = text
+		.slice(start)
+		.replace(/\s/g, '')
+		.replace(/={1,2}$/, '');
+	// The data are searched for what must not be in them: to match megabytes as a whole exhausts the stack.
+	if (
+		!DATA_URI_HEAD.test(text.slice(0, start)) ||
+		encoded === '' ||
+		/[^A-Za-z0-9+/]/.test(encoded)
+	) {
+		throw new InvalidInputError(
+			`${field} is not a base64 data URI`,
+			'It has to look like data:image/png;base64,iVBORw0… For a file of an earlier step choose the source Binary Field.',
+		);
+	}
+	inlineSize(field, Math.floor((encoded.length * 3) / 4));
+	return text;
+}
+
+/** @param bytes decoded size of an inline input */
+export function inlineSize(field: string, bytes: number): void {
+	if (bytes <= MAX_INLINE_BYTES) return;
+	// Rounded up: what is a byte too large must not read as if it fitted.
+	const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1);
+	throw new InvalidInputError(
+		`${field} is too large: ${megabytes} MB`,
+		'An inline input may hold 4.5 MB. Make the file smaller, or put it where the service can fetch it and choose the source URL.',
+	);
+}
+
+function numeric(value: unknown): number {
+	if (typeof value === 'number') return value;
+	return typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN;
+}
+
+function isFetchable(text: string): boolean {
+	// Parsing alone would mend what others do not, such as slashes.
+	if (!/^https?:\/\/[^\s/\\]/i.test(text)) return false;
+	try {
+		const { protocol, hostname } = new URL(text);
+		if (protocol === 'https:') return true;
+		return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+	} catch {
+		return false;
+	}
+}
+
+function shortened(text: string): string {
+	return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

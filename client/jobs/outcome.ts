@@ -1,0 +1,82 @@
+import { CancelledError, GenerationError, sentences, type KnownGeneration } from '../wire/errors';
+import type { Generation, GenerationItem } from '../wire/generation';
+
+/** What became of one job. `output` is what the pipeline's `finish` made of a completed generation. */
+export type Outcome<T> =
+	| { kind: 'done'; generation: GenerationItem; output: T | null }
+	| { kind: 'error'; error: GenerationError }
+	/** The step ended before the job did; its generation, if it came to one, goes on at the service. */
+	| { kind: 'stopped'; generation: KnownGeneration | null };
+
+/** The service gave up on a generation, and gave the credits back (spec 3). */
+export function failedGeneration({ item, failureReason }: Generation): GenerationError {
+	return new GenerationError({
+		title: sentences('The generation failed', failureReason).replace(/\.$/, ''),
+		description: `The credits for generation ${item.id} were refunded automatically. Change the prompt or the model, or try again.`,
+		code: 'generation_failed',
+		charge: 'refunded',
+		generation: item,
+	});
+}
+
+/** A generation did not end in time. It is paid for and goes on. */
+export function timedOutGeneration({ item }: Generation, timeoutMs: number): GenerationError {
+	return new GenerationError({
+		title: `The generation did not finish within ${timeoutMs / 1000} s`,
+		description: `Generation ${item.id} is still ${item.status}; it is paid for and goes on. Fetch it with Wait for Completion, raise the timeout, or set On Timeout to Continue. Retry On Fail, and Retry in the list of executions, take it up without paying again.`,
+		code: 'timeout',
+		charge: 'paid',
+		generation: item,
+	});
+}
+
+/** An item that was not sent because the service refused an earlier one in a way that would hit this one too. */
+export function notSent(cause: GenerationError, itemIndex: number): GenerationError {
+	return cause.with({
+		title: `Not sent: ${cause.message} (item ${itemIndex})`,
+		description: sentences('Nothing was charged for this item', cause.description),
+		retry: 'never',
+	});
+}
+
+/** Any error of a job as one that says what is known of its generation. Programming errors are not hidden, only carried. */
+export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
+	const known =
+		error instanceof GenerationError
+			? error
+			: new GenerationError({
+					title: error instanceof Error ? error.message : String(error),
+					description: '',
+					code: 'unexpected_error',
+				});
+	if (generation === null || known.generation !== null) return known;
+	// One that has been seen exists, whatever a later answer says.
+	if (known.code === 'generation_not_found' && generation.status === undefined) {
+		return known.with({ title: `Generation ${generation.id} does not exist` });
+	}
+	return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });
+}
+
+/** The outcome of a job that threw. */
+export function thrownOutcome<T>(error: unknown, generation: KnownGeneration | null): Outcome<T> {
+	if (error instanceof CancelledError) return { kind: 'stopped', generation };
+	return { kind: 'error', error: errorOfJob(error, generation) };
+}
+
+/** Every generation that a step has paid for and that has not been refunded, as far as its outcomes tell. */
+export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGeneration[] {
+	return outcomes.flatMap((outcome) => {
+		if (outcome.kind === 'error') {
+			const { charge, generation } = outcome.error;
+			return generation && charge === 'paid' ? [generation] : [];
+		}
+		return outcome.generation && outcome.generation.status !== 'failed' ? [outcome.generation] : [];
+	});
+}
+
+/** The items of which nobody knows whether they were charged: the answers to their requests were lost. */
+export function uncertainItems(outcomes: Array<Outcome<unknown>>): number[] {
+	return outcomes.flatMap((outcome, itemIndex) =>
+		outcome.kind === 'error' && outcome.error.charge === 'unknown' ? [itemIndex] : [],
+	);
+}

@@ -1,0 +1,150 @@
+import { errorRow, type RetryRule } from './error-table';
+import type { GenerationItem } from './generation';
+import type { ServiceResponse } from '../basics/ports';
+
+/**
+ * What an error means for the account's credits: nothing was charged; a charge was given back; a generation is paid
+ * for and exists; or the answer to a creating request was lost, so nobody here knows.
+ */
+export type Charge = 'none' | 'refunded' | 'paid' | 'unknown';
+
+export interface GenerationErrorFields {
+	/** What happened, for a person. */
+	title: string;
+	/** What to do next. */
+	description: string;
+	/** The service's code (spec 7), or one of ours for what the service has no code for. */
+	code: string;
+	/** The service's own words, where it had any. */
+	said?: string | null;
+	/** HTTP status, `null` where no answer came. */
+	status?: number | null;
+	charge?: Charge;
+	retry?: RetryRule;
+	stopsSubmitting?: boolean;
+	/** The generation that this is about, where one exists. */
+	generation?: KnownGeneration | null;
+}
+
+/** A generation of which at least the id is known. */
+export type KnownGeneration = Pick<GenerationItem, 'id'> & Partial<GenerationItem>;
+
+/** Everything that can go wrong with one item or request, in one shape. */
+export class GenerationError extends Error {
+	readonly code: string;
+	readonly description: string;
+	readonly said: string | null;
+	readonly status: number | null;
+	readonly charge: Charge;
+	readonly retry: RetryRule;
+	readonly stopsSubmitting: boolean;
+	readonly generation: KnownGeneration | null;
+
+	constructor(fields: GenerationErrorFields) {
+		super(fields.title);
+		this.name = 'GenerationError';
+		this.code = fields.code;
+		this.description = fields.description;
+		this.said = fields.said ?? null;
+		this.status = fields.status ?? null;
+		this.charge = fields.charge ?? 'none';
+		this.retry = fields.retry ?? 'never';
+		this.stopsSubmitting = fields.stopsSubmitting ?? false;
+		this.generation = fields.generation ?? null;
+	}
+
+	/** The same error with some of its fields replaced. */
+	with(changes: Partial<GenerationErrorFields>): GenerationError {
+		return new GenerationError({ ...this, title: this.message, ...changes });
+	}
+}
+
+/** Bad input, found before anything was sent or paid. */
+export class InvalidInputError extends GenerationError {
+	constructor(title: string, description: string) {
+		super({ title, description, code: 'invalid_input' });
+		this.name = 'InvalidInputError';
+	}
+}
+
+/** The user stopped the execution, or it timed out: nothing is sent any more. */
+export class CancelledError extends Error {
+	constructor() {
+		super('The execution was stopped');
+		this.name = 'CancelledError';
+	}
+}
+
+/** What the service's own error body says (spec 2.5 and the alternate forms of spec 7). */
+interface ServiceErrorBody {
+	code: string | null;
+	message: string | null;
+	param: string | null;
+	/** Whether it has the code and the type that spec 2.5 promises. Gateways have errors of a similar form. */
+	complete: boolean;
+}
+
+/**
+ * Turns an answer that is no success into an error (spec 7).
+ *
+ * @param charging whether the request could have charged credits. A 5xx without the service's own body then leaves
+ * open whether it did; with it, the service says that nothing was created.
+ */
+export function errorFromResponse(response: ServiceResponse, charging: boolean): GenerationError {
+	const { status } = response;
+	const own = readErrorBody(response.body);
+	const row = errorRow(own?.code ?? null, status);
+	const uncertain = charging && status >= 500 && !own?.complete;
+	return new GenerationError({
+		title: row.title,
+		description: sentences(
+			own?.message && `The service says: ${own.message}`,
+			own?.param && `Parameter: ${own.param}.`,
+			own === null &&
+				'The answer was not the service’s own, but that of something on the way to it.',
+			row.advice,
+		),
+		said: own?.message,
+		code: own?.code ?? `http_${status}`,
+		status,
+		charge: uncertain ? 'unknown' : 'none',
+		retry: row.retry,
+		stopsSubmitting: row.stopsSubmitting,
+	});
+}
+
+/** A 2xx answer that holds no generation. After a creating request nobody knows whether credits were charged. */
+export function unreadableAnswer(response: ServiceResponse, charging: boolean): GenerationError {
+	return new GenerationError({
+		title: 'The answer of the service could not be read',
+		description:
+			'It was not of the form that the interface promises. Check the base address in the credential.',
+		code: 'unreadable_answer',
+		status: response.status,
+		charge: charging ? 'unknown' : 'none',
+	});
+}
+
+/** The service's own error body, or `null` where the body is something else (HTML, empty, foreign JSON). */
+function readErrorBody(body: unknown): ServiceErrorBody | null {
+	const error = body && typeof body === 'object' ? (body as { error?: unknown }).error : undefined;
+	if (!error || typeof error !== 'object') return null;
+	const { code, type, message, param } = error as Record<string, unknown>;
+	// One stated form has the HTTP status as `code`, and the code in `type`.
+	const named = [code, type].find((value) => typeof value === 'string' && value !== '');
+	if (named === undefined && typeof message !== 'string') return null;
+	return {
+		code: (named as string | undefined) ?? null,
+		message: typeof message === 'string' ? message : null,
+		param: typeof param === 'string' ? param : null,
+		complete: typeof code === 'string' && typeof type === 'string',
+	};
+}
+
+/** Joins what there is to say, and leaves out what there is not. */
+export function sentences(...parts: Array<string | false | null | undefined>): string {
+	return parts
+		.filter((part): part is string => typeof part === 'string' && part !== '')
+		.map((part) => (/[.!?]$/.test(part) ? part : `${part}.`))
+		.join(' ');
+}

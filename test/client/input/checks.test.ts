@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+
+import {
+	aspectRatio,
+	duration,
+	FRAME_RATES,
+	generationId,
+	INPUT_TYPES,
+	integer,
+	number,
+	oneOf,
+	plainText,
+	positive,
+	requiredText,
+	RESOLUTIONS,
+	size,
+} from '../../../client/input/checks';
+import { InvalidInputError } from '../../../client/wire/errors';
+import { accepted, anything, expectRefused } from '../../support/checks';
+
+describe('a text', () => {
+	it.each([
+		[' A cat ', ' A cat '],
+		[7, '7'],
+		[true, 'true'],
+		[['a', 'b'], 'a,b'],
+		['[object Object]', '[object Object]'],
+		[null, ''],
+	])('is what is given, written out: %j', (value, written) => {
+		expect(plainText('Prompt', value)).toBe(written);
+	});
+
+	it.each([[{}], [{ text: 'A cat' }], [['A cat', { a: 1 }]]])('is no object: %j', (value) => {
+		expectRefused(plainText, value);
+		expectRefused(requiredText, value);
+	});
+});
+
+describe('a required text', () => {
+	it('comes without the space around it', () => {
+		expect(requiredText('Prompt', '  A cat\n')).toBe('A cat');
+		expect(requiredText('ID', 12)).toBe('12');
+		expect(requiredText('ID', 0)).toBe('0');
+	});
+
+	it.each([[''], [' \n\t '], [undefined], [null]])(
+		'is refused where there is none: %j',
+		(value) => {
+			expectRefused(requiredText, value);
+		},
+	);
+});
+
+describe('a size', () => {
+	it.each(['1024x1024', '1x1', ' 1280x720 '])('is accepted: %s', (text) => {
+		expect(size('Size', text)).toBe(text.trim());
+	});
+
+	it.each([
+		'',
+		'1024',
+		'1024x',
+		'x1024',
+		'0x10',
+		'1024X1024',
+		'1024×1024',
+		'-1x5',
+		'1.5x2',
+		'1024x1024x3',
+		'1024 x 1024',
+		'01x1',
+		'auto',
+		null,
+		1024,
+	])('is refused: %s', (value) => {
+		expectRefused(size, value);
+	});
+
+	it('is never anything but two whole numbers above 0 with an x between', () => {
+		fc.assert(
+			fc.property(anything, (value) => {
+				const text = accepted(() => size('Size', value));
+				if (text !== undefined) expect(text).toMatch(/^[1-9][0-9]*x[1-9][0-9]*$/);
+			}),
+		);
+	});
+});
+
+describe('an aspect ratio', () => {
+	it.each(['16:9', '1:1', ' 9:16 '])('is accepted: %s', (text) => {
+		expect(aspectRatio('Aspect Ratio', text)).toBe(text.trim());
+	});
+
+	it.each(['', '16', '16/9', '0:1', '16:9:1', '1.85:1', 'x:y', null])('is refused: %s', (value) => {
+		expectRefused(aspectRatio, value);
+	});
+});
+
+describe('a whole number', () => {
+	it.each([
+		[0, 0],
+		[-7, -7],
+		['42', 42],
+		[' 42 ', 42],
+		[2 ** 53 - 1, 2 ** 53 - 1],
+	])('is accepted: %j', (value, read) => {
+		expect(integer('Seed', value)).toBe(read);
+	});
+
+	it.each([
+		1.5,
+		'1.5',
+		'',
+		' ',
+		'seven',
+		'7 cats',
+		null,
+		undefined,
+		true,
+		NaN,
+		Infinity,
+		2 ** 53,
+		[],
+	])('is refused: %j', (value) => {
+		expectRefused(integer, value);
+	});
+});
+
+describe('a number', () => {
+	it.each([
+		[0, 0],
+		[-1.5, -1.5],
+		['2.5', 2.5],
+	])('is accepted: %j', (value, read) => {
+		expect(number('Number', value)).toBe(read);
+	});
+
+	it.each(['', 'many', null, undefined, true, NaN, Infinity, '1,5', {}])(
+		'is refused: %j',
+		(value) => {
+			expectRefused(number, value);
+		},
+	);
+});
+
+describe('a positive number', () => {
+	it('is above 0, or at least what it has to be', () => {
+		expect(positive('Timeout', '0.5')).toBe(0.5);
+		expect(positive('Max Concurrent', 1, 1)).toBe(1);
+	});
+
+	it.each([0, -1, '0', '', NaN, Infinity, null, 'soon'])('is refused: %j', (value) => {
+		expectRefused(positive, value);
+	});
+
+	it('below its least is refused, and the error says which that is', () => {
+		expect(() => positive('Max Concurrent', 0.5, 1)).toThrow('not a number of at least 1');
+		expect(() => positive('Timeout', 0)).toThrow('not a number above 0');
+	});
+});
+
+describe('the duration of a video', () => {
+	it.each([0.5, 4, '4', 10])('is accepted: %j', (value) => {
+		expect(duration('Duration', value)).toBe(Number(value));
+	});
+
+	it.each([0, -4, 10.01, 11, '', 'long', NaN, null])('is refused: %j', (value) => {
+		expectRefused(duration, value);
+	});
+
+	it('is never longer than any model allows', () => {
+		fc.assert(
+			fc.property(anything, (value) => {
+				const seconds = accepted(() => duration('Duration', value)) ?? 1;
+				expect(seconds > 0 && seconds <= 10).toBe(true);
+			}),
+		);
+	});
+});
+
+describe('a choice', () => {
+	it('is what is allowed, in the form that is sent', () => {
+		expect(RESOLUTIONS.map((text) => oneOf('Resolution', text, RESOLUTIONS))).toEqual([
+			'480p',
+			'720p',
+			'1080p',
+		]);
+		expect([12, '24', 30].map((rate) => oneOf('FPS', rate, FRAME_RATES))).toEqual([12, 24, 30]);
+		expect(INPUT_TYPES).toEqual(['image', 'video', 'audio']);
+	});
+
+	it.each(['', '720', '4k', 25, null, undefined])('is refused: %j', (value) => {
+		expectRefused((field, given) => oneOf(field, given, [...RESOLUTIONS, ...FRAME_RATES]), value);
+	});
+
+	it('that is refused says what there is to choose from', () => {
+		const thrown = accepted(() => oneOf('FPS', 30, FRAME_RATES));
+		expect(thrown).toBe(30);
+		try {
+			oneOf('FPS', 25, FRAME_RATES);
+		} catch (error) {
+			expect((error as InvalidInputError).description).toBe('Choose one of 12, 24, 30.');
+		}
+		expect.assertions(2);
+	});
+});
+
+describe('the id of a generation', () => {
+	it.each(['7f9c24e8-3b1a', ' 7f9c24e8-3b1a ', 'a/b', '...', 'a.b'])('may be %j', (id) => {
+		expect(generationId('Generation ID', id)).toBe(id.trim());
+	});
+
+	it.each(['.', '..', '', ' '])('may not be %j', (id) => {
+		expect(() => generationId('Generation ID', id)).toThrow(InvalidInputError);
+	});
+});

@@ -1,0 +1,155 @@
+import { CancelledError, GenerationError } from '../../../client/wire/errors';
+import { readGeneration, type Generation } from '../../../client/wire/generation';
+import {
+	errorOfJob,
+	failedGeneration,
+	notSent,
+	paidGenerations,
+	thrownOutcome,
+	timedOutGeneration,
+	type Outcome,
+} from '../../../client/jobs/outcome';
+import { wireGeneration, type WireFields } from '../../support/answers';
+
+function generation(fields: WireFields = {}): Generation {
+	const read = readGeneration(wireGeneration({ id: 'x', ...fields }), 0);
+	if (read === null) throw new Error('Not read');
+	return read;
+}
+
+const broken = new GenerationError({ title: 'Broken', description: 'Mend it.', code: 'broken' });
+
+describe('a generation that failed', () => {
+	it('names the reason, the id, and that the credits came back', () => {
+		const failed = generation({ status: 'failed', error: { message: 'Out of paint.' } });
+		const error = failedGeneration(failed);
+		expect(error).toMatchObject({
+			message: 'The generation failed. Out of paint',
+			code: 'generation_failed',
+			charge: 'refunded',
+			retry: 'never',
+			generation: failed.item,
+		});
+		expect(error.description).toMatch(/generation x were refunded/);
+	});
+
+	it('without a reason just failed', () => {
+		expect(failedGeneration(generation({ status: 'failed' })).message).toBe(
+			'The generation failed',
+		);
+	});
+});
+
+describe('a generation that is not ready in time', () => {
+	it('is paid for and goes on, and the error says how to come to it', () => {
+		const late = generation({ status: 'processing' });
+		const error = timedOutGeneration(late, 90_000);
+		expect(error).toMatchObject({
+			message: 'The generation did not finish within 90 s',
+			code: 'timeout',
+			charge: 'paid',
+			generation: late.item,
+		});
+		expect(error.description).toMatch(
+			/Generation x is still processing.*Wait for Completion.*without paying/,
+		);
+	});
+});
+
+describe('an item that was not sent', () => {
+	it('names the cause and its item, and that nothing was charged', () => {
+		const cause = broken.with({ status: 402, retry: 'backoff', stopsSubmitting: true });
+		expect(notSent(cause, 4)).toMatchObject({
+			message: 'Not sent: Broken (item 4)',
+			description: 'Nothing was charged for this item. Mend it.',
+			code: 'broken',
+			status: 402,
+			charge: 'none',
+			retry: 'never',
+		});
+	});
+});
+
+describe('the error of a job', () => {
+	it('is the one that was thrown where there is no generation', () => {
+		expect(errorOfJob(broken, null)).toBe(broken);
+	});
+
+	it('carries the generation, which is paid for', () => {
+		const { item } = generation();
+		expect(errorOfJob(broken, item)).toMatchObject({ generation: item, charge: 'paid' });
+	});
+
+	it('keeps what it knows itself of generation and charge', () => {
+		const refunded = failedGeneration(generation({ id: 'own' }));
+		expect(errorOfJob(refunded, { id: 'other' })).toBe(refunded);
+		const uncertain = broken.with({ charge: 'unknown' });
+		expect(errorOfJob(uncertain, { id: 'x' }).charge).toBe('unknown');
+	});
+
+	it('names the id of a generation that does not exist, and claims no payment', () => {
+		const missing = broken.with({ code: 'generation_not_found' });
+		expect(errorOfJob(missing, { id: 'x' })).toMatchObject({
+			message: 'Generation x does not exist',
+			charge: 'none',
+			generation: null,
+		});
+	});
+
+	it('names a generation that has been seen, even where it is said not to exist', () => {
+		const missing = broken.with({ code: 'generation_not_found' });
+		const { item } = generation();
+		expect(errorOfJob(missing, item)).toMatchObject({ generation: item, charge: 'paid' });
+	});
+
+	it.each([
+		[new TypeError('A mistake of ours'), 'A mistake of ours'],
+		['a text', 'a text'],
+		[undefined, 'undefined'],
+	])('carries what nobody expected: %s', (thrown, message) => {
+		const error = errorOfJob(thrown, { id: 'x' });
+		expect(error).toMatchObject({ message, code: 'unexpected_error', charge: 'paid' });
+	});
+});
+
+describe('the outcome of a job that threw', () => {
+	it('after a stop is no error, and keeps the generation', () => {
+		expect(thrownOutcome(new CancelledError(), { id: 'x' })).toEqual({
+			kind: 'stopped',
+			generation: { id: 'x' },
+		});
+	});
+
+	it('else is the error', () => {
+		expect(thrownOutcome(broken, null)).toEqual({ kind: 'error', error: broken });
+	});
+});
+
+describe('the generations that are paid for', () => {
+	it('are all that exist and were not refunded', () => {
+		const done = (id: string, status: string): Outcome<string> => ({
+			kind: 'done',
+			generation: generation({ id, status }).item,
+			output: null,
+		});
+		const outcomes: Array<Outcome<string>> = [
+			done('finished', 'completed'),
+			done('running', 'processing'),
+			done('refunded', 'failed'),
+			{ kind: 'stopped', generation: { id: 'left', status: 'pending' } },
+			{ kind: 'stopped', generation: { id: 'known by id only' } },
+			{ kind: 'stopped', generation: null },
+			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }), 1) },
+			{ kind: 'error', error: failedGeneration(generation({ id: 'failed' })) },
+			{ kind: 'error', error: broken },
+			{ kind: 'error', error: broken.with({ charge: 'unknown' }) },
+		];
+		expect(paidGenerations(outcomes).map(({ id }) => id)).toEqual([
+			'finished',
+			'running',
+			'left',
+			'known by id only',
+			'late',
+		]);
+	});
+});

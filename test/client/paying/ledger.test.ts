@@ -1,0 +1,167 @@
+import { GenerationError } from '../../../client/wire/errors';
+import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { Ledger, uncertainCharge, type LedgerEntry } from '../../../client/paying/ledger';
+import { wireGeneration } from '../../support/answers';
+
+const request = { type: 'image', body: { model: 'm', prompt: 'A cat' } } as const;
+
+function generation(id: string, status: string): Generation {
+	const read = readGeneration(wireGeneration({ id, status }), 0);
+	if (read === null) throw new Error('Not read');
+	return read;
+}
+
+describe('the ledger', () => {
+	it('has one key for the same request of the same item of the same run', () => {
+		const key = new Ledger({}, 0).key(3, request);
+		const same = JSON.parse(JSON.stringify(request)) as typeof request;
+		expect(new Ledger({}, 0).key(3, same)).toBe(key);
+	});
+
+	it.each([
+		['another item', new Ledger({}, 0).key(4, request)],
+		['another run, as of a loop', new Ledger({}, 1).key(3, request)],
+		['a changed prompt', new Ledger({}, 0).key(3, { ...request, body: { prompt: 'A dog' } })],
+		['another kind of output', new Ledger({}, 0).key(3, { ...request, type: 'video' })],
+	])('has another key for %s', (_, other) => {
+		expect(other).not.toBe(new Ledger({}, 0).key(3, request));
+	});
+
+	it('never holds the prompt: it is kept with the execution', () => {
+		expect(new Ledger({}, 0).key(0, request, 'A cat')).not.toContain('cat');
+	});
+
+	describe('of an earlier try', () => {
+		const other = { ...request, body: { model: 'm', prompt: 'A cat', seed: 7 } };
+		const kept: Record<string, LedgerEntry> = {};
+		const made = new Ledger(kept, 0).key(3, request, 'recipe');
+		const later = () => new Ledger(kept, 0);
+		beforeEach(() => (kept[made] = { id: 'x', status: 'pending' }));
+
+		it('knows a request again that came out differently of the same recipe', () => {
+			expect(later().key(3, other, 'recipe')).toBe(made);
+			kept[made] = {};
+			expect(later().key(3, other, 'recipe')).toBe(made);
+		});
+
+		it('knows a request again that another recipe, or an unknown one, came to', () => {
+			expect(later().key(3, request, 'another recipe')).toBe(made);
+			expect(later().key(3, request)).toBe(made);
+		});
+
+		it('has another key where both are others, for another item and another run', () => {
+			expect(later().key(3, other, 'another recipe')).not.toBe(made);
+			expect(later().key(3, other)).not.toBe(made);
+			expect(later().key(4, other, 'recipe')).not.toBe(made);
+			expect(new Ledger(kept, 1).key(3, other, 'recipe')).not.toBe(made);
+		});
+
+		it('has another key where that generation has failed, or was never sent', () => {
+			kept[made] = { id: 'x', status: 'failed' };
+			expect(later().key(3, other, 'recipe')).not.toBe(made);
+			kept[made] = {};
+			const ledger = later();
+			ledger.withdraw(made);
+			expect(ledger.key(3, other, 'recipe')).not.toBe(made);
+		});
+	});
+
+	it('knows nothing at first', () => {
+		const ledger = new Ledger({}, 0);
+		expect([ledger.find('key'), ledger.isOpen('key')]).toEqual([undefined, false]);
+	});
+
+	it('knows all that its run has paid for, and nothing of other runs', () => {
+		const kept: Record<string, LedgerEntry> = {
+			'0:0:a': { id: 'x', status: 'completed' },
+			'0:0:b': { id: 'y' },
+			'0:1:c': { id: 'z', status: 'failed' },
+			'0:2:d': {},
+			'1:0:a': { id: 'other', status: 'completed' },
+			'10:0:a': { id: 'other too', status: 'completed' },
+		};
+		expect(new Ledger(kept, 0).paid()).toEqual([{ id: 'x', status: 'completed' }, { id: 'y' }]);
+	});
+
+	it('writes each step at once into the object that n8n keeps', () => {
+		const kept: Record<string, LedgerEntry> = {};
+		const ledger = new Ledger(kept, 0);
+		ledger.intend('key');
+		expect([kept, ledger.isOpen('key')]).toEqual([{ key: {} }, true]);
+		ledger.record('key', generation('x', 'pending'));
+		expect([kept, ledger.isOpen('key')]).toEqual([{ key: { id: 'x', status: 'pending' } }, false]);
+		ledger.record('key', generation('x', 'completed'));
+		expect(kept).toEqual({ key: { id: 'x', status: 'completed' } });
+		ledger.withdraw('key');
+		expect([kept, ledger.isOpen('key')]).toEqual([{}, false]);
+	});
+
+	it('knows what an item has paid for, also while its request is not built', () => {
+		const ledger = new Ledger({}, 0);
+		const [cat, dog] = ['cat', 'dog'].map((prompt) =>
+			ledger.key(1, { type: 'image', body: { prompt } }),
+		);
+		expect(ledger.paidBy(1, null)).toBeNull();
+		ledger.record(cat, generation('x', 'processing'));
+		ledger.record(dog, generation('y', 'pending'));
+		expect(ledger.paidBy(1, cat)).toEqual({ id: 'x', status: 'processing' });
+		expect(ledger.paidBy(1, null)).toEqual({ id: 'y', status: 'pending' });
+		ledger.record(dog, generation('y', 'failed'));
+		expect(ledger.paidBy(1, dog)).toBeNull();
+		expect(ledger.paidBy(1, null)).toEqual({ id: 'x', status: 'processing' });
+	});
+
+	it('never takes what another item or run has paid for', () => {
+		const kept: Record<string, LedgerEntry> = {};
+		const ledger = new Ledger(kept, 0);
+		ledger.record(ledger.key(11, request), generation('x', 'pending'));
+		for (const other of [0, 1, 111]) expect(ledger.paidBy(other, null)).toBeNull();
+		expect(new Ledger(kept, 1).paidBy(11, null)).toBeNull();
+		ledger.intend('0:2:open');
+		expect(ledger.paidBy(2, null)).toBeNull();
+	});
+
+	it('survives being stored: another one over the same object knows what it knew', () => {
+		const kept: Record<string, LedgerEntry> = {};
+		const before = new Ledger(kept, 0);
+		before.intend('open');
+		before.record('made', generation('x', 'processing'));
+		const after = new Ledger(JSON.parse(JSON.stringify(kept)) as typeof kept, 0);
+		expect(after.isOpen('open')).toBe(true);
+		expect(after.find('made')).toEqual({ id: 'x', status: 'processing' });
+	});
+});
+
+describe('an uncertain charge', () => {
+	it('says what happened to the request, and what to do', () => {
+		const cause = new GenerationError({
+			title: 'The service failed to answer',
+			description: '',
+			code: 'http_502',
+			status: 502,
+			charge: 'unknown',
+			retry: 'backoff',
+		});
+		const error = uncertainCharge(cause);
+		expect(error).toMatchObject({
+			code: 'uncertain_charge',
+			status: 502,
+			charge: 'unknown',
+			retry: 'never',
+		});
+		expect(error.message).toContain('may have been charged');
+		expect(error.description).toMatch(/^The service failed to answer\. HTTP 502\. /);
+		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
+	});
+
+	it('of an earlier try says that', () => {
+		const error = uncertainCharge(null);
+		expect(error).toMatchObject({ status: null, charge: 'unknown' });
+		expect(error.description).toMatch(/^It was sent in an earlier try of this step\. /);
+	});
+
+	it('of a broken connection has no status to name', () => {
+		const cause = new GenerationError({ title: 'Broke', description: '', code: 'x' });
+		expect(uncertainCharge(cause).description).not.toContain('HTTP');
+	});
+});

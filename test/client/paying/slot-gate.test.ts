@@ -1,0 +1,256 @@
+import fc from 'fast-check';
+
+import { CancelledError, errorFromResponse, GenerationError } from '../../../client/wire/errors';
+import { SlotGate } from '../../../client/paying/slot-gate';
+import { noSlot, refusal } from '../../support/answers';
+import { VirtualTime } from '../../support/virtual-time';
+
+const HOUR = 3_600_000;
+const refusedNow = () => errorFromResponse(noSlot(12, 10), true);
+
+/** A gate, and a service behind it that has `free()` slots, which each request that passes takes. */
+function gated(free: () => number, latencyMs = 0) {
+	const time = new VirtualTime(0);
+	const stop = new AbortController();
+	const gate = new SlotGate({ clock: time, random: () => 0, signal: stop.signal });
+	let taken = 0;
+	const asked: Array<{ item: number; at: number }> = [];
+	const passed: Array<{ item: number; at: number }> = [];
+	const pass = async (item: number, timeoutMs = HOUR) =>
+		await gate.pass(async () => {
+			asked.push({ item, at: time.now() });
+			const made = taken < free();
+			if (made) {
+				taken++;
+				passed.push({ item, at: time.now() });
+			}
+			await time.sleep(latencyMs);
+			if (!made) throw refusedNow();
+			return item;
+		}, timeoutMs);
+	/** One of the generations that have passed ends. */
+	const end = () => {
+		taken--;
+		gate.release();
+	};
+	return { time, stop, gate, pass, end, asked, passed };
+}
+
+function timesOf(entries: Array<{ at: number }>): number[] {
+	return entries.map(({ at }) => at);
+}
+
+function itemsOf(entries: Array<{ item: number }>): number[] {
+	return entries.map(({ item }) => item);
+}
+
+describe('while the service has slots', () => {
+	it('nobody waits for anybody', async () => {
+		const time = new VirtualTime(0);
+		const { signal } = new AbortController();
+		const gate = new SlotGate({ clock: time, random: () => 0, signal });
+		const create = async () => {
+			await time.sleep(100);
+			return time.now();
+		};
+		const made = Array.from({ length: 5 }, async () => await gate.pass(create, HOUR));
+		expect(await time.run(Promise.all(made))).toEqual([100, 100, 100, 100, 100]);
+		expect(gate.waitedMs).toBe(0);
+	});
+
+	it('an error is handed on as it is', async () => {
+		const { time, gate } = gated(() => 1);
+		const error = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
+		const task = gate.pass(async () => await Promise.reject(error), HOUR);
+		await expect(time.run(task)).rejects.toBe(error);
+	});
+
+	it('the daily limit of a connected app is no slot to wait for', async () => {
+		const { time, gate } = gated(() => 1);
+		let asked = 0;
+		const task = gate.pass(async () => {
+			asked++;
+			throw errorFromResponse(refusal(429, 'CONNECTION_LIMIT_REACHED'), true);
+		}, HOUR);
+		await expect(time.run(task)).rejects.toMatchObject({ code: 'CONNECTION_LIMIT_REACHED' });
+		expect([asked, time.now()]).toEqual([1, 0]);
+	});
+});
+
+describe('a creating request that found no slot', () => {
+	it('is tried again in the very moment when one of our own generations ends', async () => {
+		const { time, pass, end, asked } = gated(() => 1);
+		await time.run(pass(0));
+		time.at(700, end);
+		expect(await time.run(pass(1))).toBe(1);
+		expect(timesOf(asked)).toEqual([0, 0, 700]);
+	});
+
+	it('is tried again with growing pauses where none of our own ends', async () => {
+		let free = 0;
+		const { time, pass, asked } = gated(() => free);
+		time.at(200_000, () => (free = 1));
+		await time.run(pass(0));
+		const pauses = timesOf(asked)
+			.slice(1)
+			.map((at, index) => at - asked[index].at);
+		expect(pauses.slice(0, 3)).toEqual([1000, 2000, 4000]);
+		expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1000);
+		expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
+	});
+
+	it('comes through at the latest half a minute after there is a slot', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.nat(100_000), async (freeAt) => {
+				const { time, pass } = gated(() => (time.now() >= freeAt ? 1 : 0));
+				await time.run(pass(0));
+				expect(time.now() - freeAt).toBeLessThanOrEqual(30_000);
+			}),
+			{ numRuns: 30 },
+		);
+	});
+
+	it('is given up only after its timeout, and then says how many were running and allowed', async () => {
+		const { time, pass, asked } = gated(() => 0);
+		const error: unknown = await time.run(pass(0, 60_000).catch((thrown: unknown) => thrown));
+		expect(error).toBeInstanceOf(GenerationError);
+		expect(error).toMatchObject({
+			code: 'CONCURRENCY_LIMIT_REACHED',
+			status: 429,
+			charge: 'none',
+			retry: 'never',
+		});
+		expect((error as GenerationError).description).toMatch(
+			/within 60 s.*nothing was charged.*12 generations are running, and the plan allows 10/,
+		);
+		expect(time.now()).toBe(60_000);
+		expect(asked.length).toBeGreaterThan(4);
+	});
+
+	it('is given up later where another item has gained a slot meanwhile', async () => {
+		const { time, pass } = gated(() => (time.now() >= 50_000 ? 1 : 0));
+		const others = Promise.allSettled([pass(0, 60_000), pass(1, 60_000)]);
+		const [first, second] = await time.run(others);
+		expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
+		expect(time.now()).toBeGreaterThanOrEqual(110_000);
+	});
+
+	it('waits no longer once the step ends, and nothing is sent after it', async () => {
+		const { time, stop, pass, asked } = gated(() => 0);
+		time.at(10_000, () => stop.abort());
+		const ended = await time.run(Promise.allSettled([pass(0), pass(1), pass(2)]));
+		for (const { status, ...rest } of ended) {
+			expect(status).toBe('rejected');
+			expect(rest).toMatchObject({ reason: expect.any(CancelledError) as CancelledError });
+		}
+		expect(time.now()).toBe(10_000);
+		expect(Math.max(...timesOf(asked))).toBeLessThan(10_000);
+	});
+
+	it('does not keep others from their turn when it fails for good', async () => {
+		let free = 0;
+		const { time, gate, pass, passed } = gated(() => free);
+		const lost = gate.pass(async () => {
+			if (free === 0) throw refusedNow();
+			throw new TypeError('A mistake of ours');
+		}, HOUR);
+		time.at(5000, () => (free = 1));
+		const [failed] = await time.run(Promise.allSettled([lost, pass(1)]));
+		expect(failed.status).toBe('rejected');
+		expect(itemsOf(passed)).toEqual([1]);
+	});
+
+	it('asks more often the longer there has been none, though not more often than one polls', async () => {
+		const { time, pass, asked } = gated(() => 0);
+		await time.run(pass(0, 600_000).catch(() => {}));
+		const times = timesOf(asked);
+		const pauseAt = (at: number) => {
+			const next = times.findIndex((each) => each > at);
+			return times[next] - times[next - 1];
+		};
+		// With this jitter a pause is half of the longest one.
+		expect([30_000, 120_000, 240_000, 500_000].map(pauseAt)).toEqual([
+			5000,
+			expect.closeTo(2500, -2),
+			1500,
+			1500,
+		]);
+	});
+
+	it('is patient again once it has had one', async () => {
+		let free = 0;
+		const { time, pass, asked } = gated(() => free);
+		time.at(300_000, () => (free = 1));
+		await time.run(Promise.all([pass(0), pass(1, 60_000).catch(() => {})]));
+		const last = timesOf(asked).slice(-2);
+		expect(last[1] - last[0]).toBe(5000);
+	});
+
+	it('leaves word of how long there was a wait for slots', async () => {
+		const { time, gate, pass, end } = gated(() => 1);
+		await time.run(pass(0));
+		time.at(2500, end);
+		await time.run(pass(1));
+		expect(gate.waitedMs).toBe(2500);
+	});
+});
+
+describe('several that found no slot', () => {
+	it.each([0, 300])('are served first come, first served: %i ms an answer', async (latencyMs) => {
+		const { time, pass, end, passed } = gated(() => 2, latencyMs);
+		const all = Array.from({ length: 8 }, async (_, item) => await pass(item));
+		for (let n = 1; n <= 6; n++) time.at(n * 1000 + 100, end);
+		await time.run(Promise.all(all));
+		expect(itemsOf(passed)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+	});
+
+	it('ask one at a time, not all again and again', async () => {
+		const { time, pass, asked } = gated(() => 0, 300);
+		await time.run(Promise.allSettled(Array.from({ length: 50 }, async (_, n) => pass(n, 60_000))));
+		const later = timesOf(asked).filter((at) => at > 0);
+		expect(later.length).toBeLessThan(20);
+		for (const [index, at] of later.slice(1).entries()) {
+			expect(at - later[index]).toBeGreaterThan(300);
+		}
+	});
+
+	it('take every slot that our own generations give back, each at once', async () => {
+		const { time, pass, end, passed } = gated(() => 3);
+		const all = Array.from({ length: 9 }, async (_, item) => await pass(item));
+		time.at(10_000, () => [end, end, end].forEach((one) => one()));
+		time.at(20_000, () => [end, end, end].forEach((one) => one()));
+		await time.run(Promise.all(all));
+		expect(timesOf(passed)).toEqual([0, 0, 0, 10_000, 10_000, 10_000, 20_000, 20_000, 20_000]);
+	});
+
+	it('take at once all the room that others have left, as soon as it is noticed', async () => {
+		let free = 1;
+		const { time, pass, passed } = gated(() => free);
+		const all = Array.from({ length: 6 }, async (_, item) => await pass(item));
+		time.at(5000, () => (free = 6));
+		await time.run(Promise.all(all));
+		const [, ...later] = timesOf(passed);
+		expect(new Set(later).size).toBe(1);
+	});
+
+	it('all come through, in their order, whatever others of the account do', async () => {
+		const others = fc.array(fc.nat(4), { minLength: 1, maxLength: 10 });
+		await fc.assert(
+			fc.asyncProperty(others, fc.integer({ min: 1, max: 12 }), async (taken, items) => {
+				const { time, pass, end, passed } = gated(() => {
+					const now = Math.floor(time.now() / 7000);
+					return 4 - (now < taken.length ? taken[now] : 0);
+				});
+				const all = Array.from({ length: items }, async (_, item) => {
+					await pass(item);
+					await time.sleep(9000);
+					end();
+				});
+				await time.run(Promise.all(all));
+				expect([...itemsOf(passed)].sort((one, other) => one - other)).toEqual(
+					Array.from({ length: items }, (_, item) => item),
+				);
+			}),
+		);
+	});
+});

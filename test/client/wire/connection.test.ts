@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+
+import { errorFromConnection } from '../../../client/wire/connection';
+import { networkError } from '../../support/answers';
+
+/** Wraps an error so often, as HTTP clients and n8n do. */
+function wrapped(error: unknown, times: number): unknown {
+	return times === 0 ? error : new Error('Wrapped', { cause: wrapped(error, times - 1) });
+}
+
+/** An error with Node's fields, and those of whoever wraps it. */
+function failure(fields: object): Error {
+	return Object.assign(new Error('Failed'), fields);
+}
+
+/** Nothing can have left this machine: nothing was charged. */
+const NEVER_SENT: Array<[string, unknown]> = [
+	['refused', networkError('ECONNREFUSED', 'connect')],
+	['an unknown name', networkError('ENOTFOUND', 'getaddrinfo')],
+	['a name server that does not answer', networkError('EAI_AGAIN', 'getaddrinfo')],
+	['a connection that does not come about in time', networkError('ETIMEDOUT', 'connect')],
+	['a reset while connecting', networkError('ECONNRESET', 'connect')],
+	['no route to the host', networkError('EHOSTUNREACH', 'connect')],
+	['no route to the network', networkError('ENETUNREACH', 'connect')],
+	['a host that is down', networkError('EHOSTDOWN', 'connect')],
+	['a network that is down', networkError('ENETDOWN', 'connect')],
+	['no address to send from', networkError('EADDRNOTAVAIL', 'connect')],
+];
+
+/** As above, and nothing to be mended by waiting. */
+const MISCONFIGURED: Array<[string, unknown]> = [
+	['an address that is none', failure({ code: 'ERR_INVALID_URL' })],
+	['a key that no header can hold', failure({ code: 'ERR_INVALID_CHAR' })],
+	['a protocol that is none of the web’s', failure({ code: 'ERR_BAD_REQUEST' })],
+	['https to a port that speaks http', failure({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' })],
+	[
+		'https to a port that speaks http, as older releases of Node say it',
+		failure({
+			code: 'EPROTO',
+			syscall: 'write',
+			message: 'write EPROTO 80:error:0A00010B:…:wrong version number:…',
+		}),
+	],
+	['a certificate for another name', failure({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })],
+	['a certificate that has expired', failure({ code: 'CERT_HAS_EXPIRED' })],
+	['a certificate that does not hold yet', failure({ code: 'CERT_NOT_YET_VALID' })],
+	['a revoked certificate', failure({ code: 'CERT_REVOKED' })],
+	['a certificate signed by itself', failure({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
+	['a chain signed by itself', failure({ code: 'SELF_SIGNED_CERT_IN_CHAIN' })],
+	['an issuer not known here', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' })],
+	['an issuer not known', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT' })],
+	['a leaf that cannot be verified', failure({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })],
+];
+
+/** The request may have reached the service. */
+const MAYBE_SENT: Array<[string, unknown]> = [
+	['a reset', networkError('ECONNRESET')],
+	['a reset while reading', networkError('ECONNRESET', 'read')],
+	['a hang-up', failure({ code: 'ECONNRESET', message: 'socket hang up' })],
+	['a broken pipe', networkError('EPIPE', 'write')],
+	['a timeout of the request', failure({ code: 'ECONNABORTED' })],
+	['a timeout while reading', networkError('ETIMEDOUT', 'read')],
+	['an answer that breaks off', failure({ code: 'ERR_BAD_RESPONSE', message: 'aborted' })],
+	['an answer that is no HTTP', failure({ code: 'HPE_INVALID_CONSTANT' })],
+	['a TLS failure of no known kind', networkError('EPROTO', 'write')],
+	['a host that is lost while the request is written', networkError('EHOSTUNREACH', 'write')],
+	['a network that is lost while the answer is read', networkError('ENETDOWN', 'read')],
+	['an error without a code', new Error('Something')],
+	['a code that is a number', failure({ code: 502 })],
+	['a text', 'Something'],
+	['nothing', undefined],
+	['null', null],
+];
+
+describe('a request that got no answer', () => {
+	it.each(NEVER_SENT)('was certainly not charged: %s', (_, error) => {
+		expect(errorFromConnection(error, true)).toMatchObject({
+			message: 'The service cannot be reached',
+			code: 'connection_failed',
+			status: null,
+			charge: 'none',
+			retry: 'backoff',
+		});
+	});
+
+	it.each([
+		'ECONNREFUSED',
+		'ENOTFOUND',
+		'EAI_AGAIN',
+		'EHOSTUNREACH',
+		'ENETUNREACH',
+		'EHOSTDOWN',
+		'ENETDOWN',
+		'EADDRNOTAVAIL',
+	])('was not charged where the code alone says so: %s', (code) => {
+		expect(errorFromConnection(failure({ code }), true)).toMatchObject({
+			code: 'connection_failed',
+			charge: 'none',
+			retry: 'backoff',
+		});
+	});
+
+	it.each(MISCONFIGURED)('was not charged, and waiting will not mend it: %s', (_, error) => {
+		expect(errorFromConnection(error, true)).toMatchObject({
+			code: 'connection_failed',
+			charge: 'none',
+			retry: 'never',
+		});
+	});
+
+	it.each(MAYBE_SENT)('may have been charged: %s', (_, error) => {
+		expect(errorFromConnection(error, true)).toMatchObject({
+			message: 'The connection broke before an answer came',
+			code: 'connection_lost',
+			status: null,
+			charge: 'unknown',
+			retry: 'backoff',
+		});
+	});
+
+	it.each([...NEVER_SENT, ...MISCONFIGURED, ...MAYBE_SENT])(
+		'was not charged where it only reads: %s',
+		(_, error) => {
+			expect(errorFromConnection(error, false).charge).toBe('none');
+		},
+	);
+
+	it.each([...NEVER_SENT, ...MISCONFIGURED])('is told through wrapping: %s', (_, error) => {
+		for (const times of [1, 2, 5]) {
+			expect(errorFromConnection(wrapped(error, times), true).charge).toBe('none');
+		}
+	});
+
+	it('is told by the errors of the several addresses of a name', () => {
+		const each = [networkError('ECONNREFUSED', 'connect'), networkError('ENETUNREACH', 'connect')];
+		const several = new AggregateError(each, '');
+		expect(errorFromConnection(several, true).code).toBe('connection_failed');
+		expect(errorFromConnection(wrapped(several, 2), true).code).toBe('connection_failed');
+		expect(errorFromConnection(new AggregateError([], ''), true).charge).toBe('unknown');
+	});
+
+	it('is told by the cause where the wrapping has a code of its own', () => {
+		const cause = networkError('ENOTFOUND', 'getaddrinfo');
+		const apiError = failure({ name: 'NodeApiError', httpCode: null, code: 'ERR_NETWORK', cause });
+		expect(errorFromConnection(apiError, true).charge).toBe('none');
+	});
+
+	it('is not searched for ever: a chain of causes may loop', () => {
+		const one = failure({ code: 'EPIPE' });
+		const other = failure({ cause: one });
+		Object.assign(one, { cause: other });
+		expect(errorFromConnection(one, true).charge).toBe('unknown');
+	});
+
+	it('never repeats what the error says, which may hold the key', () => {
+		fc.assert(
+			fc.property(fc.string({ minLength: 8 }), fc.boolean(), (words, charging) => {
+				const secret = `«${words}»`;
+				const error = Object.assign(networkError('ECONNRESET'), { message: secret });
+				const { message, description } = errorFromConnection(error, charging);
+				expect(message + description).not.toContain(secret);
+			}),
+		);
+	});
+});

@@ -1,0 +1,33 @@
+import { requireBalance } from '../../../client/wire/credits';
+import { GenerationError } from '../../../client/wire/errors';
+
+describe('a minimum balance', () => {
+	it.each([
+		[100, 100],
+		[101, 100],
+		[0, 0],
+		[5, -1],
+	])('lets a balance of %i pass where at least %i is asked for', (balance, minimum) => {
+		expect(() => requireBalance({ balance }, minimum)).not.toThrow();
+	});
+
+	it('stops a step before it spends', () => {
+		const check = () => requireBalance({ balance: 99 }, 100);
+		expect(check).toThrow(GenerationError);
+		expect(check).toThrow(
+			expect.objectContaining({
+				message: 'Only 99 credits are left, fewer than the minimum of 100',
+				code: 'balance_below_minimum',
+				charge: 'none',
+				retry: 'never',
+			}),
+		);
+	});
+
+	it.each([[{}], [{ balance: null }], [{ balance: NaN }], [{ balance: '1000' }]])(
+		'stops where the balance is not stated as a number: %j',
+		(credits) => {
+			expect(() => requireBalance(credits, 1)).toThrow('credits are left');
+		},
+	);
+});

@@ -1,0 +1,154 @@
+import {
+	CancelledError,
+	errorFromResponse,
+	GenerationError,
+	InvalidInputError,
+	sentences,
+	unreadableAnswer,
+} from '../../../client/wire/errors';
+import { refusal } from '../../support/answers';
+
+/** Bodies that are not the service's own. */
+const FOREIGN_BODIES: Array<[string, unknown]> = [
+	['a page', '<html><body>502 Bad Gateway</body></html>'],
+	['an empty text', ''],
+	['nothing', undefined],
+	['null', null],
+	['foreign JSON', { message: 'no healthy upstream' }],
+	['an error that is a text', { error: 'Bad Gateway' }],
+	['an error without code and message', { error: { id: 7 } }],
+	['an array', ['error']],
+];
+
+describe('the form with the status as code', () => {
+	it('takes the code from the type', () => {
+		const body = { error: { type: 'expired_api_key', message: 'Expired', code: 401 } };
+		expect(errorFromResponse({ status: 401, body }, false).code).toBe('expired_api_key');
+	});
+
+	it('is read by its status where the type is a category only', () => {
+		const body = { error: { type: 'auth_error', message: 'No', code: 401 } };
+		const error = errorFromResponse({ status: 401, body }, false);
+		expect(error.message).toBe('The API key was refused');
+	});
+});
+
+describe('an answer that is not the service’s own', () => {
+	it.each(FOREIGN_BODIES)('says so: %s', (_, body) => {
+		const error = errorFromResponse({ status: 404, body }, true);
+		expect(error).toMatchObject({ code: 'http_404', charge: 'none', retry: 'never' });
+		expect(error.description).toContain('not the service’s own');
+	});
+
+	it.each(FOREIGN_BODIES)('leaves the charge open on a creating 5xx: %s', (_, body) => {
+		expect(errorFromResponse({ status: 502, body }, true).charge).toBe('unknown');
+	});
+
+	it.each<[string, object]>([
+		['Google’s', { code: 503, message: 'The service is unavailable', status: 'UNAVAILABLE' }],
+		['Azure’s', { code: 'ServiceUnavailable', message: 'The service is unavailable' }],
+		['one with a message only', { message: 'upstream connect error' }],
+		['one with a type only', { type: 'server_error', message: 'Timeout' }],
+	])('leaves the charge open on a creating 5xx, like a gateway’s own error: %s', (_, error) => {
+		expect(errorFromResponse({ status: 503, body: { error } }, true).charge).toBe('unknown');
+	});
+
+	it('leaves no charge open on a request that charges nothing', () => {
+		expect(errorFromResponse({ status: 502, body: '' }, false).charge).toBe('none');
+	});
+
+	it.each([301, 400, 413, 429, 499])(
+		'leaves no charge open at %i, which is a refusal',
+		(status) => {
+			expect(errorFromResponse({ status, body: '<html>' }, true).charge).toBe('none');
+		},
+	);
+
+	it('leaves no charge open where the service itself speaks of a 5xx', () => {
+		expect(errorFromResponse(refusal(500, 'brand_new'), true).charge).toBe('none');
+	});
+
+	it('never repeats what stands in it', () => {
+		const body = '<html>svc_live_0123</html>';
+		expect(errorFromResponse({ status: 500, body }, true).description).not.toContain('svc_live');
+	});
+});
+
+describe('a success that cannot be read', () => {
+	it.each([
+		[true, 'unknown'],
+		[false, 'none'],
+	])('creating: %s leaves the charge %s', (charging, charge) => {
+		const error = unreadableAnswer({ status: 200, body: '<html>' }, charging);
+		expect(error).toMatchObject({
+			message: 'The answer of the service could not be read',
+			code: 'unreadable_answer',
+			status: 200,
+			charge,
+			retry: 'never',
+		});
+		expect(error.description).toContain('base address');
+	});
+});
+
+describe('an error', () => {
+	const full = new GenerationError({
+		title: 'Title',
+		description: 'Description',
+		code: 'code',
+		status: 500,
+		charge: 'paid',
+		retry: 'backoff',
+		stopsSubmitting: true,
+		generation: { id: 'generation-1' },
+	});
+
+	it('claims nothing by default', () => {
+		const { status, charge, retry, stopsSubmitting, generation } = new GenerationError({
+			title: '',
+			description: '',
+			code: '',
+		});
+		expect([status, charge, retry, stopsSubmitting, generation]).toEqual([
+			null,
+			'none',
+			'never',
+			false,
+			null,
+		]);
+	});
+
+	it('with changes keeps all else', () => {
+		const changed = full.with({ title: 'Other' });
+		expect(changed.message).toBe('Other');
+		expect({ ...changed }).toEqual({ ...full });
+		expect({ ...full.with({ charge: 'none' }) }).toEqual({ ...full, charge: 'none' });
+		expect(full.with({}).message).toBe('Title');
+	});
+
+	it('of bad input is never tried again and costs nothing', () => {
+		const error = new InvalidInputError('Prompt is empty', 'Fill it in.');
+		expect(error).toBeInstanceOf(GenerationError);
+		expect(error).toMatchObject({
+			name: 'InvalidInputError',
+			code: 'invalid_input',
+			charge: 'none',
+			retry: 'never',
+			status: null,
+		});
+	});
+
+	it('of a stop is no generation error', () => {
+		expect(new CancelledError()).not.toBeInstanceOf(GenerationError);
+		expect(new CancelledError().name).toBe('CancelledError');
+	});
+});
+
+describe('sentences', () => {
+	it('joins what there is to say, each with its full stop', () => {
+		expect(sentences('One', 'Two.', null, undefined, false, '', 'Three?', 'Four!')).toBe(
+			'One. Two. Three? Four!',
+		);
+		expect(sentences()).toBe('');
+	});
+});

@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+
+import { CancelledError, GenerationError } from '../../../client/wire/errors';
+import type { ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
+import { GenerationService } from '../../../client/wire/service';
+import { answer, networkError, noSlot, refusal, wireGeneration } from '../../support/answers';
+import { VirtualTime } from '../../support/virtual-time';
+
+const IMAGE = { type: 'image', body: { model: 'aurora-image-1', prompt: 'A cat' } } as const;
+
+/** A service that answers each request with the next of `answers`, and the last one ever after. */
+function scripted(...answers: Array<ServiceResponse | Error>) {
+	const time = new VirtualTime(0);
+	const stop = new AbortController();
+	const sent: ServiceRequest[] = [];
+	const sentAt: number[] = [];
+	const retried: GenerationError[] = [];
+	const service = new GenerationService({
+		clock: time,
+		random: () => 0,
+		signal: stop.signal,
+		onRetry: (error) => retried.push(error),
+		send: async (request) => {
+			const next = answers[Math.min(sent.length, answers.length - 1)];
+			sent.push(request);
+			sentAt.push(time.now());
+			if (next instanceof Error) throw next;
+			return next;
+		},
+	});
+	return { time, stop, sent, sentAt, retried, service };
+}
+
+async function thrownBy(task: Promise<unknown>): Promise<GenerationError> {
+	const thrown: unknown = await task.then(
+		() => null,
+		(error: unknown) => error,
+	);
+	if (thrown instanceof GenerationError) return thrown;
+	throw new Error(`No GenerationError: ${String(thrown)}`);
+}
+
+describe('the six endpoints', () => {
+	it.each<[string, (service: GenerationService) => Promise<unknown>, ServiceRequest]>([
+		[
+			'an image is created',
+			async (service) => await service.create(IMAGE),
+			{ method: 'POST', path: '/v1/images/generations', body: IMAGE.body },
+		],
+		[
+			'a video is created',
+			async (service) => await service.create({ type: 'video', body: { prompt: 'A boat' } }),
+			{ method: 'POST', path: '/v1/videos/generations', body: { prompt: 'A boat' } },
+		],
+		[
+			'a generation is looked at',
+			async (service) => await service.status('0b8f-1'),
+			{ method: 'GET', path: '/v1/generations/0b8f-1' },
+		],
+		[
+			'all models are listed',
+			async (service) => await service.models(),
+			{ method: 'GET', path: '/v1/models', query: {} },
+		],
+		[
+			'models of a type are listed',
+			async (service) => await service.models('video'),
+			{ method: 'GET', path: '/v1/models', query: { type: 'video' } },
+		],
+		[
+			'the balance is read',
+			async (service) => await service.balance(),
+			{ method: 'GET', path: '/v1/credits/balance' },
+		],
+		[
+			'the summary is read',
+			async (service) => await service.summary(),
+			{ method: 'GET', path: '/v1/credits/summary' },
+		],
+	])('%s with exactly this request', async (_, call, request) => {
+		const { time, sent, service } = scripted(answer(wireGeneration()));
+		await time.run(call(service));
+		expect(sent).toEqual([request]);
+	});
+
+	it('hand on the generation, read', async () => {
+		const { time, service } = scripted(answer(wireGeneration({ id: 'x', status: 'processing' })));
+		const generation = await time.run(service.status('x'));
+		expect(generation.item).toMatchObject({ id: 'x', status: 'processing' });
+	});
+
+	it('hand on the service’s own entries', async () => {
+		const models = [{ id: 'a', brand_new: 1 }, { id: 'b' }];
+		const listed = scripted(answer({ object: 'list', data: models }));
+		expect(await listed.time.run(listed.service.models())).toEqual(models);
+		const credits = scripted(answer({ object: 'credit_balance', balance: 7 }));
+		const balance = await credits.time.run(credits.service.balance());
+		expect(balance).toEqual({ object: 'credit_balance', balance: 7 });
+	});
+
+	it('hand on no models where the answer lists none', async () => {
+		const { time, service } = scripted(answer({ object: 'list' }));
+		expect(await time.run(service.models())).toEqual([]);
+	});
+
+	it('are never left by an id: it stays one segment of the path', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
+				const { time, sent, service } = scripted(answer(wireGeneration({ id })));
+				await time.run(service.status(id));
+				const segments = sent[0].path.split('/');
+				expect(segments).toHaveLength(4);
+				expect(decodeURIComponent(segments[3])).toBe(id);
+				expect(segments[3]).not.toMatch(/[?#\s]/);
+			}),
+		);
+	});
+});
+
+/** What passes by itself, and that nothing was charged is certain. */
+const PASSING: Array<[string, ServiceResponse | Error]> = [
+	['500 server_error', refusal(500, 'server_error')],
+	['502 model_unavailable', refusal(502, 'model_unavailable')],
+	['503 service_unavailable', refusal(503, 'service_unavailable')],
+	['a 5xx of an unknown code', refusal(500, 'brand_new')],
+	['a 429 of an unknown code', refusal(429, 'too_fast')],
+	['a 429 of something on the way', { status: 429, body: '<html>' }],
+	['a refused connection', networkError('ECONNREFUSED', 'connect')],
+	['an unknown name', networkError('ENOTFOUND', 'getaddrinfo')],
+];
+
+/** What passes by itself, but may have been charged where the request creates. */
+const UNCERTAIN: Array<[string, ServiceResponse | Error]> = [
+	['a 502 of something on the way', { status: 502, body: '<html>Bad Gateway</html>' }],
+	['an empty 504', { status: 504, body: '' }],
+	['a reset', networkError('ECONNRESET')],
+	['a timeout', networkError('ECONNABORTED')],
+];
+
+/** What never gets better. */
+const LASTING: Array<[string, ServiceResponse | Error]> = [
+	['400 invalid_request', refusal(400, 'invalid_request')],
+	['401 authentication_error', refusal(401, 'authentication_error')],
+	['402 insufficient_credits', refusal(402, 'insufficient_credits')],
+	['403 forbidden', refusal(403, 'forbidden')],
+	['404 model_not_found', refusal(404, 'model_not_found')],
+	['409 generation_in_progress', refusal(409, 'generation_in_progress')],
+	['413 payload_too_large', refusal(413, 'payload_too_large')],
+	['422 unsupported_parameter', refusal(422, 'unsupported_parameter')],
+	['429 CONNECTION_LIMIT_REACHED', refusal(429, 'CONNECTION_LIMIT_REACHED')],
+	['a redirect', { status: 302, body: '' }],
+	['a certificate that is not accepted', networkError('CERT_HAS_EXPIRED')],
+	['an answer that is none', answer('<html>Welcome</html>')],
+	['an empty answer', answer(undefined)],
+];
+
+describe('a creating request', () => {
+	it.each(PASSING)('is sent again after %s, with growing pauses', async (_, failure) => {
+		const { time, sent, sentAt, retried, service } = scripted(
+			failure,
+			failure,
+			answer(wireGeneration({ id: 'x' })),
+		);
+		expect((await time.run(service.create(IMAGE))).item.id).toBe('x');
+		expect(sentAt).toEqual([0, 1000, 3000]);
+		expect(retried).toHaveLength(2);
+		expect(new Set(sent.map(({ body }) => body))).toEqual(new Set([IMAGE.body]));
+	});
+
+	it.each(PASSING)('is given up after seven times of %s', async (_, failure) => {
+		const { time, sent, service } = scripted(failure);
+		const error = await time.run(thrownBy(service.create(IMAGE)));
+		expect(sent).toHaveLength(7);
+		expect(error.charge).toBe('none');
+	});
+
+	it.each(UNCERTAIN)(
+		'is never sent again after %s: it may have been charged',
+		async (_, failure) => {
+			const { time, sent, service } = scripted(failure, answer(wireGeneration()));
+			const error = await time.run(thrownBy(service.create(IMAGE)));
+			expect(sent).toHaveLength(1);
+			expect(error.charge).toBe('unknown');
+		},
+	);
+
+	it.each(LASTING)('is never sent again after %s', async (_, failure) => {
+		const { time, sent, retried, service } = scripted(failure, answer(wireGeneration()));
+		await time.run(thrownBy(service.create(IMAGE)));
+		expect([sent.length, retried.length]).toEqual([1, 0]);
+	});
+
+	it('is left to whoever knows the slots where there is none', async () => {
+		const { time, sent, service } = scripted(noSlot(10), answer(wireGeneration()));
+		const error = await time.run(thrownBy(service.create(IMAGE)));
+		expect([sent.length, error.retry]).toEqual([1, 'slot']);
+	});
+
+	it('leaves the charge open where its answer cannot be read', async () => {
+		const { time, service } = scripted(answer({ status: 'pending' }));
+		const error = await time.run(thrownBy(service.create(IMAGE)));
+		expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'unknown' });
+	});
+
+	it('is not sent once the signal has aborted', async () => {
+		const { time, stop, sent, service } = scripted(answer(wireGeneration()));
+		stop.abort();
+		await expect(time.run(service.create(IMAGE))).rejects.toBeInstanceOf(CancelledError);
+		expect(sent).toEqual([]);
+	});
+
+	it('is not sent again once the signal has aborted', async () => {
+		const { time, stop, sent, service } = scripted(refusal(503, 'service_unavailable'));
+		time.at(500, () => stop.abort());
+		await expect(time.run(service.create(IMAGE))).rejects.toBeInstanceOf(CancelledError);
+		expect([sent.length, time.now()]).toEqual([1, 500]);
+	});
+
+	it('has a signal of its own that ends the waiting between tries', async () => {
+		const { time, sent, service } = scripted(refusal(503, 'service_unavailable'));
+		const own = new AbortController();
+		time.at(500, () => own.abort());
+		const task = service.create(IMAGE, own.signal);
+		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
+		expect(sent).toHaveLength(1);
+	});
+
+	it('that breaks while the step is stopped is uncertain, not cancelled', async () => {
+		const { time, stop, service } = scripted(networkError('ECONNRESET'));
+		const task = service.create(IMAGE);
+		stop.abort();
+		expect((await time.run(thrownBy(task))).charge).toBe('unknown');
+	});
+});
+
+describe('a reading request', () => {
+	const reads: Array<[string, (service: GenerationService) => Promise<unknown>]> = [
+		['status', async (service) => await service.status('x')],
+		['models', async (service) => await service.models()],
+		['balance', async (service) => await service.balance()],
+		['summary', async (service) => await service.summary()],
+	];
+
+	describe.each(reads)('of %s', (_, read) => {
+		it.each([...PASSING, ...UNCERTAIN])('is sent again after %s', async (_name, failure) => {
+			const { time, sentAt, service } = scripted(failure, failure, answer(wireGeneration()));
+			await time.run(read(service));
+			expect(sentAt).toEqual([0, 1000, 3000]);
+		});
+
+		it.each(LASTING)('is never sent again after %s', async (_name, failure) => {
+			const { time, sent, service } = scripted(failure, answer(wireGeneration()));
+			const error = await time.run(thrownBy(read(service)));
+			expect([sent.length, error.charge]).toEqual([1, 'none']);
+		});
+
+		it('is cancelled where it breaks because of a stop', async () => {
+			const { time, stop, sent, service } = scripted(networkError('ECONNABORTED'));
+			const task = read(service);
+			stop.abort();
+			await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
+			expect(sent).toHaveLength(1);
+		});
+	});
+
+	it('of a generation that does not exist says so', async () => {
+		const { time, service } = scripted(refusal(404, 'generation_not_found'));
+		const error = await time.run(thrownBy(service.status('x')));
+		expect(error).toMatchObject({ code: 'generation_not_found', status: 404 });
+	});
+});
