@@ -1,6 +1,6 @@
 import { GenerationService } from '../sandbox/service';
-import { logNormal, type GenerationTime } from '../sandbox/timing';
-import { seededRandom } from '../sandbox/random';
+import { logNormal, type GenerationTime } from '../sandbox/generations/timing';
+import { seededRandom } from '../sandbox/basics/random';
 import { VirtualTime } from '../test/support/virtual-time';
 import { runSimulatedStep } from './simulated-step';
 

@@ -1,7 +1,7 @@
 import type { Probing } from '../client/paying/slot-gate';
-import { seededRandom } from '../sandbox/random';
+import { seededRandom } from '../sandbox/basics/random';
 import { GenerationService } from '../sandbox/service';
-import { logNormal } from '../sandbox/timing';
+import { logNormal } from '../sandbox/generations/timing';
 import { VirtualTime } from '../test/support/virtual-time';
 import { idealMakespan } from './batch';
 import { runSimulatedStep } from './simulated-step';

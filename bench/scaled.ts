@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
 import { startSandbox } from '../sandbox/server';
-import { logNormal } from '../sandbox/timing';
+import { logNormal } from '../sandbox/generations/timing';
 import { createEngine } from '../tools/engine';
 import { inARow } from '../tools/engine/in-a-row';
 import type { WorkflowJson } from '../tools/engine/run';

@@ -1,5 +1,5 @@
-import { isErrorName, type ErrorName } from './errors';
-import { isObject } from './fields';
+import { isErrorName, type ErrorName } from './basics/errors';
+import { isObject } from './basics/fields';
 
 /** Which request a fault is for. `credits` is both the balance and the summary. */
 export type FaultTarget = 'create' | 'status' | 'models' | 'credits' | 'download' | 'any';

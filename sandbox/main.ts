@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { keyNames } from './accounts';
+import { keyNames } from './accounts/accounts';
 import { startSandbox } from './server';
 import type { Sandbox, SandboxOptions } from './server';
 

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { keyNamed, keyNames } from './accounts';
-import type { KeyName } from './accounts';
-import type { Books } from './books';
+import { keyNamed, keyNames } from './accounts/accounts';
+import type { KeyName } from './accounts/accounts';
+import type { Books } from './books/books';
 import type { FaultQueue } from './faults';
 import { createApp } from './http/app';
 import { addControlRoutes } from './http/control';
@@ -10,10 +10,10 @@ import { formatLine } from './http/log';
 import type { LogLine } from './http/log';
 import { addMcpRoutes } from './http/mcp';
 import { addRestRoutes } from './http/rest';
-import { addStatusPage } from './http/statusPage';
+import { addStatusPage } from './http/status-page';
 import { addStorageRoutes } from './http/storage';
 import { MediaLibrary } from './media/library';
-import type { RequestLog } from './requests';
+import type { RequestLog } from './books/requests';
 import { GenerationService } from './service';
 import type { ServiceOptions } from './service';
 

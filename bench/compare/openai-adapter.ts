@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { Video, VideoSize } from 'openai/resources/videos';
 
-import { errorAnswer } from '../../sandbox/errors';
-import type { GenerationEntry } from '../../sandbox/generations';
+import { errorAnswer } from '../../sandbox/basics/errors';
+import type { GenerationEntry } from '../../sandbox/generations/generations';
 import { createApp } from '../../sandbox/http/app';
 import { deliver } from '../../sandbox/http/deliver';
 import { serviceRequest } from '../../sandbox/http/request';
-import type { Reply } from '../../sandbox/reply';
+import type { Reply } from '../../sandbox/requests/reply';
 import type { GenerationService, ServiceRequest } from '../../sandbox/service';
 
 /** The sandbox's service in the form of OpenAI's video interface. */

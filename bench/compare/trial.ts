@@ -1,6 +1,6 @@
-import { fingerprintOf } from '../../sandbox/accounts';
-import type { BookEntry } from '../../sandbox/books';
-import type { RequestRecord } from '../../sandbox/requests';
+import { fingerprintOf } from '../../sandbox/accounts/accounts';
+import type { BookEntry } from '../../sandbox/books/books';
+import type { RequestRecord } from '../../sandbox/books/requests';
 import { errorOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow } from '../../tools/n8n/rest';

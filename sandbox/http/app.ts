@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
-import { errorAnswer } from '../errors';
+import { errorAnswer } from '../basics/errors';
 
 /** Bodies above this are refused with 413: room for several inline inputs of 4.5 MB. */
 const bodyLimit = 64 * 1024 * 1024;

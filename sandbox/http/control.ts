@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isFaultOrder } from '../faults';
-import { isObject } from '../fields';
-import type { Fields } from '../fields';
+import { isObject } from '../basics/fields';
+import type { Fields } from '../basics/fields';
 import type { GenerationService } from '../service';
 
 type Handler = (body: Fields, service: GenerationService) => unknown;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import type { Reply } from '../reply';
+import type { Reply } from '../requests/reply';
 
 /** Ends a connection the hard way: the client sees a reset, not an end. */
 export function resetConnection(reply: FastifyReply): void {

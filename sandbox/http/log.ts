@@ -1,4 +1,4 @@
-import type { Delivery } from '../reply';
+import type { Delivery } from '../requests/reply';
 
 /** What a line of the log is made of. */
 export interface Logged {

@@ -1,8 +1,8 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { FastifyInstance } from 'fastify';
-import type { ApiKey } from '../accounts';
-import { authenticate } from '../authentication';
-import { errorAnswer, ServiceError } from '../errors';
+import type { ApiKey } from '../accounts/accounts';
+import { authenticate } from '../accounts/authentication';
+import { errorAnswer, ServiceError } from '../basics/errors';
 import { McpConnection } from '../mcp/connection';
 import { createMcpServer } from '../mcp/server';
 import type { GenerationService, ServiceRequest } from '../service';

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Output } from '../generations';
+import type { Output } from '../generations/generations';
 import type { MediaLibrary } from '../media/library';
 import { readFile } from '../media/file';
 import type { MediaFile } from '../media/file';
 import type { GenerationService, ServiceRequest } from '../service';
-import type { StorageReply } from '../storage';
+import type { StorageReply } from '../storage/storage';
 import { deliver, waitForTurn } from './deliver';
 import type { LogLine } from './log';
 import { requestedRange } from './range';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { ApiKey } from '../accounts';
-import { errorAnswer } from '../errors';
-import type { ServiceError } from '../errors';
+import type { ApiKey } from '../accounts/accounts';
+import { errorAnswer } from '../basics/errors';
+import type { ServiceError } from '../basics/errors';
 import type { GenerationService, ServiceRequest } from '../service';
 
 /** What a tool answers: the text of its result is this body as JSON. */

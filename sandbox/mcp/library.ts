@@ -1,6 +1,6 @@
-import type { BookEntry } from '../books';
-import { badValue, optionalInteger, optionalText } from '../fields';
-import type { Fields } from '../fields';
+import type { BookEntry } from '../books/books';
+import { badValue, optionalInteger, optionalText } from '../basics/fields';
+import type { Fields } from '../basics/fields';
 import { succeeded } from './connection';
 import type { McpConnection, ToolAnswer } from './connection';
 

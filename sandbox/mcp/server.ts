@@ -6,8 +6,8 @@ import {
 	McpError,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { ServiceError } from '../errors';
-import type { Fields } from '../fields';
+import { ServiceError } from '../basics/errors';
+import type { Fields } from '../basics/fields';
 import { refused } from './connection';
 import type { McpConnection, ToolAnswer } from './connection';
 import { mcpTools } from './tools';

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { badValue, optionalText, requiredText } from '../fields';
-import type { Fields } from '../fields';
+import { badValue, optionalText, requiredText } from '../basics/fields';
+import type { Fields } from '../basics/fields';
 import type { McpConnection, ToolAnswer } from './connection';
 import { generationDetails, generationPath, listLibrary } from './library';
 

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Output } from '../generations';
+import type { Output } from '../generations/generations';
 import { drawPicture } from './picture';
 import { fileOf } from './file';
 import type { MediaFile } from './file';

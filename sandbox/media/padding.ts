@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { hashOf, seededRandom } from '../random';
+import { hashOf, seededRandom } from '../basics/random';
 import type { Segment } from './file';
 
 const blockBytes = 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { Random } from '../random';
+import type { Random } from '../basics/random';
 
 /** Hues of a picture; each colour is a CSS one. */
 export interface Palette {

@@ -1,4 +1,4 @@
-import type { ImageOutput } from '../generations';
+import type { ImageOutput } from '../generations/generations';
 import { drawScene } from './scene';
 
 /** The PNG of an image output, of exactly its width and height. */

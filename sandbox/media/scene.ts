@@ -1,8 +1,8 @@
 import { createCanvas } from '@napi-rs/canvas';
 import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
-import type { Output } from '../generations';
-import { hashOf, seededRandom } from '../random';
-import type { Random } from '../random';
+import type { Output } from '../generations/generations';
+import { hashOf, seededRandom } from '../basics/random';
+import type { Random } from '../basics/random';
 import { fontOf } from './fonts';
 import { drawPalette } from './palette';
 import type { Palette } from './palette';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createCanvas } from '@napi-rs/canvas';
 import { path as ffmpeg } from '@ffmpeg-installer/ffmpeg';
-import type { VideoOutput } from '../generations';
+import type { VideoOutput } from '../generations/generations';
 import type { Palette } from './palette';
 import { drawScene } from './scene';
 

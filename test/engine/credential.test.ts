@@ -1,4 +1,4 @@
-import { listModels } from '../../sandbox/catalogue';
+import { listModels } from '../../sandbox/models/catalogue';
 import { inARow } from '../../tools/engine/in-a-row';
 import { everythingIn } from '../support/everything';
 import { testNode } from '../support/test-node';

@@ -1,4 +1,4 @@
-import type { BookEntry } from '../../sandbox/books';
+import type { BookEntry } from '../../sandbox/books/books';
 import type { Control } from '../../tools/engine';
 import { openStage, prompts } from './stage';
 

@@ -1,4 +1,4 @@
-import { listModels } from '../../sandbox/catalogue';
+import { listModels } from '../../sandbox/models/catalogue';
 import { byId, openStage, prompts } from './stage';
 
 const stage = openStage();

@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import type { KeyName } from '../../sandbox/accounts';
+import type { KeyName } from '../../sandbox/accounts/accounts';
 import type { Run } from '../../tools/engine';
 import { everythingIn } from '../support/everything';
 import type { NodeName } from '../support/workflow';

@@ -7,8 +7,8 @@ import type {
 	INodeParameters,
 } from 'n8n-workflow';
 
-import type { KeyName } from '../../sandbox/accounts';
-import type { BookEntry } from '../../sandbox/books';
+import type { KeyName } from '../../sandbox/accounts/accounts';
+import type { BookEntry } from '../../sandbox/books/books';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox, SandboxOptions } from '../../sandbox/server';
 import { createEngine } from '../../tools/engine';

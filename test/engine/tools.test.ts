@@ -1,6 +1,6 @@
 import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
-import { listModels } from '../../sandbox/catalogue';
+import { listModels } from '../../sandbox/models/catalogue';
 import type { ToolPath } from '../../tools/engine';
 import { everythingIn } from '../support/everything';
 import { ownType } from '../support/workflow';

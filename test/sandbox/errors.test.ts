@@ -1,5 +1,5 @@
-import { errorTable } from '../../sandbox/errors';
-import type { ErrorName } from '../../sandbox/errors';
+import { errorTable } from '../../sandbox/basics/errors';
+import type { ErrorName } from '../../sandbox/basics/errors';
 import { VirtualSandbox } from './virtual';
 import type { ErrorBody } from './virtual';
 

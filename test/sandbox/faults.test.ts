@@ -1,7 +1,7 @@
 import type { FaultAction } from '../../sandbox/faults';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { createOverHttp, finishedOverHttp, jsonFrom, lookOverHttp, send } from './overHttp';
+import { createOverHttp, finishedOverHttp, jsonFrom, lookOverHttp, send } from './over-http';
 
 let sandbox: Sandbox;
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { createOverHttp, finishedOverHttp, jsonFrom, lookOverHttp } from './overHttp';
+import { createOverHttp, finishedOverHttp, jsonFrom, lookOverHttp } from './over-http';
 
 let sandbox: Sandbox;
 const lines: string[] = [];

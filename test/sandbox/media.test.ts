@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { path as ffmpeg } from '@ffmpeg-installer/ffmpeg';
 import { path as ffprobe } from '@ffprobe-installer/ffprobe';
 import { loadImage } from '@napi-rs/canvas';
-import type { ImageOutput, Output, VideoOutput } from '../../sandbox/generations';
+import type { ImageOutput, Output, VideoOutput } from '../../sandbox/generations/generations';
 import { readFile } from '../../sandbox/media/file';
 import { MediaLibrary } from '../../sandbox/media/library';
 import { VirtualSandbox } from './virtual';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { logNormal } from '../../sandbox/timing';
+import { logNormal } from '../../sandbox/generations/timing';
 import { start, VirtualSandbox } from './virtual';
 import type { ErrorBody } from './virtual';
 

@@ -1,6 +1,6 @@
-import { keyNamed } from '../../sandbox/accounts';
-import type { KeyName } from '../../sandbox/accounts';
-import type { GenerationEntry } from '../../sandbox/generations';
+import { keyNamed } from '../../sandbox/accounts/accounts';
+import type { KeyName } from '../../sandbox/accounts/accounts';
+import type { GenerationEntry } from '../../sandbox/generations/generations';
 import { GenerationService } from '../../sandbox/service';
 import type { ServiceOptions } from '../../sandbox/service';
 

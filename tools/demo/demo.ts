@@ -1,6 +1,6 @@
 /** The whole demo: the example workflow in n8n's engine, against the sandbox. */
 import { join, relative } from 'node:path';
-import type { BookEntry } from '../../sandbox/books';
+import type { BookEntry } from '../../sandbox/books/books';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { createEngine, readWorkflow } from '../engine';

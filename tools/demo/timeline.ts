@@ -1,5 +1,5 @@
 /** Shows what happens as it happens: a line when a node starts or ends, and when the service acts. */
-import type { BookEntry, Books } from '../../sandbox/books';
+import type { BookEntry, Books } from '../../sandbox/books/books';
 import type { LogLine } from '../engine';
 
 const watchInterval = 50;

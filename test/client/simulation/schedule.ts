@@ -1,5 +1,5 @@
 import type { Job } from '../../../client/jobs/job';
-import type { ErrorName } from '../../../sandbox/errors';
+import type { ErrorName } from '../../../sandbox/basics/errors';
 import type { Breakage, ForeignAnswer } from './faults';
 
 /**

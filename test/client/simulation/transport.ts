@@ -1,4 +1,4 @@
-import { errorAnswer } from '../../../sandbox/errors';
+import { errorAnswer } from '../../../sandbox/basics/errors';
 import { aborted, breakages, foreignAnswers, isEarly, mayHavePassed, timedOut } from './faults';
 import { closesForAll, closesForItem } from './refusals';
 import { tellAnswer } from './story';

@@ -1,7 +1,7 @@
 import { GenerationService, type ServiceRequest } from '../../../sandbox/service';
 import { VirtualTime } from '../../support/virtual-time';
 import type { FaultAction } from '../../../sandbox/faults';
-import type { Reply } from '../../../sandbox/reply';
+import type { Reply } from '../../../sandbox/requests/reply';
 import type { CreateRequest } from '../../../client/wire/service';
 import type { Schedule } from './schedule';
 

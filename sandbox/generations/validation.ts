@@ -1,6 +1,13 @@
-import { frameSizes, findModel, videoPrice } from './catalogue';
-import type { Fps, ImageModel, MediaType, Model, Resolution, VideoModel } from './catalogue';
-import { ServiceError } from './errors';
+import { frameSizes, findModel, videoPrice } from '../models/catalogue';
+import type {
+	Fps,
+	ImageModel,
+	MediaType,
+	Model,
+	Resolution,
+	VideoModel,
+} from '../models/catalogue';
+import { ServiceError } from '../basics/errors';
 import {
 	assertUrl,
 	badValue,
@@ -11,9 +18,9 @@ import {
 	optionalText,
 	requiredText,
 	urlList,
-} from './fields';
-import type { Fields } from './fields';
-import { imageSize } from './imageSize';
+} from '../basics/fields';
+import type { Fields } from '../basics/fields';
+import { imageSize } from '../models/image-size';
 import { readInputs } from './inputs';
 
 /** A request that may be carried out, and its price in credits. */

@@ -1,6 +1,6 @@
-import { errorAnswer } from './errors';
-import type { FaultAction } from './faults';
-import type { RequestRecord } from './requests';
+import { errorAnswer } from '../basics/errors';
+import type { FaultAction } from '../faults';
+import type { RequestRecord } from '../books/requests';
 
 /** What becomes of the connection: an answer, a reset, or silence. */
 export type Delivery = 'answer' | 'reset' | 'hang';

@@ -1,5 +1,5 @@
-import type { Account } from './accounts';
-import type { Generation } from './generations';
+import type { Account } from '../accounts/accounts';
+import type { Generation } from '../generations/generations';
 
 /** The generations, and what they do to balances. */
 export class Ledger {

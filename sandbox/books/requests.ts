@@ -1,5 +1,5 @@
-import { fingerprintOf } from './accounts';
-import type { FaultAction, FaultTarget } from './faults';
+import { fingerprintOf } from '../accounts/accounts';
+import type { FaultAction, FaultTarget } from '../faults';
 
 /** A request that arrived, at either origin. */
 export interface RequestRecord {

@@ -1,5 +1,5 @@
-import { ServiceError } from './errors';
-import { isObject } from './fields';
+import { ServiceError } from '../basics/errors';
+import { isObject } from '../basics/fields';
 
 /** A body as sent: a text is parsed, and `invalid_request` thrown where it is not JSON. */
 export function parseBody(body: unknown): unknown {

@@ -1,5 +1,5 @@
-import { ServiceError } from './errors';
-import { assertUrl, badValue, isAbsent, isObject, requiredText } from './fields';
+import { ServiceError } from '../basics/errors';
+import { assertUrl, badValue, isAbsent, isObject, requiredText } from '../basics/fields';
 
 /** Spec 8: an inline input holds about 4.5 MB once decoded. */
 export const inlineLimitBytes = 4.5 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import type { Account } from './accounts';
-import type { Generation } from './generations';
+import type { Account } from '../accounts/accounts';
+import type { Generation } from '../generations/generations';
 
 const day = 24 * 60 * 60 * 1000;
 

@@ -1,5 +1,5 @@
-import { imageModels } from './imageModels';
-import { videoModels } from './videoModels';
+import { imageModels } from './image-models';
+import { videoModels } from './video-models';
 
 export type MediaType = 'image' | 'video';
 export type Resolution = '480p' | '720p' | '1080p';

@@ -1,5 +1,5 @@
-import type { ApiKey } from './accounts';
-import type { Fps, MediaType, Model } from './catalogue';
+import type { ApiKey } from '../accounts/accounts';
+import type { Fps, MediaType, Model } from '../models/catalogue';
 
 export type Status = 'pending' | 'processing' | 'completed' | 'failed';
 

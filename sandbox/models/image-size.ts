@@ -1,5 +1,5 @@
 import type { ImageModel } from './catalogue';
-import { badValue } from './fields';
+import { badValue } from '../basics/fields';
 
 const smallestSide = 64;
 

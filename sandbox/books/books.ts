@@ -1,5 +1,5 @@
-import { statusAt } from './generations';
-import type { Status } from './generations';
+import { statusAt } from '../generations/generations';
+import type { Status } from '../generations/generations';
 import type { Ledger } from './ledger';
 
 /** A generation as tests judge it; times in milliseconds since 1970, money in credits. */

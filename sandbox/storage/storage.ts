@@ -1,11 +1,11 @@
-import { errorAnswer } from './errors';
-import type { DownloadAction, FaultAction } from './faults';
-import { statusAt } from './generations';
-import type { Generation, Output } from './generations';
+import { errorAnswer } from '../basics/errors';
+import type { DownloadAction, FaultAction } from '../faults';
+import { statusAt } from '../generations/generations';
+import type { Generation, Output } from '../generations/generations';
 import type { PresignFault, Presigner } from './presign';
-import { faulted } from './reply';
-import type { Reply } from './reply';
-import type { ServiceRequest } from './service';
+import { faulted } from '../requests/reply';
+import type { Reply } from '../requests/reply';
+import type { ServiceRequest } from '../service';
 
 /** An answer of the storage origin: an error with a body, or an output to send. */
 export interface StorageReply extends Reply {

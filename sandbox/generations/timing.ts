@@ -1,6 +1,6 @@
-import type { Model } from './catalogue';
-import { normalFrom } from './random';
-import type { Random } from './random';
+import type { Model } from '../models/catalogue';
+import { normalFrom } from '../basics/random';
+import type { Random } from '../basics/random';
 
 /** What a generation time may depend on. `index` counts the generations from 0. */
 export interface TimedGeneration {

@@ -1,6 +1,6 @@
 import type { AccountBook, ApiKey } from './accounts';
-import { ServiceError } from './errors';
-import { bearerOf } from './requests';
+import { ServiceError } from '../basics/errors';
+import { bearerOf } from '../books/requests';
 
 const keyForm = /^svc_live_[0-9a-f]{40}$/;
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { BookEntry } from '../books';
+import type { BookEntry } from '../books/books';
 import type { GenerationService } from '../service';
 
 const recentCount = 50;

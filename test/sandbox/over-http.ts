@@ -1,4 +1,4 @@
-import type { GenerationEntry } from '../../sandbox/generations';
+import type { GenerationEntry } from '../../sandbox/generations/generations';
 import type { Sandbox } from '../../sandbox/server';
 
 /** The body of an answer, as JSON. */

@@ -1,4 +1,4 @@
-import type { MediaType } from './catalogue';
+import type { MediaType } from '../models/catalogue';
 
 /** What a request at the service's origin asks for (spec 4). */
 export type Route =
