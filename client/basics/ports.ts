@@ -20,11 +20,28 @@ export interface ServiceResponse {
 /**
  * Sends one request and returns its answer for every HTTP status, redirects included (never followed).
  * It rejects only where there was no answer; the error (or its `cause`) then carries Node's `code` and `syscall`.
+ *
+ * @param signal gives up on a request that reads: it is ended and rejects. One that creates is let come to its answer.
  */
-export type SendRequest = (request: ServiceRequest) => Promise<ServiceResponse>;
+export type SendRequest = (
+	request: ServiceRequest,
+	signal?: AbortSignal,
+) => Promise<ServiceResponse>;
 
-/** Asks a presigned URL for its first byte (spec 4.3: GET, never HEAD, without the key) and returns the HTTP status. */
-export type ProbeUrl = (url: string) => Promise<number>;
+/** What a storage answered when it was asked for the first byte of an output. */
+export interface Probed {
+	status: number;
+	/** Whether it offered that one byte alone, as it was asked to, and not the whole file. */
+	oneByte: boolean;
+}
+
+/**
+ * Asks a presigned URL for its first byte (spec 4.3: GET, never HEAD, without the key). Reads no more than that byte,
+ * follows no redirect, and rejects where there was no answer.
+ *
+ * @param signal ends the request
+ */
+export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<Probed>;
 
 export interface Clock {
 	/** Milliseconds since the Unix epoch. */

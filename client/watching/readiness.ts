@@ -23,7 +23,7 @@ export function readinessObserver(
 		}
 		const url = item.url;
 		const probed = await attempt(async () => await probe(url));
-		const written = probed.ok && probed.value >= 200 && probed.value < 300;
+		const written = probed.ok && probed.value.status >= 200 && probed.value.status < 300;
 		return written ? { ...generation, item: { ...item, status: 'completed' } } : generation;
 	};
 }

@@ -73,7 +73,7 @@ export function probeWith(context: IExecuteFunctions): ProbeUrl {
 			ignoreHttpStatusErrors: true,
 			abortSignal: context.getExecutionCancelSignal?.(),
 		})) as { statusCode: number };
-		return response.statusCode;
+		return { status: response.statusCode, oneByte: true };
 	};
 }
 

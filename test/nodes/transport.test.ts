@@ -210,7 +210,7 @@ describe('the probe of a presigned URL', () => {
 		const stop = new AbortController();
 		const { context, sent, named } = answering({ statusCode: 403 }, { cancel: stop.signal });
 		const url = 'https://storage.example.com/a.png?X-Amz-Signature=0';
-		expect(await probeWith(context)(url)).toBe(403);
+		expect(await probeWith(context)(url)).toMatchObject({ status: 403 });
 		expect(named).toEqual([]);
 		expect(sent).toEqual([
 			expect.objectContaining({

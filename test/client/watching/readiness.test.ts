@@ -29,7 +29,7 @@ function watching(status: number | Error, elapsedMs = 0) {
 		async (asked) => {
 			probed.push(asked);
 			if (status instanceof Error) throw status;
-			return status;
+			return { status, oneByte: true };
 		},
 		time,
 	);
