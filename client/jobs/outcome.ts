@@ -19,14 +19,27 @@ export function failedGeneration({ item, failureReason }: Generation): Generatio
 	});
 }
 
-/** A generation did not end in time. It is paid for and goes on. */
-export function timedOutGeneration({ item }: Generation, timeoutMs: number): GenerationError {
+/**
+ * A generation did not end in time. It is paid for and goes on.
+ *
+ * @param trouble why it could not be looked at lately, if so
+ */
+export function timedOutGeneration(
+	{ item }: Generation,
+	timeoutMs: number,
+	trouble: GenerationError | null,
+): GenerationError {
+	const state = item.status === null ? 'could not be looked at' : `is still ${item.status}`;
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
-		description: `Generation ${item.id} is still ${item.status}; it is paid for and goes on. Fetch it with Wait for Completion, raise the timeout, or set On Timeout to Continue. Retry On Fail, and Retry in the list of executions, take it up without paying again.`,
+		description: sentences(
+			`Generation ${item.id} ${state}; it is paid for and goes on`,
+			trouble && `The last trouble while looking: ${trouble.message}`,
+			'Fetch it with Wait for Completion, raise the timeout, or set On Timeout to Continue. Retry On Fail, and Retry in the list of executions, take it up without paying again',
+		),
 		code: 'timeout',
 		charge: 'paid',
-		generation: item,
+		generation: item.status === null ? { id: item.id } : item,
 	});
 }
 

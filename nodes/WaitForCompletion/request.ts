@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { generationId, number, oneOf } from '../../client/input/checks';
-import { downloadTarget, given, optionsOf, runningOf, stepOptions } from '../shared/parameters';
+import { downloadTarget, given, optionsOf, readinessOf, stepOptions, waitingOf } from '../shared/parameters';
 import type { Plan } from '../shared/step';
 
 /** Seconds. */
@@ -23,13 +23,14 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 	const since = context.getNodeParameter('waitingSince', itemIndex, '');
 	return {
 		job: {
+			kind: 'collect',
 			id,
 			wait: mode !== 'check',
 			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
-			...runningOf(options, WAIT_TIMEOUT),
+			readiness: readinessOf(options),
+			...waitingOf(options, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(context, itemIndex, options),
-		readiness: oneOf('Readiness', options.readiness ?? 'status', ['status', 'outputUrl'] as const),
 		step: stepOptions(options),
 	};
 }

@@ -1,12 +1,14 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { requiredText } from '../../client/input/checks';
+import { oneOf, requiredText } from '../../client/input/checks';
 import type { CreateRequest } from '../../client/wire/service';
 import {
 	downloadTarget,
 	modelId,
-	runningOf,
+	readinessOf,
+	recipeOf,
 	stepOptions,
+	waitingOf,
 	yesOrNo,
 	type Options,
 } from './parameters';
@@ -36,7 +38,18 @@ export function creationPlan(
 ): Plan {
 	const wait = yesOrNo(context, 'waitForCompletion', 'Wait for Completion', itemIndex);
 	return {
-		job: { request, wait, ...runningOf(options, defaultTimeout) },
+		job: {
+			kind: 'create',
+			request,
+			recipe: () => recipeOf(context, itemIndex),
+			wait,
+			readiness: readinessOf(options),
+			onUncertainCharge: oneOf('On Uncertain Charge', options.onUncertainCharge ?? 'error', [
+				'error',
+				'resubmit',
+			] as const),
+			...waitingOf(options, defaultTimeout),
+		},
 		download: wait ? downloadTarget(context, itemIndex, options) : null,
 		step: stepOptions(options),
 	};

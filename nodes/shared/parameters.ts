@@ -1,15 +1,15 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { integer, oneOf, positive, requiredText } from '../../client/input/checks';
-import type { Job } from '../../client/jobs/job';
+import type { Job, Readiness } from '../../client/jobs/job';
 
 /** Reads parameters that several nodes have, checked. All throw `InvalidInputError`. */
 
 /** An item's `options` collection. */
 export type Options = Record<string, unknown>;
 
-/** How one item is to be run. */
-export type Running = Pick<Job, 'timeoutMs' | 'onTimeout' | 'onUncertainCharge'>;
+/** How long one item is to be waited for. */
+export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout'>;
 
 /** Where the output of an item goes; `null` where it is not downloaded. */
 export interface DownloadTarget {
@@ -32,6 +32,7 @@ const OF_RUNNING = new Set([
 	'onTimeout',
 	'onUncertainCharge',
 	'pollInterval',
+	'readiness',
 	'timeout',
 ]);
 
@@ -55,14 +56,14 @@ export function modelId(context: IExecuteFunctions, name: string, itemIndex: num
 	);
 }
 
-export function runningOf(options: Options, defaultTimeout: number): Running {
+export function readinessOf({ readiness = 'auto' }: Options): Readiness {
+	return oneOf('Readiness', readiness, ['auto', 'status', 'outputUrl'] as const);
+}
+
+export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	return {
 		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
 		onTimeout: oneOf('On Timeout', options.onTimeout ?? 'error', ['error', 'continue'] as const),
-		onUncertainCharge: oneOf('On Uncertain Charge', options.onUncertainCharge ?? 'error', [
-			'error',
-			'resubmit',
-		] as const),
 	};
 }
 

@@ -5,11 +5,6 @@ import type { PipelineStats } from '../../client/pipeline';
 
 /** What a step says beside its output. */
 
-export interface StepStats extends PipelineStats {
-	/** Requests sent again after an error that passed. */
-	retries: number;
-}
-
 /**
  * After a stop n8n may drop what the step returns, so what was paid for goes into the log.
  */
@@ -30,7 +25,7 @@ export function reportStop(context: IExecuteFunctions, outcomes: Array<Outcome<u
 /** One hint in the output panel after a run that was not plain sailing. */
 export function summaryHint(
 	context: IExecuteFunctions,
-	{ made, takenUp, failed, slotWaitMs, slotRefusal, retries }: StepStats,
+	{ made, takenUp, failed, slotWaitMs, slotRefusal, retries }: PipelineStats,
 ): void {
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	if (takenUp + failed + retries + waitedSeconds === 0) return;
