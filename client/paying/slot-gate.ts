@@ -105,8 +105,8 @@ export class SlotGate {
 	/** The request came to something else: a slot that was known to be free still is. */
 	unused(turn: Turn): void {
 		if (!this.limited) return;
-		if (turn === 'free') this.free++;
-		else this.pause();
+		if (turn === 'presumed') return this.pause();
+		this.free++;
 		this.wakeFirst();
 	}
 
@@ -154,6 +154,7 @@ export class SlotGate {
 		const { clock, random } = this.ports;
 		const starved = (clock.now() - (this.starvedSince ?? clock.now())) / 1000;
 		this.probeAt = clock.now() + backoffDelay(this.refusals, random, this.longestPause(starved));
+		this.wakeFirst();
 	}
 
 	/** In seconds, as is `starved`: how long there has been no slot at all. */

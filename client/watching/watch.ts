@@ -178,7 +178,8 @@ export class Watch {
 		const { intervalMs } = this.step;
 		// Generations that were submitted together are not to be looked at in the same instant.
 		const plain = intervalMs * (1 + 0.03 * random());
-		if (!this.canProbe() || this.probeAt > clock.now() + intervalMs) return plain;
+		const crowded = this.probeAt > clock.now() + 2 * intervalMs;
+		if (!this.canProbe() || crowded) return plain;
 		if (this.readiness === 'outputUrl') return STATUS_EVERY * plain;
 		const age = clock.now() - this.since;
 		return Math.max(plain, FAILURE_PAUSE_MS, age * FAILURE_PAUSE_OF_AGE);
@@ -189,8 +190,8 @@ export class Watch {
 		const { intervalMs, storage } = this.step;
 		if (!this.probing) return;
 		const age = clock.now() - this.since;
-		const pause = Math.min(intervalMs, Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE));
-		const wanted = this.readiness === 'outputUrl' ? intervalMs : pause * (0.75 + 0.5 * random());
+		const pause = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * random());
+		const wanted = this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, pause);
 		this.probeAt = storage.reserve(clock.now() + wanted);
 	}
 
