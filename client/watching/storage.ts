@@ -14,6 +14,7 @@ export function signOf({ status, oneByte }: Probed): Sign {
 
 /** At most so many probes a second for a whole step. */
 const PROBES_A_SECOND = 40;
+const LONGEST_QUEUE_MS = 1_000;
 
 /** What a step has come to know of the storage, and the pace at which it asks it. */
 export class Storage {
@@ -23,10 +24,15 @@ export class Storage {
 	confirmed = false;
 	private nextAt = 0;
 
-	/** @returns when a probe that is wanted at `at` may leave, in milliseconds since the Unix epoch */
-	reserve(at: number): number {
-		const reserved = Math.max(at, this.nextAt);
-		this.nextAt = reserved + 1000 / PROBES_A_SECOND;
-		return reserved;
+	/**
+	 * A place among the probes of the step.
+	 *
+	 * @returns milliseconds until it may leave; `null` where too many wait already
+	 */
+	turn(now: number): number | null {
+		const at = Math.max(now, this.nextAt);
+		if (at - now > LONGEST_QUEUE_MS) return null;
+		this.nextAt = at + 1000 / PROBES_A_SECOND;
+		return at - now;
 	}
 }

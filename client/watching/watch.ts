@@ -57,6 +57,8 @@ export class Watch {
 	/** Whether the storage says that the output is there. */
 	private ready = false;
 	private probing: boolean;
+	/** Whether the step has too much to ask the storage for it to be asked about this one, too. */
+	private crowded = false;
 	/** The looks that failed in a row, and since when. */
 	private failures = 0;
 	private failingSince = 0;
@@ -136,12 +138,18 @@ export class Watch {
 
 	/** Asks the storage for the first byte. */
 	private async probe(deadline: number): Promise<void> {
+		const { clock, halt } = this.step.ports;
+		const pause = this.step.storage.turn(clock.now());
+		this.crowded = pause === null;
+		if (pause === null) return this.planProbe();
+		await clock.sleep(pause, halt);
+		if (halt.aborted) throw new CancelledError();
 		const sign = await this.sign(deadline);
 		if (sign === 'not yet') return this.planProbe();
 		this.probing = false;
 		if (sign === 'nothing') return;
 		this.ready = true;
-		const soon = this.statusAt !== null && this.step.ports.clock.now() < this.statusAt + this.step.intervalMs;
+		const soon = this.statusAt !== null && clock.now() < this.statusAt + this.step.intervalMs;
 		if (this.readiness === 'outputUrl' || (soon && this.step.storage.confirmed)) this.complete();
 	}
 
@@ -178,8 +186,7 @@ export class Watch {
 		const { intervalMs } = this.step;
 		// Generations that were submitted together are not to be looked at in the same instant.
 		const plain = intervalMs * (1 + 0.03 * random());
-		const crowded = this.probeAt > clock.now() + 2 * intervalMs;
-		if (!this.canProbe() || crowded) return plain;
+		if (!this.canProbe() || this.crowded) return plain;
 		if (this.readiness === 'outputUrl') return STATUS_EVERY * plain;
 		const age = clock.now() - this.since;
 		return Math.max(plain, FAILURE_PAUSE_MS, age * FAILURE_PAUSE_OF_AGE);
@@ -187,12 +194,12 @@ export class Watch {
 
 	private planProbe(): void {
 		const { clock, random } = this.step.ports;
-		const { intervalMs, storage } = this.step;
+		const { intervalMs } = this.step;
 		if (!this.probing) return;
 		const age = clock.now() - this.since;
 		const pause = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * random());
 		const wanted = this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, pause);
-		this.probeAt = storage.reserve(clock.now() + wanted);
+		this.probeAt = clock.now() + wanted;
 	}
 
 	private canProbe(): boolean {
