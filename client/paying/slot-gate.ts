@@ -20,6 +20,9 @@ const PROBING: Probing = { longestPause: 10, patience: 60 };
 /** Nor does the most impatient step ask more often than one polls (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
 
+/** Until the one who asks on suspicion is answered, nobody else does. */
+const PROBE_UNDER_WAY = Infinity;
+
 export interface SlotGatePorts {
 	clock: Clock;
 	random: Random;
@@ -110,11 +113,13 @@ export class SlotGate {
 		this.wakeFirst();
 	}
 
-	/** One of our own generations has ended: its slot is the account's again. */
+	/** One of our own generations has ended: its slot is the account's again. Others' may have, too, before long. */
 	release(): void {
 		if (!this.limited) return;
 		this.free++;
 		this.starvedSince = this.ports.clock.now();
+		this.refusals = 0;
+		if (this.probeAt !== PROBE_UNDER_WAY) this.probeAt = Math.min(this.probeAt, this.nextProbe());
 		this.wakeFirst();
 	}
 
@@ -145,16 +150,19 @@ export class SlotGate {
 			return 'presumed';
 		}
 		if (now < this.probeAt) return null;
-		// Until this one is answered nobody else asks on suspicion.
-		this.probeAt = Infinity;
+		this.probeAt = PROBE_UNDER_WAY;
 		return 'presumed';
 	}
 
 	private pause(): void {
+		this.probeAt = this.nextProbe();
+		this.wakeFirst();
+	}
+
+	private nextProbe(): number {
 		const { clock, random } = this.ports;
 		const starved = (clock.now() - (this.starvedSince ?? clock.now())) / 1000;
-		this.probeAt = clock.now() + backoffDelay(this.refusals, random, this.longestPause(starved));
-		this.wakeFirst();
+		return clock.now() + backoffDelay(this.refusals, random, this.longestPause(starved));
 	}
 
 	/** In seconds, as is `starved`: how long there has been no slot at all. */
