@@ -23,7 +23,7 @@ export function failedGeneration({ item, failureReason }: Generation): Generatio
 export function timedOutGeneration({ item }: Generation, timeoutMs: number): GenerationError {
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
-		description: `Generation ${item.id} is still ${item.status}; it is paid for and goes on. Fetch it with Wait for Completion, raise the timeout, or set On Timeout to Continue. Retry On Fail, and Retry in the list of executions, take it up without paying again.`,
+		description: `Generation ${item.id} is still ${item.status}; it is paid for and goes on. Fetch it with Wait for Completion, raise the timeout, or set On Timeout to Continue.`,
 		code: 'timeout',
 		charge: 'paid',
 		generation: item,
