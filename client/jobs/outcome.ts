@@ -35,7 +35,7 @@ export function timedOutGeneration(
 		description: sentences(
 			`Generation ${item.id} ${state}; it is paid for and goes on`,
 			trouble && `The last trouble while looking: ${trouble.message}`,
-			'Fetch it with Wait for Completion, raise the timeout, or set On Timeout to Continue. Retry On Fail, and Retry in the list of executions, take it up without paying again',
+			'Fetch it with Wait for Completion, raise the timeout, or set On Timeout to Continue',
 		),
 		code: 'timeout',
 		charge: 'paid',

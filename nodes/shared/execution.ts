@@ -27,6 +27,14 @@ export function hasErrorOutput(context: IExecuteFunctions): boolean {
 	return context.getNode().onError === 'continueErrorOutput';
 }
 
+/**
+ * Whether the node runs within a suspended wait. Its error is that of the step which sleeps, and n8n hands it out
+ * again at every retry of that step without running it.
+ */
+export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter'>): boolean {
+	return context.getNodeParameter('waitingSince', 0, '') !== '';
+}
+
 /** The ledger of this execution and node: n8n keeps the node's context with the execution. */
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const kept = context.getContext('node') as IDataObject & {

@@ -3,7 +3,7 @@ import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workf
 import { sentences, type GenerationError } from '../../client/wire/errors';
 import type { Ledger } from '../../client/paying/ledger';
 import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
-import { runsAsTool } from './execution';
+import { isWithinSleep, runsAsTool } from './execution';
 
 /**
  * The one error of a step that stops: the failed item, the cause, and every generation that is paid for.
@@ -28,7 +28,7 @@ export function stepError(
 		error.description,
 		others > 0 && `${others} more ${others === 1 ? 'item' : 'items'} failed`,
 		paid.length > 0 &&
-			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. Retry On Fail, and Retry in the list of executions, take these up without paying again, unless parameters are changed; a new execution would pay anew`,
+			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. ${howToGoOn(context)}`,
 		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
 		`Code: ${error.code}${error.status === null ? '' : `, HTTP ${error.status}`}`,
 	);
@@ -36,6 +36,13 @@ export function stepError(
 		code: error.code,
 		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
 	});
+}
+
+/** How to come by what a step that stops has paid for. */
+function howToGoOn(context: IExecuteFunctions): string {
+	return isWithinSleep(context)
+		? 'Wait for these again by their IDs in a new execution, which pays nothing. Retry in the list of executions would only show this error again, without looking'
+		: 'Retry On Fail, and Retry in the list of executions, take these up without paying again, unless parameters are changed; a new execution would pay anew';
 }
 
 /** An error as n8n shows it: title, description, HTTP status, code and item. Never with the request, which holds the key. */

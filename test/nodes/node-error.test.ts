@@ -97,6 +97,13 @@ describe('the error of a step that stops', () => {
 		expect(error.description).not.toContain('more item');
 	});
 
+	it('does not advise a retry within a suspended wait: n8n would only show the error again', () => {
+		const { context: asleep } = contextOf({ parameters: { waitingSince: 1 } });
+		const { description } = stepError(asleep, failed, 0, [done('a', 'completed')]);
+		expect(description).toContain('Wait for these again by their IDs in a new execution');
+		expect(description).not.toContain('Retry On Fail');
+	});
+
 	it('names what earlier tries have paid for, each once', () => {
 		const kept = { '0:0:x': { id: 'a', status: 'pending' }, '0:1:y': { id: 'b' } };
 		const outcomes: Array<Outcome<null>> = [done('a', 'completed')];

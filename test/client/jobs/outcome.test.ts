@@ -51,7 +51,7 @@ describe('a generation that is not ready in time', () => {
 			generation: late.item,
 		});
 		expect(error.description).toMatch(
-			/Generation x is still processing.*Wait for Completion.*without paying/,
+			/Generation x is still processing; it is paid for.*Wait for Completion/,
 		);
 	});
 });
