@@ -23,6 +23,8 @@ export interface CreateJob extends JobBasics {
 	request: () => Promise<CreateRequest>;
 	/** What that request is made from: the same in every try, whatever the request comes out as. */
 	recipe?: () => string;
+	/** The user's own name for what is ordered: one generation for it, whatever execution asks. `null`: none. */
+	idempotencyKey?: string | null;
 	onUncertainCharge: 'error' | 'resubmit';
 }
 

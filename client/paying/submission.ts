@@ -63,7 +63,8 @@ export class Submission {
 	async earlier({ job, key }: Order): Promise<string | null> {
 		const entry = await this.ports.book.find(key);
 		if (isMade(entry)) return entry.id;
-		if (isOpen(entry) && job.onUncertainCharge === 'error') throw uncertainCharge(null, entry?.sent);
+		if (isOpen(entry) && job.onUncertainCharge === 'error')
+			throw uncertainCharge(null, entry?.sent);
 		return null;
 	}
 

@@ -1,7 +1,7 @@
 import type { GenericValue, IDataObject, INode, IWorkflowBase } from 'n8n-workflow';
 
 import { looksWithin } from './naps';
-import { WAIT_TIMEOUT } from './request';
+import { WAIT_TIMEOUT } from './fields';
 
 /**
  * The small workflow that a suspended wait sleeps in: a line of looks, each of which sleeps until the next one as long as

@@ -11,9 +11,9 @@ import { wallClock } from '../shared/clock';
 import { hasErrorOutput, runsAsTool } from '../shared/execution';
 import { optionsOf } from '../shared/parameters';
 import { hint } from '../shared/report';
-import { runStep, type Plan, type Suspension } from '../shared/step';
+import { runStep, type Suspension } from '../shared/step';
 import { SHORTEST_NAP_MS } from './naps';
-import { planWait } from './request';
+import { planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 
 /**
@@ -48,7 +48,7 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 }
 
 /** The plan of an item that has been waited for already. */
-function goOn(plan: Plan, waitingSinceMs: number): Plan {
+function goOn(plan: WaitPlan, waitingSinceMs: number): WaitPlan {
 	return { ...plan, job: { ...plan.job, waitingSinceMs } };
 }
 

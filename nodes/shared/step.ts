@@ -11,7 +11,7 @@ import { wallClock } from './clock';
 import { download } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
-import { stepOptions, type DownloadTarget, type StepOptions } from './parameters';
+import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
 import { reportStop, summaryHint } from './report';
 import { outputItems } from './results';
 import { connect, probeWith } from './transport';
@@ -21,7 +21,7 @@ const MAX_DOWNLOADS = 3;
 
 /** What one item asks for, checked. */
 export interface Plan {
-	job: Omit<CreateJob, 'itemIndex'> | Omit<CollectJob, 'itemIndex'>;
+	job: Omit<CreateJob, 'itemIndex' | 'recipe'> | Omit<CollectJob, 'itemIndex'>;
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
 	step: StepOptions;
@@ -113,10 +113,11 @@ async function planItems(
 		context.getInputData().map(
 			async (_, itemIndex) =>
 				await attempt(async () => {
-					const planned = plan(itemIndex);
+					const { job, ...planned } = plan(itemIndex);
+					const recipe = () => recipeOf(context, itemIndex);
 					return {
 						...planned,
-						job: { ...planned.job, itemIndex },
+						job: job.kind === 'create' ? { ...job, itemIndex, recipe } : { ...job, itemIndex },
 						download: tool ? null : planned.download,
 					};
 				}),
