@@ -24,6 +24,8 @@ export interface GenerationErrorFields {
 	stopsSubmitting?: boolean;
 	/** The generation that this is about, where one exists. */
 	generation?: KnownGeneration | null;
+	/** True where the request of the item never left, for what had happened to another. */
+	unsent?: boolean;
 }
 
 /** A generation of which at least the id is known. */
@@ -39,6 +41,7 @@ export class GenerationError extends Error {
 	readonly retry: RetryRule;
 	readonly stopsSubmitting: boolean;
 	readonly generation: KnownGeneration | null;
+	readonly unsent: boolean;
 
 	constructor(fields: GenerationErrorFields) {
 		super(fields.title);
@@ -51,6 +54,7 @@ export class GenerationError extends Error {
 		this.retry = fields.retry ?? 'never';
 		this.stopsSubmitting = fields.stopsSubmitting ?? false;
 		this.generation = fields.generation ?? null;
+		this.unsent = fields.unsent ?? false;
 	}
 
 	/** The same error with some of its fields replaced. */
@@ -95,10 +99,11 @@ export function errorFromResponse(response: ServiceResponse, charging: boolean):
 	const own = readErrorBody(response.body);
 	const row = errorRow(own?.code ?? null, status);
 	const uncertain = charging && status >= 500 && !own?.complete;
+	const title = titled(row.title, own?.message);
 	return new GenerationError({
-		title: row.title,
+		title,
 		description: sentences(
-			own?.message && `The service says: ${own.message}`,
+			theService(own?.message, title),
 			own?.param && `Parameter: ${own.param}.`,
 			own === null &&
 				'The answer was not the service’s own, but that of something on the way to it.',
@@ -118,7 +123,7 @@ export function unreadableAnswer(response: ServiceResponse, charging: boolean): 
 	return new GenerationError({
 		title: 'The answer of the service could not be read',
 		description:
-			'It was not of the form that the interface promises. Check the base address in the credential.',
+			'It was not of the form that the interface promises. Check the Base URL in the credential.',
 		code: 'unreadable_answer',
 		status: response.status,
 		charge: charging ? 'unknown' : 'none',
@@ -139,6 +144,32 @@ function readErrorBody(body: unknown): ServiceErrorBody | null {
 		param: typeof param === 'string' ? param : null,
 		complete: typeof code === 'string' && typeof type === 'string',
 	};
+}
+
+/** Words of the service that are longer than this are no title. */
+const LONGEST_REASON = 120;
+
+/** A title with the reason in it, in the service's own words where they are short and say more than the title does. */
+export function titled(title: string, reason: string | null | undefined): string {
+	const words = (reason ?? '').replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+	if (words === '' || words.length > LONGEST_REASON || says(title, words)) return title;
+	return `${title}: ${words}`;
+}
+
+/** What the service says, as a sentence; nothing where the title says it already. */
+export function theService(words: string | null | undefined, title: string): string | null {
+	const said = (words ?? '').trim();
+	return said !== '' && !says(title, said) ? `The service says: ${said}` : null;
+}
+
+/** Whether a text has those words in it, whatever their marks and capitals. */
+function says(text: string, words: string): boolean {
+	const bare = (written: string) =>
+		written
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}]+/gu, ' ')
+			.trim();
+	return ` ${bare(text)} `.includes(` ${bare(words)} `);
 }
 
 /** Joins what there is to say, and leaves out what there is not. */
