@@ -56,7 +56,7 @@ export class MediaGenerationApi implements ICredentialType {
 		},
 		rules: [
 			responds(401, 'The API key was refused: it is mistyped, expired or revoked'),
-			responds(403, 'The API key lacks permission for this'),
+			responds(403, 'The API key lacks permission for this action'),
 			...[404, 405, 410].map((status) => responds(status, WRONG_ADDRESS)),
 			...[301, 302, 303, 307, 308].map((status) => responds(status, REDIRECTS)),
 			...BALANCE.map(lacks),

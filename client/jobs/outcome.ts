@@ -51,10 +51,11 @@ export function notSent(cause: GenerationError, itemIndex: number): GenerationEr
 }
 
 /** What an earlier try of the step has paid for is not in the account that is asked now. */
-function inAnotherAccount(error: GenerationError, { id }: KnownGeneration): GenerationError {
+function inAnotherAccount(error: GenerationError): GenerationError {
 	return error.with({
 		title: 'What an earlier try has paid for is not in this account',
-		description: `The service does not know its generation ${id}. Choose the credential with which it was made, and retry. To have it made and paid for anew, start a new execution.`,
+		description:
+			'The service does not know its generation. Choose the credential with which it was made, and retry. To have it made and paid for anew, start a new execution.',
 	});
 }
 
@@ -71,7 +72,7 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 	const unknown = known.code === 'generation_not_found';
 	const own = known.generation;
 	if (unknown && known.charge === 'paid' && own && own.status === undefined) {
-		return inAnotherAccount(known, own);
+		return inAnotherAccount(known);
 	}
 	if (generation === null || own !== null) return known;
 	// One that has been seen exists, whatever a later answer says.

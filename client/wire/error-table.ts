@@ -64,7 +64,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 	insufficient_credits: OUT_OF_CREDITS,
 	forbidden: {
-		title: 'The API key lacks permission for this',
+		title: 'The API key lacks permission for this action',
 		advice: 'Use a key that may create and read generations, or have its permissions extended.',
 		stopsSubmitting: true,
 		cause: 'credential-invalid',
@@ -123,7 +123,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 		cause: 'temporarily-unavailable',
 	},
 	model_unavailable: {
-		title: 'The model is temporarily unavailable',
+		title: 'The model or its provider is temporarily unavailable',
 		advice: `${TRANSIENT} Or choose another model.`,
 		retry: 'backoff',
 		cause: 'temporarily-unavailable',

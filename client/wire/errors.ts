@@ -151,25 +151,33 @@ const LONGEST_REASON = 120;
 
 /** A title with the reason in it, in the service's own words where they are short and say more than the title does. */
 export function titled(title: string, reason: string | null | undefined): string {
-	const words = (reason ?? '').replace(/\s+/g, ' ').trim().replace(/\.$/, '');
-	if (words === '' || words.length > LONGEST_REASON || says(title, words)) return title;
-	return `${title}: ${words}`;
+	const words = news(title, reason).replace(/\.$/, '');
+	return words === '' || words.length > LONGEST_REASON ? title : `${title}: ${words}`;
 }
 
 /** What the service says, as a sentence; nothing where the title says it already. */
 export function theService(words: string | null | undefined, title: string): string | null {
-	const said = (words ?? '').trim();
-	return said !== '' && !says(title, said) ? `The service says: ${said}` : null;
+	const told = news(title, words);
+	return told === '' ? null : `The service says: ${told}`;
 }
 
-/** Whether a text has those words in it, whatever their marks and capitals. */
-function says(text: string, words: string): boolean {
-	const bare = (written: string) =>
-		written
-			.toLowerCase()
-			.replace(/[^\p{L}\p{N}]+/gu, ' ')
-			.trim();
-	return ` ${bare(text)} `.includes(` ${bare(words)} `);
+/** What a text says beyond the title: without the sentences at its beginning that say the same in similar words. */
+function news(title: string, text: string | null | undefined): string {
+	const written = (text ?? '').replace(/\s+/g, ' ').trim();
+	const known = tellingWords(title);
+	const sentencesOf = written.split(/(?<=[.!?]) /);
+	const first = sentencesOf.findIndex((sentence) => {
+		const telling = tellingWords(sentence);
+		return telling.length > 0 && telling.some((word) => !known.includes(word));
+	});
+	return first < 0 ? '' : sentencesOf.slice(first).join(' ');
+}
+
+/** The words that carry a text: where there are long ones and numbers, these. */
+function tellingWords(text: string): string[] {
+	const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+	const long = words.filter((word) => word.length > 4 || /\p{N}/u.test(word));
+	return long.length > 0 ? long : words;
 }
 
 /** Joins what there is to say, and leaves out what there is not. */

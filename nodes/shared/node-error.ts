@@ -9,7 +9,7 @@ import { asHtml, counted, explained, withoutTags } from './wording';
 
 /** What a retry does with what is paid for: n8n keeps it with the execution. */
 const TAKEN_UP =
-	'Retry On Fail of this node, and Retry on this execution, take up what is paid for and pay nothing for it again, unless parameters are changed. Retry the latest try, each once: a new execution, or Retry on one that was retried before, pays anew, unless the items have an Idempotency Key';
+	'Retry On Fail of this node, and Retry on this execution, take up what is paid for without paying again, unless parameters are changed. Retry each execution once, and always the latest: a new one, or an earlier one that is retried again, pays anew, unless the items have an Idempotency Key';
 
 /**
  * The one error of a step that stops: the failed item, the cause, what became of the others, and at its end every
@@ -33,7 +33,7 @@ export function stepError(
 	const description = sentences(
 		explained(error),
 		othersOf(outcomes, failed),
-		paid.length > 0 &&
+		paid.some(({ id }) => id !== error.generation?.id) &&
 			`${counted(paid.length, 'generation is', 'generations are')} already paid for`,
 		recorded.length > 0 && TAKEN_UP,
 		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,

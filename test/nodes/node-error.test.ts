@@ -134,7 +134,7 @@ describe('the error of a step that stops', () => {
 			{ id: 'b', status: null },
 		]);
 		expect(error.description).toMatch(
-			/Retry On Fail of this node, .* take up .* a new execution, .* pays anew/,
+			/Retry On Fail of this node, .* take up .* a new one, .* pays anew/,
 		);
 	});
 

@@ -112,7 +112,7 @@ describe('the error of a job', () => {
 			charge: 'paid',
 			generation: { id: 'x' },
 		});
-		expect(error.description).toMatch(/generation x\. Choose the credential .*new execution/);
+		expect(error.description).toMatch(/Choose the credential .*new execution/);
 		expect(errorOfJob(error, null)).toMatchObject({ message: error.message });
 	});
 
