@@ -24,6 +24,8 @@ export interface GenerationErrorFields {
 	stopsSubmitting?: boolean;
 	/** The generation that this is about, where one exists. */
 	generation?: KnownGeneration | null;
+	/** True where the request of the item never left, for what had happened to another. */
+	unsent?: boolean;
 }
 
 /** A generation of which at least the id is known. */
@@ -39,6 +41,7 @@ export class GenerationError extends Error {
 	readonly retry: RetryRule;
 	readonly stopsSubmitting: boolean;
 	readonly generation: KnownGeneration | null;
+	readonly unsent: boolean;
 
 	constructor(fields: GenerationErrorFields) {
 		super(fields.title);
@@ -51,6 +54,7 @@ export class GenerationError extends Error {
 		this.retry = fields.retry ?? 'never';
 		this.stopsSubmitting = fields.stopsSubmitting ?? false;
 		this.generation = fields.generation ?? null;
+		this.unsent = fields.unsent ?? false;
 	}
 
 	/** The same error with some of its fields replaced. */
@@ -95,10 +99,11 @@ export function errorFromResponse(response: ServiceResponse, charging: boolean):
 	const own = readErrorBody(response.body, status);
 	const row = errorRow(own?.code ?? null, status);
 	const uncertain = charging && !own?.listed && mayHavePassed(status);
+	const title = titled(row.title, own?.message);
 	return new GenerationError({
-		title: row.title,
+		title,
 		description: sentences(
-			own?.message && `The service says: ${own.message}`,
+			theService(own?.message, title),
 			own?.param && `Parameter: ${own.param}.`,
 			own === null &&
 				'The answer was not the service’s own, but that of something on the way to it.',
@@ -121,7 +126,7 @@ export function unreadableAnswer(response: ServiceResponse, charging: boolean): 
 	return new GenerationError({
 		title: 'The answer of the service could not be read',
 		description:
-			'It was not of the form that the interface promises. Check the base address in the credential.',
+			'It was not of the form that the interface promises. Check the Base URL in the credential.',
 		code: 'unreadable_answer',
 		status: response.status,
 		charge: charging ? 'unknown' : 'none',
@@ -148,6 +153,40 @@ function readErrorBody(body: unknown, status: number): ServiceErrorBody | null {
 		param: typeof param === 'string' ? param : null,
 		listed: isListed(code, type, status),
 	};
+}
+
+/** Words of the service that are longer than this are no title. */
+const LONGEST_REASON = 120;
+
+/** A title with the reason in it, in the service's own words where they are short and say more than the title does. */
+export function titled(title: string, reason: string | null | undefined): string {
+	const words = news(title, reason).replace(/\.$/, '');
+	return words === '' || words.length > LONGEST_REASON ? title : `${title}: ${words}`;
+}
+
+/** What the service says, as a sentence; nothing where the title says it already. */
+export function theService(words: string | null | undefined, title: string): string | null {
+	const told = news(title, words);
+	return told === '' ? null : `The service says: ${told}`;
+}
+
+/** What a text says beyond the title: without the sentences at its beginning that say the same in similar words. */
+function news(title: string, text: string | null | undefined): string {
+	const written = (text ?? '').replace(/\s+/g, ' ').trim();
+	const known = tellingWords(title);
+	const sentencesOf = written.split(/(?<=[.!?]) /);
+	const first = sentencesOf.findIndex((sentence) => {
+		const telling = tellingWords(sentence);
+		return telling.length > 0 && telling.some((word) => !known.includes(word));
+	});
+	return first < 0 ? '' : sentencesOf.slice(first).join(' ');
+}
+
+/** The words that carry a text: where there are long ones and numbers, these. */
+function tellingWords(text: string): string[] {
+	const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+	const long = words.filter((word) => word.length > 4 || /\p{N}/u.test(word));
+	return long.length > 0 ? long : words;
 }
 
 /** Joins what there is to say, and leaves out what there is not. */

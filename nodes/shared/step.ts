@@ -1,4 +1,4 @@
-import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { attempt, type Attempt } from '../../client/basics/attempt';
 import type { GenerationError } from '../../client/wire/errors';
@@ -13,7 +13,7 @@ import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './executio
 import { stepError } from './node-error';
 import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
 import { reportStop, summaryHint } from './report';
-import { outputItems } from './results';
+import { outputItems, type Output } from './results';
 import { connect, probeWith } from './transport';
 
 /** Downloads at once: enough to fill a line, few enough for the memory of storages that buffer. */
@@ -25,12 +25,6 @@ export interface Plan {
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
 	step: StepOptions;
-}
-
-/** A downloaded output, and the name of the binary field it goes into. */
-export interface Output {
-	propertyName: string;
-	binary: IBinaryData;
 }
 
 interface Planned extends Plan {
@@ -81,7 +75,7 @@ export async function runStep(
 		const failed = all[firstFailed.itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
 		throw stepError(context, failed.error, firstFailed.itemIndex, all, ledgerOf(context));
 	}
-	summaryHint(context, stats);
+	summaryHint(context, stats, all);
 	return [outputItems(context, all)];
 }
 

@@ -1,5 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { NOTHING_KNOWN } from '../support/answers';
 import type { NodeName } from '../support/workflow';
 import { byId, openStage } from './stage';
 
@@ -338,7 +339,11 @@ describe.each(checks)('a bad $field', ({ node, parameters, good, bad, says }) =>
 		const run = await stage.run(node, { ...quick, ...parameters }, { items, settings });
 		const [refused, made] = run.output('Step');
 		expect(refused).toStrictEqual({
-			json: { error: expect.stringContaining(says), error_code: 'invalid_input' },
+			json: {
+				...NOTHING_KNOWN,
+				error: expect.stringContaining(says),
+				error_code: 'invalid_input',
+			},
 			pairedItem: { item: 0 },
 		});
 		if (node === wait) expect(made.json.error_code).toBe('generation_not_found');
