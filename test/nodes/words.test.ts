@@ -121,7 +121,7 @@ const ERRORS: GenerationError[] = [
 	failedGeneration(generation('failed')),
 	failedGeneration(generation('failed', { message: HTML })),
 	failedGeneration(generation('failed', { message: `${HTML} `.repeat(10) })),
-	timedOutGeneration(generation('processing'), 5000),
+	timedOutGeneration(generation('processing'), 5000, null),
 	errorOfJob(paid, null),
 ];
 

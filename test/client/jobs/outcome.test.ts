@@ -50,7 +50,7 @@ describe('a generation that failed', () => {
 describe('a generation that is not ready in time', () => {
 	it('is paid for and goes on, and the error says how to come to it', () => {
 		const late = generation({ status: 'processing' });
-		const error = timedOutGeneration(late, 90_000);
+		const error = timedOutGeneration(late, 90_000, null);
 		expect(error).toMatchObject({
 			message: 'The generation did not finish within 90 s',
 			code: 'timeout',
