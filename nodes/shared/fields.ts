@@ -133,7 +133,7 @@ const idempotencyKeyOption: INodeProperties = {
 	name: 'idempotencyKey',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. {{ $json.id }}',
+	placeholder: 'e.g. {{ $json.sku }}',
 	description:
 		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, in any later retry or execution too',
 };
