@@ -7,7 +7,7 @@ import type {
 
 import { requireBalance } from '../../client/wire/credits';
 import type { GenerationService } from '../../client/wire/service';
-import { sharedDescription } from '../shared/description';
+import { asTool, sharedDescription } from '../shared/description';
 import { runLookups } from '../shared/lookup';
 import { creditsHint } from '../shared/report';
 import { creditsFields } from './fields';
@@ -26,11 +26,12 @@ export class GenerationCredits implements INodeType {
 			dark: 'file:../../icons/generationCredits.dark.svg',
 		},
 		group: ['input'],
-		subtitle:
-			'={{$parameter["operation"] === "getSummary" ? "get the summary" : "get the balance"}}',
+		subtitle: '={{ $parameter["operation"] === "getSummary" ? "Get Summary" : "Get Balance" }}',
 		description: 'Read the credit balance, or what was spent in the last 30 days',
 		defaults: { name: 'Generation Credits' },
-		usableAsTool: true,
+		usableAsTool: asTool(
+			'Read how many credits are left, or what was spent in the last 30 days. Charges nothing.',
+		),
 		properties: creditsFields,
 	};
 

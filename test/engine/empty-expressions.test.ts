@@ -7,11 +7,7 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 
-import { GenerationCredits } from '../../nodes/GenerationCredits/GenerationCredits.node';
-import { GenerationModels } from '../../nodes/GenerationModels/GenerationModels.node';
-import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
-import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
-import { WaitForCompletion } from '../../nodes/WaitForCompletion/WaitForCompletion.node';
+import { allNodes } from '../support/all-nodes';
 import type { NodeName } from '../support/workflow';
 import { openStage } from './stage';
 
@@ -23,14 +19,6 @@ interface Field {
 	/** Parameters with that value in the field, and what else it takes for the field to be shown. */
 	withValue: (value: string) => INodeParameters;
 }
-
-const nodes: INodeType[] = [
-	new ImageGeneration(),
-	new VideoGeneration(),
-	new WaitForCompletion(),
-	new GenerationModels(),
-	new GenerationCredits(),
-];
 
 function fieldsOf({ description }: INodeType): Field[] {
 	const node = description.name as NodeName;
@@ -80,7 +68,7 @@ function inField({ type }: INodeProperties, value: string): NodeParameterValueTy
 	return type === 'resourceLocator' ? { __rl: true, mode: 'id', value } : value;
 }
 
-const fields = nodes.flatMap(fieldsOf);
+const fields = allNodes.flatMap(fieldsOf);
 const item: IDataObject = {
 	id: 'unknown',
 	prompt: 'A boat',
