@@ -10,6 +10,8 @@ export interface Job {
 	request?: () => Promise<CreateRequest>;
 	/** What that request is made from: the same in every try, whatever the request comes out as. */
 	recipe?: () => string;
+	/** The user's own name for what is ordered: one generation for it, whatever execution asks. `null`: none. */
+	idempotencyKey?: string | null;
 	/** False: hand on the generation as it is. */
 	wait: boolean;
 	/** When the waiting for it began, in milliseconds since the Unix epoch, where that was before this step. */

@@ -1,11 +1,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { generationId, number, oneOf } from '../../client/input/checks';
-import { downloadTarget, given, optionsOf, runningOf, stepOptions } from '../shared/parameters';
+import { collection, readForm } from '../shared/form';
+import { downloadTarget, given, readinessOf, runningOf, stepOptions } from '../shared/parameters';
 import type { Plan } from '../shared/step';
+import { WAIT_TIMEOUT, waitFields } from './fields';
 
-/** Seconds. */
-export const WAIT_TIMEOUT = 1800;
+const MODES = ['poll', 'suspend', 'check'] as const;
 
 /**
  * Reads and checks one item's parameters.
@@ -13,23 +14,18 @@ export const WAIT_TIMEOUT = 1800;
  * @throws InvalidInputError
  */
 export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
-	const options = optionsOf(context, itemIndex);
-	const id = generationId('Generation ID', context.getNodeParameter('generationId', itemIndex, ''));
-	const mode = oneOf('Mode', context.getNodeParameter('mode', itemIndex, 'poll'), [
-		'poll',
-		'suspend',
-		'check',
-	] as const);
-	const since = context.getNodeParameter('waitingSince', itemIndex, '');
+	const form = readForm(context, itemIndex, waitFields);
+	const options = collection(form, 'options');
+	const since = form.waitingSince;
 	return {
 		job: {
-			id,
-			wait: mode !== 'check',
+			id: generationId('Generation ID', form.generationId),
+			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
 			...runningOf(options, WAIT_TIMEOUT),
 		},
-		download: downloadTarget(context, itemIndex, options),
-		readiness: oneOf('Readiness', options.readiness ?? 'status', ['status', 'outputUrl'] as const),
+		download: downloadTarget(form, options),
+		readiness: readinessOf(options),
 		step: stepOptions(options),
 	};
 }

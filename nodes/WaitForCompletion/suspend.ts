@@ -11,7 +11,7 @@ import { hasErrorOutput, runsAsTool } from '../shared/execution';
 import { optionsOf } from '../shared/parameters';
 import { hint } from '../shared/report';
 import type { Suspension } from '../shared/step';
-import { WAIT_TIMEOUT } from './request';
+import { WAIT_TIMEOUT } from './fields';
 
 /**
  * The suspended wait. A node that puts its execution to sleep is not run again when it wakes (n8n hands its input on),

@@ -14,7 +14,13 @@ import { wallClock } from './clock';
 import { download } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
-import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
+import {
+	recipeOf,
+	stepOptions,
+	type DownloadTarget,
+	type Readiness,
+	type StepOptions,
+} from './parameters';
 import { reportStop, summaryHint, type StepStats } from './report';
 import { outputItems, type Output } from './results';
 import { connect, probeWith } from './transport';
@@ -27,7 +33,7 @@ export interface Plan {
 	job: Omit<Job, 'itemIndex' | 'recipe'>;
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
-	readiness?: 'status' | 'outputUrl';
+	readiness: Readiness;
 	step: StepOptions;
 }
 

@@ -48,6 +48,14 @@ const checks: Check[] = [
 		says: 'Prompt is empty',
 	},
 	{
+		field: 'prompt that is no text',
+		node: image,
+		parameters: { prompt: VALUE },
+		good: 42,
+		bad: [true, false],
+		says: 'not a text',
+	},
+	{
 		field: 'prompt from an expression for the whole item',
 		node: image,
 		parameters: { prompt: VALUE },
@@ -68,15 +76,15 @@ const checks: Check[] = [
 		node,
 		parameters: { prompt: 'A boat', waitForCompletion: VALUE },
 		good: 'false',
-		bad: ['', 'yes', 1, null],
+		bad: ['yes', 1],
 		says: 'Wait for Completion',
 	})),
 	{
 		field: 'downloading',
 		node: image,
 		parameters: { prompt: 'A boat', waitForCompletion: true, downloadOutput: VALUE },
-		good: 'true',
-		bad: ['', 'yes', 1, null],
+		good: null,
+		bad: ['yes', 1],
 		says: 'Download Output',
 	},
 	{
@@ -252,7 +260,7 @@ const checks: Check[] = [
 		node: image,
 		parameters: option('pollInterval'),
 		good: 1,
-		bad: [0, -1, 'often'],
+		bad: [0, -1, 0.001, 'often'],
 		says: 'Poll Interval',
 	},
 	{
@@ -286,6 +294,22 @@ const checks: Check[] = [
 		good: 'status',
 		bad: ['head'],
 		says: 'Readiness',
+	},
+	{
+		field: 'kind of readiness of a video',
+		node: video,
+		parameters: option('readiness'),
+		good: 'auto',
+		bad: ['head'],
+		says: 'Readiness',
+	},
+	{
+		field: 'idempotency key',
+		node: image,
+		parameters: option('idempotencyKey'),
+		good: '',
+		bad: [{ id: 1 }, true],
+		says: 'Idempotency Key',
 	},
 ];
 
