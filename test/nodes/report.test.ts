@@ -13,6 +13,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		slotWaitMs: 0,
 		slotRefusal: null,
 		retries: 0,
+		resubmitted: 0,
 		...changes,
 	};
 }

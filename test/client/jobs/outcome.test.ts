@@ -159,7 +159,7 @@ describe('the generations that are paid for', () => {
 			{ kind: 'stopped', generation: { id: 'left', status: 'pending' } },
 			{ kind: 'stopped', generation: { id: 'known by id only' } },
 			{ kind: 'stopped', generation: null },
-			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }), 1) },
+			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }), 1, null) },
 			{ kind: 'error', error: failedGeneration(generation({ id: 'failed' })) },
 			{ kind: 'error', error: broken },
 			{ kind: 'error', error: broken.with({ charge: 'unknown' }) },
