@@ -154,7 +154,8 @@ export class Watch {
 		if (sign === 'nothing') return;
 		this.ready = true;
 		const soon = this.statusAt !== null && clock.now() < this.statusAt + this.step.intervalMs;
-		if (this.readiness === 'outputUrl' || (soon && this.missed && this.step.storage.confirmed)) this.complete();
+		if (this.readiness === 'outputUrl' || (soon && this.missed && this.step.storage.confirmed))
+			this.complete();
 	}
 
 	private async sign(deadline: number): Promise<Sign> {
