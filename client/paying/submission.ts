@@ -3,6 +3,7 @@ import { backoffDelay } from '../wire/backoff';
 import { CancelledError, GenerationError } from '../wire/errors';
 import { isFailed, type Generation } from '../wire/generation';
 import type { Job } from '../jobs/job';
+import { inTurn } from './in-turn';
 import { uncertainCharge, type Ledger } from './ledger';
 import { errorOfJob, notSent } from '../jobs/outcome';
 import type { Clock, Random } from '../basics/ports';
@@ -51,10 +52,17 @@ export class Submission {
 	}
 
 	/**
+	 * An agent may ask for the same twice at once: the second call comes to what the first has made.
+	 *
 	 * @param key the ledger key of this job's request
 	 * @throws GenerationError, or CancelledError when the step ends before the request was sent
 	 */
 	async obtain(job: Job, request: CreateRequest, key: string): Promise<Obtained> {
+		const { entries } = this.ports.ledger;
+		return await inTurn(entries, key, async () => await this.obtainNow(job, request, key));
+	}
+
+	private async obtainNow(job: Job, request: CreateRequest, key: string): Promise<Obtained> {
 		const entry = this.ports.ledger.find(key);
 		if (entry?.id && entry.status !== 'failed') {
 			const generation = await this.takeUp(key, entry.id);
