@@ -1,6 +1,7 @@
 import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { attempt, type Attempt } from '../../client/basics/attempt';
+import { limit } from '../../client/basics/limit';
 import { averageDurations } from '../../client/wire/catalogue';
 import type { GenerationError } from '../../client/wire/errors';
 import { isCompleted, type Generation } from '../../client/wire/generation';
@@ -11,7 +12,7 @@ import { PollSchedule } from '../../client/watching/poll-schedule';
 import { readinessObserver } from '../../client/watching/readiness';
 import { GenerationService, type ServicePorts } from '../../client/wire/service';
 import { wallClock } from './clock';
-import { download } from './download';
+import { download, type DownloadRequest } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
 import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
@@ -144,6 +145,7 @@ async function runPlans(
 	// A queue behind the slots is where it pays to notice each end soon, and so to know when to expect it.
 	const queued = plans.filter(({ job }) => job.request && job.wait).length > maxConcurrent;
 	const expected = queued ? await expectedDurations({ ...ports, send }) : undefined;
+	const inTurn = limit(MAX_DOWNLOADS);
 	const probing = readinessObserver(service, probeWith(context), wallClock);
 
 	const result = await runPipeline<Output>(
@@ -159,9 +161,13 @@ async function runPlans(
 					? await probing(generation, looks)
 					: await service.status(generation.item.id),
 			finish: async (job, generation, signal) =>
-				await fetchOutput(context, service, planOf.get(job) as Planned, generation, signal),
+				await fetchOutput(context, service, planOf.get(job) as Planned, {
+					generation,
+					signal,
+					inTurn,
+				}),
 		},
-		{ maxConcurrent, maxFinishing: MAX_DOWNLOADS, stopOnError: !continuesOnError(context) },
+		{ maxConcurrent, maxFinishing: Infinity, stopOnError: !continuesOnError(context) },
 	);
 	return { ...result, stats: { ...result.stats, retries } };
 }
@@ -177,16 +183,15 @@ async function fetchOutput(
 	context: IExecuteFunctions,
 	service: GenerationService,
 	{ download: target }: Planned,
-	generation: Generation,
-	signal: AbortSignal,
+	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'inTurn'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
+	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
 	const { id, model } = generation.item;
 	const fetched = await download(context, {
-		generation,
+		...finished,
 		fileName: target.fileName ?? [model, id].filter(Boolean).join('-'),
 		refresh: async () => await service.status(id),
-		signal,
 	});
 	return {
 		generation: fetched.generation,
