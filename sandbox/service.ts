@@ -15,6 +15,7 @@ import type { FaultAction, FaultSubject } from './faults';
 import { entryAt, statusAt } from './generations/generations';
 import type { Generation } from './generations/generations';
 import { Ledger } from './books/ledger';
+import { Misses } from './storage/misses';
 import { Presigner } from './storage/presign';
 import { seededRandom } from './basics/random';
 import type { Random } from './basics/random';
@@ -82,6 +83,7 @@ export class GenerationService {
 	/** Origin of the presigned URLs issued from now on. */
 	storageOrigin: string;
 	private readonly ledger = new Ledger();
+	private readonly misses = new Misses();
 	private readonly workshop: Workshop;
 	private readonly seed: number;
 	private random: Random;
@@ -132,19 +134,17 @@ export class GenerationService {
 		const now = this.clock.now();
 		this.ledger.settle(now);
 		const id = /([^/]+)\.(?:png|mp4)$/.exec(request.path)?.[1] ?? '';
+		const on = request.headers.range === 'bytes=0-0' ? 'probe' : 'download';
 		const arrival = { at: now, origin: 'storage', method: request.method } as const;
-		const record = this.requests.add(
-			{ ...arrival, on: 'download', path: request.path },
-			request.headers,
-		);
+		const record = this.requests.add({ ...arrival, on, path: request.path }, request.headers);
 		const generation = this.ledger.find(id);
 		record.generationId = generation?.id ?? null;
-		const subject = { on: 'download', id, prompt: generation?.prompt } as const;
+		const subject = { on, id, prompt: generation?.prompt } as const;
 		const action = this.faults.take(subject)?.action ?? null;
 		record.fault = action && action.kind;
 		const { presigner } = this.workshop;
 		const missingStatus = this.missingOutputStatus;
-		const shelf = { presigner, generation, now, missingStatus };
+		const shelf = { presigner, generation, now, missingStatus, misses: this.misses };
 		const reply = fetchOutput(request, shelf, action);
 		record.answered = reply.delivery === 'answer';
 		record.status = record.answered ? reply.status : null;
@@ -281,6 +281,7 @@ export class GenerationService {
 		this.accounts.reset();
 		this.faults.clear();
 		this.requests.clear();
+		this.misses.clear();
 		this.ledger.clear();
 		this.workshop.rejections.clear();
 		this.random = seededRandom(this.seed);

@@ -79,7 +79,7 @@ describe('a stop', () => {
 	});
 
 	it('while outputs are downloaded begins no other download', async () => {
-		const step = new Step({ maxFinishing: 1 });
+		const step = new Step();
 		let begun = 0;
 		step.finish = async (_, generation, signal) => {
 			begun++;
