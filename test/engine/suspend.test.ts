@@ -166,7 +166,7 @@ describe('a suspended wait', () => {
 		);
 		for (const { json, binary } of items) {
 			expect(json.error).toMatch(/^This is no result.*Wait for Completion in a new execution/);
-			expect(binary).toBeUndefined();
+			expect([json.status, json.url, binary]).toEqual([undefined, undefined, undefined]);
 		}
 	});
 });
