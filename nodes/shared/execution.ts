@@ -32,7 +32,7 @@ export function hasErrorOutput(context: IExecuteFunctions): boolean {
  * again at every retry of that step without running it.
  */
 export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter'>): boolean {
-	return context.getNodeParameter('waitingSince', 0, '') !== '';
+	return Number(context.getNodeParameter('waitingSince', 0, '')) > 0;
 }
 
 /** The ledger of this execution and node: n8n keeps the node's context with the execution. */
