@@ -140,7 +140,18 @@ export class App implements OAuthClientProvider {
 
 	/** Sends a form to the token endpoint as this app; `fields` on top of what it would send. */
 	async tokenRequest(fields: Record<string, string>): Promise<{ status: number; error: string }> {
-		const response = await fetch(`${this.sandbox.url}/token`, {
+		const response = await this.askForTokens(fields);
+		const { error = '' } = (await response.json()) as { error?: string };
+		return { status: response.status, error };
+	}
+
+	/** The tokens for a code. */
+	async redeem(code: string): Promise<OAuthTokens> {
+		return (await (await this.askForTokens({ code })).json()) as OAuthTokens;
+	}
+
+	private async askForTokens(fields: Record<string, string>): Promise<Response> {
+		return await fetch(`${this.sandbox.url}/token`, {
 			method: 'POST',
 			body: new URLSearchParams({
 				client_id: this.registration?.client_id ?? '',
@@ -150,8 +161,6 @@ export class App implements OAuthClientProvider {
 				...fields,
 			}),
 		});
-		const { error } = (await response.json()) as { error?: string };
-		return { status: response.status, error: error ?? '' };
 	}
 }
 
