@@ -1,4 +1,6 @@
 /** What signing in to the connector has to withstand. */
+import { request } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { App, callback, Person } from './signing-in';
@@ -39,6 +41,17 @@ async function mcpStatus(token: string, url = sandbox.url): Promise<number> {
 	const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
 	// 405: let in, and told that there is no stream.
 	return (await fetch(`${url}/mcp`, { headers })).status;
+}
+
+/** The status that a form gets under any name of the host, which fetch does not let one choose. */
+async function postForm(url: string, headers: OutgoingHttpHeaders, body: string): Promise<number> {
+	return await new Promise((resolve, reject) => {
+		const sent = request(url, { method: 'POST', headers }, (response) => {
+			response.resume();
+			resolve(response.statusCode ?? 0);
+		});
+		sent.on('error', reject).end(body);
+	});
 }
 
 describe('an authorization request', () => {
@@ -120,11 +133,14 @@ describe('the consent page', () => {
 	});
 
 	it('takes no answer under a foreign name that leads to this machine', async () => {
-		const person = new Person();
-		const headers = { origin: 'http://evil.example:80', host: 'evil.example:80' };
-		const html = await consent(person);
-		expect((await person.press(question, html, 'allow', {}, headers)).status).toBe(403);
-		nothingAllowed();
+		const token = 'a'.repeat(43);
+		const from = async (host: string) => {
+			const headers = { host, origin: `http://${host}`, cookie: `sandbox_form=${token}` };
+			return await postForm(`${sandbox.url}/sign-in`, headers, `form_token=${token}`);
+		};
+		// 400: the form is taken, and names no request.
+		expect(await from(new URL(sandbox.url).host)).toBe(400);
+		expect(await from('evil.example')).toBe(403);
 	});
 
 	it('takes one answer, and only for ten minutes', async () => {
@@ -166,7 +182,8 @@ describe('a code', () => {
 		const text = await code();
 		const thief = new App(sandbox);
 		await thief.ask();
-		const answer = await thief.tokenRequest({ code: text });
+		const stolen = { code: text, code_verifier: app.codeVerifier() };
+		const answer = await thief.tokenRequest(stolen);
 		expect(answer).toEqual({ status: 400, error: 'invalid_grant' });
 	});
 
