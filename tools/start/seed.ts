@@ -10,6 +10,7 @@ export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-202
 /** What the example workflows look for: the names of their credentials, and the address of the service in them. */
 const credentialName = 'Media Generation account';
 const connectorName = 'Media Generation connector';
+const signInName = 'Media Generation sign-in';
 const exampleAddress = 'https://api.example.com';
 
 /** A workflow in n8n. */
@@ -32,6 +33,10 @@ export async function seed(
 	const credentials = [
 		await rest.saveCredential(credentialName, 'mediaGenerationApi', service),
 		await rest.saveCredential(connectorName, 'httpBearerAuth', { token: apiKey }),
+		await rest.saveCredential(signInName, 'mcpOAuth2Api', {
+			useDynamicClientRegistration: true,
+			serverUrl: `${baseUrl}/mcp`,
+		}),
 	];
 	const present = await rest.workflows();
 	const files = (await readdir(examples)).filter((name) => name.endsWith('.json')).sort();
