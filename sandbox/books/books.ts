@@ -41,8 +41,8 @@ export class Books {
 		this.ledger.settle(now);
 		return this.ledger.all.map((generation) => ({
 			id: generation.id,
-			account: generation.key.account.name,
-			key: generation.key.name,
+			account: generation.caller.account.name,
+			key: generation.caller.name,
 			type: generation.model.type,
 			model: generation.model.id,
 			prompt: generation.prompt,
