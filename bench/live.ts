@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Readiness } from '../client/jobs/job';
-import type { IDataObject } from 'n8n-workflow';
+import type { NodeParameterValueType } from 'n8n-workflow';
 import { startSandbox } from '../sandbox/server';
 import { inARow } from '../tools/engine/in-a-row';
 import type { WorkflowJson } from '../tools/engine/run';
@@ -71,7 +71,7 @@ export async function runLive({ items, limit, seconds, readiness }: LiveCase): P
 	}
 }
 
-function batchWorkflow(options: IDataObject): WorkflowJson {
+function batchWorkflow(options: { maxConcurrent?: number; readiness?: Readiness }): WorkflowJson {
 	return inARow({
 		name: 'Video',
 		type: 'n8n-nodes-media-generation.videoGeneration',
@@ -79,7 +79,7 @@ function batchWorkflow(options: IDataObject): WorkflowJson {
 			model: { __rl: true, mode: 'id', value: 'inkwell-animate' },
 			prompt: '={{ $json.prompt }}',
 			downloadOutput: false,
-			options,
+			options: options as NodeParameterValueType,
 		},
 	});
 }
