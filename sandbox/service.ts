@@ -8,7 +8,7 @@ import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
 import { createGeneration, outputPath } from './generations/creation';
 import type { Workshop } from './generations/creation';
-import { creditBalance, creditSummary, usedInDay } from './books/credits';
+import { creditBalance, creditSummary } from './books/credits';
 import { parseBody, promptIn } from './requests/body';
 import { errorAnswer, ServiceError } from './basics/errors';
 import { FaultQueue } from './faults';
@@ -278,13 +278,6 @@ export class GenerationService {
 		const generation = this.ledger.find(id);
 		if (generation) this.refreshUrl(generation, this.clock.now());
 		return generation?.url;
-	}
-
-	/** Credits that a connected app has used in the last 24 hours (spec 8). */
-	usedInDay(callerName: string): number {
-		const now = this.clock.now();
-		this.ledger.settle(now);
-		return usedInDay(callerName, this.ledger.all, now);
 	}
 
 	/** Back to the start: accounts, connected apps, balances, books, requests, faults and the seed. */
