@@ -27,6 +27,11 @@ export function hasErrorOutput(context: IExecuteFunctions): boolean {
 	return context.getNode().onError === 'continueErrorOutput';
 }
 
+/** Whether a workflow or an execution has an id: n8n names what has none yet in capitals between underscores. */
+export function isSaved(id: string | undefined): boolean {
+	return id !== undefined && id !== '' && !/^__[A-Z]+__$/.test(id);
+}
+
 /** The ledger of this execution and node: n8n keeps the node's context with the execution. */
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const kept = context.getContext('node') as IDataObject & {
