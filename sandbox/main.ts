@@ -9,6 +9,7 @@ const usage = `Usage: npm run sandbox -- [options]
   --time-scale <number>    divides generation times: 10 makes 20 s take 2 s (1)
   --url-lifetime <seconds> how long a presigned URL lives (3600)
   --seed <number>          the same seed gives the same ids and times (a new one each start)
+  --idempotency            a second request with the same Idempotency-Key makes nothing new
   --quiet                  no line a request
   --help                   this text`;
 
@@ -18,6 +19,7 @@ const flags = {
 	'time-scale': { type: 'string', default: '1' },
 	'url-lifetime': { type: 'string', default: '3600' },
 	seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+	idempotency: { type: 'boolean', default: false },
 	quiet: { type: 'boolean', default: false },
 	help: { type: 'boolean', default: false },
 } as const;
@@ -43,6 +45,7 @@ function optionsFrom(values: Values): SandboxOptions {
 		timeScale,
 		urlLifetimeSeconds: numberOf('url-lifetime', values['url-lifetime']),
 		seed: numberOf('seed', values.seed),
+		honoursIdempotencyKeys: values.idempotency,
 		log: values.quiet ? false : say,
 	};
 }

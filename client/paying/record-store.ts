@@ -1,3 +1,4 @@
+import { attempt } from '../basics/attempt';
 import { GenerationError, sentences } from '../wire/errors';
 
 /**
@@ -78,4 +79,17 @@ export function recordUnavailable(why: string): GenerationError {
 		),
 		code: 'record_unavailable',
 	});
+}
+
+/** Runs what needs the record. @throws GenerationError `record_unavailable` where that fails */
+export async function available<T>(run: () => Promise<T>): Promise<T> {
+	const ran = await attempt(run);
+	if (ran.ok) return ran.value;
+	throw unavailable(ran.error);
+}
+
+/** Any error of the record as one that a person understands. */
+export function unavailable(error: unknown): unknown {
+	if (error instanceof GenerationError) return error;
+	return recordUnavailable(error instanceof Error ? error.message : String(error));
 }

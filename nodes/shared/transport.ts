@@ -36,12 +36,13 @@ export async function connect(
 ): Promise<SendRequest> {
 	const { baseUrl, apiKey } = await context.getCredentials(CREDENTIAL);
 	const address = serviceAddress(baseUrl);
-	return async ({ method, path, query, body }) => {
+	return async ({ method, path, query, body, headers }) => {
 		const options: IHttpRequestOptions = {
 			method,
 			url: `${address}${path}`,
 			qs: query,
 			body,
+			headers,
 			json: true,
 			timeout: REQUEST_TIMEOUT_MS,
 			returnFullResponse: true,

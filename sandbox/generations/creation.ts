@@ -31,6 +31,8 @@ export interface Workshop {
 	readonly storageOrigin: () => string;
 	/** How often a `[reject: …]` prompt has been refused, by account and prompt. */
 	readonly rejections: Map<string, number>;
+	/** What each idempotency key has come to, by account and key; `null` where the header is passed over. */
+	readonly repeats: Map<string, Generation> | null;
 }
 
 function rejectAsAsked(workshop: Workshop, key: ApiKey, prompt: string, asked: Directives): void {
@@ -106,6 +108,26 @@ function secondsOf(
 	const { model, prompt } = valid;
 	const { random, ledger, generationTime } = workshop;
 	return generationTime({ model, prompt, index: ledger.all.length, random });
+}
+
+/**
+ * Creates, or hands on what the same `Idempotency-Key` has created before, where the sandbox is switched to honour that
+ * header: the spec does not name it.
+ */
+export function createOnce(
+	workshop: Workshop,
+	key: ApiKey,
+	idempotencyKey: string | undefined,
+	create: () => Generation,
+): { made: Generation; repeated: boolean } {
+	const { repeats } = workshop;
+	if (!repeats || !idempotencyKey) return { made: create(), repeated: false };
+	const name = `${key.account.name} ${idempotencyKey}`;
+	const before = repeats.get(name);
+	if (before) return { made: before, repeated: true };
+	const made = create();
+	repeats.set(name, made);
+	return { made, repeated: false };
 }
 
 /**

@@ -1,0 +1,332 @@
+import { attempt } from '../basics/attempt';
+import type { Clock, Random } from '../basics/ports';
+import { CancelledError, type KnownGeneration } from '../wire/errors';
+import { digest } from './digest';
+import { Quiet } from './quiet';
+import { all, RecordDesk } from './record-desk';
+import {
+	claimedRow,
+	inForce,
+	isFree,
+	isMade,
+	CLAIMED,
+	SENT,
+	surplus,
+	type Claim,
+	type RecordScope,
+} from './record-rows';
+import {
+	available,
+	unavailable,
+	type Condition,
+	type RecordFields,
+	type RecordRow,
+	type RecordStore,
+	RECORD_COLUMNS,
+} from './record-store';
+
+/** Who has not been heard of for this long is gone. */
+export const GONE_AFTER_MS = 60_000;
+/** How often a writer is heard of while a request of its is under way. */
+const BEAT_MS = 15_000;
+/** How often to look what became of another's request. */
+const LOOK_MS = 1_000;
+/** So often a claim may be taken away by others before that is called trouble. */
+const MOST_CLAIMS = 10;
+
+export interface RecordPorts {
+	store: RecordStore;
+	clock: Clock;
+	random: Random;
+	/** Ends all waiting for others. */
+	signal: AbortSignal;
+}
+
+/** What is on record of a key. */
+export interface Found {
+	/** `free`: nothing has left. `made`: there is a generation. `open`: sent, and nobody is there to tell what came of it. */
+	state: 'free' | 'made' | 'open';
+	row: RecordRow;
+}
+
+/** A request of ours that has left. */
+interface UnderWay {
+	holder: object;
+	/** As it was sent. */
+	row: RecordRow;
+	/** It was open before already: whatever becomes of this try, it stays so. */
+	wasOpen: boolean;
+	/** Aborts when nobody here is on it any longer. */
+	over: AbortController;
+	/** The claim is being given back. */
+	leaving?: Promise<void>;
+}
+
+/**
+ * The record outside of the execution: what survives the process. One row is one generation.
+ *
+ * No more than one request a key leaves, whoever else writes, by two rules. A row is changed only by compare-and-set,
+ * and a claim carries a ticket that nobody else has, a new one each time: who changes a row by its ticket has it. And
+ * who finds several claims for a key takes all but one away by their tickets before using that one: of two who claimed
+ * at the same moment, at least the later finds both. Claims are free for all, so nobody ever waits for one.
+ */
+export class GenerationRecord {
+	/** Keys whose generation could not be put on record. */
+	readonly unrecorded = new Set<string>();
+	/** The row that counts for each key, as it was last seen. */
+	private readonly rows = new Map<string, RecordRow>();
+	private readonly claims = new Map<string, Claim>();
+	private readonly underWay = new Map<string, UnderWay>();
+	private readonly desk: RecordDesk;
+	/** Ends that are written when there is time, by status. */
+	private readonly ends = new Map<string, string[]>();
+	private readonly closing = new AbortController();
+	private tickets = 0;
+
+	constructor(
+		private readonly scope: RecordScope,
+		private readonly ports: RecordPorts,
+	) {
+		this.desk = new RecordDesk(scope, ports);
+		void this.beat();
+	}
+
+	/**
+	 * Reads all keys of a step at once, and claims those that nobody has.
+	 *
+	 * @throws GenerationError `record_unavailable`
+	 */
+	async begin(claims: Claim[]): Promise<void> {
+		for (const claim of claims) this.claims.set(claim.key, claim);
+		await available(async () => await this.claim([...this.claims.keys()]));
+	}
+
+	/**
+	 * What is on record of a key; where another's request is under way, what comes of it.
+	 *
+	 * @throws GenerationError `record_unavailable`, or CancelledError
+	 */
+	async find(key: string): Promise<Found> {
+		const { clock, signal } = this.ports;
+		const quiet = new Quiet(clock);
+		for (let looks = 0; ; ) {
+			if (signal.aborted) throw new CancelledError();
+			const row = this.rows.get(key);
+			const own = this.underWay.get(key);
+			if (own) await clock.sleep(LOOK_MS, own.over.signal);
+			else if (!row) await available(async () => await this.claim([key]));
+			else if (isMade(row)) return { state: 'made', row };
+			else if (isFree(row)) return { state: 'free', row };
+			// What was seen long ago tells nothing: only a fresh look shows whether its writer is there.
+			else if (looks > 0 && this.isGone(row, quiet)) return { state: 'open', row };
+			else {
+				if (looks++ > 0) await clock.sleep(LOOK_MS, signal);
+				await available(async () => await this.refresh([key]));
+			}
+		}
+	}
+
+	/**
+	 * Right before the creating request leaves. When it resolves with `true` the row says so, and nobody else sends.
+	 *
+	 * @param holder who sends: several items of a step may have one key
+	 * @returns `false` where somebody else was quicker: `find` tells what came of that
+	 * @throws GenerationError `record_unavailable`
+	 */
+	async send(key: string, holder: object): Promise<boolean> {
+		const before = this.underWay.get(key);
+		if (before) {
+			await before.leaving;
+			return !before.leaving && before.holder === holder;
+		}
+		const row = this.rows.get(key);
+		if (!row || isMade(row)) return false;
+		const sent = { ...row, status: SENT, writer: this.scope.writer };
+		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
+		this.underWay.set(key, own);
+		const taken = await attempt(async () => await this.take(row));
+		if (taken.ok && !taken.value) {
+			this.rows.delete(key);
+			this.settle(key);
+			return false;
+		}
+		this.rows.set(key, sent);
+		if (taken.ok) return true;
+		// Where the table failed, it may be in there all the same.
+		void this.withdraw(key);
+		throw unavailable(taken.error);
+	}
+
+	/** It was certainly not charged: the claim is free again. */
+	async withdraw(key: string): Promise<void> {
+		if (this.underWay.get(key)?.wasOpen) return await this.leave(key);
+		await this.giveBack(key, { status: CLAIMED, writer: this.ticket() });
+	}
+
+	/** Nobody here waits for its answer any longer, and what came of it is not known. */
+	async leave(key: string): Promise<void> {
+		await this.giveBack(key, { writer: '' });
+	}
+
+	/** Its id, as soon as it is known. Need not be waited for: `close` does. Never rejects. */
+	async made(
+		key: string,
+		{ id, status }: KnownGeneration,
+		about: Partial<RecordFields> = {},
+	): Promise<void> {
+		const row = this.underWay.get(key)?.row;
+		if (!row) return;
+		const set = { ...about, generation_id: id, status: status ?? 'pending' };
+		this.rows.set(key, { ...row, ...set });
+		this.settle(key);
+		await this.desk.background(async () => {
+			const kept = await this.desk.keep(async () => {
+				if (await this.desk.write({ where: this.ours(row), set })) return;
+				// Written by a try that seemed to fail; or the row was deleted, or taken over as one that was given up.
+				if ((await this.desk.read(key)).some(({ generation_id }) => generation_id === id)) return;
+				await this.ports.store.insert([{ ...fieldsOf(row), ...set }]);
+			});
+			if (!kept.ok) this.unrecorded.add(key);
+		});
+	}
+
+	/** How it has ended. A failed one was refunded, so that `find` then claims the key anew. */
+	async ended(key: string, { id, status }: { id: string; status: string }): Promise<void> {
+		const row = this.rows.get(key);
+		// An item with the same key may have come to another one since.
+		if (row?.generation_id !== id || row.status === status) return;
+		if (status !== 'failed') {
+			this.rows.set(key, { ...row, status });
+			this.ends.set(status, [...(this.ends.get(status) ?? []), row.generation_id]);
+			return;
+		}
+		this.rows.delete(key);
+		await this.desk.settled();
+		const where = all(['id', row.id], ['generation_id', row.generation_id]);
+		await available(
+			async () =>
+				(await this.desk.write({ where, set: { status } })) ||
+				(await this.desk.write({ where: this.ours(row), set: { status } })),
+		);
+	}
+
+	/** One name for the order that a row stands for: the same for whoever takes it up, another once it has failed. */
+	orderOf({ id, born, key }: RecordRow): string {
+		const { workflowId, nodeId } = this.scope;
+		return digest(JSON.stringify([workflowId, nodeId, key, id, born]));
+	}
+
+	/** Writes what is left to write, and takes back claims of which nothing came. Never throws. */
+	async close(): Promise<void> {
+		this.closing.abort();
+		await this.desk.settled();
+		await attempt(async () => await this.writeEnds());
+		if (this.tickets === 0) return;
+		const mine: Condition = ['writer', `${this.scope.writer}/`, 'begins with'];
+		await attempt(async () => await this.ports.store.remove(all(mine, ['status', CLAIMED])));
+	}
+
+	private async claim(keys: string[]): Promise<void> {
+		await this.refresh(keys.filter((key) => !this.rows.has(key)));
+		for (let tries = 0; tries < MOST_CLAIMS; tries++) {
+			const missing = keys.filter((key) => !this.rows.has(key));
+			if (missing.length === 0) return;
+			const { clock, random, store } = this.ports;
+			if (tries > 0) await clock.sleep(random() * LOOK_MS);
+			const rows = missing.map((key) =>
+				claimedRow(this.scope, this.claims.get(key) ?? { key }, this.ticket()),
+			);
+			await store.insert(rows);
+			await this.refresh(missing);
+		}
+		throw new Error('its rows are taken away again and again');
+	}
+
+	/** Reads the rows of keys anew, and settles where several had claimed one. */
+	private async refresh(keys: string[]): Promise<void> {
+		let unsettled = keys;
+		while (unsettled.length > 0) {
+			const before = unsettled.map((key) => this.rows.get(key));
+			const found = await Promise.all(unsettled.map(async (key) => await this.desk.read(key)));
+			const again: string[] = [];
+			const removed = await this.desk.removeClaimed(found.flatMap(surplus));
+			unsettled.forEach((key, index) => {
+				const row = inForce(found[index]);
+				// What we have done since is newer than what was read.
+				if (this.underWay.has(key) || this.rows.get(key) !== before[index]) return;
+				// Somebody else has one of them by now: see what it has become.
+				if (!surplus(found[index]).every(({ id }) => removed.has(id))) again.push(key);
+				else if (row) this.rows.set(key, row);
+				else this.rows.delete(key);
+			});
+			unsettled = again;
+		}
+	}
+
+	private isGone(row: RecordRow, quiet: Quiet): boolean {
+		if (row.writer === '' || row.writer === this.scope.writer) return true;
+		return quiet.since(row) >= GONE_AFTER_MS;
+	}
+
+	private async take(row: RecordRow): Promise<boolean> {
+		if (isFree(row)) return await this.desk.sendClaimed(row);
+		const { writer, executionId } = this.scope;
+		return await this.desk.write({
+			where: all(['id', row.id], ['writer', row.writer], ['status', row.status]),
+			set: { writer, execution_id: executionId, status: SENT },
+		});
+	}
+
+	private async giveBack(key: string, set: Partial<RecordFields>): Promise<void> {
+		const own = this.underWay.get(key);
+		if (!own) return;
+		const { row } = own;
+		own.leaving ??= this.desk.background(async () => {
+			const where = this.ours(row);
+			const given = await this.desk.keep(async () => await this.desk.write({ where, set }));
+			if (given.ok && given.value) this.rows.set(key, { ...row, ...set });
+			else this.rows.delete(key);
+			this.settle(key);
+		});
+		await own.leaving;
+	}
+
+	private settle(key: string): void {
+		const own = this.underWay.get(key);
+		this.underWay.delete(key);
+		own?.over.abort();
+	}
+
+	private ours({ id }: RecordRow) {
+		return all(['id', id], ['writer', this.scope.writer], ['status', SENT]);
+	}
+
+	private ticket(): string {
+		return `${this.scope.writer}/${++this.tickets}`;
+	}
+
+	/** One heartbeat for all that is under way, and with it what had time. */
+	private async beat(): Promise<void> {
+		const { signal } = this.closing;
+		for (;;) {
+			await this.ports.clock.sleep(BEAT_MS, signal);
+			if (signal.aborted) return;
+			if (this.underWay.size > 0) {
+				const { writer } = this.scope;
+				const where = all(['writer', writer], ['status', SENT]);
+				await attempt(async () => await this.desk.write({ where, set: { writer } }));
+			}
+			await attempt(async () => await this.writeEnds());
+		}
+	}
+
+	private async writeEnds(): Promise<void> {
+		const ends = [...this.ends];
+		this.ends.clear();
+		for (const [status, ids] of ends) await this.desk.writeEnds(status, ids);
+	}
+}
+
+function fieldsOf(row: RecordRow): RecordFields {
+	return Object.fromEntries(RECORD_COLUMNS.map((name) => [name, row[name]])) as RecordFields;
+}
