@@ -111,15 +111,20 @@ class DataTable implements RecordStore {
 	}
 }
 
-/** The conditions, without their values: n8n takes no list of conditions from an item, only the value of each. */
+/**
+ * The conditions of a call. n8n takes no list of conditions from an item, only the value of each; and text that begins
+ * with an equals sign would be evaluated, so such a value comes from the item. Reading the others from there as well
+ * would take twice as long with hundreds of them.
+ */
 function filter({ match, conditions }: Where): INodeParameters {
+	const fromItem = (value: string | number) => match === 'all' || String(value).startsWith('=');
 	return {
 		matchType: match === 'all' ? 'allConditions' : 'anyCondition',
 		filters: {
-			conditions: conditions.map(([keyName, , how = 'is'], index) => ({
+			conditions: conditions.map(([keyName, value, how = 'is'], index) => ({
 				keyName,
 				condition: how === 'is' ? 'eq' : 'like',
-				keyValue: `={{ $json.values[${index}] }}`,
+				keyValue: fromItem(value) ? `={{ $json.values[${index}] }}` : value,
 			})),
 		},
 	};
