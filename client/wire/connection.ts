@@ -1,4 +1,4 @@
-import { GenerationError } from './errors';
+import { GenerationError, sentences } from './errors';
 
 /**
  * Codes of errors that come before a request can leave: the name did not resolve, the port refused, there is no route,
@@ -39,6 +39,17 @@ const NEVER_SENT = new Set([
 const PERMANENT = /^(ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/;
 
 /**
+ * What the request port rejects with where a request certainly never left: it was given up before, or the credential for
+ * it could not be read, which then is the cause.
+ */
+export class NotSentError extends Error {
+	constructor(cause?: unknown) {
+		super('The request was not sent', { cause });
+		this.name = 'NotSentError';
+	}
+}
+
+/**
  * Turns the rejection of a request that got no answer into an error. Whether it was charged is known only where the
  * connection was never made.
  *
@@ -46,6 +57,7 @@ const PERMANENT = /^(ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/;
  * @param charging whether the request could have charged credits
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
+	if (failure instanceof NotSentError) return unreadableCredential(failure);
 	const { code, phase } = rootCause(failure);
 	if (phase === 'connecting' || (phase === null && code !== null && NEVER_SENT.has(code))) {
 		return new GenerationError({
@@ -61,6 +73,19 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 		description: 'Try again later.',
 		code: 'connection_lost',
 		charge: charging ? 'unknown' : 'none',
+		retry: 'backoff',
+	});
+}
+
+function unreadableCredential({ cause }: NotSentError): GenerationError {
+	return new GenerationError({
+		title: 'The credential could not be read',
+		description: sentences(
+			'Nothing was sent, so nothing was charged',
+			cause instanceof Error ? `n8n says: ${cause.message}` : null,
+			'Check that n8n can reach the place where it keeps its credentials, and that this one still exists',
+		),
+		code: 'credential_unreadable',
 		retry: 'backoff',
 	});
 }

@@ -6,13 +6,15 @@ import type {
 } from 'n8n-workflow';
 
 import { number, oneOf } from '../../client/input/checks';
+import { InvalidInputError } from '../../client/wire/errors';
 import { requireBalance } from '../../client/wire/credits';
 import type { GenerationService } from '../../client/wire/service';
 import { sharedDescription } from '../shared/description';
-import { optionsField } from '../shared/fields';
+import { collection, readForm, type Form } from '../shared/form';
 import { runLookups } from '../shared/lookup';
-import { given, optionsOf } from '../shared/parameters';
+import { given } from '../shared/parameters';
 import { creditsHint } from '../shared/report';
+import { creditsFields } from './fields';
 
 const OPERATIONS = ['getBalance', 'getSummary'] as const;
 type Operation = (typeof OPERATIONS)[number];
@@ -35,41 +37,7 @@ export class GenerationCredits implements INodeType {
 		description: 'Read the credit balance, or what was spent in the last 30 days',
 		defaults: { name: 'Generation Credits' },
 		usableAsTool: true,
-		properties: [
-			{
-				displayName: 'Operation',
-				name: 'operation',
-				type: 'options',
-				noDataExpression: true,
-				options: [
-					{
-						name: 'Get Balance',
-						value: 'getBalance',
-						action: 'Get the balance',
-						description: 'Read the credits that are left',
-					},
-					{
-						name: 'Get Summary',
-						value: 'getSummary',
-						action: 'Get the summary',
-						description: 'Read what was spent in the last 30 days, by media type and model',
-					},
-				],
-				default: 'getBalance',
-			},
-			optionsField([
-				{
-					displayName: 'Minimum Balance',
-					name: 'minimumBalance',
-					type: 'number',
-					typeOptions: { minValue: 0 },
-					default: 0,
-					placeholder: 'e.g. 100',
-					description:
-						'Fail when fewer credits than this are left, so that a batch stops before it spends',
-				},
-			]),
-		],
+		properties: creditsFields,
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
@@ -89,17 +57,28 @@ async function readCredits(
 	itemIndex: number,
 	asked: Map<Operation, Promise<Credits>>,
 ): Promise<Credits> {
-	const { minimumBalance } = optionsOf(context, itemIndex);
-	const minimum = given(minimumBalance) ? number('Minimum Balance', minimumBalance) : null;
-	const operation = oneOf(
-		'Operation',
-		context.getNodeParameter('operation', itemIndex, 'getBalance'),
-		OPERATIONS,
-	);
+	const form = readForm(context, itemIndex, creditsFields);
+	const minimum = minimumBalance(context, collection(form, 'options'));
+	const operation = oneOf('Operation', form.operation ?? 'getBalance', OPERATIONS);
 	const answer =
 		asked.get(operation) ?? (operation === 'getSummary' ? service.summary() : service.balance());
 	asked.set(operation, answer);
 	const credits = await answer;
 	if (minimum !== null) requireBalance(credits, minimum);
 	return { ...credits };
+}
+
+/** `null` where there is none. One that is worked out guards a batch: it must not stop doing so where it comes out empty. */
+function minimumBalance(context: IExecuteFunctions, options: Form): number | null {
+	if (given(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
+	if (!isWorkedOut(context, 'minimumBalance')) return null;
+	throw new InvalidInputError(
+		'Minimum Balance came out empty, so that nothing would be guarded',
+		'Check that the expression has a value for this item, or remove the option where there is nothing to guard.',
+	);
+}
+
+function isWorkedOut(context: IExecuteFunctions, option: string): boolean {
+	const written = (context.getNode().parameters.options as Form | undefined)?.[option];
+	return typeof written === 'string' && written.startsWith('=');
 }

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { LedgerEntry } from '../../client/paying/ledger';
+import type { Entry } from '../../client/paying/book';
 import { Ledger } from '../../client/paying/ledger';
 
 /** What a step needs to know of the execution it runs in. */
@@ -32,10 +32,18 @@ export function isSaved(id: string | undefined): boolean {
 	return id !== undefined && id !== '' && !/^__[A-Z]+__$/.test(id);
 }
 
+/**
+ * Whether the node runs within a suspended wait. Its error is that of the step which sleeps, and n8n hands it out
+ * again at every retry of that step without running it.
+ */
+export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter'>): boolean {
+	return context.getNodeParameter('waitingSince', 0, '') !== '';
+}
+
 /** The ledger of this execution and node: n8n keeps the node's context with the execution. */
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const kept = context.getContext('node') as IDataObject & {
-		generations?: Record<string, LedgerEntry>;
+		generations?: Record<string, Entry>;
 	};
 	kept.generations ??= {};
 	return new Ledger(kept.generations, runIndex(context));

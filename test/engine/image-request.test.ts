@@ -59,10 +59,11 @@ describe('the request of an image', () => {
 		]);
 	});
 
-	it('asks for 1024x1024 unless told otherwise', async () => {
-		const parameters = { ...quick, model: byId('lumen-turbo'), prompt: 'A boat' };
-		await stage.runWorkflow(inARow(ownNode('Step', 'imageGeneration', parameters)));
-		expect(stage.bodies).toEqual([{ model: 'lumen-turbo', prompt: 'A boat', size: '1024x1024' }]);
+	it('leaves the size to the model, as the form opens: one that knows none is of use', async () => {
+		const parameters = { ...quick, model: byId('kestrel-retouch'), prompt: 'A boat' };
+		const run = await stage.runWorkflow(inARow(ownNode('Step', 'imageGeneration', parameters)));
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toEqual([{ model: 'kestrel-retouch', prompt: 'A boat' }]);
 	});
 
 	it('takes its values from expressions, item by item', async () => {
@@ -73,8 +74,14 @@ describe('the request of an image', () => {
 			options: { seed: '={{ $json.seed }}', inputImages: '={{ $json.pictures }}' },
 		};
 		const items = [
-			{ prompt: 'one', model: 'lumen-turbo', size: '64x64', seed: '3' },
-			{ prompt: 'two', model: 'aurora-image-1', pictures: ['https://example.com/a.png'] },
+			{ prompt: 'one', model: 'lumen-turbo', size: '64x64', seed: '3', pictures: null },
+			{
+				prompt: 'two',
+				model: 'aurora-image-1',
+				size: null,
+				seed: '',
+				pictures: ['https://example.com/a.png'],
+			},
 		];
 		await stage.run('imageGeneration', parameters, { items });
 		expect(stage.bodies).toEqual([

@@ -21,6 +21,19 @@ export function wireGeneration(fields: WireFields = {}): Record<string, unknown>
 	return { id, status, created, model, type, data: [entry], ...(error !== undefined && { error }) };
 }
 
+/** What an output item says of a generation of which nothing is known. */
+export const NOTHING_KNOWN = {
+	id: null,
+	status: null,
+	type: null,
+	model: null,
+	created: null,
+	url: null,
+	url_expires_at: null,
+	revised_prompt: null,
+	timed_out: false,
+};
+
 /** What an output item says of a generation of which only the id is known. */
 export const ONLY_ID_KNOWN = {
 	status: 'pending',

@@ -100,7 +100,7 @@ describe('a refusal that every further request would meet', () => {
 		expect((await desk.refusalOf('cat')).code).toBe(code);
 		const error = await desk.refusalOf('dog');
 		expect(error).toMatchObject({ code, status, charge: 'none' });
-		expect(error.message).toMatch(/^Not sent: .* \(item 0\)$/);
+		expect(error.message).toMatch(/^Not sent, as item 0 was refused: /);
 		expect(desk.fake.creating).toHaveLength(1);
 		expect(await desk.entry('dog')).toBeUndefined();
 	});

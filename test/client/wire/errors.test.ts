@@ -29,7 +29,7 @@ describe('the form with the status as code', () => {
 	it('is read by its status where the type is a category only', () => {
 		const body = { error: { type: 'auth_error', message: 'No', code: 401 } };
 		const error = errorFromResponse({ status: 401, body }, false);
-		expect(error.message).toBe('The API key was refused');
+		expect(error.message).toBe('The API key was refused: No');
 	});
 });
 
@@ -87,7 +87,7 @@ describe('a success that cannot be read', () => {
 			charge,
 			retry: 'never',
 		});
-		expect(error.description).toContain('base address');
+		expect(error.description).toContain('Base URL');
 	});
 });
 
