@@ -1,21 +1,21 @@
 import { onAbort } from './basics/abort';
+import { attempt } from './basics/attempt';
 import { limit } from './basics/limit';
 import type { Clock, ProbeUrl, Random } from './basics/ports';
 import type { Job } from './jobs/job';
 import { failedGeneration, thrownOutcome, timedOutGeneration, type Outcome } from './jobs/outcome';
-import type { Ledger } from './paying/ledger';
+import { OrderBook, type Books, type Order } from './paying/order-book';
 import type { Probing } from './paying/slot-gate';
-import { Submission, type Order, type SubmissionStats } from './paying/submission';
+import { Submission, type SubmissionStats } from './paying/submission';
 import { Watcher, type Watch } from './watching/watch';
 import { CancelledError, type KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
 
-export interface PipelinePorts<T> {
+export interface PipelinePorts<T> extends Books {
 	service: GenerationService;
 	/** Asks an output URL whether its file is there. */
 	probe: ProbeUrl;
-	ledger: Ledger;
 	clock: Clock;
 	random: Random;
 	/** The user's Stop or the workflow's timeout: from then on nothing is sent. */
@@ -49,6 +49,8 @@ export interface PipelineStats extends SubmissionStats {
 	slotWaitMs: number;
 	/** What the service said when it had no slot: how many are running, and how many the plan allows (spec 8). */
 	slotRefusal: string | null;
+	/** Items that have the generation of their idempotency key, which was ordered with another request. */
+	changed: number[];
 }
 
 export interface PipelineResult<T> {
@@ -74,14 +76,15 @@ export async function runPipeline<T>(
 /** A job on its way: what it has come to, for its outcome whatever happens. */
 interface Course {
 	job: Job;
-	/** The ledger key of its request; `null` before that was built. */
-	key: string | null;
+	/** `null` before its request was built, and where there is none. */
+	order: Order | null;
 	watch: Watch | null;
 }
 
 class Pipeline<T> {
 	/** Ends all waiting: on cancel, and on the first error of a step that stops on errors. */
 	private readonly halt = new AbortController();
+	private readonly book: OrderBook;
 	private readonly submission: Submission;
 	private readonly watcher: Watcher;
 	private readonly finishSlot;
@@ -96,8 +99,8 @@ class Pipeline<T> {
 		private readonly ports: PipelinePorts<T>,
 		private readonly settings: PipelineSettings,
 	) {
-		const { ledger } = ports;
-		const shared = { ...ports, book: ledger, halt: this.halt.signal, probing: settings.probing };
+		this.book = new OrderBook(ports, this.halt.signal);
+		const shared = { ...ports, book: this.book, halt: this.halt.signal, probing: settings.probing };
 		this.submission = new Submission(shared);
 		this.watcher = new Watcher(shared, settings.pollIntervalMs);
 		this.finishSlot = limit(settings.maxFinishing);
@@ -125,6 +128,7 @@ class Pipeline<T> {
 				failed: this.failed,
 				slotWaitMs: gate.waitedMs,
 				slotRefusal: gate.lastRefusal?.said ?? null,
+				changed: [...this.book.changed].sort((a, b) => a - b),
 			},
 		};
 	}
@@ -137,7 +141,7 @@ class Pipeline<T> {
 	}
 
 	private async carry(job: Job): Promise<void> {
-		const course: Course = { job, key: null, watch: null };
+		const course: Course = { job, order: null, watch: null };
 		try {
 			const generation = await this.generationOf(course);
 			this.finishing.push(this.finish(job, generation));
@@ -181,8 +185,9 @@ class Pipeline<T> {
 			return { watch: course.watch, deadline: since + job.timeoutMs };
 		}
 		const request = await job.request();
-		course.key = ledger.key(job.itemIndex, request, job.recipe?.());
-		const watch = await this.obtain(course, { job, request, key: course.key });
+		const key = ledger.key(job.itemIndex, request, job.recipe?.());
+		course.order = { job, request, key };
+		const watch = await this.obtain(course, course.order);
 		return { watch, deadline: clock.now() + job.timeoutMs };
 	}
 
@@ -199,7 +204,10 @@ class Pipeline<T> {
 				continue;
 			}
 			course.watch = watcher.watch(id, null, readiness);
-			await course.watch.until('seen', this.ports.clock.now() + timeoutMs);
+			const seen = await attempt(
+				async () => await course.watch?.until('seen', this.ports.clock.now() + timeoutMs),
+			);
+			if (!seen.ok) throw this.book.explain(order, seen.error);
 			this.keep(course);
 			if (!course.watch.generation || !isFailed(course.watch.generation)) {
 				submission.stats.takenUp++;
@@ -210,12 +218,12 @@ class Pipeline<T> {
 	}
 
 	/** Writes down what is known of the generation of an order. */
-	private keep({ key, watch }: Course): void {
-		if (key !== null && watch?.generation) this.ports.ledger.record(key, watch.generation);
+	private keep({ order, watch }: Course): void {
+		if (order !== null && watch?.generation) this.book.record(order, watch.generation);
 	}
 
-	private known({ job, key, watch }: Course): KnownGeneration | null {
-		return watch?.generation?.item ?? knownBefore(job, this.ports.ledger, key);
+	private known({ job, order, watch }: Course): KnownGeneration | null {
+		return watch?.generation?.item ?? knownBefore(job, this.ports.ledger, order?.key ?? null);
 	}
 
 	private async finish(job: Job, generation: Generation): Promise<void> {
@@ -250,6 +258,10 @@ class Pipeline<T> {
 }
 
 /** The generation of a job that this try has not come to: the one to wait for, or one that an earlier try has paid for. */
-function knownBefore(job: Job, ledger: Ledger, key: string | null): KnownGeneration | null {
+function knownBefore(
+	job: Job,
+	ledger: Books['ledger'],
+	key: string | null,
+): KnownGeneration | null {
 	return job.kind === 'collect' ? { id: job.id } : ledger.paidBy(job.itemIndex, key);
 }

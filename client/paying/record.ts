@@ -76,6 +76,10 @@ export class GenerationRecord {
 	/** The row that counts for each key, as it was last seen. */
 	private readonly rows = new Map<string, RecordRow>();
 	private readonly claims = new Map<string, Claim>();
+	/** Generations known to have failed, whatever the table still says of them. */
+	private readonly failed = new Set<string>();
+	/** Failed generations that are being written down as such, by key. */
+	private readonly failing = new Map<string, Promise<void>>();
 	private readonly underWay = new Map<string, UnderWay>();
 	private readonly desk: RecordDesk;
 	/** Ends that are written when there is time, by status. */
@@ -106,10 +110,11 @@ export class GenerationRecord {
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async find(key: string): Promise<Found> {
-		const { clock, signal } = this.ports;
+	async find(key: string, signal = this.ports.signal): Promise<Found> {
+		const { clock } = this.ports;
 		const quiet = new Quiet(clock);
 		for (let looks = 0; ; ) {
+			await this.failing.get(key);
 			if (signal.aborted) throw new CancelledError();
 			const row = this.rows.get(key);
 			const own = this.underWay.get(key);
@@ -153,19 +158,26 @@ export class GenerationRecord {
 		this.rows.set(key, sent);
 		if (taken.ok) return true;
 		// Where the table failed, it may be in there all the same.
-		void this.withdraw(key);
+		void this.withdraw(key, holder);
 		throw unavailable(taken.error);
 	}
 
+	/** Whether a request of this holder is under way. */
+	isHeldBy(key: string, holder: object): boolean {
+		const own = this.underWay.get(key);
+		return own?.holder === holder && !own.leaving;
+	}
+
 	/** It was certainly not charged: the claim is free again. */
-	async withdraw(key: string): Promise<void> {
-		if (this.underWay.get(key)?.wasOpen) return await this.leave(key);
+	async withdraw(key: string, holder: object): Promise<void> {
+		if (!this.isHeldBy(key, holder)) return;
+		if (this.underWay.get(key)?.wasOpen) return await this.giveBack(key, { writer: '' });
 		await this.giveBack(key, { status: CLAIMED, writer: this.ticket() });
 	}
 
 	/** Nobody here waits for its answer any longer, and what came of it is not known. */
-	async leave(key: string): Promise<void> {
-		await this.giveBack(key, { writer: '' });
+	async leave(key: string, holder: object): Promise<void> {
+		if (this.isHeldBy(key, holder)) await this.giveBack(key, { writer: '' });
 	}
 
 	/** Its id, as soon as it is known. Need not be waited for: `close` does. Never rejects. */
@@ -191,39 +203,52 @@ export class GenerationRecord {
 	}
 
 	/** How it has ended. A failed one was refunded, so that `find` then claims the key anew. */
-	async ended(key: string, { id, status }: { id: string; status: string }): Promise<void> {
+	ended(key: string, { id, status }: { id: string; status: string }): void {
 		const row = this.rows.get(key);
 		// An item with the same key may have come to another one since.
 		if (row?.generation_id !== id || row.status === status) return;
-		if (status !== 'failed') {
+		if (status === 'failed') {
+			this.rows.delete(key);
+			this.failed.add(id);
+			this.failing.set(key, this.fail(row));
+		} else {
 			this.rows.set(key, { ...row, status });
-			this.ends.set(status, [...(this.ends.get(status) ?? []), row.generation_id]);
-			return;
+			this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
 		}
-		this.rows.delete(key);
-		await this.desk.settled();
-		const where = all(['id', row.id], ['generation_id', row.generation_id]);
-		await available(
-			async () =>
-				(await this.desk.write({ where, set: { status } })) ||
-				(await this.desk.write({ where: this.ours(row), set: { status } })),
-		);
 	}
 
-	/** One name for the order that a row stands for: the same for whoever takes it up, another once it has failed. */
-	orderOf({ id, born, key }: RecordRow): string {
+	/** The row of a key, as it was last seen. */
+	rowOf(key: string): RecordRow | undefined {
+		return this.rows.get(key);
+	}
+
+	/** One name for the order that the row of a key stands for: the same for whoever takes it up, another once it failed. */
+	nameOf(key: string): string | undefined {
+		const row = this.rows.get(key);
 		const { workflowId, nodeId } = this.scope;
-		return digest(JSON.stringify([workflowId, nodeId, key, id, born]));
+		return row && digest(JSON.stringify([workflowId, nodeId, key, row.id, row.born]));
 	}
 
 	/** Writes what is left to write, and takes back claims of which nothing came. Never throws. */
 	async close(): Promise<void> {
 		this.closing.abort();
-		await this.desk.settled();
+		await Promise.all([this.desk.settled(), ...this.failing.values()]);
 		await attempt(async () => await this.writeEnds());
 		if (this.tickets === 0) return;
 		const mine: Condition = ['writer', `${this.scope.writer}/`, 'begins with'];
 		await attempt(async () => await this.ports.store.remove(all(mine, ['status', CLAIMED])));
+	}
+
+	private async fail(row: RecordRow): Promise<void> {
+		const status = 'failed';
+		const where = all(['id', row.id], ['generation_id', row.generation_id]);
+		await this.desk.settled();
+		const written = await this.desk.keep(
+			async () =>
+				(await this.desk.write({ where, set: { status } })) ||
+				(await this.desk.write({ where: this.ours(row), set: { status } })),
+		);
+		if (!written.ok) this.unrecorded.add(row.key);
 	}
 
 	private async claim(keys: string[]): Promise<void> {
@@ -247,7 +272,12 @@ export class GenerationRecord {
 		let unsettled = keys;
 		while (unsettled.length > 0) {
 			const before = unsettled.map((key) => this.rows.get(key));
-			const found = await Promise.all(unsettled.map(async (key) => await this.desk.read(key)));
+			const found = await Promise.all(
+				unsettled.map(async (key) => {
+					const rows = await this.desk.read(key);
+					return rows.filter(({ generation_id: id }) => !this.failed.has(id));
+				}),
+			);
 			const again: string[] = [];
 			const removed = await this.desk.removeClaimed(found.flatMap(surplus));
 			unsettled.forEach((key, index) => {

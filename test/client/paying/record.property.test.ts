@@ -107,7 +107,7 @@ async function play(plan: Play): Promise<void> {
 					await clock.sleep(50);
 					const id = found.row.generation_id;
 					if (!service.made.find((one) => one.id === id)?.failed) return { id };
-					await record.ended(key, { id, status: 'failed' });
+					record.ended(key, { id, status: 'failed' });
 					continue;
 				}
 				process.sending.set(holder, key);
@@ -117,7 +117,7 @@ async function play(plan: Play): Promise<void> {
 				}
 				await clock.sleep(random() * 200);
 				if (!calm && random() < plan.refused) {
-					await record.withdraw(key);
+					await record.withdraw(key, holder);
 					process.sending.delete(holder);
 					await clock.sleep(random() * 3000);
 					continue;
@@ -128,7 +128,7 @@ async function play(plan: Play): Promise<void> {
 				await clock.sleep(random() * 200);
 				if (!calm && random() < plan.lost) {
 					service.uncertain.add(key);
-					await record.leave(key);
+					await record.leave(key, holder);
 					return { error: 'uncertain' };
 				}
 				void record
@@ -136,10 +136,10 @@ async function play(plan: Play): Promise<void> {
 					.then(() => process.sending.delete(holder));
 				await clock.sleep(random() * 20_000);
 				if (done.failed) {
-					await record.ended(key, { id: done.id, status: 'failed' });
+					record.ended(key, { id: done.id, status: 'failed' });
 					return { error: 'failed' };
 				}
-				await record.ended(key, { id: done.id, status: 'completed' });
+				record.ended(key, { id: done.id, status: 'completed' });
 				return { id: done.id };
 			}
 		};
