@@ -73,6 +73,13 @@ export class DataTables implements INodeType {
 		],
 	};
 
+	/** No tables, and no trouble. */
+	reset(): void {
+		this.tables.length = 0;
+		this.refusal = null;
+		this.before = () => undefined;
+	}
+
 	/** The rows of the table of that name; none where there is no such table. */
 	rowsOf(name: string): IDataObject[] {
 		return this.tables.find((table) => table.name === name)?.rows ?? [];
