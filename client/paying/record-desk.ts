@@ -2,7 +2,14 @@ import { attempt, type Attempt } from '../basics/attempt';
 import { gather } from '../basics/gather';
 import type { Clock } from '../basics/ports';
 import { SENT, type RecordScope } from './record-rows';
-import type { Change, Condition, RecordRow, RecordStore, Where } from './record-store';
+import type {
+	Change,
+	Condition,
+	RecordFields,
+	RecordRow,
+	RecordStore,
+	Where,
+} from './record-store';
 
 /** The pauses between the tries of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
@@ -44,22 +51,29 @@ export class RecordDesk {
 		return hits.map((ids) => ids.length > 0);
 	});
 
-	/** Makes a claim ours and sent; by their tickets any number of them in one statement. `false`: it is gone. */
-	readonly sendClaimed = gather(async (claimed: RecordRow[]) => {
-		const { writer, executionId } = this.scope;
-		const set = { status: SENT, writer, execution_id: executionId };
-		const changes = chunks(claimed).map((some): Change => ({ where: byTickets(some), set }));
+	/** Says of claims of our own that they are sent; by their tickets any number of them at once. `false`: it is gone. */
+	readonly sendOwn = gather(async (claims: RecordRow[]) => {
+		const set = { status: SENT, execution_id: this.scope.executionId };
+		const changes = chunks(claims).map((some): Change => ({ where: byTickets(some), set }));
 		const hits = new Set((await this.ports.store.change(changes)).flat());
-		return claimed.map(({ id }) => hits.has(id));
+		return claims.map(({ id }) => hits.has(id));
 	});
 
-	/** Takes claims away by their tickets. @returns the ids of those that still were claims */
-	async removeClaimed(claimed: RecordRow[]): Promise<Set<number>> {
-		const removed = new Set<number>();
-		for (const some of chunks(claimed)) {
-			for (const id of await this.ports.store.remove(byTickets(some))) removed.add(id);
-		}
-		return removed;
+	readonly insert = gather(async (rows: RecordFields[]) => {
+		await this.ports.store.insert(rows);
+		return rows.map(() => undefined);
+	});
+
+	/** Removes rows of our own, by their tickets. */
+	readonly clear = gather(async (own: RecordRow[]) => {
+		await this.ports.store.remove(chunks(own).map(byTickets));
+		return own.map(() => undefined);
+	});
+
+	/** Takes rows of others away, unless they have changed. @returns the ids of those that had not */
+	async remove(rows: RecordRow[]): Promise<Set<number>> {
+		if (rows.length === 0) return new Set();
+		return new Set((await this.ports.store.remove(rows.map(asSeen))).flat());
 	}
 
 	/** Writes down how generations have ended, all of one status at once. */
@@ -93,12 +107,17 @@ export class RecordDesk {
 	}
 }
 
+/** A row as long as nobody has changed it: ids alone are given anew to others. */
+export function asSeen({ id, writer, status }: RecordRow): Where {
+	return all(['id', id], ['writer', writer], ['status', status]);
+}
+
 export function all(...conditions: Condition[]): Where {
 	return { match: 'all', conditions };
 }
 
-function byTickets(claimed: RecordRow[]): Where {
-	return { match: 'any', conditions: claimed.map(({ writer }): Condition => ['writer', writer]) };
+function byTickets(rows: RecordRow[]): Where {
+	return { match: 'any', conditions: rows.map(({ writer }): Condition => ['writer', writer]) };
 }
 
 function chunks<T>(list: T[]): T[][] {

@@ -61,8 +61,8 @@ export interface RecordStore {
 	insert(rows: RecordFields[]): Promise<void>;
 	/** Carries out changes, each of them at one blow, in any order. @returns for each the ids of the rows it hit */
 	change(changes: Change[]): Promise<number[][]>;
-	/** Removes rows at one blow. @returns the ids of those it hit */
-	remove(where: Where): Promise<number[]>;
+	/** Removes rows, likewise. */
+	remove(wheres: Where[]): Promise<number[][]>;
 }
 
 /**

@@ -3,10 +3,11 @@ import type { Clock, Random } from '../basics/ports';
 import { CancelledError, type KnownGeneration } from '../wire/errors';
 import { digest } from './digest';
 import { Quiet } from './quiet';
-import { all, RecordDesk } from './record-desk';
+import { all, asSeen, RecordDesk } from './record-desk';
 import {
 	claimedRow,
 	inForce,
+	inPlaceOf,
 	isFree,
 	isMade,
 	CLAIMED,
@@ -31,6 +32,8 @@ export const GONE_AFTER_MS = 60_000;
 const BEAT_MS = 15_000;
 /** How often to look what became of another's request. */
 const LOOK_MS = 1_000;
+/** How long another is given to take back a claim that is one too many. */
+const SETTLE_MS = 300;
 /** So often a claim may be taken away by others before that is called trouble. */
 const MOST_CLAIMS = 10;
 
@@ -65,10 +68,10 @@ interface UnderWay {
 /**
  * The record outside of the execution: what survives the process. One row is one generation.
  *
- * No more than one request a key leaves, whoever else writes, by two rules. A row is changed only by compare-and-set,
- * and a claim carries a ticket that nobody else has, a new one each time: who changes a row by its ticket has it. And
- * who finds several claims for a key takes all but one away by their tickets before using that one: of two who claimed
- * at the same moment, at least the later finds both. Claims are free for all, so nobody ever waits for one.
+ * No more than one request a key leaves, whoever else writes, by two rules. A row is changed only by compare-and-set: its
+ * writer is a ticket that no other row has and that is new with every change of hands. And who finds several claims for
+ * a key uses none before all but one are gone: of two who claimed at the same moment, at least the later finds both.
+ * Claims are free for all, so nobody ever waits for one.
  */
 export class GenerationRecord {
 	/** Keys whose generation could not be put on record. */
@@ -146,10 +149,11 @@ export class GenerationRecord {
 		}
 		const row = this.rows.get(key);
 		if (!row || isMade(row)) return false;
-		const sent = { ...row, status: SENT, writer: this.scope.writer };
+		const ticket = this.isOwn(row) && isFree(row) ? row.writer : this.ticket();
+		const sent = { ...row, status: SENT, writer: ticket };
 		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
 		this.underWay.set(key, own);
-		const taken = await attempt(async () => await this.take(row));
+		const taken = await attempt(async () => await this.take(row, ticket));
 		if (taken.ok && !taken.value) {
 			this.rows.delete(key);
 			this.settle(key);
@@ -188,17 +192,20 @@ export class GenerationRecord {
 	): Promise<void> {
 		const row = this.underWay.get(key)?.row;
 		if (!row) return;
-		const set = { ...about, generation_id: id, status: status ?? 'pending' };
-		this.rows.set(key, { ...row, ...set });
+		const writer = inPlaceOf(row.writer);
+		const made = { ...row, ...about, generation_id: id, status: status ?? 'pending', writer };
+		this.rows.set(key, made);
 		this.settle(key);
 		await this.desk.background(async () => {
+			let tries = 0;
 			const kept = await this.desk.keep(async () => {
-				if (await this.desk.write({ where: this.ours(row), set })) return;
-				// Written by a try that seemed to fail; or the row was deleted, or taken over as one that was given up.
-				if ((await this.desk.read(key)).some(({ generation_id }) => generation_id === id)) return;
-				await this.ports.store.insert([{ ...fieldsOf(row), ...set }]);
+				// A try that seemed to fail may have been carried out.
+				const before = tries++ === 0 ? [] : await this.desk.read(key);
+				if (before.some((one) => one.generation_id === id)) return;
+				await this.desk.insert(fieldsOf(made));
 			});
 			if (!kept.ok) this.unrecorded.add(key);
+			else await this.desk.keep(async () => await this.desk.clear(row));
 		});
 	}
 
@@ -235,18 +242,15 @@ export class GenerationRecord {
 		await Promise.all([this.desk.settled(), ...this.failing.values()]);
 		await attempt(async () => await this.writeEnds());
 		if (this.tickets === 0) return;
-		const mine: Condition = ['writer', `${this.scope.writer}/`, 'begins with'];
-		await attempt(async () => await this.ports.store.remove(all(mine, ['status', CLAIMED])));
+		const claims = all(this.mine, ['status', CLAIMED]);
+		await attempt(async () => await this.ports.store.remove([claims]));
 	}
 
 	private async fail(row: RecordRow): Promise<void> {
-		const status = 'failed';
-		const where = all(['id', row.id], ['generation_id', row.generation_id]);
+		const where = all(['generation_id', row.generation_id]);
 		await this.desk.settled();
 		const written = await this.desk.keep(
-			async () =>
-				(await this.desk.write({ where, set: { status } })) ||
-				(await this.desk.write({ where: this.ours(row), set: { status } })),
+			async () => await this.desk.write({ where, set: { status: 'failed' } }),
 		);
 		if (!written.ok) this.unrecorded.add(row.key);
 	}
@@ -267,10 +271,11 @@ export class GenerationRecord {
 		throw new Error('its rows are taken away again and again');
 	}
 
-	/** Reads the rows of keys anew, and settles where several had claimed one. */
+	/** Reads the rows of keys anew, and settles where several had claimed one: each takes back its own, if it can. */
 	private async refresh(keys: string[]): Promise<void> {
 		let unsettled = keys;
-		while (unsettled.length > 0) {
+		for (let round = 0; unsettled.length > 0; round++) {
+			if (round > 0) await this.ports.clock.sleep(SETTLE_MS);
 			const before = unsettled.map((key) => this.rows.get(key));
 			const found = await Promise.all(
 				unsettled.map(async (key) => {
@@ -279,7 +284,10 @@ export class GenerationRecord {
 				}),
 			);
 			const again: string[] = [];
-			const removed = await this.desk.removeClaimed(found.flatMap(surplus));
+			const extra = found.flatMap(surplus);
+			const removed = await this.desk.remove(
+				round > 0 ? extra : extra.filter((row) => this.isOwn(row)),
+			);
 			unsettled.forEach((key, index) => {
 				const row = inForce(found[index]);
 				// What we have done since is newer than what was read.
@@ -294,17 +302,19 @@ export class GenerationRecord {
 	}
 
 	private isGone(row: RecordRow, quiet: Quiet): boolean {
-		if (row.writer === '' || row.writer === this.scope.writer) return true;
+		if (row.writer === '' || this.isOwn(row)) return true;
 		return quiet.since(row) >= GONE_AFTER_MS;
 	}
 
-	private async take(row: RecordRow): Promise<boolean> {
-		if (isFree(row)) return await this.desk.sendClaimed(row);
-		const { writer, executionId } = this.scope;
-		return await this.desk.write({
-			where: all(['id', row.id], ['writer', row.writer], ['status', row.status]),
-			set: { writer, execution_id: executionId, status: SENT },
-		});
+	private isOwn({ writer }: RecordRow): boolean {
+		return writer.startsWith(`${this.scope.writer}/`);
+	}
+
+	/** Makes a row ours and sent. */
+	private async take(row: RecordRow, ticket: string): Promise<boolean> {
+		if (row.writer === ticket) return await this.desk.sendOwn(row);
+		const set = { writer: ticket, execution_id: this.scope.executionId, status: SENT };
+		return await this.desk.write({ where: asSeen(row), set });
 	}
 
 	private async giveBack(key: string, set: Partial<RecordFields>): Promise<void> {
@@ -312,7 +322,7 @@ export class GenerationRecord {
 		if (!own) return;
 		const { row } = own;
 		own.leaving ??= this.desk.background(async () => {
-			const where = this.ours(row);
+			const where = asSeen(row);
 			const given = await this.desk.keep(async () => await this.desk.write({ where, set }));
 			if (given.ok && given.value) this.rows.set(key, { ...row, ...set });
 			else this.rows.delete(key);
@@ -327,8 +337,9 @@ export class GenerationRecord {
 		own?.over.abort();
 	}
 
-	private ours({ id }: RecordRow) {
-		return all(['id', id], ['writer', this.scope.writer], ['status', SENT]);
+	/** All rows of our own but those with an id have a writer that begins so. */
+	private get mine(): Condition {
+		return ['writer', `${this.scope.writer}/`, 'begins with'];
 	}
 
 	private ticket(): string {
@@ -342,9 +353,8 @@ export class GenerationRecord {
 			await this.ports.clock.sleep(BEAT_MS, signal);
 			if (signal.aborted) return;
 			if (this.underWay.size > 0) {
-				const { writer } = this.scope;
-				const where = all(['writer', writer], ['status', SENT]);
-				await attempt(async () => await this.desk.write({ where, set: { writer } }));
+				const where = all(this.mine, ['status', SENT]);
+				await attempt(async () => await this.desk.write({ where, set: { status: SENT } }));
 			}
 			await attempt(async () => await this.writeEnds());
 		}

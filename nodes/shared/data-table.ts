@@ -76,6 +76,23 @@ class DataTable implements RecordStore {
 	}
 
 	async change(changes: Change[]): Promise<number[][]> {
+		const columns = { mappingMode: 'defineBelow', value: '={{ $json.set }}' };
+		return await this.each('update', changes, { columns });
+	}
+
+	async remove(wheres: Where[]): Promise<number[][]> {
+		return await this.each(
+			'deleteRows',
+			wheres.map((where) => ({ where, set: {} })),
+		);
+	}
+
+	/** One call for those whose conditions are of one form. */
+	private async each(
+		operation: string,
+		changes: Change[],
+		parameters: INodeParameters = {},
+	): Promise<number[][]> {
 		const hits = changes.map((): number[] => []);
 		await Promise.all(
 			alike(changes).map(async (group) => {
@@ -83,18 +100,12 @@ class DataTable implements RecordStore {
 					const { where, set } = changes[index];
 					return { ...valuesOf(where), set };
 				});
-				const columns = { mappingMode: 'defineBelow', value: '={{ $json.set }}' };
-				const parameters = { columns, ...filter(changes[group[0]].where) };
-				const rows = await this.call('update', items, parameters);
+				const form = filter(changes[group[0]].where);
+				const rows = await this.call(operation, items, { ...parameters, ...form });
 				for (const row of rows) hits[group[itemOf(row)]].push(Number(row.json.id));
 			}),
 		);
 		return hits;
-	}
-
-	async remove(where: Where): Promise<number[]> {
-		const hit = await this.call('deleteRows', [valuesOf(where)], filter(where));
-		return hit.map(({ json }) => Number(json.id));
 	}
 
 	private async call(

@@ -14,12 +14,13 @@ import { imageNode, promptsNamed } from './support/workflows';
 /** `npm run bench -- crash` plays more of them. */
 const ROUNDS = Number(process.env.MEDIA_CRASH_ROUNDS ?? 3);
 const ITEMS = 20;
+const MAX_CONCURRENT = 10;
 const PATIENCE_MS = 120_000 + ROUNDS * 180_000;
 
 /** Answers take their time, so that some are on their way when the process is killed. */
 const sandbox = { timeScale: 10, latencyMs: () => Math.random() * 200 };
 const keyed = imageNode(
-	{ idempotencyKey: '={{ $json.prompt }}' },
+	{ idempotencyKey: '={{ $json.prompt }}', maxConcurrent: MAX_CONCURRENT },
 	{ onError: 'continueRegularOutput' },
 );
 
@@ -68,8 +69,8 @@ describe.each(modes)('in %s mode', (mode, options) => {
 			}
 			const total = sum(tolls);
 			expect(total).toMatchObject({ rounds: ROUNDS, twice: 0, lost: 0 });
-			for (const { uncertain, onTheWire } of tolls)
-				expect(uncertain).toBeLessThanOrEqual(onTheWire);
+			// No more than can be on the wire at once.
+			for (const { uncertain } of tolls) expect(uncertain).toBeLessThanOrEqual(MAX_CONCURRENT);
 		},
 		PATIENCE_MS,
 	);

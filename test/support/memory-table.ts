@@ -51,12 +51,14 @@ export class MemoryTable {
 						return hit.map(({ id }) => id);
 					}),
 				),
-			remove: async (where) =>
-				await call('remove', () => {
-					const hit = this.matching(where);
-					for (const row of hit) this.rows.splice(this.rows.indexOf(row), 1);
-					return hit.map(({ id }) => id);
-				}),
+			remove: async (wheres) =>
+				await call('remove', () =>
+					wheres.map((where) => {
+						const hit = this.matching(where);
+						for (const row of hit) this.rows.splice(this.rows.indexOf(row), 1);
+						return hit.map(({ id }) => id);
+					}),
+				),
 		};
 	}
 

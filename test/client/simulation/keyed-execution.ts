@@ -60,7 +60,7 @@ export class KeyedExecution {
 	/** Rows that it has sent, or may be about to, without an id. */
 	private openKeys(): number[] {
 		return this.world.table.rows
-			.filter(({ writer, generation_id: id }) => writer === this.writer && id === '')
+			.filter(({ writer, status }) => writer.startsWith(`${this.writer}/`) && status === 'sent')
 			.map(({ key }) => Number(key));
 	}
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { itemsOf } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
+import { until } from './until';
 import type { Webhook } from './webhook';
 import { promptsNamed } from './workflows';
 
@@ -14,7 +15,7 @@ export interface Toll {
 	takenUp: number;
 	/** Items of the second run of which nobody knows whether they were charged. */
 	uncertain: number;
-	/** Creating requests that the service had and whose answers had not been out for a second. */
+	/** Creating requests that had reached the service within the second before. */
 	onTheWire: number;
 	/** Prompts that were paid more than once. */
 	twice: number;
@@ -42,9 +43,6 @@ export function sum(tolls: Toll[]): Toll {
 	);
 }
 
-/** What it takes from an answer to the id being on record, at the most, on a busy machine. */
-const WRITTEN_WITHIN_MS = 1000;
-
 /**
  * A batch comes in, the process that runs it is killed at a random moment, and the same rows come in again.
  *
@@ -59,14 +57,18 @@ export async function crashRound(
 ): Promise<Toll> {
 	const { books, requests } = stage.sandbox;
 	const prompts = promptsNamed(name, items);
+	const calledAt = Date.now();
 	const [execution] = await webhook.call(prompts);
-	await delay(random() * 4000);
+	const sent = () => requests.on('create').filter(({ at }) => at >= calledAt).length;
+	const after = 1 + Math.floor(random() * items);
+	await until('the batch is under way', () => sent() >= after, 60_000);
+	await delay(random() * 500);
 	const killedAt = Date.now();
 	await kill(execution);
 	const made = prompts.filter((prompt) => books.liveChargesFor(prompt) > 0).length;
 	const onTheWire = requests
 		.on('create')
-		.filter(({ at }) => at <= killedAt && at > killedAt - WRITTEN_WITHIN_MS).length;
+		.filter(({ at }) => at <= killedAt && at > killedAt - 1000).length;
 
 	const outputs = itemsOf(await webhook.run(prompts), 'Images');
 	const tolls = prompts.map((prompt, index) => {
