@@ -185,7 +185,7 @@ it('an id that the service no longer knows is an error with the key and the row'
 	expect(run.error).toMatchObject({ context: { code: 'generation_not_found' } });
 	expect(run.error).toHaveProperty(
 		'description',
-		expect.stringMatching(/Row 1 of the data table media_generations .*key "a".*delete that row/),
+		expect.stringMatching(/Row 2 of the data table media_generations .*key "a".*delete that row/),
 	);
 	expect(created()).toBe(1);
 });
@@ -247,7 +247,7 @@ describe('without a table', () => {
 
 	it('after the request: the item comes out, and a hint says that it is not on record', async () => {
 		tables.before = (operation) => {
-			if (operation === 'update' && created() > 0) throw new Error('the database is gone');
+			if (operation === 'insert' && created() > 0) throw new Error('the database is gone');
 		};
 		const run = await execute(items(['a', 'a boat']));
 		expect(run.status).toBe('success');
