@@ -7,8 +7,8 @@ import { inARow } from '../tools/engine/in-a-row';
 import type { WorkflowJson } from '../tools/engine/run';
 import { idealMakespan, type BatchCase } from './batch';
 
-/** How many times faster than life the sandbox and the polling run. */
-export const TIME_SCALE = 10;
+/** How many times faster than life the sandbox and the polling run. A node polls every second at most. */
+export const TIME_SCALE = 3;
 
 /** A model that takes 30 s on average, by the catalogue. */
 const MODEL = 'inkwell-animate';

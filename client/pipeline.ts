@@ -81,6 +81,12 @@ interface Course {
 	watch: Watch | null;
 }
 
+/** A generation to watch, and until when, in milliseconds since the Unix epoch. */
+interface Begun {
+	watch: Watch;
+	deadline: number;
+}
+
 class Pipeline<T> {
 	/** Ends all waiting: on cancel, and on the first error of a step that stops on errors. */
 	private readonly halt = new AbortController();
@@ -176,7 +182,7 @@ class Pipeline<T> {
 	}
 
 	/** Comes to something to watch, and until when: by its id, or by an order. */
-	private async begin(course: Course): Promise<{ watch: Watch; deadline: number }> {
+	private async begin(course: Course): Promise<Begun> {
 		const { job } = course;
 		const { clock, ledger } = this.ports;
 		if (job.kind === 'collect') {
@@ -187,31 +193,27 @@ class Pipeline<T> {
 		const request = await job.request();
 		const key = ledger.key(job.itemIndex, request, job.recipe?.());
 		course.order = { job, request, key };
-		const watch = await this.obtain(course, course.order);
-		return { watch, deadline: clock.now() + job.timeoutMs };
+		return await this.obtain(course, course.order);
 	}
 
 	/** The generation that the order has come to in an earlier try, unless it failed then; else a new one. */
-	private async obtain(course: Course, order: Order): Promise<Watch> {
-		const { submission, watcher } = this;
-		const { readiness, timeoutMs } = order.job;
+	private async obtain(course: Course, order: Order): Promise<Begun> {
+		const { submission } = this;
 		for (;;) {
 			const id = await submission.earlier(order);
-			if (id === null) {
-				const made = await submission.create(order);
-				// Else somebody else makes it: the book knows more now.
-				if (made) return (course.watch = watcher.watch(made.item.id, made, readiness));
-				continue;
-			}
-			course.watch = watcher.watch(id, null, readiness);
-			const seen = await attempt(
-				async () => await course.watch?.until('seen', this.ports.clock.now() + timeoutMs),
-			);
+			const made = id === null ? await submission.create(order) : null;
+			// Neither: somebody else makes it, and the book knows more by now.
+			if (id === null && made === null) continue;
+			const watch = this.watcher.watch(made?.item.id ?? (id as string), made, order.job.readiness);
+			const deadline = this.ports.clock.now() + order.job.timeoutMs;
+			course.watch = watch;
+			if (made) return { watch, deadline };
+			const seen = await attempt(async () => await watch.until('seen', deadline));
 			if (!seen.ok) throw this.book.explain(order, seen.error);
 			this.keep(course);
-			if (!course.watch.generation || !isFailed(course.watch.generation)) {
+			if (!watch.generation || !isFailed(watch.generation)) {
 				submission.stats.takenUp++;
-				return course.watch;
+				return { watch, deadline };
 			}
 			course.watch = null;
 		}

@@ -32,6 +32,11 @@ export interface SlotGatePorts {
 	probing?: Probing;
 }
 
+interface Place {
+	arrival: number;
+	wake: AbortController;
+}
+
 /** The leave to ask for a slot: one that is known to be free, or one that may be. */
 export type Turn = 'free' | 'presumed';
 
@@ -49,8 +54,9 @@ export class SlotGate {
 	private probeAt = 0;
 	/** When the waiting for any slot began; a slot gained or given back begins it anew. */
 	private starvedSince: number | null = null;
-	/** Those who wait, each with what wakes it. */
-	private readonly line: Array<{ wake: AbortController }> = [];
+	private arrivals = 0;
+	/** Those who wait, in the order of their arrival. */
+	private readonly line: Place[] = [];
 	private lineSince = 0;
 	private waited = 0;
 
@@ -66,17 +72,25 @@ export class SlotGate {
 		return this.waited;
 	}
 
+	/** A place in the line, to be kept by whoever has to ask more than once. */
+	arrive(): number {
+		return this.arrivals++;
+	}
+
 	/**
 	 * Waits until there may be a slot. Each turn ends in exactly one of `gained`, `refused` and `unused`.
 	 *
 	 * @param timeoutMs how long no slot at all may be gained before the item gives up
+	 * @param arrival who came earlier has its turn earlier
 	 * @throws the last refusal once the timeout has passed, or `CancelledError`
 	 */
-	async enter(timeoutMs: number): Promise<Turn> {
+	async enter(timeoutMs: number, arrival = this.arrive()): Promise<Turn> {
 		if (this.ports.signal.aborted) throw new CancelledError();
 		if (!this.limited) return 'free';
-		const place = { wake: new AbortController() };
-		if (this.line.push(place) === 1) this.lineSince = this.ports.clock.now();
+		const place: Place = { arrival, wake: new AbortController() };
+		if (this.line.length === 0) this.lineSince = this.ports.clock.now();
+		const later = this.line.findIndex((other) => other.arrival > arrival);
+		this.line.splice(later < 0 ? this.line.length : later, 0, place);
 		try {
 			return await this.stand(place, timeoutMs);
 		} finally {
@@ -123,7 +137,7 @@ export class SlotGate {
 		this.wakeFirst();
 	}
 
-	private async stand(place: { wake: AbortController }, timeoutMs: number): Promise<Turn> {
+	private async stand(place: Place, timeoutMs: number): Promise<Turn> {
 		const { clock, signal } = this.ports;
 		for (;;) {
 			if (signal.aborted) throw new CancelledError();

@@ -78,11 +78,12 @@ export class Submission {
 
 	private async sendUntilMade(order: Order): Promise<Generation | null> {
 		const { clock, random, halt, service } = this.ports;
+		const arrival = this.gate.arrive();
 		const tried: Tried = { retries: 0, sinceMs: 0, answered: false, resubmissions: 0 };
 		let failingSince: number | null = null;
 		let cause: GenerationError | null = null;
 		for (;;) {
-			const sent = await attempt(async () => await this.sendInTurn(order));
+			const sent = await attempt(async () => await this.sendInTurn(order, arrival));
 			if (sent.ok) return sent.value;
 			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
 			cause = error ?? cause;
@@ -103,10 +104,10 @@ export class Submission {
 	}
 
 	/** One creating request, as soon as there may be a slot for it: the intent before it, the id straight after. */
-	private async sendInTurn(order: Order): Promise<Generation | null> {
+	private async sendInTurn(order: Order, arrival: number): Promise<Generation | null> {
 		const { job, request } = order;
 		const { book, service } = this.ports;
-		const turn = await this.gate.enter(job.timeoutMs);
+		const turn = await this.gate.enter(job.timeoutMs, arrival);
 		let name: string | null = null;
 		let generation: Generation | null;
 		try {

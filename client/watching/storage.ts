@@ -20,7 +20,7 @@ const LONGEST_QUEUE_MS = 1_000;
 export class Storage {
 	/** False once it has denied a file that was there, as a cache does that remembers. */
 	usable = true;
-	/** True once the service has confirmed what it said. */
+	/** True once it has told apart what was missing and what was there, and the service has confirmed it. */
 	confirmed = false;
 	private nextAt = 0;
 

@@ -54,7 +54,8 @@ export class Watch {
 	private readonly since: number;
 	private statusAt: number | null = null;
 	private probeAt = Infinity;
-	/** Whether the storage says that the output is there. */
+	/** What the storage has said of this output: that it was missing, and that it is there. */
+	private missed = false;
 	private ready = false;
 	private probing: boolean;
 	/** Whether the step has too much to ask the storage for it to be asked about this one, too. */
@@ -131,7 +132,7 @@ export class Watch {
 		this.failures = 0;
 		this.generation = generation;
 		if (!isCompleted(generation)) return;
-		if (this.ready) storage.confirmed = true;
+		if (this.ready) storage.confirmed ||= this.missed;
 		// The storage should know of it by now. One that denies it would do so for every generation.
 		else if (unannounced && (await this.sign(deadline)) === 'not yet') storage.usable = false;
 	}
@@ -145,16 +146,21 @@ export class Watch {
 		await clock.sleep(pause, halt);
 		if (halt.aborted) throw new CancelledError();
 		const sign = await this.sign(deadline);
-		if (sign === 'not yet') return this.planProbe();
+		if (sign === 'not yet') {
+			this.missed = true;
+			return this.planProbe();
+		}
 		this.probing = false;
 		if (sign === 'nothing') return;
 		this.ready = true;
 		const soon = this.statusAt !== null && clock.now() < this.statusAt + this.step.intervalMs;
-		if (this.readiness === 'outputUrl' || (soon && this.step.storage.confirmed)) this.complete();
+		if (this.readiness === 'outputUrl' || (soon && this.missed && this.step.storage.confirmed))
+			this.complete();
 	}
 
 	private async sign(deadline: number): Promise<Sign> {
 		const { clock, probe, halt } = this.step.ports;
+		if (halt.aborted) return 'nothing';
 		const url = this.generation?.item.url as string;
 		const ms = Math.min(this.step.intervalMs, deadline - clock.now());
 		const tried = await attempt(

@@ -5,19 +5,13 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { number, oneOf } from '../../client/input/checks';
-import { InvalidInputError } from '../../client/wire/errors';
 import { requireBalance } from '../../client/wire/credits';
 import type { GenerationService } from '../../client/wire/service';
-import { sharedDescription } from '../shared/description';
-import { collection, readForm, type Form } from '../shared/form';
+import { asTool, sharedDescription } from '../shared/description';
 import { runLookups } from '../shared/lookup';
-import { given } from '../shared/parameters';
 import { creditsHint } from '../shared/report';
 import { creditsFields } from './fields';
-
-const OPERATIONS = ['getBalance', 'getSummary'] as const;
-type Operation = (typeof OPERATIONS)[number];
+import { readCreditsForm, type Operation } from './request';
 
 /** The service's own entry (spec 2.3, 2.4). */
 type Credits = Record<string, unknown>;
@@ -32,11 +26,12 @@ export class GenerationCredits implements INodeType {
 			dark: 'file:../../icons/generationCredits.dark.svg',
 		},
 		group: ['input'],
-		subtitle:
-			'={{$parameter["operation"] === "getSummary" ? "get the summary" : "get the balance"}}',
+		subtitle: '={{ $parameter["operation"] === "getSummary" ? "Get Summary" : "Get Balance" }}',
 		description: 'Read the credit balance, or what was spent in the last 30 days',
 		defaults: { name: 'Generation Credits' },
-		usableAsTool: true,
+		usableAsTool: asTool(
+			'Read how many credits are left, or what was spent in the last 30 days. Charges nothing.',
+		),
 		properties: creditsFields,
 	};
 
@@ -57,28 +52,11 @@ async function readCredits(
 	itemIndex: number,
 	asked: Map<Operation, Promise<Credits>>,
 ): Promise<Credits> {
-	const form = readForm(context, itemIndex, creditsFields);
-	const minimum = minimumBalance(context, collection(form, 'options'));
-	const operation = oneOf('Operation', form.operation ?? 'getBalance', OPERATIONS);
+	const { operation, minimum } = readCreditsForm(context, itemIndex);
 	const answer =
 		asked.get(operation) ?? (operation === 'getSummary' ? service.summary() : service.balance());
 	asked.set(operation, answer);
 	const credits = await answer;
 	if (minimum !== null) requireBalance(credits, minimum);
 	return { ...credits };
-}
-
-/** `null` where there is none. One that is worked out guards a batch: it must not stop doing so where it comes out empty. */
-function minimumBalance(context: IExecuteFunctions, options: Form): number | null {
-	if (given(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
-	if (!isWorkedOut(context, 'minimumBalance')) return null;
-	throw new InvalidInputError(
-		'Minimum Balance came out empty, so that nothing would be guarded',
-		'Check that the expression has a value for this item, or remove the option where there is nothing to guard.',
-	);
-}
-
-function isWorkedOut(context: IExecuteFunctions, option: string): boolean {
-	const written = (context.getNode().parameters.options as Form | undefined)?.[option];
-	return typeof written === 'string' && written.startsWith('=');
 }

@@ -8,7 +8,7 @@ import type {
 import { modelNotFound, type Model, type ModelFilter } from '../../client/wire/catalogue';
 import { oneOf, positive, requiredText } from '../../client/input/checks';
 import type { GenerationService } from '../../client/wire/service';
-import { sharedDescription } from '../shared/description';
+import { asTool, sharedDescription } from '../shared/description';
 import { readForm, type Form } from '../shared/form';
 import { runLookups } from '../shared/lookup';
 import { modelSearch } from '../shared/model-search';
@@ -24,11 +24,12 @@ export class GenerationModels implements INodeType {
 			dark: 'file:../../icons/generationModels.dark.svg',
 		},
 		group: ['input'],
-		subtitle: '={{$parameter["operation"] === "get" ? "get a model" : "get many models"}}',
-		description:
-			'List the available image and video models, or look one up by its ID. Charges nothing.',
+		subtitle: '={{ $parameter["operation"] === "get" ? "Get" : "Get Many" }}',
+		description: 'List the available image and video models, or look one up',
 		defaults: { name: 'Generation Models' },
-		usableAsTool: true,
+		usableAsTool: asTool(
+			'List the available image and video models, or look one up by its ID. Charges nothing.',
+		),
 		properties: modelsFields,
 	};
 

@@ -1,8 +1,9 @@
-import { oneOf, requiredText } from '../../client/input/checks';
+import { requiredText } from '../../client/input/checks';
 import type { CreateRequest } from '../../client/wire/service';
 import { collection, type Form } from './form';
 import {
 	downloadTarget,
+	onUncertainChargeOf,
 	readinessOf,
 	stepOptions,
 	textIfGiven,
@@ -40,10 +41,7 @@ export function creationPlan(
 			idempotencyKey: textIfGiven('Idempotency Key', options.idempotencyKey),
 			wait,
 			readiness: readinessOf(options),
-			onUncertainCharge: oneOf('On Uncertain Charge', options.onUncertainCharge ?? 'error', [
-				'error',
-				'resubmit',
-			] as const),
+			onUncertainCharge: onUncertainChargeOf(options),
 			...waitingOf(options, defaultTimeout),
 		},
 		download: wait ? downloadTarget(form, options) : null,

@@ -64,7 +64,7 @@ const notWaitingNotice: INodeProperties = {
 	displayOptions: { show: { waitForCompletion: [false] } },
 };
 
-/** A tool of an AI agent hands on JSON only. Releases of n8n that do not know this condition show the field. */
+/** Hides what has no effect in a tool of an AI agent, which hands on JSON only. */
 const notAsTool = { '@tool': [true] };
 
 /** `downloadOutput` and `binaryPropertyName`. @param show when they are shown */
@@ -133,7 +133,7 @@ const idempotencyKeyOption: INodeProperties = {
 	name: 'idempotencyKey',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. {{ $json.id }}',
+	placeholder: 'e.g. {{ $json.sku }}',
 	description:
 		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, in any later retry or execution too',
 };

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { integer, oneOf, positive, requiredText } from '../../client/input/checks';
-import type { Job, Readiness } from '../../client/jobs/job';
+import type { CreateJob, Job, Readiness } from '../../client/jobs/job';
 import type { Form } from './form';
 
 /** Checks what several nodes have in their forms. All throw `InvalidInputError`. */
@@ -58,6 +58,11 @@ export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
 		onTimeout: oneOf('On Timeout', options.onTimeout ?? 'error', ['error', 'continue'] as const),
 	};
+}
+
+export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
+	const chosen = options.onUncertainCharge ?? 'error';
+	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
 }
 
 export function readinessOf(options: Options): Readiness {

@@ -162,7 +162,6 @@ function inlineInput(
 	};
 }
 
-/** n8n says where the file is: in a workflow that keeps binary data within the JSON, the name is a path into that. */
 function binaryInput(
 	context: IExecuteFunctions,
 	itemIndex: number,
@@ -170,33 +169,35 @@ function binaryInput(
 	type: unknown,
 	field: string,
 ): () => Promise<WireInput> {
-	const named = isFile(file) ? file : requiredText(`${field}: Input Binary Field`, file);
-	const binary = findFile(context, itemIndex, named, field);
+	const { place, binary } = isFile(file)
+		? { place: file, binary: file }
+		: namedFile(context, itemIndex, requiredText(`${field}: Input Binary Field`, file), field);
 	const size = knownSize(binary);
 	if (size !== undefined) inlineSize(field, size);
 	const kind = inputType(field, type ?? binary.mimeType.split('/')[0]);
 	return async () => {
-		const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, named);
+		const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, place);
 		inlineSize(field, bytes.length);
 		const value = `data:${binary.mimeType};base64,${bytes.toString('base64')}`;
 		return { type: kind, source: 'data', value };
 	};
 }
 
-function findFile(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	named: string | IBinaryData,
-	field: string,
-): IBinaryData {
-	try {
-		return context.helpers.assertBinaryData(itemIndex, named);
-	} catch {
-		throw new InvalidInputError(
-			`${field}: the item has no binary field "${String(named)}"`,
-			'Check the name of the field, and that the step before hands on its file.',
-		);
+/** A workflow may keep its files within the JSON, under this name: n8n then takes a path into that for a field's name. */
+const WITHIN_JSON = '_files';
+
+function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, field: string) {
+	for (const place of [name, `${WITHIN_JSON}.${name}`]) {
+		try {
+			return { place, binary: context.helpers.assertBinaryData(itemIndex, place) };
+		} catch {
+			// Not there.
+		}
 	}
+	throw new InvalidInputError(
+		`${field}: the item has no binary field "${name}"`,
+		'Check the name of the field, and that the step before hands on its file.',
+	);
 }
 
 /** A file's size without reading it: as stated with it, or measured where the item itself holds the file. */

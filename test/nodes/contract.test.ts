@@ -150,7 +150,7 @@ describe('the five nodes', () => {
 				displayName,
 				inputs: ['main'],
 				outputs: ['main'],
-				usableAsTool: true,
+				usableAsTool: { replacements: { description: expect.any(String) as string } },
 				credentials: [{ name: 'mediaGenerationApi', required: true }],
 			});
 		});

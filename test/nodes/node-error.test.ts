@@ -4,7 +4,8 @@ import { NodeApiError } from 'n8n-workflow';
 
 import { errorFromResponse, GenerationError } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
-import { Ledger, uncertainCharge } from '../../client/paying/ledger';
+import { Ledger } from '../../client/paying/ledger';
+import { uncertainCharge } from '../../client/paying/uncertain-charge';
 import { notSent, type Outcome } from '../../client/jobs/outcome';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { refusal } from '../support/answers';

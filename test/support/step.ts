@@ -12,11 +12,11 @@ import { GenerationService } from '../../client/wire/service';
 import { FakeService } from './fake-service';
 import { VirtualTime } from './virtual-time';
 
-type CreateChanges = Partial<Omit<CreateJob, 'itemIndex'>>;
+export type CreateChanges = Partial<Omit<CreateJob, 'itemIndex'>>;
 type CollectChanges = Partial<Omit<CollectJob, 'itemIndex'>>;
 
 /** A job that creates an image of a prompt. */
-export function creating(prompt: string, itemIndex = 0, changes: CreateChanges = {}): Job {
+export function creating(prompt: string, itemIndex = 0, changes: CreateChanges = {}): CreateJob {
 	return {
 		kind: 'create',
 		itemIndex,
@@ -40,7 +40,7 @@ const forTests = {
 } as const;
 
 /** Jobs for prompts `p0`, `p1` and so on. */
-export function batch(size: number, changes: CreateChanges = {}): Job[] {
+export function batch(size: number, changes: CreateChanges = {}): CreateJob[] {
 	return Array.from({ length: size }, (_, index) => creating(`p${index}`, index, changes));
 }
 
