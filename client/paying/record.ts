@@ -1,25 +1,22 @@
 import { attempt } from '../basics/attempt';
 import type { Clock, Random } from '../basics/ports';
 import { CancelledError, type KnownGeneration } from '../wire/errors';
+import { Claims } from './claims';
 import { digest } from './digest';
 import { Quiet } from './quiet';
 import { all, asSeen, RecordDesk } from './record-desk';
 import {
-	claimedRow,
-	inForce,
 	inPlaceOf,
 	isFree,
 	isMade,
 	CLAIMED,
 	SENT,
-	surplus,
 	type Claim,
 	type RecordScope,
 } from './record-rows';
 import {
 	available,
 	unavailable,
-	type Condition,
 	type RecordFields,
 	type RecordRow,
 	type RecordStore,
@@ -27,16 +24,11 @@ import {
 } from './record-store';
 
 /** Who has not been heard of for this long is gone. */
-export const GONE_AFTER_MS = 60_000;
+const GONE_AFTER_MS = 60_000;
 /** How often a writer is heard of while a request of its is under way. */
 const BEAT_MS = 15_000;
 /** How often to look what became of another's request. */
 const LOOK_MS = 1_000;
-/** How long another is given to take back a claim that is one too many. */
-const SETTLE_MS = 300;
-/** So often a claim may be taken away by others before that is called trouble. */
-const MOST_CLAIMS = 10;
-
 export interface RecordPorts {
 	store: RecordStore;
 	clock: Clock;
@@ -76,25 +68,21 @@ interface UnderWay {
 export class GenerationRecord {
 	/** Keys whose generation could not be put on record. */
 	readonly unrecorded = new Set<string>();
-	/** The row that counts for each key, as it was last seen. */
-	private readonly rows = new Map<string, RecordRow>();
-	private readonly claims = new Map<string, Claim>();
-	/** Generations known to have failed, whatever the table still says of them. */
-	private readonly failed = new Set<string>();
 	/** Failed generations that are being written down as such, by key. */
 	private readonly failing = new Map<string, Promise<void>>();
 	private readonly underWay = new Map<string, UnderWay>();
 	private readonly desk: RecordDesk;
+	private readonly claims: Claims;
 	/** Ends that are written when there is time, by status. */
 	private readonly ends = new Map<string, string[]>();
 	private readonly closing = new AbortController();
-	private tickets = 0;
 
 	constructor(
 		private readonly scope: RecordScope,
 		private readonly ports: RecordPorts,
 	) {
 		this.desk = new RecordDesk(scope, ports);
+		this.claims = new Claims(scope, this.desk, ports, (key) => this.underWay.has(key));
 		void this.beat();
 	}
 
@@ -104,8 +92,7 @@ export class GenerationRecord {
 	 * @throws GenerationError `record_unavailable`
 	 */
 	async begin(claims: Claim[]): Promise<void> {
-		for (const claim of claims) this.claims.set(claim.key, claim);
-		await available(async () => await this.claim([...this.claims.keys()]));
+		await available(async () => await this.claims.begin(claims));
 	}
 
 	/**
@@ -119,17 +106,17 @@ export class GenerationRecord {
 		for (let looks = 0; ; ) {
 			await this.failing.get(key);
 			if (signal.aborted) throw new CancelledError();
-			const row = this.rows.get(key);
+			const row = this.claims.rows.get(key);
 			const own = this.underWay.get(key);
 			if (own) await clock.sleep(LOOK_MS, own.over.signal);
-			else if (!row) await available(async () => await this.claim([key]));
+			else if (!row) await available(async () => await this.claims.claim([key]));
 			else if (isMade(row)) return { state: 'made', row };
 			else if (isFree(row)) return { state: 'free', row };
 			// What was seen long ago tells nothing: only a fresh look shows whether its writer is there.
 			else if (looks > 0 && this.isGone(row, quiet)) return { state: 'open', row };
 			else {
 				if (looks++ > 0) await clock.sleep(LOOK_MS, signal);
-				await available(async () => await this.refresh([key]));
+				await available(async () => await this.claims.refresh([key]));
 			}
 		}
 	}
@@ -147,19 +134,19 @@ export class GenerationRecord {
 			await before.leaving;
 			return !before.leaving && before.holder === holder;
 		}
-		const row = this.rows.get(key);
+		const row = this.claims.rows.get(key);
 		if (!row || isMade(row)) return false;
-		const ticket = this.isOwn(row) && isFree(row) ? row.writer : this.ticket();
+		const ticket = this.claims.isOwn(row) && isFree(row) ? row.writer : this.claims.ticket();
 		const sent = { ...row, status: SENT, writer: ticket };
 		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
 		this.underWay.set(key, own);
 		const taken = await attempt(async () => await this.take(row, ticket));
 		if (taken.ok && !taken.value) {
-			this.rows.delete(key);
+			this.claims.rows.delete(key);
 			this.settle(key);
 			return false;
 		}
-		this.rows.set(key, sent);
+		this.claims.rows.set(key, sent);
 		if (taken.ok) return true;
 		// Where the table failed, it may be in there all the same.
 		void this.withdraw(key, holder);
@@ -176,7 +163,7 @@ export class GenerationRecord {
 	async withdraw(key: string, holder: object): Promise<void> {
 		if (!this.isHeldBy(key, holder)) return;
 		if (this.underWay.get(key)?.wasOpen) return await this.giveBack(key, { writer: '' });
-		await this.giveBack(key, { status: CLAIMED, writer: this.ticket() });
+		await this.giveBack(key, { status: CLAIMED, writer: this.claims.ticket() });
 	}
 
 	/** Nobody here waits for its answer any longer, and what came of it is not known. */
@@ -194,7 +181,7 @@ export class GenerationRecord {
 		if (!row) return;
 		const writer = inPlaceOf(row.writer);
 		const made = { ...row, ...about, generation_id: id, status: status ?? 'pending', writer };
-		this.rows.set(key, made);
+		this.claims.rows.set(key, made);
 		this.settle(key);
 		await this.desk.background(async () => {
 			let tries = 0;
@@ -211,27 +198,27 @@ export class GenerationRecord {
 
 	/** How it has ended. A failed one was refunded, so that `find` then claims the key anew. */
 	ended(key: string, { id, status }: { id: string; status: string }): void {
-		const row = this.rows.get(key);
+		const row = this.claims.rows.get(key);
 		// An item with the same key may have come to another one since.
 		if (row?.generation_id !== id || row.status === status) return;
 		if (status === 'failed') {
-			this.rows.delete(key);
-			this.failed.add(id);
+			this.claims.rows.delete(key);
+			this.claims.failed.add(id);
 			this.failing.set(key, this.fail(row));
 		} else {
-			this.rows.set(key, { ...row, status });
+			this.claims.rows.set(key, { ...row, status });
 			this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
 		}
 	}
 
 	/** The row of a key, as it was last seen. */
 	rowOf(key: string): RecordRow | undefined {
-		return this.rows.get(key);
+		return this.claims.rows.get(key);
 	}
 
 	/** One name for the order that the row of a key stands for: the same for whoever takes it up, another once it failed. */
 	nameOf(key: string): string | undefined {
-		const row = this.rows.get(key);
+		const row = this.claims.rows.get(key);
 		const { workflowId, nodeId } = this.scope;
 		return row && digest(JSON.stringify([workflowId, nodeId, key, row.id, row.born]));
 	}
@@ -241,8 +228,7 @@ export class GenerationRecord {
 		this.closing.abort();
 		await Promise.all([this.desk.settled(), ...this.failing.values()]);
 		await attempt(async () => await this.writeEnds());
-		if (this.tickets === 0) return;
-		const claims = all(this.mine, ['status', CLAIMED]);
+		const claims = all(this.claims.mine, ['status', CLAIMED]);
 		await attempt(async () => await this.ports.store.remove([claims]));
 	}
 
@@ -255,59 +241,9 @@ export class GenerationRecord {
 		if (!written.ok) this.unrecorded.add(row.key);
 	}
 
-	private async claim(keys: string[]): Promise<void> {
-		await this.refresh(keys.filter((key) => !this.rows.has(key)));
-		for (let tries = 0; tries < MOST_CLAIMS; tries++) {
-			const missing = keys.filter((key) => !this.rows.has(key));
-			if (missing.length === 0) return;
-			const { clock, random, store } = this.ports;
-			if (tries > 0) await clock.sleep(random() * LOOK_MS);
-			const rows = missing.map((key) =>
-				claimedRow(this.scope, this.claims.get(key) ?? { key }, this.ticket()),
-			);
-			await store.insert(rows);
-			await this.refresh(missing);
-		}
-		throw new Error('its rows are taken away again and again');
-	}
-
-	/** Reads the rows of keys anew, and settles where several had claimed one: each takes back its own, if it can. */
-	private async refresh(keys: string[]): Promise<void> {
-		let unsettled = keys;
-		for (let round = 0; unsettled.length > 0; round++) {
-			if (round > 0) await this.ports.clock.sleep(SETTLE_MS);
-			const before = unsettled.map((key) => this.rows.get(key));
-			const found = await Promise.all(
-				unsettled.map(async (key) => {
-					const rows = await this.desk.read(key);
-					return rows.filter(({ generation_id: id }) => !this.failed.has(id));
-				}),
-			);
-			const again: string[] = [];
-			const extra = found.flatMap(surplus);
-			const removed = await this.desk.remove(
-				round > 0 ? extra : extra.filter((row) => this.isOwn(row)),
-			);
-			unsettled.forEach((key, index) => {
-				const row = inForce(found[index]);
-				// What we have done since is newer than what was read.
-				if (this.underWay.has(key) || this.rows.get(key) !== before[index]) return;
-				// Somebody else has one of them by now: see what it has become.
-				if (!surplus(found[index]).every(({ id }) => removed.has(id))) again.push(key);
-				else if (row) this.rows.set(key, row);
-				else this.rows.delete(key);
-			});
-			unsettled = again;
-		}
-	}
-
 	private isGone(row: RecordRow, quiet: Quiet): boolean {
-		if (row.writer === '' || this.isOwn(row)) return true;
+		if (row.writer === '' || this.claims.isOwn(row)) return true;
 		return quiet.since(row) >= GONE_AFTER_MS;
-	}
-
-	private isOwn({ writer }: RecordRow): boolean {
-		return writer.startsWith(`${this.scope.writer}/`);
 	}
 
 	/** Makes a row ours and sent. */
@@ -324,8 +260,8 @@ export class GenerationRecord {
 		own.leaving ??= this.desk.background(async () => {
 			const where = asSeen(row);
 			const given = await this.desk.keep(async () => await this.desk.write({ where, set }));
-			if (given.ok && given.value) this.rows.set(key, { ...row, ...set });
-			else this.rows.delete(key);
+			if (given.ok && given.value) this.claims.rows.set(key, { ...row, ...set });
+			else this.claims.rows.delete(key);
 			this.settle(key);
 		});
 		await own.leaving;
@@ -337,15 +273,6 @@ export class GenerationRecord {
 		own?.over.abort();
 	}
 
-	/** All rows of our own but those with an id have a writer that begins so. */
-	private get mine(): Condition {
-		return ['writer', `${this.scope.writer}/`, 'begins with'];
-	}
-
-	private ticket(): string {
-		return `${this.scope.writer}/${++this.tickets}`;
-	}
-
 	/** One heartbeat for all that is under way, and with it what had time. */
 	private async beat(): Promise<void> {
 		const { signal } = this.closing;
@@ -353,7 +280,7 @@ export class GenerationRecord {
 			await this.ports.clock.sleep(BEAT_MS, signal);
 			if (signal.aborted) return;
 			if (this.underWay.size > 0) {
-				const where = all(this.mine, ['status', SENT]);
+				const where = all(this.claims.mine, ['status', SENT]);
 				await attempt(async () => await this.desk.write({ where, set: { status: SENT } }));
 			}
 			await attempt(async () => await this.writeEnds());
