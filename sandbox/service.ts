@@ -8,7 +8,7 @@ import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
 import { createGeneration, outputPath } from './generations/creation';
 import type { Workshop } from './generations/creation';
-import { creditBalance, creditSummary, usedInDay } from './books/credits';
+import { creditBalance, creditSummary } from './books/credits';
 import { parseBody, promptIn } from './requests/body';
 import { errorAnswer, ServiceError } from './basics/errors';
 import { FaultQueue } from './faults';
@@ -16,6 +16,7 @@ import type { FaultAction, FaultSubject } from './faults';
 import { entryAt, statusAt } from './generations/generations';
 import type { Generation } from './generations/generations';
 import { Ledger } from './books/ledger';
+import { Misses } from './storage/misses';
 import { Presigner } from './storage/presign';
 import { seededRandom } from './basics/random';
 import type { Random } from './basics/random';
@@ -86,6 +87,7 @@ export class GenerationService {
 	/** Origin of the presigned URLs issued from now on. */
 	storageOrigin: string;
 	private readonly ledger = new Ledger();
+	private readonly misses = new Misses();
 	private readonly workshop: Workshop;
 	private readonly seed: number;
 	private random: Random;
@@ -136,19 +138,17 @@ export class GenerationService {
 		const now = this.clock.now();
 		this.ledger.settle(now);
 		const id = /([^/]+)\.(?:png|mp4)$/.exec(request.path)?.[1] ?? '';
+		const on = request.headers.range === 'bytes=0-0' ? 'probe' : 'download';
 		const arrival = { at: now, origin: 'storage', method: request.method } as const;
-		const record = this.requests.add(
-			{ ...arrival, on: 'download', path: request.path },
-			request.headers,
-		);
+		const record = this.requests.add({ ...arrival, on, path: request.path }, request.headers);
 		const generation = this.ledger.find(id);
 		record.generationId = generation?.id ?? null;
-		const subject = { on: 'download', id, prompt: generation?.prompt } as const;
+		const subject = { on, id, prompt: generation?.prompt } as const;
 		const action = this.faults.take(subject)?.action ?? null;
 		record.fault = action && action.kind;
 		const { presigner } = this.workshop;
 		const missingStatus = this.missingOutputStatus;
-		const shelf = { presigner, generation, now, missingStatus };
+		const shelf = { presigner, generation, now, missingStatus, misses: this.misses };
 		const reply = fetchOutput(request, shelf, action);
 		record.answered = reply.delivery === 'answer';
 		record.status = record.answered ? reply.status : null;
@@ -280,19 +280,13 @@ export class GenerationService {
 		return generation?.url;
 	}
 
-	/** Credits that a connected app has used in the last 24 hours (spec 8). */
-	usedInDay(callerName: string): number {
-		const now = this.clock.now();
-		this.ledger.settle(now);
-		return usedInDay(callerName, this.ledger.all, now);
-	}
-
 	/** Back to the start: accounts, connected apps, balances, books, requests, faults and the seed. */
 	reset(): void {
 		this.accounts.reset();
 		this.apps.clear();
 		this.faults.clear();
 		this.requests.clear();
+		this.misses.clear();
 		this.ledger.clear();
 		this.workshop.rejections.clear();
 		this.random = seededRandom(this.seed);

@@ -30,14 +30,26 @@ export function failedGeneration({ item, failureReason }: Generation): Generatio
 	});
 }
 
-/** A generation did not end in time. It is paid for and goes on. */
-export function timedOutGeneration({ item }: Generation, timeoutMs: number): GenerationError {
+/**
+ * A generation did not end in time. It is paid for and goes on.
+ *
+ * @param trouble why it could not be looked at lately, if so
+ */
+export function timedOutGeneration(
+	{ item }: Generation,
+	timeoutMs: number,
+	trouble: GenerationError | null,
+): GenerationError {
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
-		description: `It is still ${item.status}; it is paid for and goes on. Fetch it with Wait for Completion, raise Timeout, or set On Timeout to Continue.`,
+		description: sentences(
+			`${item.status === null ? 'It could not be looked at' : `It is still ${item.status}`}; it is paid for and goes on`,
+			trouble && `The last trouble while looking: ${trouble.message}`,
+			'Fetch it with Wait for Completion, raise Timeout, or set On Timeout to Continue',
+		),
 		code: 'timeout',
 		charge: 'paid',
-		generation: item,
+		generation: item.status === null ? { id: item.id } : item,
 	});
 }
 

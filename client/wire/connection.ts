@@ -1,4 +1,4 @@
-import { GenerationError } from './errors';
+import { GenerationError, sentences } from './errors';
 
 /**
  * Codes of errors that come before a request can leave: the name did not resolve, the port refused, there is no route,
@@ -39,6 +39,17 @@ const NEVER_SENT = new Set([
 const PERMANENT = /^(ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/;
 
 /**
+ * What the request port rejects with where a request certainly never left: it was given up before, or the credential for
+ * it could not be read, which then is the cause.
+ */
+export class NotSentError extends Error {
+	constructor(cause?: unknown) {
+		super('The request was not sent', { cause });
+		this.name = 'NotSentError';
+	}
+}
+
+/**
  * Turns the rejection of a request that got no answer into an error. Whether it was charged is known only where the
  * connection was never made.
  *
@@ -46,6 +57,7 @@ const PERMANENT = /^(ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/;
  * @param charging whether the request could have charged credits
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
+	if (failure instanceof NotSentError) return unreadableCredential(failure);
 	const { code, phase } = rootCause(failure);
 	if (phase === 'connecting' || (phase === null && code !== null && NEVER_SENT.has(code))) {
 		return new GenerationError({
@@ -65,6 +77,19 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 	});
 }
 
+function unreadableCredential({ cause }: NotSentError): GenerationError {
+	return new GenerationError({
+		title: 'The credential could not be read',
+		description: sentences(
+			'Nothing was sent, so nothing was charged',
+			cause instanceof Error ? `n8n says: ${cause.message}` : null,
+			'Check that n8n can reach the place where it keeps its credentials, and that this one still exists',
+		),
+		code: 'credential_unreadable',
+		retry: 'backoff',
+	});
+}
+
 /** How far the connection was: systems report a host that is lost (EHOSTUNREACH) of one that stands, too. */
 type Phase = 'connecting' | 'connected';
 
@@ -73,24 +98,34 @@ function phaseOf(syscall: unknown): Phase | null {
 	return /^(read|write)/.test(String(syscall)) ? 'connected' : null;
 }
 
+/** What errors of Node, and of those who wrap them, say of themselves. */
+type ErrorLink = Partial<
+	Record<'name' | 'code' | 'syscall' | 'message' | 'cause' | 'errors', unknown>
+>;
+
+/** An error, what caused it, what caused that, and so on. */
+export function* causesOf(failure: unknown): Generator<ErrorLink> {
+	let link: unknown = failure;
+	// An error chain is short; the bound guards against one that loops.
+	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
+		const error = link as ErrorLink;
+		yield error;
+		// Node tries several addresses of one name, and wraps what each of them answered.
+		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
+	}
+}
+
 /** Node's error code, and how far the connection was if that is told, from anywhere in the chain of causes. */
 function rootCause(failure: unknown): { code: string | null; phase: Phase | null } {
 	let code: string | null = null;
 	let phase: Phase | null = null;
-	let link: unknown = failure;
-	// An error chain is short; the bound guards against one that loops.
-	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
-		const error = link as Partial<
-			Record<'code' | 'syscall' | 'message' | 'cause' | 'errors', unknown>
-		>;
+	for (const error of causesOf(failure)) {
 		if (typeof error.code === 'string') code = error.code;
 		phase = phaseOf(error.syscall) ?? phase;
 		if (code === 'EPROTO' && /wrong version number/.test(String(error.message))) {
 			code = 'ERR_SSL_WRONG_VERSION_NUMBER';
 			phase = 'connecting';
 		}
-		// Node tries several addresses of one name, and wraps what each of them answered.
-		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
 	return { code, phase };
 }

@@ -1,4 +1,4 @@
-import { errorRow, type RetryRule } from './error-table';
+import { errorRow, isListed, type RetryRule } from './error-table';
 import type { GenerationItem } from './generation';
 import type { ServiceResponse } from '../basics/ports';
 
@@ -84,21 +84,21 @@ interface ServiceErrorBody {
 	code: string | null;
 	message: string | null;
 	param: string | null;
-	/** Whether it has the code and the type that spec 2.5 promises. Gateways have errors of a similar form. */
-	complete: boolean;
+	/** Whether spec 7 lists it so. */
+	listed: boolean;
 }
 
 /**
  * Turns an answer that is no success into an error (spec 7).
  *
- * @param charging whether the request could have charged credits. A 5xx without the service's own body then leaves
- * open whether it did; with it, the service says that nothing was created.
+ * @param charging whether the request could have charged credits. What something on the way answers then leaves open
+ * whether it did, unless a gatekeeper says that it let nothing pass; the service's own errors say that nothing was made.
  */
 export function errorFromResponse(response: ServiceResponse, charging: boolean): GenerationError {
 	const { status } = response;
-	const own = readErrorBody(response.body);
+	const own = readErrorBody(response.body, status);
 	const row = errorRow(own?.code ?? null, status);
-	const uncertain = charging && status >= 500 && !own?.complete;
+	const uncertain = charging && !own?.listed && mayHavePassed(status);
 	const title = titled(row.title, own?.message);
 	return new GenerationError({
 		title,
@@ -118,7 +118,10 @@ export function errorFromResponse(response: ServiceResponse, charging: boolean):
 	});
 }
 
-/** A 2xx answer that holds no generation. After a creating request nobody knows whether credits were charged. */
+/**
+ * A 2xx answer that does not hold what was asked for. After a creating request nobody knows whether credits were
+ * charged; a look at a generation will read better in a while.
+ */
 export function unreadableAnswer(response: ServiceResponse, charging: boolean): GenerationError {
 	return new GenerationError({
 		title: 'The answer of the service could not be read',
@@ -127,11 +130,17 @@ export function unreadableAnswer(response: ServiceResponse, charging: boolean): 
 		code: 'unreadable_answer',
 		status: response.status,
 		charge: charging ? 'unknown' : 'none',
+		retry: 'backoff',
 	});
 }
 
+/** Whether something on the way that answers so may have let the request pass first: it lost sight of the service. */
+function mayHavePassed(status: number): boolean {
+	return status >= 500 || status === 408 || status === 499;
+}
+
 /** The service's own error body, or `null` where the body is something else (HTML, empty, foreign JSON). */
-function readErrorBody(body: unknown): ServiceErrorBody | null {
+function readErrorBody(body: unknown, status: number): ServiceErrorBody | null {
 	const error = body && typeof body === 'object' ? (body as { error?: unknown }).error : undefined;
 	if (!error || typeof error !== 'object') return null;
 	const { code, type, message, param } = error as Record<string, unknown>;
@@ -142,7 +151,7 @@ function readErrorBody(body: unknown): ServiceErrorBody | null {
 		code: (named as string | undefined) ?? null,
 		message: typeof message === 'string' ? message : null,
 		param: typeof param === 'string' ? param : null,
-		complete: typeof code === 'string' && typeof type === 'string',
+		listed: isListed(code, type, status),
 	};
 }
 

@@ -8,6 +8,7 @@ import type {
 import { asTool, sharedDescription } from '../shared/description';
 import { runStep } from '../shared/step';
 import { waitFields } from './fields';
+import { isLook, look } from './look';
 import { planWait } from './request';
 import { suspensionOf } from './suspend';
 
@@ -32,6 +33,7 @@ export class WaitForCompletion implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		if (isLook(this)) return await look(this);
 		return await runStep(this, (itemIndex) => planWait(this, itemIndex), suspensionOf(this));
 	}
 }

@@ -2,30 +2,36 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { generationId, number, oneOf } from '../../client/input/checks';
 import { collection, readForm } from '../shared/form';
-import { downloadTarget, given, readinessOf, runningOf, stepOptions } from '../shared/parameters';
+import { downloadTarget, given, readinessOf, stepOptions, waitingOf } from '../shared/parameters';
+import type { CollectJob } from '../../client/jobs/job';
 import type { Plan } from '../shared/step';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 
 const MODES = ['poll', 'suspend', 'check'] as const;
+
+export interface WaitPlan extends Plan {
+	job: Omit<CollectJob, 'itemIndex'>;
+}
 
 /**
  * Reads and checks one item's parameters.
  *
  * @throws InvalidInputError
  */
-export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
+export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPlan {
 	const form = readForm(context, itemIndex, waitFields);
 	const options = collection(form, 'options');
 	const since = form.waitingSince;
 	return {
 		job: {
+			kind: 'collect',
 			id: generationId('Generation ID', form.generationId),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
-			...runningOf(options, WAIT_TIMEOUT),
+			readiness: readinessOf(options),
+			...waitingOf(options, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(form, options),
-		readiness: readinessOf(options),
 		step: stepOptions(options),
 	};
 }

@@ -3,10 +3,11 @@ import type { CreateRequest } from '../../client/wire/service';
 import { collection, type Form } from './form';
 import {
 	downloadTarget,
+	onUncertainChargeOf,
 	readinessOf,
-	runningOf,
 	stepOptions,
 	textIfGiven,
+	waitingOf,
 	yesOrNo,
 } from './parameters';
 import type { Plan } from './step';
@@ -35,13 +36,15 @@ export function creationPlan(
 	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
 	return {
 		job: {
+			kind: 'create',
 			request,
 			idempotencyKey: textIfGiven('Idempotency Key', options.idempotencyKey),
 			wait,
-			...runningOf(options, defaultTimeout),
+			readiness: readinessOf(options),
+			onUncertainCharge: onUncertainChargeOf(options),
+			...waitingOf(options, defaultTimeout),
 		},
 		download: wait ? downloadTarget(form, options) : null,
-		readiness: readinessOf(options),
 		step: stepOptions(options),
 	};
 }

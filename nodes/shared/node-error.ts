@@ -4,7 +4,7 @@ import { failureCause } from '../../client/wire/error-table';
 import { sentences, type GenerationError, type KnownGeneration } from '../../client/wire/errors';
 import type { Ledger } from '../../client/paying/ledger';
 import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
-import { runsAsTool } from './execution';
+import { isWithinSleep, runsAsTool } from './execution';
 import { asHtml, counted, explained, withoutTags } from './wording';
 
 /** What a retry does with what is paid for: n8n keeps it with the execution. */
@@ -35,7 +35,7 @@ export function stepError(
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
 			`${counted(paid.length, 'generation is', 'generations are')} already paid for`,
-		recorded.length > 0 && TAKEN_UP,
+		(recorded.length > 0 || isWithinSleep(context)) && howToGoOn(context),
 		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
@@ -45,6 +45,13 @@ export function stepError(
 		code: error.code,
 		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
 	});
+}
+
+/** How to come by what a step that stops has paid for. */
+function howToGoOn(context: IExecuteFunctions): string {
+	return isWithinSleep(context)
+		? 'Wait for it again by its ID in a new execution, which pays nothing. Retry in the list of executions would only show this error again, without looking'
+		: TAKEN_UP;
 }
 
 /** An error as n8n shows it: title, description, HTTP status, code and item. Never with the request, which holds the key. */

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { integer, oneOf, positive, requiredText } from '../../client/input/checks';
-import type { Job } from '../../client/jobs/job';
+import type { CreateJob, Job, Readiness } from '../../client/jobs/job';
 import type { Form } from './form';
 
 /** Checks what several nodes have in their forms. All throw `InvalidInputError`. */
@@ -9,12 +9,8 @@ import type { Form } from './form';
 /** An item's `options` collection. */
 export type Options = Record<string, unknown>;
 
-/** How the end of a generation is noticed: by its status, by its output URL, or by both. */
-export type Readiness = (typeof READINESS)[number];
-const READINESS = ['auto', 'status', 'outputUrl'] as const;
-
-/** How one item is to be run. */
-export type Running = Pick<Job, 'timeoutMs' | 'onTimeout' | 'onUncertainCharge'>;
+/** How long one item is to be waited for. */
+export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout'>;
 
 /** Where the output of an item goes; `null` where it is not downloaded. */
 export interface DownloadTarget {
@@ -57,19 +53,20 @@ export function recipeOf(context: IExecuteFunctions, itemIndex: number): string 
 	return JSON.stringify([type, asking(others), chosen, context.getInputData()[itemIndex].json]);
 }
 
-export function runningOf(options: Options, defaultTimeout: number): Running {
+export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	return {
 		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
 		onTimeout: oneOf('On Timeout', options.onTimeout ?? 'error', ['error', 'continue'] as const),
-		onUncertainCharge: oneOf('On Uncertain Charge', options.onUncertainCharge ?? 'error', [
-			'error',
-			'resubmit',
-		] as const),
 	};
 }
 
+export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
+	const chosen = options.onUncertainCharge ?? 'error';
+	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
+}
+
 export function readinessOf(options: Options): Readiness {
-	return oneOf('Readiness', options.readiness ?? 'auto', READINESS);
+	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
 }
 
 /** What holds for a whole step. */

@@ -7,13 +7,6 @@ import { asHtml, counted } from './wording';
 
 /** What a step says beside its output. */
 
-export interface StepStats extends PipelineStats {
-	/** Requests sent again after an error that passed. */
-	retries: number;
-	/** Creating requests sent again after a lost answer, each of which may have been paid for. */
-	resubmitted?: number;
-}
-
 /**
  * After a stop n8n may drop what the step returns, so what was paid for goes into the log.
  */
@@ -39,7 +32,7 @@ export function reportStop(context: IExecuteFunctions, outcomes: Array<Outcome<u
  */
 export function summaryHint(
 	context: IExecuteFunctions,
-	stats: StepStats,
+	stats: PipelineStats,
 	outcomes: Array<Outcome<unknown>>,
 ): void {
 	const missing = missingFrom(outcomes);
@@ -103,14 +96,14 @@ function causeOf(errors: GenerationError[]): string {
 }
 
 /** What happened on the way to it. */
-function courseOf(stats: StepStats): string[] {
-	const { takenUp, retries, resubmitted = 0, slotWaitMs, slotRefusal } = stats;
+function courseOf(stats: PipelineStats): string[] {
+	const { takenUp, retries, resubmitted, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
 		takenUp > 0 &&
 			`${counted(takenUp, 'was', 'were')} taken up from an earlier try, without paying again`,
 		resubmitted > 0 &&
-			`${counted(resubmitted, 'item was', 'items were')} sent again after a lost answer: up to ${resubmitted} may have been paid twice`,
+			`${counted(resubmitted, 'request was', 'requests were')} followed by another after a lost answer: up to ${resubmitted} may have been paid for besides`,
 		retries > 0 && `${counted(retries, 'request was', 'requests were')} tried again`,
 		waitedSeconds > 0 && `The step waited ${waitedSeconds} s for free slots`,
 		waitedSeconds > 0 && slotRefusal !== null && `The service says: ${slotRefusal}`,

@@ -1,27 +1,19 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { attempt, type Attempt } from '../../client/basics/attempt';
-import { averageDurations } from '../../client/wire/catalogue';
+import { limit } from '../../client/basics/limit';
 import type { GenerationError } from '../../client/wire/errors';
 import { isCompleted, type Generation } from '../../client/wire/generation';
-import type { Job } from '../../client/jobs/job';
+import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import { PollSchedule } from '../../client/watching/poll-schedule';
-import { readinessObserver } from '../../client/watching/readiness';
-import { GenerationService, type ServicePorts } from '../../client/wire/service';
+import { GenerationService } from '../../client/wire/service';
 import { wallClock } from './clock';
-import { download } from './download';
+import { download, type DownloadRequest } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
-import {
-	recipeOf,
-	stepOptions,
-	type DownloadTarget,
-	type Readiness,
-	type StepOptions,
-} from './parameters';
-import { reportStop, summaryHint, type StepStats } from './report';
+import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
+import { reportStop, summaryHint } from './report';
 import { outputItems, type Output } from './results';
 import { connect, probeWith } from './transport';
 
@@ -30,10 +22,9 @@ const MAX_DOWNLOADS = 3;
 
 /** What one item asks for, checked. */
 export interface Plan {
-	job: Omit<Job, 'itemIndex' | 'recipe'>;
+	job: Omit<CreateJob, 'itemIndex' | 'recipe'> | Omit<CollectJob, 'itemIndex'>;
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
-	readiness: Readiness;
 	step: StepOptions;
 }
 
@@ -117,10 +108,11 @@ async function planItems(
 		context.getInputData().map(
 			async (_, itemIndex) =>
 				await attempt(async () => {
-					const planned = plan(itemIndex);
+					const { job, ...planned } = plan(itemIndex);
+					const recipe = () => recipeOf(context, itemIndex);
 					return {
 						...planned,
-						job: { ...planned.job, itemIndex, recipe: () => recipeOf(context, itemIndex) },
+						job: job.kind === 'create' ? { ...job, itemIndex, recipe } : { ...job, itemIndex },
 						download: tool ? null : planned.download,
 					};
 				}),
@@ -131,62 +123,54 @@ async function planItems(
 async function runPlans(
 	context: IExecuteFunctions,
 	plans: Planned[],
-): Promise<PipelineResult<Output> & { stats: StepStats }> {
+): Promise<PipelineResult<Output>> {
 	// What holds for the whole step is read from its first item.
 	const { maxConcurrent, pollIntervalMs } = plans[0]?.step ?? stepOptions({});
 	const cancel = cancelSignal(context);
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
-	let retries = 0;
-
-	const ports = { clock: wallClock, random: Math.random, signal: cancel };
-	const send = await connect(context);
-	const service = new GenerationService({ ...ports, send, onRetry: () => retries++ });
-	// A queue behind the slots is where it pays to notice each end soon, and so to know when to expect it.
-	const queued = plans.filter(({ job }) => job.request && job.wait).length > maxConcurrent;
-	const expected = queued ? await expectedDurations({ ...ports, send }) : undefined;
-	const probing = readinessObserver(service, probeWith(context), wallClock);
-
-	const result = await runPipeline<Output>(
+	const ports = { clock: wallClock, random: Math.random };
+	const service = new GenerationService({
+		...ports,
+		send: await connect(context),
+		signal: cancel,
+	});
+	const inTurn = limit(MAX_DOWNLOADS);
+	return await runPipeline<Output>(
 		plans.map(({ job }) => job),
 		{
 			...ports,
 			service,
+			probe: probeWith(context),
 			cancel,
 			ledger: ledgerOf(context),
-			schedule: new PollSchedule(pollIntervalMs, Math.random, expected),
-			observe: async (job, generation, looks) =>
-				planOf.get(job)?.readiness === 'outputUrl'
-					? await probing(generation, looks)
-					: await service.status(generation.item.id),
 			finish: async (job, generation, signal) =>
-				await fetchOutput(context, service, planOf.get(job) as Planned, generation, signal),
+				await fetchOutput(context, service, planOf.get(job) as Planned, {
+					generation,
+					signal,
+					inTurn,
+				}),
 		},
-		{ maxConcurrent, maxFinishing: MAX_DOWNLOADS, stopOnError: !continuesOnError(context) },
+		{
+			maxConcurrent,
+			pollIntervalMs,
+			stopOnError: !continuesOnError(context),
+		},
 	);
-	return { ...result, stats: { ...result.stats, retries } };
-}
-
-/** How long generations take by the catalogue, by model and in milliseconds; empty where it cannot be had at once. */
-async function expectedDurations(ports: ServicePorts): Promise<Map<string, number>> {
-	const service = new GenerationService({ ...ports, maxRetries: 0 });
-	const averages = await attempt(async () => averageDurations(await service.models()));
-	return averages.ok ? averages.value : new Map();
 }
 
 async function fetchOutput(
 	context: IExecuteFunctions,
 	service: GenerationService,
 	{ download: target }: Planned,
-	generation: Generation,
-	signal: AbortSignal,
+	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'inTurn'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
+	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
 	const { id, model } = generation.item;
 	const fetched = await download(context, {
-		generation,
+		...finished,
 		fileName: target.fileName ?? [model, id].filter(Boolean).join('-'),
 		refresh: async () => await service.status(id),
-		signal,
 	});
 	return {
 		generation: fetched.generation,

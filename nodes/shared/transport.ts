@@ -5,19 +5,34 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { onAbort } from '../../client/basics/abort';
+import { attempt } from '../../client/basics/attempt';
 import type { ProbeUrl, SendRequest, ServiceResponse } from '../../client/basics/ports';
+import { NotSentError } from '../../client/wire/connection';
+import { orAborted, whenAborted } from './abort';
 import { wallClock } from './clock';
+import type { ByteStream } from './byte-stream';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
 /** Where n8n's HTTP helpers are bound to the client's ports. Nothing else in this package sends anything to the service. */
 
-/** The service answers at once (spec 1.3); what takes longer than this is lost. */
+/** The service answers at once (spec 1.3). What takes longer than this in all is lost, also where it trickles in. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
+/** A storage that takes longer than this for one byte is not worth asking. */
+const PROBE_TIMEOUT_MS = 10_000;
+
 /** A creating request that is under way when the user stops may take this long to come to its id. */
-const GRACE_AFTER_CANCEL_MS = 5_000;
+const GRACE_AFTER_STOP_MS = 5_000;
+
+type Context = IExecuteFunctions | ILoadOptionsFunctions;
+
+/** What n8n's helpers answer with where they are asked for the full response. */
+interface FullResponse<Body> {
+	statusCode: number;
+	headers: Record<string, string | undefined>;
+	body: Body;
+}
 
 /** The service's address without a trailing slash or `/v1`, both of which people paste. */
 export function serviceAddress(baseUrl: unknown): string {
@@ -31,75 +46,147 @@ export function serviceAddress(baseUrl: unknown): string {
  * Binds the request port to the node's credential. Redirects are not followed, so the key stays at the service's own
  * origin; statuses are left to the client; the key is removed from whatever the service says of an error.
  */
-export async function connect(
-	context: IExecuteFunctions | ILoadOptionsFunctions,
-): Promise<SendRequest> {
+export async function connect(context: Context): Promise<SendRequest> {
 	const { baseUrl, apiKey } = await context.getCredentials(CREDENTIAL);
 	const address = serviceAddress(baseUrl);
-	return async ({ method, path, query, body }) => {
+	return async ({ method, path, query, body }, signal) => {
 		const options: IHttpRequestOptions = {
 			method,
 			url: `${address}${path}`,
 			qs: query,
 			body,
 			json: true,
-			timeout: REQUEST_TIMEOUT_MS,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 		};
-		const send = async (sender: typeof context) =>
-			(await context.helpers.httpRequestWithAuthentication.call(
-				sender as IAllExecuteFunctions,
-				CREDENTIAL,
-				options,
-			)) as { statusCode: number; body: unknown };
-		const response = method === 'POST' ? await finishing(context, send) : await send(context);
+		const response = await exchange(context, options, signal);
 		// Space around a pasted key does not reach the service, so it is not in what the service says of it either.
 		return withoutKey({ status: response.statusCode, body: response.body }, String(apiKey).trim());
 	};
 }
 
-/** Asks a presigned URL for its first byte, without the key (spec 4.3). */
-export function probeWith(context: IExecuteFunctions): ProbeUrl {
-	return async (url) => {
-		const response = (await context.helpers.httpRequest({
-			method: 'GET',
-			url,
-			headers: { Range: 'bytes=0-0' },
-			encoding: 'arraybuffer',
-			timeout: REQUEST_TIMEOUT_MS,
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			abortSignal: context.getExecutionCancelSignal?.(),
-		})) as { statusCode: number };
-		return { status: response.statusCode, oneByte: true };
+/**
+ * Sends a request with the credential, which n8n reads anew for each one: what is given up before that never leaves.
+ * What creates and has left is let come to its id. n8n would abort it on Stop, so it is handed another signal.
+ *
+ * @param signal gives the request up, as Stop does
+ * @throws NotSentError where it certainly did not leave; else what n8n's helper throws
+ */
+async function exchange(
+	context: Context,
+	options: IHttpRequestOptions,
+	signal: AbortSignal | undefined,
+): Promise<FullResponse<unknown>> {
+	const stop = stopOf(context);
+	if (signal?.aborted || stop?.aborted) throw new NotSentError();
+	const request = new AbortController();
+	const end = () => request.abort();
+	const credential = watchedCredential(context, request.signal);
+	const committed = () => options.method === 'POST' && !credential.isBeingRead;
+	const waiting = [
+		whenAborted(signal, () => committed() || end()),
+		whenAborted(stop, () => {
+			if (committed()) void wallClock.sleep(GRACE_AFTER_STOP_MS, request.signal).then(end);
+			else end();
+		}),
+		whenAborted(AbortSignal.timeout(REQUEST_TIMEOUT_MS), end),
+	];
+	const sender = Object.create(context, {
+		getCredentials: { value: credential.read },
+		getExecutionCancelSignal: { value: () => request.signal },
+	}) as IAllExecuteFunctions;
+	const { httpRequestWithAuthentication } = context.helpers;
+	try {
+		const sending = httpRequestWithAuthentication.call(sender, CREDENTIAL, options);
+		return (await orAborted(request.signal, sending)) as FullResponse<unknown>;
+	} catch (error) {
+		throw credential.isBeingRead ? new NotSentError(credential.failure) : error;
+	} finally {
+		for (const forget of waiting) forget();
+		end();
+	}
+}
+
+/** Reads credentials as the context does, and tells whether n8n still waits for one: then its request has not left. */
+function watchedCredential(context: Context, request: AbortSignal) {
+	const watched = {
+		isBeingRead: false,
+		failure: undefined as unknown,
+		read: async (...wanted: Parameters<Context['getCredentials']>) => {
+			watched.isBeingRead = true;
+			const tried = await attempt(async () => await context.getCredentials(...wanted));
+			if (!tried.ok) throw (watched.failure = tried.error);
+			// Too late: what was given up in the meantime must not leave any more.
+			request.throwIfAborted();
+			watched.isBeingRead = false;
+			return tried.value;
+		},
 	};
+	return watched;
 }
 
 /**
- * Sends with the same context, but for its cancel signal, which comes late: n8n aborts requests on Stop, and the id of a
- * generation that is being paid for at that moment would be lost.
+ * Asks a presigned URL for its first byte (spec 4.3), and hangs up as soon as it is clear what would come: a storage may
+ * send the whole file, or never come to an end.
  */
-async function finishing<C extends IExecuteFunctions | ILoadOptionsFunctions, T>(
-	context: C,
-	send: (sender: C) => Promise<T>,
-): Promise<T> {
-	const cancel =
-		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
-	if (!cancel) return await send(context);
-	const late = new AbortController();
-	const over = new AbortController();
-	const giveUp = () =>
-		void wallClock.sleep(GRACE_AFTER_CANCEL_MS, over.signal).then(() => late.abort());
-	const forget = onAbort(cancel, giveUp);
+export function probeWith(context: IExecuteFunctions): ProbeUrl {
+	return async (url, signal) => {
+		const request = new AbortController();
+		const ends = [signal, stopOf(context), AbortSignal.timeout(PROBE_TIMEOUT_MS)];
+		const waiting = ends.map((one) => whenAborted(one, () => request.abort()));
+		try {
+			request.signal.throwIfAborted();
+			return await orAborted(request.signal, firstByte(context, url, request.signal));
+		} finally {
+			for (const forget of waiting) forget();
+			request.abort();
+		}
+	};
+}
+
+async function firstByte(context: IExecuteFunctions, url: string, signal: AbortSignal) {
+	const { statusCode, headers, body } = (await context.helpers.httpRequest({
+		method: 'GET',
+		url,
+		headers: { Range: 'bytes=0-0', 'Accept-Encoding': 'identity' },
+		encoding: 'stream',
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		disableFollowRedirect: true,
+		abortSignal: signal,
+	})) as FullResponse<ByteStream>;
+	const hangUp = () => body.destroy();
+	// A body that breaks when nobody reads it any more concerns nobody.
+	body.on('error', hangUp);
+	const forget = whenAborted(signal, hangUp);
 	try {
-		const getExecutionCancelSignal = { value: () => late.signal };
-		return await send(Object.create(context, { getExecutionCancelSignal }) as C);
+		const found = statusCode === 200 || statusCode === 206;
+		return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
 	} finally {
 		forget();
-		over.abort();
+		hangUp();
 	}
+}
+
+/** By what the storage announces; only where it announces nothing by what comes. */
+async function isOneByte(
+	headers: Record<string, string | undefined>,
+	body: ByteStream,
+): Promise<boolean> {
+	if (headers['content-range']) return /^bytes 0-0\//.test(headers['content-range']);
+	if (headers['content-length']) return Number(headers['content-length']) === 1;
+	let bytes = 0;
+	for await (const chunk of body) {
+		bytes += (chunk as Buffer).length;
+		if (bytes > 1) break;
+	}
+	return bytes === 1;
+}
+
+/** The signal of the user's Stop; releases of n8n and places without it have none. */
+function stopOf(context: Context): AbortSignal | undefined {
+	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
 }
 
 function withoutKey(response: ServiceResponse, apiKey: string): ServiceResponse {

@@ -26,7 +26,7 @@ function rowOf(service: GenerationService, signIn: SignIn, form: AppForm, app: C
 	return [
 		`${escaped(title)} <code>${app.name}</code>`,
 		new Date(connectedAt).toISOString().slice(0, 16).replace('T', ' '),
-		`${service.usedInDay(app.name)} of ${dailyLimit} credits`,
+		`${service.books.usedInDay(app.name)} of ${dailyLimit} credits`,
 		paused ? 'paused' : state,
 		form(app, 'limit', 'Set limit', limit) +
 			(paused ? form(app, 'resume', 'Resume') : form(app, 'pause', 'Pause')) +

@@ -23,7 +23,7 @@ function numberIn(body: Fields, name: string): number {
 /** A connected app as somebody outside sees it. */
 function appEntry(service: GenerationService, app: ConnectedApp): Fields {
 	const { name, title, account, connectedAt, connection } = app;
-	const usedInDay = service.usedInDay(name);
+	const usedInDay = service.books.usedInDay(name);
 	return { name, title, account: account.name, connectedAt, usedInDay, ...connection };
 }
 

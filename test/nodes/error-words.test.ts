@@ -19,7 +19,8 @@ import {
 	timedOutGeneration,
 	type Outcome,
 } from '../../client/jobs/outcome';
-import { Ledger, uncertainCharge } from '../../client/paying/ledger';
+import { Ledger } from '../../client/paying/ledger';
+import { uncertainCharge } from '../../client/paying/uncertain-charge';
 import { modelNotFound } from '../../client/wire/catalogue';
 import { errorFromConnection } from '../../client/wire/connection';
 import { requireBalance } from '../../client/wire/credits';
@@ -121,7 +122,7 @@ const ERRORS: GenerationError[] = [
 	failedGeneration(generation('failed')),
 	failedGeneration(generation('failed', { message: HTML })),
 	failedGeneration(generation('failed', { message: `${HTML} `.repeat(10) })),
-	timedOutGeneration(generation('processing'), 5000),
+	timedOutGeneration(generation('processing'), 5000, null),
 	errorOfJob(paid, null),
 ];
 

@@ -4,7 +4,8 @@ import { NodeApiError } from 'n8n-workflow';
 
 import { errorFromResponse, GenerationError } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
-import { Ledger, uncertainCharge } from '../../client/paying/ledger';
+import { Ledger } from '../../client/paying/ledger';
+import { uncertainCharge } from '../../client/paying/uncertain-charge';
 import { notSent, type Outcome } from '../../client/jobs/outcome';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { refusal } from '../support/answers';
@@ -123,6 +124,13 @@ describe('the error of a step that stops', () => {
 			{ id: 'c', status: null },
 		]);
 		expect(error.description).not.toContain('more item');
+	});
+
+	it('does not advise a retry within a suspended wait: n8n would only show the error again', () => {
+		const { context: asleep } = contextOf({ parameters: { waitingSince: 1 } });
+		const { description } = stepError(asleep, failed, 0, [done('a', 'completed')]);
+		expect(description).toContain('Wait for these again by their IDs in a new execution');
+		expect(description).not.toContain('Retry On Fail');
 	});
 
 	it('names what earlier tries have paid for, each once', () => {

@@ -4,31 +4,26 @@ import { InvalidInputError } from '../../client/wire/errors';
 import {
 	downloadTarget,
 	filledIn,
+	onUncertainChargeOf,
 	readinessOf,
 	recipeOf,
-	runningOf,
 	stepOptions,
+	waitingOf,
 } from '../../nodes/shared/parameters';
 import { contextOf } from '../support/context';
 
 describe('the options of running', () => {
 	it('have the defaults of the contract', () => {
-		expect(runningOf({}, 600)).toEqual({
-			timeoutMs: 600_000,
-			onTimeout: 'error',
-			onUncertainCharge: 'error',
-		});
+		expect(waitingOf({}, 600)).toEqual({ timeoutMs: 600_000, onTimeout: 'error' });
+		expect(onUncertainChargeOf({})).toBe('error');
 		expect(stepOptions({})).toEqual({ maxConcurrent: 10, pollIntervalMs: 3000 });
 		expect(readinessOf({})).toBe('auto');
 	});
 
 	it('are read in the forms that expressions give', () => {
 		const options = { timeout: '1.5', onTimeout: 'continue', onUncertainCharge: 'resubmit' };
-		expect(runningOf(options, 600)).toEqual({
-			timeoutMs: 1500,
-			onTimeout: 'continue',
-			onUncertainCharge: 'resubmit',
-		});
+		expect(waitingOf(options, 600)).toEqual({ timeoutMs: 1500, onTimeout: 'continue' });
+		expect(onUncertainChargeOf(options)).toBe('resubmit');
 		expect(stepOptions({ maxConcurrent: '3', pollInterval: '1.5' })).toEqual({
 			maxConcurrent: 3,
 			pollIntervalMs: 1500,
@@ -49,7 +44,8 @@ describe('the options of running', () => {
 		['Readiness', { readiness: 'head' }],
 		['Poll Interval', { pollInterval: -3 }],
 	])('are refused by name: %s in %j', (name, options) => {
-		const read = () => [runningOf(options, 600), stepOptions(options), readinessOf(options)];
+		const readers = [stepOptions, readinessOf, onUncertainChargeOf];
+		const read = () => [waitingOf(options, 600), ...readers.map((reader) => reader(options))];
 		expect(read).toThrow(InvalidInputError);
 		expect(read).toThrow(new RegExp(`^${name} `));
 	});

@@ -1,10 +1,11 @@
 import { GenerationError, type Charge } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
 import type { Outcome } from '../../client/jobs/outcome';
-import { creditsHint, reportStop, summaryHint, type StepStats } from '../../nodes/shared/report';
+import type { PipelineStats } from '../../client/pipeline';
+import { creditsHint, reportStop, summaryHint } from '../../nodes/shared/report';
 import { contextOf } from '../support/context';
 
-function stats(changes: Partial<StepStats>): StepStats {
+function stats(changes: Partial<PipelineStats>): PipelineStats {
 	return {
 		made: 3,
 		takenUp: 0,
@@ -12,6 +13,7 @@ function stats(changes: Partial<StepStats>): StepStats {
 		slotWaitMs: 0,
 		slotRefusal: null,
 		retries: 0,
+		resubmitted: 0,
 		...changes,
 	};
 }
@@ -31,7 +33,7 @@ const ready = [done('a'), done('b')];
 const refunded = failed('generation_failed', 'refunded');
 
 describe('the hint after a run', () => {
-	const hintOf = (outcomes: Array<Outcome<unknown>>, changes: Partial<StepStats> = {}) => {
+	const hintOf = (outcomes: Array<Outcome<unknown>>, changes: Partial<PipelineStats> = {}) => {
 		const { context, hints } = contextOf();
 		summaryHint(context, stats(changes), outcomes);
 		return hints;
@@ -93,7 +95,7 @@ describe('the hint after a run', () => {
 		);
 	});
 
-	it.each<[Partial<StepStats>, string]>([
+	it.each<[Partial<PipelineStats>, string]>([
 		[{ takenUp: 1 }, '1 was taken up from an earlier try, without paying again.'],
 		[{ takenUp: 2 }, '2 were taken up from an earlier try, without paying again.'],
 		[{ retries: 1 }, '1 request was tried again.'],

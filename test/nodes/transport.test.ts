@@ -1,6 +1,10 @@
+import { PassThrough, type Readable } from 'node:stream';
+
 import fc from 'fast-check';
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
+import type { SendRequest } from '../../client/basics/ports';
+import { NotSentError } from '../../client/wire/connection';
 import { wallClock } from '../../nodes/shared/clock';
 import { connect, CREDENTIAL, probeWith, serviceAddress } from '../../nodes/shared/transport';
 import { contextOf } from '../support/context';
@@ -15,7 +19,6 @@ type Answer = { statusCode: number; body?: unknown };
 function answering(answer: Answer, given: { cancel?: AbortSignal } = {}) {
 	const sent: IHttpRequestOptions[] = [];
 	const named: string[] = [];
-	const senders: IExecuteFunctions[] = [];
 	const { context } = contextOf({
 		...given,
 		credentials,
@@ -25,7 +28,6 @@ function answering(answer: Answer, given: { cancel?: AbortSignal } = {}) {
 				credential: string,
 				options: IHttpRequestOptions,
 			) {
-				senders.push(this);
 				named.push(credential);
 				sent.push(options);
 				return answer;
@@ -36,7 +38,7 @@ function answering(answer: Answer, given: { cancel?: AbortSignal } = {}) {
 			},
 		},
 	});
-	return { context, sent, named, senders };
+	return { context, sent, named };
 }
 
 describe('the address of the service', () => {
@@ -87,7 +89,6 @@ describe('a request', () => {
 				qs: { type: 'image' },
 				body: undefined,
 				json: true,
-				timeout: 60_000,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
 				disableFollowRedirect: true,
@@ -147,79 +148,240 @@ describe('the key', () => {
 	});
 });
 
-describe('a request under way when the user stops', () => {
-	async function signalOf(method: 'GET' | 'POST', stop: AbortController) {
-		const { context, senders } = answering({ statusCode: 200, body: {} }, { cancel: stop.signal });
+/** A context whose helper reads the credential and then waits for an answer, as n8n's does. */
+function waiting({
+	cancel,
+	readCredential,
+}: {
+	cancel?: AbortSignal;
+	readCredential?: () => Promise<void>;
+}) {
+	const left: string[] = [];
+	const ended: number[] = [];
+	const time = new VirtualTime(0);
+	const sleep = jest.spyOn(wallClock, 'sleep');
+	sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
+	const { context } = contextOf({
+		credentials,
+		cancel,
+		helpers: {
+			httpRequestWithAuthentication: async function (
+				this: IExecuteFunctions,
+				credential: string,
+				{ method }: IHttpRequestOptions,
+			) {
+				await this.getCredentials(credential);
+				left.push(String(method));
+				const signal = this.getExecutionCancelSignal();
+				await time.sleep(1e9, signal);
+				ended.push(time.now());
+				throw new Error('aborted');
+			},
+		},
+	});
+	const read = context.getCredentials.bind(context);
+	const connected = connect(context);
+	const send: SendRequest = async (request, signal) => {
+		const bound = await connected;
+		context.getCredentials = async (type, index) => {
+			await readCredential?.();
+			return await read(type, index);
+		};
+		return await bound(request, signal);
+	};
+	return { send, left, ended, time };
+}
+
+const GET = { method: 'GET', path: '/v1/models' } as const;
+const POST = { method: 'POST', path: '/v1/images/generations', body: { prompt: 'A cat' } } as const;
+
+afterEach(() => jest.restoreAllMocks());
+
+describe('a request that is given up', () => {
+	it.each([
+		['by its own signal', {}],
+		['by Stop', { stopped: true }],
+	])(
+		'is ended at once where it reads: %s',
+		async (_case, { stopped = false }: { stopped?: boolean }) => {
+			const [stop, look] = [new AbortController(), new AbortController()];
+			const { send, ended, time } = waiting({ cancel: stop.signal });
+			time.at(1000, () => (stopped ? stop : look).abort());
+			await expect(time.run(send(GET, look.signal))).rejects.toThrow(/abort/);
+			expect(ended).toEqual([1000]);
+		},
+	);
+
+	it('by its signal is let come to its answer where it creates', async () => {
+		const look = new AbortController();
+		const { send, left, ended, time } = waiting({});
+		time.at(1000, () => look.abort());
+		void send(POST, look.signal);
+		await time.run(time.sleep(30_000));
+		expect([left, ended]).toEqual([['POST'], []]);
+	});
+
+	it('by Stop has five seconds to come to its id where it creates', async () => {
+		const stop = new AbortController();
+		const { send, ended, time } = waiting({ cancel: stop.signal });
+		time.at(1000, () => stop.abort());
+		await expect(time.run(send(POST))).rejects.toThrow(/abort/);
+		expect(ended).toEqual([6000]);
+	});
+
+	it.each([GET, POST])('before it was handed over is never sent: $method', async (request) => {
+		const stop = new AbortController();
+		const { send, left } = waiting({ cancel: stop.signal });
+		stop.abort();
+		await expect(send(request)).rejects.toThrow(NotSentError);
+		await expect(waiting({}).send(request, stop.signal)).rejects.toThrow(NotSentError);
+		expect(left).toEqual([]);
+	});
+
+	it('and has been answered is left alone', async () => {
+		const sleep = jest.spyOn(wallClock, 'sleep');
+		const stop = new AbortController();
+		const { context } = answering({ statusCode: 200, body: {} }, { cancel: stop.signal });
 		await (
 			await connect(context)
-		)({ method, path: '/v1/images/generations' });
-		return senders[0].getExecutionCancelSignal();
-	}
-
-	it('that reads is aborted with the step', async () => {
-		const stop = new AbortController();
-		expect(await signalOf('GET', stop)).toBe(stop.signal);
-	});
-
-	it('that creates has five seconds to come to its id', async () => {
-		const time = new VirtualTime(0);
-		const sleep = jest.spyOn(wallClock, 'sleep');
-		sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
-		const stop = new AbortController();
-		const abortedAt: number[] = [];
-		const { context } = contextOf({
-			credentials,
-			cancel: stop.signal,
-			helpers: {
-				httpRequestWithAuthentication: async function (this: IExecuteFunctions) {
-					const signal = this.getExecutionCancelSignal();
-					signal?.addEventListener('abort', () => abortedAt.push(time.now()));
-					await time.sleep(60_000, signal);
-					throw new Error('aborted');
-				},
-			},
-		});
-		time.at(1000, () => stop.abort());
-		const send = await connect(context);
-		const task = send({ method: 'POST', path: '/v1/images/generations' });
-		await expect(time.run(task)).rejects.toThrow('aborted');
-		expect(abortedAt).toEqual([6000]);
-		sleep.mockRestore();
-	});
-
-	it('that creates and has been answered is left alone', async () => {
-		const sleep = jest.spyOn(wallClock, 'sleep');
-		const stop = new AbortController();
-		await signalOf('POST', stop);
+		)(POST);
 		stop.abort();
 		expect(sleep).not.toHaveBeenCalled();
-		sleep.mockRestore();
 	});
+});
 
-	it('has no signal where n8n gives none', async () => {
-		const { context, senders } = answering({ statusCode: 200, body: {} });
-		await (
-			await connect(context)
-		)({ method: 'POST', path: '/v1/images/generations' });
-		expect(senders[0]).toBe(context);
+describe('an answer that trickles in', () => {
+	it.each([GET, POST])('is lost after a minute in all: $method', async (request) => {
+		const minute = new AbortController();
+		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
+		const { send, left, ended, time } = waiting({});
+		time.at(1000, () => minute.abort());
+		await expect(time.run(send(request))).rejects.toThrow(/abort/);
+		expect([timeout.mock.calls, left, ended]).toEqual([[[60_000]], [request.method], [1000]]);
+	});
+});
+
+describe('a credential that n8n is slow to read', () => {
+	it.each(['Stop', 'the signal', 'the minute'])(
+		'keeps a request from leaving after %s',
+		async (what) => {
+			const [stop, minute, look] = [
+				new AbortController(),
+				new AbortController(),
+				new AbortController(),
+			];
+			jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
+			const readCredential = async () => await time.sleep(5000);
+			const { send, left, time } = waiting({ cancel: stop.signal, readCredential });
+			const end = { Stop: stop, 'the signal': look, 'the minute': minute }[what];
+			time.at(1000, () => end?.abort());
+			await expect(time.run(send(POST, look.signal))).rejects.toThrow(NotSentError);
+			await time.run(time.sleep(60_000));
+			expect(left).toEqual([]);
+		},
+	);
+
+	it('and then cannot read at all is no request that may have been charged', async () => {
+		const failure = new Error('Database connection timed out');
+		const { send, left } = waiting({ readCredential: async () => await Promise.reject(failure) });
+		await expect(send(POST)).rejects.toMatchObject({ name: 'NotSentError', cause: failure });
+		expect(left).toEqual([]);
 	});
 });
 
 describe('the probe of a presigned URL', () => {
-	it('asks for the first byte, without the key, and tells the status', async () => {
-		const stop = new AbortController();
-		const { context, sent, named } = answering({ statusCode: 403 }, { cancel: stop.signal });
-		const url = 'https://storage.example.com/a.png?X-Amz-Signature=0';
-		expect(await probeWith(context)(url)).toMatchObject({ status: 403 });
-		expect(named).toEqual([]);
+	const url = 'https://storage.example.com/a.png?X-Amz-Signature=0';
+
+	function storage(statusCode: number, headers: object, body: Readable, cancel?: AbortSignal) {
+		const sent: IHttpRequestOptions[] = [];
+		const helpers = {
+			httpRequest: async (options: IHttpRequestOptions) => {
+				sent.push(options);
+				return { statusCode, headers, body };
+			},
+		};
+		return { sent, probe: probeWith(contextOf({ cancel, helpers }).context) };
+	}
+
+	/** A body that goes on for ever. */
+	function bodyOf(text: string): Readable {
+		const body = new PassThrough();
+		if (text) body.write(text);
+		return body;
+	}
+
+	it('asks for the first byte as it is stored, without the key, and follows no redirect', async () => {
+		const { sent, probe } = storage(403, {}, bodyOf(''));
+		expect(await probe(url)).toEqual({ status: 403, oneByte: false });
 		expect(sent).toEqual([
 			expect.objectContaining({
 				method: 'GET',
 				url,
-				headers: { Range: 'bytes=0-0' },
-				abortSignal: stop.signal,
+				headers: { Range: 'bytes=0-0', 'Accept-Encoding': 'identity' },
+				encoding: 'stream',
 				ignoreHttpStatusErrors: true,
+				disableFollowRedirect: true,
 			}),
 		]);
+	});
+
+	it.each<[string, number, Record<string, string>, string | null, boolean]>([
+		['says that it is one', 200, { 'content-length': '1' }, 'x', true],
+		['says which one it is', 206, { 'content-range': 'bytes 0-0/52' }, 'x', true],
+		['ends after one', 200, {}, 'x', true],
+		['says that it is the whole file', 200, { 'content-length': '52' }, 'x', false],
+		['says that it is another part', 206, { 'content-range': 'bytes 0-51/52' }, 'x', false],
+		['goes on', 200, {}, 'xx', false],
+		['is empty', 200, { 'content-length': '0' }, '', false],
+		['is one of an error', 404, { 'content-length': '1' }, 'x', false],
+		['is one of a redirect', 302, { 'content-length': '1' }, 'x', false],
+	])(
+		'tells whether it was offered one byte alone: an answer that %s',
+		async (_, status, headers, text, oneByte) => {
+			const body = bodyOf(text ?? '');
+			if (text === 'x' && !headers['content-length']) body.push(null);
+			const { probe } = storage(status, headers, body);
+			expect(await probe(url)).toEqual({ status, oneByte });
+			expect(body.destroyed).toBe(true);
+		},
+	);
+
+	it.each(['its signal', 'Stop', 'ten seconds'])(
+		'hangs up on a storage that never sends, after %s',
+		async (what) => {
+			const [stop, look, late] = [
+				new AbortController(),
+				new AbortController(),
+				new AbortController(),
+			];
+			const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
+			const body = bodyOf('');
+			const { probe } = storage(200, {}, body, stop.signal);
+			const probed = probe(url, look.signal);
+			setImmediate(() => ({ 'its signal': look, Stop: stop, 'ten seconds': late })[what]?.abort());
+			await expect(probed).rejects.toThrow(/abort/);
+			expect(body.destroyed).toBe(true);
+			expect(timeout.mock.calls).toEqual([[10_000]]);
+		},
+	);
+
+	it('warns of no leak where forty ask at once', async () => {
+		const warned: Error[] = [];
+		const note = (warning: Error) => void warned.push(warning);
+		process.on('warning', note);
+		const [stop, look] = [new AbortController(), new AbortController()];
+		const probes = Array.from(
+			{ length: 40 },
+			async () =>
+				await storage(200, {}, bodyOf(''), stop.signal)
+					.probe(url, look.signal)
+					.catch(() => null),
+		);
+		await new Promise((resolve) => setImmediate(resolve));
+		look.abort();
+		expect(await Promise.all(probes)).toEqual(probes.map(() => null));
+		await new Promise((resolve) => setImmediate(resolve));
+		process.off('warning', note);
+		expect(warned).toEqual([]);
 	});
 });

@@ -50,7 +50,7 @@ describe('a generation that failed', () => {
 describe('a generation that is not ready in time', () => {
 	it('is paid for and goes on, and the error says how to come to it', () => {
 		const late = generation({ status: 'processing' });
-		const error = timedOutGeneration(late, 90_000);
+		const error = timedOutGeneration(late, 90_000, null);
 		expect(error).toMatchObject({
 			message: 'The generation did not finish within 90 s',
 			code: 'timeout',
@@ -159,7 +159,7 @@ describe('the generations that are paid for', () => {
 			{ kind: 'stopped', generation: { id: 'left', status: 'pending' } },
 			{ kind: 'stopped', generation: { id: 'known by id only' } },
 			{ kind: 'stopped', generation: null },
-			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }), 1) },
+			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }), 1, null) },
 			{ kind: 'error', error: failedGeneration(generation({ id: 'failed' })) },
 			{ kind: 'error', error: broken },
 			{ kind: 'error', error: broken.with({ charge: 'unknown' }) },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { errorFromConnection } from '../../../client/wire/connection';
+import { errorFromConnection, NotSentError } from '../../../client/wire/connection';
 import { networkError } from '../../support/answers';
 
 /** Wraps an error so often, as HTTP clients and n8n do. */
@@ -161,5 +161,22 @@ describe('a request that got no answer', () => {
 				expect(message + description).not.toContain(secret);
 			}),
 		);
+	});
+});
+
+describe('a request that never left', () => {
+	it('because its credential could not be read charged nothing, and is tried again', () => {
+		const error = errorFromConnection(new NotSentError(new Error('Database is locked')), true);
+		expect(error).toMatchObject({
+			message: 'The credential could not be read',
+			description: expect.stringContaining('nothing was charged. n8n says: Database is locked.'),
+			code: 'credential_unreadable',
+			charge: 'none',
+			retry: 'backoff',
+		});
+	});
+
+	it('is told without a cause where there is none', () => {
+		expect(errorFromConnection(new NotSentError(), true).description).not.toContain('n8n says');
 	});
 });
