@@ -55,8 +55,8 @@ export const recordMutations: Mutation[] = [
 	),
 	record(
 		'another’s request is not waited for',
-		'if (row.writer ===',
-		'if (true as boolean) return true;\n\t\tif (row.writer ===',
+		"if (row.writer === '' ||",
+		"if (true as boolean) return true;\n\t\tif (row.writer === '' ||",
 	),
 	record(
 		'a failed generation stays in force',
