@@ -41,7 +41,13 @@ function publish(displayName, glob, rule) {
 	return Object.assign(task, { displayName });
 }
 
+/** npm takes README and LICENSE along by itself, but not this. */
+function changelog() {
+	return src('CHANGELOG.md').pipe(dest('dist'));
+}
+
 const assets = parallel(
+	changelog,
 	publish('icons', 'icons/*.svg', 'checkIcon'),
 	publish('codex', 'nodes/*/*.node.json', 'checkCodex'),
 	publish('schemas', 'nodes/*/__schema__/**/*.json', 'checkSchema'),

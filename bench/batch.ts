@@ -2,35 +2,40 @@ import { GenerationService } from '../sandbox/service';
 import { logNormal, type GenerationTime } from '../sandbox/generations/timing';
 import { seededRandom } from '../sandbox/basics/random';
 import { VirtualTime } from '../test/support/virtual-time';
+import type { Readiness } from '../client/jobs/job';
 import { runSimulatedStep } from './simulated-step';
+
+/** How the generation times of a batch lie around T. */
+export type Spread = 'each' | 'log-normal' | 'two speeds';
 
 /** A batch of generations on an account with a limit, in virtual time. */
 export interface BatchCase {
-	name: string;
 	/** Steps that run beside each other and share the limit. */
 	steps: number;
 	/** Items of each step. */
 	items: number;
 	limit: number;
-	/** Median seconds of a generation. */
+	/** Of each step. */
+	maxConcurrent: number;
+	/** T: median seconds of a generation. */
 	seconds: number;
-	/** Deviation of the logarithm of the generation time; 0: all take the same. */
-	sigma: number;
+	spread: Spread;
+	/** How ends are noticed. */
+	readiness: Readiness;
+	/** Seconds until a creating request is answered; its work begins at once. */
+	creatingSeconds?: number;
 	seed: number;
 }
 
 export interface BatchResult {
-	name: string;
-	makespanSeconds: number;
-	/** The same list of generation times with every end noticed at once. */
-	idealSeconds: number;
-	/** Makespan over ideal. */
+	/** Makespan over ideal: the same list of generation times with every end noticed at once. */
 	ratio: number;
-	/** The largest share by which the looks at one generation exceed those of one every interval; 0: never more. */
-	excessLooks: number;
+	/** Status requests; `plainLooks` is what one every interval would have cost. */
 	looksPerGeneration: number;
-	/** Looks that one every interval would have cost. */
-	plainLooksPerGeneration: number;
+	plainLooks: number;
+	probesPerGeneration: number;
+	/** The shortest time between two status requests for one generation, in seconds. */
+	shortestGap: number;
 	refusals: number;
 }
 
@@ -41,7 +46,7 @@ const MODEL = 'aurora-motion-1';
 export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	const time = new VirtualTime();
 	const durations: number[] = [];
-	const draw = batch.sigma === 0 ? () => batch.seconds : logNormal(batch.seconds, batch.sigma);
+	const draw = drawing(batch);
 	const generationSeconds: GenerationTime = (generation) => {
 		const seconds = draw(generation);
 		durations.push(seconds);
@@ -52,46 +57,44 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	account.concurrency = batch.limit;
 
 	const start = time.now();
-	const results = await time.run(
-		Promise.all(
-			Array.from(
-				{ length: batch.steps },
-				async (_, step) =>
-					await runSimulatedStep({
-						service,
-						time,
-						random: seededRandom(batch.seed * 100 + step),
-						key,
-						items: batch.items,
-						model: MODEL,
-						maxConcurrent: batch.limit,
-						pollIntervalMs: POLL_INTERVAL_MS,
-						timeoutMs: 3_600_000,
-						expectedMs: batch.seconds * 1000,
-					}),
-			),
-		),
-	);
+	const step = async (index: number) =>
+		await runSimulatedStep({
+			service,
+			time,
+			random: seededRandom(batch.seed * 100 + index),
+			key,
+			items: batch.items,
+			model: MODEL,
+			maxConcurrent: batch.maxConcurrent,
+			pollIntervalMs: POLL_INTERVAL_MS,
+			timeoutMs: 3_600_000,
+			readiness: batch.readiness,
+			creatingMs: 1000 * (batch.creatingSeconds ?? 0),
+		});
+	const steps = Array.from({ length: batch.steps }, async (_, index) => await step(index));
+	const results = await time.run(Promise.all(steps));
 	const unfinished = results
 		.flatMap(({ outcomes }) => outcomes)
 		.filter(({ kind }) => kind !== 'done');
 	if (unfinished.length > 0) throw new Error(`${unfinished.length} items did not finish`);
 
-	const makespanSeconds = (time.now() - start) / 1000;
-	const idealSeconds = idealMakespan(durations, batch.limit);
-	const looks = looksById(service);
-	const counts = service.books.generations.map(({ id }) => looks.get(id) ?? 0);
+	const looks = [...looksById(service).values()];
 	const plain = durations.map((seconds) => Math.ceil((seconds * 1000) / POLL_INTERVAL_MS));
 	return {
-		name: batch.name,
-		makespanSeconds,
-		idealSeconds,
-		ratio: makespanSeconds / idealSeconds,
-		excessLooks: Math.max(0, ...counts.map((count, index) => count - plain[index])),
-		looksPerGeneration: mean(counts),
-		plainLooksPerGeneration: mean(plain),
+		ratio: (time.now() - start) / 1000 / idealMakespan(durations, batch.limit),
+		looksPerGeneration: service.requests.on('status').length / durations.length,
+		plainLooks: mean(plain),
+		probesPerGeneration: service.requests.on('download').length / durations.length,
+		shortestGap: Math.min(...looks.flatMap(gaps)) / 1000,
 		refusals: service.requests.on('create').filter(({ status }) => status === 429).length,
 	};
+}
+
+function drawing({ seconds, spread, seed }: BatchCase): GenerationTime {
+	if (spread === 'each') return () => seconds;
+	if (spread === 'log-normal') return logNormal(seconds, 0.3);
+	const random = seededRandom(seed);
+	return () => (random() < 0.5 ? seconds / 3 : (seconds * 5) / 3);
 }
 
 /**
@@ -109,13 +112,17 @@ export function idealMakespan(durations: number[], slots: number, arrivals: numb
 	return Math.max(...freeAt);
 }
 
-function looksById(service: GenerationService): Map<string, number> {
-	const looks = new Map<string, number>();
-	for (const { path } of service.requests.on('status')) {
-		const id = path.split('/').pop() ?? '';
-		looks.set(id, (looks.get(id) ?? 0) + 1);
+/** When each generation's status was asked for. */
+function looksById(service: GenerationService): Map<string, number[]> {
+	const looks = new Map<string, number[]>();
+	for (const { path, at } of service.requests.on('status')) {
+		looks.set(path, [...(looks.get(path) ?? []), at]);
 	}
 	return looks;
+}
+
+function gaps(times: number[]): number[] {
+	return times.slice(1).map((at, index) => at - times[index]);
 }
 
 function mean(values: number[]): number {

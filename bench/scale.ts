@@ -59,7 +59,7 @@ export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 			maxConcurrent: 10,
 			pollIntervalMs: 3000,
 			timeoutMs: 24 * 3_600_000,
-			expectedMs: scale.seconds * 1000,
+			readiness: 'auto',
 			probing: scale.probing,
 		});
 		const [outcome] = outcomes;

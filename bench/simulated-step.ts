@@ -2,14 +2,11 @@ import type { CreateRequest } from '../client/wire/service';
 import { GenerationService as Client } from '../client/wire/service';
 import { Ledger } from '../client/paying/ledger';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
-import { PollSchedule } from '../client/watching/poll-schedule';
-import type { SendRequest } from '../client/basics/ports';
+import type { ProbeUrl, SendRequest } from '../client/basics/ports';
+import type { Readiness } from '../client/jobs/job';
 import type { Probing } from '../client/paying/slot-gate';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
-
-/** What a request takes on its way to the service and back. */
-const LATENCY_MS = 0;
 
 export interface SimulatedStep {
 	service: GenerationService;
@@ -21,27 +18,30 @@ export interface SimulatedStep {
 	maxConcurrent: number;
 	pollIntervalMs: number;
 	timeoutMs: number;
-	/** What the catalogue says of the model, in milliseconds. */
-	expectedMs: number | null;
+	/** How ends are noticed. */
+	readiness: Readiness;
+	/** What a creating request takes to be answered; the work begins at once. */
+	creatingMs?: number;
 	/** The longest pause between two probes for a slot, where it is not the usual one. */
 	probing?: Probing;
 }
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
 export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineResult<null>> {
-	const { time: clock, random, expectedMs, model } = step;
+	const { time: clock, random, model } = step;
 	const signal = new AbortController().signal;
 	const client = new Client({ send: sendTo(step), clock, random, signal });
 	const request: CreateRequest = { type: 'video', body: { model, prompt: 'a wave', duration: 2 } };
 	const jobs = Array.from({ length: step.items }, (_, itemIndex) => ({
+		kind: 'create' as const,
 		itemIndex,
 		request: async () => request,
+		readiness: step.readiness,
 		wait: true,
 		timeoutMs: step.timeoutMs,
 		onTimeout: 'error' as const,
 		onUncertainCharge: 'error' as const,
 	}));
-	const expected = new Map(expectedMs === null ? [] : [[model, expectedMs]]);
 	return await runPipeline<null>(
 		jobs,
 		{
@@ -50,25 +50,33 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			random,
 			cancel: signal,
 			ledger: new Ledger({}, 0),
-			schedule: new PollSchedule(step.pollIntervalMs, random, expected),
-			observe: async (_, generation) => await client.status(generation.item.id),
+			probe: probeOf(step),
 			finish: async (_, generation) => ({ generation, output: null }),
 		},
 		{
 			maxConcurrent: step.maxConcurrent,
-			maxFinishing: 3,
 			stopOnError: false,
+			pollIntervalMs: step.pollIntervalMs,
 			probing: step.probing,
 		},
 	);
 }
 
-function sendTo({ service, time, key }: SimulatedStep): SendRequest {
+function sendTo({ service, time, key, creatingMs = 0 }: SimulatedStep): SendRequest {
 	return async ({ method, path, query, body }) => {
-		await time.sleep(LATENCY_MS / 2);
 		const headers = { authorization: `Bearer ${key}` };
 		const { status, body: answer } = service.handle({ method, path, query, headers, body });
-		await time.sleep(LATENCY_MS / 2);
+		if (method === 'POST') await time.sleep(creatingMs);
 		return { status, body: answer };
+	};
+}
+
+/** The first byte, as the sandbox's storage gives it: only where the output is written. */
+function probeOf({ service }: SimulatedStep): ProbeUrl {
+	return async (url) => {
+		const { pathname: path, searchParams } = new URL(url);
+		const query = Object.fromEntries(searchParams);
+		const { status, output } = service.fetchOutput({ method: 'GET', path, query, headers: {} });
+		return { status: output ? 206 : status, oneByte: output !== null };
 	};
 }

@@ -1,27 +1,25 @@
 import { onAbort } from './basics/abort';
-import { attempt } from './basics/attempt';
-import { CancelledError, GenerationError, type KnownGeneration } from './wire/errors';
-import { isFailed, isFinal, type Generation } from './wire/generation';
+import type { Clock, ProbeUrl, Random } from './basics/ports';
 import type { Job } from './jobs/job';
-import type { Ledger } from './paying/ledger';
-import { limit } from './basics/limit';
 import { failedGeneration, thrownOutcome, timedOutGeneration, type Outcome } from './jobs/outcome';
-import type { PollSchedule, Watched } from './watching/poll-schedule';
-import type { Clock, Random } from './basics/ports';
-import type { GenerationService } from './wire/service';
+import { inTurn } from './paying/in-turn';
+import type { Ledger } from './paying/ledger';
 import type { Probing } from './paying/slot-gate';
-import { Submission, type SubmissionStats } from './paying/submission';
+import { Submission, type Order, type SubmissionStats } from './paying/submission';
+import { Watcher, type Watch } from './watching/watch';
+import { CancelledError, type KnownGeneration } from './wire/errors';
+import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
+import type { GenerationService } from './wire/service';
 
 export interface PipelinePorts<T> {
 	service: GenerationService;
+	/** Asks an output URL whether its file is there. */
+	probe: ProbeUrl;
 	ledger: Ledger;
-	schedule: PollSchedule;
 	clock: Clock;
 	random: Random;
 	/** The user's Stop or the workflow's timeout: from then on nothing is sent. */
 	cancel: AbortSignal;
-	/** Looks at a generation again; `looks` counts from 1. */
-	observe: (job: Job, generation: Generation, looks: number) => Promise<Generation>;
 	/** What is made of a generation to hand it on, such as its download. Overlaps with everything else. */
 	finish: (
 		job: Job,
@@ -33,10 +31,10 @@ export interface PipelinePorts<T> {
 export interface PipelineSettings {
 	/** Generations in flight at once. */
 	maxConcurrent: number;
-	/** Generations being finished (downloaded) at once. */
-	maxFinishing: number;
 	/** True: the first error ends the step; what is in flight comes to its id, not to its end. */
 	stopOnError: boolean;
+	/** The status of a generation is never asked for more often. */
+	pollIntervalMs: number;
 	/** How to ask for slots, where it is not the usual way. */
 	probing?: Probing;
 }
@@ -71,11 +69,25 @@ export async function runPipeline<T>(
 	return await new Pipeline(jobs, ports, settings).run();
 }
 
+/** A job on its way: what it has come to, for its outcome whatever happens. */
+interface Course {
+	job: Job;
+	/** The ledger key of its request; `null` before that was built. */
+	key: string | null;
+	watch: Watch | null;
+}
+
+/** A generation to watch, and until when, in milliseconds since the Unix epoch. */
+interface Begun {
+	watch: Watch;
+	deadline: number;
+}
+
 class Pipeline<T> {
 	/** Ends all waiting: on cancel, and on the first error of a step that stops on errors. */
 	private readonly halt = new AbortController();
 	private readonly submission: Submission;
-	private readonly finishSlot;
+	private readonly watcher: Watcher;
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
@@ -87,12 +99,10 @@ class Pipeline<T> {
 		private readonly ports: PipelinePorts<T>,
 		private readonly settings: PipelineSettings,
 	) {
-		this.submission = new Submission({
-			...ports,
-			halt: this.halt.signal,
-			probing: settings.probing,
-		});
-		this.finishSlot = limit(settings.maxFinishing);
+		const { ledger } = ports;
+		const shared = { ...ports, book: ledger, halt: this.halt.signal, probing: settings.probing };
+		this.submission = new Submission(shared);
+		this.watcher = new Watcher(shared, settings.pollIntervalMs);
 	}
 
 	async run(): Promise<PipelineResult<T>> {
@@ -107,14 +117,16 @@ class Pipeline<T> {
 		} finally {
 			forget();
 		}
+		const { stats, gate } = this.submission;
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
 			firstFailed: this.firstFailed,
 			stats: {
-				...this.submission.stats,
+				...stats,
+				retries: stats.retries + this.watcher.retries,
 				failed: this.failed,
-				slotWaitMs: this.submission.gate.waitedMs,
-				slotRefusal: this.submission.gate.lastRefusal?.said ?? null,
+				slotWaitMs: gate.waitedMs,
+				slotRefusal: gate.lastRefusal?.said ?? null,
 			},
 		};
 	}
@@ -127,24 +139,96 @@ class Pipeline<T> {
 	}
 
 	private async carry(job: Job): Promise<void> {
-		const course = new Course(job, this.ports, this.halt.signal);
+		const course: Course = { job, key: null, watch: null };
 		try {
-			await course.begin(this.submission);
-			if (job.wait) await course.waitForEnd();
-			this.finishing.push(this.finish(job, course.generation as Generation));
+			const generation = await this.generationOf(course);
+			this.finishing.push(this.finish(job, generation));
 		} catch (error) {
-			this.settle(job, thrownOutcome(error, course.known));
+			this.settle(job, thrownOutcome(error, this.known(course)));
 		}
-		if (course.generation && isFinal(course.generation)) this.submission.gate.release();
+		const seen = course.watch?.generation;
+		if (seen && isFinal(seen)) this.submission.gate.release();
+	}
+
+	/**
+	 * Comes to the job's generation, and to its end where that is to be waited for.
+	 *
+	 * @throws GenerationError where it failed, or did not end in time and the job does not continue then
+	 */
+	private async generationOf(course: Course): Promise<Generation> {
+		const { job } = course;
+		const { watch, deadline } = await this.begin(course);
+		try {
+			await watch.until(job.wait ? 'ended' : 'seen', deadline);
+		} finally {
+			this.keep(course);
+		}
+		const { generation } = watch;
+		if (generation && (!job.wait || isFinal(generation))) {
+			if (job.wait && isFailed(generation)) throw failedGeneration(generation);
+			return generation;
+		}
+		const known = generation ?? unseen(watch.id);
+		if (job.onTimeout === 'error') throw timedOutGeneration(known, job.timeoutMs, watch.trouble);
+		return { ...known, item: { ...known.item, timed_out: true } };
+	}
+
+	/** Comes to something to watch, and until when: by its id, or by an order. */
+	private async begin(course: Course): Promise<Begun> {
+		const { job } = course;
+		const { clock, ledger } = this.ports;
+		if (job.kind === 'collect') {
+			course.watch = this.watcher.watch(job.id, null, job.readiness);
+			const since = job.waitingSinceMs ?? clock.now();
+			return { watch: course.watch, deadline: since + job.timeoutMs };
+		}
+		const request = await job.request();
+		course.key = ledger.key(job.itemIndex, request, job.recipe?.());
+		return await this.obtain(course, { job, request, key: course.key });
+	}
+
+	/** The generation that the order has come to in an earlier try, unless it failed then; else a new one. */
+	private async obtain(course: Course, order: Order): Promise<Begun> {
+		const { entries } = this.ports.ledger;
+		// An agent may ask for the same twice at once: the second call comes to what the first has made.
+		return await inTurn(entries, order.key, async () => await this.obtainNow(course, order));
+	}
+
+	private async obtainNow(course: Course, order: Order): Promise<Begun> {
+		const { submission } = this;
+		for (;;) {
+			const id = await submission.earlier(order);
+			const made = id === null ? await submission.create(order) : null;
+			// Neither: somebody else makes it, and the book knows more by now.
+			if (id === null && made === null) continue;
+			const watch = this.watcher.watch(made?.item.id ?? (id as string), made, order.job.readiness);
+			const deadline = this.ports.clock.now() + order.job.timeoutMs;
+			course.watch = watch;
+			if (made) return { watch, deadline };
+			await watch.until('seen', deadline);
+			this.keep(course);
+			if (!watch.generation || !isFailed(watch.generation)) {
+				submission.stats.takenUp++;
+				return { watch, deadline };
+			}
+			course.watch = null;
+		}
+	}
+
+	/** Writes down what is known of the generation of an order. */
+	private keep({ key, watch }: Course): void {
+		if (key !== null && watch?.generation) this.ports.ledger.record(key, watch.generation);
+	}
+
+	private known({ job, key, watch }: Course): KnownGeneration | null {
+		return watch?.generation?.item ?? knownBefore(job, this.ports.ledger, key);
 	}
 
 	private async finish(job: Job, generation: Generation): Promise<void> {
 		const { signal } = this.halt;
 		try {
-			const finished = await this.finishSlot(async () => {
-				if (signal.aborted) throw new CancelledError();
-				return await this.ports.finish(job, generation, signal);
-			});
+			if (signal.aborted) throw new CancelledError();
+			const finished = await this.ports.finish(job, generation, signal);
 			this.settle(job, {
 				kind: 'done',
 				generation: finished.generation.item,
@@ -169,95 +253,7 @@ class Pipeline<T> {
 	}
 }
 
-/** One job's way from nothing to the end of its generation. */
-class Course {
-	generation: Generation | null = null;
-	private ledgerKey: string | null = null;
-	private looks = 0;
-
-	constructor(
-		private readonly job: Job,
-		private readonly ports: PipelinePorts<unknown>,
-		private readonly halt: AbortSignal,
-	) {}
-
-	get known(): KnownGeneration | null {
-		if (this.generation) return this.generation.item;
-		return knownBefore(this.job, this.ports.ledger, this.ledgerKey);
-	}
-
-	/** Comes to the generation: by its id, from the ledger, or by creating it. */
-	async begin(submission: Submission): Promise<void> {
-		const { job, ports } = this;
-		if (job.id !== undefined) {
-			this.generation = await ports.service.status(job.id);
-			this.looks = 1;
-			return;
-		}
-		if (!job.request) throw new TypeError('A job needs an id or a request');
-		const request = await job.request();
-		this.ledgerKey = ports.ledger.key(job.itemIndex, request, job.recipe?.());
-		const obtained = await submission.obtain(job, request, this.ledgerKey);
-		this.generation = obtained.generation;
-		this.looks = obtained.takenUp ? 1 : 0;
-	}
-
-	/**
-	 * Looks until the generation has ended or the timeout has passed.
-	 *
-	 * @throws GenerationError where it failed, or did not end in time and the job does not continue then
-	 */
-	async waitForEnd(): Promise<void> {
-		const { clock, schedule } = this.ports;
-		const startedAt = clock.now();
-		const deadline = (this.job.waitingSinceMs ?? startedAt) + this.job.timeoutMs;
-		const fromBirth = this.looks === 0;
-		let lastLook = startedAt;
-		while (!isFinal(this.current)) {
-			const now = clock.now();
-			if (now >= deadline) return this.timeOut();
-			const delay = schedule.delay(this.watched(now - startedAt, fromBirth));
-			await clock.sleep(Math.min(delay, deadline - now), this.halt);
-			if (this.halt.aborted) throw new CancelledError();
-			const gap = clock.now() - lastLook;
-			lastLook += gap;
-			const looked = await attempt(async () => await this.look());
-			if (!looked.ok) {
-				if (clock.now() < deadline || !this.outlasts(looked.error)) throw looked.error;
-				return this.timeOut();
-			}
-			const watched = this.watched(lastLook - startedAt, fromBirth);
-			if (fromBirth && isFinal(this.current)) schedule.learn(watched, gap);
-		}
-		if (isFailed(this.current)) throw failedGeneration(this.current);
-	}
-
-	/** Whether an error says nothing of the generation, and the job goes on with what it knows once its time is over. */
-	private outlasts(error: unknown): boolean {
-		const passing = error instanceof GenerationError && error.retry === 'backoff';
-		return passing && this.job.onTimeout === 'continue';
-	}
-
-	private watched(ageMs: number, fromBirth: boolean): Watched {
-		return { model: this.current.item.model, looks: this.looks, ageMs, fromBirth };
-	}
-
-	private async look(): Promise<void> {
-		this.generation = await this.ports.observe(this.job, this.current, ++this.looks);
-		if (this.ledgerKey !== null) this.ports.ledger.record(this.ledgerKey, this.generation);
-	}
-
-	private timeOut(): void {
-		if (this.job.onTimeout === 'error') throw timedOutGeneration(this.current, this.job.timeoutMs);
-		this.current.item.timed_out = true;
-	}
-
-	private get current(): Generation {
-		return this.generation as Generation;
-	}
-}
-
 /** The generation of a job that this try has not come to: the one to wait for, or one that an earlier try has paid for. */
 function knownBefore(job: Job, ledger: Ledger, key: string | null): KnownGeneration | null {
-	return job.id === undefined ? ledger.paidBy(job.itemIndex, key) : { id: job.id };
+	return job.kind === 'collect' ? { id: job.id } : ledger.paidBy(job.itemIndex, key);
 }

@@ -56,10 +56,29 @@ export class MediaGenerationApi implements ICredentialType {
 		},
 		rules: [
 			responds(401, 'The API key was refused: it is mistyped, expired or revoked'),
-			responds(403, 'The API key lacks permission for this'),
-			responds(404, 'This is not the address of the service: check the Base URL'),
-		],
+			responds(403, 'The API key lacks permission for this action'),
+			...[404, 405, 410].map((status) => responds(status, WRONG_ADDRESS)),
+			...[301, 302, 303, 307, 308].map((status) => responds(status, REDIRECTS)),
+			...BALANCE.map(lacks),
+			// n8n reads both kinds out of one list; its type knows lists of one kind only.
+		] as ICredentialTestRequest['rules'],
 	};
+}
+
+const WRONG_ADDRESS = 'This is not the address of the service: check the Base URL';
+const REDIRECTS =
+	'The Base URL redirects elsewhere: enter the final address, as the key is not sent across a redirect';
+
+/**
+ * What a balance has (spec 2.3), as paths into it: a website's page and an n8n answer any address with 200. A rule can
+ * only refuse, so it refuses what is not there; `object` is at least as long as `credit_balance`, which `list` is not.
+ */
+const BALANCE = ['object', `object[${'credit_balance'.length - 1}]`, 'balance'];
+
+/** Refuses a success whose body has nothing at that path. */
+function lacks(key: string) {
+	const properties = { key, value: undefined, message: WRONG_ADDRESS };
+	return { type: 'responseSuccessBody' as const, properties };
 }
 
 /** What the test says where the service answers with that status. */

@@ -15,18 +15,50 @@ export const INPUT_TYPES = ['image', 'video', 'audio'];
  * sent, and throws `InvalidInputError` with the field's name in it.
  */
 
-/** A text; what an expression may give in its place is written out, but for an object, which would read as nothing. */
-export function plainText(field: string, value: unknown): string {
-	const written = value === undefined || value === null ? '' : String(value);
-	if (typeof value !== 'object' || !written.includes('[object ')) return written;
-	throw new InvalidInputError(
+/** An expression that came to nothing: its path is mistyped, or the item lacks the field. @param field its name for people */
+export function cameToNothing(field: string): InvalidInputError {
+	return new InvalidInputError(
+		`${field} came to nothing: its expression is undefined for this item`,
+		`Check the names in the expression. Where ${field} is to be left empty for some items, let it give an empty text, such as {{ $json.name ?? '' }}.`,
+	);
+}
+
+/** An expression that came to an object, or to a text that has one written into it. @param field its name for people */
+export function cameToObject(field: string): InvalidInputError {
+	return new InvalidInputError(
 		`${field} is an object, not a text`,
 		'Choose the field of it that is meant, such as {{ $json.text }} in place of {{ $json }}.',
 	);
 }
 
+/**
+ * What an expression may give in a field: a text, a number, a switch, nothing (`null`), a list of those, or what
+ * writes itself out, such as a date.
+ *
+ * @throws InvalidInputError for what is undefined, or an object, or has either in it
+ */
+export function writtenOut(field: string, value: unknown): unknown {
+	if (value === undefined) throw cameToNothing(field);
+	if (Array.isArray(value)) return value.map((part) => writtenOut(field, part));
+	if (typeof value === 'object' && value !== null) {
+		const { toJSON } = value as { toJSON?: unknown };
+		const written: unknown = typeof toJSON === 'function' ? toJSON.call(value) : value;
+		if (typeof written === 'string') return written;
+		throw cameToObject(field);
+	}
+	if (typeof value === 'string' && value.includes('[object Object]')) throw cameToObject(field);
+	return value;
+}
+
+/** A text; a number is written out. A switch, or what is no number, is not what anybody means by a text. */
 export function requiredText(field: string, value: unknown): string {
-	const given = plainText(field, value).trim();
+	if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value))) {
+		throw new InvalidInputError(
+			`${field} is ${value}, not a text`,
+			`Check the expression in ${field}: it has to come to a text for this item.`,
+		);
+	}
+	const given = String(writtenOut(field, value ?? null) ?? '').trim();
 	if (given !== '') return given;
 	throw new InvalidInputError(
 		`${field} is empty`,
@@ -38,7 +70,7 @@ export function size(field: string, value: unknown): string {
 	const text = String(value).trim();
 	if (/^[1-9]\d*x[1-9]\d*$/.test(text)) return text;
 	throw new InvalidInputError(
-		`${field} "${text}" is not <width>x<height>`,
+		`${field} "${text}" is not a width and a height`,
 		'Write two whole numbers of pixels with an x between them, such as 1024x1024.',
 	);
 }
@@ -47,7 +79,7 @@ export function aspectRatio(field: string, value: unknown): string {
 	const text = String(value).trim();
 	if (/^[1-9]\d*:[1-9]\d*$/.test(text)) return text;
 	throw new InvalidInputError(
-		`${field} "${text}" is not <width>:<height>`,
+		`${field} "${text}" is not a width to a height`,
 		'Write two whole numbers with a colon between them, such as 16:9.',
 	);
 }
@@ -123,37 +155,46 @@ export function fetchableUrl(field: string, value: unknown): string {
 	);
 }
 
+/** A comma between two URLs. Those of picture services have commas of their own, which are followed by neither of these. */
+const COMMA_BETWEEN_URLS = /,(?=\s|,|$|[a-z][a-z\d+.-]{0,20}:\/\/)/i;
+
 /** URLs given as an array, or as a text with commas or line breaks between them. */
 export function fetchableUrls(field: string, value: unknown): string[] {
-	const parts = Array.isArray(value) ? value : String(value).split(/[,\n]/);
+	const parts: unknown[] = Array.isArray(value)
+		? value
+		: String(value)
+				.split('\n')
+				.flatMap((line) => line.split(COMMA_BETWEEN_URLS));
 	return parts
-		.filter((part) => String(part).trim() !== '')
+		.filter((part) => String(part ?? '').trim() !== '')
 		.map((part, index) => fetchableUrl(`${field} ${index + 1}`, part));
 }
 
 const DATA_URI_HEAD = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[^;,]+)*;base64,$/;
 
-/** A base64 data URI of at most 4.5 MB decoded. */
+/** A base64 data URI of at most 4.5 MB decoded, written without the line breaks that it may be given with. */
 export function dataUri(field: string, value: unknown): string {
 	const text = requiredText(field, value);
 	const start = text.indexOf(',') + 1;
+	const head = text.slice(0, start);
 	const encoded = text
 		.slice(start)
 		.replace(/\s/g, '')
 		.replace(/={1,2}$/, '');
 	// The data are searched for what must not be in them: to match megabytes as a whole exhausts the stack.
-	if (
-		!DATA_URI_HEAD.test(text.slice(0, start)) ||
-		encoded === '' ||
-		/[^A-Za-z0-9+/]/.test(encoded)
-	) {
+	if (!DATA_URI_HEAD.test(head) || !isBase64(encoded)) {
 		throw new InvalidInputError(
 			`${field} is not a base64 data URI`,
 			'It has to look like data:image/png;base64,iVBORw0… For a file of an earlier step choose the source Binary Field.',
 		);
 	}
 	inlineSize(field, Math.floor((encoded.length * 3) / 4));
-	return text;
+	return `${head}${encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')}`;
+}
+
+/** @param encoded without padding; one letter more than a whole group of four holds no byte */
+function isBase64(encoded: string): boolean {
+	return encoded !== '' && encoded.length % 4 !== 1 && !/[^A-Za-z0-9+/]/.test(encoded);
 }
 
 /** @param bytes decoded size of an inline input */

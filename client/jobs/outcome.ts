@@ -1,4 +1,11 @@
-import { CancelledError, GenerationError, sentences, type KnownGeneration } from '../wire/errors';
+import {
+	CancelledError,
+	GenerationError,
+	sentences,
+	theService,
+	titled,
+	type KnownGeneration,
+} from '../wire/errors';
 import type { Generation, GenerationItem } from '../wire/generation';
 
 /** What became of one job. `output` is what the pipeline's `finish` made of a completed generation. */
@@ -10,32 +17,57 @@ export type Outcome<T> =
 
 /** The service gave up on a generation, and gave the credits back (spec 3). */
 export function failedGeneration({ item, failureReason }: Generation): GenerationError {
+	const title = titled('The generation failed', failureReason);
 	return new GenerationError({
-		title: sentences('The generation failed', failureReason).replace(/\.$/, ''),
-		description: `The credits for generation ${item.id} were refunded automatically. Change the prompt or the model, or try again.`,
+		title,
+		description: sentences(
+			theService(failureReason, title),
+			'Change the prompt or the model, or try again',
+		),
 		code: 'generation_failed',
 		charge: 'refunded',
 		generation: item,
 	});
 }
 
-/** A generation did not end in time. It is paid for and goes on. */
-export function timedOutGeneration({ item }: Generation, timeoutMs: number): GenerationError {
+/**
+ * A generation did not end in time. It is paid for and goes on.
+ *
+ * @param trouble why it could not be looked at lately, if so
+ */
+export function timedOutGeneration(
+	{ item }: Generation,
+	timeoutMs: number,
+	trouble: GenerationError | null,
+): GenerationError {
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
-		description: `Generation ${item.id} is still ${item.status}; it is paid for and goes on. Fetch it with Wait for Completion, raise the timeout, or set On Timeout to Continue. Retry On Fail, and Retry in the list of executions, take it up without paying again.`,
+		description: sentences(
+			`${item.status === null ? 'It could not be looked at' : `It is still ${item.status}`}; it is paid for and goes on`,
+			trouble && `The last trouble while looking: ${trouble.message}`,
+			'Fetch it with Wait for Completion, raise Timeout, or set On Timeout to Continue',
+		),
 		code: 'timeout',
 		charge: 'paid',
-		generation: item,
+		generation: item.status === null ? { id: item.id } : item,
 	});
 }
 
 /** An item that was not sent because the service refused an earlier one in a way that would hit this one too. */
 export function notSent(cause: GenerationError, itemIndex: number): GenerationError {
 	return cause.with({
-		title: `Not sent: ${cause.message} (item ${itemIndex})`,
-		description: sentences('Nothing was charged for this item', cause.description),
+		title: `Not sent, as item ${itemIndex} was refused: ${cause.message}`,
 		retry: 'never',
+		unsent: true,
+	});
+}
+
+/** What an earlier try of the step has paid for is not in the account that is asked now. */
+function inAnotherAccount(error: GenerationError): GenerationError {
+	return error.with({
+		title: 'What an earlier try has paid for is not in this account',
+		description:
+			'The service does not know its generation. Choose the credential with which it was made, and retry. To have it made and paid for anew, start a new execution.',
 	});
 }
 
@@ -49,9 +81,14 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 					description: '',
 					code: 'unexpected_error',
 				});
-	if (generation === null || known.generation !== null) return known;
+	const unknown = known.code === 'generation_not_found';
+	const own = known.generation;
+	if (unknown && known.charge === 'paid' && own && own.status === undefined) {
+		return inAnotherAccount(known);
+	}
+	if (generation === null || own !== null) return known;
 	// One that has been seen exists, whatever a later answer says.
-	if (known.code === 'generation_not_found' && generation.status === undefined) {
+	if (unknown && generation.status === undefined) {
 		return known.with({ title: `Generation ${generation.id} does not exist` });
 	}
 	return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });

@@ -1,21 +1,15 @@
 import { createHash } from 'crypto';
 
-import { GenerationError, sentences, type KnownGeneration } from '../wire/errors';
+import type { KnownGeneration } from '../wire/errors';
 import type { Generation } from '../wire/generation';
 import type { CreateRequest } from '../wire/service';
-
-/** What is known of one paid request. Without an id its answer never came: whether it was charged is open. */
-export interface LedgerEntry {
-	id?: string;
-	/** The last status seen. */
-	status?: string;
-}
+import { isMade, type Book, type Entry } from './book';
 
 /**
  * What the tries of one step have paid for, so that a later try takes up the generation that exists. It lives in a
  * plain object that n8n keeps with the execution: it survives Retry On Fail and "Retry execution".
  */
-export class Ledger {
+export class Ledger implements Book {
 	/** The keys that earlier tries of this run have left, by item. */
 	private readonly earlier = new Map<string, string[]>();
 
@@ -24,7 +18,7 @@ export class Ledger {
 	 * @param runIndex which run of the node this is: a later run of a loop is to pay for its own
 	 */
 	constructor(
-		readonly entries: Record<string, LedgerEntry>,
+		readonly entries: Record<string, Entry>,
 		private readonly runIndex: number,
 	) {
 		for (const key of Object.keys(entries)) {
@@ -53,14 +47,8 @@ export class Ledger {
 		);
 	}
 
-	find(key: string): LedgerEntry | undefined {
+	find(key: string): Entry | undefined {
 		return this.entries[key];
-	}
-
-	/** Whether a request went out of which nobody knows what came of it. */
-	isOpen(key: string): boolean {
-		const entry = this.find(key);
-		return entry !== undefined && entry.id === undefined;
 	}
 
 	/**
@@ -71,34 +59,35 @@ export class Ledger {
 	paidBy(itemIndex: number, key: string | null): KnownGeneration | null {
 		const keys = key === null ? this.keysOf(itemIndex) : [key];
 		for (const one of keys.reverse()) {
-			const { id, status } = this.entries[one] ?? {};
-			if (id !== undefined && status !== 'failed') return { id, status };
+			const entry = this.find(one);
+			if (isMade(entry)) return { id: entry.id, status: entry.status };
 		}
 		return null;
 	}
 
 	/** Every generation that the tries of this run are known to have paid for, also with parameters that were changed since. */
 	paid(): KnownGeneration[] {
-		return Object.entries(this.entries).flatMap(([key, { id, status }]) =>
-			key.startsWith(`${this.runIndex}:`) && id !== undefined && status !== 'failed'
-				? [{ id, status }]
+		return Object.entries(this.entries).flatMap(([key, entry]) =>
+			key.startsWith(`${this.runIndex}:`) && isMade(entry)
+				? [{ id: entry.id, status: entry.status }]
 				: [],
 		);
 	}
 
-	/** Written before the request leaves. */
-	intend(key: string): void {
-		this.entries[key] = {};
+	/** What was open before stays open, whatever becomes of the request that leaves now. */
+	intend(key: string): boolean {
+		this.entries[key] = { sent: (this.entries[key]?.sent ?? 0) + 1 };
+		return true;
 	}
 
-	/** Written as soon as the id is known, and when the status changes. */
-	record(key: string, { item: { id, status } }: Generation): void {
-		this.entries[key] = { id, status };
-	}
-
-	/** The request was certainly not charged. */
 	withdraw(key: string): void {
-		delete this.entries[key];
+		const { sent = 1 } = this.entries[key] ?? {};
+		if (sent > 1) this.entries[key] = { sent: sent - 1 };
+		else delete this.entries[key];
+	}
+
+	record(key: string, { item: { id, status } }: Generation): void {
+		this.entries[key] = { id, ...(status !== null && { status }) };
 	}
 
 	private keysOf(itemIndex: number): string[] {
@@ -113,23 +102,4 @@ export class Ledger {
 
 function digest(text: string): string {
 	return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-/**
- * The error of an item whose creating request went out without an answer coming back. Nothing sends it again by itself.
- *
- * @param cause what happened to the request; `null` where an earlier try of the step left it open
- */
-export function uncertainCharge(cause: GenerationError | null): GenerationError {
-	return new GenerationError({
-		title: 'The answer to a creating request was lost: it may have been charged',
-		description: sentences(
-			cause === null ? 'It was sent in an earlier try of this step' : cause.message,
-			cause?.status ? `HTTP ${cause.status}` : null,
-			'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and retry',
-		),
-		code: 'uncertain_charge',
-		status: cause?.status,
-		charge: 'unknown',
-	});
 }

@@ -1,8 +1,7 @@
 import { onAbort } from '../basics/abort';
-import { attempt } from '../basics/attempt';
-import { backoffDelay } from '../wire/backoff';
-import { CancelledError, GenerationError, sentences } from '../wire/errors';
 import type { Clock, Random } from '../basics/ports';
+import { backoffDelay } from '../wire/backoff';
+import { CancelledError, sentences, type GenerationError } from '../wire/errors';
 
 /** How often to ask for a slot that others may have left, in seconds. */
 export interface Probing {
@@ -21,6 +20,9 @@ const PROBING: Probing = { longestPause: 10, patience: 60 };
 /** Nor does the most impatient step ask more often than one polls (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
 
+/** Until the one who asks on suspicion is answered, nobody else does. */
+const PROBE_UNDER_WAY = Infinity;
+
 export interface SlotGatePorts {
 	clock: Clock;
 	random: Random;
@@ -30,86 +32,151 @@ export interface SlotGatePorts {
 	probing?: Probing;
 }
 
+interface Place {
+	arrival: number;
+	wake: AbortController;
+}
+
+/** The leave to ask for a slot: one that is known to be free, or one that may be. */
+export type Turn = 'free' | 'presumed';
+
 /**
  * The way to the service's concurrent slots, which the whole account shares with others. Open until the service
- * answers 429 `CONCURRENCY_LIMIT_REACHED`; from then on one item at a time asks for a slot: when one of our own
- * generations has finished, else after a backoff (spec 7, retry rule 1).
+ * answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on as many items ask at once as slots are known to be free, because
+ * generations of our own have ended, or may be presumed so: one after a backoff (spec 7, retry rule 1), and twice as
+ * many with every one that gets through. First come, first served.
  */
 export class SlotGate {
 	private limited = false;
-	/** Slots that our own generations have given back, or that a successful probe suggests. */
 	private free = 0;
+	private presumed = 0;
 	private refusals = 0;
 	private probeAt = 0;
 	/** When the waiting for any slot began; a slot gained or given back begins it anew. */
 	private starvedSince: number | null = null;
-	private line: Promise<unknown> = Promise.resolve();
-	private wake = new AbortController();
-
-	/** Milliseconds during which items stood in line for a slot. */
-	waitedMs = 0;
+	private arrivals = 0;
+	/** Those who wait, in the order of their arrival. */
+	private readonly line: Place[] = [];
+	private lineSince = 0;
+	private waited = 0;
 
 	/** What the service last said of its slots; `null` where it always had one. */
 	lastRefusal: GenerationError | null = null;
 
 	constructor(private readonly ports: SlotGatePorts) {
-		onAbort(ports.signal, () => this.wakeUp());
+		onAbort(ports.signal, () => this.line.forEach(({ wake }) => wake.abort()));
+	}
+
+	/** Milliseconds during which anybody stood in line for a slot. */
+	get waitedMs(): number {
+		return this.waited;
+	}
+
+	/** A place in the line, to be kept by whoever has to ask more than once. */
+	arrive(): number {
+		return this.arrivals++;
 	}
 
 	/**
-	 * Runs a creating request as soon as there may be a slot for it, and again for as long as there is none.
+	 * Waits until there may be a slot. Each turn ends in exactly one of `gained`, `refused` and `unused`.
 	 *
 	 * @param timeoutMs how long no slot at all may be gained before the item gives up
-	 * @throws what `create` throws, the last refusal once the timeout has passed, or `CancelledError`
+	 * @param arrival who came earlier has its turn earlier
+	 * @throws the last refusal once the timeout has passed, or `CancelledError`
 	 */
-	async pass<T>(create: () => Promise<T>, timeoutMs: number): Promise<T> {
-		if (!this.limited) {
-			const made = await this.ask(create);
-			if (made !== undefined) return made.result;
+	async enter(timeoutMs: number, arrival = this.arrive()): Promise<Turn> {
+		if (this.ports.signal.aborted) throw new CancelledError();
+		if (!this.limited) return 'free';
+		const place: Place = { arrival, wake: new AbortController() };
+		if (this.line.length === 0) this.lineSince = this.ports.clock.now();
+		const later = this.line.findIndex((other) => other.arrival > arrival);
+		this.line.splice(later < 0 ? this.line.length : later, 0, place);
+		try {
+			return await this.stand(place, timeoutMs);
+		} finally {
+			this.line.splice(this.line.indexOf(place), 1);
+			if (this.line.length === 0) this.waited += this.ports.clock.now() - this.lineSince;
+			this.wakeFirst();
 		}
-		return await this.inLine(async () => await this.createWhenFree(create, timeoutMs));
 	}
 
-	/** One of our own generations has finished: its slot is the account's again. */
+	/** The service had a slot. One that was only presumed shows that others have left: there may be more. */
+	gained(turn: Turn): void {
+		this.starvedSince = null;
+		if (turn === 'free') return;
+		this.refusals = 0;
+		this.presumed += 2;
+		this.wakeFirst();
+	}
+
+	/** The service had none. */
+	refused(turn: Turn, error: GenerationError): void {
+		this.limited = true;
+		this.lastRefusal = error;
+		this.presumed = 0;
+		this.starvedSince ??= this.ports.clock.now();
+		if (turn === 'presumed') this.refusals++;
+		this.pause();
+	}
+
+	/** The request came to something else: a slot that was known to be free still is. */
+	unused(turn: Turn): void {
+		if (!this.limited) return;
+		if (turn === 'presumed') return this.pause();
+		this.free++;
+		this.wakeFirst();
+	}
+
+	/** One of our own generations has ended: its slot is the account's again. Others' may have, too, before long. */
 	release(): void {
 		if (!this.limited) return;
 		this.free++;
 		this.starvedSince = this.ports.clock.now();
-		this.wakeUp();
+		this.refusals = 0;
+		if (this.probeAt !== PROBE_UNDER_WAY) this.probeAt = Math.min(this.probeAt, this.nextProbe());
+		this.wakeFirst();
 	}
 
-	private async createWhenFree<T>(create: () => Promise<T>, timeoutMs: number): Promise<T> {
+	private async stand(place: Place, timeoutMs: number): Promise<Turn> {
+		const { clock, signal } = this.ports;
 		for (;;) {
-			const probing = await this.slotOrProbe(timeoutMs);
-			const made = await this.ask(create);
-			if (made === undefined) continue;
-			this.starvedSince = null;
-			// A probe that went through shows that others have left: see at once whether there is more room.
-			if (probing) {
-				this.refusals = 0;
-				this.free++;
-			}
-			return made.result;
+			if (signal.aborted) throw new CancelledError();
+			const now = clock.now();
+			const first = this.line[0] === place;
+			const turn = first ? this.take(now) : null;
+			if (turn !== null) return turn;
+			const giveUpAt = (this.starvedSince ?? now) + timeoutMs;
+			if (now >= giveUpAt) throw this.starved(timeoutMs);
+			place.wake = new AbortController();
+			const until = first ? Math.min(this.probeAt, giveUpAt) : giveUpAt;
+			await clock.sleep(until - now, place.wake.signal);
 		}
 	}
 
-	/** @returns `undefined` where the service has no slot */
-	private async ask<T>(create: () => Promise<T>): Promise<{ result: T } | undefined> {
-		const tried = await attempt(create);
-		if (tried.ok) return { result: tried.value };
-		const { error } = tried;
-		if (!(error instanceof GenerationError) || error.retry !== 'slot') throw error;
-		this.refused(error);
-		return undefined;
+	/** The next turn, where there is one now. */
+	private take(now: number): Turn | null {
+		if (this.free > 0) {
+			this.free--;
+			return 'free';
+		}
+		if (this.presumed > 0) {
+			this.presumed--;
+			return 'presumed';
+		}
+		if (now < this.probeAt) return null;
+		this.probeAt = PROBE_UNDER_WAY;
+		return 'presumed';
 	}
 
-	private refused(error: GenerationError): void {
-		const now = this.ports.clock.now();
-		this.limited = true;
-		this.lastRefusal = error;
-		this.starvedSince ??= now;
-		const longest = this.longestPause((now - this.starvedSince) / 1000);
-		this.probeAt = now + backoffDelay(this.refusals++, this.ports.random, longest);
+	private pause(): void {
+		this.probeAt = this.nextProbe();
+		this.wakeFirst();
+	}
+
+	private nextProbe(): number {
+		const { clock, random } = this.ports;
+		const starved = (clock.now() - (this.starvedSince ?? clock.now())) / 1000;
+		return clock.now() + backoffDelay(this.refusals, random, this.longestPause(starved));
 	}
 
 	/** In seconds, as is `starved`: how long there has been no slot at all. */
@@ -117,24 +184,6 @@ export class SlotGate {
 		const { longestPause, patience } = this.ports.probing ?? PROBING;
 		const impatience = Math.max(1, starved / patience);
 		return Math.max(LEAST_LONGEST_PAUSE, longestPause / impatience);
-	}
-
-	/** Waits until asking makes sense again. @returns whether it is only a probe, no slot being known to be free */
-	private async slotOrProbe(timeoutMs: number): Promise<boolean> {
-		const { clock, signal } = this.ports;
-		for (;;) {
-			if (signal.aborted) throw new CancelledError();
-			if (this.free > 0) {
-				this.free--;
-				return false;
-			}
-			const now = clock.now();
-			const giveUpAt = (this.starvedSince ?? now) + timeoutMs;
-			if (now >= giveUpAt) throw this.starved(timeoutMs);
-			if (now >= this.probeAt) return true;
-			await clock.sleep(Math.min(this.probeAt, giveUpAt) - now, this.wake.signal);
-			this.waitedMs += clock.now() - now;
-		}
 	}
 
 	private starved(timeoutMs: number): GenerationError {
@@ -148,16 +197,7 @@ export class SlotGate {
 		});
 	}
 
-	private wakeUp(): void {
-		const sleeping = this.wake;
-		this.wake = new AbortController();
-		sleeping.abort();
-	}
-
-	/** First come, first served. */
-	private async inLine<T>(run: () => Promise<T>): Promise<T> {
-		const turn = this.line.then(run);
-		this.line = turn.catch(() => undefined);
-		return await turn;
+	private wakeFirst(): void {
+		this.line[0]?.wake.abort();
 	}
 }

@@ -1,32 +1,24 @@
 import { attempt } from '../basics/attempt';
+import type { Clock, Random } from '../basics/ports';
+import type { CreateJob } from '../jobs/job';
+import { errorOfJob, notSent } from '../jobs/outcome';
 import { backoffDelay } from '../wire/backoff';
 import { CancelledError, GenerationError } from '../wire/errors';
-import { isFailed, type Generation } from '../wire/generation';
-import type { Job } from '../jobs/job';
-import { inTurn } from './in-turn';
-import { uncertainCharge, type Ledger } from './ledger';
-import { errorOfJob, notSent } from '../jobs/outcome';
-import type { Clock, Random } from '../basics/ports';
+import type { Generation } from '../wire/generation';
 import type { CreateRequest, GenerationService } from '../wire/service';
-import { SlotGate, type Probing } from './slot-gate';
-
-/** After a lost answer, how often `onUncertainCharge: resubmit` sends a request again within one try of the step. */
-const MAX_RESUBMISSIONS = 3;
+import { isMade, isOpen, type Book } from './book';
+import { nextMove, type Tried } from './next-move';
+import { SlotGate, type Probing, type Turn } from './slot-gate';
+import { uncertainCharge } from './uncertain-charge';
 
 export interface SubmissionPorts {
 	service: GenerationService;
-	ledger: Ledger;
+	book: Book;
 	clock: Clock;
 	random: Random;
 	/** Ends the step: nothing more is submitted. */
 	halt: AbortSignal;
 	probing?: Probing;
-}
-
-export interface Obtained {
-	generation: Generation;
-	/** True where an earlier try of the step had made it. */
-	takenUp: boolean;
 }
 
 /** What submitting came to, for the step's summary. */
@@ -35,14 +27,25 @@ export interface SubmissionStats {
 	made: number;
 	/** Generations of an earlier try taken up. */
 	takenUp: number;
+	/** Creating requests sent again after an error that passed. */
+	retries: number;
+	/** Requests whose answers were lost and that were followed by another: each may have been charged besides. */
+	resubmitted: number;
+}
+
+/** An item's order: its job, what it asks for, and the key that it has in the book. */
+export interface Order {
+	job: CreateJob;
+	request: CreateRequest;
+	key: string;
 }
 
 /**
- * The only place that spends money. Takes a job to a generation: the one that the ledger knows, or a new one, created
- * when there is a slot for it. Never creates a second one for a job that may have one already.
+ * The only place that spends money. Takes an order to a new generation when there is a slot for it. Never creates a
+ * second one for an order that may have one already.
  */
 export class Submission {
-	readonly stats: SubmissionStats = { made: 0, takenUp: 0 };
+	readonly stats: SubmissionStats = { made: 0, takenUp: 0, retries: 0, resubmitted: 0 };
 	readonly gate: SlotGate;
 	/** The refusal that every further request would meet too. */
 	private closedBy: { error: GenerationError; itemIndex: number } | null = null;
@@ -52,85 +55,102 @@ export class Submission {
 	}
 
 	/**
-	 * An agent may ask for the same twice at once: the second call comes to what the first has made.
+	 * The generation that an earlier try has made, as the book knows it.
 	 *
-	 * @param key the ledger key of this job's request
+	 * @returns its id, or `null` where the order may be sent
+	 * @throws GenerationError where an earlier request may have been charged, and the user does not take the risk
+	 */
+	async earlier({ job, key }: Order): Promise<string | null> {
+		const entry = await this.ports.book.find(key);
+		if (isMade(entry)) return entry.id;
+		if (isOpen(entry) && job.onUncertainCharge === 'error')
+			throw uncertainCharge(null, entry?.sent);
+		return null;
+	}
+
+	/**
+	 * Sends an order until it has come to its generation, as `nextMove` allows.
+	 *
+	 * @returns `null` where somebody else is sending it: the book will know what comes of it
 	 * @throws GenerationError, or CancelledError when the step ends before the request was sent
 	 */
-	async obtain(job: Job, request: CreateRequest, key: string): Promise<Obtained> {
-		const { entries } = this.ports.ledger;
-		return await inTurn(entries, key, async () => await this.obtainNow(job, request, key));
-	}
-
-	private async obtainNow(job: Job, request: CreateRequest, key: string): Promise<Obtained> {
-		const entry = this.ports.ledger.find(key);
-		if (entry?.id && entry.status !== 'failed') {
-			const generation = await this.takeUp(key, entry.id);
-			if (generation) return { generation, takenUp: true };
+	async create(order: Order): Promise<Generation | null> {
+		const { clock, random, halt, service } = this.ports;
+		const arrival = this.gate.arrive();
+		const tried: Tried = { retries: 0, sinceMs: 0, answered: false, resubmissions: 0 };
+		let failingSince: number | null = null;
+		let cause: GenerationError | null = null;
+		for (;;) {
+			const sent = await attempt(async () => await this.sendInTurn(order, arrival));
+			if (sent.ok) return sent.value;
+			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
+			cause = error ?? cause;
+			if (error?.retry === 'backoff') failingSince ??= clock.now();
+			tried.sinceMs = clock.now() - (failingSince ?? clock.now());
+			tried.answered = service.answered;
+			const move = error === null ? 'give up' : nextMove(error, tried, order.job);
+			if (move === 'give up') {
+				const nobodyThere = error?.code === 'connection_failed' && !service.answered;
+				if (nobodyThere) this.closeWayBy(error, order.job.itemIndex);
+				throw await this.inTheEnd(order, cause, sent.error);
+			}
+			if (move === 'wait for a slot') continue;
+			if (move === 'back off') this.stats.retries++;
+			const pauses = move === 'back off' ? tried.retries++ : tried.resubmissions++;
+			await clock.sleep(backoffDelay(pauses, random), halt);
 		}
-		if (entry && !entry.id && job.onUncertainCharge === 'error') throw uncertainCharge(null);
-		return { generation: await this.submit(job, request, key), takenUp: false };
 	}
 
-	/** @returns `null` where the generation has failed: it was refunded and may be made anew */
-	private async takeUp(key: string, id: string): Promise<Generation | null> {
-		const { service, ledger } = this.ports;
-		const generation = await service.status(id).catch((error: unknown) => {
-			throw error instanceof GenerationError
-				? error.with({ generation: { id }, charge: 'paid' })
-				: error;
-		});
-		ledger.record(key, generation);
-		if (isFailed(generation)) return null;
-		this.stats.takenUp++;
+	/** One creating request, as soon as there may be a slot for it: the intent before it, the id straight after. */
+	private async sendInTurn(order: Order, arrival: number): Promise<Generation | null> {
+		const { job, request, key } = order;
+		const { book, service } = this.ports;
+		const turn = await this.gate.enter(job.timeoutMs, arrival);
+		let intended = false;
+		let generation: Generation | null;
+		try {
+			this.requireOpenWay();
+			intended = await book.intend(key);
+			// Writing that down may have taken a while.
+			this.requireOpenWay();
+			generation = intended ? await service.create(request) : null;
+		} catch (error) {
+			const refusal = error instanceof GenerationError ? error : null;
+			if (refusal?.stopsSubmitting) this.closeWayBy(refusal, job.itemIndex);
+			if (refusal?.retry === 'slot') this.gate.refused(turn, refusal);
+			else this.gate.unused(turn);
+			const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
+			if (intended && notCharged) await book.withdraw(key);
+			throw error;
+		}
+		if (generation === null) this.gate.unused(turn);
+		else await this.settle(turn, key, generation);
 		return generation;
 	}
 
-	private async submit(job: Job, request: CreateRequest, key: string): Promise<Generation> {
-		const { clock, random, halt, ledger, service } = this.ports;
-		// The line for a slot is stood in anew for each try: who waits for something to mend keeps nobody up.
-		const inTurn = async (send: () => Promise<Generation>) =>
-			await this.gate.pass(async () => await this.createOnce(job, key, send), job.timeoutMs);
-		let lost: GenerationError | null = null;
-		for (let resubmissions = 0; ; resubmissions++) {
-			const tried = await attempt(async () => await service.create(request, halt, inTurn));
-			if (tried.ok) return tried.value;
-			const { error } = tried;
-			// What is open may have been charged, whatever became of the last request.
-			if (!ledger.isOpen(key)) throw error;
-			if (!(error instanceof CancelledError)) lost = errorOfJob(error, null);
-			const again = lost?.charge === 'unknown' && resubmissions < MAX_RESUBMISSIONS;
-			if (!again || job.onUncertainCharge === 'error' || halt.aborted) throw uncertainCharge(lost);
-			await clock.sleep(backoffDelay(resubmissions, random), halt);
-		}
+	private async settle(turn: Turn, key: string, generation: Generation): Promise<void> {
+		const { book } = this.ports;
+		this.gate.gained(turn);
+		this.stats.made++;
+		const { sent = 1 } = (await book.find(key)) ?? {};
+		this.stats.resubmitted += sent - 1;
+		await book.record(key, generation);
 	}
 
-	/** Intent before the request, id straight after; only a certain "not charged" takes the intent back. */
-	private async createOnce(
-		job: Job,
-		key: string,
-		send: () => Promise<Generation>,
-	): Promise<Generation> {
-		const { ledger, halt } = this.ports;
-		if (halt.aborted) throw new CancelledError();
+	/** @throws where nothing may leave any more */
+	private requireOpenWay(): void {
+		if (this.ports.halt.aborted) throw new CancelledError();
 		if (this.closedBy) throw notSent(this.closedBy.error, this.closedBy.itemIndex);
+	}
 
-		// A request that is open already stays open, whatever becomes of this one.
-		const open = ledger.isOpen(key);
-		ledger.intend(key);
-		const tried = await attempt(send);
-		if (tried.ok) {
-			ledger.record(key, tried.value);
-			this.stats.made++;
-			return tried.value;
-		}
-		const { error } = tried;
-		const refusal = error instanceof GenerationError ? error : null;
-		const notCharged = refusal !== null && refusal.charge !== 'unknown';
-		if (!open && notCharged) ledger.withdraw(key);
-		if (refusal?.stopsSubmitting) {
-			this.closedBy ??= { error: refusal, itemIndex: job.itemIndex };
-		}
-		throw error;
+	/** Notes an error that every further request of the step would meet too. */
+	private closeWayBy(error: GenerationError, itemIndex: number): void {
+		this.closedBy ??= { error, itemIndex };
+	}
+
+	/** The error of an order that is given up: what is open may have been charged, whatever became of the last request. */
+	private async inTheEnd({ key }: Order, cause: GenerationError | null, error: unknown) {
+		const entry = await this.ports.book.find(key);
+		return isOpen(entry) ? uncertainCharge(cause, entry?.sent) : error;
 	}
 }

@@ -1,10 +1,13 @@
 import { attempt } from '../basics/attempt';
-import { CancelledError, GenerationError } from './errors';
 import type { Clock, Random } from '../basics/ports';
+import { CancelledError, GenerationError } from './errors';
 
 /** Six tries again, with pauses of 1 s to at most 30 s: a minute and a half in all at most (spec 7, retry rule 3). */
 const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
+
+/** How long a service is looked for that has never answered: a wrong address is not to be waited for. */
+const FIRST_CONTACT_MS = 5_000;
 
 /**
  * The pause before a try: doubling from 1 s to at most `mostSeconds`, with jitter over its upper half, so that many
@@ -22,6 +25,27 @@ export function backoffDelay(
 	return shortest * (1 + random()) * 1000;
 }
 
+function longestDelay(retries: number): number {
+	return backoffDelay(retries, () => 1);
+}
+
+/** How often and for how long something has been tried. */
+export interface Tries {
+	/** Tries again so far. */
+	retries: number;
+	/** Milliseconds since it first failed. */
+	sinceMs: number;
+	/** Whether the service has ever answered in this step. */
+	answered: boolean;
+}
+
+/** Whether an error passes by itself soon enough to try again after a pause (spec 7, retry rules). */
+export function passes(error: GenerationError, { retries, sinceMs, answered }: Tries): boolean {
+	if (error.retry !== 'backoff' || retries >= MAX_RETRIES) return false;
+	if (answered || error.code !== 'connection_failed') return true;
+	return sinceMs + longestDelay(retries) <= FIRST_CONTACT_MS;
+}
+
 export interface RetryPorts {
 	clock: Clock;
 	random: Random;
@@ -34,21 +58,24 @@ export interface RetryPorts {
 }
 
 /**
- * Runs a request again after errors that pass by themselves, a bounded number of times.
+ * Runs a request that only reads again after errors that pass by themselves, a bounded number of times.
  *
- * @param safe which errors may be tried again without the risk of paying twice
+ * @param answered whether the service has ever answered
  * @throws the last error, or `CancelledError` once the signal has aborted
  */
 export async function withRetries<T>(
 	run: () => Promise<T>,
-	safe: (error: GenerationError) => boolean,
+	answered: () => boolean,
 	{ clock, random, signal, maxRetries = MAX_RETRIES, onRetry }: RetryPorts,
 ): Promise<T> {
+	let failingSince: number | null = null;
 	for (let retries = 0; ; retries++) {
 		const tried = await attempt(run);
 		if (tried.ok) return tried.value;
 		const { error } = tried;
-		const again = error instanceof GenerationError && safe(error) && retries < maxRetries;
+		failingSince ??= clock.now();
+		const tries = { retries, sinceMs: clock.now() - failingSince, answered: answered() };
+		const again = error instanceof GenerationError && passes(error, tries) && retries < maxRetries;
 		if (!again) throw error;
 		onRetry?.(error);
 		await clock.sleep(backoffDelay(retries, random), signal);

@@ -1,11 +1,24 @@
 /** What may be done again after an error: never; after a while (5xx); or as soon as a slot is free (spec 7, retry rules). */
 export type RetryRule = 'never' | 'backoff' | 'slot';
 
+/**
+ * What kind of trouble it is, in the words of n8n: what passes by itself, what has to be topped up, and what somebody
+ * has to mend.
+ */
+export type FailureCause =
+	| 'rate-limited'
+	| 'quota-exhausted'
+	| 'temporarily-unavailable'
+	| 'credential-invalid'
+	| 'configuration-invalid'
+	| 'node-defect';
+
 export interface ErrorRow {
 	/** What happened, for a person. */
 	title: string;
 	/** What to do next. */
 	advice: string;
+	cause: FailureCause;
 	retry?: RetryRule;
 	/** True where every further creating request of the step would be refused too. */
 	stopsSubmitting?: true;
@@ -13,6 +26,7 @@ export interface ErrorRow {
 
 const KEY_REFUSED: ErrorRow = {
 	title: 'The API key was refused',
+	cause: 'credential-invalid',
 	advice:
 		'Open the Media Generation API credential and check the key: it may be missing, mistyped, expired or revoked. A lost key is replaced on the API / MCP Access page of the service.',
 	stopsSubmitting: true,
@@ -21,7 +35,8 @@ const KEY_REFUSED: ErrorRow = {
 const OUT_OF_CREDITS: ErrorRow = {
 	title: 'Not enough credits',
 	advice:
-		'Top up the account, or lower the cost (fewer items, a cheaper model, a shorter or smaller output). Then retry the execution from the list of executions: what is already paid for is taken up, not paid twice.',
+		'Top up the account, or lower the cost (fewer items, a cheaper model, a shorter or smaller output). Then retry this execution.',
+	cause: 'quota-exhausted',
 	stopsSubmitting: true,
 };
 
@@ -32,11 +47,13 @@ const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: {
 		title: 'The service could not read the request',
 		advice: 'Check that all required fields of this item are filled in and well-formed.',
+		cause: 'configuration-invalid',
 	},
 	invalid_parameter: {
 		title: 'A parameter is out of range or not supported',
 		advice:
 			'Change the parameter that the service names. Which sizes, durations and resolutions there are varies by model.',
+		cause: 'configuration-invalid',
 	},
 	authentication_error: KEY_REFUSED,
 	invalid_api_key: KEY_REFUSED,
@@ -47,73 +64,116 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 	insufficient_credits: OUT_OF_CREDITS,
 	forbidden: {
-		title: 'The API key lacks permission for this',
+		title: 'The API key lacks permission for this action',
 		advice: 'Use a key that may create and read generations, or have its permissions extended.',
 		stopsSubmitting: true,
+		cause: 'credential-invalid',
 	},
 	CONNECTION_PAUSED: {
 		title: 'The connected app is paused',
 		advice:
-			'Resume it in the app under API / MCP Access, Connected apps. Then retry the execution from the list of executions.',
+			'Resume it in the app under API / MCP Access, Connected apps. Then retry this execution.',
 		stopsSubmitting: true,
+		cause: 'configuration-invalid',
 	},
 	model_not_found: {
 		title: 'The model does not exist',
 		advice:
 			'Choose a model from the list, or check the id: the live catalogue is authoritative. Image Generation takes image models only, Video Generation video models.',
+		cause: 'configuration-invalid',
 	},
 	generation_not_found: {
 		title: 'The generation does not exist',
 		advice: 'Check the generation id, and that the credential is of the account that created it.',
+		cause: 'configuration-invalid',
 	},
 	generation_in_progress: {
 		title: 'A conflicting generation is already running',
-		advice: 'Wait until it has finished, then retry the execution from the list of executions.',
+		advice: 'Wait until it has finished, then retry this execution.',
+		cause: 'temporarily-unavailable',
 	},
 	payload_too_large: {
 		title: 'The request is too large',
 		advice: 'Pass large reference inputs as https:// URLs; inline data may hold about 4.5 MB.',
+		cause: 'configuration-invalid',
 	},
 	unsupported_parameter: {
 		title: 'The chosen model does not support a parameter',
 		advice: 'Remove the parameter that the service names, or choose a model that supports it.',
+		cause: 'configuration-invalid',
 	},
 	CONCURRENCY_LIMIT_REACHED: {
-		title: 'No free slot: all concurrent generations of the plan are running',
+		title: 'No free slot',
 		advice:
-			'The step waited for a free slot until its timeout. Raise the timeout, let other workflows finish, or choose a larger plan.',
+			'All concurrent generations of the plan are running. Raise Timeout, let other workflows finish, or choose a larger plan.',
 		retry: 'slot',
+		cause: 'rate-limited',
 	},
 	CONNECTION_LIMIT_REACHED: {
 		title: 'The daily credit limit of the connected app is reached',
 		advice:
 			'Raise the limit in the app under API / MCP Access, Connected apps, or wait until it frees up (rolling 24 hours).',
 		stopsSubmitting: true,
+		cause: 'quota-exhausted',
 	},
 	server_error: {
 		title: 'The service had an internal error',
 		advice: TRANSIENT,
 		retry: 'backoff',
+		cause: 'temporarily-unavailable',
 	},
 	model_unavailable: {
-		title: 'The model is temporarily unavailable',
+		title: 'The model or its provider is temporarily unavailable',
 		advice: `${TRANSIENT} Or choose another model.`,
 		retry: 'backoff',
+		cause: 'temporarily-unavailable',
 	},
 	service_unavailable: {
 		title: 'The service is down for maintenance',
 		advice: TRANSIENT,
 		retry: 'backoff',
+		cause: 'temporarily-unavailable',
 	},
 };
+
+/** Spec 7: the statuses that each code comes with, and its type. */
+const LISTED: Record<string, { statuses: number[]; type: string }> = {
+	invalid_request: { statuses: [400], type: 'invalid_request' },
+	invalid_parameter: { statuses: [400], type: 'invalid_request' },
+	authentication_error: { statuses: [401], type: 'auth_error' },
+	insufficient_credits: { statuses: [402, 403], type: 'billing_error' },
+	forbidden: { statuses: [403], type: 'auth_error' },
+	CONNECTION_PAUSED: { statuses: [403], type: 'invalid_request_error' },
+	model_not_found: { statuses: [404], type: 'not_found' },
+	generation_not_found: { statuses: [404], type: 'not_found' },
+	generation_in_progress: { statuses: [409], type: 'conflict' },
+	payload_too_large: { statuses: [413], type: 'invalid_request' },
+	unsupported_parameter: { statuses: [422], type: 'invalid_request' },
+	CONCURRENCY_LIMIT_REACHED: { statuses: [429], type: 'invalid_request_error' },
+	CONNECTION_LIMIT_REACHED: { statuses: [429], type: 'invalid_request_error' },
+	server_error: { statuses: [500], type: 'server_error' },
+	model_unavailable: { statuses: [502], type: 'server_error' },
+	service_unavailable: { statuses: [503], type: 'server_error' },
+};
+
+/**
+ * Whether an error is one that spec 7 lists, of the status and the type that it has there. Proxies have errors of the
+ * same form, but not the same errors.
+ */
+export function isListed(code: unknown, type: unknown, status: number): boolean {
+	const known = typeof code === 'string' && Object.hasOwn(LISTED, code);
+	const listed = known ? LISTED[code] : undefined;
+	return listed !== undefined && listed.type === type && listed.statuses.includes(status);
+}
 
 /** What a code is not listed for: by HTTP status, so that unknown codes and foreign bodies still say something. */
 function byStatus(status: number): ErrorRow {
 	if (status >= 300 && status < 400) {
 		return {
-			title: 'The base address redirects elsewhere',
+			title: 'The Base URL redirects elsewhere',
 			advice:
 				'Put the final address of the service into the credential: the API key is never sent across a redirect.',
+			cause: 'configuration-invalid',
 			stopsSubmitting: true,
 		};
 	}
@@ -122,16 +182,23 @@ function byStatus(status: number): ErrorRow {
 	if (status === 429) {
 		return {
 			title: 'Too many requests',
-			advice: 'Lower Max Concurrent or raise the polling interval, and try again later.',
+			advice: 'Lower Max Concurrent or raise Poll Interval, and try again later.',
+			cause: 'rate-limited',
 			retry: 'backoff',
 		};
 	}
-	if (status >= 500) {
-		return { title: 'The service failed to answer', advice: TRANSIENT, retry: 'backoff' };
+	if (status >= 500 || status === 408 || status === 499) {
+		return {
+			title: 'The service failed to answer',
+			advice: TRANSIENT,
+			cause: 'temporarily-unavailable',
+			retry: 'backoff',
+		};
 	}
 	return {
 		title: 'The service refused the request',
-		advice: 'Check the base address in the credential and the parameters of this item.',
+		advice: 'Check the Base URL in the credential and the parameters of this item.',
+		cause: 'configuration-invalid',
 	};
 }
 
@@ -143,4 +210,25 @@ function byStatus(status: number): ErrorRow {
 export function errorRow(code: string | null, status: number): ErrorRow {
 	const known = code !== null && Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
 	return known ?? byStatus(status);
+}
+
+/** The causes of what the service has no code for. What has none here can have many. */
+const OWN_CAUSES: Record<string, FailureCause | undefined> = {
+	invalid_input: 'configuration-invalid',
+	balance_below_minimum: 'quota-exhausted',
+	connection_failed: 'temporarily-unavailable',
+	connection_lost: 'temporarily-unavailable',
+	timeout: 'temporarily-unavailable',
+	download_failed: 'temporarily-unavailable',
+	unreadable_answer: 'configuration-invalid',
+	record_unavailable: 'configuration-invalid',
+	unexpected_error: 'node-defect',
+	// Trying again may be just what must not be done.
+	uncertain_charge: undefined,
+};
+
+/** @returns `undefined` where the code does not tell, as of a generation that failed */
+export function failureCause(code: string, status: number | null): FailureCause | undefined {
+	if (code in OWN_CAUSES) return OWN_CAUSES[code];
+	return status === null ? undefined : errorRow(code, status).cause;
 }

@@ -1,4 +1,4 @@
-import { errorRow, type RetryRule } from './error-table';
+import { errorRow, isListed, type RetryRule } from './error-table';
 import type { GenerationItem } from './generation';
 import type { ServiceResponse } from '../basics/ports';
 
@@ -24,6 +24,8 @@ export interface GenerationErrorFields {
 	stopsSubmitting?: boolean;
 	/** The generation that this is about, where one exists. */
 	generation?: KnownGeneration | null;
+	/** True where the request of the item never left, for what had happened to another. */
+	unsent?: boolean;
 }
 
 /** A generation of which at least the id is known. */
@@ -39,6 +41,7 @@ export class GenerationError extends Error {
 	readonly retry: RetryRule;
 	readonly stopsSubmitting: boolean;
 	readonly generation: KnownGeneration | null;
+	readonly unsent: boolean;
 
 	constructor(fields: GenerationErrorFields) {
 		super(fields.title);
@@ -51,6 +54,7 @@ export class GenerationError extends Error {
 		this.retry = fields.retry ?? 'never';
 		this.stopsSubmitting = fields.stopsSubmitting ?? false;
 		this.generation = fields.generation ?? null;
+		this.unsent = fields.unsent ?? false;
 	}
 
 	/** The same error with some of its fields replaced. */
@@ -80,25 +84,26 @@ interface ServiceErrorBody {
 	code: string | null;
 	message: string | null;
 	param: string | null;
-	/** Whether it has the code and the type that spec 2.5 promises. Gateways have errors of a similar form. */
-	complete: boolean;
+	/** Whether spec 7 lists it so. */
+	listed: boolean;
 }
 
 /**
  * Turns an answer that is no success into an error (spec 7).
  *
- * @param charging whether the request could have charged credits. A 5xx without the service's own body then leaves
- * open whether it did; with it, the service says that nothing was created.
+ * @param charging whether the request could have charged credits. What something on the way answers then leaves open
+ * whether it did, unless a gatekeeper says that it let nothing pass; the service's own errors say that nothing was made.
  */
 export function errorFromResponse(response: ServiceResponse, charging: boolean): GenerationError {
 	const { status } = response;
-	const own = readErrorBody(response.body);
+	const own = readErrorBody(response.body, status);
 	const row = errorRow(own?.code ?? null, status);
-	const uncertain = charging && status >= 500 && !own?.complete;
+	const uncertain = charging && !own?.listed && mayHavePassed(status);
+	const title = titled(row.title, own?.message);
 	return new GenerationError({
-		title: row.title,
+		title,
 		description: sentences(
-			own?.message && `The service says: ${own.message}`,
+			theService(own?.message, title),
 			own?.param && `Parameter: ${own.param}.`,
 			own === null &&
 				'The answer was not the service’s own, but that of something on the way to it.',
@@ -113,20 +118,29 @@ export function errorFromResponse(response: ServiceResponse, charging: boolean):
 	});
 }
 
-/** A 2xx answer that holds no generation. After a creating request nobody knows whether credits were charged. */
+/**
+ * A 2xx answer that does not hold what was asked for. After a creating request nobody knows whether credits were
+ * charged; a look at a generation will read better in a while.
+ */
 export function unreadableAnswer(response: ServiceResponse, charging: boolean): GenerationError {
 	return new GenerationError({
 		title: 'The answer of the service could not be read',
 		description:
-			'It was not of the form that the interface promises. Check the base address in the credential.',
+			'It was not of the form that the interface promises. Check the Base URL in the credential.',
 		code: 'unreadable_answer',
 		status: response.status,
 		charge: charging ? 'unknown' : 'none',
+		retry: 'backoff',
 	});
 }
 
+/** Whether something on the way that answers so may have let the request pass first: it lost sight of the service. */
+function mayHavePassed(status: number): boolean {
+	return status >= 500 || status === 408 || status === 499;
+}
+
 /** The service's own error body, or `null` where the body is something else (HTML, empty, foreign JSON). */
-function readErrorBody(body: unknown): ServiceErrorBody | null {
+function readErrorBody(body: unknown, status: number): ServiceErrorBody | null {
 	const error = body && typeof body === 'object' ? (body as { error?: unknown }).error : undefined;
 	if (!error || typeof error !== 'object') return null;
 	const { code, type, message, param } = error as Record<string, unknown>;
@@ -137,8 +151,42 @@ function readErrorBody(body: unknown): ServiceErrorBody | null {
 		code: (named as string | undefined) ?? null,
 		message: typeof message === 'string' ? message : null,
 		param: typeof param === 'string' ? param : null,
-		complete: typeof code === 'string' && typeof type === 'string',
+		listed: isListed(code, type, status),
 	};
+}
+
+/** Words of the service that are longer than this are no title. */
+const LONGEST_REASON = 120;
+
+/** A title with the reason in it, in the service's own words where they are short and say more than the title does. */
+export function titled(title: string, reason: string | null | undefined): string {
+	const words = news(title, reason).replace(/\.$/, '');
+	return words === '' || words.length > LONGEST_REASON ? title : `${title}: ${words}`;
+}
+
+/** What the service says, as a sentence; nothing where the title says it already. */
+export function theService(words: string | null | undefined, title: string): string | null {
+	const told = news(title, words);
+	return told === '' ? null : `The service says: ${told}`;
+}
+
+/** What a text says beyond the title: without the sentences at its beginning that say the same in similar words. */
+function news(title: string, text: string | null | undefined): string {
+	const written = (text ?? '').replace(/\s+/g, ' ').trim();
+	const known = tellingWords(title);
+	const sentencesOf = written.split(/(?<=[.!?]) /);
+	const first = sentencesOf.findIndex((sentence) => {
+		const telling = tellingWords(sentence);
+		return telling.length > 0 && telling.some((word) => !known.includes(word));
+	});
+	return first < 0 ? '' : sentencesOf.slice(first).join(' ');
+}
+
+/** The words that carry a text: where there are long ones and numbers, these. */
+function tellingWords(text: string): string[] {
+	const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+	const long = words.filter((word) => word.length > 4 || /\p{N}/u.test(word));
+	return long.length > 0 ? long : words;
 }
 
 /** Joins what there is to say, and leaves out what there is not. */

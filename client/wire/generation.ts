@@ -9,7 +9,7 @@ export type GenerationType = 'image' | 'video';
 export interface GenerationItem {
 	id: string;
 	/** `pending`, `processing`, `completed` or `failed`, as the service says. */
-	status: string;
+	status: string | null;
 	type: string | null;
 	model: string | null;
 	/** Unix seconds. */
@@ -28,6 +28,24 @@ export interface Generation {
 	item: GenerationItem;
 	/** The service's reason, `null` where there is none. */
 	failureReason: string | null;
+}
+
+/** A generation of which nothing but its id is known. */
+export function unseen(id: string): Generation {
+	return {
+		item: {
+			id,
+			status: null,
+			type: null,
+			model: null,
+			created: null,
+			url: null,
+			url_expires_at: null,
+			revised_prompt: null,
+			timed_out: false,
+		},
+		failureReason: null,
+	};
 }
 
 /** `completed` and `failed` are final: polling stops on them (spec 3). */

@@ -1,14 +1,9 @@
 import { withRetries, type RetryPorts } from './backoff';
 import type { Model, ModelFilter } from './catalogue';
 import { errorFromConnection } from './connection';
-import {
-	CancelledError,
-	errorFromResponse,
-	unreadableAnswer,
-	type GenerationError,
-} from './errors';
+import { CancelledError, errorFromResponse, unreadableAnswer } from './errors';
 import { readGeneration, type Generation, type GenerationType } from './generation';
-import type { SendRequest, ServiceRequest } from '../basics/ports';
+import type { SendRequest, ServiceRequest, ServiceResponse } from '../basics/ports';
 
 /** A creating request (spec 4.1, 4.2), checked and ready to be sent. */
 export interface CreateRequest {
@@ -21,36 +16,37 @@ export interface ServicePorts extends RetryPorts {
 }
 
 /**
- * The service's six endpoints (spec 4), typed, with the retry rules of spec 7. Every call throws `GenerationError`
- * where the service refuses or cannot be reached, and `CancelledError` once the signal has aborted.
+ * The service's six endpoints (spec 4), typed. Every call throws `GenerationError` where the service refuses or cannot
+ * be reached, and `CancelledError` once the signal has aborted. Those that only read try again by the rules of spec 7;
+ * a creating request and a look are single requests, whose callers know what may follow.
  */
 export class GenerationService {
+	private hasAnswered = false;
+
 	constructor(private readonly ports: ServicePorts) {}
 
+	/** Whether any answer has come yet: until then its address may be wrong. */
+	get answered(): boolean {
+		return this.hasAnswered;
+	}
+
 	/**
-	 * POST /v1/images/generations or /v1/videos/generations: charges credits. Tried again by itself only where it is
-	 * certain that nothing was charged; an error with `charge: 'unknown'` says that the answer was lost.
-	 *
-	 * @param signal ends the waiting between tries; one that is under way is let come to its answer
-	 * @param each is handed every single try, to send it when it may be; the pauses between them are outside of it
+	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'` says
+	 * that the answer was lost.
 	 */
-	async create(
-		{ type, body }: CreateRequest,
-		signal = this.ports.signal,
-		each: (send: () => Promise<Generation>) => Promise<Generation> = async (send) => await send(),
-	): Promise<Generation> {
-		const request = { method: 'POST', path: `/v1/${type}s/generations`, body } as const;
-		return await withRetries(
-			async () => await each(async () => await this.generation(request)),
-			(error) => error.retry === 'backoff' && error.charge === 'none',
-			{ ...this.ports, signal },
-		);
+	async create({ type, body }: CreateRequest): Promise<Generation> {
+		return await this.generation({ method: 'POST', path: `/v1/${type}s/generations`, body });
+	}
+
+	/** GET /v1/generations/{id}, once. @param signal gives up on it */
+	async look(id: string, signal: AbortSignal): Promise<Generation> {
+		const path = `/v1/generations/${encodeURIComponent(id)}`;
+		return await this.generation({ method: 'GET', path }, signal);
 	}
 
 	/** GET /v1/generations/{id}: the status, and a URL that is fresh. */
 	async status(id: string): Promise<Generation> {
-		const path = `/v1/generations/${encodeURIComponent(id)}`;
-		return await this.reading(async () => await this.generation({ method: 'GET', path }));
+		return await this.reading(async () => await this.look(id, this.ports.signal));
 	}
 
 	/** GET /v1/models. */
@@ -72,16 +68,16 @@ export class GenerationService {
 
 	private async record(request: ServiceRequest): Promise<Record<string, unknown>> {
 		return await this.reading(async () => {
-			const response = await this.answer(request);
+			const response = await this.answer(request, this.ports.signal);
 			if (!response.body || typeof response.body !== 'object') {
-				throw unreadableAnswer(response, false);
+				throw unreadableAnswer(response, false).with({ retry: 'never' });
 			}
 			return response.body as Record<string, unknown>;
 		});
 	}
 
-	private async generation(request: ServiceRequest): Promise<Generation> {
-		const response = await this.answer(request);
+	private async generation(request: ServiceRequest, signal?: AbortSignal): Promise<Generation> {
+		const response = await this.answer(request, signal);
 		const generation = readGeneration(response.body, this.ports.clock.now());
 		if (generation === null) throw unreadableAnswer(response, request.method === 'POST');
 		return generation;
@@ -89,23 +85,19 @@ export class GenerationService {
 
 	/** Reading changes nothing, so whatever passes by itself is tried again. */
 	private async reading<T>(run: () => Promise<T>): Promise<T> {
-		return await withRetries(
-			run,
-			(error: GenerationError) => error.retry === 'backoff',
-			this.ports,
-		);
+		return await withRetries(run, () => this.hasAnswered, this.ports);
 	}
 
-	private async answer(request: ServiceRequest) {
-		const { send, signal } = this.ports;
+	private async answer(request: ServiceRequest, signal?: AbortSignal): Promise<ServiceResponse> {
+		const { send, signal: stop } = this.ports;
 		const charging = request.method === 'POST';
-		if (signal.aborted) throw new CancelledError();
-		const response = await send(request).catch((failure: unknown) => {
-			if (signal.aborted && !charging) throw new CancelledError();
+		if (stop.aborted) throw new CancelledError();
+		const response = await send(request, signal).catch((failure: unknown) => {
+			if (stop.aborted && !charging) throw new CancelledError();
 			throw errorFromConnection(failure, charging);
 		});
-		if (response.status < 200 || response.status >= 300)
-			throw errorFromResponse(response, charging);
-		return response;
+		this.hasAnswered = true;
+		if (response.status >= 200 && response.status < 300) return response;
+		throw errorFromResponse(response, charging);
 	}
 }

@@ -5,17 +5,13 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { number, oneOf } from '../../client/input/checks';
 import { requireBalance } from '../../client/wire/credits';
 import type { GenerationService } from '../../client/wire/service';
-import { sharedDescription } from '../shared/description';
-import { optionsField } from '../shared/fields';
+import { asTool, sharedDescription } from '../shared/description';
 import { runLookups } from '../shared/lookup';
-import { given, optionsOf } from '../shared/parameters';
 import { creditsHint } from '../shared/report';
-
-const OPERATIONS = ['getBalance', 'getSummary'] as const;
-type Operation = (typeof OPERATIONS)[number];
+import { creditsFields } from './fields';
+import { readCreditsForm, type Operation } from './request';
 
 /** The service's own entry (spec 2.3, 2.4). */
 type Credits = Record<string, unknown>;
@@ -30,46 +26,13 @@ export class GenerationCredits implements INodeType {
 			dark: 'file:../../icons/generationCredits.dark.svg',
 		},
 		group: ['input'],
-		subtitle:
-			'={{$parameter["operation"] === "getSummary" ? "get the summary" : "get the balance"}}',
+		subtitle: '={{ $parameter["operation"] === "getSummary" ? "Get Summary" : "Get Balance" }}',
 		description: 'Read the credit balance, or what was spent in the last 30 days',
 		defaults: { name: 'Generation Credits' },
-		usableAsTool: true,
-		properties: [
-			{
-				displayName: 'Operation',
-				name: 'operation',
-				type: 'options',
-				noDataExpression: true,
-				options: [
-					{
-						name: 'Get Balance',
-						value: 'getBalance',
-						action: 'Get the balance',
-						description: 'Read the credits that are left',
-					},
-					{
-						name: 'Get Summary',
-						value: 'getSummary',
-						action: 'Get the summary',
-						description: 'Read what was spent in the last 30 days, by media type and model',
-					},
-				],
-				default: 'getBalance',
-			},
-			optionsField([
-				{
-					displayName: 'Minimum Balance',
-					name: 'minimumBalance',
-					type: 'number',
-					typeOptions: { minValue: 0 },
-					default: 0,
-					placeholder: 'e.g. 100',
-					description:
-						'Fail when fewer credits than this are left, so that a batch stops before it spends',
-				},
-			]),
-		],
+		usableAsTool: asTool(
+			'Read how many credits are left, or what was spent in the last 30 days. Charges nothing.',
+		),
+		properties: creditsFields,
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
@@ -89,13 +52,7 @@ async function readCredits(
 	itemIndex: number,
 	asked: Map<Operation, Promise<Credits>>,
 ): Promise<Credits> {
-	const { minimumBalance } = optionsOf(context, itemIndex);
-	const minimum = given(minimumBalance) ? number('Minimum Balance', minimumBalance) : null;
-	const operation = oneOf(
-		'Operation',
-		context.getNodeParameter('operation', itemIndex, 'getBalance'),
-		OPERATIONS,
-	);
+	const { operation, minimum } = readCreditsForm(context, itemIndex);
 	const answer =
 		asked.get(operation) ?? (operation === 'getSummary' ? service.summary() : service.balance());
 	asked.set(operation, answer);

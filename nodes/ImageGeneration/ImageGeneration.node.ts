@@ -5,7 +5,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { sharedDescription } from '../shared/description';
+import { asTool, modelSubtitle, sharedDescription } from '../shared/description';
 import { modelSearch } from '../shared/model-search';
 import { runStep } from '../shared/step';
 import { imageFields } from './fields';
@@ -21,11 +21,12 @@ export class ImageGeneration implements INodeType {
 			dark: 'file:../../icons/imageGeneration.dark.svg',
 		},
 		group: ['transform'],
-		subtitle: '={{$parameter["model"]?.value || "choose a model"}}',
-		description:
-			'Create an image from a text prompt, optionally with reference inputs. Each call is charged. Returns the ID, the status and the URL, and the picture itself as a file.',
+		subtitle: modelSubtitle,
+		description: 'Create images from a text prompt and reference inputs',
 		defaults: { name: 'Image Generation' },
-		usableAsTool: true,
+		usableAsTool: asTool(
+			'Create an image from a text prompt, optionally with reference inputs. Each call is charged. Returns the ID, the status and the URL of the image, which lives for one hour.',
+		),
 		properties: imageFields,
 	};
 

@@ -8,94 +8,28 @@ import {
 	optionsField,
 	promptField,
 } from '../shared/fields';
-import { IMAGE_TIMEOUT } from './request';
+import { referenceInputsField } from '../shared/reference-inputs';
 
-/** In the order in which one fills them in: which of them show depends on the source. */
-const inputFields: INodeProperties[] = [
-	{
-		displayName: 'Source',
-		name: 'source',
-		type: 'options',
-		options: [
-			{ name: 'Binary Field', value: 'binary', description: 'A file of the incoming item' },
-			{ name: 'Data URI', value: 'data', description: 'Base64 data written inline' },
-			{ name: 'URL', value: 'url', description: 'A file that the service fetches itself' },
-		],
-		default: 'url',
-	},
-	{
-		displayName: 'Type',
-		name: 'type',
-		type: 'options',
-		options: [
-			{ name: 'Audio', value: 'audio' },
-			{ name: 'Automatic', value: '', description: 'From the file; image for a URL' },
-			{ name: 'Image', value: 'image' },
-			{ name: 'Video', value: 'video' },
-		],
-		default: '',
-		description: 'What kind of file it is',
-	},
-	{
-		displayName: 'URL',
-		name: 'url',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. https://example.com/sketch.png',
-		description: 'Address of the file, over https',
-		displayOptions: { show: { source: ['url'] } },
-	},
-	{
-		displayName: 'Input Binary Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		default: 'data',
-		placeholder: 'e.g. data',
-		hint: 'The name of the input binary field that holds the file, of 4.5 MB at most',
-		displayOptions: { show: { source: ['binary'] } },
-	},
-	{
-		displayName: 'Data URI',
-		name: 'data',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. data:image/png;base64,iVBORw0…',
-		description: 'The file as a base64 data URI, of 4.5 MB decoded at most',
-		displayOptions: { show: { source: ['data'] } },
-	},
-];
-
-const referenceInputs: INodeProperties = {
-	displayName: 'Reference Inputs',
-	name: 'referenceInputs',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add Reference Input',
-	default: {},
-	description: 'Pictures, videos or sounds for the model to work from, where it supports them',
-	options: [
-		{
-			displayName: 'Input',
-			name: 'input',
-			values: inputFields,
-		},
-	],
-};
+/** Seconds. */
+export const IMAGE_TIMEOUT = 600;
 
 /** The form of the node, in the order of the contract. */
 export const imageFields: INodeProperties[] = [
-	modelField('searchImageModels'),
-	promptField,
+	modelField('searchImageModels', 'aurora-image-1'),
+	promptField(
+		'e.g. A lighthouse on a cliff at dusk, oil painting',
+		'What to make a picture of: subject, style, light and composition',
+	),
 	{
 		displayName: 'Size',
 		name: 'size',
 		type: 'string',
-		default: '1024x1024',
+		default: '',
 		placeholder: 'e.g. 1024x1024',
 		description:
-			'Width x height in pixels, such as 1024x1024. Which sizes there are varies by model.',
+			'Width and height in pixels with an x between them. If empty, the model decides. Which sizes there are varies by model. Aspect Ratio, among the options, overrides it.',
 	},
-	referenceInputs,
+	referenceInputsField,
 	...deliveryFields,
 	optionsField([
 		{
@@ -104,17 +38,19 @@ export const imageFields: INodeProperties[] = [
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. 16:9',
-			description: 'Width to height, with a colon between them; overrides the size',
+			description: 'Width to height, with a colon between them. Overrides Size.',
 		},
 		{
 			displayName: 'Edit Mode',
 			name: 'editMode',
 			type: 'string',
 			default: '',
-			description: 'Editing mode, for models that edit pictures',
+			placeholder: 'e.g. inpaint',
+			description: 'What kind of edit to make, for models that edit pictures',
 		},
 		inputImagesOption(
-			'Deprecated: use Reference Inputs. Reference pictures as https URLs with commas between them, or an array.',
+			'Input Image URLs (Deprecated)',
+			'Use Reference Inputs instead. Reference pictures as https URLs with commas between them, or an array.',
 		),
 		...creatingOptions(IMAGE_TIMEOUT),
 	]),

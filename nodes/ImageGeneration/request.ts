@@ -1,13 +1,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, integer, plainText, size } from '../../client/input/checks';
+import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/input/checks';
 import { creationPlan, modelAndPrompt } from '../shared/creation';
-import { filledIn, optionsOf } from '../shared/parameters';
+import { collection, readForm } from '../shared/form';
+import { filledIn } from '../shared/parameters';
 import { referenceInputs } from '../shared/reference-inputs';
 import type { Plan } from '../shared/step';
-
-/** Seconds. */
-export const IMAGE_TIMEOUT = 600;
+import { IMAGE_TIMEOUT, imageFields } from './fields';
 
 /**
  * Reads and checks one item's parameters (spec 4.1).
@@ -15,23 +14,24 @@ export const IMAGE_TIMEOUT = 600;
  * @throws InvalidInputError
  */
 export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
-	const options = optionsOf(context, itemIndex);
+	const form = readForm(context, itemIndex, imageFields);
+	const options = collection(form, 'options');
 	const parameters = filledIn({
 		aspect_ratio: [options.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
-		negative_prompt: [options.negativePrompt, (value) => plainText('Negative Prompt', value)],
+		negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 		seed: [options.seed, (value) => integer('Seed', value)],
 	});
 	const body = {
-		...modelAndPrompt(context, itemIndex),
+		...modelAndPrompt(form),
 		...filledIn({
-			size: [context.getNodeParameter('size', itemIndex, ''), (value) => size('Size', value)],
-			edit_mode: [options.editMode, (value) => plainText('Edit Mode', value)],
+			size: [form.size, (value) => size('Size', value)],
+			edit_mode: [options.editMode, (value) => requiredText('Edit Mode', value)],
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
 		}),
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};
-	const loadInputs = referenceInputs(context, itemIndex);
-	return creationPlan(context, itemIndex, options, IMAGE_TIMEOUT, async () => {
+	const loadInputs = referenceInputs(context, itemIndex, form);
+	return creationPlan(form, IMAGE_TIMEOUT, async () => {
 		const inputs = await loadInputs();
 		return { type: 'image', body: inputs.length > 0 ? { ...body, inputs } : body };
 	});

@@ -5,7 +5,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { sharedDescription } from '../shared/description';
+import { asTool, modelSubtitle, sharedDescription } from '../shared/description';
 import { modelSearch } from '../shared/model-search';
 import { runStep } from '../shared/step';
 import { videoFields } from './fields';
@@ -21,11 +21,12 @@ export class VideoGeneration implements INodeType {
 			dark: 'file:../../icons/videoGeneration.dark.svg',
 		},
 		group: ['transform'],
-		subtitle: '={{$parameter["model"]?.value || "choose a model"}}',
-		description:
-			'Create a short video from a text prompt or an input image. Each call is charged, and takes minutes. Returns the ID, the status and the URL, and the video itself as a file.',
+		subtitle: modelSubtitle,
+		description: 'Create short videos from a text prompt or an input image',
 		defaults: { name: 'Video Generation' },
-		usableAsTool: true,
+		usableAsTool: asTool(
+			'Create a short video from a text prompt or an input image. Each call is charged, and takes minutes. Returns the ID, the status and the URL of the video, which lives for one hour.',
+		),
 		properties: videoFields,
 	};
 

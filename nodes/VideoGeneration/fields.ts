@@ -9,37 +9,45 @@ import {
 	optionsField,
 	promptField,
 } from '../shared/fields';
-import { VIDEO_TIMEOUT } from './request';
+
+/** Seconds. */
+export const VIDEO_TIMEOUT = 1800;
+
+/** What leaves the choice to the model: the parameter is not sent, so that a model which does not know it can be used. */
+const modelDefault = { name: 'Model Default', value: '' };
 
 /** The form of the node, in the order of the contract. */
 export const videoFields: INodeProperties[] = [
-	modelField('searchVideoModels'),
-	promptField,
+	modelField('searchVideoModels', 'aurora-motion-1'),
+	promptField(
+		'e.g. Waves roll against a lighthouse at dusk, the camera rises slowly',
+		'What to make a video of: subject, style, light, and how things and the camera move',
+	),
 	{
 		displayName: 'Resolution',
 		name: 'resolution',
 		type: 'options',
-		options: RESOLUTIONS.map((value) => ({ name: value, value })),
-		default: '720p',
+		options: [modelDefault, ...RESOLUTIONS.map((value) => ({ name: value, value }))],
+		default: '',
 		description:
 			'Lines of the video: more are sharper, and may cost more. Which ones there are varies by model.',
 	},
 	{
-		displayName: 'Duration',
+		displayName: 'Duration (Seconds)',
 		name: 'duration',
 		type: 'number',
 		typeOptions: { minValue: 0, maxValue: 10, numberPrecision: 2 },
 		default: 4,
 		description:
-			'Length in seconds; longer videos may cost more. The maximum varies by model, between 4 and 10.',
+			'Longer videos may cost more. The maximum varies by model, between 4 and 10. If empty, the model decides.',
 	},
 	{
 		displayName: 'Frames per Second',
 		name: 'fps',
 		type: 'options',
-		options: FRAME_RATES.map((value) => ({ name: String(value), value })),
-		default: 24,
-		description: 'How smooth the motion is',
+		options: [modelDefault, ...FRAME_RATES.map((value) => ({ name: String(value), value }))],
+		default: '',
+		description: 'How smooth the motion is. Not every model lets it be chosen.',
 	},
 	{
 		displayName: 'Input Image URL',
@@ -52,6 +60,7 @@ export const videoFields: INodeProperties[] = [
 	...deliveryFields,
 	optionsField([
 		inputImagesOption(
+			'Input Image URLs',
 			'Reference pictures, where the model supports them: https URLs with commas between them, or an array',
 		),
 		...creatingOptions(VIDEO_TIMEOUT),

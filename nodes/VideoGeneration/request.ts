@@ -7,15 +7,14 @@ import {
 	FRAME_RATES,
 	integer,
 	oneOf,
-	plainText,
+	requiredText,
 	RESOLUTIONS,
 } from '../../client/input/checks';
 import { creationPlan, modelAndPrompt } from '../shared/creation';
-import { filledIn, optionsOf } from '../shared/parameters';
+import { collection, readForm } from '../shared/form';
+import { filledIn } from '../shared/parameters';
 import type { Plan } from '../shared/step';
-
-/** Seconds. */
-export const VIDEO_TIMEOUT = 1800;
+import { VIDEO_TIMEOUT, videoFields } from './fields';
 
 /**
  * Reads and checks one item's parameters (spec 4.2).
@@ -23,22 +22,19 @@ export const VIDEO_TIMEOUT = 1800;
  * @throws InvalidInputError
  */
 export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {
-	const options = optionsOf(context, itemIndex);
-	const parameter = (name: string) => context.getNodeParameter(name, itemIndex, '');
+	const form = readForm(context, itemIndex, videoFields);
+	const options = collection(form, 'options');
 	const body = {
-		...modelAndPrompt(context, itemIndex),
+		...modelAndPrompt(form),
 		...filledIn({
-			resolution: [parameter('resolution'), (value) => oneOf('Resolution', value, RESOLUTIONS)],
-			duration: [parameter('duration'), (value) => duration('Duration', value)],
-			fps: [parameter('fps'), (value) => oneOf('Frames per Second', value, FRAME_RATES)],
-			image_url: [parameter('imageUrl'), (value) => fetchableUrl('Input Image URL', value)],
-			negative_prompt: [options.negativePrompt, (value) => plainText('Negative Prompt', value)],
+			resolution: [form.resolution, (value) => oneOf('Resolution', value, RESOLUTIONS)],
+			duration: [form.duration, (value) => duration('Duration', value)],
+			fps: [form.fps, (value) => oneOf('Frames per Second', value, FRAME_RATES)],
+			image_url: [form.imageUrl, (value) => fetchableUrl('Input Image URL', value)],
+			negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 			seed: [options.seed, (value) => integer('Seed', value)],
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
 		}),
 	};
-	return creationPlan(context, itemIndex, options, VIDEO_TIMEOUT, async () => ({
-		type: 'video',
-		body,
-	}));
+	return creationPlan(form, VIDEO_TIMEOUT, async () => ({ type: 'video', body }));
 }

@@ -5,9 +5,10 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { sharedDescription } from '../shared/description';
+import { asTool, sharedDescription } from '../shared/description';
 import { runStep } from '../shared/step';
 import { waitFields } from './fields';
+import { isLook, look } from './look';
 import { planWait } from './request';
 import { suspensionOf } from './suspend';
 
@@ -22,15 +23,17 @@ export class WaitForCompletion implements INodeType {
 		},
 		group: ['transform'],
 		subtitle:
-			'={{ { poll: "until it is ready", suspend: "asleep until it is ready", check: "look once" }[$parameter["mode"]] }}',
-		description:
-			'Get a generation that was already created, by its ID: its status and, once it is ready, its output. Charges nothing.',
+			'={{ { poll: "Poll Until Ready", suspend: "Sleep Until Ready", check: "Check Once" }[$parameter["mode"]] }}',
+		description: 'Get generations that were already created, once they are ready',
 		defaults: { name: 'Wait for Completion' },
-		usableAsTool: true,
+		usableAsTool: asTool(
+			'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which lives for one hour. Charges nothing.',
+		),
 		properties: waitFields,
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		if (isLook(this)) return await look(this);
 		return await runStep(this, (itemIndex) => planWait(this, itemIndex), suspensionOf(this));
 	}
 }

@@ -1,7 +1,19 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { downloadFields, optionsField, runningOptions } from '../shared/fields';
-import { WAIT_TIMEOUT } from './request';
+
+/** Seconds. */
+export const WAIT_TIMEOUT = 1800;
+
+/** Said where somebody would wonder what runs beside the workflow. */
+const suspendNotice: INodeProperties = {
+	displayName:
+		'While this execution sleeps, a small workflow looks after its generations. It shows up as a second execution in the list and ends by itself. The first item decides for all items whether to suspend.',
+	name: 'suspendNotice',
+	type: 'notice',
+	default: '',
+	displayOptions: { show: { mode: ['suspend'] } },
+};
 
 /** The form of the node, in the order of the contract. */
 export const waitFields: INodeProperties[] = [
@@ -38,8 +50,10 @@ export const waitFields: INodeProperties[] = [
 			},
 		],
 		default: 'poll',
-		description: 'How to wait for the generation',
+		description:
+			'How to wait for the generation. Whether to suspend is decided by the first item, for all.',
 	},
+	suspendNotice,
 	...downloadFields({ mode: ['poll', 'suspend', 'check'] }),
 	{
 		displayName: 'Waiting Since',
@@ -48,27 +62,5 @@ export const waitFields: INodeProperties[] = [
 		default: '',
 		description: 'Set by a suspended wait for itself: when it began, in milliseconds since 1970',
 	},
-	optionsField([
-		{
-			displayName: 'Readiness',
-			name: 'readiness',
-			type: 'options',
-			options: [
-				{
-					name: 'Status',
-					value: 'status',
-					description: 'Ask the service for the status of the generation',
-				},
-				{
-					name: 'Output URL',
-					value: 'outputUrl',
-					description:
-						'Ask the output URL for its first byte, and the service only now and then; spares its interface',
-				},
-			],
-			default: 'status',
-			description: 'How to find out that the output is ready',
-		},
-		...runningOptions(WAIT_TIMEOUT),
-	]),
+	optionsField(runningOptions(WAIT_TIMEOUT)),
 ];

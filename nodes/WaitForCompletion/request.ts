@@ -1,35 +1,37 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { generationId, number, oneOf } from '../../client/input/checks';
-import { downloadTarget, given, optionsOf, runningOf, stepOptions } from '../shared/parameters';
+import { collection, readForm } from '../shared/form';
+import { downloadTarget, given, readinessOf, stepOptions, waitingOf } from '../shared/parameters';
+import type { CollectJob } from '../../client/jobs/job';
 import type { Plan } from '../shared/step';
+import { WAIT_TIMEOUT, waitFields } from './fields';
 
-/** Seconds. */
-export const WAIT_TIMEOUT = 1800;
+const MODES = ['poll', 'suspend', 'check'] as const;
+
+export interface WaitPlan extends Plan {
+	job: Omit<CollectJob, 'itemIndex'>;
+}
 
 /**
  * Reads and checks one item's parameters.
  *
  * @throws InvalidInputError
  */
-export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
-	const options = optionsOf(context, itemIndex);
-	const id = generationId('Generation ID', context.getNodeParameter('generationId', itemIndex, ''));
-	const mode = oneOf('Mode', context.getNodeParameter('mode', itemIndex, 'poll'), [
-		'poll',
-		'suspend',
-		'check',
-	] as const);
-	const since = context.getNodeParameter('waitingSince', itemIndex, '');
+export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPlan {
+	const form = readForm(context, itemIndex, waitFields);
+	const options = collection(form, 'options');
+	const since = form.waitingSince;
 	return {
 		job: {
-			id,
-			wait: mode !== 'check',
+			kind: 'collect',
+			id: generationId('Generation ID', form.generationId),
+			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
-			...runningOf(options, WAIT_TIMEOUT),
+			readiness: readinessOf(options),
+			...waitingOf(options, WAIT_TIMEOUT),
 		},
-		download: downloadTarget(context, itemIndex, options),
-		readiness: oneOf('Readiness', options.readiness ?? 'status', ['status', 'outputUrl'] as const),
+		download: downloadTarget(form, options),
 		step: stepOptions(options),
 	};
 }

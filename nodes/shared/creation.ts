@@ -1,24 +1,24 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { requiredText } from '../../client/input/checks';
 import type { CreateRequest } from '../../client/wire/service';
+import { collection, type Form } from './form';
 import {
 	downloadTarget,
-	modelId,
-	runningOf,
+	onUncertainChargeOf,
+	readinessOf,
 	stepOptions,
+	textIfGiven,
+	waitingOf,
 	yesOrNo,
-	type Options,
 } from './parameters';
 import type { Plan } from './step';
 
 /** What the nodes that create have in common. All throw `InvalidInputError`. */
 
 /** What every creating request has to have. */
-export function modelAndPrompt(context: IExecuteFunctions, itemIndex: number) {
+export function modelAndPrompt(form: Form) {
 	return {
-		model: modelId(context, 'model', itemIndex),
-		prompt: requiredText('Prompt', context.getNodeParameter('prompt', itemIndex, '')),
+		model: requiredText('Model', form.model),
+		prompt: requiredText('Prompt', form.prompt),
 	};
 }
 
@@ -28,16 +28,23 @@ export function modelAndPrompt(context: IExecuteFunctions, itemIndex: number) {
  * @param request builds it when its turn has come
  */
 export function creationPlan(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	options: Options,
+	form: Form,
 	defaultTimeout: number,
 	request: () => Promise<CreateRequest>,
 ): Plan {
-	const wait = yesOrNo(context, 'waitForCompletion', 'Wait for Completion', itemIndex);
+	const options = collection(form, 'options');
+	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
 	return {
-		job: { request, wait, ...runningOf(options, defaultTimeout) },
-		download: wait ? downloadTarget(context, itemIndex, options) : null,
+		job: {
+			kind: 'create',
+			request,
+			idempotencyKey: textIfGiven('Idempotency Key', options.idempotencyKey),
+			wait,
+			readiness: readinessOf(options),
+			onUncertainCharge: onUncertainChargeOf(options),
+			...waitingOf(options, defaultTimeout),
+		},
+		download: wait ? downloadTarget(form, options) : null,
 		step: stepOptions(options),
 	};
 }

@@ -1,4 +1,8 @@
-import { NodeConnectionTypes, type INodeTypeDescription } from 'n8n-workflow';
+import {
+	NodeConnectionTypes,
+	type INodeTypeDescription,
+	type UsableAsToolDescription,
+} from 'n8n-workflow';
 
 import { CREDENTIAL } from './transport';
 
@@ -9,3 +13,16 @@ export const sharedDescription = {
 	outputs: [NodeConnectionTypes.Main],
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
+
+/** Under a node's name: the chosen model. In a subtitle n8n has already unwrapped the picker. */
+export const modelSubtitle = '={{ $parameter["model"] || "Choose a Model" }}';
+
+/**
+ * Marks a node as usable by AI agents. The panel's description is short; an agent has to be told what a call costs and
+ * hands on: never a file.
+ *
+ * @param description for the agent
+ */
+export function asTool(description: string): UsableAsToolDescription {
+	return { replacements: { description } };
+}

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { LedgerEntry } from '../../client/paying/ledger';
+import type { Entry } from '../../client/paying/book';
 import { Ledger } from '../../client/paying/ledger';
 
 /** What a step needs to know of the execution it runs in. */
@@ -27,10 +27,18 @@ export function hasErrorOutput(context: IExecuteFunctions): boolean {
 	return context.getNode().onError === 'continueErrorOutput';
 }
 
+/**
+ * Whether the node runs within a suspended wait. Its error is that of the step which sleeps, and n8n hands it out
+ * again at every retry of that step without running it.
+ */
+export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter'>): boolean {
+	return Number(context.getNodeParameter('waitingSince', 0, '')) > 0;
+}
+
 /** The ledger of this execution and node: n8n keeps the node's context with the execution. */
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const kept = context.getContext('node') as IDataObject & {
-		generations?: Record<string, LedgerEntry>;
+		generations?: Record<string, Entry>;
 	};
 	kept.generations ??= {};
 	return new Ledger(kept.generations, runIndex(context));

@@ -5,6 +5,7 @@ import type { INodeProperties } from 'n8n-workflow';
 /** The model picker: a searchable list from the live catalogue, or an id. */
 export function modelField(
 	listSearch: 'searchImageModels' | 'searchVideoModels' | 'searchModels',
+	example: string,
 ): INodeProperties {
 	return {
 		displayName: 'Model',
@@ -25,23 +26,24 @@ export function modelField(
 				displayName: 'By ID',
 				name: 'id',
 				type: 'string',
-				placeholder: 'e.g. aurora-image-1',
+				placeholder: `e.g. ${example}`,
 			},
 		],
 	};
 }
 
-export const promptField: INodeProperties = {
-	displayName: 'Prompt',
-	name: 'prompt',
-	type: 'string',
-	typeOptions: { rows: 4 },
-	default: '',
-	required: true,
-	placeholder: 'e.g. A lighthouse on a cliff at dusk, oil painting',
-	description:
-		'What to generate: subject, style, light and composition; for a video also the movement',
-};
+export function promptField(placeholder: string, description: string): INodeProperties {
+	return {
+		displayName: 'Prompt',
+		name: 'prompt',
+		type: 'string',
+		typeOptions: { rows: 4 },
+		default: '',
+		required: true,
+		placeholder,
+		description,
+	};
+}
 
 const waitField: INodeProperties = {
 	displayName: 'Wait for Completion',
@@ -55,12 +57,15 @@ const waitField: INodeProperties = {
 /** Said where somebody may expect a file and there will be none. */
 const notWaitingNotice: INodeProperties = {
 	displayName:
-		'The generation is handed on while it is still running, so there is no file yet. It is charged all the same: fetch its output later with <b>Wait for Completion</b>.',
+		'The generation is handed on while it is still running, so there is no file yet. It is charged all the same: fetch its output later with Wait for Completion.',
 	name: 'notWaitingNotice',
 	type: 'notice',
 	default: '',
 	displayOptions: { show: { waitForCompletion: [false] } },
 };
+
+/** Hides what has no effect in a tool of an AI agent, which hands on JSON only. */
+const notAsTool = { '@tool': [true] };
 
 /** `downloadOutput` and `binaryPropertyName`. @param show when they are shown */
 export function downloadFields(show: Record<string, Array<string | boolean>>): INodeProperties[] {
@@ -71,8 +76,8 @@ export function downloadFields(show: Record<string, Array<string | boolean>>): I
 			type: 'boolean',
 			default: true,
 			description:
-				'Whether to fetch the picture or video itself. If off, and always as a tool of an AI agent, only its URL is handed on, which lives for one hour.',
-			displayOptions: { show },
+				'Whether to fetch the picture or video itself. If off, only its URL is handed on, which lives for one hour.',
+			displayOptions: { show, hide: notAsTool },
 		},
 		{
 			displayName: 'Put Output in Field',
@@ -82,7 +87,7 @@ export function downloadFields(show: Record<string, Array<string | boolean>>): I
 			required: true,
 			placeholder: 'e.g. data',
 			hint: 'The name of the output binary field to put the file in',
-			displayOptions: { show: { ...show, downloadOutput: [true] } },
+			displayOptions: { show: { ...show, downloadOutput: [true] }, hide: notAsTool },
 		},
 	];
 }
@@ -112,9 +117,9 @@ const seedOption: INodeProperties = {
 		'A whole number: the same seed gives the same output again, where the model supports it',
 };
 
-export function inputImagesOption(description: string): INodeProperties {
+export function inputImagesOption(displayName: string, description: string): INodeProperties {
 	return {
-		displayName: 'Input Image URLs',
+		displayName,
 		name: 'inputImages',
 		type: 'string',
 		default: '',
@@ -122,6 +127,16 @@ export function inputImagesOption(description: string): INodeProperties {
 		description,
 	};
 }
+
+const idempotencyKeyOption: INodeProperties = {
+	displayName: 'Idempotency Key',
+	name: 'idempotencyKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.sku }}',
+	description:
+		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, in any later retry or execution too',
+};
 
 const uncertainChargeOption: INodeProperties = {
 	displayName: 'On Uncertain Charge',
@@ -155,6 +170,7 @@ export function runningOptions(timeout: number): INodeProperties[] {
 			placeholder: 'e.g. lighthouse',
 			description:
 				'Name of the downloaded file; its extension is made to match. Made from the model and the ID if empty.',
+			displayOptions: { hide: notAsTool },
 		},
 		{
 			displayName: 'Max Concurrent',
@@ -185,28 +201,60 @@ export function runningOptions(timeout: number): INodeProperties[] {
 			description: 'What to do when a generation is not ready in time',
 		},
 		{
-			displayName: 'Poll Interval',
+			displayName: 'Poll Interval (Seconds)',
 			name: 'pollInterval',
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			default: 3,
 			description:
-				'Seconds between two looks at a generation, on average. Read from the first item.',
+				'The status of a generation is never asked for more often. At least 1. Read from the first item.',
 		},
 		{
-			displayName: 'Timeout',
+			displayName: 'Readiness',
+			name: 'readiness',
+			type: 'options',
+			options: [
+				{
+					name: 'Automatic',
+					value: 'auto',
+					description:
+						'The status at the poll interval and, in between, the first byte of the output URL',
+				},
+				{
+					name: 'Output URL',
+					value: 'outputUrl',
+					description:
+						'The first byte of the output URL, and the status only now and then; spares the service',
+				},
+				{
+					name: 'Status',
+					value: 'status',
+					description: 'The status alone, for a storage that cannot be asked for a first byte',
+				},
+			],
+			default: 'auto',
+			description: 'How to find out that the output is ready',
+		},
+		{
+			displayName: 'Timeout (Seconds)',
 			name: 'timeout',
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			default: timeout,
-			description: 'How many seconds to wait for one generation',
+			description: 'How long to wait for one generation, and how long for a free slot before it',
 		},
 	];
 }
 
 /** The options of every node that creates. @param timeout default in seconds */
 export function creatingOptions(timeout: number): INodeProperties[] {
-	return [negativePromptOption, seedOption, uncertainChargeOption, ...runningOptions(timeout)];
+	return [
+		idempotencyKeyOption,
+		negativePromptOption,
+		seedOption,
+		uncertainChargeOption,
+		...runningOptions(timeout),
+	];
 }
 
 /** The collection `options`, listed by display name, wherever they come from. */

@@ -1,15 +1,22 @@
 import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
 
-import { sentences, type GenerationError } from '../../client/wire/errors';
+import { failureCause } from '../../client/wire/error-table';
+import { sentences, type GenerationError, type KnownGeneration } from '../../client/wire/errors';
 import type { Ledger } from '../../client/paying/ledger';
 import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
-import { runsAsTool } from './execution';
+import { isWithinSleep, runsAsTool } from './execution';
+import { asHtml, counted, explained, withoutTags } from './wording';
+
+/** What a retry does with what is paid for: n8n keeps it with the execution. */
+const TAKEN_UP =
+	'Retry On Fail of this node, and Retry on this execution, take up what is paid for without paying again, unless parameters are changed. Retry each execution once, and always the latest: a new one, or an earlier one that is retried again, pays anew, unless the items have an Idempotency Key';
 
 /**
- * The one error of a step that stops: the failed item, the cause, and every generation that is paid for.
+ * The one error of a step that stops: the failed item, the cause, what became of the others, and at its end every
+ * generation that is paid for.
  *
  * @param failed index of the item whose error it is
- * @param outcomes of all items, in their order
+ * @param outcomes of all items, in their order; none where nothing was begun
  * @param ledger of what earlier tries have paid for
  */
 export function stepError(
@@ -19,18 +26,20 @@ export function stepError(
 	outcomes: Array<Outcome<unknown>>,
 	ledger?: Ledger,
 ): NodeApiError {
-	const others = Math.max(0, outcomes.filter(({ kind }) => kind === 'error').length - 1);
 	const seen = paidGenerations(outcomes);
-	const earlier = ledger?.paid().filter(({ id }) => !seen.some((known) => known.id === id)) ?? [];
-	const paid = [...seen, ...earlier];
+	const recorded = ledger?.paid() ?? [];
+	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
 	const description = sentences(
-		error.description,
-		others > 0 && `${others} more ${others === 1 ? 'item' : 'items'} failed`,
-		paid.length > 0 &&
-			`Already paid for: ${paid.map(({ id, status }) => (status ? `${id} (${status})` : id)).join(', ')}. Retry On Fail, and Retry in the list of executions, take these up without paying again, unless parameters are changed; a new execution would pay anew`,
+		explained(error),
+		othersOf(outcomes, failed),
+		paid.some(({ id }) => id !== error.generation?.id) &&
+			`${counted(paid.length, 'generation is', 'generations are')} already paid for`,
+		(recorded.length > 0 || isWithinSleep(context)) && howToGoOn(context),
 		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
-		`Code: ${error.code}${error.status === null ? '' : `, HTTP ${error.status}`}`,
+		codeOf(error),
+		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
+		paid.length > 0 && `Paid for: ${paid.map(named).join(', ')}`,
 	);
 	return nodeError(context, error, failed, description, {
 		code: error.code,
@@ -38,23 +47,72 @@ export function stepError(
 	});
 }
 
+/** How to come by what a step that stops has paid for. */
+function howToGoOn(context: IExecuteFunctions): string {
+	return isWithinSleep(context)
+		? 'Wait for it again by its ID in a new execution, which pays nothing. Retry in the list of executions would only show this error again, without looking'
+		: TAKEN_UP;
+}
+
 /** An error as n8n shows it: title, description, HTTP status, code and item. Never with the request, which holds the key. */
 export function nodeError(
 	context: Pick<IExecuteFunctions, 'getNode'>,
 	error: GenerationError,
 	itemIndex: number,
-	description = sentences(error.description, `Code: ${error.code}`),
+	description = sentences(
+		explained(error),
+		codeOf(error),
+		error.generation && `Generation: ${named(error.generation)}`,
+	),
 	details: Record<string, unknown> = { code: error.code },
 ): NodeApiError {
-	const response: JsonObject = { message: error.message };
+	const cause = failureCause(error.code, error.status);
+	// What n8n lists among the details as the full message.
+	const response: JsonObject = error.said === null ? {} : { message: error.said };
 	const shown = new NodeApiError(context.getNode(), response, {
 		message: error.message,
-		description,
+		description: asHtml(description),
 		httpCode: error.status === null ? undefined : String(error.status),
 		itemIndex,
+		// Releases of n8n that do not know it leave it out.
+		...(cause && { failure: { cause } }),
 	});
 	// n8n replaces messages in which it finds the name of a system error, and tells agents the message only.
-	shown.message = runsAsTool(context) ? sentences(error.message, description) : error.message;
+	shown.message = runsAsTool(context)
+		? sentences(error.message, description)
+		: withoutTags(error.message);
+	shown.stack = withMessage(shown);
 	Object.assign(shown.context, details);
 	return shown;
+}
+
+/** n8n logs the stack, which was written before there was a message. */
+function withMessage({ name, message, stack = '' }: Error): string {
+	const frames = stack.indexOf('\n    at ');
+	return `${name}: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
+}
+
+/** What became of the other items of a step that has more than one. */
+function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | null {
+	const others = outcomes.filter((_, itemIndex) => itemIndex !== failed);
+	const unsent = others.filter(wasNotSent).length;
+	const failures = others.filter((other) => other.kind === 'error' && !other.error.unsent).length;
+	const parts = [
+		failures > 0 && `${counted(failures, 'more item', 'more items')} failed`,
+		unsent > 0 && `${counted(unsent, 'item was', 'items were')} not sent`,
+	].filter(Boolean);
+	return parts.length > 0 ? parts.join(', and ') : null;
+}
+
+function wasNotSent(outcome: Outcome<unknown>): boolean {
+	if (outcome.kind === 'stopped') return outcome.generation === null;
+	return outcome.kind === 'error' && outcome.error.unsent;
+}
+
+function codeOf({ code, status }: GenerationError): string {
+	return `Code: ${code}${status === null ? '' : `, HTTP ${status}`}`;
+}
+
+function named({ id, status }: KnownGeneration): string {
+	return status ? `${id} (${status})` : id;
 }

@@ -1,15 +1,16 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { integer, oneOf, positive, requiredText } from '../../client/input/checks';
-import type { Job } from '../../client/jobs/job';
+import type { CreateJob, Job, Readiness } from '../../client/jobs/job';
+import type { Form } from './form';
 
-/** Reads parameters that several nodes have, checked. All throw `InvalidInputError`. */
+/** Checks what several nodes have in their forms. All throw `InvalidInputError`. */
 
 /** An item's `options` collection. */
 export type Options = Record<string, unknown>;
 
-/** How one item is to be run. */
-export type Running = Pick<Job, 'timeoutMs' | 'onTimeout' | 'onUncertainCharge'>;
+/** How long one item is to be waited for. */
+export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout'>;
 
 /** Where the output of an item goes; `null` where it is not downloaded. */
 export interface DownloadTarget {
@@ -18,6 +19,7 @@ export interface DownloadTarget {
 	fileName: string | null;
 }
 
+/** An item's options as they are, unchecked. */
 export function optionsOf(context: IExecuteFunctions, itemIndex: number): Options {
 	return context.getNodeParameter('options', itemIndex, {}) as Options;
 }
@@ -28,10 +30,13 @@ const OF_RUNNING = new Set([
 	'downloadOutput',
 	'binaryPropertyName',
 	'fileName',
+	// Who adds a key before a retry must not pay again for what the execution already has.
+	'idempotencyKey',
 	'maxConcurrent',
 	'onTimeout',
 	'onUncertainCharge',
 	'pollInterval',
+	'readiness',
 	'timeout',
 ]);
 
@@ -48,22 +53,20 @@ export function recipeOf(context: IExecuteFunctions, itemIndex: number): string 
 	return JSON.stringify([type, asking(others), chosen, context.getInputData()[itemIndex].json]);
 }
 
-export function modelId(context: IExecuteFunctions, name: string, itemIndex: number): string {
-	return requiredText(
-		'Model',
-		context.getNodeParameter(name, itemIndex, '', { extractValue: true }),
-	);
-}
-
-export function runningOf(options: Options, defaultTimeout: number): Running {
+export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	return {
 		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
 		onTimeout: oneOf('On Timeout', options.onTimeout ?? 'error', ['error', 'continue'] as const),
-		onUncertainCharge: oneOf('On Uncertain Charge', options.onUncertainCharge ?? 'error', [
-			'error',
-			'resubmit',
-		] as const),
 	};
+}
+
+export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
+	const chosen = options.onUncertainCharge ?? 'error';
+	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
+}
+
+export function readinessOf(options: Options): Readiness {
+	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
 }
 
 /** What holds for a whole step. */
@@ -76,42 +79,46 @@ export function stepOptions(options: Options): StepOptions {
 	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
 	return {
 		maxConcurrent: positive('Max Concurrent', maxConcurrent, 1),
-		pollIntervalMs: 1000 * positive('Poll Interval', options.pollInterval ?? 3),
+		// An expression knows nothing of the bound in the form.
+		pollIntervalMs: 1000 * positive('Poll Interval', options.pollInterval ?? 3, 1),
 	};
 }
 
-export function downloadTarget(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	options: Options,
-): DownloadTarget | null {
-	if (!yesOrNo(context, 'downloadOutput', 'Download Output', itemIndex)) return null;
-	const property = context.getNodeParameter('binaryPropertyName', itemIndex, 'data');
+/** @param options those of `form` */
+export function downloadTarget(form: Form, options: Options): DownloadTarget | null {
+	if (!yesOrNo('Download Output', form.downloadOutput)) return null;
 	return {
-		propertyName: requiredText('Put Output in Field', property),
-		fileName: given(options.fileName) ? String(options.fileName) : null,
+		propertyName: requiredText('Put Output in Field', form.binaryPropertyName),
+		fileName: textIfGiven('File Name', options.fileName),
 	};
 }
 
-/** A switch that is on by default. An expression may give its value as a text. */
-export function yesOrNo(
-	context: IExecuteFunctions,
-	name: string,
-	field: string,
-	itemIndex: number,
-): boolean {
-	return oneOf(field, context.getNodeParameter(name, itemIndex, true), [true, false]);
+/** A switch that is on unless it is said otherwise. An expression may give its value as a text. */
+export function yesOrNo(field: string, value: unknown): boolean {
+	return oneOf(field, value ?? true, [true, false]);
 }
 
-/** Whether an optional parameter was filled in: one left empty is not sent. */
+export function textIfGiven(field: string, value: unknown): string | null {
+	return given(value) ? requiredText(field, value) : null;
+}
+
+/** Whether an optional field was filled in: one left empty is not sent. */
 export function given(value: unknown): boolean {
-	return value !== undefined && value !== null && String(value).trim() !== '';
+	return value !== undefined && value !== null;
 }
 
-/** The entries that were filled in, each checked and under its wire name. */
+/** The fields that were filled in, each checked and under its wire name. */
 export function filledIn(
 	entries: Record<string, [value: unknown, check: (value: unknown) => unknown]>,
 ): Record<string, unknown> {
-	const filled = Object.entries(entries).filter(([, [value]]) => given(value));
-	return Object.fromEntries(filled.map(([name, [value, check]]) => [name, check(value)]));
+	return Object.fromEntries(
+		Object.entries(entries)
+			.filter(([, [value]]) => given(value))
+			.map(([name, [value, check]]) => [name, check(value)])
+			.filter(([, checked]) => !isEmptyList(checked)),
+	);
+}
+
+function isEmptyList(value: unknown): boolean {
+	return Array.isArray(value) && value.length === 0;
 }

@@ -1,4 +1,4 @@
-import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import {
 	dataUri,
@@ -9,15 +9,81 @@ import {
 	requiredText,
 } from '../../client/input/checks';
 import { InvalidInputError } from '../../client/wire/errors';
+import { collection, isFile, readForm, type Form } from './form';
 
-/** One entry of the `referenceInputs` parameter. */
-interface InputParameter {
-	source?: string;
-	type?: string;
-	url?: string;
-	binaryPropertyName?: string;
-	data?: string;
-}
+/** In the order in which one fills them in. */
+const inputFields: INodeProperties[] = [
+	{
+		displayName: 'Source',
+		name: 'source',
+		type: 'options',
+		options: [
+			{ name: 'Binary Field', value: 'binary', description: 'A file of the incoming item' },
+			{ name: 'Data URI', value: 'data', description: 'Base64 data written inline' },
+			{ name: 'URL', value: 'url', description: 'A file that the service fetches itself' },
+		],
+		default: 'url',
+	},
+	{
+		displayName: 'Type',
+		name: 'type',
+		type: 'options',
+		options: [
+			{ name: 'Audio', value: 'audio' },
+			{ name: 'Automatic', value: '', description: 'From the file; image for a URL' },
+			{ name: 'Image', value: 'image' },
+			{ name: 'Video', value: 'video' },
+		],
+		default: '',
+		description: 'What kind of file it is',
+	},
+	{
+		displayName: 'URL',
+		name: 'url',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. https://example.com/sketch.png',
+		description: 'Address of the file, over https',
+		displayOptions: { show: { source: ['url'] } },
+	},
+	{
+		displayName: 'Input Binary Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		typeOptions: { binaryDataProperty: true },
+		default: 'data',
+		placeholder: 'e.g. data',
+		hint: 'The name of the input binary field that holds the file, of 4.5 MB at most',
+		displayOptions: { show: { source: ['binary'] } },
+	},
+	{
+		displayName: 'Data URI',
+		name: 'data',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. data:image/png;base64,iVBORw0…',
+		description: 'The file as a base64 data URI, of 4.5 MB decoded at most',
+		displayOptions: { show: { source: ['data'] } },
+	},
+];
+
+/** Pictures, videos and sounds that a model works from. Which of the fields show depends on the source. */
+export const referenceInputsField: INodeProperties = {
+	displayName: 'Reference Inputs',
+	name: 'referenceInputs',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add Reference Input',
+	default: {},
+	description: 'Pictures, videos or sounds for the model to work from, where it supports them',
+	options: [
+		{
+			displayName: 'Reference Input',
+			name: 'input',
+			values: inputFields,
+		},
+	],
+};
 
 /** A reference input as the service takes it (spec 4.1, `inputs`). */
 export interface WireInput {
@@ -30,16 +96,19 @@ export interface WireInput {
 export type LoadInputs = () => Promise<WireInput[]>;
 
 /**
- * Checks the reference inputs of an item before anything is sent, without reading files whose size is known.
+ * Checks the reference inputs of an item before anything is sent, without reading files whose size is known, and
+ * without keeping what is written inline.
  *
+ * @param form what the item's form came to
  * @throws InvalidInputError
  */
-export function referenceInputs(context: IExecuteFunctions, itemIndex: number): LoadInputs {
-	const { input = [] } = context.getNodeParameter('referenceInputs', itemIndex, {}) as {
-		input?: InputParameter[];
-	};
-	const loaders = input.map((entry, index) =>
-		checkedInput(context, itemIndex, entry, `Reference Input ${index + 1}`),
+export function referenceInputs(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	form: Form,
+): LoadInputs {
+	const loaders = entriesOf(form).map((entry, index) =>
+		checkedInput(context, itemIndex, entry, index),
 	);
 	return async () => {
 		const inputs: WireInput[] = [];
@@ -49,24 +118,25 @@ export function referenceInputs(context: IExecuteFunctions, itemIndex: number): 
 	};
 }
 
+function entriesOf(form: Form): Form[] {
+	return (collection(form, 'referenceInputs').input ?? []) as Form[];
+}
+
 function checkedInput(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	{ source, type, url, binaryPropertyName, data }: InputParameter,
-	field: string,
+	{ source, type, url, binaryPropertyName, data }: Form,
+	index: number,
 ): () => Promise<WireInput> {
-	switch (source || 'url') {
+	const field = `Reference Input ${index + 1}`;
+	switch (oneOf(`${field}: Source`, source ?? 'url', ['url', 'binary', 'data'] as const)) {
 		case 'binary':
 			return binaryInput(context, itemIndex, binaryPropertyName, type, field);
-		case 'data': {
-			const value = dataUri(`${field}: Data`, data);
-			const stated = value.slice('data:'.length, value.indexOf('/'));
-			const input: WireInput = { type: inputType(field, type || stated), source: 'data', value };
-			return async () => input;
-		}
+		case 'data':
+			return inlineInput(context, itemIndex, index, data, type, field);
 		default: {
 			const input: WireInput = {
-				type: inputType(field, type || 'image'),
+				type: inputType(field, type ?? 'image'),
 				source: 'url',
 				value: fetchableUrl(`${field}: URL`, url),
 			};
@@ -75,30 +145,60 @@ function checkedInput(
 	}
 }
 
+/** Read again when it is the item's turn: of a batch with pictures written inline, each plan would hold megabytes. */
+function inlineInput(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	index: number,
+	data: unknown,
+	type: unknown,
+	field: string,
+): () => Promise<WireInput> {
+	const label = `${field}: Data`;
+	const stated = /^data:(.*?)\//.exec(dataUri(label, data).slice(0, 100))?.[1];
+	const kind = inputType(field, type ?? stated);
+	return async () => {
+		const entries = entriesOf(readForm(context, itemIndex, [referenceInputsField]));
+		return { type: kind, source: 'data', value: dataUri(label, entries[index]?.data) };
+	};
+}
+
 function binaryInput(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	binaryPropertyName: string | undefined,
-	type: string | undefined,
+	file: unknown,
+	type: unknown,
 	field: string,
 ): () => Promise<WireInput> {
-	const property = requiredText(`${field}: Input Binary Field`, binaryPropertyName);
-	const binary = context.getInputData()[itemIndex].binary?.[property];
-	if (!binary) {
-		throw new InvalidInputError(
-			`${field}: the item has no binary field "${property}"`,
-			'Check the name of the field, and that the step before hands on its file.',
-		);
-	}
+	const { place, binary } = isFile(file)
+		? { place: file, binary: file }
+		: namedFile(context, itemIndex, requiredText(`${field}: Input Binary Field`, file), field);
 	const size = knownSize(binary);
 	if (size !== undefined) inlineSize(field, size);
-	const inputKind = inputType(field, type || binary.mimeType.split('/')[0]);
+	const kind = inputType(field, type ?? binary.mimeType.split('/')[0]);
 	return async () => {
-		const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, property);
+		const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, place);
 		inlineSize(field, bytes.length);
 		const value = `data:${binary.mimeType};base64,${bytes.toString('base64')}`;
-		return { type: inputKind, source: 'data', value };
+		return { type: kind, source: 'data', value };
 	};
+}
+
+/** A workflow may keep its files within the JSON, under this name: n8n then takes a path into that for a field's name. */
+const WITHIN_JSON = '_files';
+
+function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, field: string) {
+	for (const place of [name, `${WITHIN_JSON}.${name}`]) {
+		try {
+			return { place, binary: context.helpers.assertBinaryData(itemIndex, place) };
+		} catch {
+			// Not there.
+		}
+	}
+	throw new InvalidInputError(
+		`${field}: the item has no binary field "${name}"`,
+		'Check the name of the field, and that the step before hands on its file.',
+	);
 }
 
 /** A file's size without reading it: as stated with it, or measured where the item itself holds the file. */
@@ -106,6 +206,6 @@ function knownSize({ bytes, id, data }: IBinaryData): number | undefined {
 	return bytes ?? (id ? undefined : Buffer.byteLength(data, 'base64'));
 }
 
-function inputType(field: string, type: string): string {
+function inputType(field: string, type: unknown): string {
 	return oneOf(`${field}: Type`, type, INPUT_TYPES);
 }

@@ -1,14 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { sentences, type GenerationError } from '../../client/wire/errors';
 import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
 import type { PipelineStats } from '../../client/pipeline';
+import { asHtml, counted } from './wording';
 
 /** What a step says beside its output. */
-
-export interface StepStats extends PipelineStats {
-	/** Requests sent again after an error that passed. */
-	retries: number;
-}
 
 /**
  * After a stop n8n may drop what the step returns, so what was paid for goes into the log.
@@ -18,33 +15,99 @@ export function reportStop(context: IExecuteFunctions, outcomes: Array<Outcome<u
 	const open = uncertainItems(outcomes);
 	if (paid.length === 0 && open.length === 0) return;
 	context.logger.warn(
-		`Stopped while "${context.getNode().name}" was running. Generations already paid for go on at the service; Wait for Completion fetches them without paying: ${paid.join(', ') || 'none'}.${
-			open.length > 0
-				? ` It is not known whether these items were charged: ${open.join(', ')}.`
-				: ''
-		}`,
+		sentences(
+			`Stopped while "${context.getNode().name}" was running`,
+			paid.length > 0 &&
+				`${counted(paid.length, 'generation is', 'generations are')} already paid for and ${paid.length === 1 ? 'goes' : 'go'} on at the service; Wait for Completion fetches what becomes of ${paid.length === 1 ? 'it' : 'them'} without paying: ${paid.join(', ')}`,
+			open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
+		),
 		{ generations: paid },
 	);
 }
 
-/** One hint in the output panel after a run that was not plain sailing. */
+/**
+ * One hint in the output panel after a run that was not plain sailing: what is there, what is not, and why.
+ *
+ * @param outcomes of all items, in their order
+ */
 export function summaryHint(
 	context: IExecuteFunctions,
-	{ made, takenUp, failed, slotWaitMs, slotRefusal, retries }: StepStats,
+	stats: PipelineStats,
+	outcomes: Array<Outcome<unknown>>,
 ): void {
+	const missing = missingFrom(outcomes);
+	const course = courseOf(stats);
+	if (missing.length + course.length === 0) return;
+	const ready = outcomes.filter(isThere).length;
+	hint(context, sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...course));
+}
+
+/** Whether an outcome is what the item had asked for. */
+function isThere(outcome: Outcome<unknown>): boolean {
+	return outcome.kind === 'done' && !outcome.generation.timed_out;
+}
+
+/** What is not there, and why: one sentence for each reason, in the order of the items. */
+function missingFrom(outcomes: Array<Outcome<unknown>>): string[] {
+	const groups = new Map<string, Array<Outcome<unknown>>>();
+	for (const outcome of outcomes.filter((each) => !isThere(each))) {
+		const reason = reasonOf(outcome);
+		groups.set(reason, [...(groups.get(reason) ?? []), outcome]);
+	}
+	return [...groups.values()].map(sentenceOf);
+}
+
+/** What is counted together. */
+function reasonOf(outcome: Outcome<unknown>): string {
+	if (outcome.kind !== 'error') return outcome.kind;
+	const { charge, code } = outcome.error;
+	return charge === 'refunded' || charge === 'unknown' ? charge : `${charge}: ${code}`;
+}
+
+function sentenceOf(group: Array<Outcome<unknown>>): string {
+	const errors = group.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
+	const was = counted(group.length, 'was', 'were');
+	const one = group.length === 1;
+	if (errors.length === 0) {
+		return group[0].kind === 'stopped'
+			? `${was} stopped`
+			: `${was} not ready in time and handed on unfinished: paid for, and Wait for Completion fetches ${one ? 'it' : 'them'} later`;
+	}
+	switch (errors[0].charge) {
+		case 'refunded':
+			return `${group.length} failed and ${one ? 'was' : 'were'} refunded`;
+		case 'unknown':
+			return `${group.length} got no answer: it is not known whether ${one ? 'it was' : 'they were'} charged`;
+		case 'paid':
+			return `${counted(group.length, 'is', 'are')} paid for, but not there: ${causeOf(errors)}. Wait for Completion fetches ${one ? 'it' : 'them'} by id`;
+		case 'none':
+			return errors.some(({ unsent }) => unsent)
+				? `${was} not made and cost nothing: ${causeOf(errors)}`
+				: `${group.length} failed and cost nothing: ${causeOf(errors)}`;
+	}
+}
+
+/** The first item's own error, rather than one that followed from another's. */
+function causeOf(errors: GenerationError[]): string {
+	const own = errors.filter(({ unsent }) => !unsent);
+	const [first = errors[0]] = own;
+	const others = own.some(({ message }) => message !== first.message);
+	return others ? `${first.message}, and others` : first.message;
+}
+
+/** What happened on the way to it. */
+function courseOf(stats: PipelineStats): string[] {
+	const { takenUp, retries, resubmitted, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
-	if (takenUp + failed + retries + waitedSeconds === 0) return;
-	const message = [
-		`${made} made`,
-		takenUp > 0 && `${takenUp} taken up from an earlier try without paying again`,
-		failed > 0 && `${failed} failed and refunded`,
-		retries > 0 && `${retries} ${retries === 1 ? 'request' : 'requests'} tried again`,
-		waitedSeconds > 0 && `waited ${waitedSeconds} s for free slots`,
-		waitedSeconds > 0 && slotRefusal !== null && `the service said: ${slotRefusal}`,
-	]
-		.filter(Boolean)
-		.join(', ');
-	hint(context, message);
+	return [
+		takenUp > 0 &&
+			`${counted(takenUp, 'was', 'were')} taken up from an earlier try, without paying again`,
+		resubmitted > 0 &&
+			`${counted(resubmitted, 'request was', 'requests were')} followed by another after a lost answer: up to ${resubmitted} may have been paid for besides`,
+		retries > 0 && `${counted(retries, 'request was', 'requests were')} tried again`,
+		waitedSeconds > 0 && `The step waited ${waitedSeconds} s for free slots`,
+		waitedSeconds > 0 && slotRefusal !== null && `The service says: ${slotRefusal}`,
+	].filter((part) => part !== false);
 }
 
 /**
@@ -63,5 +126,5 @@ export function creditsHint(context: IExecuteFunctions, balance: unknown): void 
 
 /** Says something in the output panel of the editor; older releases of n8n have no hints. */
 export function hint(context: IExecuteFunctions, message: string): void {
-	context.addExecutionHints?.({ message, location: 'outputPane', type: 'info' });
+	context.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type: 'info' });
 }

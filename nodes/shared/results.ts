@@ -1,14 +1,21 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { sentences, type GenerationError } from '../../client/wire/errors';
+import type { GenerationError } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
 import type { Outcome } from '../../client/jobs/outcome';
 import { hasErrorOutput } from './execution';
 import { nodeError } from './node-error';
-import type { Output } from './step';
+import { inFull } from './wording';
 
-/** The keys of a generation of which the step has not come to know more than its id. */
-const NOTHING_KNOWN: Record<Exclude<keyof GenerationItem, 'id'>, null | false> = {
+/** A downloaded output, and the name of the binary field it goes into. */
+export interface Output {
+	propertyName: string;
+	binary: IBinaryData;
+}
+
+/** The keys of a generation of which nothing is known. */
+const NOTHING_KNOWN: Record<keyof GenerationItem, null | false> = {
+	id: null,
 	status: null,
 	type: null,
 	model: null,
@@ -34,7 +41,7 @@ export function outputItems(
 				return [{ json, binary: { [output.propertyName]: output.binary }, pairedItem }];
 			}
 			case 'error':
-				return [errorItem(context, outcome.error, itemIndex)];
+				return [errorItem(context, outcome.error, itemIndex, NOTHING_KNOWN)];
 			case 'stopped':
 				if (outcome.generation === null) return [];
 				return [{ json: { ...NOTHING_KNOWN, ...outcome.generation }, pairedItem }];
@@ -44,23 +51,27 @@ export function outputItems(
 
 /**
  * The item of a failure that the workflow goes on with. For an error output n8n looks for `error` on the item itself,
- * and keeps the rest of its JSON only where that property is not enumerable.
+ * and keeps the rest of its JSON only where that property is not enumerable; there it keeps the input's own fields.
+ *
+ * @param keys that all items of this node have, so that a failed one has them too
  */
 export function errorItem(
 	context: IExecuteFunctions,
 	error: GenerationError,
 	itemIndex: number,
+	keys: IDataObject = {},
 ): INodeExecutionData {
 	const { generation } = error;
-	const failure: IDataObject = {
-		error: sentences(error.message, error.description),
-		error_code: error.code,
+	const failure: IDataObject = { error: inFull(error), error_code: error.code };
+	const pairedItem = { item: itemIndex };
+	if (!hasErrorOutput(context)) {
+		return { json: { ...keys, ...generation, ...failure }, pairedItem };
+	}
+	const { json } = context.getInputData()[itemIndex];
+	const known = {
 		...(generation && { id: generation.id }),
 		...(generation?.status && { status: generation.status }),
 	};
-	const pairedItem = { item: itemIndex };
-	if (!hasErrorOutput(context)) return { json: failure, pairedItem };
-	const { json } = context.getInputData()[itemIndex];
-	const item: INodeExecutionData = { json: { ...json, ...failure }, pairedItem };
+	const item: INodeExecutionData = { json: { ...json, ...failure, ...known }, pairedItem };
 	return Object.defineProperty(item, 'error', { value: nodeError(context, error, itemIndex) });
 }

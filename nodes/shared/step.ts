@@ -1,23 +1,20 @@
-import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { attempt, type Attempt } from '../../client/basics/attempt';
 import { limit } from '../../client/basics/limit';
-import { averageDurations } from '../../client/wire/catalogue';
 import type { GenerationError } from '../../client/wire/errors';
 import { isCompleted, type Generation } from '../../client/wire/generation';
-import type { Job } from '../../client/jobs/job';
+import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import { PollSchedule } from '../../client/watching/poll-schedule';
-import { readinessObserver } from '../../client/watching/readiness';
-import { GenerationService, type ServicePorts } from '../../client/wire/service';
+import { GenerationService } from '../../client/wire/service';
 import { wallClock } from './clock';
 import { download, type DownloadRequest } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
 import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
-import { reportStop, summaryHint, type StepStats } from './report';
-import { outputItems } from './results';
+import { reportStop, summaryHint } from './report';
+import { outputItems, type Output } from './results';
 import { connect, probeWith } from './transport';
 
 /** Downloads at once: enough to fill a line, few enough for the memory of storages that buffer. */
@@ -25,17 +22,10 @@ const MAX_DOWNLOADS = 3;
 
 /** What one item asks for, checked. */
 export interface Plan {
-	job: Omit<Job, 'itemIndex' | 'recipe'>;
+	job: Omit<CreateJob, 'itemIndex' | 'recipe'> | Omit<CollectJob, 'itemIndex'>;
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
-	readiness?: 'status' | 'outputUrl';
 	step: StepOptions;
-}
-
-/** A downloaded output, and the name of the binary field it goes into. */
-export interface Output {
-	propertyName: string;
-	binary: IBinaryData;
 }
 
 interface Planned extends Plan {
@@ -86,7 +76,7 @@ export async function runStep(
 		const failed = all[firstFailed.itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
 		throw stepError(context, failed.error, firstFailed.itemIndex, all, ledgerOf(context));
 	}
-	summaryHint(context, stats);
+	summaryHint(context, stats, all);
 	return [outputItems(context, all)];
 }
 
@@ -118,10 +108,11 @@ async function planItems(
 		context.getInputData().map(
 			async (_, itemIndex) =>
 				await attempt(async () => {
-					const planned = plan(itemIndex);
+					const { job, ...planned } = plan(itemIndex);
+					const recipe = () => recipeOf(context, itemIndex);
 					return {
 						...planned,
-						job: { ...planned.job, itemIndex, recipe: () => recipeOf(context, itemIndex) },
+						job: job.kind === 'create' ? { ...job, itemIndex, recipe } : { ...job, itemIndex },
 						download: tool ? null : planned.download,
 					};
 				}),
@@ -132,34 +123,26 @@ async function planItems(
 async function runPlans(
 	context: IExecuteFunctions,
 	plans: Planned[],
-): Promise<PipelineResult<Output> & { stats: StepStats }> {
+): Promise<PipelineResult<Output>> {
 	// What holds for the whole step is read from its first item.
 	const { maxConcurrent, pollIntervalMs } = plans[0]?.step ?? stepOptions({});
 	const cancel = cancelSignal(context);
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
-	let retries = 0;
-
-	const ports = { clock: wallClock, random: Math.random, signal: cancel };
-	const send = await connect(context);
-	const service = new GenerationService({ ...ports, send, onRetry: () => retries++ });
-	// A queue behind the slots is where it pays to notice each end soon, and so to know when to expect it.
-	const queued = plans.filter(({ job }) => job.request && job.wait).length > maxConcurrent;
-	const expected = queued ? await expectedDurations({ ...ports, send }) : undefined;
+	const ports = { clock: wallClock, random: Math.random };
+	const service = new GenerationService({
+		...ports,
+		send: await connect(context),
+		signal: cancel,
+	});
 	const inTurn = limit(MAX_DOWNLOADS);
-	const probing = readinessObserver(service, probeWith(context), wallClock);
-
-	const result = await runPipeline<Output>(
+	return await runPipeline<Output>(
 		plans.map(({ job }) => job),
 		{
 			...ports,
 			service,
+			probe: probeWith(context),
 			cancel,
 			ledger: ledgerOf(context),
-			schedule: new PollSchedule(pollIntervalMs, Math.random, expected),
-			observe: async (job, generation, looks) =>
-				planOf.get(job)?.readiness === 'outputUrl'
-					? await probing(generation, looks)
-					: await service.status(generation.item.id),
 			finish: async (job, generation, signal) =>
 				await fetchOutput(context, service, planOf.get(job) as Planned, {
 					generation,
@@ -167,16 +150,12 @@ async function runPlans(
 					inTurn,
 				}),
 		},
-		{ maxConcurrent, maxFinishing: Infinity, stopOnError: !continuesOnError(context) },
+		{
+			maxConcurrent,
+			pollIntervalMs,
+			stopOnError: !continuesOnError(context),
+		},
 	);
-	return { ...result, stats: { ...result.stats, retries } };
-}
-
-/** How long generations take by the catalogue, by model and in milliseconds; empty where it cannot be had at once. */
-async function expectedDurations(ports: ServicePorts): Promise<Map<string, number>> {
-	const service = new GenerationService({ ...ports, maxRetries: 0 });
-	const averages = await attempt(async () => averageDurations(await service.models()));
-	return averages.ok ? averages.value : new Map();
 }
 
 async function fetchOutput(

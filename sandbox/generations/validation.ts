@@ -69,6 +69,7 @@ function validateImage(fields: Fields, model: ImageModel): Omit<ValidRequest, 'm
 	if (!isObject(parameters)) {
 		throw new ServiceError('invalid_request', 'parameters must be an object.', 'parameters');
 	}
+	if (!isAbsent(fields.size) && !model.sizeChoice) throw unsupported(model, 'size');
 	const ratio = optionalText(parameters, 'aspect_ratio', 'parameters.aspect_ratio');
 	const [width, height] = imageSize(model, optionalText(fields, 'size'), ratio);
 	optionalText(parameters, 'negative_prompt', 'parameters.negative_prompt');
@@ -116,8 +117,11 @@ function fpsOf(fields: Fields, model: VideoModel): Fps {
 	return found;
 }
 
-/** Refuses what the video model does not know (spec 4.2, 422). Defaults may always be sent. */
+/** Refuses what the video model does not know (spec 4.2, 422). An empty negative prompt may always be sent. */
 function assertSupported(fields: Fields, model: VideoModel): void {
+	if (!isAbsent(fields.resolution) && !model.resolutionChoice)
+		throw unsupported(model, 'resolution');
+	if (!isAbsent(fields.fps) && !model.fpsChoice) throw unsupported(model, 'fps');
 	if (!isAbsent(fields.seed) && !model.seed) throw unsupported(model, 'seed');
 	if (optionalText(fields, 'negative_prompt') && !model.negativePrompt) {
 		throw unsupported(model, 'negative_prompt');
@@ -130,10 +134,10 @@ function assertSupported(fields: Fields, model: VideoModel): void {
 
 /** Spec 4.2. */
 function validateVideo(fields: Fields, model: VideoModel): Omit<ValidRequest, 'model' | 'prompt'> {
+	assertSupported(fields, model);
 	const resolution = resolutionOf(fields, model);
 	const duration = durationOf(fields, model);
 	const fps = fpsOf(fields, model);
-	assertSupported(fields, model);
 	assertReferences(model, urlList(fields, 'input_images').length, 'input_images');
 	const [width, height] = frameSizes[resolution];
 	return {

@@ -80,7 +80,8 @@ async function sendOutput(
 		reply.hijack();
 		return;
 	}
-	const file = await library.open(output);
+	const probed = asked.headers.range === 'bytes=0-0' && answered.fault === null;
+	const file = probed ? library.glimpse(output) : await library.open(output);
 	const sending = plan(asked, file, answered.fault);
 	if (!sending) {
 		const headers = { 'content-range': `bytes */${file.size}` };

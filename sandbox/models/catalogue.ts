@@ -23,6 +23,8 @@ export interface ImageModel extends ModelBasics {
 	readonly maxResolution: readonly [number, number];
 	/** The only sizes it makes, or null where any up to `maxResolution` will do. */
 	readonly sizes: readonly string[] | null;
+	/** Whether it takes `size` at all. */
+	readonly sizeChoice: boolean;
 	readonly edit: boolean;
 	/** Price of a picture. */
 	readonly credits: number;
@@ -32,6 +34,9 @@ export interface VideoModel extends ModelBasics {
 	readonly type: 'video';
 	readonly resolutions: readonly Resolution[];
 	readonly fps: readonly Fps[];
+	/** Whether it takes `resolution`, and `fps`, at all. */
+	readonly resolutionChoice: boolean;
+	readonly fpsChoice: boolean;
 	/** Seconds. */
 	readonly maxDuration: number;
 	/** Whether it takes `image_url`. */

@@ -13,7 +13,7 @@ describe('a generation that fails', () => {
 			'completed generation-3',
 		]);
 		expect(errorIn(outcomes[1])).toMatchObject({
-			message: 'The generation failed. out of paint',
+			message: 'The generation failed: out of paint',
 			charge: 'refunded',
 			generation: { status: 'failed' },
 		});
@@ -94,7 +94,7 @@ describe('the first error of a step that stops', () => {
 			return { generation, output: null };
 		};
 		await step.run(batch(6));
-		expect([aborted, step.elapsed]).toEqual([3, 21_000]);
+		expect([aborted, step.elapsed]).toEqual([5, 21_000]);
 	});
 });
 
@@ -109,8 +109,10 @@ describe('an error that every further request would meet', () => {
 			'completed generation-2',
 			...Array.from({ length: 4 }, () => 'insufficient_credits'),
 		]);
-		expect(errorIn(outcomes[2]).message).toBe('Not enough credits');
-		expect(errorIn(outcomes[5]).message).toBe('Not sent: Not enough credits (item 2)');
+		expect(errorIn(outcomes[2]).message).toBe('Not enough credits: The service is sorry');
+		expect(errorIn(outcomes[5]).message).toBe(
+			'Not sent, as item 2 was refused: Not enough credits: The service is sorry',
+		);
 		expect(firstFailed?.itemIndex).toBe(2);
 		expect(step.fake.creating).toHaveLength(3);
 	});

@@ -25,7 +25,7 @@ describe('a batch', () => {
 		expect(await step.run([])).toEqual({
 			outcomes: [],
 			firstFailed: null,
-			stats: { made: 0, takenUp: 0, failed: 0, slotWaitMs: 0, slotRefusal: null },
+			stats: expect.objectContaining({ made: 0, retries: 0, slotWaitMs: 0 }) as object,
 		});
 		expect(step.fake.seen).toEqual([]);
 	});
@@ -66,8 +66,7 @@ describe('a batch', () => {
 		const sizes = fc.integer({ min: 1, max: 60 });
 		await fc.assert(
 			fc.asyncProperty(sizes, fc.integer({ min: 1, max: 12 }), async (size, maxConcurrent) => {
-				const step = new Step({ maxConcurrent });
-				step.pollIntervalMs = 1000;
+				const step = new Step({ maxConcurrent, pollIntervalMs: 1000 });
 				await step.run(batch(size));
 				const rounds = Math.ceil(size / maxConcurrent);
 				expect(step.elapsed).toBeGreaterThanOrEqual(rounds * 10_000);
@@ -89,8 +88,7 @@ describe('a batch', () => {
 	});
 
 	it('asks for a slot again as soon as it sees one of its own generations end', async () => {
-		const step = new Step({ maxConcurrent: 2 });
-		step.pollIntervalMs = 100;
+		const step = new Step({ maxConcurrent: 2, pollIntervalMs: 100 });
 		step.fake.slots = 1;
 		step.fake.durationMs = () => 20_050;
 		await step.run(batch(3));
@@ -137,7 +135,7 @@ describe('a batch', () => {
 				...job,
 				request: async () => {
 					builtAt.push(step.elapsed);
-					return await (job.request as NonNullable<Job['request']>)();
+					return await job.request();
 				},
 			}),
 		);
@@ -153,6 +151,8 @@ describe('a batch', () => {
 			made: 3,
 			takenUp: 0,
 			failed: 1,
+			retries: 0,
+			resubmitted: 0,
 			slotWaitMs: 0,
 			slotRefusal: null,
 		});
@@ -162,21 +162,16 @@ describe('a batch', () => {
 });
 
 describe('downloads', () => {
-	it('overlap with everything else, and are bounded', async () => {
-		const step = new Step({ maxConcurrent: 4, maxFinishing: 2 });
-		let finishing = 0;
-		let most = 0;
+	it('overlap with everything else', async () => {
+		const step = new Step({ maxConcurrent: 4 });
 		step.finish = async (_, generation) => {
-			most = Math.max(most, ++finishing);
 			await step.time.sleep(4000);
-			finishing--;
 			return { generation, output: 'file' };
 		};
 		await step.run(batch(8));
-		expect(most).toBe(2);
 		const secondRound = step.fake.creating[4].at - step.fake.creating[0].at;
 		expect(secondRound).toBe(12_000);
-		expect(step.elapsed).toBe(24_000 + 2 * 4000);
+		expect(step.elapsed).toBe(24_000 + 4000);
 	});
 
 	it('hand on the generation as last seen: its URL may be a fresh one', async () => {

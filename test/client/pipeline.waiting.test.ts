@@ -2,10 +2,10 @@ import { refusal } from '../support/answers';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
 
 describe('waiting', () => {
-	it('looks at a generation until it has ended, counting the looks from 1', async () => {
+	it('looks at a generation until it has ended', async () => {
 		const step = new Step();
 		await step.run(batch(1));
-		expect(step.looks.map(({ looks }) => looks)).toEqual([1, 2, 3, 4]);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(4);
 		expect(step.elapsed).toBe(12_000);
 	});
 
@@ -13,7 +13,7 @@ describe('waiting', () => {
 		const step = new Step({ maxConcurrent: 2 });
 		const { outcomes } = await step.run(batch(5, { wait: false }));
 		expect(outcomes.map(inShort)).toEqual([1, 2, 3, 4, 5].map((n) => `pending generation-${n}`));
-		expect([step.elapsed, step.looks.length]).toEqual([0, 0]);
+		expect([step.elapsed, step.fake.seen.length]).toEqual([0, 5]);
 	});
 
 	it('begins with a look at once for ids that are given', async () => {
@@ -64,12 +64,6 @@ describe('waiting', () => {
 		const { outcomes } = await step.run(batch(1));
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
-
-	it('for what is neither an id nor a request is a mistake of ours, and is said', async () => {
-		const step = new Step();
-		const { outcomes } = await step.run([{ ...waitingFor('', 0), id: undefined }]);
-		expect(errorIn(outcomes[0])).toMatchObject({ code: 'unexpected_error', charge: 'none' });
-	});
 });
 
 describe('a timeout', () => {
@@ -112,16 +106,23 @@ describe('a timeout', () => {
 			expect(outcomes[0]).toMatchObject(
 				kind === 'done'
 					? { kind, generation: { id: 'generation-1', status: 'processing', timed_out: true } }
-					: { kind, error: { code: 'service_unavailable', charge: 'paid' } },
+					: {
+							kind,
+							error: {
+								code: timeoutMs > 60_000 ? 'service_unavailable' : 'timeout',
+								charge: 'paid',
+							},
+						},
 			);
 		},
 	);
 
-	it('comes after a last look: what ends just in time is completed', async () => {
-		const step = new Step();
-		step.fake.durationMs = () => 31_000;
-		const { outcomes } = await step.run(batch(1, { timeoutMs: 31_000 }));
+	it('comes after a last look, a second before it: what ends just in time is completed', async () => {
+		const step = new Step({ pollIntervalMs: 20_000 });
+		step.fake.durationMs = () => 39_000;
+		const { outcomes } = await step.run(batch(1, { timeoutMs: 41_000 }));
 		expect(outcomes[0]).toMatchObject({ generation: { status: 'completed', timed_out: false } });
+		expect(step.fake.looksAt('generation-1')).toHaveLength(2);
 	});
 
 	it('counts for each generation from its own beginning', async () => {

@@ -86,7 +86,7 @@ describe('a node from the panel', () => {
 		expect(await editor.part('rlc-input').inputValue()).toContain('Kestrel Vision XL');
 	});
 
-	it('tests its credential: green with the key, red with another one', async () => {
+	it('tests its credential: green with the key, red with another one, and where another service answers', async () => {
 		await editor.part('credential-edit-button').click();
 		const dialog = editor.part('editCredential-modal');
 		await dialog.getByText('Connection tested successfully').waitFor();
@@ -101,7 +101,15 @@ describe('a node from the panel', () => {
 		await editor.shoot('credential-wrong');
 		expect(await dialog.innerText()).not.toContain(wrongKey);
 
+		// n8n itself answers every address with its own page, and 200.
 		await key.fill(stage.sandbox.keys.main);
+		const address = editor.part('parameter-input-baseUrl').locator('input');
+		await address.fill(stage.n8n.url);
+		await editor.part('credential-save-button').click();
+		await dialog.getByText('This is not the address of the service').waitFor();
+		await editor.shoot('credential-wrong-address');
+
+		await address.fill(stage.sandbox.url);
 		await editor.part('credential-save-button').click();
 		await dialog.getByText('Connection tested successfully').waitFor();
 	});

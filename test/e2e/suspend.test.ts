@@ -3,9 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { INodeParameters } from 'n8n-workflow';
 import { Rest } from '../../tools/n8n/rest';
 import { startN8n } from '../../tools/n8n/server';
+import type { N8n } from '../../tools/n8n/server';
 import { errorOf, Executions, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import { n8nIn, owner, Stage } from './support/stage';
+import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 import type { OwnNode } from './support/workflows';
 
@@ -18,6 +20,9 @@ const prompts = {
 	continuing: ['Fine', 'Broken [fail: Out of paint]'],
 	stopping: ['Also broken [fail: Out of canvas]'],
 	late: ['Slow [seconds: 1000]'],
+	overdue: ['Slower [seconds: 1000]'],
+	asleep: ['Survivor'],
+	looking: ['Looked at [seconds: 1000]'],
 };
 
 const submit: OwnNode = {
@@ -36,6 +41,7 @@ function suspended(parameters: INodeParameters = {}, onError?: OwnNode['onError'
 
 const named = suspended({ binaryPropertyName: 'file', options: { fileName: 'picture' } });
 const late = suspended({ options: { timeout: 90, onTimeout: 'continue' } });
+const overdue = suspended({ options: { timeout: 90 } });
 const continuing = suspended({ downloadOutput: false }, 'continueRegularOutput');
 /** Takes the file that the sleeping step hands on as its reference input. */
 const reader: OwnNode = {
@@ -51,18 +57,26 @@ const reader: OwnNode = {
 
 let stage: Stage;
 /** They all sleep at the same time: one after the other would take a quarter of an hour. */
-let scenes: Record<'files' | 'continuing' | 'stopping' | 'late' | 'killed', Promise<Execution>>;
+type Scene = 'files' | 'continuing' | 'stopping' | 'late' | 'overdue';
+let scenes: Record<Scene, Promise<Execution>>;
+let killed: Promise<Record<'asleep' | 'looking', Execution>>;
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'suspend', sandbox: { generationSeconds, timeScale: 1 } });
+	stage = await Stage.open({
+		name: 'suspend',
+		sandbox: { generationSeconds, timeScale: 1 },
+		// As strict as an n8n can be: no workflow may be called by another unless it says so itself.
+		env: { N8N_WORKFLOW_CALLER_POLICY_DEFAULT_OPTION: 'none' },
+	});
+	killed = playKilled();
 	scenes = {
 		files: play('Suspended', prompts.files, named, reader),
 		continuing: play('Suspended, failing', prompts.continuing, continuing),
 		stopping: play('Suspended, stopping', prompts.stopping, suspended()),
 		late: play('Suspended, late', prompts.late, late),
-		killed: playKilled(),
+		overdue: play('Suspended, overdue', prompts.overdue, overdue),
 	};
-	await Promise.allSettled(Object.values(scenes));
+	await Promise.allSettled([...Object.values(scenes), killed]);
 }, 10 * minutes);
 afterAll(async () => await stage?.close());
 
@@ -74,8 +88,11 @@ async function play(name: string, list: string[], ...nodes: OwnNode[]): Promise<
 	return await stage.executions.ended(id, 5 * minutes);
 }
 
-/** The same in an n8n of its own, which is killed while the execution sleeps, and started again. */
-async function playKilled(): Promise<Execution> {
+/**
+ * Two more in an n8n of their own, which is killed twice: while both sleep, and while the second one is awake and looks.
+ * Each time it is started again.
+ */
+async function playKilled(): Promise<Record<'asleep' | 'looking', Execution>> {
 	const options = await n8nIn(stage, 'killed');
 	const first = await startN8n(options);
 	const rest = new Rest(first.url);
@@ -84,20 +101,40 @@ async function playKilled(): Promise<Execution> {
 		baseUrl: stage.sandbox.url,
 		apiKey: stage.sandbox.keys.second,
 	});
-	const file = byHand('Killed', ['Survivor'], submit, suspended());
-	const workflow = await rest.createWorkflow(file, credential);
-	const id = await new Executions(rest).run(workflow, trigger);
-	await asleep(id, new Executions(rest));
+	const executions = new Executions(rest);
+	const begin = async (name: string, list: string[]) => {
+		const file = byHand(name, list, submit, suspended());
+		return await executions.run(await rest.createWorkflow(file, credential), trigger);
+	};
+	const sleeper = await begin('Killed asleep', prompts.asleep);
+	const looker = await begin('Killed awake', prompts.looking);
+	await Promise.all([asleep(sleeper, executions), asleep(looker, executions)]);
+	const match = { promptIncludes: prompts.looking[0] };
+	stage.sandbox.faults.order({ on: 'status', match, times: 'always', action: { kind: 'hang' } });
 	await first.service.stop(0, 'SIGKILL');
 
 	const second = await startN8n(options);
+	const afterFirst = await executionsOf(second);
+	const survived = await afterFirst.ended(sleeper, 5 * minutes);
+	const looked = () => stage.sandbox.requests.all.some(({ fault }) => fault === 'hang');
+	await until('the other one looks', looked, 3 * minutes);
+	await second.service.stop(0, 'SIGKILL');
+	stage.sandbox.faults.clear();
+
+	const third = await startN8n(options);
 	try {
-		const again = new Rest(second.url);
-		await again.signIn(owner);
-		return await new Executions(again).ended(id, 5 * minutes);
+		const interrupted = await (await executionsOf(third)).ended(looker, 5 * minutes);
+		return { asleep: survived, looking: interrupted };
 	} finally {
-		await second.service.stop();
+		await third.service.stop();
 	}
+}
+
+/** The executions of an n8n that was started again. */
+async function executionsOf({ url }: N8n): Promise<Executions> {
+	const rest = new Rest(url);
+	await rest.signIn(owner);
+	return new Executions(rest);
 }
 
 async function asleep(id: string, executions: Executions): Promise<void> {
@@ -159,9 +196,35 @@ it('ends at its timeout, as data where the step asks for that', async () => {
 	expect(json).toMatchObject({ status: 'processing', timed_out: true });
 });
 
+it('says how to go on after its timeout, and not that a retry would help: n8n hands out the same error', async () => {
+	const execution = await scenes.overdue;
+	expect(execution.status).toBe('error');
+	const { id } = itemsOf(execution, 'Images')[0].json;
+	expect(errorOf(execution)).toContain(String(id));
+	expect(errorOf(execution)).toContain('new execution');
+	expect(errorOf(execution)).not.toMatch(/Retry[^.]*without paying/);
+
+	const asked = () =>
+		stage.sandbox.requests.all.filter(({ generationId }) => generationId === id).length;
+	const before = asked();
+	const again = await stage.executions.ended(await stage.executions.retry(execution.id));
+	expect([again.status, errorOf(again)]).toEqual(['error', errorOf(execution)]);
+	expect(asked()).toBe(before);
+});
+
 it('survives the death of n8n while asleep, and pays nothing again', async () => {
-	const execution = await scenes.killed;
+	const { asleep: execution } = await killed;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	expect(itemsOf(execution, 'Asleep')[0].json.status).toBe('completed');
-	expect(stage.sandbox.books.liveChargesFor('Survivor')).toBe(1);
+	expect(stage.sandbox.books.liveChargesFor(prompts.asleep[0])).toBe(1);
+});
+
+it('never hands on as a result what n8n knew when it was killed in the middle of a look', async () => {
+	const { looking: execution } = await killed;
+	expect({
+		status: execution.status,
+		items: itemsOf(execution, 'Asleep').map(({ json }) => json),
+	}).toEqual({ status: 'error', items: [] });
+	expect(errorOf(execution)).not.toBe('');
+	expect(stage.sandbox.books.liveChargesFor(prompts.looking[0])).toBe(1);
 });

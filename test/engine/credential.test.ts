@@ -69,6 +69,27 @@ describe('the credential', () => {
 		expect(stage.sandbox.requests.keysAtStorage).toEqual([]);
 	});
 
+	it.each<[string, string | object]>([
+		['a website', '<!doctype html><html><body>Welcome</body></html>'],
+		['an n8n that knows nothing of it', { status: 'ok' }],
+		['a service that lists things', { object: 'list', balance: 3 }],
+		['a service of another kind', { object: 'credit_grant_account' }],
+		['a balance that does not say what it is', { balance: 100 }],
+		['one that has nothing to say', ''],
+	])('is red at the address of %s, which answers 200', async (_, body) => {
+		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'respond', status: 200, body } });
+		expect(await test({})).toEqual({
+			status: 'Error',
+			message: expect.stringContaining('not the address of the service') as string,
+		});
+	});
+
+	it('says that the address redirects, where it does', async () => {
+		const location = `${stage.sandbox.url}/v1/credits/balance`;
+		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
+		expect((await test({})).message).toContain('redirects elsewhere');
+	});
+
 	it.each(addresses)('serves the nodes at the address with "%s" behind it', async (end) => {
 		const credential = { baseUrl: ` ${stage.sandbox.url}${end} ` };
 		const run = await stage.run('generationCredits', {}, { credential });

@@ -59,10 +59,11 @@ describe('the request of an image', () => {
 		]);
 	});
 
-	it('asks for 1024x1024 unless told otherwise', async () => {
-		const parameters = { ...quick, model: byId('lumen-turbo'), prompt: 'A boat' };
-		await stage.runWorkflow(inARow(ownNode('Step', 'imageGeneration', parameters)));
-		expect(stage.bodies).toEqual([{ model: 'lumen-turbo', prompt: 'A boat', size: '1024x1024' }]);
+	it('leaves the size to the model, as the form opens: one that knows none is of use', async () => {
+		const parameters = { ...quick, model: byId('kestrel-retouch'), prompt: 'A boat' };
+		const run = await stage.runWorkflow(inARow(ownNode('Step', 'imageGeneration', parameters)));
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toEqual([{ model: 'kestrel-retouch', prompt: 'A boat' }]);
 	});
 
 	it('takes its values from expressions, item by item', async () => {
@@ -73,8 +74,14 @@ describe('the request of an image', () => {
 			options: { seed: '={{ $json.seed }}', inputImages: '={{ $json.pictures }}' },
 		};
 		const items = [
-			{ prompt: 'one', model: 'lumen-turbo', size: '64x64', seed: '3' },
-			{ prompt: 'two', model: 'aurora-image-1', pictures: ['https://example.com/a.png'] },
+			{ prompt: 'one', model: 'lumen-turbo', size: '64x64', seed: '3', pictures: null },
+			{
+				prompt: 'two',
+				model: 'aurora-image-1',
+				size: null,
+				seed: '',
+				pictures: ['https://example.com/a.png'],
+			},
 		];
 		await stage.run('imageGeneration', parameters, { items });
 		expect(stage.bodies).toEqual([
@@ -106,6 +113,22 @@ describe('the request of an image', () => {
 			{ type: 'audio', source: 'data', value: sound },
 			{ type: 'video', source: 'data', value: picture },
 		]);
+	});
+
+	it('sends data URIs without the line breaks that they were checked without', async () => {
+		const data = 'data:image/png;base64,\niVBORw0K\r\nGgo=\n';
+		const parameters = { ...capable, ...input({ source: 'data', type: '', data }) };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
+		expect(run.error).toBeUndefined();
+		const [reference] = stage.bodies[0].inputs as IDataObject[];
+		expect(reference.value).toBe('data:image/png;base64,iVBORw0KGgo=');
+	});
+
+	it('does not cut the URLs of a picture service at their commas', async () => {
+		const urls = ['https://img.example.com/w_200,h_100/a.png', 'https://example.com/b.png'];
+		const options = { inputImages: urls.join() };
+		await stage.run('imageGeneration', { ...capable, options }, { items: prompts('A boat') });
+		expect(stage.bodies[0].input_images).toEqual(urls);
 	});
 
 	it('passes URLs on as pictures unless another type is chosen', async () => {
@@ -199,5 +222,34 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		const run = await stage.run('imageGeneration', parameters, { items });
 		expect(run.error?.message).toContain('Reference Input 1 is too large');
 		expect(stage.arrived).toBe(0);
+	});
+});
+
+describe('reference files in a workflow that keeps them within the JSON', () => {
+	const stage = openStage({ extraNodes: filesNodes });
+	const data = { name: 'a.png', mimeType: 'image/png', bytes: 3 };
+
+	it.each([
+		['the name of the field', 'data'],
+		['its path', '_files.data'],
+		['the file itself', '={{ $json._files.data }}'],
+		['the file of an earlier node', "={{ $('Files').item._files.data }}"],
+	])('are found by %s', async (_, binaryPropertyName) => {
+		const entry = { source: 'binary', type: '', binaryPropertyName };
+		const step = ownNode('Step', 'imageGeneration', {
+			...capable,
+			...input(entry),
+			prompt: 'A boat',
+		});
+		const workflow = { ...inARow(files, step), settings: { binaryMode: 'combined' as const } };
+		const items = [{ files: { data } as unknown as IDataObject }];
+		const run = await stage.runWorkflow(workflow, { items });
+		expect(run.error).toBeUndefined();
+		const [reference] = stage.bodies[0].inputs as IDataObject[];
+		expect(reference).toEqual({
+			type: 'image',
+			source: 'data',
+			value: `data:image/png;base64,${Buffer.alloc(3, 7).toString('base64')}`,
+		});
 	});
 });

@@ -1,5 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { NOTHING_KNOWN } from '../support/answers';
 import type { NodeName } from '../support/workflow';
 import { byId, openStage } from './stage';
 
@@ -47,6 +48,14 @@ const checks: Check[] = [
 		says: 'Prompt is empty',
 	},
 	{
+		field: 'prompt that is no text',
+		node: image,
+		parameters: { prompt: VALUE },
+		good: 42,
+		bad: [true, false],
+		says: 'not a text',
+	},
+	{
 		field: 'prompt from an expression for the whole item',
 		node: image,
 		parameters: { prompt: VALUE },
@@ -67,15 +76,15 @@ const checks: Check[] = [
 		node,
 		parameters: { prompt: 'A boat', waitForCompletion: VALUE },
 		good: 'false',
-		bad: ['', 'yes', 1, null],
+		bad: ['yes', 1],
 		says: 'Wait for Completion',
 	})),
 	{
 		field: 'downloading',
 		node: image,
 		parameters: { prompt: 'A boat', waitForCompletion: true, downloadOutput: VALUE },
-		good: 'true',
-		bad: ['', 'yes', 1, null],
+		good: null,
+		bad: ['yes', 1],
 		says: 'Download Output',
 	},
 	{
@@ -251,7 +260,7 @@ const checks: Check[] = [
 		node: image,
 		parameters: option('pollInterval'),
 		good: 1,
-		bad: [0, -1, 'often'],
+		bad: [0, -1, 0.001, 'often'],
 		says: 'Poll Interval',
 	},
 	{
@@ -286,6 +295,22 @@ const checks: Check[] = [
 		bad: ['head'],
 		says: 'Readiness',
 	},
+	{
+		field: 'kind of readiness of a video',
+		node: video,
+		parameters: option('readiness'),
+		good: 'auto',
+		bad: ['head'],
+		says: 'Readiness',
+	},
+	{
+		field: 'idempotency key',
+		node: image,
+		parameters: option('idempotencyKey'),
+		good: '',
+		bad: [{ id: 1 }, true],
+		says: 'Idempotency Key',
+	},
 ];
 
 const itemOf = (value: unknown): IDataObject => ({ prompt: 'A boat', value }) as IDataObject;
@@ -314,7 +339,11 @@ describe.each(checks)('a bad $field', ({ node, parameters, good, bad, says }) =>
 		const run = await stage.run(node, { ...quick, ...parameters }, { items, settings });
 		const [refused, made] = run.output('Step');
 		expect(refused).toStrictEqual({
-			json: { error: expect.stringContaining(says), error_code: 'invalid_input' },
+			json: {
+				...NOTHING_KNOWN,
+				error: expect.stringContaining(says),
+				error_code: 'invalid_input',
+			},
 			pairedItem: { item: 0 },
 		});
 		if (node === wait) expect(made.json.error_code).toBe('generation_not_found');

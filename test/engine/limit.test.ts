@@ -68,7 +68,7 @@ describe('the limit of concurrent generations', () => {
 		expect(run.hints('Step')).toMatchObject([
 			{
 				message: expect.stringMatching(
-					/^6 made, .*waited \d+ s for free slots, the service said: \d+ generations are running and your plan allows 10 at a time\./,
+					/^6 of 6 ready\..* The step waited \d+ s for free slots\. The service says: \d+ generations are running and your plan allows 10 at a time\./,
 				),
 			},
 		]);
@@ -138,7 +138,7 @@ describe('the hint of a step', () => {
 		const run = await stage.run('imageGeneration', plain, order);
 		expect(run.hints('Step')).toEqual([
 			{
-				message: '3 made, 1 failed and refunded, 1 request tried again',
+				message: '2 of 3 ready. 1 failed and was refunded. 1 request was tried again.',
 				location: 'outputPane',
 				type: 'info',
 			},

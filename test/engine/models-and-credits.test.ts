@@ -130,11 +130,23 @@ describe('Generation Credits', () => {
 
 	it('goes on with the minimum balance, or without a minimum', async () => {
 		stage.sandbox.service.accounts.setCredits('main', 100);
-		for (const minimumBalance of [100, 0, '', '={{ undefined }}']) {
+		for (const minimumBalance of [100, 0, '']) {
 			const run = await stage.run('generationCredits', { options: { minimumBalance } });
 			expect(run.output('Step')).toMatchObject([{ json: { balance: 100 } }]);
 		}
 	});
+
+	it.each(['={{ undefined }}', '={{ $json.budget.least }}', '={{ null }}', '={{ "" }}', '= '])(
+		'keeps its guard up where the minimum balance comes out empty: %s',
+		async (minimumBalance) => {
+			const run = await stage.run('generationCredits', { options: { minimumBalance } });
+			expect(run.error).toMatchObject({
+				message: expect.stringContaining('Minimum Balance came'),
+				context: { itemIndex: 0, code: 'invalid_input' },
+			});
+			expect(stage.arrived).toBe(0);
+		},
+	);
 
 	it('refuses a minimum that is no number before anything is sent', async () => {
 		const run = await stage.run('generationCredits', { options: { minimumBalance: 'some' } });

@@ -1,3 +1,4 @@
+import { NOTHING_KNOWN } from '../support/answers';
 import { byId, openStage, prompts } from './stage';
 
 const stage = openStage();
@@ -22,19 +23,23 @@ const entryOf = (prompt: string) => {
 };
 const completed = (prompt: string) => stage.promised({ ...entryOf(prompt), state: 'completed' });
 
-/** What is promised of each failed item above, in order. */
-const failures = () => [
-	{
-		error: expect.stringMatching(/^The generation failed\W+no paint\..*refunded/),
-		error_code: 'generation_failed',
-		id: entryOf(texts[1]).id,
-		status: 'failed',
-	},
+const failure = {
+	error: expect.stringMatching(/^The generation failed\W+no paint\..*refunded/),
+	error_code: 'generation_failed',
+};
+const unpaid = [
 	{ error: expect.stringMatching(/^Prompt is empty\./), error_code: 'invalid_input' },
 	{
 		error: expect.stringMatching(/^A parameter is out of range/),
 		error_code: 'invalid_parameter',
 	},
+];
+
+/** What is promised of each failed item above, in order: beside the input's own fields, and in items of their own. */
+const failures = () => [{ ...failure, id: entryOf(texts[1]).id, status: 'failed' }, ...unpaid];
+const failedItems = () => [
+	{ ...stage.promised({ ...entryOf(texts[1]), state: 'failed' }), ...failure },
+	...unpaid.map((refused) => ({ ...NOTHING_KNOWN, ...refused })),
 ];
 
 describe('On Error = Continue', () => {
@@ -43,7 +48,7 @@ describe('On Error = Continue', () => {
 		async (settings) => {
 			const run = await stage.run('imageGeneration', plain, { items, settings });
 			expect(run.status).toBe('success');
-			const [failed, empty, refused] = failures();
+			const [failed, empty, refused] = failedItems();
 			expect(run.output('Step')).toStrictEqual(
 				[completed(texts[0]), failed, empty, refused, completed(texts[4])].map((json, item) => ({
 					json,
@@ -61,6 +66,7 @@ describe('On Error = Continue', () => {
 		expect(run.output('Step')).toStrictEqual([
 			{
 				json: {
+					...NOTHING_KNOWN,
 					error: expect.stringContaining('unknown does not exist'),
 					error_code: 'generation_not_found',
 				},
@@ -68,10 +74,8 @@ describe('On Error = Continue', () => {
 			},
 			{
 				json: {
-					error: expect.stringMatching(/^The generation failed\W+no paint/),
-					error_code: 'generation_failed',
-					id: bad,
-					status: 'failed',
+					...stage.promised({ ...entryOf('a ship [fail-text: no paint]'), state: 'failed' }),
+					...failure,
 				},
 				pairedItem: { item: 1 },
 			},
@@ -86,10 +90,9 @@ describe('On Error = Continue', () => {
 		expect(run.output('Step')).toStrictEqual([
 			{
 				json: {
+					...stage.promised({ ...stage.sandbox.books.generations[0], state: 'processing' }),
 					error: expect.stringContaining('did not finish within 5 s'),
 					error_code: 'timeout',
-					id: stage.sandbox.books.generations[0].id,
-					status: 'processing',
 				},
 				pairedItem: { item: 0 },
 			},
@@ -167,7 +170,9 @@ describe('On Error = Stop', () => {
 		expect(run.error).toMatchObject({
 			name: 'NodeApiError',
 			message: expect.stringMatching(/^The generation failed\W+no paint$/),
-			description: expect.stringMatching(`${id} were refunded.*Code: generation_failed`),
+			description: expect.stringMatching(
+				`credits were refunded.*Code: generation_failed\\. Refunded: ${id}`,
+			),
 			context: { itemIndex: 0, code: 'generation_failed', generations: [] },
 		});
 		expect(run.output('Step')).toEqual([]);

@@ -64,6 +64,8 @@ describe('when the credits run out in the middle', () => {
 			'insufficient_credits',
 			'insufficient_credits',
 		]);
-		expect(run.output('Step')[4].json.error).toMatch(/^Not sent: Not enough credits.*item 2/);
+		expect(run.output('Step')[4].json.error).toMatch(
+			/^Not sent, as item 2 was refused: Not enough credits/,
+		);
 	});
 });

@@ -60,8 +60,8 @@ const rows: Row[] = [
 	{
 		code: 'insufficient_credits',
 		status: 402,
-		title: /Not enough credits/,
-		advice: /0 remaining, 1 required.*Top up/,
+		title: /Not enough credits.*0 remaining, 1 required/,
+		advice: /Top up/,
 		key: 'empty',
 	},
 	{
@@ -81,8 +81,8 @@ const rows: Row[] = [
 	{
 		code: 'model_not_found',
 		status: 404,
-		title: /model does not exist/,
-		advice: /none-such.*Choose a model/,
+		title: /model does not exist.*none-such/,
+		advice: /Choose a model/,
 		parameters: { model: byId('none-such') },
 	},
 	{
@@ -117,16 +117,16 @@ const rows: Row[] = [
 	{
 		code: 'CONCURRENCY_LIMIT_REACHED',
 		status: 429,
-		title: /No free slot/,
-		advice: /within 10 s.*nothing was charged.*10 generations are running/,
+		title: /No free slot: 10 generations are running/,
+		advice: /within 10 s.*nothing was charged/,
 		prepare: () => stage.sandbox.service.occupy('main', 10),
 		parameters: { options: { timeout: 10 } },
 	},
 	{
 		code: 'CONNECTION_LIMIT_REACHED',
 		status: 429,
-		title: /daily credit limit/,
-		advice: /0 of 5 credits used.*needs 8.*Raise the limit/,
+		title: /daily credit limit.*0 of 5 credits used.*needs 8/,
+		advice: /Raise the limit/,
 		key: 'connectedApp',
 		prepare: () => {
 			const { connection } = stage.sandbox.service.accounts.keyOf('connectedApp');
@@ -244,7 +244,7 @@ describe.each(everyNode)('%s', (node) => {
 		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
 		const run = await stage.run(node, {}, { items });
 		expect(run.error).toMatchObject({
-			message: 'The base address redirects elsewhere',
+			message: 'The Base URL redirects elsewhere',
 			httpCode: '307',
 		});
 		expect(stage.sandbox.requests.all.map(({ origin }) => origin)).toEqual(['service']);

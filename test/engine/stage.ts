@@ -111,6 +111,11 @@ export class Stage {
 		this.time.setPace(factor);
 	}
 
+	/** Lets so much time have passed at once, for the nodes and the service. */
+	leap(seconds: number): void {
+		this.time.leap(seconds);
+	}
+
 	async close(): Promise<void> {
 		await this.engine.close();
 		await this.sandbox.close();

@@ -1,37 +1,21 @@
-import { NodeConnectionTypes } from 'n8n-workflow';
-import type { INodeType } from 'n8n-workflow';
+import { ExecuteContext } from 'n8n-core';
 
+import type { Run } from '../../tools/engine';
 import { binaryOf, openStage, sha256 } from './stage';
 
-/** As much of n8n's If as a suspended wait needs: one condition, which is true or not. */
-const ifNode: INodeType = {
-	description: {
-		name: 'if',
-		displayName: 'If',
-		group: ['transform'],
-		version: [2, 2.2],
-		description: 'Tells items apart',
-		defaults: { name: 'If' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main, NodeConnectionTypes.Main],
-		properties: [{ displayName: 'Conditions', name: 'conditions', type: 'json', default: '' }],
-	},
-	async execute() {
-		const holds = this.getInputData().map((_, index) => {
-			const given = this.getNodeParameter('conditions', index) as {
-				conditions: Array<{ leftValue: unknown }>;
-			};
-			return given.conditions[0].leftValue === true;
-		});
-		const those = (wanted: boolean) =>
-			this.getInputData().filter((_, index) => holds[index] === wanted);
-		return [those(true), those(false)];
-	},
-};
-
-const stage = openStage({ extraNodes: { 'n8n-nodes-base.if': ifNode } });
+const stage = openStage();
 const suspend = { mode: 'suspend' };
+const late = { ...suspend, options: { onTimeout: 'continue' } };
 const idsOf = (...ids: string[]) => ids.map((id) => ({ id }));
+
+/** The execution that a sleeping one waits for. */
+function sleeperOf(asleep: Run): Run {
+	const [task] = asleep.record.state.data.executionData?.nodeExecutionStack ?? [];
+	const [id] = task.metadata?.waitingChildExecutionIds ?? [];
+	const sleeper = stage.engine.execution(id);
+	if (!sleeper) throw new Error('It waits for no other execution');
+	return sleeper;
+}
 
 describe('a suspended wait', () => {
 	it('sleeps, asks nothing meanwhile, and wakes to hand on the files, paid once', async () => {
@@ -44,6 +28,8 @@ describe('a suspended wait', () => {
 		stage.sandbox.service.finish(ids[0]);
 		const awake = await stage.engine.resume(asleep);
 		expect(awake.status).toBe('success');
+		// One look that sees the end, and one that collects.
+		expect(stage.sandbox.requests.on('status').length).toBeLessThanOrEqual(2 * ids.length);
 		const items = awake.output('Step');
 		expect(items.map(({ json }) => [json.id, json.status])).toEqual(
 			ids.map((id) => [id, 'completed']),
@@ -108,5 +94,79 @@ describe('a suspended wait', () => {
 		expect(run.hints('Step')).toMatchObject([
 			{ message: expect.stringMatching(/^Polled instead of suspending/) },
 		]);
+	});
+
+	it('polls, and says why, where n8n does not let it sleep', async () => {
+		const id = await stage.made('a boat [seconds: 90]');
+		const refused = new Error('The sub-workflow may not be called');
+		jest.spyOn(ExecuteContext.prototype, 'executeWorkflow').mockRejectedValueOnce(refused);
+		const settings = { onError: 'continueRegularOutput' as const };
+		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id), settings });
+		expect(run.output('Step')).toMatchObject([
+			{ json: { id, status: 'completed' }, binary: { data: {} } },
+		]);
+		expect(run.hints('Step')).toContainEqual(
+			expect.objectContaining({
+				message: expect.stringMatching(/^Polled instead .* may not be called/) as string,
+			}),
+		);
+	});
+
+	it('waits no longer than its timeout in all where n8n does not let it sleep', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		let asked = 0;
+		jest.spyOn(ExecuteContext.prototype, 'executeWorkflow').mockImplementationOnce(async () => {
+			stage.leap(1800);
+			asked = stage.arrived;
+			throw new Error('The sub-workflow may not be called');
+		});
+		const run = await stage.run('waitForCompletion', late, { items: idsOf(id) });
+		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
+		expect(stage.arrived).toBe(asked + 1);
+	});
+
+	it('takes what was finished while it slept past its timeout', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
+		stage.leap(1800);
+		stage.sandbox.service.finish(id);
+		const awake = await stage.engine.resume(asleep);
+		expect(awake.output('Step')).toMatchObject([
+			{ json: { id, status: 'completed' }, binary: { data: {} } },
+		]);
+	});
+
+	it('that took too long does not advise a retry, which asks nothing and only repeats the error', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
+		stage.leap(1800);
+		const awake = await stage.engine.resume(asleep);
+		expect(awake.status).toBe('error');
+		expect(awake.error?.message).toContain('did not finish within 1800 s');
+		const { description } = awake.error as { description?: string };
+		expect(description).toContain(id);
+		expect(description).toContain('in a new execution, which pays nothing');
+		expect(description).not.toContain('Retry On Fail');
+
+		const before = stage.arrived;
+		const again = await stage.engine.retry(awake);
+		expect([again.status, again.error?.message]).toEqual(['error', awake.error?.message]);
+		expect(stage.arrived).toBe(before);
+	});
+
+	it('hands on nothing like a result where n8n knows no more of it than what it slept with', async () => {
+		const ids = [await stage.made('a boat [seconds: 9000]'), await stage.made('a ship')];
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
+		// As n8n leaves it after a SIGKILL in the middle of a look, where it has lost its log.
+		sleeperOf(asleep).record.state.status = 'crashed';
+		const awake = await stage.engine.resume(asleep);
+		const items = awake.output('Step');
+		expect(items.map(({ json: { id, error_code: code } }) => [id, code])).toEqual(
+			ids.map((id) => [id, 'wait_interrupted']),
+		);
+		for (const { json, binary } of items) {
+			expect(json.error).toMatch(/^This is no result.*Wait for Completion in a new execution/);
+			expect([json.status, json.url, binary]).toEqual([undefined, undefined, undefined]);
+		}
 	});
 });

@@ -1,4 +1,5 @@
 import type { FaultAction } from '../../sandbox/faults';
+import { NOTHING_KNOWN } from '../support/answers';
 import { openStage, prompts } from './stage';
 
 const stage = openStage();
@@ -66,6 +67,7 @@ describe('a lost answer', () => {
 		]);
 		expect(run.output('Step')[1]).toStrictEqual({
 			json: {
+				...NOTHING_KNOWN,
 				error: expect.stringContaining('may have been charged'),
 				error_code: 'uncertain_charge',
 			},
@@ -127,7 +129,11 @@ describe("an error of the service's own", () => {
 			expect(sent()).toBe(4);
 			expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
 			expect(run.hints('Step')).toEqual([
-				{ message: '2 made, 2 requests tried again', location: 'outputPane', type: 'info' },
+				{
+					message: '2 of 2 ready. 2 requests were tried again.',
+					location: 'outputPane',
+					type: 'info',
+				},
 			]);
 		},
 	);

@@ -43,9 +43,9 @@ describe('the request of a video', () => {
 	it('leaves out every optional field that is empty', async () => {
 		const parameters = {
 			...quick,
-			resolution: '={{ undefined }}',
-			duration: '={{ undefined }}',
-			fps: '={{ undefined }}',
+			resolution: '={{ null }}',
+			duration: '={{ null }}',
+			fps: '={{ "" }}',
 			imageUrl: '',
 			options: { negativePrompt: '', seed: '', inputImages: '' },
 		};
@@ -54,12 +54,24 @@ describe('the request of a video', () => {
 		expect(stage.bodies).toEqual([{ model: 'aurora-motion-1', prompt: 'A wave' }]);
 	});
 
-	it('asks for 4 seconds at 720p and 24 frames a second unless told otherwise', async () => {
+	it('asks for 4 seconds and leaves all else to the model, as the form opens', async () => {
 		const parameters = { ...quick, model: byId('lumen-loop'), prompt: 'A wave' };
 		await stage.runWorkflow(inARow(ownNode('Step', 'videoGeneration', parameters)));
-		expect(stage.bodies).toEqual([
-			{ model: 'lumen-loop', prompt: 'A wave', resolution: '720p', duration: 4, fps: 24 },
-		]);
+		expect(stage.bodies).toEqual([{ model: 'lumen-loop', prompt: 'A wave', duration: 4 }]);
+	});
+
+	it.each([
+		['fps', 'tidal-still-to-video', { fps: 24 }],
+		['resolution', 'tidal-wide', { resolution: '720p' }],
+	])('is made from the form as it opens by a model without %s', async (param, model, chosen) => {
+		const parameters = { ...quick, model: byId(model), prompt: 'A wave' };
+		const step = (more = {}) => ownNode('Step', 'videoGeneration', { ...parameters, ...more });
+		const run = await stage.runWorkflow(inARow(step()));
+		expect([run.error, stage.bodies.length]).toEqual([undefined, 1]);
+		const refused = await stage.runWorkflow(inARow(step(chosen)));
+		expect(refused.error).toMatchObject({
+			message: expect.stringContaining(`${param} is not supported`),
+		});
 	});
 
 	it('takes numbers as text, and every frame rate and resolution there is', async () => {

@@ -102,7 +102,7 @@ describe('Wait for Completion', () => {
 		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
 		expect(run.output('Step')).toMatchObject([{ json: completed(id) }]);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringContaining('2 requests tried again') },
+			{ message: expect.stringContaining('2 requests were tried again') },
 		]);
 	});
 
@@ -176,7 +176,9 @@ describe('Wait for Completion', () => {
 			const run = await stage.run('waitForCompletion', { options }, { items: idsOf(id) });
 			expect(run.error).toMatchObject({
 				message: 'The generation did not finish within 10 s',
-				description: expect.stringMatching(`${id} is still processing.*Wait for Completion`),
+				description: expect.stringMatching(
+					`still processing.*Wait for Completion.*Paid for: ${id}`,
+				),
 				context: { itemIndex: 0, code: 'timeout', generations: [{ id, status: 'processing' }] },
 			});
 		});

@@ -17,11 +17,17 @@ function running(timeout: number): Record<string, Field> {
 	return {
 		maxConcurrent: ['number', 10],
 		pollInterval: ['number', 3],
+		readiness: ['options', 'auto'],
 		timeout: ['number', timeout],
 		onTimeout: ['options', 'error'],
 		fileName: ['string', ''],
 	};
 }
+
+const CREATING: Record<string, Field> = {
+	onUncertainCharge: ['options', 'error'],
+	idempotencyKey: ['string', ''],
+};
 
 const DOWNLOAD: Record<string, Field> = {
 	downloadOutput: ['boolean', true],
@@ -44,7 +50,7 @@ const NODES: Contract[] = [
 		parameters: {
 			model: LOCATOR,
 			prompt: ['string', ''],
-			size: ['string', '1024x1024'],
+			size: ['string', ''],
 			referenceInputs: ['fixedCollection', {}],
 			waitForCompletion: ['boolean', true],
 			...DOWNLOAD,
@@ -52,7 +58,7 @@ const NODES: Contract[] = [
 		},
 		options: {
 			...running(600),
-			onUncertainCharge: ['options', 'error'],
+			...CREATING,
 			aspectRatio: ['string', ''],
 			negativePrompt: ['string', ''],
 			seed: ['number', 0],
@@ -67,9 +73,9 @@ const NODES: Contract[] = [
 		parameters: {
 			model: LOCATOR,
 			prompt: ['string', ''],
-			resolution: ['options', '720p'],
+			resolution: ['options', ''],
 			duration: ['number', 4],
-			fps: ['options', 24],
+			fps: ['options', ''],
 			imageUrl: ['string', ''],
 			waitForCompletion: ['boolean', true],
 			...DOWNLOAD,
@@ -77,7 +83,7 @@ const NODES: Contract[] = [
 		},
 		options: {
 			...running(1800),
-			onUncertainCharge: ['options', 'error'],
+			...CREATING,
 			negativePrompt: ['string', ''],
 			seed: ['number', 0],
 			inputImages: ['string', ''],
@@ -93,7 +99,7 @@ const NODES: Contract[] = [
 			...DOWNLOAD,
 			options: ['collection', {}],
 		},
-		options: { ...running(1800), readiness: ['options', 'status'] },
+		options: running(1800),
 	},
 	{
 		node: new GenerationModels(),
@@ -144,7 +150,7 @@ describe('the five nodes', () => {
 				displayName,
 				inputs: ['main'],
 				outputs: ['main'],
-				usableAsTool: true,
+				usableAsTool: { replacements: { description: expect.any(String) as string } },
 				credentials: [{ name: 'mediaGenerationApi', required: true }],
 			});
 		});
@@ -182,10 +188,11 @@ describe('the choices of a parameter', () => {
 	it.each<[string, INodeType, string, unknown[]]>([
 		['image', image, 'onTimeout', ['error', 'continue']],
 		['image', image, 'onUncertainCharge', ['error', 'resubmit']],
-		['video', video, 'resolution', ['480p', '720p', '1080p']],
-		['video', video, 'fps', [12, 24, 30]],
+		['video', video, 'resolution', ['', '480p', '720p', '1080p']],
+		['video', video, 'fps', ['', 12, 24, 30]],
 		['wait', wait, 'mode', ['poll', 'suspend', 'check']],
-		['wait', wait, 'readiness', ['status', 'outputUrl']],
+		['image', image, 'readiness', ['auto', 'status', 'outputUrl']],
+		['wait', wait, 'readiness', ['auto', 'status', 'outputUrl']],
 		['models', models, 'operation', ['getAll', 'get']],
 		['models', models, 'type', ['all', 'image', 'video']],
 		['credits', credits, 'operation', ['getBalance', 'getSummary']],

@@ -4,8 +4,9 @@ import { NodeApiError } from 'n8n-workflow';
 
 import { errorFromResponse, GenerationError } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
-import { Ledger, uncertainCharge } from '../../client/paying/ledger';
-import type { Outcome } from '../../client/jobs/outcome';
+import { Ledger } from '../../client/paying/ledger';
+import { uncertainCharge } from '../../client/paying/uncertain-charge';
+import { notSent, type Outcome } from '../../client/jobs/outcome';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { refusal } from '../support/answers';
 import { contextOf } from '../support/context';
@@ -13,8 +14,8 @@ import { contextOf } from '../support/context';
 const { context } = contextOf();
 
 const failed = new GenerationError({
-	title: 'The generation failed. Out of paint',
-	description: 'The credits were refunded',
+	title: 'The generation failed: Out of paint',
+	description: 'Change the prompt',
 	code: 'generation_failed',
 	charge: 'refunded',
 	generation: { id: 'x', status: 'failed' },
@@ -29,8 +30,9 @@ describe('an error as n8n shows it', () => {
 		const error = nodeError(context, failed.with({ status: 422 }), 3);
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error).toMatchObject({
-			message: 'The generation failed. Out of paint',
-			description: 'The credits were refunded. Code: generation_failed.',
+			message: 'The generation failed: Out of paint',
+			description:
+				'Change the prompt. Its credits were refunded. Code: generation_failed, HTTP 422. Generation: x (failed).',
 			httpCode: '422',
 			context: { itemIndex: 3, code: 'generation_failed' },
 		});
@@ -44,6 +46,7 @@ describe('an error as n8n shows it', () => {
 			const error = nodeError(context, own, 0);
 			expect(error.message).toBe(own.message);
 			expect(error.description).toContain(own.description);
+			expect(error.messages).toEqual(['Words']);
 			expect(error.httpCode).toBe(String(status));
 		},
 	);
@@ -51,7 +54,7 @@ describe('an error as n8n shows it', () => {
 	it.each(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EACCES', 'ECONNRESET', 'getaddrinfo'])(
 		'keeps its own title where the service speaks of %s',
 		(word) => {
-			const title = `The generation failed. Upstream said ${word} and 404`;
+			const title = `The generation failed: Upstream said ${word} and 404`;
 			expect(nodeError(context, failed.with({ title }), 0).message).toBe(title);
 		},
 	);
@@ -60,8 +63,32 @@ describe('an error as n8n shows it', () => {
 		const tool = contextOf({ isTool: true });
 		const error = nodeError(tool.context, failed, 0);
 		expect(error.message).toBe(
-			'The generation failed. Out of paint. The credits were refunded. Code: generation_failed.',
+			'The generation failed: Out of paint. Change the prompt. Its credits were refunded. Code: generation_failed. Generation: x (failed).',
 		);
+	});
+
+	it('says what kind of trouble it is, where that is known', () => {
+		const refused = errorFromResponse(refusal(402, 'insufficient_credits'), true);
+		expect(nodeError(context, refused, 0).failure).toEqual({ cause: 'quota-exhausted' });
+		expect(nodeError(context, failed, 0).failure).toBeUndefined();
+	});
+
+	it('has its message in the stack too, which is what n8n logs', () => {
+		const { stack } = nodeError(context, failed, 0);
+		expect(stack).toMatch(/^NodeApiError: The generation failed: Out of paint\n\s+at /);
+	});
+
+	it('shows what the service says as it stands, though n8n renders HTML', () => {
+		const title = 'The generation failed: <b>No</b> & <img src=x>';
+		const error = nodeError(
+			context,
+			failed.with({ title, description: 'Use <width>x<height>' }),
+			0,
+		);
+		expect(error.message).toBe('The generation failed: ‹b›No‹/b› & ‹img src=x›');
+		expect(error.description).toMatch(/^Use &lt;width&gt;x&lt;height&gt;\./);
+		const tool = nodeError(contextOf({ isTool: true }).context, failed.with({ title }), 0);
+		expect(tool.message).toContain(title);
 	});
 
 	it('has no status where no answer came', () => {
@@ -73,7 +100,9 @@ describe('the error of a step that stops', () => {
 	it('names the item, the cause and its code', () => {
 		const error = stepError(context, failed.with({ status: 500 }), 2, []);
 		expect(error.message).toBe(failed.message);
-		expect(error.description).toBe('The credits were refunded. Code: generation_failed, HTTP 500.');
+		expect(error.description).toBe(
+			'Change the prompt. Its credits were refunded. Code: generation_failed, HTTP 500. Refunded: x.',
+		);
 		expect(error.context).toMatchObject({ itemIndex: 2, code: 'generation_failed' });
 	});
 
@@ -86,15 +115,22 @@ describe('the error of a step that stops', () => {
 			{ kind: 'stopped', generation: null },
 		];
 		const error = stepError(context, failed, 1, outcomes);
-		expect(error.description).toContain(
-			'Already paid for: a (completed), b (processing), c. Retry On Fail, and Retry in the list of executions, take these up without paying again, unless parameters are changed; a new execution would pay anew.',
-		);
+		expect(error.description).toMatch(/^Change the prompt\./);
+		expect(error.description).toContain('1 item was not sent. 3 generations are already paid for.');
+		expect(error.description).toMatch(/Paid for: a \(completed\), b \(processing\), c\.$/);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: 'processing' },
 			{ id: 'c', status: null },
 		]);
 		expect(error.description).not.toContain('more item');
+	});
+
+	it('does not advise a retry within a suspended wait: n8n would only show the error again', () => {
+		const { context: asleep } = contextOf({ parameters: { waitingSince: 1 } });
+		const { description } = stepError(asleep, failed, 0, [done('a', 'completed')]);
+		expect(description).toContain('Wait for it again by its ID in a new execution');
+		expect(description).not.toContain('Retry On Fail');
 	});
 
 	it('names what earlier tries have paid for, each once', () => {
@@ -105,6 +141,15 @@ describe('the error of a step that stops', () => {
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: null },
 		]);
+		expect(error.description).toMatch(
+			/Retry On Fail of this node, .* take up .* a new one, .* pays anew/,
+		);
+	});
+
+	it('advises no retry where the step itself has paid for nothing: there is no record to take up', () => {
+		const waited = stepError(context, failed, 1, [done('a', 'processing')], new Ledger({}, 0));
+		expect(waited.description).toContain('1 generation is already paid for.');
+		expect(waited.description).not.toContain('Retry');
 	});
 
 	it('names the other items that may have been charged, the answers being lost', () => {
@@ -116,6 +161,14 @@ describe('the error of a step that stops', () => {
 		expect(stepError(context, failed, 1, [done('a', 'completed')]).description).not.toContain(
 			'not known',
 		);
+	});
+
+	it('does not call failed what was never sent', () => {
+		const unsent: Outcome<null> = { kind: 'error', error: notSent(failed, 0) };
+		const broken: Outcome<null> = { kind: 'error', error: failed };
+		const stopped: Outcome<null> = { kind: 'stopped', generation: null };
+		const { description } = stepError(context, failed, 0, [broken, unsent, broken, stopped]);
+		expect(description).toContain('1 more item failed, and 2 items were not sent.');
 	});
 
 	it.each([

@@ -4,35 +4,29 @@ import { InvalidInputError } from '../../client/wire/errors';
 import {
 	downloadTarget,
 	filledIn,
-	given,
-	modelId,
-	optionsOf,
+	onUncertainChargeOf,
+	readinessOf,
 	recipeOf,
-	runningOf,
 	stepOptions,
+	waitingOf,
 } from '../../nodes/shared/parameters';
 import { contextOf } from '../support/context';
 
 describe('the options of running', () => {
 	it('have the defaults of the contract', () => {
-		expect(runningOf({}, 600)).toEqual({
-			timeoutMs: 600_000,
-			onTimeout: 'error',
-			onUncertainCharge: 'error',
-		});
+		expect(waitingOf({}, 600)).toEqual({ timeoutMs: 600_000, onTimeout: 'error' });
+		expect(onUncertainChargeOf({})).toBe('error');
 		expect(stepOptions({})).toEqual({ maxConcurrent: 10, pollIntervalMs: 3000 });
+		expect(readinessOf({})).toBe('auto');
 	});
 
 	it('are read in the forms that expressions give', () => {
 		const options = { timeout: '1.5', onTimeout: 'continue', onUncertainCharge: 'resubmit' };
-		expect(runningOf(options, 600)).toEqual({
-			timeoutMs: 1500,
-			onTimeout: 'continue',
-			onUncertainCharge: 'resubmit',
-		});
-		expect(stepOptions({ maxConcurrent: '3', pollInterval: 0.5 })).toEqual({
+		expect(waitingOf(options, 600)).toEqual({ timeoutMs: 1500, onTimeout: 'continue' });
+		expect(onUncertainChargeOf(options)).toBe('resubmit');
+		expect(stepOptions({ maxConcurrent: '3', pollInterval: '1.5' })).toEqual({
 			maxConcurrent: 3,
-			pollIntervalMs: 500,
+			pollIntervalMs: 1500,
 		});
 	});
 
@@ -46,9 +40,12 @@ describe('the options of running', () => {
 		['Max Concurrent', { maxConcurrent: -1 }],
 		['Max Concurrent', { maxConcurrent: '' }],
 		['Poll Interval', { pollInterval: 0 }],
+		['Poll Interval', { pollInterval: 0.001 }],
+		['Readiness', { readiness: 'head' }],
 		['Poll Interval', { pollInterval: -3 }],
 	])('are refused by name: %s in %j', (name, options) => {
-		const read = () => [runningOf(options, 600), stepOptions(options)];
+		const readers = [stepOptions, readinessOf, onUncertainChargeOf];
+		const read = () => [waitingOf(options, 600), ...readers.map((reader) => reader(options))];
 		expect(read).toThrow(InvalidInputError);
 		expect(read).toThrow(new RegExp(`^${name} `));
 	});
@@ -56,81 +53,40 @@ describe('the options of running', () => {
 	it('say how many generations there have to be at least', () => {
 		expect(() => stepOptions({ maxConcurrent: 0 })).toThrow('not a number of at least 1');
 	});
-
-	it('may be missing altogether', () => {
-		expect(optionsOf(contextOf().context, 0)).toEqual({});
-	});
-});
-
-describe('the model', () => {
-	it.each(['list', 'id'])('is the id in the locator: mode %s', (mode) => {
-		const model = { __rl: true, mode, value: ' aurora-image-1 ' };
-		const { context } = contextOf({ parameters: { model } });
-		expect(modelId(context, 'model', 0)).toBe('aurora-image-1');
-	});
-
-	it.each([{}, { model: '' }, { model: { __rl: true, mode: 'list', value: '' } }])(
-		'that is not chosen is refused: %j',
-		(parameters) => {
-			const { context } = contextOf({ parameters: parameters as IDataObject });
-			expect(() => modelId(context, 'model', 0)).toThrow('Model is empty');
-		},
-	);
 });
 
 describe('where the output goes', () => {
-	it('is the field "data" and a name made of the generation, by default', () => {
-		expect(downloadTarget(contextOf().context, 0, {})).toEqual({
-			propertyName: 'data',
-			fileName: null,
-		});
+	const named = { binaryPropertyName: 'data' };
+
+	it('is a name made of the generation, by default', () => {
+		expect(downloadTarget(named, {})).toEqual({ propertyName: 'data', fileName: null });
 	});
 
 	it('is as the user says', () => {
-		const { context } = contextOf({ parameters: { binaryPropertyName: 'picture' } });
-		expect(downloadTarget(context, 0, { fileName: 'lighthouse' })).toEqual({
-			propertyName: 'picture',
-			fileName: 'lighthouse',
-		});
-		expect(downloadTarget(context, 0, { fileName: ' ' })?.fileName).toBeNull();
+		const target = downloadTarget({ binaryPropertyName: 'picture' }, { fileName: 'lighthouse' });
+		expect(target).toEqual({ propertyName: 'picture', fileName: 'lighthouse' });
+		expect(downloadTarget(named, { fileName: null })?.fileName).toBeNull();
 	});
 
 	it('is nowhere where it is not downloaded', () => {
-		const { context } = contextOf({ parameters: { downloadOutput: false } });
-		expect(downloadTarget(context, 0, {})).toBeNull();
+		expect(downloadTarget({ ...named, downloadOutput: 'false' }, {})).toBeNull();
 	});
 
 	it('has to be named', () => {
-		const { context } = contextOf({ parameters: { binaryPropertyName: ' ' } });
-		expect(() => downloadTarget(context, 0, {})).toThrow('Put Output in Field is empty');
-	});
-
-	it('may differ from item to item', () => {
-		const parameters = [{ binaryPropertyName: 'a' }, { downloadOutput: false }];
-		const { context } = contextOf({ parameters });
-		expect([0, 1].map((item) => downloadTarget(context, item, {})?.propertyName)).toEqual([
-			'a',
-			undefined,
-		]);
+		const read = () => downloadTarget({ binaryPropertyName: null }, {});
+		expect(read).toThrow('Put Output in Field is empty');
 	});
 });
 
-describe('an optional parameter', () => {
-	it.each([undefined, null, '', '  ', '\n'])('left empty is not given: %j', (value) => {
-		expect(given(value)).toBe(false);
-	});
-
-	it.each([0, false, '0', 'x', ['x']])('of any value is given: %j', (value) => {
-		expect(given(value)).toBe(true);
-	});
-
+describe('an optional field', () => {
 	it('is sent under its wire name, checked; one left empty is neither', () => {
 		const never = () => {
 			throw new Error('Checked');
 		};
 		const filled = filledIn({
 			seed: [0, Number],
-			negative_prompt: ['', never],
+			negative_prompt: [null, never],
+			input_images: [' , ', () => []],
 			fps: ['24', Number],
 		});
 		expect(filled).toEqual({ seed: 0, fps: 24 });

@@ -1,12 +1,17 @@
-import type { IBinaryData, IDataObject } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { MAX_INLINE_BYTES } from '../../client/input/checks';
 import { InvalidInputError } from '../../client/wire/errors';
-import { referenceInputs } from '../../nodes/shared/reference-inputs';
+import { readForm } from '../../nodes/shared/form';
+import { referenceInputs, referenceInputsField } from '../../nodes/shared/reference-inputs';
 import { contextOf } from '../support/context';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const DATA = `data:image/png;base64,${PNG.toString('base64')}`;
+
+function inputsOf(context: IExecuteFunctions) {
+	return referenceInputs(context, 0, readForm(context, 0, [referenceInputsField]));
+}
 
 /** The inputs of one item with one file, `photo`, in it. */
 function reading(input: IDataObject[], file: Partial<IBinaryData> = {}, bytes = PNG) {
@@ -16,13 +21,17 @@ function reading(input: IDataObject[], file: Partial<IBinaryData> = {}, bytes = 
 		parameters: { referenceInputs: { input } },
 		items: [{ json: {}, binary: { photo } }],
 		helpers: {
+			assertBinaryData: (_: number, name: string) => {
+				if (name === 'photo') return photo;
+				throw new Error('No such field');
+			},
 			getBinaryDataBuffer: async (_: number, name: string) => {
 				read.push(name);
 				return bytes;
 			},
 		},
 	});
-	return { read, load: () => referenceInputs(context, 0) };
+	return { read, load: () => inputsOf(context) };
 }
 
 describe('a reference input', () => {
@@ -66,7 +75,7 @@ describe('a reference input', () => {
 	});
 
 	it('is not there where none is given', async () => {
-		expect(await referenceInputs(contextOf().context, 0)()).toEqual([]);
+		expect(await inputsOf(contextOf().context)()).toEqual([]);
 	});
 
 	it.each<[string, IDataObject, RegExp]>([
@@ -118,6 +127,14 @@ describe('a reference input', () => {
 		expect(read).toEqual([]);
 		await inputs();
 		expect(read).toEqual(['photo']);
+	});
+
+	it('written inline is read again when it is the item’s turn, and not kept until then', async () => {
+		const parameters = { referenceInputs: { input: [{ source: 'data', data: DATA }] } };
+		const load = inputsOf(contextOf({ parameters }).context);
+		const later = 'data:image/png;base64,AAAA';
+		parameters.referenceInputs.input[0].data = later;
+		expect(await load()).toEqual([{ type: 'image', source: 'data', value: later }]);
 	});
 
 	it('that is a file of no kind that the service takes is refused', () => {

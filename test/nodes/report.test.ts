@@ -1,10 +1,11 @@
-import { GenerationError } from '../../client/wire/errors';
+import { GenerationError, type Charge } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
 import type { Outcome } from '../../client/jobs/outcome';
-import { creditsHint, reportStop, summaryHint, type StepStats } from '../../nodes/shared/report';
+import type { PipelineStats } from '../../client/pipeline';
+import { creditsHint, reportStop, summaryHint } from '../../nodes/shared/report';
 import { contextOf } from '../support/context';
 
-function stats(changes: Partial<StepStats>): StepStats {
+function stats(changes: Partial<PipelineStats>): PipelineStats {
 	return {
 		made: 3,
 		takenUp: 0,
@@ -12,35 +13,108 @@ function stats(changes: Partial<StepStats>): StepStats {
 		slotWaitMs: 0,
 		slotRefusal: null,
 		retries: 0,
+		resubmitted: 0,
 		...changes,
 	};
 }
 
+function done(id: string, timed_out = false): Outcome<unknown> {
+	const generation = { id, status: 'completed', timed_out } as GenerationItem;
+	return { kind: 'done', generation, output: null };
+}
+
+function failed(code: string, charge: Charge, unsent = false): Outcome<unknown> {
+	const error = new GenerationError({ title: `Title of ${code}`, description: '', code, charge });
+	return { kind: 'error', error: error.with({ unsent }) };
+}
+
+const stopped: Outcome<unknown> = { kind: 'stopped', generation: null };
+const ready = [done('a'), done('b')];
+const refunded = failed('generation_failed', 'refunded');
+
 describe('the hint after a run', () => {
-	it.each<[Partial<StepStats>, string]>([
-		[{ takenUp: 1 }, '3 made, 1 taken up from an earlier try without paying again'],
-		[{ failed: 2 }, '3 made, 2 failed and refunded'],
-		[{ retries: 1 }, '3 made, 1 request tried again'],
-		[{ retries: 2 }, '3 made, 2 requests tried again'],
-		[{ slotWaitMs: 1600 }, '3 made, waited 2 s for free slots'],
-		[
-			{ slotWaitMs: 1600, slotRefusal: '10 are running and your plan allows 10.' },
-			'3 made, waited 2 s for free slots, the service said: 10 are running and your plan allows 10.',
-		],
-		[
-			{ made: 0, takenUp: 4, failed: 1, retries: 5, slotWaitMs: 60_000 },
-			'0 made, 4 taken up from an earlier try without paying again, 1 failed and refunded, 5 requests tried again, waited 60 s for free slots',
-		],
-	])('says what was not plain sailing: %j', (changes, message) => {
+	const hintOf = (outcomes: Array<Outcome<unknown>>, changes: Partial<PipelineStats> = {}) => {
 		const { context, hints } = contextOf();
-		summaryHint(context, stats(changes));
-		expect(hints).toEqual([{ message, location: 'outputPane', type: 'info' }]);
+		summaryHint(context, stats(changes), outcomes);
+		return hints;
+	};
+	const saying = (message: string) => [{ message, location: 'outputPane', type: 'info' }];
+
+	it.each<[string, Array<Outcome<unknown>>, string]>([
+		['some failed', [...ready, refunded, refunded], '2 failed and were refunded.'],
+		['one failed', [...ready, refunded], '1 failed and was refunded.'],
+		[
+			'the credits ran out',
+			[
+				...ready,
+				failed('insufficient_credits', 'none', true),
+				failed('insufficient_credits', 'none'),
+			],
+			'2 were not made and cost nothing: Title of insufficient_credits.',
+		],
+		[
+			'one was refused',
+			[...ready, failed('invalid_parameter', 'none')],
+			'1 failed and cost nothing: Title of invalid_parameter.',
+		],
+		[
+			'some were handed on unfinished',
+			[...ready, done('c', true), done('d', true)],
+			'2 were not ready in time and handed on unfinished: paid for, and Wait for Completion fetches them later.',
+		],
+		[
+			'one is late',
+			[...ready, failed('timeout', 'paid')],
+			'1 is paid for, but not there: Title of timeout. Wait for Completion fetches it by id.',
+		],
+		[
+			'an answer was lost',
+			[...ready, failed('uncertain_charge', 'unknown')],
+			'1 got no answer: it is not known whether it was charged.',
+		],
+		['it was stopped', [...ready, stopped], '1 was stopped.'],
+	])('says what is there, what is not, and why: %s', (_, outcomes, message) => {
+		expect(hintOf(outcomes)).toEqual(saying(`2 of ${outcomes.length} ready. ${message}`));
+	});
+
+	it('has a sentence for each reason', () => {
+		const mixed = [refunded, ...ready, stopped, failed('model_not_found', 'none'), refunded];
+		expect(hintOf(mixed)).toEqual(
+			saying(
+				'2 of 6 ready. 2 failed and were refunded. 1 was stopped. 1 failed and cost nothing: Title of model_not_found.',
+			),
+		);
+	});
+
+	it('tells one reason of several that have the same code', () => {
+		const two = ['invalid_input', 'invalid_input'].map((code) => failed(code, 'none'));
+		const { error } = two[1] as Extract<Outcome<unknown>, { kind: 'error' }>;
+		two[1] = { kind: 'error', error: error.with({ title: 'Another' }) };
+		expect(hintOf(two)).toEqual(
+			saying('0 of 2 ready. 2 failed and cost nothing: Title of invalid_input, and others.'),
+		);
+	});
+
+	it.each<[Partial<PipelineStats>, string]>([
+		[{ takenUp: 1 }, '1 was taken up from an earlier try, without paying again.'],
+		[{ takenUp: 2 }, '2 were taken up from an earlier try, without paying again.'],
+		[{ retries: 1 }, '1 request was tried again.'],
+		[{ retries: 2 }, '2 requests were tried again.'],
+		[
+			{ resubmitted: 2 },
+			'2 requests were followed by another after a lost answer: up to 2 may have been paid for besides.',
+		],
+		[{ slotWaitMs: 1600 }, 'The step waited 2 s for free slots.'],
+		[
+			{ slotWaitMs: 1600, slotRefusal: '10 are running, and <your> plan allows 10.' },
+			'The step waited 2 s for free slots. The service says: 10 are running, and &lt;your&gt; plan allows 10.',
+		],
+	])('says what happened on the way: %j', (changes, message) => {
+		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`));
 	});
 
 	it.each([{}, { made: 0 }, { slotWaitMs: 400 }])('is not given after plain sailing: %j', (all) => {
-		const { context, hints } = contextOf();
-		summaryHint(context, stats(all));
-		expect(hints).toEqual([]);
+		expect(hintOf(ready, all)).toEqual([]);
 	});
 
 	it('is left out by releases of n8n that have no hints', () => {
@@ -48,7 +122,7 @@ describe('the hint after a run', () => {
 		const old = Object.assign(Object.create(context) as typeof context, {
 			addExecutionHints: undefined,
 		});
-		expect(() => summaryHint(old, stats({ failed: 1 }))).not.toThrow();
+		expect(() => summaryHint(old, stats({}), [refunded])).not.toThrow();
 	});
 });
 
@@ -81,20 +155,12 @@ describe('the hint before a batch', () => {
 });
 
 describe('the word in the log after a stop', () => {
-	const done = (id: string): Outcome<null> => ({
-		kind: 'done',
-		generation: { id, status: 'completed' } as GenerationItem,
-		output: null,
-	});
-	const stopped = (id: string): Outcome<null> => ({ kind: 'stopped', generation: { id } });
-	const uncertain: Outcome<null> = {
-		kind: 'error',
-		error: new GenerationError({ title: '', description: '', code: '', charge: 'unknown' }),
-	};
+	const stoppedAt = (id: string): Outcome<null> => ({ kind: 'stopped', generation: { id } });
+	const uncertain = failed('uncertain_charge', 'unknown');
 
 	it('names all that is paid for', () => {
 		const { context, warnings } = contextOf();
-		reportStop(context, [done('a'), stopped('b'), { kind: 'stopped', generation: null }]);
+		reportStop(context, [done('a'), stoppedAt('b'), stopped]);
 		expect(warnings).toEqual([
 			{
 				message: expect.stringMatching(
@@ -107,14 +173,14 @@ describe('the word in the log after a stop', () => {
 
 	it('names the items that may have been charged', () => {
 		const { context, warnings } = contextOf();
-		reportStop(context, [{ kind: 'stopped', generation: null }, uncertain, uncertain]);
-		expect(warnings[0].message).toContain('without paying: none.');
+		reportStop(context, [stopped, uncertain, uncertain]);
+		expect(warnings[0].message).not.toContain('paid for');
 		expect(warnings[0].message).toContain('not known whether these items were charged: 1, 2.');
 	});
 
 	it('is not given where nothing was paid', () => {
 		const { context, warnings } = contextOf();
-		reportStop(context, [{ kind: 'stopped', generation: null }]);
+		reportStop(context, [stopped]);
 		expect(warnings).toEqual([]);
 	});
 });

@@ -3,8 +3,7 @@ import { NodeApiError, type INodeExecutionData } from 'n8n-workflow';
 import { GenerationError } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
 import type { Outcome } from '../../client/jobs/outcome';
-import { errorItem, outputItems } from '../../nodes/shared/results';
-import type { Output } from '../../nodes/shared/step';
+import { errorItem, outputItems, type Output } from '../../nodes/shared/results';
 import { contextOf, type Given } from '../support/context';
 
 const completed: GenerationItem = {
@@ -21,7 +20,7 @@ const completed: GenerationItem = {
 
 const failed = new GenerationError({
 	title: 'The generation failed',
-	description: 'Refunded',
+	description: 'Mend it',
 	code: 'generation_failed',
 	generation: { id: 'x', status: 'failed' },
 });
@@ -32,6 +31,18 @@ describe('the output items', () => {
 		const [{ json }] = outputItems(contextOf().context, outcomes);
 		const unknown = Object.fromEntries(Object.keys(completed).map((key) => [key, null]));
 		expect(json).toEqual({ ...unknown, id: 'b', timed_out: false });
+	});
+
+	it('have the same keys where the item failed, and two more', () => {
+		const keys = (outcome: Outcome<Output>) =>
+			Object.keys(outputItems(contextOf().context, [outcome])[0].json).sort();
+		const all = [...Object.keys(completed), 'error', 'error_code'].sort();
+		expect(keys({ kind: 'error', error: failed })).toEqual(all);
+		expect(keys({ kind: 'error', error: failed.with({ generation: completed }) })).toEqual(all);
+		const [{ json }] = outputItems(contextOf().context, [
+			{ kind: 'error', error: failed.with({ generation: null }) },
+		]);
+		expect(json).toMatchObject({ id: null, status: null, url: null, timed_out: false });
 	});
 
 	it('are one for each outcome that has something to hand on, in order and paired', () => {
@@ -59,7 +70,7 @@ describe('the item of a failure', () => {
 	it('says what happened and to which generation', () => {
 		expect(errorItem(contextOf().context, failed, 0)).toEqual({
 			json: {
-				error: 'The generation failed. Refunded.',
+				error: 'The generation failed. Mend it. Nothing was charged for this item. Generation: x.',
 				error_code: 'generation_failed',
 				id: 'x',
 				status: 'failed',
@@ -87,7 +98,7 @@ describe('the item of a failure', () => {
 		const item: INodeExecutionData = errorItem(contextOf(given).context, failed, 1);
 		expect(item.json).toEqual({
 			customer: 7,
-			error: 'The generation failed. Refunded.',
+			error: 'The generation failed. Mend it. Nothing was charged for this item. Generation: x.',
 			error_code: 'generation_failed',
 			id: 'x',
 			status: 'failed',

@@ -1,39 +1,96 @@
-import type { IExecuteFunctions, IWorkflowBase } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
 
-import { suspensionOf } from '../../nodes/WaitForCompletion/suspend';
-import { contextOf } from '../support/context';
+import {
+	sleepingWorkflow,
+	type SleepingItem,
+} from '../../nodes/WaitForCompletion/sleeping-workflow';
+import { NODE } from '../support/context';
 
-/** The small workflow that a step sleeps in whose items have these timeouts, begun at the epoch. */
-async function sleptIn(timeouts: unknown[]): Promise<IWorkflowBase> {
-	jest.spyOn(Date, 'now').mockReturnValue(0);
-	const parameters = timeouts.map((timeout) => ({ mode: 'suspend', options: { timeout } }));
-	const { context } = contextOf({ parameters, items: timeouts.map(() => ({ json: {} })) });
-	let slept: IWorkflowBase | undefined;
-	const executeWorkflow = ({ code }: { code: IWorkflowBase }) => {
-		slept = code;
-		return { data: [[]] };
-	};
-	const saved: Partial<Record<keyof IExecuteFunctions, unknown>> = {
-		getWorkflow: () => ({ id: 'workflow-1' }),
-		getExecutionId: () => '1',
-		getMode: () => 'manual',
-		executeWorkflow,
-	};
-	await suspensionOf(Object.assign(context, saved))?.sleep();
-	if (!slept) throw new Error('It did not sleep');
-	return slept;
+const node: INode = {
+	...NODE,
+	name: 'Asleep',
+	type: 'n8n-nodes-media-generation.waitForCompletion',
+};
+
+/** The workflow of a step whose items have these options, begun at the epoch. */
+function sleptIn(...options: SleepingItem['options'][]) {
+	const items = options.map((each) => ({
+		generationId: 'g',
+		downloadOutput: true,
+		binaryPropertyName: 'data',
+		options: each,
+		waitingSince: 0,
+	}));
+	return sleepingWorkflow(node, items);
 }
 
-afterEach(() => jest.restoreAllMocks());
+const looksOf = (workflow: ReturnType<typeof sleptIn>) =>
+	workflow.nodes.filter(({ name }) => name.startsWith('Look ')).length;
 
 describe('the workflow that a suspended wait sleeps in', () => {
-	it('has time for the item that may wait longest', async () => {
-		expect(JSON.stringify(await sleptIn([90, 3600, 1800]))).toContain('(3600000 - $now');
+	it('has looks enough for the item that may wait longest', () => {
+		const longest = looksOf(sleptIn({ timeout: 86_400 }));
+		expect(longest).toBeGreaterThan(looksOf(sleptIn({ timeout: 90 })));
+		const several = sleptIn({ timeout: 90 }, { timeout: 86_400 }, { timeout: 1800 });
+		expect(looksOf(several)).toBe(longest);
 	});
 
-	it('has no regard for a timeout that is no number: that item fails by itself', async () => {
-		const workflow = JSON.stringify(await sleptIn(['soon', 90]));
-		expect(workflow).toContain('(90000 - $now');
-		expect(workflow).not.toContain('NaN');
+	it('has no regard for a timeout that is no number: that item fails by itself', () => {
+		expect(looksOf(sleptIn({ timeout: 'soon' }, { timeout: 90 }))).toBe(
+			looksOf(sleptIn({ timeout: 90 }, { timeout: 90 })),
+		);
+	});
+
+	it('runs each of its nodes once, so that n8n can tell in which it was killed', () => {
+		const { nodes, connections } = sleptIn({});
+		const visited = ['Generations'];
+		for (;;) {
+			const next = connections[visited[visited.length - 1]]?.main[0]?.[0].node;
+			if (!next) break;
+			expect(visited).not.toContain(next);
+			visited.push(next);
+		}
+		const named = nodes.map(({ name }) => name).filter((name) => name !== 'What This Is');
+		expect(visited).toEqual(named);
+	});
+
+	it('may be called by the workflow that it is for, whatever n8n allows by default', () => {
+		expect(sleptIn({}).settings).toMatchObject({ callerPolicy: 'workflowsFromSameOwner' });
+	});
+
+	it('waits by the options that were chosen, and by no others', () => {
+		const { nodes } = sleptIn({ readiness: 'outputUrl', timeout: 900 });
+		const collect = nodes.find(({ name }) => name === 'Collect');
+		expect(collect?.parameters.options).toEqual({
+			readiness: '={{ $json.options.readiness }}',
+			timeout: '={{ $json.options.timeout }}',
+		});
+	});
+
+	it('says in a note what it is, to whoever finds it in the list of executions', () => {
+		const note = sleptIn({}).nodes.find(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		expect(note?.parameters.content).toContain('The suspended wait of “Asleep”');
+	});
+
+	it('has no node that lies on another', () => {
+		const boxes = sleptIn({ timeout: 86_400 }).nodes.map(({ position: [x, y], parameters }) => ({
+			x,
+			y,
+			width: Number(parameters.width ?? 100),
+			// A node's name stands below it.
+			height: Number(parameters.height ?? 150),
+		}));
+		const overlapping = boxes.filter((one, index) =>
+			boxes
+				.slice(index + 1)
+				.some(
+					(other) =>
+						one.x < other.x + other.width &&
+						other.x < one.x + one.width &&
+						one.y < other.y + other.height &&
+						other.y < one.y + one.height,
+				),
+		);
+		expect(overlapping).toEqual([]);
 	});
 });

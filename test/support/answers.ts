@@ -21,6 +21,19 @@ export function wireGeneration(fields: WireFields = {}): Record<string, unknown>
 	return { id, status, created, model, type, data: [entry], ...(error !== undefined && { error }) };
 }
 
+/** What an output item says of a generation of which nothing is known. */
+export const NOTHING_KNOWN = {
+	id: null,
+	status: null,
+	type: null,
+	model: null,
+	created: null,
+	url: null,
+	url_expires_at: null,
+	revised_prompt: null,
+	timed_out: false,
+};
+
 /** What an output item says of a generation of which only the id is known. */
 export const ONLY_ID_KNOWN = {
 	status: 'pending',
@@ -38,6 +51,13 @@ export function answer(body: unknown): ServiceResponse {
 	return { status: 200, body };
 }
 
+/** The types that spec 7 has, where tests go by them: of a 5xx only the service's own says that nothing was made. */
+const TYPES: Record<number, string> = {
+	500: 'server_error',
+	502: 'server_error',
+	503: 'server_error',
+};
+
 /** A refusal with the service's own body (spec 2.5). */
 export function refusal(
 	status: number,
@@ -45,7 +65,7 @@ export function refusal(
 	message = 'The service is sorry',
 	param: string | null = null,
 ): ServiceResponse {
-	return { status, body: { error: { code, message, type: 'some_error', param } } };
+	return { status, body: { error: { code, message, type: TYPES[status] ?? 'some_error', param } } };
 }
 
 /** The refusal of a creating request while all slots are taken (spec 8.1). */

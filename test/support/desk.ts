@@ -1,10 +1,11 @@
 import { GenerationError } from '../../client/wire/errors';
-import type { Job } from '../../client/jobs/job';
+import type { CreateJob } from '../../client/jobs/job';
 import { Ledger } from '../../client/paying/ledger';
 import { GenerationService } from '../../client/wire/service';
-import { Submission, type Obtained } from '../../client/paying/submission';
+import { Submission } from '../../client/paying/submission';
+import type { Generation } from '../../client/wire/generation';
 import { FakeService } from './fake-service';
-import { creating, type JobChanges } from './step';
+import { creating, type CreateChanges } from './step';
 import { VirtualTime } from './virtual-time';
 
 /** A submission over a service, and what n8n keeps of it. */
@@ -22,22 +23,25 @@ export class Desk {
 		this.submission = new Submission({
 			...ports,
 			service,
-			ledger: this.ledger,
+			book: this.ledger,
 			halt: this.halt.signal,
 		});
 	}
 
 	/** Takes a prompt to its generation. */
-	async obtain(prompt: string, changes: JobChanges = {}): Promise<Obtained> {
+	async obtain(prompt: string, changes: CreateChanges = {}): Promise<Generation> {
 		return await this.time.run(this.obtaining(prompt, changes));
 	}
 
-	async obtaining(prompt: string, changes: JobChanges = {}, itemIndex = 0): Promise<Obtained> {
-		const job: Job = creating(prompt, itemIndex, changes);
-		return await this.submission.obtain(job, await requestOf(job), await this.key(job));
+	async obtaining(prompt: string, changes: CreateChanges = {}, itemIndex = 0): Promise<Generation> {
+		const job = creating(prompt, itemIndex, changes);
+		const order = { job, request: await job.request(), key: await this.key(job) };
+		const earlier = await this.submission.earlier(order);
+		if (earlier !== null) throw new Error(`There is one: ${earlier}`);
+		return (await this.submission.create(order)) as Generation;
 	}
 
-	async refusalOf(prompt: string, changes: JobChanges = {}): Promise<GenerationError> {
+	async refusalOf(prompt: string, changes: CreateChanges = {}): Promise<GenerationError> {
 		const thrown: unknown = await this.obtain(prompt, changes).catch((error: unknown) => error);
 		if (thrown instanceof GenerationError) return thrown;
 		throw new Error(`No GenerationError: ${String(thrown)}`);
@@ -47,12 +51,7 @@ export class Desk {
 		return this.ledger.find(await this.key(creating(prompt)));
 	}
 
-	private async key(job: Job): Promise<string> {
-		return this.ledger.key(job.itemIndex, await requestOf(job));
+	private async key(job: CreateJob): Promise<string> {
+		return this.ledger.key(job.itemIndex, await job.request());
 	}
-}
-
-export async function requestOf({ request }: Job) {
-	if (!request) throw new Error('No request');
-	return await request();
 }

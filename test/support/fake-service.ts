@@ -1,4 +1,10 @@
-import type { SendRequest, ServiceRequest, ServiceResponse } from '../../client/basics/ports';
+import type {
+	Probed,
+	ProbeUrl,
+	SendRequest,
+	ServiceRequest,
+	ServiceResponse,
+} from '../../client/basics/ports';
 import { answer, networkError, noSlot, refusal, wireGeneration } from './answers';
 import type { VirtualTime } from './virtual-time';
 
@@ -81,6 +87,24 @@ export class FakeService {
 		await this.time.sleep(this.latencyMs);
 		if ('failure' in handled) throw handled.failure;
 		return handled.response;
+	};
+
+	/** What the storage says of a generation that has ended, and of one that has not. */
+	storage: (made: Made, written: boolean) => Probed | Promise<Probed> = (_, written) => ({
+		status: written ? 206 : 404,
+		oneByte: written,
+	});
+
+	/** Every probe: of what, and when. */
+	readonly probed: Array<{ id: string; at: number }> = [];
+
+	readonly probe: ProbeUrl = async (url) => {
+		const made = this.made.find(({ id }) => url.includes(`/${id}.`)) as Made;
+		this.probed.push({ id: made.id, at: this.time.now() });
+		const written = made.endsAt <= this.time.now() && made.failure === undefined;
+		const said = await this.storage(made, written);
+		await this.time.sleep(this.latencyMs);
+		return said;
 	};
 
 	/** The creating requests it has seen. */

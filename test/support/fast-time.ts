@@ -21,6 +21,11 @@ export class FastTime {
 	/** Milliseconds since 1970. */
 	readonly now = (): number => this.start + (Date.now() - this.began) * this.factor;
 
+	/** So much time has passed at once. */
+	leap(seconds: number): void {
+		this.start += seconds * 1000;
+	}
+
 	/** Goes on from here at another pace: 1 is that of the wall. */
 	setPace(factor: number): void {
 		this.start = this.now();

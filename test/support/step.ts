@@ -1,6 +1,6 @@
-import type { Generation } from '../../client/wire/generation';
-import type { Job } from '../../client/jobs/job';
-import { Ledger, type LedgerEntry } from '../../client/paying/ledger';
+import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
+import type { Entry } from '../../client/paying/book';
+import { Ledger } from '../../client/paying/ledger';
 import type { Outcome } from '../../client/jobs/outcome';
 import {
 	runPipeline,
@@ -10,15 +10,17 @@ import {
 } from '../../client/pipeline';
 import { GenerationService } from '../../client/wire/service';
 import { FakeService } from './fake-service';
-import { SteadySchedule } from './steady-schedule';
 import { VirtualTime } from './virtual-time';
 
-export type JobChanges = Partial<Omit<Job, 'itemIndex'>>;
+export type CreateChanges = Partial<Omit<CreateJob, 'itemIndex'>>;
+type CollectChanges = Partial<Omit<CollectJob, 'itemIndex'>>;
 
 /** A job that creates an image of a prompt. */
-export function creating(prompt: string, itemIndex = 0, changes: JobChanges = {}): Job {
+export function creating(prompt: string, itemIndex = 0, changes: CreateChanges = {}): CreateJob {
 	return {
+		kind: 'create',
 		itemIndex,
+		onUncertainCharge: 'error',
 		request: async () => ({ type: 'image', body: { model: 'aurora-image-1', prompt } }),
 		...forTests,
 		...changes,
@@ -26,19 +28,19 @@ export function creating(prompt: string, itemIndex = 0, changes: JobChanges = {}
 }
 
 /** A job that waits for a generation that exists. */
-export function waitingFor(id: string, itemIndex = 0, changes: JobChanges = {}): Job {
-	return { itemIndex, id, ...forTests, ...changes };
+export function waitingFor(id: string, itemIndex = 0, changes: CollectChanges = {}): Job {
+	return { kind: 'collect', itemIndex, id, ...forTests, ...changes };
 }
 
 const forTests = {
 	wait: true,
 	timeoutMs: 600_000,
 	onTimeout: 'error',
-	onUncertainCharge: 'error',
+	readiness: 'status',
 } as const;
 
 /** Jobs for prompts `p0`, `p1` and so on. */
-export function batch(size: number, changes: JobChanges = {}): Job[] {
+export function batch(size: number, changes: CreateChanges = {}): CreateJob[] {
 	return Array.from({ length: size }, (_, index) => creating(`p${index}`, index, changes));
 }
 
@@ -65,12 +67,13 @@ export class Step {
 	readonly time = new VirtualTime();
 	readonly fake = new FakeService(this.time);
 	/** What n8n keeps of the step between its tries. */
-	readonly kept: Record<string, LedgerEntry> = {};
-	readonly settings: PipelineSettings = { maxConcurrent: 10, maxFinishing: 3, stopOnError: true };
-	/** Every look, as the port was told of it. */
-	readonly looks: Array<{ id: string; looks: number }> = [];
+	readonly kept: Record<string, Entry> = {};
+	readonly settings: PipelineSettings = {
+		maxConcurrent: 10,
+		pollIntervalMs: 3000,
+		stopOnError: true,
+	};
 	cancel = new AbortController();
-	pollIntervalMs = 3000;
 	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
 		generation,
 		output: `file of ${generation.item.id}`,
@@ -107,15 +110,11 @@ export class Step {
 		const service = this.service();
 		const ports: PipelinePorts<string> = {
 			service,
+			probe: this.fake.probe,
 			ledger: new Ledger(this.kept, 0),
-			schedule: new SteadySchedule(this.pollIntervalMs),
 			clock: this.time,
 			random: () => 0,
 			cancel: this.cancel.signal,
-			observe: async (_, generation: Generation, looks) => {
-				this.looks.push({ id: generation.item.id, looks });
-				return await service.status(generation.item.id);
-			},
 			finish: async (...args) => await this.finish(...args),
 		};
 		return await this.time.run(runPipeline(jobs, ports, this.settings));

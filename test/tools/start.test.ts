@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { readExamples } from '../../tools/start/examples';
 import { isBuilt } from '../../tools/start/freshness';
 import { DataLock } from '../../tools/start/lock';
 import { readOptions } from '../../tools/start/options';
@@ -61,6 +62,19 @@ describe('the data', () => {
 	it('is taken for as long as n8n itself runs, also without us', async () => {
 		await writeFile(join(folder, 'running.json'), JSON.stringify([nobody, process.pid]));
 		expect(() => new DataLock(folder)).toThrow('already runs');
+	});
+});
+
+describe('the examples', () => {
+	const examples = resolve(__dirname, '../../examples');
+
+	it('lead to the sandbox, and the one that is about sleeping takes long enough to sleep', async () => {
+		const read = await readExamples(examples, { baseUrl: 'http://127.0.0.1:8787', timeScale: 10 });
+		const sleeper = read.find(({ name }) => name === 'Submit Now, Collect Later');
+		const prompts = JSON.stringify(sleeper).match(/\[seconds: 1000\]/g);
+		expect(prompts).toHaveLength(3);
+		expect(JSON.stringify(read.filter((file) => file !== sleeper))).not.toContain('[seconds:');
+		expect(JSON.stringify(read)).not.toContain('api.example.com');
 	});
 });
 

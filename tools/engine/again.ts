@@ -2,7 +2,7 @@
 import type { IExecuteData, IRunExecutionData } from 'n8n-workflow';
 import { throughDatabase } from './core';
 import { execute, openWorkflow } from './execution';
-import type { Stopping } from './execution';
+import type { Stopping } from './start';
 import type { Host } from './host';
 import type { ExecutionRecord, WorkflowJson } from './run';
 import { lastTask } from './sub-workflow';

@@ -121,9 +121,18 @@ function checkBody(
 	for (const rule of rules) {
 		if (rule.type !== 'responseSuccessBody') continue;
 		const { key, value, message } = rule.properties;
-		if (body[key] === value) return failed(message);
+		if (at(body, key) === value) return failed(message);
 	}
 	return { status: 'OK', message: 'Connection successful!' };
+}
+
+/** What is at a path such as `a.b[1]`; `undefined` where nothing is. */
+function at(body: unknown, path: string): unknown {
+	const steps = path.split(/[.[\]]+/).filter((step) => step !== '');
+	return steps.reduce(
+		(value, step) => (value as Record<string, unknown> | undefined)?.[step],
+		body,
+	);
 }
 
 interface RequestFailure {

@@ -28,7 +28,7 @@ import type { CredentialsByType } from './credentials';
 import { listSearch, testCredential } from './design-time';
 import type { ListSearch } from './design-time';
 import { execute, openWorkflow } from './execution';
-import type { Stopping } from './execution';
+import type { Stopping } from './start';
 import type { Host } from './host';
 import { LogBook } from './logging';
 import type { LogLine } from './logging';
@@ -41,7 +41,7 @@ import type { WorkflowJson } from './run';
 
 export { Run } from './run';
 export type { WorkflowJson } from './run';
-export type { Control, Stopping } from './execution';
+export type { Control, Stopping } from './start';
 export type { RetryOptions } from './again';
 export type { ListSearch } from './design-time';
 export type { LogLine } from './logging';

@@ -8,17 +8,23 @@ import type {
 	ITaskData,
 } from 'n8n-workflow';
 import type { CredentialsByType } from './credentials';
-import { execute } from './execution';
 import type { Host } from './host';
 import type { ExecutionRecord, WorkflowJson } from './run';
+import type { Execute } from './start';
+
+/** What the execution of a sub-workflow needs of the one that calls it. */
+interface Caller {
+	host: Host;
+	execute: Execute;
+	credentials: CredentialsByType;
+}
 
 /**
  * What a node's `executeWorkflow` does in n8n: runs a workflow given as code as an execution of its
  * own. Returns its last node's output, also when it went to sleep. Throws the error it failed with.
  */
 export async function executeWorkflow(
-	host: Host,
-	credentials: CredentialsByType,
+	{ host, execute, credentials }: Caller,
 	info: IExecuteWorkflowInfo,
 	parent: IWorkflowExecuteAdditionalData,
 	options: ExecuteWorkflowOptions,

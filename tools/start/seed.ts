@@ -1,16 +1,15 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { readWorkflowFile } from '../n8n/rest';
-import type { Owner, Rest, WorkflowFile } from '../n8n/rest';
+import type { Owner, Rest } from '../n8n/rest';
 import { Trouble } from '../trouble';
+import { readExamples } from './examples';
+import type { Surroundings } from './examples';
 
 /** Who owns an n8n that is only for trying things. It listens on this machine alone. */
 export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
 
-/** What the example workflows look for: the names of their credentials, and the address of the service in them. */
+/** What the example workflows look for: the names of their credentials. */
 const credentialName = 'Media Generation account';
 const connectorName = 'Media Generation connector';
-const exampleAddress = 'https://api.example.com';
+const signInName = 'Media Generation sign-in';
 
 /** A workflow in n8n. */
 export interface Seeded {
@@ -25,27 +24,25 @@ export interface Seeded {
 export async function seed(
 	rest: Rest,
 	examples: string,
-	service: { baseUrl: string; apiKey: string },
+	service: Surroundings & { apiKey: string },
 ): Promise<Seeded[]> {
 	await signIn(rest);
 	const { baseUrl, apiKey } = service;
 	const credentials = [
-		await rest.saveCredential(credentialName, 'mediaGenerationApi', service),
+		await rest.saveCredential(credentialName, 'mediaGenerationApi', { baseUrl, apiKey }),
 		await rest.saveCredential(connectorName, 'httpBearerAuth', { token: apiKey }),
+		await rest.saveCredential(signInName, 'mcpOAuth2Api', {
+			useDynamicClientRegistration: true,
+			serverUrl: `${baseUrl}/mcp`,
+		}),
 	];
 	const present = await rest.workflows();
-	const files = (await readdir(examples)).filter((name) => name.endsWith('.json')).sort();
 	const seeded: Seeded[] = [];
-	for (const name of files) {
-		const file = withAddress(await readWorkflowFile(join(examples, name)), baseUrl);
+	for (const file of await readExamples(examples, service)) {
 		const known = present.find((workflow) => workflow.name === file.name);
 		seeded.push(known ?? (await rest.createWorkflow(file, ...credentials)));
 	}
 	return seeded;
-}
-
-function withAddress(file: WorkflowFile, address: string): WorkflowFile {
-	return JSON.parse(JSON.stringify(file).replaceAll(exampleAddress, address)) as WorkflowFile;
 }
 
 async function signIn(rest: Rest): Promise<void> {

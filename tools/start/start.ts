@@ -63,7 +63,8 @@ export async function start(
 		lock.add(n8n.service.pid);
 		throwIfStopped(signal);
 
-		const service = { baseUrl: sandbox.url, apiKey: sandbox.keys.main };
+		const { timeScale } = options;
+		const service = { baseUrl: sandbox.url, apiKey: sandbox.keys.main, timeScale };
 		const rest = new Rest(n8n.url);
 		const workflows = await seed(rest, join(root, 'examples'), service);
 		await registerPackage(rest, installed, installation, options.data);

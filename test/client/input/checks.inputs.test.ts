@@ -71,9 +71,25 @@ describe('several URLs', () => {
 		['line breaks', `${urls.join('\n')}\n`],
 		['empty parts', `,${urls[0]},,${urls[1]},`],
 		['an array', urls],
-		['an array with empty ones', ['', ...urls, ' ']],
+		['an array with empty ones', ['', ...urls, ' ', null]],
+		['commas alone', urls.join()],
+		['commas and line breaks', urls.join(',\r\n')],
 	])('are read from %s', (_, value) => {
 		expect(fetchableUrls('Image', value)).toEqual(urls);
+	});
+
+	it.each([
+		'https://img.example.com/w_200,h_100,c_fill/a.png',
+		'https://img.example.com/fetch/f_auto,q_80/https://example.com/a.png',
+		'https://example.com/a.png?crop=1,2,3,4',
+	])('are not cut at the commas of a picture service: %s', (url) => {
+		expect(fetchableUrls('Image', url)).toEqual([url]);
+		expect(fetchableUrls('Image', `${url},${urls[0]}, ${url}\n${url},`)).toEqual([
+			url,
+			urls[0],
+			url,
+			url,
+		]);
 	});
 
 	it('are none where nothing is given', () => {
@@ -90,7 +106,6 @@ describe('a data URI', () => {
 	it.each([
 		'data:image/png;base64,iVBORw0KGgo=',
 		'data:image/svg+xml;charset=utf-8;base64,PHN2Zz4=',
-		'data:audio/x-wav;base64,UklG\nRg==',
 		'  data:video/mp4;base64,AAAA  ',
 	])('is accepted: %s', (text) => {
 		expect(dataUri('Data', text)).toBe(text.trim());
@@ -105,6 +120,7 @@ describe('a data URI', () => {
 		'data:image/png;base64,iVBO*',
 		'data:image/png;base64,iVBORw0KGgo===',
 		'data:image/png;base64,iV=BO',
+		'data:image/png;base64,iVBOR',
 		'data:image;base64,iVBO',
 		'https://example.com/a.png',
 		null,
@@ -126,7 +142,17 @@ describe('a data URI', () => {
 	it('may have line breaks, which do not count', () => {
 		const base64 = Buffer.alloc(MAX_INLINE_BYTES).toString('base64');
 		const lines = `data:image/png;base64,\n${base64.replace(/.{76}/g, '$&\n')}`;
-		expect(accepted(() => dataUri('Data', lines))).toBe(lines.trim());
+		const sent = accepted(() => dataUri('Data', lines));
+		expect(sent === `data:image/png;base64,${base64}`).toBe(true);
+	});
+
+	it.each([
+		['UklGRg', 'UklGRg=='],
+		['UklGRi0', 'UklGRi0='],
+	])('is sent with its padding: %s', (bare, padded) => {
+		expect(dataUri('Data', `data:audio/wav;base64,${bare}`)).toBe(
+			`data:audio/wav;base64,${padded}`,
+		);
 	});
 
 	it('of any bytes is accepted as it is', () => {

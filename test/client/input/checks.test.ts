@@ -9,7 +9,6 @@ import {
 	integer,
 	number,
 	oneOf,
-	plainText,
 	positive,
 	requiredText,
 	RESOLUTIONS,
@@ -20,35 +19,28 @@ import { accepted, anything, expectRefused } from '../../support/checks';
 
 describe('a text', () => {
 	it.each([
-		[' A cat ', ' A cat '],
-		[7, '7'],
-		[true, 'true'],
+		['  A cat\n', 'A cat'],
+		[12, '12'],
+		[0, '0'],
 		[['a', 'b'], 'a,b'],
-		['[object Object]', '[object Object]'],
-		[null, ''],
-	])('is what is given, written out: %j', (value, written) => {
-		expect(plainText('Prompt', value)).toBe(written);
+	])('is what is given, written out and without the space around it: %j', (value, written) => {
+		expect(requiredText('Prompt', value)).toBe(written);
 	});
 
-	it.each([[{}], [{ text: 'A cat' }], [['A cat', { a: 1 }]]])('is no object: %j', (value) => {
-		expectRefused(plainText, value);
+	it.each([[''], [' \n\t '], [undefined], [null], [[]]])('has to be there: %j', (value) => {
 		expectRefused(requiredText, value);
 	});
-});
 
-describe('a required text', () => {
-	it('comes without the space around it', () => {
-		expect(requiredText('Prompt', '  A cat\n')).toBe('A cat');
-		expect(requiredText('ID', 12)).toBe('12');
-		expect(requiredText('ID', 0)).toBe('0');
-	});
-
-	it.each([[''], [' \n\t '], [undefined], [null]])(
-		'is refused where there is none: %j',
+	it.each([[{}], [{ text: 'A cat' }], [['A cat', { a: 1 }]], ['A [object Object]']])(
+		'is no object: %j',
 		(value) => {
 			expectRefused(requiredText, value);
 		},
 	);
+
+	it.each([true, false, NaN, Infinity])('is not what else an expression comes to: %s', (value) => {
+		expectRefused(requiredText, value);
+	});
 });
 
 describe('a size', () => {

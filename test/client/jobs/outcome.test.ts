@@ -20,17 +20,24 @@ function generation(fields: WireFields = {}): Generation {
 const broken = new GenerationError({ title: 'Broken', description: 'Mend it.', code: 'broken' });
 
 describe('a generation that failed', () => {
-	it('names the reason, the id, and that the credits came back', () => {
+	it('names the reason, and what to do', () => {
 		const failed = generation({ status: 'failed', error: { message: 'Out of paint.' } });
 		const error = failedGeneration(failed);
 		expect(error).toMatchObject({
-			message: 'The generation failed. Out of paint',
+			message: 'The generation failed: Out of paint',
 			code: 'generation_failed',
 			charge: 'refunded',
 			retry: 'never',
 			generation: failed.item,
 		});
-		expect(error.description).toMatch(/generation x were refunded/);
+		expect(error.description).toBe('Change the prompt or the model, or try again.');
+	});
+
+	it('names a long reason too, which is no title', () => {
+		const message = 'Out of paint, and of paper, and of ideas. '.repeat(5);
+		const error = failedGeneration(generation({ status: 'failed', error: { message } }));
+		expect(error.message).toBe('The generation failed');
+		expect(error.description).toContain(`The service says: ${message.trim()} Change the prompt`);
 	});
 
 	it('without a reason just failed', () => {
@@ -43,29 +50,28 @@ describe('a generation that failed', () => {
 describe('a generation that is not ready in time', () => {
 	it('is paid for and goes on, and the error says how to come to it', () => {
 		const late = generation({ status: 'processing' });
-		const error = timedOutGeneration(late, 90_000);
+		const error = timedOutGeneration(late, 90_000, null);
 		expect(error).toMatchObject({
 			message: 'The generation did not finish within 90 s',
 			code: 'timeout',
 			charge: 'paid',
 			generation: late.item,
 		});
-		expect(error.description).toMatch(
-			/Generation x is still processing.*Wait for Completion.*without paying/,
-		);
+		expect(error.description).toMatch(/^It is still processing.*paid for.*Wait for Completion/);
 	});
 });
 
 describe('an item that was not sent', () => {
-	it('names the cause and its item, and that nothing was charged', () => {
+	it('names the cause and its item, and that it was never sent', () => {
 		const cause = broken.with({ status: 402, retry: 'backoff', stopsSubmitting: true });
 		expect(notSent(cause, 4)).toMatchObject({
-			message: 'Not sent: Broken (item 4)',
-			description: 'Nothing was charged for this item. Mend it.',
+			message: 'Not sent, as item 4 was refused: Broken',
+			description: 'Mend it.',
 			code: 'broken',
 			status: 402,
 			charge: 'none',
 			retry: 'never',
+			unsent: true,
 		});
 	});
 });
@@ -94,6 +100,20 @@ describe('the error of a job', () => {
 			charge: 'none',
 			generation: null,
 		});
+	});
+
+	it('says that the account is another where it does not know what an earlier try has paid for', () => {
+		const missing = broken.with({ code: 'generation_not_found' });
+		const paid = missing.with({ generation: { id: 'x' }, charge: 'paid' });
+		const error = errorOfJob(paid, { id: 'x', status: 'pending' });
+		expect(error).toMatchObject({
+			message: 'What an earlier try has paid for is not in this account',
+			code: 'generation_not_found',
+			charge: 'paid',
+			generation: { id: 'x' },
+		});
+		expect(error.description).toMatch(/Choose the credential .*new execution/);
+		expect(errorOfJob(error, null)).toMatchObject({ message: error.message });
 	});
 
 	it('names a generation that has been seen, even where it is said not to exist', () => {
@@ -139,7 +159,7 @@ describe('the generations that are paid for', () => {
 			{ kind: 'stopped', generation: { id: 'left', status: 'pending' } },
 			{ kind: 'stopped', generation: { id: 'known by id only' } },
 			{ kind: 'stopped', generation: null },
-			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }), 1) },
+			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }), 1, null) },
 			{ kind: 'error', error: failedGeneration(generation({ id: 'failed' })) },
 			{ kind: 'error', error: broken },
 			{ kind: 'error', error: broken.with({ charge: 'unknown' }) },

@@ -1,6 +1,6 @@
-import { GenerationError } from '../../../client/wire/errors';
 import { readGeneration, type Generation } from '../../../client/wire/generation';
-import { Ledger, uncertainCharge, type LedgerEntry } from '../../../client/paying/ledger';
+import { isOpen, type Entry } from '../../../client/paying/book';
+import { Ledger } from '../../../client/paying/ledger';
 import { wireGeneration } from '../../support/answers';
 
 const request = { type: 'image', body: { model: 'm', prompt: 'A cat' } } as const;
@@ -33,7 +33,7 @@ describe('the ledger', () => {
 
 	describe('of an earlier try', () => {
 		const other = { ...request, body: { model: 'm', prompt: 'A cat', seed: 7 } };
-		const kept: Record<string, LedgerEntry> = {};
+		const kept: Record<string, Entry> = {};
 		const made = new Ledger(kept, 0).key(3, request, 'recipe');
 		const later = () => new Ledger(kept, 0);
 		beforeEach(() => (kept[made] = { id: 'x', status: 'pending' }));
@@ -68,11 +68,11 @@ describe('the ledger', () => {
 
 	it('knows nothing at first', () => {
 		const ledger = new Ledger({}, 0);
-		expect([ledger.find('key'), ledger.isOpen('key')]).toEqual([undefined, false]);
+		expect([ledger.find('key'), isOpen(ledger.find('key'))]).toEqual([undefined, false]);
 	});
 
 	it('knows all that its run has paid for, and nothing of other runs', () => {
-		const kept: Record<string, LedgerEntry> = {
+		const kept: Record<string, Entry> = {
 			'0:0:a': { id: 'x', status: 'completed' },
 			'0:0:b': { id: 'y' },
 			'0:1:c': { id: 'z', status: 'failed' },
@@ -84,16 +84,31 @@ describe('the ledger', () => {
 	});
 
 	it('writes each step at once into the object that n8n keeps', () => {
-		const kept: Record<string, LedgerEntry> = {};
+		const kept: Record<string, Entry> = {};
 		const ledger = new Ledger(kept, 0);
 		ledger.intend('key');
-		expect([kept, ledger.isOpen('key')]).toEqual([{ key: {} }, true]);
+		expect([kept, isOpen(ledger.find('key'))]).toEqual([{ key: { sent: 1 } }, true]);
 		ledger.record('key', generation('x', 'pending'));
-		expect([kept, ledger.isOpen('key')]).toEqual([{ key: { id: 'x', status: 'pending' } }, false]);
+		expect([kept, isOpen(ledger.find('key'))]).toEqual([
+			{ key: { id: 'x', status: 'pending' } },
+			false,
+		]);
 		ledger.record('key', generation('x', 'completed'));
 		expect(kept).toEqual({ key: { id: 'x', status: 'completed' } });
 		ledger.withdraw('key');
-		expect([kept, ledger.isOpen('key')]).toEqual([{}, false]);
+		expect([kept, isOpen(ledger.find('key'))]).toEqual([{}, false]);
+	});
+
+	it('counts the requests that nobody knows the outcome of: a refusal takes back its own only', () => {
+		const kept: Record<string, Entry> = {};
+		const ledger = new Ledger(kept, 0);
+		ledger.intend('key');
+		ledger.intend('key');
+		expect(kept).toEqual({ key: { sent: 2 } });
+		ledger.withdraw('key');
+		expect(kept).toEqual({ key: { sent: 1 } });
+		ledger.withdraw('key');
+		expect(kept).toEqual({});
 	});
 
 	it('knows what an item has paid for, also while its request is not built', () => {
@@ -112,7 +127,7 @@ describe('the ledger', () => {
 	});
 
 	it('never takes what another item or run has paid for', () => {
-		const kept: Record<string, LedgerEntry> = {};
+		const kept: Record<string, Entry> = {};
 		const ledger = new Ledger(kept, 0);
 		ledger.record(ledger.key(11, request), generation('x', 'pending'));
 		for (const other of [0, 1, 111]) expect(ledger.paidBy(other, null)).toBeNull();
@@ -122,46 +137,12 @@ describe('the ledger', () => {
 	});
 
 	it('survives being stored: another one over the same object knows what it knew', () => {
-		const kept: Record<string, LedgerEntry> = {};
+		const kept: Record<string, Entry> = {};
 		const before = new Ledger(kept, 0);
 		before.intend('open');
 		before.record('made', generation('x', 'processing'));
 		const after = new Ledger(JSON.parse(JSON.stringify(kept)) as typeof kept, 0);
-		expect(after.isOpen('open')).toBe(true);
+		expect(isOpen(after.find('open'))).toBe(true);
 		expect(after.find('made')).toEqual({ id: 'x', status: 'processing' });
-	});
-});
-
-describe('an uncertain charge', () => {
-	it('says what happened to the request, and what to do', () => {
-		const cause = new GenerationError({
-			title: 'The service failed to answer',
-			description: '',
-			code: 'http_502',
-			status: 502,
-			charge: 'unknown',
-			retry: 'backoff',
-		});
-		const error = uncertainCharge(cause);
-		expect(error).toMatchObject({
-			code: 'uncertain_charge',
-			status: 502,
-			charge: 'unknown',
-			retry: 'never',
-		});
-		expect(error.message).toContain('may have been charged');
-		expect(error.description).toMatch(/^The service failed to answer\. HTTP 502\. /);
-		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
-	});
-
-	it('of an earlier try says that', () => {
-		const error = uncertainCharge(null);
-		expect(error).toMatchObject({ status: null, charge: 'unknown' });
-		expect(error.description).toMatch(/^It was sent in an earlier try of this step\. /);
-	});
-
-	it('of a broken connection has no status to name', () => {
-		const cause = new GenerationError({ title: 'Broke', description: '', code: 'x' });
-		expect(uncertainCharge(cause).description).not.toContain('HTTP');
 	});
 });

@@ -1,62 +1,71 @@
 import { refusal } from '../../support/answers';
-import { Desk, requestOf } from '../../support/desk';
-import { creating } from '../../support/step';
+import { batch, creating, errorIn, inShort, Step } from '../../support/step';
+
+/** A step of which an earlier try has made one generation, and what the ledger says of it. */
+async function afterFirst(settings = {}) {
+	const step = new Step(settings);
+	await step.run(batch(1, { wait: false }));
+	return { step, entries: () => Object.values(step.kept) };
+}
 
 describe('a generation that an earlier try has made', () => {
 	it.each([
 		['processing', 1000],
 		['completed', 20_000],
 	])('is taken up: it was %s', async (status, age) => {
-		const desk = new Desk();
-		await desk.obtain('cat');
-		await desk.time.run(desk.time.sleep(age));
-		const { generation, takenUp } = await desk.obtain('cat');
-		expect([generation.item.id, takenUp]).toEqual(['generation-1', true]);
-		expect(desk.fake.creating).toHaveLength(1);
-		expect(desk.fake.looksAt('generation-1')).toHaveLength(1);
-		expect(generation.item.status).toBe(status);
-		expect(await desk.entry('cat')).toEqual({ id: 'generation-1', status });
-		expect(desk.submission.stats).toEqual({ made: 1, takenUp: 1 });
+		const { step, entries } = await afterFirst();
+		await step.time.run(step.time.sleep(age));
+		const { outcomes, stats } = await step.runAgain(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual([`${status} generation-1`]);
+		expect(step.fake.creating).toHaveLength(1);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
+		expect(entries()).toEqual([{ id: 'generation-1', status }]);
+		expect(stats).toMatchObject({ made: 0, takenUp: 1 });
 	});
 
 	it('and that has failed since is made anew', async () => {
-		const desk = new Desk();
-		desk.fake.failure = () => (desk.fake.made.length < 1 ? 'out of paint' : undefined);
-		await desk.obtain('cat');
-		await desk.time.run(desk.time.sleep(20_000));
-		const { generation, takenUp } = await desk.obtain('cat');
-		expect([generation.item.id, takenUp]).toEqual(['generation-2', false]);
-		expect(await desk.entry('cat')).toEqual({ id: 'generation-2', status: 'pending' });
-		expect(desk.submission.stats).toEqual({ made: 2, takenUp: 0 });
+		const step = new Step();
+		step.fake.failure = () => (step.fake.made.length < 1 ? 'out of paint' : undefined);
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(20_000));
+		const { outcomes, stats } = await step.runAgain(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['pending generation-2']);
+		expect(Object.values(step.kept)).toEqual([{ id: 'generation-2', status: 'pending' }]);
+		expect(stats).toMatchObject({ made: 1, takenUp: 0 });
 	});
 
 	it('and that was seen to fail is made anew without asking', async () => {
-		const desk = new Desk();
-		desk.fake.failure = () => 'out of paint';
-		const { generation } = await desk.obtain('cat');
-		const failed = { ...generation, item: { ...generation.item, status: 'failed' } };
-		desk.ledger.record(desk.ledger.key(0, await requestOf(creating('cat'))), failed);
-		expect((await desk.obtain('cat')).generation.item.id).toBe('generation-2');
-		expect(desk.fake.looksAt('generation-1')).toEqual([]);
+		const { step } = await afterFirst();
+		for (const key of Object.keys(step.kept)) step.kept[key].status = 'failed';
+		const { outcomes } = await step.runAgain(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['pending generation-2']);
+		expect(step.fake.looksAt('generation-1')).toEqual([]);
 	});
 
 	it('is none of a changed request, which is a new one', async () => {
-		const desk = new Desk();
-		await desk.obtain('cat');
-		expect((await desk.obtain('dog')).takenUp).toBe(false);
-		expect(desk.fake.made).toHaveLength(2);
+		const { step } = await afterFirst();
+		const { stats } = await step.runAgain([creating('dog', 0, { wait: false })]);
+		expect(stats).toMatchObject({ made: 1, takenUp: 0 });
 	});
 
 	it('is never made a second time because it cannot be looked at', async () => {
-		const desk = new Desk();
-		await desk.obtain('cat');
-		desk.fake.orderLooks(() => refusal(403, 'forbidden'));
-		expect(await desk.refusalOf('cat')).toMatchObject({
+		const { step, entries } = await afterFirst();
+		step.fake.orderLooks(() => refusal(403, 'forbidden'));
+		const { outcomes } = await step.runAgain(batch(1));
+		expect(errorIn(outcomes[0])).toMatchObject({
 			code: 'forbidden',
 			charge: 'paid',
 			generation: { id: 'generation-1' },
 		});
-		expect(await desk.entry('cat')).toEqual({ id: 'generation-1', status: 'pending' });
-		expect(desk.fake.creating).toHaveLength(1);
+		expect(entries()).toEqual([{ id: 'generation-1', status: 'pending' }]);
+		expect(step.fake.creating).toHaveLength(1);
+	});
+
+	it('is taken up although nothing more may be sent', async () => {
+		const { step } = await afterFirst({ stopOnError: false, maxConcurrent: 1 });
+		step.fake.order('p1', () => refusal(402, 'insufficient_credits'));
+		const [first, second] = batch(2);
+		const { outcomes } = await step.runAgain([{ ...second }, { ...first }].reverse());
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1', 'insufficient_credits']);
 	});
 });

@@ -1,23 +1,15 @@
 import { CancelledError } from '../../../client/wire/errors';
 import type { Generation } from '../../../client/wire/generation';
-import { GenerationService } from '../../../client/wire/service';
-import { Desk, requestOf } from '../../support/desk';
+import { GenerationService, type CreateRequest } from '../../../client/wire/service';
+import { Desk } from '../../support/desk';
 import { refused, unreachable } from '../../support/fake-service';
 import { creating } from '../../support/step';
 
 /** A fault of ours that strikes after the request has gone out. */
 class BrokenService extends GenerationService {
-	override async create(
-		...[request, signal, each = async (send) => await send()]: Parameters<
-			GenerationService['create']
-		>
-	): Promise<Generation> {
-		return await super.create(request, signal, async (send) => {
-			return await each(async () => {
-				await send();
-				throw new TypeError('A mistake of ours');
-			});
-		});
+	override async create(request: CreateRequest): Promise<Generation> {
+		await super.create(request);
+		throw new TypeError('A mistake of ours');
 	}
 }
 
@@ -25,16 +17,16 @@ describe('a creating request', () => {
 	it('is written down as intended before it leaves, and with its id straight after', async () => {
 		const desk = new Desk();
 		let whileUnderWay: unknown = null;
-		const key = desk.ledger.key(0, await requestOf(creating('cat')));
+		const key = desk.ledger.key(0, await creating('cat').request());
 		desk.fake.order('cat', (make) => {
 			whileUnderWay = { ...desk.ledger.find(key) };
 			return make();
 		});
-		const { generation, takenUp } = await desk.obtain('cat');
-		expect(whileUnderWay).toEqual({});
-		expect([generation.item.id, takenUp]).toEqual(['generation-1', false]);
+		const generation = await desk.obtain('cat');
+		expect(whileUnderWay).toEqual({ sent: 1 });
+		expect(generation.item.id).toBe('generation-1');
 		expect(desk.ledger.find(key)).toEqual({ id: 'generation-1', status: 'pending' });
-		expect(desk.submission.stats).toEqual({ made: 1, takenUp: 0 });
+		expect(desk.submission.stats).toMatchObject({ made: 1, takenUp: 0 });
 	});
 
 	it.each([
@@ -82,7 +74,7 @@ describe('a creating request', () => {
 		const error = await desk.refusalOf('cat');
 		expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
 		expect(error.description).toContain('A mistake of ours');
-		expect(await desk.entry('cat')).toEqual({});
+		expect(await desk.entry('cat')).toEqual({ sent: 1 });
 	});
 });
 
@@ -100,17 +92,9 @@ describe('a refusal that every further request would meet', () => {
 		expect((await desk.refusalOf('cat')).code).toBe(code);
 		const error = await desk.refusalOf('dog');
 		expect(error).toMatchObject({ code, status, charge: 'none' });
-		expect(error.message).toMatch(/^Not sent: .* \(item 0\)$/);
+		expect(error.message).toMatch(/^Not sent, as item 0 was refused: /);
 		expect(desk.fake.creating).toHaveLength(1);
 		expect(await desk.entry('dog')).toBeUndefined();
-	});
-
-	it('does not keep what is paid for from being taken up', async () => {
-		const desk = new Desk();
-		await desk.obtain('cat');
-		desk.fake.order('dog', refused(402, 'insufficient_credits'));
-		await desk.refusalOf('dog');
-		expect((await desk.obtain('cat')).takenUp).toBe(true);
 	});
 
 	it.each([
@@ -122,7 +106,7 @@ describe('a refusal that every further request would meet', () => {
 		const desk = new Desk();
 		desk.fake.order('cat', refused(status, code));
 		await desk.refusalOf('cat');
-		expect((await desk.obtain('dog')).generation.item.id).toBe('generation-1');
+		expect((await desk.obtain('dog')).item.id).toBe('generation-1');
 	});
 });
 
@@ -131,7 +115,7 @@ describe('a request that finds no slot', () => {
 		const desk = new Desk();
 		desk.fake.slots = 1;
 		await desk.obtain('cat');
-		expect((await desk.obtain('dog')).generation.item.id).toBe('generation-2');
+		expect((await desk.obtain('dog')).item.id).toBe('generation-2');
 		expect(desk.fake.peak).toBe(1);
 	});
 

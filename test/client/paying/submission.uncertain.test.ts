@@ -12,7 +12,7 @@ describe('a request whose answer was lost', () => {
 			code: 'uncertain_charge',
 			charge: 'unknown',
 		});
-		expect(await desk.entry('cat')).toEqual({});
+		expect(await desk.entry('cat')).toEqual({ sent: 1 });
 		expect(desk.fake.creating).toHaveLength(1);
 	});
 
@@ -39,13 +39,13 @@ describe('a request whose answer was lost', () => {
 		const desk = new Desk();
 		desk.fake.order('cat', script);
 		expect((await desk.refusalOf('cat')).code).toBe('uncertain_charge');
-		expect(await desk.entry('cat')).toEqual({});
+		expect(await desk.entry('cat')).toEqual({ sent: 1 });
 	});
 
 	it('is sent again where the user takes the risk, after a pause', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
-		const { generation } = await desk.obtain('cat', resubmit);
+		const generation = await desk.obtain('cat', resubmit);
 		const [first, second] = desk.fake.creating;
 		expect(second.at - first.at).toBe(1000);
 		expect(await desk.entry('cat')).toEqual({ id: generation.item.id, status: 'pending' });
@@ -55,7 +55,7 @@ describe('a request whose answer was lost', () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
 		await desk.refusalOf('cat');
-		expect((await desk.obtain('cat', resubmit)).generation.item.id).toBe('generation-2');
+		expect((await desk.obtain('cat', resubmit)).item.id).toBe('generation-2');
 	});
 
 	it('is sent three more times at most', async () => {
@@ -63,7 +63,7 @@ describe('a request whose answer was lost', () => {
 		desk.fake.order('cat', ...Array.from({ length: 9 }, () => answerLost));
 		expect((await desk.refusalOf('cat', resubmit)).code).toBe('uncertain_charge');
 		expect(desk.fake.creating).toHaveLength(4);
-		expect(await desk.entry('cat')).toEqual({});
+		expect(await desk.entry('cat')).toEqual({ sent: 4 });
 	});
 
 	it('stays uncertain where it is refused when sent again', async () => {
@@ -72,7 +72,7 @@ describe('a request whose answer was lost', () => {
 		const error = await desk.refusalOf('cat', resubmit);
 		expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown', status: 402 });
 		expect(error.description).toContain('Not enough credits');
-		expect(await desk.entry('cat')).toEqual({});
+		expect(await desk.entry('cat')).toEqual({ sent: 1 });
 	});
 
 	it('stays uncertain where the step ends before it is sent again', async () => {
@@ -83,7 +83,7 @@ describe('a request whose answer was lost', () => {
 		expect(error.charge).toBe('unknown');
 		expect(error.description).toContain('The connection broke');
 		expect(desk.fake.creating).toHaveLength(1);
-		expect(await desk.entry('cat')).toEqual({});
+		expect(await desk.entry('cat')).toEqual({ sent: 1 });
 	});
 
 	it('stays uncertain where another item closes the way meanwhile', async () => {

@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 
 import { earlyBreakages, gatekeeperAnswers, gatewayAnswers, midwayBreakages } from './faults';
+import { storageNames } from './storages';
 import { tellSchedule } from './story';
 import { undisturbed } from './schedule';
 import type {
@@ -171,10 +172,10 @@ const basics = {
 	concurrency: fc.integer({ min: 1, max: 12 }),
 	seconds: list(weighted([6, upTo(9, 1)], [1, upTo(40, 10)]), upTo(4, 1), 4),
 	pollSeconds: fc.constantFrom(3, 4),
-	watching: weighted<Schedule['watching']>(
-		// Planning looks takes more time than all the rest.
-		[25, fc.constant('steadily')],
-		[1, fc.constantFrom('by experience', 'by the catalogue')],
+	readiness: weighted<Schedule['readiness']>([1, fc.constant('status')], [2, fc.constant('auto')]),
+	storage: weighted<Schedule['storage']>(
+		[1, fc.constant('honest')],
+		[1, fc.constantFrom(...storageNames)],
 	),
 	seed: fc.nat({ max: 1_000_000 }),
 };

@@ -62,6 +62,10 @@ interface Foreign {
 	body: unknown;
 }
 
+function likeOwn(code: string | number, type: string) {
+	return { error: { code, type, message: 'Upstream request timeout', param: null } };
+}
+
 /** Answers that are not the service's, from something that may have passed the request on. */
 const gateways = {
 	html500: { status: 500, body: '<h1>Internal Server Error</h1>' },
@@ -73,6 +77,14 @@ const gateways = {
 	text502: { status: 502, body: { error: 'Bad gateway' } },
 	google503: { status: 503, body: { error: { code: 503, message: 'Try again in 30 seconds.' } } },
 	azure504: { status: 504, body: { error: { code: 'GatewayTimeout', message: 'No response.' } } },
+	// Proxies that write errors as the service does: only its own codes, with their statuses, are believed.
+	likeOwn504: { status: 504, body: likeOwn('504', 'timeout_error') },
+	likeOwn500: { status: 500, body: likeOwn('internal_error', 'server_error') },
+	likeOwn502: { status: 502, body: likeOwn('bad_gateway', 'server_error') },
+	likeOwn408: { status: 408, body: likeOwn('request_timeout', 'timeout_error') },
+	numbered500: { status: 500, body: likeOwn(500, 'server_error') },
+	misplaced504: { status: 504, body: likeOwn('service_unavailable', 'server_error') },
+	closed499: { status: 499, body: '' },
 	html200: { status: 200, body: '<html>Please sign in</html>' },
 	empty200: { status: 200, body: '' },
 	json200: { status: 200, body: {} },

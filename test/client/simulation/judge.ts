@@ -1,7 +1,7 @@
 import { paidGenerations, type Outcome } from '../../../client/jobs/outcome';
 import type { GenerationError } from '../../../client/wire/errors';
 import type { GenerationItem } from '../../../client/wire/generation';
-import type { LedgerEntry } from '../../../client/paying/ledger';
+import type { Entry } from '../../../client/paying/book';
 import type { PipelineResult } from '../../../client/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';
@@ -84,7 +84,7 @@ function judgeError(
 }
 
 function judgeDone(
-	{ plan: { settings }, live }: ItemEnded,
+	{ world, plan: { settings }, live }: ItemEnded,
 	{ id, status, timed_out: timedOut }: GenerationItem,
 	blame: (text: string) => void,
 ): void {
@@ -93,6 +93,7 @@ function judgeDone(
 	if (status === 'completed' && !live.some((charge) => charge.id === id)) {
 		blame('it was not paid for');
 	}
+	if (status === 'completed' && !world.hasEnded(id)) blame('it has not ended yet');
 	if (timedOut && settings.onTimeout === 'error') blame('handed on after its timeout');
 }
 
@@ -164,7 +165,7 @@ function ledgerIds({ generations }: Kept): Set<string | undefined> {
 }
 
 /** The ledger's entries for one item: its index comes second in their keys. */
-function ledgerOf({ generations }: Kept, item: number): LedgerEntry[] {
+function ledgerOf({ generations }: Kept, item: number): Entry[] {
 	return Object.entries(generations)
 		.filter(([key]) => key.split(':')[1] === String(item))
 		.map(([, entry]) => entry);

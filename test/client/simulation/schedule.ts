@@ -1,6 +1,7 @@
-import type { Job } from '../../../client/jobs/job';
+import type { CreateJob, Readiness } from '../../../client/jobs/job';
 import type { ErrorName } from '../../../sandbox/basics/errors';
 import type { Breakage, ForeignAnswer } from './faults';
+import type { StorageName } from './storages';
 
 /**
  * All that happens to one step over all of its tries. Everything else follows from it, so a schedule that breaks a
@@ -13,8 +14,9 @@ export interface Schedule {
 	/** How many seconds the generations take, in the order of their creation, and again from the start. */
 	seconds: number[];
 	pollSeconds: number;
-	/** Whether the looks at generations follow what is known of how long they take. */
-	watching: 'steadily' | 'by experience' | 'by the catalogue';
+	/** How ends are noticed, and the storage that is asked for outputs. */
+	readiness: Readiness;
+	storage: StorageName;
 	tries: Try[];
 	/** For the jitter. */
 	seed: number;
@@ -48,7 +50,7 @@ export interface Try {
 	pauseSeconds: number;
 }
 
-export interface Settings extends Pick<Job, 'onTimeout' | 'onUncertainCharge' | 'wait'> {
+export interface Settings extends Pick<CreateJob, 'onTimeout' | 'onUncertainCharge' | 'wait'> {
 	maxConcurrent: number;
 	stopOnError: boolean;
 	timeoutSeconds: number;

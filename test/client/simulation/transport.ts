@@ -3,7 +3,13 @@ import { aborted, breakages, foreignAnswers, isEarly, mayHavePassed, timedOut } 
 import { closesForAll, closesForItem } from './refusals';
 import { tellAnswer } from './story';
 import { nameOf, type Charge, type World } from './world';
-import type { ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
+import type {
+	ProbeUrl,
+	SendRequest,
+	ServiceRequest,
+	ServiceResponse,
+} from '../../../client/basics/ports';
+import { storages, type Storage } from './storages';
 import type { Answer, CreateFate, LookFate, Try } from './schedule';
 
 /** What the HTTP client waits for an answer, and what a creating request is given after a stop. */
@@ -45,6 +51,9 @@ export class Transport {
 	private answers = 0;
 	private events = 0;
 	private creates = 0;
+	private readonly storage: Storage;
+	/** When the status of each generation was last asked for. */
+	private readonly askedAt = new Map<string, number>();
 	private looks = 0;
 
 	constructor(
@@ -53,6 +62,8 @@ export class Transport {
 	) {
 		this.chargesBefore = world.charges.length;
 		this.startedAt = world.time.now();
+		const { storage } = world.schedule;
+		this.storage = storages[storage === 'hanging' ? 'unreachable' : storage]();
 		const { cancel } = plan;
 		if (cancel?.when === 'seconds') {
 			world.time.at(this.startedAt + cancel.value * 1000, () => this.cancel());
@@ -63,7 +74,7 @@ export class Transport {
 		return this.stop.signal;
 	}
 
-	readonly send = async (request: ServiceRequest): Promise<ServiceResponse> => {
+	readonly send: SendRequest = async (request, signal = this.stop.signal) => {
 		const { world } = this;
 		if (this.stop.signal.aborted) world.blame(`${request.method} sent after the stop`);
 		const creating = request.method === 'POST';
@@ -75,7 +86,7 @@ export class Transport {
 		try {
 			return creating
 				? await this.create(request, item, traffic)
-				: await this.look(request, item, traffic);
+				: await this.look(request, item, traffic, signal);
 		} finally {
 			traffic.last = this.events++;
 			if (this.isTime('answer', ++this.answers)) this.cancel();
@@ -111,6 +122,19 @@ export class Transport {
 			throw failure;
 		}
 	}
+
+	/** Asks the storage for the first byte of an output, as the nodes do. */
+	readonly probe: ProbeUrl = async (url, signal) => {
+		const { world } = this;
+		const { storage } = world.schedule;
+		if (this.stop.signal.aborted) world.blame('A probe was sent after the stop');
+		await world.time.sleep(storage === 'hanging' ? TIMEOUT_MS : 20, signal);
+		if (signal?.aborted) throw aborted();
+		if (storage === 'hanging') throw timedOut();
+		const answer = this.storage(world.isWritten(url), url);
+		if (answer instanceof Error) throw answer;
+		return answer;
+	};
 
 	private charge(request: ServiceRequest, item: number, { work }: CreateFate) {
 		const { world } = this;
@@ -163,14 +187,20 @@ export class Transport {
 		request: ServiceRequest,
 		item: number,
 		traffic: Traffic,
+		signal: AbortSignal,
 	): Promise<ServiceResponse> {
 		const { world } = this;
 		const fate = this.fateOf<LookFate>(this.plan.looks[this.looks++], usual);
 		const sentAt = world.time.now();
+		const since = sentAt - (this.askedAt.get(request.path) ?? -Infinity);
+		if (since < world.schedule.pollSeconds * 1000) {
+			world.blame(`Item ${item} is looked at again after ${since} ms`);
+		}
+		this.askedAt.set(request.path, sentAt);
 		try {
-			await this.travel(sentAt, fate.ms / 2, this.stop.signal);
+			await this.travel(sentAt, fate.ms / 2, signal);
 			const own = world.handle(request);
-			await this.travel(sentAt, fate.ms / 2, this.stop.signal);
+			await this.travel(sentAt, fate.ms / 2, signal);
 			const response = answerOf(fate.answer, { status: own.status, body: own.body });
 			const status = (response.body as { status?: string } | undefined)?.status ?? '';
 			world.tell(() => `item ${item}  GET: ${response.status} ${status}`);

@@ -61,6 +61,19 @@ export class World {
 		return this.itemOfBody.get(body as object) ?? -1;
 	}
 
+	/** Whether the service has a generation's output. */
+	hasEnded(id: string): boolean {
+		const finishes = this.service.books.generations.find((one) => one.id === id)?.finishes;
+		return finishes !== undefined && finishes <= this.time.now();
+	}
+
+	/** Whether the storage has the output of a presigned URL. */
+	isWritten(url: string): boolean {
+		const { pathname: path, searchParams } = new URL(url);
+		const query = Object.fromEntries(searchParams);
+		return this.service.fetchOutput({ method: 'GET', path, query, headers: {} }).output !== null;
+	}
+
 	/** Lets others take so many of the account's slots. */
 	occupy(slots: number): void {
 		this.service.occupy(account, slots);

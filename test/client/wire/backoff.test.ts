@@ -28,7 +28,7 @@ function trying(failures: number, { error = failing(), maxRetries }: Trying = {}
 			if (triedAt.length <= failures) throw error;
 			return 'done';
 		},
-		({ retry }) => retry !== 'never',
+		() => true,
 		{
 			clock: time,
 			random: () => 0.5,
@@ -120,7 +120,7 @@ describe('trying again', () => {
 
 	it('is bounded whatever happens', async () => {
 		await fc.assert(
-			fc.asyncProperty(fc.nat(12), fc.nat(8), async (failures, maxRetries) => {
+			fc.asyncProperty(fc.nat(12), fc.nat(6), async (failures, maxRetries) => {
 				const { time, triedAt, task } = trying(failures, { maxRetries });
 				await time.run(task).catch(() => undefined);
 				expect(triedAt).toHaveLength(Math.min(failures, maxRetries) + 1);

@@ -1,4 +1,4 @@
-import { errorRow } from '../../../client/wire/error-table';
+import { errorRow, failureCause } from '../../../client/wire/error-table';
 import { errorFromResponse, GenerationError } from '../../../client/wire/errors';
 import { refusal } from '../../support/answers';
 
@@ -53,7 +53,7 @@ const ROWS: Row[] = [
 		status: 403,
 		code: 'forbidden',
 		type: 'auth_error',
-		title: 'The API key lacks permission for this',
+		title: 'The API key lacks permission for this action',
 		advice: /permissions/,
 		stops: true,
 	},
@@ -104,8 +104,8 @@ const ROWS: Row[] = [
 		status: 429,
 		code: 'CONCURRENCY_LIMIT_REACHED',
 		type: 'invalid_request_error',
-		title: 'No free slot: all concurrent generations of the plan are running',
-		advice: /Raise the timeout/,
+		title: 'No free slot',
+		advice: /Raise Timeout/,
 		retry: 'slot',
 	},
 	{
@@ -128,7 +128,7 @@ const ROWS: Row[] = [
 		status: 502,
 		code: 'model_unavailable',
 		type: 'server_error',
-		title: 'The model is temporarily unavailable',
+		title: 'The model or its provider is temporarily unavailable',
 		advice: /choose another model/,
 		retry: 'backoff',
 	},
@@ -180,7 +180,7 @@ describe('every row and alternate form of spec 7', () => {
 			const error = errorFromResponse({ status, body }, true);
 			expect(error).toBeInstanceOf(GenerationError);
 			expect(error).toMatchObject({
-				message: title,
+				message: `${title}: Words of the service`,
 				code: read ?? code,
 				status,
 				charge: 'none',
@@ -188,7 +188,7 @@ describe('every row and alternate form of spec 7', () => {
 				stopsSubmitting: stops,
 				generation: null,
 			});
-			expect(error.description).toMatch(/^The service says: Words of the service\. /);
+			expect(error.description).not.toContain('Words of the service');
 			expect(error.description).toContain('Parameter: prompt.');
 			expect(error.description).toMatch(advice);
 			expect(error.description).not.toMatch(/undefined|null|\.\.|named below/);
@@ -203,13 +203,13 @@ describe('every row and alternate form of spec 7', () => {
 	it('keeps what the service says of the credits left and required', () => {
 		const words = '3 credits remaining, 8 required';
 		const error = errorFromResponse(refusal(402, 'insufficient_credits', words), true);
-		expect(error.description).toContain(words);
+		expect(error.message).toBe('Not enough credits: 3 credits remaining, 8 required');
 	});
 
 	it('is decided by the code, not by the status', () => {
 		const { message, status, retry } = errorFromResponse(refusal(418, 'server_error'), true);
 		expect({ message, status, retry }).toEqual({
-			message: 'The service had an internal error',
+			message: 'The service had an internal error: The service is sorry',
 			status: 418,
 			retry: 'backoff',
 		});
@@ -225,8 +225,8 @@ describe('every row and alternate form of spec 7', () => {
 
 describe('an unknown code', () => {
 	it.each<[number, string, string, boolean]>([
-		[301, 'The base address redirects elsewhere', 'never', true],
-		[307, 'The base address redirects elsewhere', 'never', true],
+		[301, 'The Base URL redirects elsewhere', 'never', true],
+		[307, 'The Base URL redirects elsewhere', 'never', true],
 		[400, 'The service refused the request', 'never', false],
 		[401, 'The API key was refused', 'never', true],
 		[402, 'Not enough credits', 'never', true],
@@ -236,22 +236,73 @@ describe('an unknown code', () => {
 		[500, 'The service failed to answer', 'backoff', false],
 		[504, 'The service failed to answer', 'backoff', false],
 		[599, 'The service failed to answer', 'backoff', false],
-	])('is read by its status: %i is "%s"', (status, message, retry, stopsSubmitting) => {
+	])('is read by its status: %i is "%s"', (status, title, retry, stopsSubmitting) => {
 		const error = errorFromResponse(refusal(status, 'brand_new'), true);
+		const message = `${title}: The service is sorry`;
 		expect(error).toMatchObject({ message, status, retry, stopsSubmitting, code: 'brand_new' });
-		expect(error.description).toContain('The service says: The service is sorry.');
 	});
 
 	it('is http_<status> where the service gives a message only', () => {
 		const body = { error: { message: 'Something is wrong' } };
 		const error = errorFromResponse({ status: 400, body }, true);
 		expect(error.code).toBe('http_400');
-		expect(error.description).toContain('Something is wrong');
+		expect(error.message).toContain('Something is wrong');
 	});
 
 	it('may come without a message', () => {
 		const error = errorFromResponse({ status: 404, body: { error: { code: 'lost' } } }, false);
 		expect(error.code).toBe('lost');
+		expect(error.message).toBe('The service refused the request');
 		expect(error.description).not.toContain('The service says');
+	});
+});
+
+describe('the words of the service', () => {
+	const said = (words: string) => errorFromResponse(refusal(404, 'model_not_found', words), true);
+
+	it('are part of the title where they are short', () => {
+		expect(said('Model not found: kestrel-9.')).toMatchObject({
+			message: 'The model does not exist: Model not found: kestrel-9',
+			said: 'Model not found: kestrel-9.',
+		});
+	});
+
+	it('are part of the description where they are long', () => {
+		const words = 'There are many models, and this is none of them. '.repeat(4).trim();
+		const { message, description } = said(words);
+		expect(message).toBe('The model does not exist');
+		expect(description).toContain(`The service says: ${words} Choose a model`);
+	});
+
+	it.each(['The model does not exist.', 'the MODEL does not exist!', ' '])(
+		'are left out where they say what the title says: "%s"',
+		(words) => {
+			const { message, description } = said(words);
+			expect(message).toBe('The model does not exist');
+			expect(description).not.toContain('The service says');
+		},
+	);
+
+	it('are one line in a title', () => {
+		expect(said('Too\n\tbad').message).toBe('The model does not exist: Too bad');
+	});
+});
+
+describe('the cause that n8n is told', () => {
+	it.each([
+		['authentication_error', 401, 'credential-invalid'],
+		['insufficient_credits', 403, 'quota-exhausted'],
+		['CONNECTION_LIMIT_REACHED', 429, 'quota-exhausted'],
+		['CONCURRENCY_LIMIT_REACHED', 429, 'rate-limited'],
+		['http_429', 429, 'rate-limited'],
+		['model_not_found', 404, 'configuration-invalid'],
+		['server_error', 500, 'temporarily-unavailable'],
+		['http_504', 504, 'temporarily-unavailable'],
+		['invalid_input', null, 'configuration-invalid'],
+		['unexpected_error', null, 'node-defect'],
+		['generation_failed', null, undefined],
+		['uncertain_charge', 504, undefined],
+	])('of %s (%s) is %s', (code, status, cause) => {
+		expect(failureCause(code, status)).toBe(cause);
 	});
 });

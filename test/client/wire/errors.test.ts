@@ -29,7 +29,7 @@ describe('the form with the status as code', () => {
 	it('is read by its status where the type is a category only', () => {
 		const body = { error: { type: 'auth_error', message: 'No', code: 401 } };
 		const error = errorFromResponse({ status: 401, body }, false);
-		expect(error.message).toBe('The API key was refused');
+		expect(error.message).toBe('The API key was refused: No');
 	});
 });
 
@@ -57,15 +57,39 @@ describe('an answer that is not the service’s own', () => {
 		expect(errorFromResponse({ status: 502, body: '' }, false).charge).toBe('none');
 	});
 
-	it.each([301, 400, 413, 429, 499])(
+	it.each([301, 400, 401, 403, 404, 405, 413, 429])(
 		'leaves no charge open at %i, which is a refusal',
 		(status) => {
 			expect(errorFromResponse({ status, body: '<html>' }, true).charge).toBe('none');
 		},
 	);
 
-	it('leaves no charge open where the service itself speaks of a 5xx', () => {
-		expect(errorFromResponse(refusal(500, 'brand_new'), true).charge).toBe('none');
+	it.each([408, 499, 520, 524, 529])(
+		'leaves the charge open at %i: it lost sight of it',
+		(status) => {
+			expect(errorFromResponse({ status, body: '<html>' }, true).charge).toBe('unknown');
+		},
+	);
+
+	it.each<[number, object]>([
+		[500, { code: '500', type: 'internal_error' }],
+		[500, { code: 500, type: 'server_error' }],
+		[500, { code: 'server_error', type: 'internal' }],
+		[502, { code: 'bad_gateway', type: 'server_error' }],
+		[503, { code: 'server_error', type: 'server_error' }],
+		[504, { code: '504', type: 'timeout_error' }],
+		[504, { code: 'service_unavailable', type: 'server_error' }],
+	])('leaves the charge open at %i however much it looks like one: %j', (status, error) => {
+		const body = { error: { ...error, message: 'Timeout', param: null } };
+		expect(errorFromResponse({ status, body }, true).charge).toBe('unknown');
+	});
+
+	it.each<[number, string]>([
+		[500, 'server_error'],
+		[502, 'model_unavailable'],
+		[503, 'service_unavailable'],
+	])('leaves no charge open where the service itself speaks: %i %s', (status, code) => {
+		expect(errorFromResponse(refusal(status, code), true).charge).toBe('none');
 	});
 
 	it('never repeats what stands in it', () => {
@@ -85,9 +109,9 @@ describe('a success that cannot be read', () => {
 			code: 'unreadable_answer',
 			status: 200,
 			charge,
-			retry: 'never',
+			retry: 'backoff',
 		});
-		expect(error.description).toContain('base address');
+		expect(error.description).toContain('Base URL');
 	});
 });
 

@@ -122,7 +122,6 @@ const PASSING: Array<[string, ServiceResponse | Error]> = [
 	['500 server_error', refusal(500, 'server_error')],
 	['502 model_unavailable', refusal(502, 'model_unavailable')],
 	['503 service_unavailable', refusal(503, 'service_unavailable')],
-	['a 5xx of an unknown code', refusal(500, 'brand_new')],
 	['a 429 of an unknown code', refusal(429, 'too_fast')],
 	['a 429 of something on the way', { status: 429, body: '<html>' }],
 	['a refused connection', networkError('ECONNREFUSED', 'connect')],
@@ -133,6 +132,8 @@ const PASSING: Array<[string, ServiceResponse | Error]> = [
 const UNCERTAIN: Array<[string, ServiceResponse | Error]> = [
 	['a 502 of something on the way', { status: 502, body: '<html>Bad Gateway</html>' }],
 	['an empty 504', { status: 504, body: '' }],
+	['a 5xx of an unknown code', refusal(500, 'brand_new')],
+	['a 408 of something on the way', { status: 408, body: '' }],
 	['a reset', networkError('ECONNRESET')],
 	['a timeout', networkError('ECONNABORTED')],
 ];
@@ -150,45 +151,29 @@ const LASTING: Array<[string, ServiceResponse | Error]> = [
 	['429 CONNECTION_LIMIT_REACHED', refusal(429, 'CONNECTION_LIMIT_REACHED')],
 	['a redirect', { status: 302, body: '' }],
 	['a certificate that is not accepted', networkError('CERT_HAS_EXPIRED')],
+];
+
+/** A success of something on the way, or one that was cut. */
+const UNREADABLE: Array<[string, ServiceResponse]> = [
 	['an answer that is none', answer('<html>Welcome</html>')],
 	['an empty answer', answer(undefined)],
 ];
 
 describe('a creating request', () => {
-	it.each(PASSING)('is sent again after %s, with growing pauses', async (_, failure) => {
-		const { time, sent, sentAt, retried, service } = scripted(
-			failure,
-			failure,
-			answer(wireGeneration({ id: 'x' })),
-		);
-		expect((await time.run(service.create(IMAGE))).item.id).toBe('x');
-		expect(sentAt).toEqual([0, 1000, 3000]);
-		expect(retried).toHaveLength(2);
-		expect(new Set(sent.map(({ body }) => body))).toEqual(new Set([IMAGE.body]));
-	});
-
-	it.each(PASSING)('is given up after seven times of %s', async (_, failure) => {
-		const { time, sent, service } = scripted(failure);
+	it.each([...PASSING, ...LASTING])('is sent once, and not charged: %s', async (_, failure) => {
+		const { time, sent, retried, service } = scripted(failure, answer(wireGeneration()));
 		const error = await time.run(thrownBy(service.create(IMAGE)));
-		expect(sent).toHaveLength(7);
-		expect(error.charge).toBe('none');
+		expect([sent.length, retried.length, error.charge]).toEqual([1, 0, 'none']);
 	});
 
-	it.each(UNCERTAIN)(
-		'is never sent again after %s: it may have been charged',
+	it.each([...UNCERTAIN, ...UNREADABLE])(
+		'is sent once, and may have been charged: %s',
 		async (_, failure) => {
 			const { time, sent, service } = scripted(failure, answer(wireGeneration()));
 			const error = await time.run(thrownBy(service.create(IMAGE)));
-			expect(sent).toHaveLength(1);
-			expect(error.charge).toBe('unknown');
+			expect([sent.length, error.charge]).toEqual([1, 'unknown']);
 		},
 	);
-
-	it.each(LASTING)('is never sent again after %s', async (_, failure) => {
-		const { time, sent, retried, service } = scripted(failure, answer(wireGeneration()));
-		await time.run(thrownBy(service.create(IMAGE)));
-		expect([sent.length, retried.length]).toEqual([1, 0]);
-	});
 
 	it('is left to whoever knows the slots where there is none', async () => {
 		const { time, sent, service } = scripted(noSlot(10), answer(wireGeneration()));
@@ -207,22 +192,6 @@ describe('a creating request', () => {
 		stop.abort();
 		await expect(time.run(service.create(IMAGE))).rejects.toBeInstanceOf(CancelledError);
 		expect(sent).toEqual([]);
-	});
-
-	it('is not sent again once the signal has aborted', async () => {
-		const { time, stop, sent, service } = scripted(refusal(503, 'service_unavailable'));
-		time.at(500, () => stop.abort());
-		await expect(time.run(service.create(IMAGE))).rejects.toBeInstanceOf(CancelledError);
-		expect([sent.length, time.now()]).toEqual([1, 500]);
-	});
-
-	it('has a signal of its own that ends the waiting between tries', async () => {
-		const { time, sent, service } = scripted(refusal(503, 'service_unavailable'));
-		const own = new AbortController();
-		time.at(500, () => own.abort());
-		const task = service.create(IMAGE, own.signal);
-		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
-		expect(sent).toHaveLength(1);
 	});
 
 	it('that breaks while the step is stopped is uncertain, not cancelled', async () => {
@@ -261,6 +230,36 @@ describe('a reading request', () => {
 			await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
 			expect(sent).toHaveLength(1);
 		});
+	});
+
+	it.each(UNREADABLE)('of a status is sent again after %s', async (_, unreadable) => {
+		const { time, sent, service } = scripted(unreadable, answer(wireGeneration({ id: 'x' })));
+		expect((await time.run(service.status('x'))).item.id).toBe('x');
+		expect(sent).toHaveLength(2);
+	});
+
+	it.each(UNREADABLE)(
+		'of anything else is not: the address is wrong: %s',
+		async (_, unreadable) => {
+			const { time, sent, service } = scripted(unreadable, answer({ object: 'list', data: [] }));
+			expect((await time.run(thrownBy(service.models()))).code).toBe('unreadable_answer');
+			expect(sent).toHaveLength(1);
+		},
+	);
+
+	it('is soon given up where nobody has ever answered: a wrong address is not to be waited for', async () => {
+		const { time, service } = scripted(networkError('ECONNREFUSED', 'connect'));
+		const error = await time.run(thrownBy(service.balance()));
+		expect(error.code).toBe('connection_failed');
+		expect(time.now()).toBeLessThanOrEqual(5000);
+	});
+
+	it('is tried for long where the service has answered before', async () => {
+		const refused = networkError('ECONNREFUSED', 'connect');
+		const { time, sent, service } = scripted(answer({ balance: 1 }), refused);
+		await time.run(service.balance());
+		await time.run(thrownBy(service.balance()));
+		expect(sent).toHaveLength(8);
 	});
 
 	it('of a generation that does not exist says so', async () => {

@@ -35,7 +35,8 @@ export class Editor {
 	static async open(url: string, owner: Owner, shots: string): Promise<Editor> {
 		const browser = await chromium.launch({ executablePath: programs().chromium, args: flags });
 		try {
-			const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+			const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+			const page = await context.newPage();
 			page.setDefaultTimeout(patienceMs);
 			await page.route(
 				({ hostname }) => hostname !== 'localhost',
@@ -105,6 +106,14 @@ export class Editor {
 			.waitFor({ timeout: 90_000 });
 	}
 
+	/** Runs the workflow and waits for the notice of its error. @returns the notice's text */
+	async executeToError(): Promise<string> {
+		await this.part('execute-workflow-button').click();
+		const notice = this.page.locator('.el-notification').filter({ hasText: 'Problem in node' });
+		await notice.waitFor({ timeout: 90_000 });
+		return await notice.innerText();
+	}
+
 	/** Closes what n8n has put over the editor for a moment. */
 	private async closeNotices(): Promise<void> {
 		const buttons = this.page.locator('.el-notification__closeBtn');
@@ -112,9 +121,9 @@ export class Editor {
 			await button.click({ timeout: 1_000 }).catch(() => {});
 	}
 
-	/** Keeps what the browser shows, once nothing moves any more. */
-	async shoot(name: string): Promise<void> {
-		await this.closeNotices();
+	/** Keeps what the browser shows, once nothing moves any more. @param notices whether they are to be seen */
+	async shoot(name: string, notices = false): Promise<void> {
+		if (!notices) await this.closeNotices();
 		await this.page.mouse.move(0, 0);
 		await this.page.waitForTimeout(400);
 		await this.page.screenshot({ path: join(this.shots, `${name}.png`) });

@@ -1,0 +1,216 @@
+import { attempt } from '../basics/attempt';
+import type { Clock, ProbeUrl, Random } from '../basics/ports';
+import { within } from '../basics/within';
+import type { Readiness } from '../jobs/job';
+import { backoffDelay, passes } from '../wire/backoff';
+import { CancelledError, GenerationError } from '../wire/errors';
+import { isCompleted, isFinal, type Generation } from '../wire/generation';
+import type { GenerationService } from '../wire/service';
+import { signOf, Storage, type Sign } from './storage';
+
+/** A probe's pause: a quarter of a second at first, then this part of the generation's age. */
+const SHORTEST_PAUSE_MS = 250;
+const PAUSE_OF_AGE = 1 / 30;
+
+/** While probes tell when the output is there, the status is only asked for because a generation that fails has none. */
+const FAILURE_PAUSE_MS = 8_500;
+const FAILURE_PAUSE_OF_AGE = 1 / 10;
+
+/** How many pauses apart the status is asked for where the output URL was chosen to be asked instead. */
+const STATUS_EVERY = 5;
+
+/** What is left of a timeout for a last look to be answered. */
+const LAST_LOOK_MS = 1_000;
+
+export interface WatchPorts {
+	service: GenerationService;
+	probe: ProbeUrl;
+	clock: Clock;
+	random: Random;
+	/** Ends all watching. */
+	halt: AbortSignal;
+}
+
+/** How the generations of one step are watched, and what is learned of their storage. */
+export class Watcher {
+	readonly storage = new Storage();
+	/** Looks that were repeated after an error that passed, for the step's summary. */
+	retries = 0;
+
+	/** @param intervalMs the status of a generation is never asked for more often */
+	constructor(
+		readonly ports: WatchPorts,
+		readonly intervalMs: number,
+	) {}
+
+	/** @param generation as the creating answer gave it; `null` where only its id is known */
+	watch(id: string, generation: Generation | null, readiness: Readiness): Watch {
+		return new Watch(this, id, generation, readiness);
+	}
+}
+
+/** One generation on its way to its end, noticed by its status and by its output URL (spec 4.3). */
+export class Watch {
+	private readonly since: number;
+	private statusAt: number | null = null;
+	private probeAt = Infinity;
+	/** What the storage has said of this output: that it was missing, and that it is there. */
+	private missed = false;
+	private ready = false;
+	private probing: boolean;
+	/** Whether the step has too much to ask the storage for it to be asked about this one, too. */
+	private crowded = false;
+	/** The looks that failed in a row, and since when. */
+	private failures = 0;
+	private failingSince = 0;
+	private pausedUntil = 0;
+	/** The last error that passed. */
+	trouble: GenerationError | null = null;
+
+	constructor(
+		private readonly step: Watcher,
+		readonly id: string,
+		/** As it was last seen; `null` before it was. */
+		public generation: Generation | null,
+		private readonly readiness: Readiness,
+	) {
+		this.since = step.ports.clock.now();
+		this.probing = readiness !== 'status';
+	}
+
+	/**
+	 * Looks until it was seen once, or has ended.
+	 *
+	 * @param deadline milliseconds since the Unix epoch; then it is over in any case, and looks that hang are given up
+	 * @throws GenerationError for a refusal or trouble that does not pass; CancelledError once the step ends
+	 */
+	async until(goal: 'seen' | 'ended', deadline: number): Promise<void> {
+		const { clock, halt } = this.step.ports;
+		if (goal === 'ended') this.planProbe();
+		while (!this.generation || (goal === 'ended' && !isFinal(this.generation))) {
+			const statusAt = this.statusDueAt(deadline);
+			const probeAt = this.canProbe() ? this.probeAt : Infinity;
+			const at = Math.min(statusAt, probeAt, deadline);
+			await clock.sleep(Math.max(0, at - clock.now()), halt);
+			if (halt.aborted) throw new CancelledError();
+			if (at === deadline) return;
+			await (statusAt <= probeAt ? this.look(deadline) : this.probe(deadline));
+		}
+	}
+
+	/** Asks for the status. */
+	private async look(deadline: number): Promise<void> {
+		const { clock, service, random, halt } = this.step.ports;
+		this.statusAt = clock.now();
+		const tried = await attempt(
+			async () =>
+				await within(clock, deadline - clock.now(), halt, async (signal) => {
+					return await service.look(this.id, signal);
+				}),
+		);
+		if (tried.ok) {
+			if (tried.value !== null) await this.see(tried.value.value, deadline);
+			return;
+		}
+		const { error } = tried;
+		if (!(error instanceof GenerationError)) throw error;
+		if (this.failures === 0) this.failingSince = clock.now();
+		const tries = {
+			retries: this.failures,
+			sinceMs: clock.now() - this.failingSince,
+			answered: service.answered,
+		};
+		if (!passes(error, tries)) throw error;
+		this.trouble = error;
+		this.step.retries++;
+		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
+	}
+
+	private async see(generation: Generation, deadline: number): Promise<void> {
+		const { storage } = this.step;
+		const unannounced = this.canProbe() && this.generation !== null && !this.ready;
+		this.failures = 0;
+		this.generation = generation;
+		if (!isCompleted(generation)) return;
+		if (this.ready) storage.confirmed ||= this.missed;
+		// The storage should know of it by now. One that denies it would do so for every generation.
+		else if (unannounced && (await this.sign(deadline)) === 'not yet') storage.usable = false;
+	}
+
+	/** Asks the storage for the first byte. */
+	private async probe(deadline: number): Promise<void> {
+		const { clock, halt } = this.step.ports;
+		const pause = this.step.storage.turn(clock.now());
+		this.crowded = pause === null;
+		if (pause === null) return this.planProbe();
+		await clock.sleep(pause, halt);
+		if (halt.aborted) throw new CancelledError();
+		const sign = await this.sign(deadline);
+		if (sign === 'not yet') {
+			this.missed = true;
+			return this.planProbe();
+		}
+		this.probing = false;
+		if (sign === 'nothing') return;
+		this.ready = true;
+		const soon = this.statusAt !== null && clock.now() < this.statusAt + this.step.intervalMs;
+		if (this.readiness === 'outputUrl' || (soon && this.missed && this.step.storage.confirmed))
+			this.complete();
+	}
+
+	private async sign(deadline: number): Promise<Sign> {
+		const { clock, probe, halt } = this.step.ports;
+		if (halt.aborted) return 'nothing';
+		const url = this.generation?.item.url as string;
+		const ms = Math.min(this.step.intervalMs, deadline - clock.now());
+		const tried = await attempt(
+			async () => await within(clock, ms, halt, async (signal) => await probe(url, signal)),
+		);
+		return tried.ok && tried.value !== null ? signOf(tried.value.value) : 'nothing';
+	}
+
+	/** The output is there, which says the same as the status (spec 4.3). */
+	private complete(): void {
+		const generation = this.generation as Generation;
+		this.generation = { ...generation, item: { ...generation.item, status: 'completed' } };
+	}
+
+	/** When the status is to be asked for next. */
+	private statusDueAt(deadline: number): number {
+		const { intervalMs } = this.step;
+		const { since, statusAt } = this;
+		const earliest = Math.max(this.pausedUntil, statusAt === null ? since : statusAt + intervalMs);
+		if (this.failures > 0) return earliest;
+		if (this.generation === null || this.ready) return earliest;
+		const last = statusAt ?? since;
+		const due = last + this.statusPause();
+		return Math.max(earliest, Math.min(due, deadline - LAST_LOOK_MS));
+	}
+
+	private statusPause(): number {
+		const { clock, random } = this.step.ports;
+		const { intervalMs } = this.step;
+		// Generations that were submitted together are not to be looked at in the same instant.
+		const plain = intervalMs * (1 + 0.03 * random());
+		if (!this.canProbe() || this.crowded) return plain;
+		if (this.readiness === 'outputUrl') return STATUS_EVERY * plain;
+		const age = clock.now() - this.since;
+		return Math.max(plain, FAILURE_PAUSE_MS, age * FAILURE_PAUSE_OF_AGE);
+	}
+
+	private planProbe(): void {
+		const { clock, random } = this.step.ports;
+		const { intervalMs } = this.step;
+		if (!this.probing) return;
+		const age = clock.now() - this.since;
+		const pause = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * random());
+		const wanted = this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, pause);
+		this.probeAt = clock.now() + wanted;
+	}
+
+	private canProbe(): boolean {
+		if (!this.probing || !this.step.storage.usable || !this.generation) return false;
+		const { url, url_expires_at: expiry } = this.generation.item;
+		return url !== null && (expiry === null || Date.parse(expiry) > this.step.ports.clock.now());
+	}
+}

@@ -1,0 +1,40 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { optionsField } from '../shared/fields';
+
+/** The form of the node, in the order of the contract. */
+export const creditsFields: INodeProperties[] = [
+	{
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		options: [
+			{
+				name: 'Get Balance',
+				value: 'getBalance',
+				action: 'Get the balance',
+				description: 'Read the credits that are left',
+			},
+			{
+				name: 'Get Summary',
+				value: 'getSummary',
+				action: 'Get the summary',
+				description: 'Read what was spent in the last 30 days, by media type and model',
+			},
+		],
+		default: 'getBalance',
+	},
+	optionsField([
+		{
+			displayName: 'Minimum Balance',
+			name: 'minimumBalance',
+			type: 'number',
+			typeOptions: { minValue: 0 },
+			default: 0,
+			placeholder: 'e.g. 100',
+			description:
+				'Fail when fewer credits than this are left, so that a batch stops before it spends',
+		},
+	]),
+];

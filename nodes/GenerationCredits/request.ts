@@ -1,0 +1,42 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { number, oneOf } from '../../client/input/checks';
+import { InvalidInputError } from '../../client/wire/errors';
+import { collection, readForm, type Form } from '../shared/form';
+import { given } from '../shared/parameters';
+import { creditsFields } from './fields';
+
+const OPERATIONS = ['getBalance', 'getSummary'] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+/**
+ * Reads and checks one item's parameters.
+ *
+ * @returns the minimum balance is `null` where there is none
+ * @throws InvalidInputError
+ */
+export function readCreditsForm(
+	context: IExecuteFunctions,
+	itemIndex: number,
+): { operation: Operation; minimum: number | null } {
+	const form = readForm(context, itemIndex, creditsFields);
+	return {
+		operation: oneOf('Operation', form.operation ?? 'getBalance', OPERATIONS),
+		minimum: minimumBalance(context, collection(form, 'options')),
+	};
+}
+
+/** One that is worked out guards a batch: it must not stop doing so where it comes out empty. */
+function minimumBalance(context: IExecuteFunctions, options: Form): number | null {
+	if (given(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
+	if (!isWorkedOut(context, 'minimumBalance')) return null;
+	throw new InvalidInputError(
+		'Minimum Balance came out empty, so that nothing would be guarded',
+		'Check that the expression has a value for this item, or remove the option where there is nothing to guard.',
+	);
+}
+
+function isWorkedOut(context: IExecuteFunctions, option: string): boolean {
+	const written = (context.getNode().parameters.options as Form | undefined)?.[option];
+	return typeof written === 'string' && written.startsWith('=');
+}

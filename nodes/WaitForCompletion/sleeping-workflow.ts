@@ -1,0 +1,133 @@
+import type { GenericValue, IDataObject, INode, IWorkflowBase } from 'n8n-workflow';
+
+import { looksWithin } from './naps';
+import { WAIT_TIMEOUT } from './fields';
+
+/**
+ * The small workflow that a suspended wait sleeps in: a line of looks, each of which sleeps until the next one as long as
+ * anything is unfinished, and then the collecting. It is a line rather than a loop because n8n can tell that it died in
+ * the middle of a node only where that node had never run before. (Else it hands on, as if it were the outcome, what
+ * was known at the last sleep.)
+ */
+
+/** What the small workflow has to know of each item: all of it resolved, for expressions of the step do not reach it. */
+export interface SleepingItem extends IDataObject {
+	generationId: GenericValue;
+	downloadOutput: GenericValue;
+	binaryPropertyName: GenericValue;
+	/** Those that were chosen. */
+	options: IDataObject;
+	/** When the step began, in milliseconds since the Unix epoch. */
+	waitingSince: number;
+	/** Set by the look after which nothing is left to be waited for. */
+	ended?: boolean;
+}
+
+/** When all of them have waited long enough, in milliseconds since the Unix epoch. */
+export function lastDeadline(items: SleepingItem[]): number {
+	const deadlines = items.map(
+		({ waitingSince, options }) => waitingSince + Number(options.timeout || WAIT_TIMEOUT) * 1000,
+	);
+	// An item whose timeout is no number fails by itself; the others are waited for.
+	return Math.max(...deadlines.filter(Number.isFinite));
+}
+
+const NODES_IN_A_ROW = 6;
+
+/** @param node the step that is to sleep */
+export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowBase {
+	const line = [trigger, ...looks(node, items), collect(node, items)].map((each, index) => ({
+		...each,
+		id: `suspended-${index}`,
+		position: [240 * (index % NODES_IN_A_ROW), 200 * Math.floor(index / NODES_IN_A_ROW)],
+	}));
+	return {
+		name: `${node.name}: suspended wait`,
+		nodes: [note(node), ...line],
+		connections: inLine(line.map(({ name }) => name)),
+		settings: {
+			executionOrder: 'v1',
+			// It belongs to the workflow that it is run by, whatever others of this n8n allow by default.
+			callerPolicy: 'workflowsFromSameOwner',
+			// Files that are fetched while it runs are kept with its execution, and its end has to outlast a crash.
+			saveDataSuccessExecution: 'all',
+			saveDataErrorExecution: 'all',
+			// What n8n has of it after a crash is what it had when it fell asleep, which says that it is no result.
+			saveExecutionProgress: false,
+		},
+		active: false,
+	} as unknown as IWorkflowBase;
+}
+
+const trigger = {
+	name: 'Generations',
+	type: 'n8n-nodes-base.executeWorkflowTrigger',
+	typeVersion: 1.1,
+	parameters: { inputSource: 'passthrough' },
+};
+
+function looks(node: INode, items: SleepingItem[]) {
+	const timeoutMs = lastDeadline(items) - items[0].waitingSince;
+	return Array.from({ length: looksWithin(timeoutMs) }, (_, index) => ({
+		...sameAs(node),
+		name: `Look ${index + 1}`,
+		onError: 'continueRegularOutput',
+		parameters: { ...wait(items), mode: 'check', downloadOutput: false },
+	}));
+}
+
+function collect(node: INode, items: SleepingItem[]) {
+	return {
+		...sameAs(node),
+		name: 'Collect',
+		onError: node.onError,
+		parameters: {
+			...wait(items),
+			mode: 'poll',
+			downloadOutput: '={{ $json.downloadOutput }}',
+			binaryPropertyName: '={{ $json.binaryPropertyName }}',
+		},
+	};
+}
+
+function sameAs({ type, typeVersion, credentials }: INode) {
+	return { type, typeVersion, credentials };
+}
+
+/** The parameters that every node of it has, read from its items. */
+function wait([{ options }]: SleepingItem[]) {
+	const chosen = Object.keys(options).map((name) => [name, `={{ $json.options.${name} }}`]);
+	return {
+		generationId: '={{ $json.generationId }}',
+		waitingSince: '={{ $json.waitingSince }}',
+		options: Object.fromEntries(chosen) as Record<string, string>,
+	};
+}
+
+/** For whoever finds its execution in the list. */
+function note({ name }: INode) {
+	return {
+		id: 'suspended-note',
+		name: 'What This Is',
+		type: 'n8n-nodes-base.stickyNote',
+		typeVersion: 1,
+		position: [-40, -300],
+		parameters: {
+			width: 1400,
+			height: 240,
+			content: [
+				`## The suspended wait of “${name}”`,
+				'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Look asks the service how the generations are, and sleeps until the next one while any of them is unfinished. Collect fetches what was made, and hands it to the step.',
+				'### Nothing here is charged for, and it ends by itself. What a Look puts out while it sleeps is no result, and says so.',
+			].join('\n\n'),
+		},
+	};
+}
+
+function inLine(names: string[]) {
+	return Object.fromEntries(
+		names
+			.slice(1)
+			.map((next, index) => [names[index], { main: [[{ node: next, type: 'main', index: 0 }]] }]),
+	);
+}

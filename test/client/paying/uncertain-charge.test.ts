@@ -1,0 +1,40 @@
+import { uncertainCharge } from '../../../client/paying/uncertain-charge';
+import { GenerationError } from '../../../client/wire/errors';
+
+describe('an uncertain charge', () => {
+	it('says what happened to the request, and what to do', () => {
+		const cause = new GenerationError({
+			title: 'The service failed to answer',
+			description: '',
+			code: 'http_502',
+			status: 502,
+			charge: 'unknown',
+			retry: 'backoff',
+		});
+		const error = uncertainCharge(cause);
+		expect(error).toMatchObject({
+			code: 'uncertain_charge',
+			status: 502,
+			charge: 'unknown',
+			retry: 'never',
+		});
+		expect(error.message).toContain('may have been charged');
+		expect(error.description).toMatch(/^The service failed to answer\. HTTP 502\. /);
+		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
+	});
+
+	it('of an earlier try says that', () => {
+		const error = uncertainCharge(null);
+		expect(error).toMatchObject({ status: null, charge: 'unknown' });
+		expect(error.description).toMatch(/^It was sent in an earlier try of this step\. /);
+	});
+
+	it('of several requests says how many may have been charged', () => {
+		expect(uncertainCharge(null, 3).message).toMatch(/3 creating requests.*up to 3 may have been/);
+	});
+
+	it('of a broken connection has no status to name', () => {
+		const cause = new GenerationError({ title: 'Broke', description: '', code: 'x' });
+		expect(uncertainCharge(cause).description).not.toContain('HTTP');
+	});
+});

@@ -1,0 +1,118 @@
+import type {
+	IDataObject,
+	INodeParameters,
+	INodeProperties,
+	INodePropertyCollection,
+	INodeType,
+	NodeParameterValueType,
+} from 'n8n-workflow';
+
+import { allNodes } from '../support/all-nodes';
+import type { NodeName } from '../support/workflow';
+import { openStage } from './stage';
+
+/** Every field of every form that takes expressions, as the nodes' own descriptions have them. */
+interface Field {
+	node: NodeName;
+	label: string;
+	required: boolean;
+	/** Parameters with that value in the field, and what else it takes for the field to be shown. */
+	withValue: (value: string) => INodeParameters;
+}
+
+function fieldsOf({ description }: INodeType): Field[] {
+	const node = description.name as NodeName;
+	return description.properties.flatMap((property) => {
+		const { name } = property;
+		const beside = shownWith(property);
+		const at = (field: INodeProperties, inside: (value: unknown) => unknown): Field => ({
+			node,
+			label: field.displayName,
+			required: field.required === true,
+			withValue: (value) => ({
+				...beside,
+				[name]: inside(inField(field, value)) as NodeParameterValueType,
+			}),
+		});
+		switch (property.type) {
+			case 'notice':
+				return [];
+			case 'collection':
+				return (property.options as INodeProperties[]).map((option) =>
+					at(option, (value) => ({ [option.name]: value })),
+				);
+			case 'fixedCollection':
+				return (property.options as INodePropertyCollection[]).flatMap((list) =>
+					list.values.map((entry) =>
+						// A reference without what it refers to is none.
+						at({ ...entry, required: 'displayOptions' in entry }, (value) => ({
+							[list.name]: [
+								{ url: 'https://example.com/a.png', ...shownWith(entry), [entry.name]: value },
+							],
+						})),
+					),
+				);
+			default:
+				return property.noDataExpression ? [] : [at(property, (value) => value)];
+		}
+	});
+}
+
+/** The first of the values with which a field is shown, for each that it depends on. */
+function shownWith({ displayOptions }: INodeProperties): INodeParameters {
+	const shown = Object.entries(displayOptions?.show ?? {});
+	return Object.fromEntries(shown.map(([name, values]) => [name, values?.[0]])) as INodeParameters;
+}
+
+function inField({ type }: INodeProperties, value: string): NodeParameterValueType {
+	return type === 'resourceLocator' ? { __rl: true, mode: 'id', value } : value;
+}
+
+const fields = allNodes.flatMap(fieldsOf);
+const item: IDataObject = {
+	id: 'unknown',
+	prompt: 'A boat',
+	thing: { text: 'A boat', value: 7 },
+};
+
+const stage = openStage();
+
+describe.each(fields)(
+	'an expression in $label of $node',
+	({ node, label, required, withValue }) => {
+		const run = async (value: string) => {
+			const quick = { prompt: 'A boat', waitForCompletion: false };
+			const parameters = { ...(node === 'waitForCompletion' ? {} : quick), ...withValue(value) };
+			const { error } = await stage.run(node, parameters, { items: [item] });
+			return error as { message: string; context: { code: string; itemIndex: number } } | undefined;
+		};
+		const expectRefused = async (value: string, says: string) => {
+			expect(await run(value)).toMatchObject({
+				message: expect.stringContaining(`${label} ${says}`),
+				context: { code: 'invalid_input', itemIndex: 0 },
+			});
+			expect(stage.arrived).toBe(0);
+		};
+
+		it('that comes to nothing is an error of the item, and nothing is sent', async () => {
+			await expectRefused('={{ $json.mistyped }}', 'came to nothing');
+			await expectRefused('={{ $json.mistyped.deeper }}', 'came to nothing');
+		});
+
+		it('that comes to an object is an error of the item, and nothing is sent', async () => {
+			await expectRefused('={{ $json.thing }}', 'is an object');
+			await expectRefused('=A picture of {{ $json.thing }}', 'is an object');
+		});
+
+		it.each(['={{ null }}', '={{ "" }}'])(
+			'that comes out empty chooses nothing: %s',
+			async (empty) => {
+				if (required) expect((await run(empty))?.message).toMatch(/ is empty$/);
+				else if (label !== 'Minimum Balance') {
+					const error = await run(empty);
+					expect(error?.context.code).not.toBe('invalid_input');
+				}
+			},
+		);
+	},
+);

@@ -1,0 +1,120 @@
+import { sublimeSearch } from '@n8n/utils/search/sublime-search';
+import { NodeHelpers, type INode, type INodeProperties } from 'n8n-workflow';
+
+import { toAiTool } from '../../tools/engine/ai-tool';
+import creditsCodex from '../../nodes/GenerationCredits/GenerationCredits.node.json';
+import modelsCodex from '../../nodes/GenerationModels/GenerationModels.node.json';
+import imageCodex from '../../nodes/ImageGeneration/ImageGeneration.node.json';
+import videoCodex from '../../nodes/VideoGeneration/VideoGeneration.node.json';
+import waitCodex from '../../nodes/WaitForCompletion/WaitForCompletion.node.json';
+import { allNodes } from '../support/all-nodes';
+
+/** Every text in a form, with where it stands: names and values are for machines. */
+function textsIn(value: unknown, path: string): Array<[string, string]> {
+	if (typeof value !== 'object' || value === null) return [];
+	return Object.entries(value).flatMap(([key, inner]): Array<[string, string]> => {
+		const here = `${path}.${key}`;
+		const isText = ['displayName', 'description', 'hint', 'placeholder', 'action'].includes(key);
+		const isName = key === 'name' && 'value' in value;
+		if (typeof inner === 'string') return isText || isName ? [[here, inner]] : [];
+		return textsIn(inner, here);
+	});
+}
+
+const texts = allNodes.flatMap(({ description }) => textsIn(description, description.name));
+
+describe('the texts of the forms', () => {
+	it('hold nothing that n8n would take for HTML', () => {
+		expect(texts.length).toBeGreaterThan(150);
+		expect(texts.filter(([, text]) => /[<>]|&\w+;/.test(text))).toEqual([]);
+	});
+
+	it('say nothing twice', () => {
+		const doubled = texts.filter(([, text]) => {
+			const sentences = text.split(/(?<=\.) /);
+			return new Set(sentences).size < sentences.length;
+		});
+		expect(doubled).toEqual([]);
+	});
+
+	it('give examples in every placeholder of a text', () => {
+		const fields = texts.filter(([path]) => path.endsWith('.placeholder'));
+		const prompts = fields.filter(([, text]) => !/^(e\.g\. |Add |Select )/.test(text));
+		expect(prompts).toEqual([]);
+	});
+});
+
+describe('as the tool of an agent', () => {
+	it.each(allNodes.map((node) => [node.description.displayName, node] as const))(
+		'%s promises no file, and says what a call costs',
+		(_, node) => {
+			const { description } = toAiTool(node).description;
+			expect(description).not.toMatch(/\bfile\b/i);
+			expect(description).toMatch(/charge/i);
+			expect(node.description.description.length).toBeLessThan(70);
+		},
+	);
+
+	it('the fields that would have no effect are not shown', () => {
+		const shown = (name: string, tool: boolean) => {
+			const [image] = allNodes;
+			const { description } = tool ? toAiTool(image) : image;
+			const options = description.properties.find((field) => field.name === 'options')?.options;
+			const field = [...description.properties, ...((options ?? []) as INodeProperties[])].find(
+				(each) => each.name === name,
+			) as INodeProperties;
+			const parameters = { waitForCompletion: true, downloadOutput: true };
+			const node = { parameters } as unknown as INode;
+			return NodeHelpers.displayParameter(parameters, field, node, description);
+		};
+		const fields = [
+			'prompt',
+			'waitForCompletion',
+			'downloadOutput',
+			'binaryPropertyName',
+			'fileName',
+		];
+		expect(fields.map((name) => shown(name, false))).toEqual([true, true, true, true, true]);
+		expect(fields.map((name) => shown(name, true))).toEqual([true, true, false, false, false]);
+	});
+});
+
+/** The search of n8n's panel weighs how letters follow each other, and whether a capital follows a small letter. */
+describe('the search of the node panel', () => {
+	const codices = [imageCodex, videoCodex, waitCodex, modelsCodex, creditsCodex];
+	const items = allNodes.map(({ description: { displayName } }, index) => ({
+		key: displayName,
+		properties: { displayName, codex: codices[index] },
+	}));
+	const found = (words: string) => sublimeSearch(words, items).map(({ item }) => item.key);
+
+	it.each([
+		...['image', 'generate image', 'create image', 'AI image', 'text to image', 'edit image'],
+		...['picture', 'photo', 'art', 'illustration', 'DALL-E'],
+	])('finds Image Generation first by "%s"', (words) => {
+		expect(found(words)[0]).toBe('Image Generation');
+	});
+
+	it.each([
+		...['video', 'generate video', 'create video', 'AI video', 'text to video', 'image to video'],
+		...['animate', 'animation', 'clip', 'movie', 'sora', 'veo'],
+	])('finds Video Generation first by "%s"', (words) => {
+		expect(found(words)[0]).toBe('Video Generation');
+	});
+
+	// Without capitals in the alias, the names of Generation Models and Generation Credits would come first.
+	it.each(['generate', 'media', 'media generation'])('finds both first by "%s"', (words) => {
+		expect(found(words).slice(0, 2)).toEqual(['Image Generation', 'Video Generation']);
+	});
+
+	it.each([
+		['models', 'Generation Models'],
+		['catalogue', 'Generation Models'],
+		['credits', 'Generation Credits'],
+		['balance', 'Generation Credits'],
+		['poll', 'Wait for Completion'],
+		['status', 'Wait for Completion'],
+	])('finds by "%s" the node that is meant', (words, name) => {
+		expect(found(words)[0]).toBe(name);
+	});
+});

@@ -1,0 +1,65 @@
+/** The README as somebody reads it on npm, without a clone; and the documents behind it. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { errorRow } from '../../client/wire/error-table';
+
+const root = join(__dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const readme = read('README.md');
+const repository =
+	'(?:https://github.com/n8n-nodes-media-generation/n8n-nodes-media-generation/blob/main/|https://raw.githubusercontent.com/n8n-nodes-media-generation/n8n-nodes-media-generation/main/)';
+
+function linksIn(text: string): string[] {
+	return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+}
+
+describe('README.md', () => {
+	it('is short', () => {
+		expect(readme.split('\n').length).toBeLessThanOrEqual(151);
+	});
+
+	it('has links that lead somewhere without a clone, to files that there are', () => {
+		const links = linksIn(readme);
+		expect(links.filter((link) => !link.startsWith('https://'))).toEqual([]);
+		const own = links.flatMap((link) => new RegExp(`^${repository}(.*)$`).exec(link)?.[1] ?? []);
+		expect(own.length).toBeGreaterThan(15);
+		expect(own.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+		const others = links.filter((link) => /github(usercontent)?\.com/.test(link));
+		expect(others).toHaveLength(own.length);
+	});
+
+	it('shows pictures of a kind that every registry shows', () => {
+		const pictures = [...readme.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, link]) => link);
+		expect(pictures.length).toBeGreaterThan(2);
+		for (const picture of pictures) expect(picture).toMatch(/raw\.githubusercontent\.com.*\.png$/);
+	});
+
+	it('names every example', () => {
+		for (const name of readdirSync(join(root, 'examples'))) {
+			if (name.endsWith('.json')) expect(readme).toContain(`/examples/${name}`);
+		}
+	});
+
+	it('has the titles of the service’s errors as a user sees them', () => {
+		const codes = ['insufficient_credits', 'model_not_found', 'CONCURRENCY_LIMIT_REACHED'];
+		for (const code of codes) expect(readme).toContain(errorRow(code, 400).title);
+	});
+});
+
+describe.each(readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')))(
+	'docs/%s',
+	(name) => {
+		it('has links to files that there are', () => {
+			const own = linksIn(read(join('docs', name))).filter((link) => !/^(https|#)/.test(link));
+			const missing = own.filter((link) => !existsSync(join(root, 'docs', dirname(name), link)));
+			expect(missing).toEqual([]);
+		});
+
+		it('is reached from the README, or from a document that is', () => {
+			const others = readdirSync(join(root, 'docs')).filter((other) => other.endsWith('.md'));
+			const texts = [readme, ...others.map((other) => read(join('docs', other)))];
+			expect(texts.some((text) => linksIn(text).some((link) => link.endsWith(name)))).toBe(true);
+		});
+	},
+);
