@@ -49,12 +49,13 @@ export function serviceAddress(baseUrl: unknown): string {
 export async function connect(context: Context): Promise<SendRequest> {
 	const { baseUrl, apiKey } = await context.getCredentials(CREDENTIAL);
 	const address = serviceAddress(baseUrl);
-	return async ({ method, path, query, body }, signal) => {
+	return async ({ method, path, query, body, headers }, signal) => {
 		const options: IHttpRequestOptions = {
 			method,
 			url: `${address}${path}`,
 			qs: query,
 			body,
+			headers,
 			json: true,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,

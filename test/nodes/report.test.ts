@@ -14,6 +14,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		slotRefusal: null,
 		retries: 0,
 		resubmitted: 0,
+		changed: [],
 		...changes,
 	};
 }
