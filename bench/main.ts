@@ -2,26 +2,33 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { startSandbox } from '../sandbox/server';
-import { runBatch, type BatchCase, type BatchResult } from './batch';
+import { runBatch, type BatchCase, type BatchResult, type Spread } from './batch';
 import { runDownload, type DownloadCase } from './download';
+import { runLive } from './live';
 import { thisMachine, today } from './machine';
 import { runScale } from './scale';
-import { runScaled, TIME_SCALE } from './scaled';
 import { printTable } from './table';
 
 /**
  * `npm run bench`: what we claim about speed and memory, measured again. Writes `bench/results.json`.
- * `npm run bench -- batch` (or `scaled`, `scale`, `download`) runs one part, and leaves the results of the others.
+ * `npm run bench -- batch` (or `live`, `scale`, `download`) runs one part, and leaves the results of the others.
  */
 
 /** Each case in virtual time is run with so many random lists of generation times. */
-const SEEDS = 50;
+const SEEDS = 20;
 const RESULTS = join(__dirname, 'results.json');
 
-const lists = [10, 30].flatMap((seconds) => [0, 0.3].map((sigma) => ({ seconds, sigma })));
-const batches: Array<Omit<BatchCase, 'seed'>> = [1, 2].flatMap((steps) =>
-	lists.map((list) => ({ ...list, name: nameOf(steps, list), steps, items: 100, limit: 10 })),
-);
+const spreads: Spread[] = ['each', 'log-normal', 'two speeds'];
+const usual = { steps: 1, items: 100, limit: 10, maxConcurrent: 10 };
+/** T in seconds, and what the makespan may be over the ideal there. */
+const bounds: Array<[seconds: number, most: number]> = [
+	[1.5, 1.25],
+	[2, 1.25],
+	[4, 1.1],
+	[10, 1.05],
+	[30, 1.03],
+	[120, 1.03],
+];
 const downloads: DownloadCase[] = [
 	{ name: 'one file of 1 GiB', files: 1, size: '1GB' },
 	{ name: '20 files of 50 MB at once', files: 20, size: '50MB' },
@@ -29,7 +36,7 @@ const downloads: DownloadCase[] = [
 
 const parts: Record<string, () => Promise<unknown>> = {
 	batch: benchBatches,
-	scaled: benchScaled,
+	live: benchLive,
 	scale: benchScale,
 	download: benchDownloads,
 };
@@ -52,39 +59,104 @@ async function main(): Promise<void> {
 
 async function benchBatches(): Promise<unknown> {
 	const rows = [];
-	for (const batch of batches) {
-		const results: BatchResult[] = [];
-		for (let seed = 1; seed <= SEEDS; seed++) results.push(await runBatch({ ...batch, seed }));
-		rows.push({
-			batch: batch.name,
-			'makespan / ideal': fixed(mean(results.map(({ ratio }) => ratio)), 2),
-			'worst list': fixed(Math.max(...results.map(({ ratio }) => ratio)), 2),
-			'looks per generation': fixed(mean(results.map((result) => result.looksPerGeneration)), 2),
-			'one every 3 s': fixed(mean(results.map((result) => result.plainLooksPerGeneration)), 2),
-			'most above it': Math.max(...results.map(({ excessLooks }) => excessLooks)),
-			'429 answers': fixed(mean(results.map(({ refusals }) => refusals)), 0),
-		});
+	for (const [seconds, most] of bounds) {
+		for (const spread of spreads) {
+			const auto = await meanOf({ ...usual, seconds, spread, readiness: 'auto' });
+			const plain = await meanOf({ ...usual, seconds, spread, readiness: 'status' });
+			rows.push({
+				batch: nameOf(seconds, spread),
+				...columns(auto),
+				'at most': most,
+				'by status alone': fixed(plain.ratio, 2),
+				'its looks': fixed(plain.looks, 1),
+			});
+		}
 	}
-	printTable(`100 items each, limit 10, polling 3 s, virtual time, mean of ${SEEDS} lists`, rows);
-	return { seeds: SEEDS, rows };
+	printTable(`100 items, limit 10, virtual time, mean of ${SEEDS} lists`, rows);
+	const crowded = [];
+	for (const seconds of [4, 10, 30]) {
+		for (const spread of spreads) {
+			const shared = { ...usual, steps: 2, seconds, spread, readiness: 'auto' } as const;
+			const name = `${nameOf(seconds, spread)}, two nodes sharing the limit`;
+			crowded.push({ batch: name, ...columns(await meanOf(shared)), 'at most': 1.1 });
+		}
+	}
+	for (const maxConcurrent of [10, 20]) {
+		const slow = { ...usual, maxConcurrent, seconds: 10, creatingSeconds: 4 };
+		const result = await meanOf({ ...slow, spread: 'each', readiness: 'auto' });
+		const name = `10 s each, creating takes 4 s, Max Concurrent ${maxConcurrent}`;
+		crowded.push({ batch: name, ...columns(result), 'at most': 1.15 });
+	}
+	for (const seconds of [2, 4, 10, 30]) {
+		const one = { ...usual, items: 1, seconds, spread: 'each', readiness: 'auto' } as const;
+		const name = `one picture of ${seconds} s`;
+		crowded.push({ batch: name, ...columns(await meanOf(one)), 'at most': 1.2 });
+	}
+	printTable('The limit shared, creating slow, and one picture alone', crowded);
+	return { seeds: SEEDS, rows, crowded };
 }
 
-async function benchScaled(): Promise<unknown> {
+interface Mean {
+	ratio: number;
+	worst: number;
+	looks: number;
+	probes: number;
+	shortestGap: number;
+	refusals: number;
+}
+
+async function meanOf(batch: Omit<BatchCase, 'seed'>): Promise<Mean> {
+	const results: BatchResult[] = [];
+	for (let seed = 1; seed <= SEEDS; seed++) results.push(await runBatch({ ...batch, seed }));
+	return {
+		ratio: mean(results.map(({ ratio }) => ratio)),
+		worst: Math.max(...results.map(({ ratio }) => ratio)),
+		looks: mean(results.map(({ looksPerGeneration }) => looksPerGeneration)),
+		probes: mean(results.map(({ probesPerGeneration }) => probesPerGeneration)),
+		shortestGap: Math.min(...results.map(({ shortestGap }) => shortestGap)),
+		refusals: mean(results.map(({ refusals }) => refusals)),
+	};
+}
+
+function columns({ ratio, worst, looks, probes, shortestGap, refusals }: Mean) {
+	return {
+		'makespan / ideal': fixed(ratio, 3),
+		'worst list': fixed(worst, 3),
+		'status requests each': fixed(looks, 1),
+		'shortest pause (s)': Number.isFinite(shortestGap) ? fixed(shortestGap, 1) : '-',
+		'probes each': fixed(probes, 0),
+		'429 answers': fixed(refusals, 0),
+	};
+}
+
+/** The same through the node in n8n's engine, over HTTP, in real time. */
+async function benchLive(): Promise<unknown> {
 	const rows = [];
-	for (const batch of batches.filter(({ steps, seconds }) => steps === 1 && seconds === 30)) {
-		const result = await runScaled({ ...batch, seed: 1 });
+	for (const [seconds, most] of [
+		[2, 1.3],
+		[4, 1.15],
+	]) {
+		const result = await runLive({ items: 30, limit: 10, seconds });
 		rows.push({
-			batch: result.name,
+			batch: `30 items of ${seconds} s`,
 			'makespan / ideal': fixed(result.ratio, 3),
+			'at most': most,
 			'makespan (s)': fixed(result.makespanSeconds, 1),
-			'ideal (s)': fixed(result.idealSeconds, 1),
+			'CPU of n8n (share of a core)': fixed(result.cpuShare, 2),
 		});
 	}
-	printTable(
-		`The same through the node in n8n's engine, over HTTP, ${TIME_SCALE} times faster`,
-		rows,
-	);
-	return { timeScale: TIME_SCALE, rows };
+	for (const readiness of ['auto', 'status'] as const) {
+		const result = await runLive({ items: 25, limit: 25, seconds: 30, readiness });
+		rows.push({
+			batch: `25 items of 30 s at once, readiness ${readiness}`,
+			'makespan / ideal': fixed(result.ratio, 3),
+			'at most': '-',
+			'makespan (s)': fixed(result.makespanSeconds, 1),
+			'CPU of n8n (share of a core)': fixed(result.cpuShare, 2),
+		});
+	}
+	printTable("Through the node in n8n's engine, over HTTP, in real time", rows);
+	return { rows };
 }
 
 /**
@@ -149,9 +221,12 @@ function previousResults(): Record<string, unknown> {
 	return Object.fromEntries(Object.entries(written).filter(([name]) => Object.hasOwn(parts, name)));
 }
 
-function nameOf(steps: number, { seconds, sigma }: { seconds: number; sigma: number }): string {
-	const times = sigma === 0 ? `${seconds} s each` : `${seconds} s log-normal (sigma ${sigma})`;
-	return steps === 1 ? times : `${times}, ${steps} nodes sharing the limit`;
+function nameOf(seconds: number, spread: Spread): string {
+	return {
+		each: `${seconds} s each`,
+		'log-normal': `${seconds} s log-normal (sigma 0.3)`,
+		'two speeds': `half ${fixed(seconds / 3, 1)} s, half ${fixed((seconds * 5) / 3, 1)} s`,
+	}[spread];
 }
 
 function mean(values: number[]): number {

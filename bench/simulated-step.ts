@@ -55,7 +55,6 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 		},
 		{
 			maxConcurrent: step.maxConcurrent,
-			maxFinishing: 3,
 			stopOnError: false,
 			pollIntervalMs: step.pollIntervalMs,
 			probing: step.probing,

@@ -1,9 +1,9 @@
 import { onAbort } from './basics/abort';
 import { attempt } from './basics/attempt';
-import { limit } from './basics/limit';
 import type { Clock, ProbeUrl, Random } from './basics/ports';
 import type { Job } from './jobs/job';
 import { failedGeneration, thrownOutcome, timedOutGeneration, type Outcome } from './jobs/outcome';
+import { inTurn } from './paying/in-turn';
 import { OrderBook, type Books, type Order } from './paying/order-book';
 import type { Probing } from './paying/slot-gate';
 import { Submission, type SubmissionStats } from './paying/submission';
@@ -31,8 +31,6 @@ export interface PipelinePorts<T> extends Books {
 export interface PipelineSettings {
 	/** Generations in flight at once. */
 	maxConcurrent: number;
-	/** Generations being finished (downloaded) at once. */
-	maxFinishing: number;
 	/** True: the first error ends the step; what is in flight comes to its id, not to its end. */
 	stopOnError: boolean;
 	/** The status of a generation is never asked for more often. */
@@ -93,7 +91,6 @@ class Pipeline<T> {
 	private readonly book: OrderBook;
 	private readonly submission: Submission;
 	private readonly watcher: Watcher;
-	private readonly finishSlot;
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
@@ -109,7 +106,6 @@ class Pipeline<T> {
 		const shared = { ...ports, book: this.book, halt: this.halt.signal, probing: settings.probing };
 		this.submission = new Submission(shared);
 		this.watcher = new Watcher(shared, settings.pollIntervalMs);
-		this.finishSlot = limit(settings.maxFinishing);
 	}
 
 	async run(): Promise<PipelineResult<T>> {
@@ -198,6 +194,12 @@ class Pipeline<T> {
 
 	/** The generation that the order has come to in an earlier try, unless it failed then; else a new one. */
 	private async obtain(course: Course, order: Order): Promise<Begun> {
+		const { entries } = this.ports.ledger;
+		// An agent may ask for the same twice at once: the second call comes to what the first has made.
+		return await inTurn(entries, order.key, async () => await this.obtainNow(course, order));
+	}
+
+	private async obtainNow(course: Course, order: Order): Promise<Begun> {
 		const { submission } = this;
 		for (;;) {
 			const id = await submission.earlier(order);
@@ -231,10 +233,8 @@ class Pipeline<T> {
 	private async finish(job: Job, generation: Generation): Promise<void> {
 		const { signal } = this.halt;
 		try {
-			const finished = await this.finishSlot(async () => {
-				if (signal.aborted) throw new CancelledError();
-				return await this.ports.finish(job, generation, signal);
-			});
+			if (signal.aborted) throw new CancelledError();
+			const finished = await this.ports.finish(job, generation, signal);
 			this.settle(job, {
 				kind: 'done',
 				generation: finished.generation.item,

@@ -1,8 +1,13 @@
 import { isErrorName, type ErrorName } from './basics/errors';
 import { isObject } from './basics/fields';
 
-/** Which request a fault is for. `credits` is both the balance and the summary. */
-export type FaultTarget = 'create' | 'status' | 'models' | 'credits' | 'download' | 'any';
+const targets = ['create', 'status', 'models', 'credits', 'download', 'probe', 'any'] as const;
+
+/**
+ * Which request a fault is for. `credits` is both the balance and the summary; `probe` asks the storage for the first
+ * byte alone (`Range: bytes=0-0`), `download` for anything else of it.
+ */
+export type FaultTarget = (typeof targets)[number];
 
 /** What happens to the request. Sizes in bytes, times in milliseconds unless named otherwise. */
 export type FaultAction =
@@ -10,7 +15,8 @@ export type FaultAction =
 	| { kind: 'error'; code: ErrorName; message?: string; param?: string }
 	/**
 	 * Any answer. A text `body` goes out as it is (HTML unless `contentType` says otherwise), an
-	 * absent one empty, anything else as JSON. `work: true` does (and charges) the work first.
+	 * absent one empty, anything else as JSON. `work: true` does (and charges) the work first;
+	 * `endless: true` sends the body again and again, until the client leaves.
 	 */
 	| {
 			kind: 'respond';
@@ -19,6 +25,7 @@ export type FaultAction =
 			contentType?: string;
 			headers?: Record<string, string>;
 			work?: boolean;
+			endless?: boolean;
 	  }
 	/** Does the work (charges), then resets the connection without an answer. */
 	| { kind: 'loseAnswer' }
@@ -28,11 +35,21 @@ export type FaultAction =
 	| { kind: 'hang'; work?: boolean }
 	/** Does the work at once and answers late. */
 	| { kind: 'delay'; ms: number }
+	/** Does the work at once; the body comes so many bytes (1) at a time. */
+	| { kind: 'trickle'; everyMs: number; bytes?: number }
 	| { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
 	/** Create only: the generation will fail. */
 	| { kind: 'fail'; reason?: string; asText?: boolean }
 	/** Create only: the generation takes so many seconds (before the time scale). */
 	| { kind: 'seconds'; seconds: number }
+	/** Create and status: the output URL in the answer leads to a port at which nobody listens. */
+	| { kind: 'unreachable' }
+	/** Storage: while the file is missing, its URL is noted, and answered as missing for so long. */
+	| { kind: 'remember404'; seconds: number }
+	/** Storage: the whole file, whatever range was asked for. */
+	| { kind: 'ignoreRange' }
+	/** Downloads: encoded with gzip, whether the client takes that or not. */
+	| { kind: 'gzip' }
 	/** Downloads: the connection breaks after so many bytes; `chunked` sends no Content-Length. */
 	| { kind: 'truncate'; afterBytes: number; chunked?: boolean }
 	/** Downloads: nothing more comes after so many bytes, and the connection stays open. */
@@ -48,13 +65,23 @@ export type FaultAction =
 
 export type DownloadAction = Extract<
 	FaultAction,
-	{ kind: 'truncate' | 'stall' | 'contentType' | 'noContentLength' | 'wrongLength' }
+	{
+		kind:
+			| 'truncate'
+			| 'stall'
+			| 'contentType'
+			| 'noContentLength'
+			| 'wrongLength'
+			| 'gzip'
+			| 'ignoreRange'
+			| 'trickle';
+	}
 >;
 
 /** A rule in the queue. */
 export interface FaultOrder {
 	on: FaultTarget;
-	/** All that is given must fit. `promptIncludes` also fits status and download requests. */
+	/** All that is given must fit. `promptIncludes` also fits status, download and probe requests. */
 	match?: { promptIncludes?: string; id?: string; key?: string };
 	/** So many fitting requests pass untouched first. Default 0. */
 	skip?: number;
@@ -85,7 +112,6 @@ interface QueuedFault {
 	times: number;
 }
 
-const targets: readonly string[] = ['create', 'status', 'models', 'credits', 'download', 'any'];
 const kinds: readonly string[] = [
 	'error',
 	'respond',
@@ -93,9 +119,14 @@ const kinds: readonly string[] = [
 	'reset',
 	'hang',
 	'delay',
+	'trickle',
 	'redirect',
 	'fail',
 	'seconds',
+	'unreachable',
+	'remember404',
+	'ignoreRange',
+	'gzip',
 	'truncate',
 	'stall',
 	'expire',
@@ -108,7 +139,7 @@ const kinds: readonly string[] = [
 export function isFaultOrder(value: unknown): value is FaultOrder {
 	if (!isObject(value)) return false;
 	const { on, action } = value as Partial<FaultOrder>;
-	if (typeof on !== 'string' || !targets.includes(on)) return false;
+	if (!targets.some((target) => target === on)) return false;
 	if (!isObject(action) || !kinds.includes(action.kind)) return false;
 	return action.kind !== 'error' || isErrorName(action.code);
 }

@@ -8,6 +8,7 @@ const usage = `Usage: npm run sandbox -- [options]
   --storage-port <number>  port of the presigned URLs (8788)
   --time-scale <number>    divides generation times: 10 makes 20 s take 2 s (1)
   --url-lifetime <seconds> how long a presigned URL lives (3600)
+  --token-lifetime <seconds> how long an access token of a connected app is good (3600)
   --seed <number>          the same seed gives the same ids and times (a new one each start)
   --idempotency            a second request with the same Idempotency-Key makes nothing new
   --quiet                  no line a request
@@ -18,6 +19,7 @@ const flags = {
 	'storage-port': { type: 'string', default: '8788' },
 	'time-scale': { type: 'string', default: '1' },
 	'url-lifetime': { type: 'string', default: '3600' },
+	'token-lifetime': { type: 'string', default: '3600' },
 	seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
 	idempotency: { type: 'boolean', default: false },
 	quiet: { type: 'boolean', default: false },
@@ -44,6 +46,7 @@ function optionsFrom(values: Values): SandboxOptions {
 		storagePort: numberOf('storage-port', values['storage-port']),
 		timeScale,
 		urlLifetimeSeconds: numberOf('url-lifetime', values['url-lifetime']),
+		accessTokenSeconds: numberOf('token-lifetime', values['token-lifetime']),
 		seed: numberOf('seed', values.seed),
 		honoursIdempotencyKeys: values.idempotency,
 		log: values.quiet ? false : say,
@@ -53,7 +56,7 @@ function optionsFrom(values: Values): SandboxOptions {
 function introduce(sandbox: Sandbox): void {
 	say(`Service  ${sandbox.url}  (a page for people is at /)`);
 	say(`Storage  ${sandbox.storageUrl}`);
-	say(`MCP      ${sandbox.url}/mcp`);
+	say(`MCP      ${sandbox.url}/mcp  (with a key, or signing in)`);
 	say('Keys');
 	for (const name of keyNames) say(`  ${name.padEnd(17)}${sandbox.keys[name]}`);
 	say('');

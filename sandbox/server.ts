@@ -5,14 +5,17 @@ import type { KeyName } from './accounts/accounts';
 import type { Books } from './books/books';
 import type { FaultQueue } from './faults';
 import { createApp } from './http/app';
+import { addConnectedApps } from './http/connected-apps';
 import { addControlRoutes } from './http/control';
 import { formatLine } from './http/log';
 import type { LogLine } from './http/log';
 import { addMcpRoutes } from './http/mcp';
 import { addRestRoutes } from './http/rest';
+import { addSignInRoutes } from './http/sign-in';
 import { addStatusPage } from './http/status-page';
 import { addStorageRoutes } from './http/storage';
 import { MediaLibrary } from './media/library';
+import { SignIn } from './oauth/sign-in';
 import type { RequestLog } from './books/requests';
 import { GenerationService } from './service';
 import type { ServiceOptions } from './service';
@@ -25,6 +28,8 @@ export interface SandboxOptions extends Omit<ServiceOptions, 'storageOrigin'> {
 	host?: string;
 	/** Milliseconds that every answer of the service takes longer. Default 0. */
 	latencyMs?: number | (() => number);
+	/** Seconds that an access token of a connected app is good. Default 3600. */
+	accessTokenSeconds?: number;
 	/** Gets a line a request. Default false: none. */
 	log?: ((line: string) => void) | false;
 }
@@ -41,6 +46,7 @@ export interface Sandbox {
 	readonly books: Books;
 	readonly requests: RequestLog;
 	readonly faults: FaultQueue;
+	readonly signIn: SignIn;
 	/** Back to the start: accounts, books, requests, faults and the seed. */
 	reset(): void;
 	/** Ends every connection and frees both ports. */
@@ -70,20 +76,25 @@ function logLineOf(log: SandboxOptions['log']): LogLine {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const { host = '127.0.0.1', port = 0, storagePort = 0, latencyMs = 0 } = options;
 	const service = new GenerationService(options);
+	let url = '';
+	const connector = (): URL => new URL('/mcp', url);
+	const signIn = new SignIn(service, connector, options.accessTokenSeconds ?? 3600);
 	const log = logLineOf(options.log);
 	const [rest, storage] = [createApp(), createApp()];
 	const library = new MediaLibrary();
 	const close = async (): Promise<void> => {
 		await Promise.all([rest.close(), storage.close(), library.close()]);
 	};
-	addControlRoutes(rest, service);
+	addControlRoutes(rest, service, signIn);
 	addStatusPage(rest, service);
-	addMcpRoutes(rest, service, log);
+	addConnectedApps(rest, service, signIn);
+	addSignInRoutes(rest, service, signIn, log);
+	addMcpRoutes(rest, service, signIn, log);
 	addRestRoutes(rest, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);
 	addStorageRoutes(storage, service, library, log);
 	try {
 		const storageUrl = await listen(storage, host, storagePort);
-		const url = await listen(rest, host, port);
+		url = await listen(rest, host, port);
 		service.storageOrigin = storageUrl;
 		const keys = Object.fromEntries(keyNames.map((name) => [name, keyNamed(name)])) as Record<
 			KeyName,
@@ -91,7 +102,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		>;
 		const { books, requests, faults } = service;
 		const reset = (): void => service.reset();
-		return { url, storageUrl, keys, service, books, requests, faults, reset, close };
+		return { url, storageUrl, keys, service, books, requests, faults, signIn, reset, close };
 	} catch (error) {
 		await close();
 		throw error;

@@ -1,6 +1,7 @@
 import { AccountBook } from './accounts/accounts';
-import type { ApiKey } from './accounts/accounts';
+import type { Caller } from './accounts/accounts';
 import { authenticate } from './accounts/authentication';
+import { ConnectedApps } from './accounts/connected-apps';
 import { Books } from './books/books';
 import { listModels } from './models/catalogue';
 import { systemClock } from './basics/clock';
@@ -15,6 +16,7 @@ import type { FaultAction, FaultSubject } from './faults';
 import { entryAt, statusAt } from './generations/generations';
 import type { Generation } from './generations/generations';
 import { Ledger } from './books/ledger';
+import { Misses } from './storage/misses';
 import { Presigner } from './storage/presign';
 import { seededRandom } from './basics/random';
 import type { Random } from './basics/random';
@@ -57,6 +59,8 @@ export interface ServiceRequest {
 	headers: Readonly<Record<string, string | undefined>>;
 	/** A text is parsed as JSON; anything else counts as parsed. */
 	body?: unknown;
+	/** Whom the connector has let in. Without one the request is held to its key. */
+	caller?: Caller;
 }
 
 function refusalFrom(error: unknown): Reply {
@@ -75,6 +79,7 @@ function bearsOnGeneration({ kind }: FaultAction): boolean {
  */
 export class GenerationService {
 	readonly accounts = new AccountBook();
+	readonly apps = new ConnectedApps();
 	readonly faults = new FaultQueue();
 	readonly requests = new RequestLog();
 	readonly books: Books;
@@ -84,6 +89,7 @@ export class GenerationService {
 	/** Origin of the presigned URLs issued from now on. */
 	storageOrigin: string;
 	private readonly ledger = new Ledger();
+	private readonly misses = new Misses();
 	private readonly workshop: Workshop;
 	private readonly seed: number;
 	private random: Random;
@@ -135,19 +141,17 @@ export class GenerationService {
 		const now = this.clock.now();
 		this.ledger.settle(now);
 		const id = /([^/]+)\.(?:png|mp4)$/.exec(request.path)?.[1] ?? '';
+		const on = request.headers.range === 'bytes=0-0' ? 'probe' : 'download';
 		const arrival = { at: now, origin: 'storage', method: request.method } as const;
-		const record = this.requests.add(
-			{ ...arrival, on: 'download', path: request.path },
-			request.headers,
-		);
+		const record = this.requests.add({ ...arrival, on, path: request.path }, request.headers);
 		const generation = this.ledger.find(id);
 		record.generationId = generation?.id ?? null;
-		const subject = { on: 'download', id, prompt: generation?.prompt } as const;
+		const subject = { on, id, prompt: generation?.prompt } as const;
 		const action = this.faults.take(subject)?.action ?? null;
 		record.fault = action && action.kind;
 		const { presigner } = this.workshop;
 		const missingStatus = this.missingOutputStatus;
-		const shelf = { presigner, generation, now, missingStatus };
+		const shelf = { presigner, generation, now, missingStatus, misses: this.misses };
 		const reply = fetchOutput(request, shelf, action);
 		record.answered = reply.delivery === 'answer';
 		record.status = record.answered ? reply.status : null;
@@ -158,7 +162,7 @@ export class GenerationService {
 		const on = route.on === 'other' ? 'any' : route.on;
 		if (this.faults.pending.length === 0) return { on };
 		const text = bearerOf(request.headers.authorization) ?? undefined;
-		const key = (text && this.accounts.findKey(text)?.name) ?? text;
+		const key = request.caller?.name ?? (text && this.accounts.findKey(text)?.name) ?? text;
 		if (route.on === 'create') return { on, key, prompt: promptIn(request.body) };
 		if (route.on !== 'status') return { on, key };
 		return { on, key, id: route.id, prompt: this.ledger.find(route.id)?.prompt };
@@ -172,15 +176,15 @@ export class GenerationService {
 		record: RequestRecord,
 	): Reply {
 		try {
-			const key = authenticate(this.accounts, request.headers.authorization);
-			if (route.on !== 'create') return this.read(key, request, route, now, record);
+			const caller = request.caller ?? authenticate(this.accounts, request.headers.authorization);
+			if (route.on !== 'create') return this.read(caller, request, route, now, record);
 			const body = parseBody(request.body);
 			const idempotencyKey = request.headers['idempotency-key'];
-			const { made, repeated } = createOnce(this.workshop, key, idempotencyKey, () =>
-				createGeneration(this.workshop, key, route.type, body, now, action),
+			const { made, repeated } = createOnce(this.workshop, caller, idempotencyKey, () =>
+				createGeneration(this.workshop, caller, route.type, body, now, action),
 			);
 			record.generationId = made.id;
-			const { balance, name } = key.account;
+			const { balance, name } = caller.account;
 			const charged = repeated ? 'made before, charged 0' : `charged ${made.charged}`;
 			const happened = `${charged}, ${name} has ${balance} left`;
 			return answer(200, entryAt(made, now), happened);
@@ -207,17 +211,17 @@ export class GenerationService {
 	}
 
 	private read(
-		key: ApiKey,
+		caller: Caller,
 		request: ServiceRequest,
 		route: Exclude<Route, { on: 'create' }>,
 		now: number,
 		record: RequestRecord,
 	): Reply {
-		if (route.on === 'status') return this.status(key, route.id, now, record);
+		if (route.on === 'status') return this.status(caller, route.id, now, record);
 		if (route.on === 'models') return this.models(request.query?.type ?? 'all');
 		if (route.on === 'other') throw new ServiceError('not_found');
-		if (route.view === 'balance') return answer(200, creditBalance(key.account), '');
-		return answer(200, creditSummary(key.account, this.ledger.all, now), '');
+		if (route.view === 'balance') return answer(200, creditBalance(caller.account), '');
+		return answer(200, creditSummary(caller.account, this.ledger.all, now), '');
 	}
 
 	private models(type: string): Reply {
@@ -230,9 +234,9 @@ export class GenerationService {
 	}
 
 	/** Spec 4.3. Another account's generation is as unknown as one that never was. */
-	private status(key: ApiKey, id: string, now: number, record: RequestRecord): Reply {
+	private status(caller: Caller, id: string, now: number, record: RequestRecord): Reply {
 		const generation = this.ledger.find(id);
-		if (!generation || generation.key.account !== key.account) {
+		if (!generation || generation.caller.account !== caller.account) {
 			throw new ServiceError('generation_not_found', `Generation not found: ${id}.`, 'id');
 		}
 		record.generationId = id;
@@ -283,11 +287,13 @@ export class GenerationService {
 		return generation?.url;
 	}
 
-	/** Back to the start: accounts, balances, books, requests, faults and the seed. */
+	/** Back to the start: accounts, connected apps, balances, books, requests, faults and the seed. */
 	reset(): void {
 		this.accounts.reset();
+		this.apps.clear();
 		this.faults.clear();
 		this.requests.clear();
+		this.misses.clear();
 		this.ledger.clear();
 		this.workshop.rejections.clear();
 		this.workshop.repeats?.clear();

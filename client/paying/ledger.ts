@@ -17,7 +17,7 @@ export class Ledger {
 	 * @param runIndex which run of the node this is: a later run of a loop is to pay for its own
 	 */
 	constructor(
-		private readonly entries: Record<string, Entry>,
+		readonly entries: Record<string, Entry>,
 		private readonly runIndex: number,
 	) {
 		for (const key of Object.keys(entries)) {

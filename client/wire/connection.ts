@@ -98,24 +98,34 @@ function phaseOf(syscall: unknown): Phase | null {
 	return /^(read|write)/.test(String(syscall)) ? 'connected' : null;
 }
 
+/** What errors of Node, and of those who wrap them, say of themselves. */
+type ErrorLink = Partial<
+	Record<'name' | 'code' | 'syscall' | 'message' | 'cause' | 'errors', unknown>
+>;
+
+/** An error, what caused it, what caused that, and so on. */
+export function* causesOf(failure: unknown): Generator<ErrorLink> {
+	let link: unknown = failure;
+	// An error chain is short; the bound guards against one that loops.
+	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
+		const error = link as ErrorLink;
+		yield error;
+		// Node tries several addresses of one name, and wraps what each of them answered.
+		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
+	}
+}
+
 /** Node's error code, and how far the connection was if that is told, from anywhere in the chain of causes. */
 function rootCause(failure: unknown): { code: string | null; phase: Phase | null } {
 	let code: string | null = null;
 	let phase: Phase | null = null;
-	let link: unknown = failure;
-	// An error chain is short; the bound guards against one that loops.
-	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
-		const error = link as Partial<
-			Record<'code' | 'syscall' | 'message' | 'cause' | 'errors', unknown>
-		>;
+	for (const error of causesOf(failure)) {
 		if (typeof error.code === 'string') code = error.code;
 		phase = phaseOf(error.syscall) ?? phase;
 		if (code === 'EPROTO' && /wrong version number/.test(String(error.message))) {
 			code = 'ERR_SSL_WRONG_VERSION_NUMBER';
 			phase = 'connecting';
 		}
-		// Node tries several addresses of one name, and wraps what each of them answered.
-		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
 	return { code, phase };
 }

@@ -1,9 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { GenerationError, type KnownGeneration } from '../../client/wire/errors';
+import { GenerationError } from '../../client/wire/errors';
 import { wallClock } from '../shared/clock';
-import { cancelSignal } from '../shared/execution';
-import { given } from '../shared/parameters';
+import { cancelSignal, isWithinSleep } from '../shared/execution';
 import { errorItem } from '../shared/results';
 import { runStep } from '../shared/step';
 import { napMs } from './naps';
@@ -12,18 +11,15 @@ import { lastDeadline, type SleepingItem } from './sleeping-workflow';
 
 /** Whether the node is a look of a suspended wait. */
 export function isLook(context: IExecuteFunctions): boolean {
-	return (
-		context.getNodeParameter('mode', 0) === 'check' &&
-		given(context.getNodeParameter('waitingSince', 0, ''))
-	);
+	return context.getNodeParameter('mode', 0) === 'check' && isWithinSleep(context);
 }
 
 /**
  * One look of a suspended wait: where anything is unfinished and has time left it puts the execution to sleep. n8n does
  * not run the node again when that wakes but hands its input on, to the next look.
  *
- * What it puts out before the sleep is seen where n8n was killed after it, and then handed on as the outcome of the
- * wait: so every item of it says that it is none.
+ * What it puts out before the sleep is what n8n hands on as the outcome of the wait where that is broken off (its
+ * execution is stopped, or killed and n8n has lost its log of it): so every item of it says that it is none.
  */
 export async function look(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const input = context.getInputData();
@@ -53,14 +49,14 @@ function isUnfinished({ error, status }: IDataObject): boolean {
 	return !error && status !== 'completed' && status !== 'failed';
 }
 
-function noResult(json: IDataObject): GenerationError {
-	const generation = json as unknown as KnownGeneration;
+/** Without its status: whoever goes by that would take one that is completed for a result. */
+function noResult({ id, status }: IDataObject): GenerationError {
 	return new GenerationError({
-		title: `This is no result: generation ${generation.id} was ${generation.status} when the wait fell asleep`,
+		title: `This is no result: generation ${String(id)} was ${String(status)} when the wait fell asleep`,
 		description:
-			'Where the wait has handed this on, n8n ended while it was looking. Nothing more was charged, and the generation went on: fetch it by its ID with Wait for Completion in a new execution, which charges nothing.',
+			'Where the wait has handed this on, it was broken off: n8n ended while it was looking, or the execution in which it slept was stopped. Fetch the generation by its ID with Wait for Completion in a new execution, which charges nothing.',
 		code: 'wait_interrupted',
 		charge: 'paid',
-		generation,
+		generation: { id: String(id) },
 	});
 }

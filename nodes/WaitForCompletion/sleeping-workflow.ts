@@ -26,7 +26,7 @@ export interface SleepingItem extends IDataObject {
 /** When all of them have waited long enough, in milliseconds since the Unix epoch. */
 export function lastDeadline(items: SleepingItem[]): number {
 	const deadlines = items.map(
-		({ waitingSince, options }) => waitingSince + Number(options.timeout ?? WAIT_TIMEOUT) * 1000,
+		({ waitingSince, options }) => waitingSince + Number(options.timeout || WAIT_TIMEOUT) * 1000,
 	);
 	// An item whose timeout is no number fails by itself; the others are waited for.
 	return Math.max(...deadlines.filter(Number.isFinite));
@@ -117,8 +117,8 @@ function note({ name }: INode) {
 			height: 240,
 			content: [
 				`## The suspended wait of “${name}”`,
-				'This is not a workflow of yours: the step runs it while your execution sleeps. Each **Look** asks the service how the generations are, sleeps for as long as one of them is unfinished, and says so in its output. **Collect** fetches what has been made, and hands it to the step.',
-				'Nothing here charges anything. It ends with the wait, and has an execution of its own in the list.',
+				'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Look asks the service how the generations are, and sleeps until the next one while any of them is unfinished. Collect fetches what was made, and hands it to the step.',
+				'### Nothing here is charged for, and it ends by itself. What a Look puts out while it sleeps is no result, and says so.',
 			].join('\n\n'),
 		},
 	};

@@ -2,16 +2,19 @@ import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import { attempt } from '../../client/basics/attempt';
 import { backoffDelay } from '../../client/wire/backoff';
-import { CancelledError, GenerationError } from '../../client/wire/errors';
+import { CancelledError } from '../../client/wire/errors';
 import type { Generation } from '../../client/wire/generation';
 import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../client/wire/media-type';
+import { orAborted, whenAborted } from './abort';
+import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
-import { inLargeChunks, type ByteStream } from './large-chunks';
+import { badOutput, downloadError, stalled } from './download-errors';
+import { inLargeChunks } from './large-chunks';
 
 /** How often a download is begun before its error is handed on. */
 const MAX_TRIES = 5;
 
-/** How long no byte may come before a download counts as stalled. There is no limit in all. */
+/** How long hardly any byte may come before a download counts as stalled. There is no limit in all. */
 const IDLE_TIMEOUT_MS = 60_000;
 
 export interface DownloadRequest {
@@ -21,6 +24,8 @@ export interface DownloadRequest {
 	/** Asks the status endpoint for the generation with a fresh URL (spec 4.3). */
 	refresh: () => Promise<Generation>;
 	signal: AbortSignal;
+	/** Runs one try when it is its turn. Between two tries others have theirs. */
+	inTurn?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
 	/** Another idle timeout than `IDLE_TIMEOUT_MS`. */
 	idleTimeoutMs?: number;
 }
@@ -41,96 +46,76 @@ export async function download(
 	context: IExecuteFunctions,
 	request: DownloadRequest,
 ): Promise<Downloaded> {
+	const { signal, inTurn = async (tryOnce) => await tryOnce() } = request;
 	let { generation } = request;
 	for (let tries = 1; ; tries++) {
-		const tried = await attempt(async () => await fetchOnce(context, generation, request));
+		const tried = await attempt(
+			async () => await inTurn(async () => await fetchOnce(context, generation, request)),
+		);
 		if (tried.ok) return { binary: tried.value, generation };
-		if (request.signal.aborted) throw new CancelledError();
-		const error = asDownloadError(tried.error, generation);
-		if (tries >= MAX_TRIES) throw error;
+		if (signal.aborted) throw new CancelledError();
+		const error = downloadError(tried.error, generation);
+		if (tries >= MAX_TRIES || error.retry === 'never') throw error;
 		// A refused URL has expired: with a fresh one there is nothing to wait for. All else gets time to mend.
 		if (error.status !== 403 || tries > 1) {
-			await wallClock.sleep(backoffDelay(tries - 1, Math.random), request.signal);
+			await wallClock.sleep(backoffDelay(tries - 1, Math.random), signal);
 		}
-		if (request.signal.aborted) throw new CancelledError();
+		if (signal.aborted) throw new CancelledError();
 		generation = await request.refresh();
 	}
 }
 
+/** Whatever comes of it, the connection is closed: nothing that is not wanted is read. */
 async function fetchOnce(
 	context: IExecuteFunctions,
 	generation: Generation,
 	{ fileName, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
 ): Promise<IBinaryData> {
-	if (generation.item.url === null) throw broken('The service gave no output URL', null);
+	const connection = new AbortController();
+	const forget = whenAborted(signal, () => connection.abort());
+	try {
+		connection.signal.throwIfAborted();
+		const fetching = fetchWhole(context, generation, fileName, idleTimeoutMs, connection);
+		return await orAborted(connection.signal, fetching);
+	} finally {
+		forget();
+		connection.abort();
+	}
+}
+
+async function fetchWhole(
+	context: IExecuteFunctions,
+	generation: Generation,
+	fileName: string,
+	idleTimeoutMs: number,
+	connection: AbortController,
+): Promise<IBinaryData> {
+	if (generation.item.url === null) throw badOutput('The service gave no output URL', null);
 	const response = (await context.helpers.httpRequest({
 		method: 'GET',
 		url: generation.item.url,
+		// Pictures and videos are packed already.
+		headers: { 'Accept-Encoding': 'identity' },
 		encoding: 'stream',
 		timeout: idleTimeoutMs,
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
-		abortSignal: signal,
+		abortSignal: connection.signal,
 	})) as { statusCode: number; headers: Record<string, string | undefined>; body: ByteStream };
 
 	const { statusCode, headers, body } = response;
-	if (statusCode !== 200) {
-		body.resume();
-		throw broken('The storage refused the output', statusCode);
-	}
-	const { head, whole } = await peek(body);
-	if (head.length === 0) throw broken('The storage answered with an empty file', statusCode);
+	// Breaks are told to whoever reads at that moment. One that comes when nobody does would end the process.
+	body.on('error', () => {});
+	whenAborted(connection.signal, () => body.destroy());
+	if (statusCode !== 200) throw badOutput('The storage refused the output', statusCode);
+	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
+	const head = await peek(body);
+	if (head.length === 0) throw badOutput('The storage answered with an empty file', statusCode);
 	const mimeType = mediaType(headers['content-type'], head);
 	if (isDocument(mimeType)) {
-		body.resume();
-		throw broken('The storage answered with a document instead of the output', statusCode);
+		throw badOutput('The storage answered with a document instead of the output', statusCode);
 	}
-	const name = safeFileName(fileName, mimeType);
-	const binary = await context.helpers.prepareBinaryData(whole, name, mimeType);
-	requireWhole(headers, binary);
-	return binary;
-}
-
-/** The first bytes of a stream, and what then has to be stored: the same stream, or all of it where that was all. */
-async function peek(stream: ByteStream): Promise<{ head: Buffer; whole: Buffer | ByteStream }> {
-	let head = Buffer.alloc(0);
-	while (head.length < SNIFF_BYTES) {
-		const chunk = stream.read() as Buffer | null;
-		if (chunk) head = Buffer.concat([head, chunk]);
-		else if (stream.readableEnded) return { head, whole: head };
-		else if (stream.destroyed) throw stream.errored ?? new Error('The stream broke off');
-		else await readableOrOver(stream);
-	}
-	stream.unshift(head);
-	return { head, whole: inLargeChunks(stream) };
-}
-
-async function readableOrOver(stream: ByteStream): Promise<void> {
-	await new Promise<void>((resolve, reject) => {
-		for (const event of ['readable', 'end', 'close']) stream.once(event, resolve);
-		stream.once('error', reject);
-	});
-}
-
-/** @throws GenerationError where fewer or more bytes were stored than the storage had announced */
-function requireWhole(headers: Record<string, string | undefined>, binary: IBinaryData): void {
-	// An encoded body is announced in its encoded length, and stored decoded.
-	if (headers['content-encoding'] || !headers['content-length']) return;
-	const announced = Number(headers['content-length']);
-	if (binary.bytes === undefined || binary.bytes === announced) return;
-	throw broken(`The output broke off at ${binary.bytes} of ${announced} bytes`, 200);
-}
-
-function broken(title: string, status: number | null): GenerationError {
-	return new GenerationError({ title, description: '', code: 'download_failed', status });
-}
-
-function asDownloadError(error: unknown, { item }: Generation): GenerationError {
-	const known =
-		error instanceof GenerationError ? error : broken('The output could not be downloaded', null);
-	return known.with({
-		description: `Generation ${item.id} is completed and paid for; only its file is missing. Fetch it with Wait for Completion: that costs nothing. URL: ${item.url ?? 'none'}`,
-		charge: 'paid',
-		generation: item,
-	});
+	// n8n reads a body to its end or rejects, however much was announced: that is of the encoded body where it has one.
+	const whole = head.length < SNIFF_BYTES ? head : inLargeChunks(body);
+	return await context.helpers.prepareBinaryData(whole, safeFileName(fileName, mimeType), mimeType);
 }

@@ -37,7 +37,7 @@ export function isSaved(id: string | undefined): boolean {
  * again at every retry of that step without running it.
  */
 export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter'>): boolean {
-	return context.getNodeParameter('waitingSince', 0, '') !== '';
+	return Number(context.getNodeParameter('waitingSince', 0, '')) > 0;
 }
 
 /** The ledger of this execution and node: n8n keeps the node's context with the execution. */

@@ -67,13 +67,15 @@ function chosenOf(fields: INodeProperties[], prefix: string, written: Form): For
 /** The entries of each list in a collection of lists, named by their numbers. */
 function listOf(lists: INodePropertyCollection[], written: Form): Form {
 	return Object.fromEntries(
-		lists.map(({ name, displayName, values }) => [
-			name,
-			[written[name] ?? []].flat().map((entry, index) => {
+		lists.map(({ name, displayName, values }) => {
+			const entries = name in written ? written[name] : null;
+			if (entries === undefined) throw cameToNothing(displayName);
+			const read = [entries ?? []].flat().map((entry, index) => {
 				const label = `${displayName} ${index + 1}`;
 				return chosenOf(values, `${label}: `, record(label, entry));
-			}),
-		]),
+			});
+			return [name, read];
+		}),
 	);
 }
 

@@ -1,10 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
-/** A body that is read as it comes in, as n8n's storage takes it. */
-export type ByteStream = Exclude<
-	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
-	Uint8Array
->;
+import type { ByteStream } from './byte-stream';
 
 /** Large enough that writing costs more than asking for it, small enough for many downloads at once. */
 const CHUNK_BYTES = 256 * 1024;

@@ -144,6 +144,7 @@ function checkedInput(
 		}
 	}
 }
+
 /** Read again when it is the item's turn: of a batch with pictures written inline, each plan would hold megabytes. */
 function inlineInput(
 	context: IExecuteFunctions,

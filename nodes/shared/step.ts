@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { attempt, type Attempt } from '../../client/basics/attempt';
+import { limit } from '../../client/basics/limit';
 import type { GenerationError } from '../../client/wire/errors';
 import { isCompleted, type Generation } from '../../client/wire/generation';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
@@ -9,7 +10,7 @@ import type { GenerationRecord } from '../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { GenerationService } from '../../client/wire/service';
 import { wallClock } from './clock';
-import { download } from './download';
+import { download, type DownloadRequest } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
 import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
@@ -156,6 +157,7 @@ async function runPlans(
 		send: await connect(context),
 		signal: cancel,
 	});
+	const inTurn = limit(MAX_DOWNLOADS);
 	const running = runPipeline<Output>(
 		plans.map(({ job }) => job),
 		{
@@ -166,11 +168,14 @@ async function runPlans(
 			ledger: ledgerOf(context),
 			record,
 			finish: async (job, generation, signal) =>
-				await fetchOutput(context, service, planOf.get(job) as Planned, generation, signal),
+				await fetchOutput(context, service, planOf.get(job) as Planned, {
+					generation,
+					signal,
+					inTurn,
+				}),
 		},
 		{
 			maxConcurrent,
-			maxFinishing: MAX_DOWNLOADS,
 			pollIntervalMs,
 			stopOnError: !continuesOnError(context),
 		},
@@ -182,16 +187,15 @@ async function fetchOutput(
 	context: IExecuteFunctions,
 	service: GenerationService,
 	{ download: target }: Planned,
-	generation: Generation,
-	signal: AbortSignal,
+	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'inTurn'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
+	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
 	const { id, model } = generation.item;
 	const fetched = await download(context, {
-		generation,
+		...finished,
 		fileName: target.fileName ?? [model, id].filter(Boolean).join('-'),
 		refresh: async () => await service.status(id),
-		signal,
 	});
 	return {
 		generation: fetched.generation,

@@ -10,7 +10,7 @@ import type { ProbeUrl, SendRequest, ServiceResponse } from '../../client/basics
 import { NotSentError } from '../../client/wire/connection';
 import { orAborted, whenAborted } from './abort';
 import { wallClock } from './clock';
-import type { ByteStream } from './large-chunks';
+import type { ByteStream } from './byte-stream';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 

@@ -35,15 +35,20 @@ export interface Account {
 
 export type KeyState = 'active' | 'revoked' | 'expired' | 'revokedAlternate';
 
-export interface ApiKey {
+/** Who a request is from: the holder of an API key, or an app that was connected by signing in. */
+export interface Caller {
+	/** Unique among keys and apps. */
 	readonly name: string;
-	/** The full key: `svc_live_` and 40 hexadecimal characters (spec 5.2). */
-	readonly key: string;
 	readonly account: Account;
-	state: KeyState;
 	/** False: may look but not create. */
 	readonly mayCreate: boolean;
 	readonly connection: Connection | null;
+}
+
+export interface ApiKey extends Caller {
+	/** The full key: `svc_live_` and 40 hexadecimal characters (spec 5.2). */
+	readonly key: string;
+	state: KeyState;
 }
 
 /** What a new account differs in from one on the Base plan with 100,000 credits. */

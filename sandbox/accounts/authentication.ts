@@ -4,6 +4,11 @@ import { bearerOf } from '../books/requests';
 
 const keyForm = /^svc_live_[0-9a-f]{40}$/;
 
+/** Whether a text has the form of an API key (spec 5.2). */
+export function hasKeyForm(text: string): boolean {
+	return keyForm.test(text);
+}
+
 /**
  * The key of a request (spec 5). Throws 401 in one of the three stated forms: the usual one, the
  * one for expired keys, and the alternate body.
@@ -11,7 +16,7 @@ const keyForm = /^svc_live_[0-9a-f]{40}$/;
 export function authenticate(accounts: AccountBook, authorization: string | undefined): ApiKey {
 	const text = bearerOf(authorization);
 	if (text === null) throw new ServiceError('authentication_error', 'The API key is missing.');
-	if (!keyForm.test(text)) {
+	if (!hasKeyForm(text)) {
 		throw new ServiceError('authentication_error', 'The API key is malformed.');
 	}
 	const key = accounts.findKey(text);

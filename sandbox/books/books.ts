@@ -1,5 +1,6 @@
 import { statusAt } from '../generations/generations';
 import type { Status } from '../generations/generations';
+import { usedInDay } from './credits';
 import type { Ledger } from './ledger';
 
 /** A generation as tests judge it; times in milliseconds since 1970, money in credits. */
@@ -41,8 +42,8 @@ export class Books {
 		this.ledger.settle(now);
 		return this.ledger.all.map((generation) => ({
 			id: generation.id,
-			account: generation.key.account.name,
-			key: generation.key.name,
+			account: generation.caller.account.name,
+			key: generation.caller.name,
 			type: generation.model.type,
 			model: generation.model.id,
 			prompt: generation.prompt,
@@ -73,6 +74,13 @@ export class Books {
 		return this.generations.filter(
 			(entry) => entry.prompt === prompt && entry.charged > entry.refunded,
 		).length;
+	}
+
+	/** Credits that a connected app has used in the last 24 hours (spec 8). */
+	usedInDay(callerName: string): number {
+		const now = this.now();
+		this.ledger.settle(now);
+		return usedInDay(callerName, this.ledger.all, now);
 	}
 
 	/** The entry of that id, or undefined. */

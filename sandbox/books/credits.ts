@@ -24,7 +24,7 @@ export function creditSummary(
 	const byType = { image: 0, video: 0 };
 	const byModel = new Map<string, number>();
 	for (const generation of generations) {
-		if (generation.key.account !== account || generation.createdAt < start) continue;
+		if (generation.caller.account !== account || generation.createdAt < start) continue;
 		const used = generation.charged - generation.refunded;
 		if (used === 0) continue;
 		byType[generation.model.type] += used;
@@ -43,11 +43,11 @@ export function creditSummary(
 
 /** Credits that a connected app has used in the last 24 hours (spec 8). */
 export function usedInDay(
-	keyName: string,
+	callerName: string,
 	generations: readonly Generation[],
 	now: number,
 ): number {
 	return generations
-		.filter(({ key, createdAt }) => key.name === keyName && createdAt > now - day)
+		.filter(({ caller, createdAt }) => caller.name === callerName && createdAt > now - day)
 		.reduce((sum, { charged, refunded }) => sum + charged - refunded, 0);
 }

@@ -13,7 +13,7 @@ export class Ledger {
 		this.all.push(generation);
 		this.byId.set(generation.id, generation);
 		this.running.add(generation);
-		const { account } = generation.key;
+		const { account } = generation.caller;
 		account.balance -= generation.charged;
 		account.lifetimeUsed += generation.charged;
 	}
@@ -28,7 +28,7 @@ export class Ledger {
 	}
 
 	private refund(generation: Generation): void {
-		const { account } = generation.key;
+		const { account } = generation.caller;
 		generation.refunded = generation.charged;
 		account.balance += generation.charged;
 		account.lifetimeUsed -= generation.charged;
@@ -37,7 +37,7 @@ export class Ledger {
 	/** Generations in progress for an account, those from elsewhere included (spec 8.1). */
 	runningOf(account: Account): number {
 		let count = account.occupied;
-		for (const generation of this.running) if (generation.key.account === account) count++;
+		for (const generation of this.running) if (generation.caller.account === account) count++;
 		return count;
 	}
 

@@ -19,6 +19,8 @@ export interface RequestRecord {
 	generationId: string | null;
 	/** The status answered, or null where no answer went out. */
 	status: number | null;
+	/** Bytes of the body that were handed to the connection. */
+	bytes: number;
 	/** False where the sandbox kept the answer to itself or the client left before it. */
 	answered: boolean;
 	fault: FaultAction['kind'] | null;
@@ -50,6 +52,7 @@ export class RequestLog {
 			idempotencyKey: headers['idempotency-key'] ?? null,
 			generationId: null,
 			status: null,
+			bytes: 0,
 			answered: false,
 			fault: null,
 		};

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../accounts/accounts';
+import type { Caller } from '../accounts/accounts';
 import { usedInDay } from '../books/credits';
 import type { MediaType } from '../models/catalogue';
 import { readDirectives } from './directives';
@@ -35,26 +35,31 @@ export interface Workshop {
 	readonly repeats: Map<string, Generation> | null;
 }
 
-function rejectAsAsked(workshop: Workshop, key: ApiKey, prompt: string, asked: Directives): void {
+function rejectAsAsked(
+	workshop: Workshop,
+	caller: Caller,
+	prompt: string,
+	asked: Directives,
+): void {
 	if (!asked.reject || !isErrorName(asked.reject.code)) return;
-	const name = `${key.account.name} ${prompt}`;
+	const name = `${caller.account.name} ${prompt}`;
 	const before = workshop.rejections.get(name) ?? 0;
 	if (before >= asked.reject.times) return;
 	workshop.rejections.set(name, before + 1);
 	throw new ServiceError(asked.reject.code);
 }
 
-function assertCredits({ account }: ApiKey, credits: number): void {
+function assertCredits({ account }: Caller, credits: number): void {
 	if (account.balance >= credits) return;
 	const message = `Insufficient credits: ${account.balance} remaining, ${credits} required.`;
 	const empty403 = account.balance === 0 && account.emptyForm === 403;
 	throw new ServiceError(empty403 ? 'insufficient_credits_403' : 'insufficient_credits', message);
 }
 
-function assertDailyLimit(workshop: Workshop, key: ApiKey, credits: number, now: number): void {
-	if (!key.connection) return;
-	const { dailyLimit } = key.connection;
-	const used = usedInDay(key.name, workshop.ledger.all, now);
+function assertDailyLimit(workshop: Workshop, caller: Caller, credits: number, now: number): void {
+	if (!caller.connection) return;
+	const { dailyLimit } = caller.connection;
+	const used = usedInDay(caller.name, workshop.ledger.all, now);
 	if (used + credits <= dailyLimit) return;
 	throw new ServiceError(
 		'CONNECTION_LIMIT_REACHED',
@@ -63,7 +68,7 @@ function assertDailyLimit(workshop: Workshop, key: ApiKey, credits: number, now:
 	);
 }
 
-function assertSlot(workshop: Workshop, { account }: ApiKey): void {
+function assertSlot(workshop: Workshop, { account }: Caller): void {
 	const running = workshop.ledger.runningOf(account);
 	if (running < account.concurrency) return;
 	throw new ServiceError(
@@ -116,13 +121,13 @@ function secondsOf(
  */
 export function createOnce(
 	workshop: Workshop,
-	key: ApiKey,
+	caller: Caller,
 	idempotencyKey: string | undefined,
 	create: () => Generation,
 ): { made: Generation; repeated: boolean } {
 	const { repeats } = workshop;
 	if (!repeats || !idempotencyKey) return { made: create(), repeated: false };
-	const name = `${key.account.name} ${idempotencyKey}`;
+	const name = `${caller.account.name} ${idempotencyKey}`;
 	const before = repeats.get(name);
 	if (before) return { made: before, repeated: true };
 	const made = create();
@@ -136,20 +141,20 @@ export function createOnce(
  */
 export function createGeneration(
 	workshop: Workshop,
-	key: ApiKey,
+	caller: Caller,
 	type: MediaType,
 	body: unknown,
 	now: number,
 	ordered: FaultAction | null,
 ): Generation {
-	if (!key.mayCreate) throw new ServiceError('forbidden');
-	if (key.connection?.paused) throw new ServiceError('CONNECTION_PAUSED');
+	if (!caller.mayCreate) throw new ServiceError('forbidden');
+	if (caller.connection?.paused) throw new ServiceError('CONNECTION_PAUSED');
 	const valid = validateCreation(body, type);
 	const asked = readDirectives(valid.prompt);
-	rejectAsAsked(workshop, key, valid.prompt, asked);
-	assertCredits(key, valid.credits);
-	assertDailyLimit(workshop, key, valid.credits, now);
-	assertSlot(workshop, key);
+	rejectAsAsked(workshop, caller, valid.prompt, asked);
+	assertCredits(caller, valid.credits);
+	assertDailyLimit(workshop, caller, valid.credits, now);
+	assertSlot(workshop, caller);
 	const milliseconds = (secondsOf(workshop, valid, asked, ordered) * 1000) / workshop.timeScale;
 	const id = uuidFrom(workshop.random);
 	const path = outputPath(id, type);
@@ -157,7 +162,7 @@ export function createGeneration(
 	const signed = workshop.presigner.sign(origin, path, now, workshop.urlLifetimeSeconds);
 	const generation: Generation = {
 		id,
-		key,
+		caller,
 		model: valid.model,
 		prompt: valid.prompt,
 		request: body as Readonly<Record<string, unknown>>,

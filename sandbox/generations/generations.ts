@@ -1,4 +1,4 @@
-import type { ApiKey } from '../accounts/accounts';
+import type { Caller } from '../accounts/accounts';
 import type { Fps, MediaType, Model } from '../models/catalogue';
 
 export type Status = 'pending' | 'processing' | 'completed' | 'failed';
@@ -38,7 +38,7 @@ export interface Failure {
 /** A generation with its whole course planned at creation; times in milliseconds since 1970. */
 export interface Generation {
 	readonly id: string;
-	readonly key: ApiKey;
+	readonly caller: Caller;
 	readonly model: Model;
 	readonly prompt: string;
 	readonly request: Readonly<Record<string, unknown>>;

@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { ConnectedApp } from '../accounts/connected-apps';
 import { isFaultOrder } from '../faults';
 import { isObject } from '../basics/fields';
 import type { Fields } from '../basics/fields';
+import type { SignIn } from '../oauth/sign-in';
 import type { GenerationService } from '../service';
 
-type Handler = (body: Fields, service: GenerationService) => unknown;
+type Handler = (body: Fields, service: GenerationService, signIn: SignIn) => unknown;
 
 function textIn(body: Fields, name: string): string {
 	const value = body[name];
@@ -18,6 +20,25 @@ function numberIn(body: Fields, name: string): number {
 	return value;
 }
 
+/** A connected app as somebody outside sees it. */
+function appEntry(service: GenerationService, app: ConnectedApp): Fields {
+	const { name, title, account, connectedAt, connection } = app;
+	const usedInDay = service.books.usedInDay(name);
+	return { name, title, account: account.name, connectedAt, usedInDay, ...connection };
+}
+
+/** What is given of it: `paused`, `dailyLimit`, `disconnect`, `expireTokens`. */
+function changeApp(body: Fields, { apps }: GenerationService, signIn: SignIn): unknown {
+	const app = apps.app(textIn(body, 'app'));
+	if (body.dailyLimit !== undefined) {
+		apps.change(app.name, { dailyLimit: numberIn(body, 'dailyLimit') });
+	}
+	if (typeof body.paused === 'boolean') apps.change(app.name, { paused: body.paused });
+	if (body.expireTokens === true) signIn.grants.expire(app);
+	if (body.disconnect === true) apps.disconnect(app.name);
+	return apps.has(app) ? app.connection : undefined;
+}
+
 const reads: Readonly<Record<string, (service: GenerationService) => unknown>> = {
 	books: ({ books }) => ({ generations: books.generations, totals: books.totals }),
 	requests: ({ requests }) => requests.all,
@@ -26,6 +47,7 @@ const reads: Readonly<Record<string, (service: GenerationService) => unknown>> =
 		service.accounts
 			.all()
 			.map((account) => ({ ...account, running: service.runningOf(account.name) })),
+	apps: (service) => service.apps.all().map((app) => appEntry(service, app)),
 	keys: ({ accounts }) =>
 		accounts.keys().map(({ name, key, account, state }) => ({
 			name,
@@ -52,6 +74,7 @@ const writes: Readonly<Record<string, Handler>> = {
 		if (body.concurrency !== undefined) account.concurrency = numberIn(body, 'concurrency');
 		return account;
 	},
+	apps: changeApp,
 	keys: (body, { accounts }) => {
 		const state = textIn(body, 'state');
 		if (state !== 'active' && state !== 'revoked' && state !== 'expired') {
@@ -75,7 +98,11 @@ async function answerWith(reply: FastifyReply, make: () => unknown): Promise<voi
 }
 
 /** Steering from outside the process, under `/_sandbox/` (sandbox/README.md). */
-export function addControlRoutes(app: FastifyInstance, service: GenerationService): void {
+export function addControlRoutes(
+	app: FastifyInstance,
+	service: GenerationService,
+	signIn: SignIn,
+): void {
 	for (const [name, read] of Object.entries(reads)) {
 		app.get(`/_sandbox/${name}`, (_request, reply) => answerWith(reply, () => read(service)));
 	}
@@ -94,7 +121,7 @@ export function addControlRoutes(app: FastifyInstance, service: GenerationServic
 			answerWith(reply, () => {
 				const parsed = bodyOf(body);
 				if (!isObject(parsed)) throw new Error('The body must be a JSON object.');
-				return write(parsed, service);
+				return write(parsed, service, signIn);
 			}),
 		);
 	}

@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import type { Reply } from '../requests/reply';
+import type { RequestRecord } from '../books/requests';
+import type { Pace, Reply } from '../requests/reply';
 
 /** Ends a connection the hard way: the client sees a reset, not an end. */
 export function resetConnection(reply: FastifyReply): void {
@@ -26,6 +29,39 @@ export async function waitForTurn(reply: FastifyReply, delayMs: number): Promise
 	return !reply.raw.destroyed && !(reply.raw.socket?.destroyed ?? true);
 }
 
+async function* atPace(chunks: Iterable<Buffer>, { bytes, everyMs }: Pace) {
+	for (const chunk of chunks) {
+		for (let start = 0; start < chunk.length; start += bytes) {
+			yield chunk.subarray(start, start + bytes);
+			await sleep(everyMs, undefined, { ref: false });
+		}
+	}
+}
+
+async function* counted(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, record?: RequestRecord) {
+	for await (const chunk of chunks) {
+		yield chunk;
+		if (record) record.bytes += chunk.length;
+	}
+}
+
+/**
+ * Writes a body piece by piece, as slowly as is asked, and leaves the answer open at its end. Rejects where the client
+ * leaves.
+ */
+export async function writeBody(
+	{ raw }: FastifyReply,
+	chunks: Iterable<Buffer>,
+	{ pace, record }: Pick<Reply, 'pace' | 'record'>,
+): Promise<void> {
+	const body = counted(pace ? atPace(chunks, pace) : chunks, record);
+	await pipeline(Readable.from(body, { objectMode: false }), raw, { end: false });
+}
+
+function* forEver(bytes: Buffer): Generator<Buffer> {
+	for (;;) yield bytes;
+}
+
 /** Sends a reply, or resets the connection, or leaves it hanging, as the reply says. */
 export async function deliver(reply: FastifyReply, what: Reply): Promise<void> {
 	if (what.delivery === 'reset') return resetConnection(reply);
@@ -41,6 +77,20 @@ export async function deliver(reply: FastifyReply, what: Reply): Promise<void> {
 	const bytes = bodyBytes(what.body);
 	// Written without Fastify's own additions: the headers are exactly those ordered.
 	reply.hijack();
-	reply.raw.writeHead(what.status, { ...what.headers, 'content-length': bytes.length });
-	reply.raw.end(bytes);
+	const length = what.endless ? {} : { 'content-length': bytes.length };
+	reply.raw.writeHead(what.status, { ...what.headers, ...length });
+	if (!what.pace && !what.endless) {
+		if (what.record) what.record.bytes = bytes.length;
+		reply.raw.end(bytes);
+		return;
+	}
+	reply.raw.flushHeaders();
+	try {
+		await writeBody(reply, what.endless ? forEver(bytes) : [bytes], what);
+		reply.raw.end();
+	} catch {
+		// The client left in the middle: its own affair, but no whole answer.
+		if (what.record) what.record.answered = false;
+		reply.raw.destroy();
+	}
 }

@@ -1,10 +1,14 @@
+import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
+import { getOAuthProtectedResourceMetadataUrl } from '@modelcontextprotocol/sdk/server/auth/router.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { FastifyInstance } from 'fastify';
-import type { ApiKey } from '../accounts/accounts';
-import { authenticate } from '../accounts/authentication';
+import type { Caller } from '../accounts/accounts';
+import { authenticate, hasKeyForm } from '../accounts/authentication';
 import { errorAnswer, ServiceError } from '../basics/errors';
+import { bearerOf } from '../books/requests';
 import { McpConnection } from '../mcp/connection';
 import { createMcpServer } from '../mcp/server';
+import type { SignIn } from '../oauth/sign-in';
 import type { GenerationService, ServiceRequest } from '../service';
 import type { LogLine } from './log';
 import { serviceRequest } from './request';
@@ -18,33 +22,47 @@ interface Answer {
 
 const json = { 'content-type': 'application/json' };
 
-/** The key of a request, or why there is none. */
-function keyOf(service: GenerationService, authorization?: string): ApiKey | ServiceError {
+/**
+ * Whose request it is: of the holder of a key, or of an app with an access token (spec 5.8). Throws
+ * 401 as a ServiceError where it is nobody's.
+ */
+async function callerOf({ accounts }: GenerationService, signIn: SignIn, authorization?: string) {
+	const token = bearerOf(authorization);
+	if (token === null || hasKeyForm(token)) return authenticate(accounts, authorization);
 	try {
-		return authenticate(service.accounts, authorization);
+		return (await signIn.verifyAccessToken(token)).extra.app;
 	} catch (error) {
-		if (error instanceof ServiceError) return error;
-		throw error;
+		if (!(error instanceof OAuthError)) throw error;
+		throw new ServiceError('authentication_error', error.message);
 	}
+}
+
+/** A refusal that says where to sign in (RFC 9728). */
+function unauthorized(
+	{ row, message, param }: ServiceError,
+	signIn: SignIn,
+	tried: boolean,
+): Answer {
+	const { status, body } = errorAnswer(row, message, param);
+	const metadata = `resource_metadata="${getOAuthProtectedResourceMetadataUrl(signIn.connector())}"`;
+	const challenge = tried ? `Bearer error="invalid_token", ${metadata}` : `Bearer ${metadata}`;
+	const headers = { ...json, 'www-authenticate': challenge };
+	return { status, headers, body: JSON.stringify(body), happened: row };
 }
 
 /** Each request stands for itself: there are no sessions, and nothing comes unasked. */
 async function answerMcp(
 	service: GenerationService,
+	caller: Caller,
 	{ method, headers: sent, body: text }: ServiceRequest,
 ): Promise<Answer> {
-	const key = keyOf(service, sent.authorization);
-	if (key instanceof ServiceError) {
-		const { status, body } = errorAnswer(key.row, key.message, key.param);
-		const headers = { ...json, 'www-authenticate': 'Bearer' };
-		return { status, headers, body: JSON.stringify(body), happened: key.row };
-	}
 	if (method !== 'POST') {
 		const headers = { allow: 'POST' };
 		return { status: 405, headers, body: '', happened: 'no stream of events' };
 	}
 	const lines: string[] = [];
-	const server = createMcpServer(new McpConnection(service, key), (line) => lines.push(line));
+	const connection = new McpConnection(service, caller, sent.authorization);
+	const server = createMcpServer(connection, (line) => lines.push(line));
 	const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
 	await server.connect(transport);
 	try {
@@ -63,12 +81,26 @@ async function answerMcp(
 	}
 }
 
-/** The connector for agents at `/mcp` (spec 1.6), over streamable HTTP with a bearer key. */
-export function addMcpRoutes(app: FastifyInstance, service: GenerationService, log: LogLine): void {
+/** The connector for agents at `/mcp` (spec 1.6), over streamable HTTP, with a key or signed in. */
+export function addMcpRoutes(
+	app: FastifyInstance,
+	service: GenerationService,
+	signIn: SignIn,
+	log: LogLine,
+): void {
+	const answer = async (asked: ServiceRequest): Promise<Answer> => {
+		const { authorization } = asked.headers;
+		try {
+			return await answerMcp(service, await callerOf(service, signIn, authorization), asked);
+		} catch (error) {
+			if (!(error instanceof ServiceError)) throw error;
+			return unauthorized(error, signIn, authorization !== undefined);
+		}
+	};
 	app.all('/mcp', async (request, reply) => {
 		const started = performance.now();
 		const asked = serviceRequest(request);
-		const { status, headers, body, happened } = await answerMcp(service, asked);
+		const { status, headers, body, happened } = await answer(asked);
 		await reply.code(status).headers(headers).send(body);
 		const milliseconds = performance.now() - started;
 		log({ ...asked, status, delivery: 'answer', happened, milliseconds });

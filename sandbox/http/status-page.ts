@@ -1,34 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { BookEntry } from '../books/books';
 import type { GenerationService } from '../service';
+import { connectedAppsPath } from './connected-apps';
+import { escaped, page, sendPage, table } from './pages';
 
 const recentCount = 50;
-
-const style = `
-	body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
-		color: #1c2333; background: #fafbfd; }
-	h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-	table { border-collapse: collapse; width: 100%; background: #fff; }
-	th, td { text-align: left; padding: .35rem .7rem; border-bottom: 1px solid #e3e7ef; }
-	td { font-variant-numeric: tabular-nums; }
-	.completed { color: #137a3f; } .failed { color: #b3261e; } .pending, .processing { color: #8a5a00; }
-	code { font-size: .85em; }`;
-
-function escaped(text: string): string {
-	const entities: Record<string, string> = {
-		'&': '&amp;',
-		'<': '&lt;',
-		'>': '&gt;',
-		'"': '&quot;',
-	};
-	return text.replace(/[&<>"]/g, (letter) => entities[letter]);
-}
-
-function table(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
-	const cells = (tag: string, texts: readonly string[]): string =>
-		`<tr>${texts.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>`;
-	return `<table>${cells('th', heads)}${rows.map((row) => cells('td', row)).join('')}</table>`;
-}
 
 function accountTable(service: GenerationService): string {
 	const rows = service.accounts.all().map((account) => {
@@ -73,19 +49,17 @@ export function statusPage(service: GenerationService): string {
 		state === 'pending' || state === 'processing';
 	const running = newest.filter(isRunning);
 	const recent = newest.filter((entry) => !isRunning(entry)).slice(0, recentCount);
-	return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="3">
-<title>Media generation sandbox</title><style>${style}</style></head><body>
-<h1>Media generation sandbox</h1>
+	const body = `
+<p><a href="${connectedAppsPath}">API / MCP Access</a></p>
 <h2>Accounts</h2>${accountTable(service)}
 <h2>Running: ${running.length}</h2>${generationTable(service, running)}
-<h2>Recent</h2>${generationTable(service, recent)}
-</body></html>`;
+<h2>Recent</h2>${generationTable(service, recent)}`;
+	return page('Media generation sandbox', body, { refreshSeconds: 3 });
 }
 
 /** Serves the page at `/`. */
 export function addStatusPage(app: FastifyInstance, service: GenerationService): void {
 	app.get('/', async (_request, reply) => {
-		await reply.type('text/html; charset=utf-8').send(statusPage(service));
+		await sendPage(reply, statusPage(service));
 	});
 }

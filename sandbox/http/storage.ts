@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Output } from '../generations/generations';
 import type { MediaLibrary } from '../media/library';
@@ -7,7 +6,7 @@ import { readFile } from '../media/file';
 import type { MediaFile } from '../media/file';
 import type { GenerationService, ServiceRequest } from '../service';
 import type { StorageReply } from '../storage/storage';
-import { deliver, waitForTurn } from './deliver';
+import { deliver, waitForTurn, writeBody } from './deliver';
 import type { LogLine } from './log';
 import { requestedRange } from './range';
 import { serviceRequest } from './request';
@@ -15,15 +14,12 @@ import { serviceRequest } from './request';
 interface Sending {
 	status: number;
 	headers: Record<string, string | number>;
-	start: number;
-	end: number;
+	bytes: Iterable<Buffer>;
 }
 
-function headersOf(
-	file: MediaFile,
-	fault: StorageReply['fault'],
-	length: number,
-): Sending['headers'] {
+type Fault = StorageReply['fault'];
+
+function headersOf(file: MediaFile, fault: Fault, length: number): Sending['headers'] {
 	const contentType = fault?.kind === 'contentType' ? fault.value : file.contentType;
 	const headers: Sending['headers'] = { 'content-type': contentType, 'accept-ranges': 'bytes' };
 	const chunked = fault?.kind === 'truncate' && fault.chunked;
@@ -33,39 +29,36 @@ function headersOf(
 	} else if (fault?.kind !== 'noContentLength' && !chunked) {
 		headers['content-length'] = length;
 	}
+	if (fault?.kind === 'gzip') headers['content-encoding'] = 'gzip';
 	return headers;
 }
 
 /** Status, headers and bytes of an answer, or null where the range lies outside the file. */
-function plan(
-	asked: ServiceRequest,
-	file: MediaFile,
-	fault: StorageReply['fault'],
-): Sending | null {
-	const range = requestedRange(asked.headers.range, file.size);
+function plan(asked: ServiceRequest, file: MediaFile, fault: Fault): Sending | null {
+	const wanted = fault?.kind === 'ignoreRange' ? undefined : asked.headers.range;
+	const range = requestedRange(wanted, file.size);
 	if (range === 'unsatisfiable') return null;
 	const { start, end } = range ?? { start: 0, end: file.size };
+	if (fault?.kind === 'gzip') {
+		const encoded = gzipSync(Buffer.concat([...readFile(file, start, end)]));
+		return { status: 200, headers: headersOf(file, fault, encoded.length), bytes: [encoded] };
+	}
 	const headers = headersOf(file, fault, end - start);
+	const limit = fault?.kind === 'truncate' || fault?.kind === 'stall' ? fault.afterBytes : Infinity;
+	const bytes = readFile(file, start, Math.min(end, start + limit));
 	// Spec 4.3: the probe for one byte is answered with 200. Other ranges as HTTP has them.
-	if (!range || asked.headers.range === 'bytes=0-0') return { status: 200, headers, start, end };
+	if (!range || wanted === 'bytes=0-0') return { status: 200, headers, bytes };
 	headers['content-range'] = `bytes ${start}-${end - 1}/${file.size}`;
-	return { status: 206, headers, start, end };
+	return { status: 206, headers, bytes };
 }
 
 /** Sends the file; a fault cuts it short or leaves it unfinished. */
-async function send(
-	reply: FastifyReply,
-	file: MediaFile,
-	sending: Sending,
-	fault: StorageReply['fault'],
-): Promise<void> {
+async function send(reply: FastifyReply, sending: Sending, answered: StorageReply): Promise<void> {
 	const { raw } = reply;
-	const limit = fault?.kind === 'truncate' || fault?.kind === 'stall' ? fault.afterBytes : Infinity;
-	const end = Math.min(sending.end, sending.start + limit);
+	const { fault } = answered;
 	raw.writeHead(sending.status, sending.headers);
 	raw.flushHeaders();
-	const bytes = Readable.from(readFile(file, sending.start, end), { objectMode: false });
-	await pipeline(bytes, raw, { end: false });
+	await writeBody(reply, sending.bytes, answered);
 	if (fault?.kind === 'truncate' || fault?.kind === 'wrongLength') {
 		// Ended below HTTP: all bytes arrive, and the answer is never said to be complete.
 		raw.socket?.end();
@@ -87,7 +80,8 @@ async function sendOutput(
 		reply.hijack();
 		return;
 	}
-	const file = await library.open(output);
+	const probed = asked.headers.range === 'bytes=0-0' && answered.fault === null;
+	const file = probed ? library.glimpse(output) : await library.open(output);
 	const sending = plan(asked, file, answered.fault);
 	if (!sending) {
 		const headers = { 'content-range': `bytes */${file.size}` };
@@ -96,7 +90,7 @@ async function sendOutput(
 	if (record) record.status = sending.status;
 	reply.hijack();
 	try {
-		await send(reply, file, sending, answered.fault);
+		await send(reply, sending, answered);
 	} catch {
 		// The client left in the middle: its own affair, but no whole answer.
 		if (record) record.answered = false;

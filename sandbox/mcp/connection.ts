@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { ApiKey } from '../accounts/accounts';
+import type { Caller } from '../accounts/accounts';
 import { errorAnswer } from '../basics/errors';
 import type { ServiceError } from '../basics/errors';
 import type { GenerationService, ServiceRequest } from '../service';
@@ -23,11 +23,13 @@ export function refused({ row, message, param }: ServiceError): ToolAnswer {
 	return { body: errorAnswer(row, message, param).body, failed: true, happened: row };
 }
 
-/** One agent's connection: the key that it came with, and the service behind the connector. */
+/** One agent's connection: who it acts for, and the service behind the connector. */
 export class McpConnection {
 	constructor(
 		readonly service: GenerationService,
-		readonly key: ApiKey,
+		readonly caller: Caller,
+		/** What it came with, for the record of requests. */
+		private readonly authorization: string | undefined,
 	) {}
 
 	/**
@@ -35,8 +37,8 @@ export class McpConnection {
 	 * charges, limits and ordered faults. Throws where a fault keeps the answer back.
 	 */
 	async ask(request: Pick<ServiceRequest, 'method' | 'path' | 'query' | 'body'>) {
-		const headers = { authorization: `Bearer ${this.key.key}` };
-		const reply = this.service.handle({ ...request, headers });
+		const { caller, authorization } = this;
+		const reply = this.service.handle({ ...request, caller, headers: { authorization } });
 		if (reply.delayMs > 0) await sleep(reply.delayMs);
 		if (reply.delivery !== 'answer') {
 			throw new McpError(ErrorCode.InternalError, 'The service did not answer.');

@@ -32,9 +32,9 @@ export function listLibrary(connection: McpConnection, args: Fields): ToolAnswer
 		throw badValue('limit', `limit must be from 1 to ${largestPage}.`);
 	}
 	const after = optionalText(args, 'after');
-	const { service, key } = connection;
+	const { service, caller } = connection;
 	const outputs = service.books.generations
-		.filter(({ account, state }) => account === key.account.name && state === 'completed')
+		.filter(({ account, state }) => account === caller.account.name && state === 'completed')
 		.filter((entry) => type === 'all' || entry.type === type)
 		.reverse();
 	const start = after === null ? 0 : outputs.findIndex(({ id }) => id === after) + 1;

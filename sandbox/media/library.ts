@@ -41,6 +41,13 @@ export class MediaLibrary {
 		return fileOf('video/mp4', padMp4(base, output.bytes ?? 0));
 	}
 
+	/** What a probe for the first byte gets to see (spec 4.3): it follows from the format, so nothing is made for it. */
+	glimpse(output: Output): MediaFile {
+		const [contentType, byte] =
+			output.type === 'image' ? (['image/png', 0x89] as const) : (['video/mp4', 0x00] as const);
+		return fileOf(contentType, [{ kind: 'bytes', bytes: Buffer.of(byte) }]);
+	}
+
 	/** Stops the encoders and waits until they are gone. */
 	async close(): Promise<void> {
 		this.closing.abort();

@@ -5,6 +5,12 @@ import type { RequestRecord } from '../books/requests';
 /** What becomes of the connection: an answer, a reset, or silence. */
 export type Delivery = 'answer' | 'reset' | 'hang';
 
+/** How slowly a body goes out. */
+export interface Pace {
+	bytes: number;
+	everyMs: number;
+}
+
 /** What goes out for a request, from the service's origin or its storage's. */
 export interface Reply {
 	status: number;
@@ -14,6 +20,10 @@ export interface Reply {
 	delivery: Delivery;
 	/** The answer goes out so many milliseconds late. */
 	delayMs: number;
+	/** The body goes out so many bytes at a time. */
+	pace?: Pace;
+	/** The body goes out again and again. */
+	endless?: boolean;
 	/** For the log. */
 	happened: string;
 	record?: RequestRecord;
@@ -40,7 +50,24 @@ function orderedAnswer(
 	if (contentType) plain.headers['content-type'] = contentType;
 	if (action.body === undefined && !action.contentType) delete plain.headers['content-type'];
 	Object.assign(plain.headers, action.headers);
-	return plain;
+	return { ...plain, endless: action.endless };
+}
+
+/** How slowly an ordered trickle comes. */
+export function paceOf({ bytes = 1, everyMs }: Extract<FaultAction, { kind: 'trickle' }>): Pace {
+	return { bytes, everyMs };
+}
+
+/** At port 9, "discard", nobody listens. */
+const closedOrigin = 'http://127.0.0.1:9';
+
+function unreachable(reply: Reply): Reply {
+	if (typeof reply.body !== 'object') return reply;
+	const text = JSON.stringify(reply.body);
+	const body: unknown = JSON.parse(
+		text.replace(/"url":"https?:\/\/[^/"]+/g, `"url":"${closedOrigin}`),
+	);
+	return { ...reply, body };
 }
 
 /**
@@ -63,6 +90,10 @@ export function faulted(action: FaultAction | null, work: () => Reply): Reply {
 			return withoutAnswer('hang', action.work ? `no answer: ${work().happened}` : 'no answer');
 		case 'delay':
 			return { ...work(), delayMs: action.ms };
+		case 'trickle':
+			return { ...work(), pace: paceOf(action) };
+		case 'unreachable':
+			return unreachable(work());
 		case 'redirect': {
 			const redirect = answer(action.status ?? 302, undefined, `to ${action.location}`);
 			redirect.headers = { location: action.location };

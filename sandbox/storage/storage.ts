@@ -2,8 +2,9 @@ import { errorAnswer } from '../basics/errors';
 import type { DownloadAction, FaultAction } from '../faults';
 import { statusAt } from '../generations/generations';
 import type { Generation, Output } from '../generations/generations';
+import type { Misses } from './misses';
 import type { PresignFault, Presigner } from './presign';
-import { faulted } from '../requests/reply';
+import { faulted, paceOf } from '../requests/reply';
 import type { Reply } from '../requests/reply';
 import type { ServiceRequest } from '../service';
 
@@ -21,6 +22,7 @@ export interface Shelf {
 	readonly generation: Generation | undefined;
 	readonly now: number;
 	readonly missingStatus: 403 | 404;
+	readonly misses: Misses;
 }
 
 function xmlAnswer(status: number, code: string, message: string): StorageReply {
@@ -52,6 +54,11 @@ function refused(fault: Exclude<PresignFault, null>): StorageReply {
 	return xmlAnswer(403, ...refusals[fault]);
 }
 
+function missing({ missingStatus }: Shelf): StorageReply {
+	if (missingStatus === 403) return refused('unsigned');
+	return xmlAnswer(404, 'NoSuchKey', 'The specified key does not exist.');
+}
+
 function lookUp(request: ServiceRequest, shelf: Shelf): StorageReply {
 	// As S3: a signature in the query and a header at once are one too many.
 	if (request.headers.authorization !== undefined) {
@@ -62,11 +69,8 @@ function lookUp(request: ServiceRequest, shelf: Shelf): StorageReply {
 	const { presigner, generation, now } = shelf;
 	const fault = presigner.check(request.path, request.query ?? {}, now);
 	if (fault) return refused(fault);
-	if (!generation || statusAt(generation, now) !== 'completed') {
-		return shelf.missingStatus === 403
-			? refused('unsigned')
-			: xmlAnswer(404, 'NoSuchKey', 'The specified key does not exist.');
-	}
+	const written = generation !== undefined && statusAt(generation, now) === 'completed';
+	if (!written || shelf.misses.has(request, now)) return missing(shelf);
 	const { output } = generation;
 	return { ...xmlAnswer(200, '', ''), body: undefined, headers: {}, happened: 'sent', output };
 }
@@ -86,7 +90,17 @@ export function fetchOutput(
 		case 'contentType':
 		case 'noContentLength':
 		case 'wrongLength':
+		case 'gzip':
+		case 'ignoreRange':
 			return { ...lookUp(request, shelf), fault: action };
+		case 'trickle':
+			return { ...lookUp(request, shelf), fault: action, pace: paceOf(action) };
+		case 'remember404': {
+			const found = lookUp(request, shelf);
+			const isNew = !found.output && !shelf.misses.has(request, shelf.now);
+			if (isNew) shelf.misses.note(request, shelf.now + action.seconds * 1000);
+			return found;
+		}
 		case 'error': {
 			const { status, body } = errorAnswer(action.code, action.message);
 			return { ...xmlAnswer(status, action.code, ''), body };

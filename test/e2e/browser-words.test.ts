@@ -1,5 +1,5 @@
 /** What a user reads in n8n's editor: errors, hints and the notes of the examples, in a real browser. */
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkflowFile } from '../../tools/n8n/rest';
 import { Editor } from './support/browser';
@@ -33,6 +33,30 @@ function measure(note: Box): { zoom: number; beyond: number } {
 	const lowest = Math.max(...texts.map((text) => text.getBoundingClientRect().bottom));
 	return { zoom: width / note.offsetWidth, beyond: lowest - bottom };
 }
+
+const ours = [
+	'Image Generation',
+	'Video Generation',
+	'Wait for Completion',
+	'Generation Models',
+	'Generation Credits',
+];
+
+describe('the node panel', () => {
+	it('finds the node that generates before those that only look, by the words that people use', async () => {
+		await editor.openWorkflow();
+		const ranks: string[] = [];
+		const words = ['image', 'video', 'generate', 'text to image', 'text to video', 'AI image'];
+		for (const word of [...words, 'AI video', 'animate', 'sora', 'picture', 'media generation']) {
+			const found = await editor.search(word);
+			const own = found.filter((name) => ours.includes(name));
+			ranks.push(`${word}: ${own.map((name) => `${name} ${found.indexOf(name) + 1}`).join(', ')}`);
+			expect(own[0]).toMatch(/^(Image|Video) Generation$/);
+			if (/video|animate|sora/.test(word)) expect(own[0]).toBe('Video Generation');
+		}
+		await writeFile(join(stage.folder, 'search-ranks.txt'), ranks.join('\n'));
+	});
+});
 
 describe('an error', () => {
 	it('has its reason in the notice, and what to do in the panel, as the service says it', async () => {
@@ -79,6 +103,30 @@ describe('a hint', () => {
 		await hint.waitFor();
 		expect(await hint.innerText()).toContain('2 of 4 ready. 2 failed and were refunded.');
 		await editor.shoot('hint');
+		await editor.closeNode();
+	});
+});
+
+describe('the canvas', () => {
+	it('says what each node is set to', async () => {
+		const file = byHand('Subtitles', ['a boat'], imageNode());
+		await editor.openWorkflow((await stage.save(file)).id);
+		const node = editor.page.locator('[data-test-id=canvas-node][data-node-name="Images"]');
+		await node.waitFor();
+		expect(await node.innerText()).toContain('aurora-image-1');
+	});
+});
+
+describe('as a tool', () => {
+	it('has no field for a file that a tool never gets', async () => {
+		const file = await readWorkflowFile(join(repository, 'examples', 'ai-agent.json'));
+		await editor.openWorkflow((await stage.save(file)).id);
+		await editor.openNode('Create Picture');
+		const form = editor.part('ndv');
+		await form.getByText('Wait for Completion', { exact: true }).waitFor();
+		expect(await form.getByText('Download Output', { exact: true }).count()).toBe(0);
+		expect(await form.getByText('Put Output in Field', { exact: true }).count()).toBe(0);
+		await editor.shoot('tool-form');
 		await editor.closeNode();
 	});
 });

@@ -1,6 +1,7 @@
 /** `npm start`, as somebody runs it who wants to try the nodes. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { INode } from 'n8n-workflow';
 import { Executions } from '../../tools/n8n/executions';
 import { Rest } from '../../tools/n8n/rest';
 import { Service } from '../../tools/n8n/service';
@@ -44,6 +45,15 @@ async function idOf(rest: Rest, example: string): Promise<string> {
 	return found[0].id;
 }
 
+/** Nothing but the sign-in itself is left to a person. */
+async function expectSignInPrepared(rest: Rest): Promise<void> {
+	const id = await idOf(rest, 'Agent Signed In to the Asset Library');
+	const { nodes } = await rest.send<{ nodes: INode[] }>('GET', `/workflows/${id}`);
+	const connector = nodes.find(({ name }) => name === 'Connector');
+	expect(connector?.parameters.endpointUrl).toMatch(/^http:.*\/mcp$/);
+	expect(connector?.credentials?.mcpOAuth2Api).toMatchObject({ id: expect.stringMatching(/./) });
+}
+
 async function runToEnd(rest: Rest, id: string): Promise<string> {
 	const workflow = await rest.send<Parameters<Executions['run']>[0]>('GET', `/workflows/${id}`);
 	const executions = new Executions(rest);
@@ -73,6 +83,8 @@ it('starts, runs the examples, keeps everything for the next time, and ends with
 	expect(listed).toMatchObject([
 		{ packageName: 'n8n-nodes-media-generation', failedLoading: false },
 	]);
+
+	await expectSignInPrepared(rest);
 
 	await first.service.stop(10_000, 'SIGINT');
 	expect(first.service.exit).toBe('code 130');

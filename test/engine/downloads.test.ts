@@ -135,6 +135,8 @@ describe('a download', () => {
 		['as a video', { kind: 'contentType', value: 'video/mp4' }],
 		['without a type', { kind: 'contentType', value: '' }],
 		['late', { kind: 'delay', ms: 100 }],
+		['packed with gzip, which nobody asked for', { kind: 'gzip' }],
+		['in drops', { kind: 'trickle', bytes: 5, everyMs: 0 }],
 	])('that comes %s is the same file, by what is in it', async (_case, action) => {
 		expect(await expectTheFile(action)).toEqual([200]);
 	});

@@ -190,8 +190,7 @@ describe.each([404, 403] as const)(
 	(missingOutputStatus) => {
 		const stage = openStage({ missingOutputStatus });
 		const byUrl = (options = {}) => ({ options: { readiness: 'outputUrl', ...options } });
-		const probes = () =>
-			stage.sandbox.requests.on('download').filter(({ range }) => range === 'bytes=0-0');
+		const probes = () => stage.sandbox.requests.on('probe');
 
 		it('asks for the first byte, by GET and without the key, until the file is there', async () => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 30]');

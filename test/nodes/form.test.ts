@@ -97,6 +97,7 @@ describe('a form', () => {
 		['Options', { options: undefined }],
 		['Seed', { options: { seed: undefined } }],
 		['Inputs', { inputs: undefined }],
+		['Input', { inputs: { input: undefined } }],
 		['Input 1', { inputs: { input: [undefined] } }],
 		['Input 2: Url', { inputs: { input: [{ url: 'a' }, { url: undefined }] } }],
 		['Input 1: File', { inputs: { input: [{ file: undefined }] } }],

@@ -70,7 +70,6 @@ export class Step {
 	readonly kept: Record<string, Entry> = {};
 	readonly settings: PipelineSettings = {
 		maxConcurrent: 10,
-		maxFinishing: 3,
 		pollIntervalMs: 3000,
 		stopOnError: true,
 	};

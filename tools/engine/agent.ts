@@ -19,10 +19,11 @@ export const agentType = 'engine.agent';
 export const toolNode = 'Tool';
 
 /**
- * The two ways in which n8n's agents call a tool. `invoke`: the agent calls it within its own step
- * (Agent 2.x and sub-agents). `engine`: it asks the engine to run the node (Agent 3.x).
+ * The ways in which n8n's agents call a tool. `invoke`: the agent calls it within its own step (Agent 2.x and
+ * sub-agents). `atOnce`: so it does for several items at the same time, each with a tool of its own (Agent 2.x in
+ * batches); n8n gives such calls the same run index. `engine`: it asks the engine to run the node (Agent 3.x).
  */
-export type ToolPath = 'invoke' | 'engine';
+export type ToolPath = 'invoke' | 'atOnce' | 'engine';
 
 /** What the agent is told about a tool, and what a call of it gave back. */
 export interface ToolCall {
@@ -52,7 +53,9 @@ export const agent: INodeType = {
 		properties: [{ displayName: 'Path', name: 'path', type: 'string', default: 'invoke' }],
 	},
 	async execute(response?: EngineResponse) {
-		if (this.getNodeParameter('path', 0) === 'invoke') return [await invokeAll(this)];
+		const path = this.getNodeParameter('path', 0);
+		if (path === 'invoke') return [await invokeAll(this)];
+		if (path === 'atOnce') return [await invokeAtOnce(this)];
 		if (!response?.actionResponses.length) return requestAll(this);
 		return [response.actionResponses.map(toItem)];
 	},
@@ -80,15 +83,33 @@ function at(name: string, type: string, parameters: INodeParameters = {}): INode
 	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters };
 }
 
-async function invokeAll(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+async function connectedTool(context: IExecuteFunctions): Promise<Tool> {
 	const connected = await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
-	const [tool] = [connected].flat() as Tool[];
+	return ([connected].flat() as Tool[])[0];
+}
+
+async function invoke(tool: Tool, args: IDataObject): Promise<INodeExecutionData> {
+	const { name, description } = tool;
+	return { json: { name, description, response: await tool.invoke(args) } };
+}
+
+async function invokeAll(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	const tool = await connectedTool(context);
 	const items: INodeExecutionData[] = [];
-	for (const { json } of context.getInputData()) {
-		const { name, description } = tool;
-		items.push({ json: { name, description, response: await tool.invoke(json) } });
-	}
+	for (const { json } of context.getInputData()) items.push(await invoke(tool, json));
 	return items;
+}
+
+async function invokeAtOnce(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	const calls = context.getInputData();
+	const tools = await Promise.all(calls.map(async () => await connectedTool(context)));
+	const answers = await Promise.allSettled(
+		calls.map(async ({ json }, index) => await invoke(tools[index], json)),
+	);
+	// Each call ends by itself: what a tool throws is told to the language model.
+	return answers.map((answer) =>
+		answer.status === 'fulfilled' ? answer.value : { json: { response: String(answer.reason) } },
+	);
 }
 
 function requestAll(context: IExecuteFunctions): EngineRequest {

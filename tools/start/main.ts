@@ -22,6 +22,7 @@ Examples`);
 	}
 	say(`
 The credential "Media Generation account" leads to the sandbox: made-up credits, no account needed.
+"Media Generation sign-in" is yours to connect: open it in n8n, press Connect, and allow it.
 Everything is kept in ${relative(process.cwd(), data) || '.'}. Ctrl-C ends it all.`);
 }
 

@@ -9,6 +9,7 @@ export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-202
 /** What the example workflows look for: the names of their credentials. */
 const credentialName = 'Media Generation account';
 const connectorName = 'Media Generation connector';
+const signInName = 'Media Generation sign-in';
 
 /** A workflow in n8n. */
 export interface Seeded {
@@ -30,6 +31,10 @@ export async function seed(
 	const credentials = [
 		await rest.saveCredential(credentialName, 'mediaGenerationApi', { baseUrl, apiKey }),
 		await rest.saveCredential(connectorName, 'httpBearerAuth', { token: apiKey }),
+		await rest.saveCredential(signInName, 'mcpOAuth2Api', {
+			useDynamicClientRegistration: true,
+			serverUrl: `${baseUrl}/mcp`,
+		}),
 	];
 	const present = await rest.workflows();
 	const seeded: Seeded[] = [];

@@ -15,7 +15,6 @@ export interface Kept {
 }
 
 const DOWNLOAD_MS = 1500;
-const MAX_DOWNLOADS = 3;
 
 /** One try of a generating step, bound to the client as the nodes bind it. */
 export async function runStep(
@@ -48,7 +47,6 @@ export async function runStep(
 		},
 		{
 			maxConcurrent,
-			maxFinishing: MAX_DOWNLOADS,
 			pollIntervalMs: schedule.pollSeconds * 1000,
 			stopOnError,
 		},

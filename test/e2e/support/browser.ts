@@ -35,7 +35,8 @@ export class Editor {
 	static async open(url: string, owner: Owner, shots: string): Promise<Editor> {
 		const browser = await chromium.launch({ executablePath: programs().chromium, args: flags });
 		try {
-			const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+			const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+			const page = await context.newPage();
 			page.setDefaultTimeout(patienceMs);
 			await page.route(
 				({ hostname }) => hostname !== 'localhost',

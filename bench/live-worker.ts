@@ -1,0 +1,36 @@
+import { performance } from 'node:perf_hooks';
+
+import { createEngine } from '../tools/engine';
+import type { LiveReport, LiveTask } from './live';
+
+/** A process of its own, so that its processor time is that of n8n's engine and the node alone. */
+async function main({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<LiveReport> {
+	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem' });
+	try {
+		const execute = async (prompts: string[]) => {
+			const run = await engine.run(workflow, {
+				credentials: { mediaGenerationApi: { baseUrl, apiKey } },
+				input: prompts.map((prompt) => ({ json: { prompt } })),
+			});
+			if (run.status !== 'success') throw run.error ?? new Error(run.status);
+		};
+		// The first run loads code and fills pools: it is not what a batch costs.
+		await execute(['warm-up [seconds: 0.1]']);
+		const before = process.cpuUsage();
+		const started = performance.now();
+		await execute(Array.from({ length: items }, (_, index) => `Wave ${index}`));
+		const makespanSeconds = (performance.now() - started) / 1000;
+		const { user, system } = process.cpuUsage(before);
+		return { makespanSeconds, cpuSeconds: (user + system) / 1e6 };
+	} finally {
+		await engine.close();
+	}
+}
+
+main(JSON.parse(process.argv[2]) as LiveTask).then(
+	(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
+	(error: unknown) => {
+		console.error(error);
+		process.exitCode = 1;
+	},
+);

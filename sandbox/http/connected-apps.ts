@@ -1,0 +1,80 @@
+import type { FastifyInstance } from 'fastify';
+import type { ConnectedApp } from '../accounts/connected-apps';
+import type { SignIn } from '../oauth/sign-in';
+import type { GenerationService } from '../service';
+import { addForm, formToken } from './forms';
+import { escaped, page, sendPage, table } from './pages';
+
+/** Where the owner of an account sees to its connected apps (spec 2.6). */
+export const connectedAppsPath = '/connected-apps';
+
+/** Makes a form that changes one app. */
+type AppForm = (app: ConnectedApp, action: string, label: string, field?: string) => string;
+
+function formWith(token: string): AppForm {
+	return (app, action, label, field = '') =>
+		`<form method="post" action="${connectedAppsPath}">${token}${field}` +
+		`<input type="hidden" name="app" value="${app.name}">` +
+		`<button name="action" value="${action}">${label}</button></form>`;
+}
+
+function rowOf(service: GenerationService, signIn: SignIn, form: AppForm, app: ConnectedApp) {
+	const { title, connectedAt, connection } = app;
+	const { dailyLimit, paused } = connection;
+	const limit = `<input type="number" name="dailyLimit" min="0" value="${dailyLimit}" aria-label="Daily limit">`;
+	const state = signIn.grants.isSignedIn(app) ? 'active' : 'signed out';
+	return [
+		`${escaped(title)} <code>${app.name}</code>`,
+		new Date(connectedAt).toISOString().slice(0, 16).replace('T', ' '),
+		`${service.books.usedInDay(app.name)} of ${dailyLimit} credits`,
+		paused ? 'paused' : state,
+		form(app, 'limit', 'Set limit', limit) +
+			(paused ? form(app, 'resume', 'Resume') : form(app, 'pause', 'Pause')) +
+			form(app, 'disconnect', 'Disconnect'),
+	];
+}
+
+function appsPage(service: GenerationService, signIn: SignIn, token: string): string {
+	const form = formWith(token);
+	const heads = ['App', 'Connected (UTC)', 'Last 24 hours', 'State', ''];
+	const apps = service.apps.all();
+	const sections = [...new Set(apps.map(({ account }) => account))].map((account) => {
+		const own = apps.filter((app) => app.account === account);
+		const rows = own.map((app) => rowOf(service, signIn, form, app));
+		return `<h3>Account ${escaped(account.name)}</h3>${table(heads, rows)}`;
+	});
+	const none = `<p>None yet. An app connects by signing in to ${escaped(signIn.connector().href)}.</p>`;
+	return page('API / MCP Access', `<h2>Connected apps</h2>${sections.join('') || none}`);
+}
+
+function act({ apps }: GenerationService, fields: URLSearchParams): void {
+	const { name } = apps.app(fields.get('app') ?? '');
+	const action = fields.get('action');
+	if (action === 'pause') apps.change(name, { paused: true });
+	if (action === 'resume') apps.change(name, { paused: false });
+	if (action === 'disconnect') apps.disconnect(name);
+	if (action !== 'limit') return;
+	// An empty field is no number, and not 0.
+	apps.change(name, { dailyLimit: Number(fields.get('dailyLimit') || NaN) });
+}
+
+/** Serves the page, and does what its forms ask for. */
+export function addConnectedApps(
+	app: FastifyInstance,
+	service: GenerationService,
+	signIn: SignIn,
+): void {
+	app.get(connectedAppsPath, async (request, reply) => {
+		await sendPage(reply, appsPage(service, signIn, formToken(request, reply)));
+	});
+	addForm(app, connectedAppsPath, async (fields, reply) => {
+		try {
+			act(service, fields);
+		} catch (error) {
+			const message = error instanceof Error ? error.message : 'That did not work.';
+			const body = `<p>${escaped(message)}</p><p><a href="${connectedAppsPath}">Back</a></p>`;
+			return await sendPage(reply, page('Not changed', body), 400);
+		}
+		await reply.redirect(connectedAppsPath, 303);
+	});
+}

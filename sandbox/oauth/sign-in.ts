@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import type { Response } from 'express';
+import type { OAuthRegisteredClientsStore } from '@modelcontextprotocol/sdk/server/auth/clients.js';
+import {
+	InvalidClientMetadataError,
+	InvalidGrantError,
+	InvalidTargetError,
+	InvalidTokenError,
+} from '@modelcontextprotocol/sdk/server/auth/errors.js';
+import type {
+	AuthorizationParams,
+	OAuthServerProvider,
+} from '@modelcontextprotocol/sdk/server/auth/provider.js';
+import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
+import type {
+	OAuthClientInformationFull as Client,
+	OAuthTokenRevocationRequest,
+	OAuthTokens,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { ConnectedApp } from '../accounts/connected-apps';
+import type { GenerationService } from '../service';
+import { Grants, scope } from './grants';
+
+/** A person has to say yes or no to this. */
+export interface SignInRequest {
+	readonly client: Client;
+	readonly params: AuthorizationParams;
+	readonly resource: string;
+	readonly expiresAt: number;
+}
+
+/** Where a person says yes or no. */
+export const consentPath = '/sign-in';
+
+const decisionSeconds = 600;
+const loopback = ['localhost', '127.0.0.1', '[::1]'];
+
+/** What an app is called, in one line: by its own name, or else by where it lives. */
+export function titleOf({ client_name: name = '', redirect_uris: [address] }: Client): string {
+	const line = name.replace(/[\p{C}\s]+/gu, ' ').trim();
+	return line.slice(0, 80) || new URL(address).host;
+}
+
+/** Plain http only to this machine, as the MCP specification asks. */
+function assertRedirectUris({ redirect_uris: addresses }: Client): void {
+	if (addresses.length === 0) throw new InvalidClientMetadataError('A redirect URI is needed.');
+	for (const address of addresses) {
+		const { protocol, hostname, hash } = new URL(address);
+		if ((protocol === 'http:' && !loopback.includes(hostname)) || hash !== '') {
+			throw new InvalidClientMetadataError(
+				'A redirect URI must be https, or http to localhost, and have no fragment.',
+			);
+		}
+	}
+}
+
+/**
+ * Signing in to the connector (spec 5.8). The official SDK speaks OAuth, and checks clients, redirect
+ * addresses and PKCE; this decides and remembers.
+ */
+export class SignIn implements OAuthServerProvider {
+	readonly clientsStore: OAuthRegisteredClientsStore;
+	readonly grants: Grants;
+	private readonly clients = new Map<string, Client>();
+	private readonly requests = new Map<string, SignInRequest>();
+
+	/**
+	 * @param connector address of the connector: what tokens are for
+	 * @param accessSeconds how long an access token is good
+	 */
+	constructor(
+		private readonly service: GenerationService,
+		readonly connector: () => URL,
+		accessSeconds: number,
+	) {
+		this.grants = new Grants(service.clock, service.apps, accessSeconds);
+		this.clientsStore = {
+			getClient: (id) => this.clients.get(id),
+			registerClient: (registered) => {
+				// The SDK has given it an id by now; its type does not say so.
+				const client = registered as Client;
+				assertRedirectUris(client);
+				this.clients.set(client.client_id, client);
+				return client;
+			},
+		};
+	}
+
+	/** Sends the person on to say yes or no. Throws InvalidTargetError for tokens of another resource. */
+	async authorize(client: Client, params: AuthorizationParams, res: Response): Promise<void> {
+		const resource = this.assertResource(params.resource);
+		const id = randomBytes(32).toString('base64url');
+		const expiresAt = this.service.clock.now() + decisionSeconds * 1000;
+		this.requests.set(id, { client, params, resource, expiresAt });
+		res.redirect(302, `${consentPath}?request=${id}`);
+	}
+
+	/** What a person is asked, or null where that was answered or is too long ago. */
+	request(id: string): SignInRequest | null {
+		const request = this.requests.get(id);
+		return request && request.expiresAt > this.service.clock.now() ? request : null;
+	}
+
+	/**
+	 * Takes a person's answer, and returns the address to send them back to with it.
+	 *
+	 * @param accountName the account that the app may act for; null: denied
+	 */
+	decide(id: string, request: SignInRequest, accountName: string | null): string {
+		const { client, params, resource } = request;
+		const back = new URL(params.redirectUri);
+		if (params.state !== undefined) back.searchParams.set('state', params.state);
+		if (accountName === null) {
+			back.searchParams.set('error', 'access_denied');
+			back.searchParams.set('error_description', 'The request to connect was denied.');
+		} else {
+			const { accounts, apps, clock } = this.service;
+			const account = accounts.account(accountName);
+			const app = apps.connect(client.client_id, titleOf(client), account, clock.now());
+			const { codeChallenge: challenge, redirectUri } = params;
+			const code = this.grants.issueCode({ app, resource, challenge, redirectUri });
+			back.searchParams.set('code', code);
+		}
+		this.requests.delete(id);
+		return back.href;
+	}
+
+	async challengeForAuthorizationCode(client: Client, code: string): Promise<string> {
+		return this.grants.code(client.client_id, code).challenge;
+	}
+
+	async exchangeAuthorizationCode(
+		{ client_id: clientId }: Client,
+		text: string,
+		_verifier?: string,
+		redirectUri?: string,
+		resource?: URL,
+	): Promise<OAuthTokens> {
+		const code = this.grants.code(clientId, text);
+		if (redirectUri !== code.redirectUri) {
+			throw new InvalidGrantError('redirect_uri is not the one that the code was sent to.');
+		}
+		this.assertResource(resource);
+		return this.grants.redeem(clientId, text);
+	}
+
+	async exchangeRefreshToken(
+		{ client_id: clientId }: Client,
+		text: string,
+		_scopes?: string[],
+		resource?: URL,
+	): Promise<OAuthTokens> {
+		this.assertResource(resource);
+		return this.grants.refresh(clientId, text);
+	}
+
+	/** The app that an access token lets in. Throws InvalidTokenError. */
+	async verifyAccessToken(token: string): Promise<AuthInfo & { extra: { app: ConnectedApp } }> {
+		const found = this.grants.access(token);
+		if (!found || found.grant.resource !== this.connector().href) {
+			throw new InvalidTokenError('The access token is unknown, expired or revoked.');
+		}
+		const { app, resource } = found.grant;
+		return {
+			token,
+			clientId: app.clientId,
+			scopes: [scope],
+			expiresAt: Math.floor(found.expiresAt / 1000),
+			resource: new URL(resource),
+			extra: { app },
+		};
+	}
+
+	async revokeToken(client: Client, { token }: OAuthTokenRevocationRequest): Promise<void> {
+		this.grants.revoke(client.client_id, token);
+	}
+
+	/** Tokens are for the connector only, named or not (RFC 8707). Throws InvalidTargetError. */
+	private assertResource(asked: URL | undefined): string {
+		const { href } = this.connector();
+		if (asked && asked.href !== href) {
+			throw new InvalidTargetError(`There are tokens for ${href} only.`);
+		}
+		return href;
+	}
+}

@@ -1,0 +1,79 @@
+/** What becomes of expressions in a real n8n, whose engine for them is another than that of the tests in a process. */
+import type { INodeParameters } from 'n8n-workflow';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
+import { Stage } from './support/stage';
+import { byHand, imageNode, trigger } from './support/workflows';
+import type { OwnNode } from './support/workflows';
+
+let stage: Stage;
+
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'inputs' });
+});
+afterAll(async () => await stage?.close());
+beforeEach(() => stage.sandbox.reset());
+
+async function ran(node: OwnNode): Promise<Execution> {
+	const workflow = await stage.save(byHand('Inputs', ['A boat'], node));
+	return await stage.executions.ended(await stage.executions.run(workflow, trigger));
+}
+
+const image = (parameters: INodeParameters): OwnNode => ({
+	...imageNode(),
+	parameters: { ...imageNode().parameters, waitForCompletion: false, ...parameters },
+});
+const video = (parameters: INodeParameters): OwnNode => ({
+	...image({}),
+	type: 'videoGeneration',
+	parameters: {
+		model: { __rl: true, mode: 'id', value: 'aurora-motion-1' },
+		prompt: 'A wave',
+		waitForCompletion: false,
+		...parameters,
+	},
+});
+const reference = (fields: INodeParameters) =>
+	image({ referenceInputs: { input: [{ source: 'url', ...fields }] } });
+
+it.each<[string, OwnNode]>([
+	['Prompt came to nothing', image({ prompt: '={{ $json.mistyped }}' })],
+	['Prompt is an object', image({ prompt: '={{ $json }}' })],
+	['Prompt is an object', image({ prompt: '=A picture of {{ $json }}' })],
+	['Prompt is true', image({ prompt: '={{ $json.prompt.length > 0 }}' })],
+	['Prompt is NaN', image({ prompt: '={{ 0 / 0 }}' })],
+	['Seed came to nothing', image({ options: { seed: '={{ $json.mistyped.deeper }}' } })],
+	['Idempotency Key came', image({ options: { idempotencyKey: '={{ $json.mistyped }}' } })],
+	['Reference Input 1: URL came', reference({ url: '={{ $json.mistyped }}' })],
+	['Input Image URL came to nothing', video({ imageUrl: '={{ $json.mistyped.deeper }}' })],
+	['Duration (Seconds) came to nothing', video({ duration: '={{ $json.mistyped }}' })],
+	['Resolution came to nothing', video({ resolution: '={{ $("Prompts").item.json.mistyped }}' })],
+])('pays nothing where %s', async (says, node) => {
+	const execution = await ran(node);
+	expect([execution.status, errorOf(execution)]).toEqual(['error', expect.stringContaining(says)]);
+	expect(stage.sandbox.requests.on('create')).toEqual([]);
+});
+
+it('sends what expressions come to, and nothing for what is empty', async () => {
+	const options = {
+		seed: '={{ null }}',
+		negativePrompt: '={{ "" }}',
+		inputImages: '={{ ["https://example.com/a.png", null] }}',
+	};
+	const execution = await ran(image({ prompt: '=On {{ $now.year }}', size: '={{ "" }}', options }));
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	expect(itemsOf(execution, 'Images')).toHaveLength(1);
+	expect(stage.sandbox.books.generations.map(({ request }) => request)).toEqual([
+		{
+			model: 'aurora-image-1',
+			prompt: expect.stringMatching(/^On \d{4}$/),
+			input_images: ['https://example.com/a.png'],
+		},
+	]);
+});
+
+it('writes a date out', async () => {
+	const execution = await ran(image({ prompt: '={{ $now }}' }));
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	expect(stage.sandbox.books.generations[0].prompt).toMatch(/^\d{4}-\d\d-\d\dT/);
+});

@@ -1,0 +1,167 @@
+/** Signing in to the connector: n8n's own credential, a person with a browser, and an agent on a script. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
+import type { Credential, WorkflowFile } from '../../tools/n8n/rest';
+import { Editor } from './support/browser';
+import { ChatModel } from './support/chat-model';
+import { button, readExample } from './support/examples';
+import { owner, Stage } from './support/stage';
+
+let stage: Stage;
+let editor: Editor;
+/** The page where the owner of the account sees to its connected apps. */
+let apps: Page;
+let example: WorkflowFile;
+let model: ChatModel;
+
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'sign-in' });
+	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
+	apps = await editor.page.context().newPage();
+	example = await readExample('mcp-agent-signed-in');
+});
+afterAll(async () => {
+	await editor?.close();
+	await stage?.close();
+});
+afterEach(async () => await model?.close());
+
+const prompt = 'A brass key on green velvet, macro photograph';
+
+/** An agent that looks into the library, and creates what is missing. */
+async function agent(): Promise<Credential> {
+	const picture = { type: 'image', model: 'aurora-image-1', prompt, size: '512x512' };
+	model = await ChatModel.open(
+		() => ({ tool: 'Connector_list_library', args: { type: 'image' } }),
+		() => ({ tool: 'Connector_create_generation', args: picture }),
+		({ messages }) => ({ text: `The service says: ${messages.at(-1)?.content}` }),
+	);
+	const data = { apiKey: 'test', url: model.url, header: false };
+	return await stage.rest.saveCredential('OpenAI account', 'openAiApi', data);
+}
+
+/** The example, where the address of the connector has been entered. */
+function addressed(): WorkflowFile {
+	const text = JSON.stringify(example).replaceAll('https://api.example.com', stage.sandbox.url);
+	return JSON.parse(text) as WorkflowFile;
+}
+
+/** Runs the example with the credential that was connected in the browser. */
+async function run(): Promise<Execution> {
+	const all = await stage.rest.send<Credential[]>('GET', '/credentials');
+	const signIn = all.filter(({ type }) => type === 'mcpOAuth2Api');
+	const workflow = await stage.save(addressed(), await agent(), ...signIn);
+	return await stage.executions.ended(await stage.executions.run(workflow, button));
+}
+
+/** Presses a button of the credential, and gives the window that it opens. */
+async function connect(name: string): Promise<Page> {
+	const dialog = editor.part('editCredential-modal');
+	const opened = editor.page.waitForEvent('popup');
+	await dialog.getByRole('button', { name, exact: true }).click();
+	const popup = await opened;
+	await popup.getByText('asks to use the connector').waitFor();
+	return popup;
+}
+
+/** What the agent was told by the tool, as the workflow shows it. */
+function agentSaid(execution: Execution): string {
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	return String(itemsOf(execution, 'Librarian')[0].json.output);
+}
+
+it('connects an account where a person allows it, and not where they deny it', async () => {
+	const workflow = await stage.save(example, await agent());
+	await editor.openWorkflow(workflow.id);
+	await editor.openNode('Connector');
+	await editor.part('ndv').getByRole('button', { name: 'Connect to' }).click();
+	const server = editor.part('parameter-input-serverUrl').locator('input');
+	await server.fill(`${stage.sandbox.url}/mcp`);
+
+	const denied = await connect('Connect');
+	await denied.screenshot({ path: join(stage.folder, 'consent.png') });
+	await denied.getByRole('button', { name: 'Deny' }).click();
+	await denied.getByText('Failed to connect').waitFor();
+	await denied.getByText('More details').click();
+	expect(await denied.innerText('body')).toContain('access_denied');
+	await denied.close();
+	expect(stage.sandbox.service.apps.all()).toEqual([]);
+
+	const allowed = await connect('Connect');
+	await allowed.getByRole('button', { name: 'Allow' }).click();
+	// n8n closes both by itself.
+	await editor.part('editCredential-modal').waitFor({ state: 'hidden' });
+	await editor.page.getByText('Credential saved').waitFor();
+	await editor.shoot('connected');
+	const endpoint = editor.part('parameter-input-endpointUrl').locator('input');
+	await endpoint.fill(`${stage.sandbox.url}/mcp`);
+	expect(stage.sandbox.service.apps.all()).toMatchObject([
+		{ title: 'n8n', account: { name: 'main' } },
+	]);
+
+	await editor.closeNode();
+	await editor.execute(8);
+	await editor.shoot('workflow');
+	const [made, ...others] = stage.sandbox.books.generations;
+	expect(others).toEqual([]);
+	expect(made).toMatchObject({ prompt, key: 'app-1', account: 'main', charged: 8 });
+	const [id] = await stage.executions.idsOf(workflow.id);
+	const [{ json, binary }] = itemsOf(await stage.executions.ended(id), 'Fetch File');
+	expect(json.id).toBe(made.id);
+	if (!binary) throw new Error('The item has no file.');
+	const bytes = await stage.executions.download(binary.data);
+	expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+});
+
+it('tells the agent that its app is paused, once it is paused on its page', async () => {
+	await apps.goto(`${stage.sandbox.url}/connected-apps`);
+	await apps.getByText('8 of 500 credits').waitFor();
+	await apps.screenshot({ path: join(stage.folder, 'connected-apps.png') });
+	await apps.getByRole('button', { name: 'Pause' }).click();
+	await apps.getByText('paused', { exact: true }).waitFor();
+
+	const said = agentSaid(await run());
+	expect(said).toContain('CONNECTION_PAUSED');
+	expect(said).toContain('resume it under API / MCP Access');
+	expect(stage.sandbox.books.generations).toHaveLength(1);
+
+	await apps.getByRole('button', { name: 'Resume' }).click();
+	await apps.getByText('active', { exact: true }).waitFor();
+});
+
+it('tells the agent how much of its daily limit is left, once it is lowered there', async () => {
+	await apps.getByLabel('Daily limit').fill('10');
+	await apps.getByRole('button', { name: 'Set limit' }).click();
+	await apps.getByText('8 of 10 credits').waitFor();
+
+	const execution = await run();
+	const said = agentSaid(execution);
+	expect(said).toContain('CONNECTION_LIMIT_REACHED');
+	expect(said).toContain('8 of 10 credits used in the last 24 hours, this generation needs 8.');
+	expect(itemsOf(execution, 'Fetch File')).toEqual([]);
+	expect(stage.sandbox.books.generations).toHaveLength(1);
+});
+
+it('goes on with an access token that has expired, and nobody notices', async () => {
+	const { apps: connected } = stage.sandbox.service;
+	connected.change('app-1', { dailyLimit: 500 });
+	stage.sandbox.signIn.grants.expire(connected.app('app-1'));
+	const execution = await run();
+	expect(agentSaid(execution)).toContain('pending');
+	expect(itemsOf(execution, 'Fetch File')).toHaveLength(1);
+	const log = await readFile(join(stage.folder, 'sandbox.log'), 'utf8');
+	expect(log).toMatch(/\/token {2}200 {2}refresh_token/);
+});
+
+it('is refused once its app is disconnected', async () => {
+	await apps.reload();
+	await apps.getByRole('button', { name: 'Disconnect' }).click();
+	await apps.getByText('None yet').waitFor();
+	const execution = await run();
+	expect(execution.status).toBe('error');
+	expect(errorOf(execution)).toContain('Authentication failed');
+	expect(stage.sandbox.books.generations).toHaveLength(2);
+});

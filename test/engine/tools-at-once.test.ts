@@ -1,0 +1,63 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { ownType } from '../support/workflow';
+import { byId, openStage } from './stage';
+
+const stage = openStage();
+
+const prompt = "={{ $fromAI('prompt', 'what to make', 'string') }}";
+const image = { model: byId('lumen-turbo'), prompt, size: '64x64' };
+
+async function callAtOnce(parameters: INodeParameters, ...prompts: string[]) {
+	const { calls, run } = await stage.engine.runAsTool(
+		ownType('imageGeneration'),
+		parameters,
+		prompts.map((one) => ({ prompt: one })),
+		{ credentials: stage.credentials(), path: 'atOnce' },
+	);
+	const said = calls.map(({ response }) => response);
+	return { run, said, ids: said.map(idIn) };
+}
+
+function idIn(response: string): string | null {
+	try {
+		return (JSON.parse(response) as Array<{ id?: string }>)[0]?.id ?? null;
+	} catch {
+		return null;
+	}
+}
+
+describe('calls of one agent that n8n runs at the same moment', () => {
+	it.each([true, false])(
+		'and that ask for the same share one generation, waited for: %s',
+		async (waitForCompletion) => {
+			const parameters = { ...image, waitForCompletion };
+			const { run, ids } = await callAtOnce(parameters, 'A boat', 'A boat', 'A boat');
+			const [made] = stage.sandbox.books.generations;
+			expect(run.error).toBeUndefined();
+			expect(ids).toEqual([made.id, made.id, made.id]);
+			expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
+		},
+	);
+
+	it('and that ask for different things make each their own', async () => {
+		const { ids } = await callAtOnce(image, 'A boat', 'A ship', 'A raft');
+		expect(new Set(ids)).toEqual(new Set(stage.sandbox.books.generations.map(({ id }) => id)));
+		expect(stage.sandbox.books.totals.created).toBe(3);
+	});
+
+	it('make one though the first was refused', async () => {
+		const action = { kind: 'error', code: 'model_unavailable' } as const;
+		stage.sandbox.faults.order({ on: 'create', times: 1, action });
+		await callAtOnce(image, 'A boat', 'A boat');
+		expect(stage.sandbox.books.totals.created).toBe(1);
+	});
+
+	it('do not send again what the first was not answered to', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		const { said } = await callAtOnce(image, 'A boat', 'A boat');
+		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
+		const uncertain = expect.stringContaining('may have been charged');
+		expect(said).toEqual([uncertain, uncertain]);
+	});
+});

@@ -1,0 +1,284 @@
+/** What signing in to the connector has to withstand. */
+import { request } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+import { App, callback, Person } from './signing-in';
+import { VirtualClock } from './virtual';
+
+const clock = new VirtualClock();
+const log: string[] = [];
+let sandbox: Sandbox;
+let app: App;
+let question: URL;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ clock, log: (line) => log.push(line) });
+});
+afterAll(async () => await sandbox.close());
+beforeEach(async () => {
+	sandbox.reset();
+	app = new App(sandbox);
+	question = await app.ask();
+});
+
+/** The address of the question with some parameters changed; undefined leaves one out. */
+function changed(parameters: Record<string, string | undefined>): URL {
+	const address = new URL(question);
+	for (const [name, value] of Object.entries(parameters)) {
+		if (value === undefined) address.searchParams.delete(name);
+		else address.searchParams.set(name, value);
+	}
+	return address;
+}
+
+async function code(): Promise<string> {
+	const back = await new Person().answer(question, 'allow');
+	return back.searchParams.get('code') ?? '';
+}
+
+async function mcpStatus(token: string, url = sandbox.url): Promise<number> {
+	const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+	// 405: let in, and told that there is no stream.
+	return (await fetch(`${url}/mcp`, { headers })).status;
+}
+
+/** The status that a form gets under any name of the host, which fetch does not let one choose. */
+async function postForm(url: string, headers: OutgoingHttpHeaders, body: string): Promise<number> {
+	return await new Promise((resolve, reject) => {
+		const sent = request(url, { method: 'POST', headers }, (response) => {
+			response.resume();
+			resolve(response.statusCode ?? 0);
+		});
+		sent.on('error', reject).end(body);
+	});
+}
+
+describe('an authorization request', () => {
+	it.each([
+		['another host', 'https://evil.example/callback'],
+		['another path', 'http://localhost:9876/elsewhere'],
+		['another name of this machine', 'http://127.0.0.1:9876/callback'],
+		['no address', 'nowhere'],
+	])('sends nobody to an address that was not registered: %s', async (_what, address) => {
+		const answer = await new Person().open(changed({ redirect_uri: address }));
+		expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+	});
+
+	it('of an app that is not registered is refused', async () => {
+		expect((await new Person().open(changed({ client_id: 'nobody' }))).status).toBe(400);
+	});
+
+	it.each([
+		['no PKCE challenge', { code_challenge: undefined }, 'invalid_request'],
+		['a plain PKCE challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+		['a token instead of a code', { response_type: 'token' }, 'invalid_request'],
+		['tokens of another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+	])('asks nobody where it wants %s', async (_what, parameters, error) => {
+		const answer = await fetch(changed(parameters), { redirect: 'manual' });
+		const back = new URL(answer.headers.get('location') ?? '');
+		expect(back.origin + back.pathname).toBe(callback);
+		expect(back.searchParams.get('error')).toBe(error);
+	});
+
+	it.each([
+		['http://evil.example/callback'],
+		['https://app.example/#part'],
+		['javascript:alert(1)'],
+	])('cannot come from an app that wants its answers at %s', async (address) => {
+		const response = await fetch(`${sandbox.url}/register`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ redirect_uris: [address], token_endpoint_auth_method: 'none' }),
+		});
+		const { error } = (await response.json()) as { error: string };
+		expect([response.status, error]).toEqual([400, 'invalid_client_metadata']);
+	});
+});
+
+describe('the consent page', () => {
+	const consent = async (person: Person) => {
+		const asked = await person.open(question);
+		return await asked.text();
+	};
+	const nothingAllowed = () => expect(sandbox.service.apps.all()).toEqual([]);
+
+	it('takes no answer that another page has sent (CSRF)', async () => {
+		const person = new Person();
+		const html = await consent(person);
+		for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', 'nonsense']) {
+			const answer = await person.press(question, html, 'allow', { account: 'main' }, { origin });
+			expect(answer.status).toBe(403);
+		}
+		nothingAllowed();
+	});
+
+	it('takes no answer from a browser that was not asked', async () => {
+		const html = await consent(new Person());
+		const answer = await new Person().press(question, html, 'allow', { account: 'main' });
+		expect([answer.status, await answer.text()]).toEqual([
+			403,
+			expect.stringContaining('Nothing was changed'),
+		]);
+		nothingAllowed();
+	});
+
+	it('takes no answer with the token of another browser', async () => {
+		const [person, other] = [new Person(), new Person()];
+		const html = await consent(person);
+		const [, token] = /name="form_token" value="([^"]+)"/.exec(await consent(other)) ?? [];
+		const fields = { account: 'main', form_token: token };
+		expect((await person.press(question, html, 'allow', fields)).status).toBe(403);
+		nothingAllowed();
+	});
+
+	it('takes no answer under a foreign name that leads to this machine', async () => {
+		const token = 'a'.repeat(43);
+		const from = async (host: string) => {
+			const headers = { host, origin: `http://${host}`, cookie: `sandbox_form=${token}` };
+			return await postForm(`${sandbox.url}/sign-in`, headers, `form_token=${token}`);
+		};
+		// 400: the form is taken, and names no request.
+		expect(await from(new URL(sandbox.url).host)).toBe(400);
+		expect(await from('evil.example')).toBe(403);
+	});
+
+	it('takes one answer, and only for ten minutes', async () => {
+		const person = new Person();
+		const html = await consent(person);
+		const press = async () => (await person.press(question, html, 'deny')).status;
+		expect([await press(), await press()]).toEqual([303, 400]);
+		const late = await consent(person);
+		clock.pass(600);
+		expect((await person.press(question, late, 'allow', { account: 'main' })).status).toBe(400);
+		nothingAllowed();
+	});
+});
+
+it('changes no connected app for another page (CSRF)', async () => {
+	await (await app.signIn()).close();
+	const person = new Person();
+	const page = `${sandbox.url}/connected-apps`;
+	const html = await (await person.open(page)).text();
+	const headers = { origin: 'https://evil.example' };
+	expect((await person.press(page, html, 'disconnect', {}, headers)).status).toBe(403);
+	expect((await new Person().press(page, html, 'disconnect')).status).toBe(403);
+	expect(sandbox.service.apps.all()).toHaveLength(1);
+});
+
+describe('a code', () => {
+	it.each([
+		['no PKCE verifier', { code_verifier: '' }, 'invalid_grant'],
+		['a wrong PKCE verifier', { code_verifier: 'x'.repeat(43) }, 'invalid_grant'],
+		['another redirect address', { redirect_uri: `${callback}/2` }, 'invalid_grant'],
+		['another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+		['another app', { client_id: 'nobody' }, 'invalid_client'],
+	])('is worth nothing with %s', async (_what, fields, error) => {
+		const text = await code();
+		expect(await app.tokenRequest({ code: text, ...fields })).toEqual({ status: 400, error });
+	});
+
+	it('is worth nothing to another app that is registered', async () => {
+		const text = await code();
+		const thief = new App(sandbox);
+		await thief.ask();
+		const stolen = { code: text, code_verifier: app.codeVerifier() };
+		const answer = await thief.tokenRequest(stolen);
+		expect(answer).toEqual({ status: 400, error: 'invalid_grant' });
+	});
+
+	it('is good for one minute', async () => {
+		const text = await code();
+		clock.pass(60);
+		expect(await app.tokenRequest({ code: text })).toMatchObject({ error: 'invalid_grant' });
+	});
+
+	it('is good once: when it comes back, what came of it ends', async () => {
+		const back = await new Person().answer(question, 'allow');
+		const text = back.searchParams.get('code') ?? '';
+		const first = await app.redeem(text);
+		expect(await mcpStatus(first.access_token)).toBe(405);
+		expect(await app.tokenRequest({ code: text })).toMatchObject({ error: 'invalid_grant' });
+		expect(await mcpStatus(first.access_token)).toBe(401);
+	});
+});
+
+describe('a token', () => {
+	it('is useless at the REST interface', async () => {
+		await (await app.signIn()).close();
+		const { access_token: access, refresh_token: refresh } = app.given ?? {};
+		for (const token of [access, refresh]) {
+			const headers = { authorization: `Bearer ${token}` };
+			const answer = await fetch(`${sandbox.url}/v1/credits/balance`, { headers });
+			expect(answer.status).toBe(401);
+		}
+		expect(await mcpStatus(refresh ?? '')).toBe(401);
+	});
+
+	it('of another connector is useless here', async () => {
+		const other = await startSandbox();
+		const elsewhere = new App(other);
+		await (await elsewhere.signIn()).close();
+		const token = elsewhere.given?.access_token ?? '';
+		expect(await mcpStatus(token, other.url)).toBe(405);
+		expect(await mcpStatus(token)).toBe(401);
+		await other.close();
+	});
+
+	it('ends with its time, and with the app', async () => {
+		await (await app.signIn()).close();
+		const token = app.given?.access_token ?? '';
+		clock.pass(3599);
+		expect(await mcpStatus(token)).toBe(405);
+		clock.pass(1);
+		expect(await mcpStatus(token)).toBe(401);
+
+		const refresh = { grant_type: 'refresh_token', refresh_token: app.given?.refresh_token ?? '' };
+		sandbox.service.apps.disconnect(app.connected.name);
+		expect(await app.tokenRequest(refresh)).toMatchObject({ error: 'invalid_grant' });
+	});
+
+	it('for refreshing that comes back later ends all that came of it', async () => {
+		await (await app.signIn()).close();
+		const stolen = app.given?.refresh_token ?? '';
+		const refresh = { grant_type: 'refresh_token', refresh_token: stolen };
+		expect(await app.tokenRequest(refresh)).toMatchObject({ status: 200 });
+		clock.pass(31);
+		expect(await app.tokenRequest(refresh)).toMatchObject({ error: 'invalid_grant' });
+		expect(await mcpStatus(app.given?.access_token ?? '')).toBe(401);
+	});
+
+	it('is refreshed for its own app and its own resource only', async () => {
+		await (await app.signIn()).close();
+		const token = { grant_type: 'refresh_token', refresh_token: app.given?.refresh_token ?? '' };
+		const other = { ...token, resource: 'https://other.example/mcp' };
+		expect(await app.tokenRequest(other)).toMatchObject({ error: 'invalid_target' });
+		const thief = new App(sandbox);
+		await thief.ask();
+		expect(await thief.tokenRequest(token)).toMatchObject({ error: 'invalid_grant' });
+	});
+
+	it('is in no log, nor is a code or a state', async () => {
+		log.length = 0;
+		const text = await code();
+		const { access_token: access, refresh_token: refresh = '' } = await app.redeem(text);
+		await mcpStatus(access);
+		await app.tokenRequest({ grant_type: 'refresh_token', refresh_token: refresh });
+		const lines = log.join('\n');
+		for (const path of ['/authorize', '/token', '/sign-in', '/mcp']) expect(lines).toContain(path);
+		const known = JSON.stringify(sandbox.requests.all);
+		const secrets = [text, access, refresh, 'a state', question.searchParams.get('code_challenge')];
+		for (const secret of secrets) {
+			expect(lines).not.toContain(secret);
+			expect(known).not.toContain(secret);
+		}
+	});
+
+	it('leaves the name of an app no way to forge a line of the log', async () => {
+		log.length = 0;
+		const forger = new App(sandbox, 'Good\n12:00:00  POST  /token  200\u001b[2K');
+		await (await forger.signIn()).close();
+		expect(log.filter((line) => line.includes('\n') || line.includes('\u001b'))).toEqual([]);
+		expect(forger.connected.title).toBe('Good 12:00:00 POST /token 200 [2K');
+	});
+});

@@ -1,0 +1,227 @@
+/** The connector with a sign-in (spec 1.6, 2.6, 5.8): the SDK's own client, and a person with a browser. */
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+import { App, callback, callTool, Person } from './signing-in';
+import { VirtualClock } from './virtual';
+
+const clock = new VirtualClock();
+let sandbox: Sandbox;
+
+beforeAll(async () => (sandbox = await startSandbox({ clock, generationSeconds: 10 })));
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const boat = { type: 'image', model: 'aurora-image-1', prompt: 'A paper boat', size: '128x128' };
+const film = { ...boat, type: 'video', model: 'aurora-motion-1', size: undefined, duration: 8 };
+
+async function read(path: string, init?: RequestInit) {
+	const response = await fetch(`${sandbox.url}${path}`, init);
+	const body: unknown = await response.json();
+	return { status: response.status, headers: response.headers, body };
+}
+
+async function steer(order: object): Promise<void> {
+	const { status } = await read('/_sandbox/apps', { method: 'POST', body: JSON.stringify(order) });
+	expect(status).toBe(200);
+}
+
+describe('an app that has not signed in', () => {
+	it('is told where to', async () => {
+		const refused = await read('/mcp', { method: 'POST' });
+		expect(refused).toMatchObject({
+			status: 401,
+			body: { error: { code: 'authentication_error' } },
+		});
+		const metadata = `${sandbox.url}/.well-known/oauth-protected-resource/mcp`;
+		expect(refused.headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${metadata}"`);
+		const resource = await read(new URL(metadata).pathname);
+		expect(resource.body).toMatchObject({
+			resource: `${sandbox.url}/mcp`,
+			authorization_servers: [`${sandbox.url}/`],
+		});
+		const server = await read('/.well-known/oauth-authorization-server');
+		expect(server.body).toMatchObject({
+			authorization_endpoint: `${sandbox.url}/authorize`,
+			token_endpoint: `${sandbox.url}/token`,
+			registration_endpoint: `${sandbox.url}/register`,
+			revocation_endpoint: `${sandbox.url}/revoke`,
+			code_challenge_methods_supported: ['S256'],
+			grant_types_supported: ['authorization_code', 'refresh_token'],
+		});
+	});
+
+	it('has a person asked which app, which account, and what it may do', async () => {
+		const app = new App(sandbox, 'An <b>app</b>');
+		const asked = await new Person().open(await app.ask());
+		const text = await asked.text();
+		expect(text).toContain('<b>An &lt;b&gt;app&lt;/b&gt;</b> asks to use the connector');
+		expect(text).toContain('sent back to <b>localhost:9876</b>');
+		expect(text).toContain('main (100,000 credits)');
+		expect(text).toContain('up to 500 in any 24 hours');
+		expect(asked.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+		expect(sandbox.service.apps.all()).toEqual([]);
+	});
+
+	it('is told so where the person denies it', async () => {
+		const back = await new Person().answer(await new App(sandbox).ask(), 'deny');
+		expect(back.origin + back.pathname).toBe(callback);
+		expect(Object.fromEntries(back.searchParams)).toEqual({
+			state: 'a state',
+			error: 'access_denied',
+			error_description: 'The request to connect was denied.',
+		});
+		expect(sandbox.service.apps.all()).toEqual([]);
+	});
+});
+
+describe('an app that has signed in', () => {
+	it('can call all six tools, for the account that the person chose', async () => {
+		const app = new App(sandbox);
+		const client = await app.signIn('pro');
+		const { body: made } = await callTool(client, 'create_generation', boat);
+		const id = String(made.id);
+		expect(sandbox.books.find(id)).toMatchObject({ account: 'pro', key: 'app-1', charged: 8 });
+		sandbox.service.finish(id);
+		const answers = [
+			await callTool(client, 'list_models', { type: 'image' }),
+			await callTool(client, 'check_generation', { id }),
+			await callTool(client, 'get_generation_details', { id }),
+			await callTool(client, 'list_library'),
+			await callTool(client, 'get_balance'),
+		];
+		expect(answers.map(({ failed }) => failed)).toEqual(Array(5).fill(false));
+		expect(answers.map(({ body }) => body)).toMatchObject([
+			{ object: 'list' },
+			{ id, status: 'completed' },
+			{ id, credits_charged: 8 },
+			{ data: [{ id }] },
+			{ balance: 99_992 },
+		]);
+		await client.close();
+	});
+
+	it('counts with everything else of the account at the concurrency limit (spec 8)', async () => {
+		const client = await new App(sandbox).signIn();
+		sandbox.service.occupy('main', 10);
+		expect(await callTool(client, 'create_generation', boat)).toMatchObject({
+			failed: true,
+			body: { error: { code: 'CONCURRENCY_LIMIT_REACHED' } },
+		});
+		await client.close();
+	});
+
+	it('may spend 500 credits in any 24 hours, and is told usage and need (spec 8)', async () => {
+		const client = await new App(sandbox).signIn();
+		const create = async () => await callTool(client, 'create_generation', film);
+		for (let count = 0; count < 6; count++) expect((await create()).failed).toBe(false);
+		const { failed, body } = await create();
+		expect(failed).toBe(true);
+		expect(body).toMatchObject({
+			error: {
+				code: 'CONNECTION_LIMIT_REACHED',
+				message:
+					'Daily credit limit reached: 480 of 500 credits used in the last 24 hours, this ' +
+					'generation needs 80.',
+			},
+		});
+		clock.pass(24 * 60 * 60);
+		expect((await create()).failed).toBe(false);
+		await client.close();
+	});
+
+	it('has its access token refreshed without a word, for two requests at once as well', async () => {
+		const app = new App(sandbox);
+		const client = await app.signIn();
+		const before = app.given;
+		clock.pass(3600);
+		expect((await callTool(client, 'get_balance')).failed).toBe(false);
+		expect(app.given?.access_token).not.toBe(before?.access_token);
+
+		await steer({ app: app.connected.name, expireTokens: true });
+		expect((await callTool(client, 'get_balance')).failed).toBe(false);
+		await client.close();
+	});
+
+	it('keeps its limit when the same app signs in again', async () => {
+		const app = new App(sandbox);
+		await (await app.signIn()).close();
+		sandbox.service.apps.change('app-1', { dailyLimit: 10, paused: true });
+		app.given = undefined;
+		await (await app.signIn()).close();
+		expect(sandbox.service.apps.all()).toEqual([app.connected]);
+		expect(app.connected.connection).toEqual({ dailyLimit: 10, paused: true });
+	});
+
+	it('can sign itself out', async () => {
+		const app = new App(sandbox);
+		await (await app.signIn()).close();
+		const body = new URLSearchParams({
+			client_id: app.registration?.client_id ?? '',
+			token: app.given?.refresh_token ?? '',
+		});
+		expect((await read('/revoke', { method: 'POST', body })).status).toBe(200);
+		const headers = { authorization: `Bearer ${app.given?.access_token}` };
+		const refused = await read('/mcp', { method: 'POST', headers });
+		expect(refused.status).toBe(401);
+		expect(refused.headers.get('www-authenticate')).toContain('error="invalid_token"');
+	});
+});
+
+describe('the page "API / MCP Access"', () => {
+	const address = () => `${sandbox.url}/connected-apps`;
+
+	it('says that there are no apps yet', async () => {
+		expect(await (await fetch(address())).text()).toContain('None yet');
+	});
+
+	it('shows what an app has spent, and pauses, resumes, limits and disconnects it', async () => {
+		const app = new App(sandbox, 'n8n');
+		const client = await app.signIn();
+		const create = async () => (await callTool(client, 'create_generation', boat)).body;
+		await create();
+		const person = new Person();
+		const press = async (button: string, fields = {}) => {
+			const html = await (await person.open(address())).text();
+			return (await person.press(address(), html, button, fields)).status;
+		};
+		const shown = async () => await (await person.open(address())).text();
+		expect(await shown()).toMatch(/n8n <code>app-1<.*8 of 500 credits.*active/);
+
+		expect(await press('pause')).toBe(303);
+		expect(await shown()).toContain('paused');
+		expect(await create()).toMatchObject({ error: { code: 'CONNECTION_PAUSED' } });
+		expect((await callTool(client, 'get_balance')).failed).toBe(false);
+
+		expect(await press('resume')).toBe(303);
+		expect(await press('limit', { dailyLimit: '10' })).toBe(303);
+		expect(await shown()).toContain('8 of 10 credits');
+		expect(await create()).toMatchObject({
+			error: { code: 'CONNECTION_LIMIT_REACHED', message: expect.stringContaining('8 of 10') },
+		});
+		for (const dailyLimit of ['', '-1', '1.5', 'many']) {
+			expect(await press('limit', { dailyLimit })).toBe(400);
+		}
+		expect(app.connected.connection.dailyLimit).toBe(10);
+
+		expect(await press('disconnect')).toBe(303);
+		expect(await shown()).toContain('None yet');
+		await expect(callTool(client, 'get_balance')).rejects.toThrow();
+		const headers = { authorization: `Bearer ${app.given?.access_token}` };
+		expect((await read('/mcp', { method: 'POST', headers })).status).toBe(401);
+		await client.close();
+	});
+
+	it('can all be done from outside as well', async () => {
+		const app = new App(sandbox, 'n8n');
+		const client = await app.signIn();
+		await callTool(client, 'create_generation', boat);
+		await steer({ app: 'app-1', paused: true, dailyLimit: 20 });
+		const entry = { name: 'app-1', title: 'n8n', account: 'main', usedInDay: 8 };
+		expect((await read('/_sandbox/apps')).body).toMatchObject([
+			{ ...entry, paused: true, dailyLimit: 20 },
+		]);
+		await steer({ app: 'app-1', paused: false, disconnect: true });
+		expect((await read('/_sandbox/apps')).body).toEqual([]);
+		await client.close();
+	});
+});

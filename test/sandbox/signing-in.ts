@@ -1,0 +1,174 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type {
+	OAuthClientInformationMixed,
+	OAuthTokens,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { ConnectedApp } from '../../sandbox/accounts/connected-apps';
+import type { Sandbox } from '../../sandbox/server';
+
+/** Where an app of the tests wants to be called back. Nothing listens there: nobody follows. */
+export const callback = 'http://localhost:9876/callback';
+
+/** A person with a browser, as far as forms and cookies go. */
+export class Person {
+	private readonly cookies = new Map<string, string>();
+
+	/** Follows links within the sandbox, and stops where they lead elsewhere. */
+	async open(address: string | URL): Promise<Response> {
+		const response = await this.fetch(address);
+		const next = response.headers.get('location');
+		if (next === null || next.startsWith('http')) return response;
+		return await this.open(new URL(next, address));
+	}
+
+	/** Sends the form of a page by one of its buttons, with some fields filled in. */
+	async press(
+		address: string | URL,
+		html: string,
+		button: string,
+		filled: Record<string, string> = {},
+		headers: Record<string, string> = {},
+	): Promise<Response> {
+		const form = html.split('<form').find((text) => text.includes(`value="${button}"`)) ?? '';
+		const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+		const [, name] = /<button name="(\w+)"/.exec(form) ?? ['', 'button'];
+		const fields = { ...Object.fromEntries(hidden.map(([, key, value]) => [key, value])) };
+		const [, action] = /action="([^"]+)"/.exec(form) ?? ['', ''];
+		const target = new URL(action, address);
+		return await this.fetch(target, {
+			method: 'POST',
+			body: new URLSearchParams({ ...fields, [name]: button, ...filled }),
+			headers: { origin: target.origin, ...headers },
+		});
+	}
+
+	private async fetch(address: string | URL, init: RequestInit = {}): Promise<Response> {
+		const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+		const headers = { ...(init.headers as object), ...(cookie && { cookie }) };
+		const response = await fetch(address, { ...init, headers, redirect: 'manual' });
+		for (const set of response.headers.getSetCookie()) {
+			const [name, value] = set.split(';')[0].split('=');
+			this.cookies.set(name, value);
+		}
+		return response;
+	}
+
+	/** Answers the question of an authorization address. Returns where the person is sent back to. */
+	async answer(address: string | URL, button: 'allow' | 'deny', account = 'main'): Promise<URL> {
+		const asked = await this.open(address);
+		const sent = await this.press(address, await asked.text(), button, { account });
+		return new URL(sent.headers.get('location') ?? '');
+	}
+}
+
+/** An app that signs in with the SDK's own client, and keeps in memory what it is given. */
+export class App implements OAuthClientProvider {
+	readonly redirectUrl = callback;
+	readonly clientMetadata;
+	registration: OAuthClientInformationMixed | undefined;
+	/** What it was given last. */
+	given: OAuthTokens | undefined;
+	/** Where a person has to say yes. */
+	question: URL | null = null;
+	private verifier = '';
+
+	constructor(
+		private readonly sandbox: Sandbox,
+		name = 'Test app',
+	) {
+		this.clientMetadata = {
+			client_name: name,
+			redirect_uris: [callback],
+			token_endpoint_auth_method: 'none',
+		};
+	}
+
+	state = () => 'a state';
+	clientInformation = () => this.registration;
+	saveClientInformation(registration: OAuthClientInformationMixed) {
+		this.registration = registration;
+	}
+	tokens = () => this.given;
+	saveTokens(tokens: OAuthTokens) {
+		this.given = tokens;
+	}
+	redirectToAuthorization(address: URL) {
+		this.question = address;
+	}
+	saveCodeVerifier(verifier: string) {
+		this.verifier = verifier;
+	}
+	codeVerifier = () => this.verifier;
+
+	private transport(): StreamableHTTPClientTransport {
+		const address = new URL(`${this.sandbox.url}/mcp`);
+		return new StreamableHTTPClientTransport(address, { authProvider: this });
+	}
+
+	/** Asks for a sign-in, and returns where a person has to answer. */
+	async ask(): Promise<URL> {
+		const client = new Client({ name: 'test', version: '1.0.0' });
+		await client.connect(this.transport()).catch(() => undefined);
+		if (!this.question) throw new Error('No sign-in was asked for.');
+		return this.question;
+	}
+
+	/** Signs in for an account, with a person who allows it. */
+	async signIn(account = 'main'): Promise<Client> {
+		const back = await new Person().answer(await this.ask(), 'allow', account);
+		await this.transport().finishAuth(back.searchParams.get('code') ?? '');
+		return await this.connect();
+	}
+
+	/** Connects with the tokens that it has. */
+	async connect(): Promise<Client> {
+		const client = new Client({ name: 'test', version: '1.0.0' });
+		await client.connect(this.transport());
+		return client;
+	}
+
+	/** What the sandbox knows it as. */
+	get connected(): ConnectedApp {
+		const { apps } = this.sandbox.service;
+		const found = apps.all().find(({ clientId }) => clientId === this.registration?.client_id);
+		if (!found) throw new Error('The app is not connected.');
+		return found;
+	}
+
+	/** Sends a form to the token endpoint as this app; `fields` on top of what it would send. */
+	async tokenRequest(fields: Record<string, string>): Promise<{ status: number; error: string }> {
+		const response = await this.askForTokens(fields);
+		const { error = '' } = (await response.json()) as { error?: string };
+		return { status: response.status, error };
+	}
+
+	/** The tokens for a code. */
+	async redeem(code: string): Promise<OAuthTokens> {
+		return (await (await this.askForTokens({ code })).json()) as OAuthTokens;
+	}
+
+	private async askForTokens(fields: Record<string, string>): Promise<Response> {
+		return await fetch(`${this.sandbox.url}/token`, {
+			method: 'POST',
+			body: new URLSearchParams({
+				client_id: this.registration?.client_id ?? '',
+				grant_type: 'authorization_code',
+				redirect_uri: callback,
+				code_verifier: this.verifier,
+				...fields,
+			}),
+		});
+	}
+}
+
+/** Calls a tool, and reads its text. */
+export async function callTool(client: Client, name: string, args: object = {}) {
+	const result = (await client.callTool({ name, arguments: { ...args } })) as CallToolResult;
+	const [content] = result.content;
+	if (content.type !== 'text') throw new Error('Not a text');
+	const body = JSON.parse(content.text) as Record<string, unknown>;
+	return { failed: result.isError === true, body };
+}
