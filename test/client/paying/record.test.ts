@@ -50,8 +50,9 @@ it('what became open while an item stood in line is not sent by it', async () =>
 
 it('a request that takes minutes is not called gone, as its writer is heard of', async () => {
 	await inTime(async (records) => {
-		const [slow, waiting] = [await records.open('slow'), await records.open('waiting')];
+		const slow = await records.open('slow');
 		await slow.send('a', one);
+		const waiting = await records.open('waiting');
 		const found = waiting.find('a');
 		await records.time.sleep(300_000);
 		void slow.made('a', { id: 'made' });
