@@ -1,5 +1,6 @@
 /** What a user reads in n8n's editor: errors, hints and the notes of the examples, in a real browser. */
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkflowFile } from '../../tools/n8n/rest';
 import { Editor } from './support/browser';
@@ -131,20 +132,20 @@ describe('as a tool', () => {
 	});
 });
 
-describe('an example', () => {
-	it('opens so that its note can be read', async () => {
-		const folder = join(repository, 'examples');
-		const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-		const hard: string[] = [];
-		for (const name of names) {
-			const workflow = await stage.save(await readWorkflowFile(join(folder, name)));
+const examples = join(repository, 'examples');
+
+describe.each(readdirSync(examples).filter((name) => name.endsWith('.json')))(
+	'the example %s',
+	(name) => {
+		it('opens so that its note can be read', async () => {
+			const workflow = await stage.save(await readWorkflowFile(join(examples, name)));
 			await editor.openWorkflow(workflow.id);
 			const note = editor.part('sticky').first();
 			await note.waitFor();
 			await editor.shoot(`example-${name.replace('.json', '')}`);
 			const { zoom, beyond } = await note.evaluate(measure);
-			if (zoom < 0.7 || beyond > 0) hard.push(`${name}: ${zoom.toFixed(2)}, ${beyond.toFixed(0)}`);
-		}
-		expect(hard).toEqual([]);
-	});
-});
+			expect(zoom).toBeGreaterThan(0.7);
+			expect(beyond).toBeLessThanOrEqual(0);
+		});
+	},
+);
