@@ -6,12 +6,13 @@ import { runBatch, type BatchCase, type BatchResult, type Spread } from './batch
 import { runDownload, type DownloadCase } from './download';
 import { runLive } from './live';
 import { thisMachine, today } from './machine';
+import { runProbes } from './probes';
 import { runScale } from './scale';
 import { printTable } from './table';
 
 /**
  * `npm run bench`: what we claim about speed and memory, measured again. Writes `bench/results.json`.
- * `npm run bench -- batch` (or `live`, `scale`, `download`) runs one part, and leaves the results of the others.
+ * `npm run bench -- batch` (or `live`, `scale`, `download`, `probes`) runs one part, and leaves the results of the others.
  */
 
 /** Each case in virtual time is run with so many random lists of generation times. */
@@ -39,6 +40,7 @@ const parts: Record<string, () => Promise<unknown>> = {
 	live: benchLive,
 	scale: benchScale,
 	download: benchDownloads,
+	probes: benchProbes,
 };
 
 async function main(): Promise<void> {
@@ -208,6 +210,31 @@ async function benchDownloads(): Promise<unknown> {
 			});
 		}
 		printTable('Downloads into n8n’s storage (filesystem)', rows);
+		return { rows };
+	} finally {
+		await sandbox.close();
+	}
+}
+
+async function benchProbes(): Promise<unknown> {
+	const sandbox = await startSandbox();
+	try {
+		const headers = {
+			authorization: `Bearer ${sandbox.keys.hero}`,
+			'content-type': 'application/json',
+		};
+		const body = JSON.stringify({ model: 'lumen-turbo', prompt: 'a boat [seconds: 9999]' });
+		const path = `${sandbox.url}/v1/images/generations`;
+		const made = await fetch(path, { method: 'POST', headers, body });
+		const [{ url }] = ((await made.json()) as { data: Array<{ url: string }> }).data;
+		const results = await runProbes(url);
+		const rows = results.map((result) => ({
+			storage: result.name,
+			'probes a second': fixed(result.probesPerSecond, 1),
+			'CPU per probe (ms)': fixed(result.cpuMsPerProbe, 2),
+			'of one core': fixed(result.ofOneCore, 3),
+		}));
+		printTable('Looking for the first byte of 25 outputs that are not there yet', rows);
 		return { rows };
 	} finally {
 		await sandbox.close();

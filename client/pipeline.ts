@@ -1,21 +1,21 @@
 import { onAbort } from './basics/abort';
+import { attempt } from './basics/attempt';
 import type { Clock, ProbeUrl, Random } from './basics/ports';
 import type { Job } from './jobs/job';
 import { failedGeneration, thrownOutcome, timedOutGeneration, type Outcome } from './jobs/outcome';
 import { inTurn } from './paying/in-turn';
-import type { Ledger } from './paying/ledger';
+import { OrderBook, type Books, type Order } from './paying/order-book';
 import type { Probing } from './paying/slot-gate';
-import { Submission, type Order, type SubmissionStats } from './paying/submission';
+import { Submission, type SubmissionStats } from './paying/submission';
 import { Watcher, type Watch } from './watching/watch';
 import { CancelledError, type KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
 
-export interface PipelinePorts<T> {
+export interface PipelinePorts<T> extends Books {
 	service: GenerationService;
 	/** Asks an output URL whether its file is there. */
 	probe: ProbeUrl;
-	ledger: Ledger;
 	clock: Clock;
 	random: Random;
 	/** The user's Stop or the workflow's timeout: from then on nothing is sent. */
@@ -47,6 +47,8 @@ export interface PipelineStats extends SubmissionStats {
 	slotWaitMs: number;
 	/** What the service said when it had no slot: how many are running, and how many the plan allows (spec 8). */
 	slotRefusal: string | null;
+	/** Items that have the generation of their idempotency key, which was ordered with another request. */
+	changed: number[];
 }
 
 export interface PipelineResult<T> {
@@ -72,8 +74,8 @@ export async function runPipeline<T>(
 /** A job on its way: what it has come to, for its outcome whatever happens. */
 interface Course {
 	job: Job;
-	/** The ledger key of its request; `null` before that was built. */
-	key: string | null;
+	/** `null` before its request was built, and where there is none. */
+	order: Order | null;
 	watch: Watch | null;
 }
 
@@ -86,6 +88,7 @@ interface Begun {
 class Pipeline<T> {
 	/** Ends all waiting: on cancel, and on the first error of a step that stops on errors. */
 	private readonly halt = new AbortController();
+	private readonly book: OrderBook;
 	private readonly submission: Submission;
 	private readonly watcher: Watcher;
 	private readonly finishing: Array<Promise<void>> = [];
@@ -99,8 +102,8 @@ class Pipeline<T> {
 		private readonly ports: PipelinePorts<T>,
 		private readonly settings: PipelineSettings,
 	) {
-		const { ledger } = ports;
-		const shared = { ...ports, book: ledger, halt: this.halt.signal, probing: settings.probing };
+		this.book = new OrderBook(ports, this.halt.signal);
+		const shared = { ...ports, book: this.book, halt: this.halt.signal, probing: settings.probing };
 		this.submission = new Submission(shared);
 		this.watcher = new Watcher(shared, settings.pollIntervalMs);
 	}
@@ -127,6 +130,7 @@ class Pipeline<T> {
 				failed: this.failed,
 				slotWaitMs: gate.waitedMs,
 				slotRefusal: gate.lastRefusal?.said ?? null,
+				changed: [...this.book.changed].sort((a, b) => a - b),
 			},
 		};
 	}
@@ -139,7 +143,7 @@ class Pipeline<T> {
 	}
 
 	private async carry(job: Job): Promise<void> {
-		const course: Course = { job, key: null, watch: null };
+		const course: Course = { job, order: null, watch: null };
 		try {
 			const generation = await this.generationOf(course);
 			this.finishing.push(this.finish(job, generation));
@@ -183,8 +187,9 @@ class Pipeline<T> {
 			return { watch: course.watch, deadline: since + job.timeoutMs };
 		}
 		const request = await job.request();
-		course.key = ledger.key(job.itemIndex, request, job.recipe?.());
-		return await this.obtain(course, { job, request, key: course.key });
+		const key = ledger.key(job.itemIndex, request, job.recipe?.());
+		course.order = { job, request, key };
+		return await this.obtain(course, course.order);
 	}
 
 	/** The generation that the order has come to in an earlier try, unless it failed then; else a new one. */
@@ -205,7 +210,8 @@ class Pipeline<T> {
 			const deadline = this.ports.clock.now() + order.job.timeoutMs;
 			course.watch = watch;
 			if (made) return { watch, deadline };
-			await watch.until('seen', deadline);
+			const seen = await attempt(async () => await watch.until('seen', deadline));
+			if (!seen.ok) throw this.book.explain(order, seen.error);
 			this.keep(course);
 			if (!watch.generation || !isFailed(watch.generation)) {
 				submission.stats.takenUp++;
@@ -216,12 +222,12 @@ class Pipeline<T> {
 	}
 
 	/** Writes down what is known of the generation of an order. */
-	private keep({ key, watch }: Course): void {
-		if (key !== null && watch?.generation) this.ports.ledger.record(key, watch.generation);
+	private keep({ order, watch }: Course): void {
+		if (order !== null && watch?.generation) this.book.record(order, watch.generation);
 	}
 
-	private known({ job, key, watch }: Course): KnownGeneration | null {
-		return watch?.generation?.item ?? knownBefore(job, this.ports.ledger, key);
+	private known({ job, order, watch }: Course): KnownGeneration | null {
+		return watch?.generation?.item ?? knownBefore(job, this.ports.ledger, order?.key ?? null);
 	}
 
 	private async finish(job: Job, generation: Generation): Promise<void> {
@@ -254,6 +260,10 @@ class Pipeline<T> {
 }
 
 /** The generation of a job that this try has not come to: the one to wait for, or one that an earlier try has paid for. */
-function knownBefore(job: Job, ledger: Ledger, key: string | null): KnownGeneration | null {
+function knownBefore(
+	job: Job,
+	ledger: Books['ledger'],
+	key: string | null,
+): KnownGeneration | null {
 	return job.kind === 'collect' ? { id: job.id } : ledger.paidBy(job.itemIndex, key);
 }

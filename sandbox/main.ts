@@ -10,6 +10,7 @@ const usage = `Usage: npm run sandbox -- [options]
   --url-lifetime <seconds> how long a presigned URL lives (3600)
   --token-lifetime <seconds> how long an access token of a connected app is good (3600)
   --seed <number>          the same seed gives the same ids and times (a new one each start)
+  --idempotency            a second request with the same Idempotency-Key makes nothing new
   --quiet                  no line a request
   --help                   this text`;
 
@@ -20,6 +21,7 @@ const flags = {
 	'url-lifetime': { type: 'string', default: '3600' },
 	'token-lifetime': { type: 'string', default: '3600' },
 	seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+	idempotency: { type: 'boolean', default: false },
 	quiet: { type: 'boolean', default: false },
 	help: { type: 'boolean', default: false },
 } as const;
@@ -46,6 +48,7 @@ function optionsFrom(values: Values): SandboxOptions {
 		urlLifetimeSeconds: numberOf('url-lifetime', values['url-lifetime']),
 		accessTokenSeconds: numberOf('token-lifetime', values['token-lifetime']),
 		seed: numberOf('seed', values.seed),
+		honoursIdempotencyKeys: values.idempotency,
 		log: values.quiet ? false : say,
 	};
 }

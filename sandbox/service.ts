@@ -6,7 +6,7 @@ import { Books } from './books/books';
 import { listModels } from './models/catalogue';
 import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
-import { createGeneration, outputPath } from './generations/creation';
+import { createGeneration, createOnce, outputPath } from './generations/creation';
 import type { Workshop } from './generations/creation';
 import { creditBalance, creditSummary } from './books/credits';
 import { parseBody, promptIn } from './requests/body';
@@ -44,6 +44,8 @@ export interface ServiceOptions {
 	generationSeconds?: number | GenerationTime;
 	/** How storage refuses a file that is not written yet. Default 404. */
 	missingOutputStatus?: 403 | 404;
+	/** Whether a second request with the same `Idempotency-Key` gets the generation of the first. Default false. */
+	honoursIdempotencyKeys?: boolean;
 	/** Origin of presigned URLs. Default one that does not resolve, for use without HTTP. */
 	storageOrigin?: string;
 }
@@ -109,6 +111,7 @@ export class GenerationService {
 			urlLifetimeSeconds: this.urlLifetimeSeconds,
 			storageOrigin: () => this.storageOrigin,
 			rejections: new Map(),
+			repeats: options.honoursIdempotencyKeys ? new Map() : null,
 		};
 	}
 
@@ -176,10 +179,14 @@ export class GenerationService {
 			const caller = request.caller ?? authenticate(this.accounts, request.headers.authorization);
 			if (route.on !== 'create') return this.read(caller, request, route, now, record);
 			const body = parseBody(request.body);
-			const made = createGeneration(this.workshop, caller, route.type, body, now, action);
+			const idempotencyKey = request.headers['idempotency-key'];
+			const { made, repeated } = createOnce(this.workshop, caller, idempotencyKey, () =>
+				createGeneration(this.workshop, caller, route.type, body, now, action),
+			);
 			record.generationId = made.id;
 			const { balance, name } = caller.account;
-			const happened = `charged ${made.charged}, ${name} has ${balance} left`;
+			const charged = repeated ? 'made before, charged 0' : `charged ${made.charged}`;
+			const happened = `${charged}, ${name} has ${balance} left`;
 			return answer(200, entryAt(made, now), happened);
 		} catch (error) {
 			return refusalFrom(error);
@@ -289,6 +296,7 @@ export class GenerationService {
 		this.misses.clear();
 		this.ledger.clear();
 		this.workshop.rejections.clear();
+		this.workshop.repeats?.clear();
 		this.random = seededRandom(this.seed);
 	}
 }

@@ -9,6 +9,8 @@ export interface ServiceRequest {
 	path: string;
 	query?: Record<string, string>;
 	body?: object;
+	/** Beside those of the credential. */
+	headers?: Record<string, string>;
 }
 
 /** The service's answer, whatever its status. `body` is parsed JSON, or the text where it is no JSON. */

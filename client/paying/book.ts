@@ -1,5 +1,3 @@
-import type { Generation } from '../wire/generation';
-
 /** What is on record of an item's order. */
 export interface Entry {
 	/** The generation that came of it. Without one, requests went out of which nobody knows what came. */
@@ -8,22 +6,8 @@ export interface Entry {
 	status?: string;
 	/** Requests that went out and were not certainly refused. */
 	sent?: number;
-}
-
-type Awaitable<T> = T | Promise<T>;
-
-/**
- * Where orders are on record, so that what a lost process, a retry or another execution has paid for is taken up and
- * not paid again. An order is known by its key.
- */
-export interface Book {
-	find(key: string): Awaitable<Entry | undefined>;
-	/** Written before a request leaves. @returns false where somebody else was quicker: then nothing may leave */
-	intend(key: string): Awaitable<boolean>;
-	/** The last request was certainly not charged. */
-	withdraw(key: string): Awaitable<void>;
-	/** Written as soon as the id is known, and when the status changes. */
-	record(key: string, generation: Generation): Awaitable<void>;
+	/** Where it is on record outside of the execution, in words. */
+	onRecord?: string;
 }
 
 /** Whether requests went out of which nobody knows what came. */

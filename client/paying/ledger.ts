@@ -1,15 +1,14 @@
-import { createHash } from 'crypto';
-
 import type { KnownGeneration } from '../wire/errors';
 import type { Generation } from '../wire/generation';
 import type { CreateRequest } from '../wire/service';
-import { isMade, type Book, type Entry } from './book';
+import { isMade, type Entry } from './book';
+import { digest } from './digest';
 
 /**
  * What the tries of one step have paid for, so that a later try takes up the generation that exists. It lives in a
  * plain object that n8n keeps with the execution: it survives Retry On Fail and "Retry execution".
  */
-export class Ledger implements Book {
+export class Ledger {
 	/** The keys that earlier tries of this run have left, by item. */
 	private readonly earlier = new Map<string, string[]>();
 
@@ -75,9 +74,8 @@ export class Ledger implements Book {
 	}
 
 	/** What was open before stays open, whatever becomes of the request that leaves now. */
-	intend(key: string): boolean {
+	intend(key: string): void {
 		this.entries[key] = { sent: (this.entries[key]?.sent ?? 0) + 1 };
-		return true;
 	}
 
 	withdraw(key: string): void {
@@ -98,8 +96,4 @@ export class Ledger implements Book {
 	private prefix(itemIndex: number): string {
 		return `${this.runIndex}:${itemIndex}:`;
 	}
-}
-
-function digest(text: string): string {
-	return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,19 +1,19 @@
 import { attempt } from '../basics/attempt';
 import type { Clock, Random } from '../basics/ports';
-import type { CreateJob } from '../jobs/job';
 import { errorOfJob, notSent } from '../jobs/outcome';
 import { backoffDelay } from '../wire/backoff';
 import { CancelledError, GenerationError } from '../wire/errors';
 import type { Generation } from '../wire/generation';
-import type { CreateRequest, GenerationService } from '../wire/service';
-import { isMade, isOpen, type Book } from './book';
+import type { GenerationService } from '../wire/service';
+import { isMade, isOpen } from './book';
 import { nextMove, type Tried } from './next-move';
+import type { Order, OrderBook } from './order-book';
 import { SlotGate, type Probing, type Turn } from './slot-gate';
 import { uncertainCharge } from './uncertain-charge';
 
 export interface SubmissionPorts {
 	service: GenerationService;
-	book: Book;
+	book: OrderBook;
 	clock: Clock;
 	random: Random;
 	/** Ends the step: nothing more is submitted. */
@@ -31,13 +31,6 @@ export interface SubmissionStats {
 	retries: number;
 	/** Requests whose answers were lost and that were followed by another: each may have been charged besides. */
 	resubmitted: number;
-}
-
-/** An item's order: its job, what it asks for, and the key that it has in the book. */
-export interface Order {
-	job: CreateJob;
-	request: CreateRequest;
-	key: string;
 }
 
 /**
@@ -60,11 +53,12 @@ export class Submission {
 	 * @returns its id, or `null` where the order may be sent
 	 * @throws GenerationError where an earlier request may have been charged, and the user does not take the risk
 	 */
-	async earlier({ job, key }: Order): Promise<string | null> {
-		const entry = await this.ports.book.find(key);
+	async earlier(order: Order): Promise<string | null> {
+		const entry = await this.ports.book.find(order);
 		if (isMade(entry)) return entry.id;
-		if (isOpen(entry) && job.onUncertainCharge === 'error')
-			throw uncertainCharge(null, entry?.sent);
+		if (isOpen(entry) && order.job.onUncertainCharge === 'error') {
+			throw uncertainCharge(null, entry);
+		}
 		return null;
 	}
 
@@ -75,6 +69,14 @@ export class Submission {
 	 * @throws GenerationError, or CancelledError when the step ends before the request was sent
 	 */
 	async create(order: Order): Promise<Generation | null> {
+		try {
+			return await this.sendUntilMade(order);
+		} finally {
+			await this.ports.book.leave(order);
+		}
+	}
+
+	private async sendUntilMade(order: Order): Promise<Generation | null> {
 		const { clock, random, halt, service } = this.ports;
 		const arrival = this.gate.arrive();
 		const tried: Tried = { retries: 0, sinceMs: 0, answered: false, resubmissions: 0 };
@@ -103,38 +105,44 @@ export class Submission {
 
 	/** One creating request, as soon as there may be a slot for it: the intent before it, the id straight after. */
 	private async sendInTurn(order: Order, arrival: number): Promise<Generation | null> {
-		const { job, request, key } = order;
+		const { job, request } = order;
 		const { book, service } = this.ports;
 		const turn = await this.gate.enter(job.timeoutMs, arrival);
 		let intended = false;
-		let generation: Generation | null;
-		try {
+		const sent = await attempt(async () => {
 			this.requireOpenWay();
-			intended = await book.intend(key);
+			const name = await book.intend(order);
+			intended = name !== null;
 			// Writing that down may have taken a while.
 			this.requireOpenWay();
-			generation = intended ? await service.create(request) : null;
-		} catch (error) {
-			const refusal = error instanceof GenerationError ? error : null;
-			if (refusal?.stopsSubmitting) this.closeWayBy(refusal, job.itemIndex);
-			if (refusal?.retry === 'slot') this.gate.refused(turn, refusal);
-			else this.gate.unused(turn);
-			const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
-			if (intended && notCharged) await book.withdraw(key);
-			throw error;
+			return name === null ? null : await service.create(request, name);
+		});
+		if (!sent.ok) {
+			await this.settleRefusal(turn, order, sent.error, intended);
+			throw sent.error;
 		}
-		if (generation === null) this.gate.unused(turn);
-		else await this.settle(turn, key, generation);
-		return generation;
+		if (sent.value === null) this.gate.unused(turn);
+		else await this.settle(turn, order, sent.value);
+		return sent.value;
 	}
 
-	private async settle(turn: Turn, key: string, generation: Generation): Promise<void> {
+	/** Gives the turn back, and the intent where it is certain that nothing was charged. */
+	private async settleRefusal(turn: Turn, order: Order, error: unknown, intended: boolean) {
+		const refusal = error instanceof GenerationError ? error : null;
+		if (refusal?.stopsSubmitting) this.closeWayBy(refusal, order.job.itemIndex);
+		if (refusal?.retry === 'slot') this.gate.refused(turn, refusal);
+		else this.gate.unused(turn);
+		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
+		if (intended && notCharged) await this.ports.book.withdraw(order);
+	}
+
+	private async settle(turn: Turn, order: Order, generation: Generation): Promise<void> {
 		const { book } = this.ports;
 		this.gate.gained(turn);
 		this.stats.made++;
-		const { sent = 1 } = (await book.find(key)) ?? {};
+		const { sent = 1 } = (await book.find(order)) ?? {};
 		this.stats.resubmitted += sent - 1;
-		await book.record(key, generation);
+		book.record(order, generation);
 	}
 
 	/** @throws where nothing may leave any more */
@@ -149,8 +157,10 @@ export class Submission {
 	}
 
 	/** The error of an order that is given up: what is open may have been charged, whatever became of the last request. */
-	private async inTheEnd({ key }: Order, cause: GenerationError | null, error: unknown) {
-		const entry = await this.ports.book.find(key);
-		return isOpen(entry) ? uncertainCharge(cause, entry?.sent) : error;
+	private async inTheEnd(order: Order, cause: GenerationError | null, error: unknown) {
+		const { book } = this.ports;
+		await book.leave(order);
+		const entry = await book.find(order);
+		return isOpen(entry) ? uncertainCharge(cause, entry) : error;
 	}
 }

@@ -1,24 +1,47 @@
 import { GenerationError, sentences } from '../wire/errors';
+import type { Entry } from './book';
+import { RECORD_TABLE, type RecordRow } from './record-store';
 
 /**
  * The error of an item whose creating request went out without an answer coming back. Nothing sends it again by itself.
  *
  * @param cause what happened to the request; `null` where an earlier try of the step left it open
- * @param sent how many requests went out of which nobody knows what came
+ * @param entry what is on record of the requests that went out
  */
-export function uncertainCharge(cause: GenerationError | null, sent = 1): GenerationError {
+export function uncertainCharge(
+	cause: GenerationError | null,
+	{ sent = 1, onRecord }: Entry = {},
+): GenerationError {
 	return new GenerationError({
 		title:
 			sent > 1
 				? `The answers to ${sent} creating requests were lost: up to ${sent} may have been charged`
 				: 'The answer to a creating request was lost: it may have been charged',
 		description: sentences(
-			cause === null ? 'It was sent in an earlier try of this step' : cause.message,
+			cause !== null ? cause.message : (onRecord ?? 'It was sent in an earlier try of this step'),
 			cause?.status ? `HTTP ${cause.status}` : null,
 			'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and retry',
 		),
 		code: 'uncertain_charge',
 		status: cause?.status,
 		charge: 'unknown',
+	});
+}
+
+/** Where an open order is on record, and what can be done there. */
+export function inRow({ id, key, execution_id: execution }: RecordRow): string {
+	return `Row ${id} of the data table ${RECORD_TABLE} says that execution ${execution} has sent it for the key "${key}", and no id came. Where the generation exists, its id in the column generation_id of that row makes every execution take it up; where it does not, delete that row`;
+}
+
+/** The error of a key whose generation the service does not know. Nothing is paid anew by itself. */
+export function unknownInRow(
+	error: GenerationError,
+	{ id, key, generation_id: generation }: RecordRow,
+): GenerationError {
+	return error.with({
+		title: `Generation ${generation} does not exist`,
+		description: `Row ${id} of the data table ${RECORD_TABLE} says that it was made for the key "${key}". Choose the credential with which it was made; or delete that row, and the item is made and paid for anew.`,
+		generation: { id: generation },
+		charge: 'none',
 	});
 }

@@ -23,7 +23,7 @@ export class WaitForCompletion implements INodeType {
 		},
 		group: ['transform'],
 		subtitle:
-			'={{ { poll: "Poll Until Ready", suspend: "Sleep Until Ready", check: "Check Once" }[$parameter["mode"]] }}',
+			'={{ { poll: "Poll Until Ready", suspend: "Sleep Until Ready", check: "Check Once" }[$rawParameter["mode"]] || "Mode by Expression" }}',
 		description: 'Get generations that were already created, once they are ready',
 		defaults: { name: 'Wait for Completion' },
 		usableAsTool: asTool(

@@ -14,8 +14,9 @@ export const sharedDescription = {
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
 
-/** Under a node's name: the chosen model. In a subtitle n8n has already unwrapped the picker. */
-export const modelSubtitle = '={{ $parameter["model"] || "Choose a Model" }}';
+/** Under a node's name: the chosen model. In a subtitle n8n has already unwrapped the picker, and there is no input yet. */
+export const modelSubtitle =
+	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
 /**
  * Marks a node as usable by AI agents. The panel's description is short; an agent has to be told what a call costs and

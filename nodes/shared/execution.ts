@@ -27,6 +27,11 @@ export function hasErrorOutput(context: IExecuteFunctions): boolean {
 	return context.getNode().onError === 'continueErrorOutput';
 }
 
+/** Whether a workflow or an execution has an id: n8n names what has none yet in capitals between underscores. */
+export function isSaved(id: string | undefined): boolean {
+	return id !== undefined && id !== '' && !/^__[A-Z]+__$/.test(id);
+}
+
 /**
  * Whether the node runs within a suspended wait. Its error is that of the step which sleeps, and n8n hands it out
  * again at every retry of that step without running it.

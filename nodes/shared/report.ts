@@ -2,6 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { sentences, type GenerationError } from '../../client/wire/errors';
 import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
+import type { GenerationRecord } from '../../client/paying/record';
+import { RECORD_TABLE } from '../../client/paying/record-store';
 import type { PipelineStats } from '../../client/pipeline';
 import { asHtml, counted } from './wording';
 
@@ -108,6 +110,26 @@ function courseOf(stats: PipelineStats): string[] {
 		waitedSeconds > 0 && `The step waited ${waitedSeconds} s for free slots`,
 		waitedSeconds > 0 && slotRefusal !== null && `The service says: ${slotRefusal}`,
 	].filter((part) => part !== false);
+}
+
+/**
+ * What there is to say of idempotency keys after a run.
+ *
+ * @param changed items that have the generation of their key, which was ordered with another request
+ */
+export function recordHint(
+	context: IExecuteFunctions,
+	record: GenerationRecord | null,
+	changed: number[],
+): void {
+	const unrecorded = [...(record?.unrecorded ?? [])];
+	const message = sentences(
+		changed.length > 0 &&
+			`What ${changed.length === 1 ? 'item' : 'items'} ${changed.join(', ')} asked for has changed since it was made: the key alone decides, so the generation that exists was handed on. Change the key to have it made anew`,
+		unrecorded.length > 0 &&
+			`The data table ${RECORD_TABLE} could not be written to after the request, so that another execution may not know these keys: ${unrecorded.join(', ')}. This execution does`,
+	);
+	if (message !== '') hint(context, message);
 }
 
 /**

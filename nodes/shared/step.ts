@@ -6,6 +6,7 @@ import type { GenerationError } from '../../client/wire/errors';
 import { isCompleted, type Generation } from '../../client/wire/generation';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
+import type { GenerationRecord } from '../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { GenerationService } from '../../client/wire/service';
 import { wallClock } from './clock';
@@ -13,7 +14,8 @@ import { download, type DownloadRequest } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
 import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
-import { reportStop, summaryHint } from './report';
+import { keyOf, openRecord } from './record';
+import { recordHint, reportStop, summaryHint } from './report';
 import { outputItems, type Output } from './results';
 import { connect, probeWith } from './transport';
 
@@ -55,16 +57,29 @@ export async function runStep(
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
 	const failures = plans.map((planned) => (planned.ok ? null : errorOfJob(planned.error, null)));
-	const invalid = failures.findIndex((failure) => failure !== null);
-	if (invalid >= 0 && !continuesOnError(context)) {
-		throw stepError(context, failures[invalid] as GenerationError, invalid, [], ledgerOf(context));
-	}
+	throwFirst(context, failures);
 
-	const valid = plans.flatMap((planned) => (planned.ok ? [planned.value] : []));
-	if (suspension && (await anyOutlasts(context, valid, suspension.afterMs))) {
+	const planned = plans.flatMap((plan) => (plan.ok ? [plan.value] : []));
+	if (suspension && (await anyOutlasts(context, planned, suspension.afterMs))) {
 		return await suspension.sleep();
 	}
-	const { outcomes, firstFailed, stats } = await runPlans(context, valid);
+	const opened = await attempt(
+		async () =>
+			await openRecord(
+				context,
+				planned.map(({ job }) => job),
+			),
+	);
+	const record = opened.ok ? opened.value : null;
+	if (!opened.ok) {
+		for (const { job } of planned) {
+			if (keyOf(job) !== null) failures[job.itemIndex] = errorOfJob(opened.error, null);
+		}
+		throwFirst(context, failures);
+	}
+	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
+	const { outcomes, firstFailed, stats } = await runPlans(context, valid, record);
+	recordHint(context, record, stats.changed);
 	const ran = new Map(valid.map(({ job }, index) => [job.itemIndex, outcomes[index]]));
 	const all = failures.map((error, index) =>
 		error === null ? (ran.get(index) as Outcome<Output>) : { kind: 'error' as const, error },
@@ -78,6 +93,13 @@ export async function runStep(
 	}
 	summaryHint(context, stats, all);
 	return [outputItems(context, all)];
+}
+
+/** @throws NodeApiError where an item has failed before anything was sent, and the step does not go on without it */
+function throwFirst(context: IExecuteFunctions, failures: Array<GenerationError | null>): void {
+	const first = failures.findIndex((failure) => failure !== null);
+	if (first < 0 || continuesOnError(context)) return;
+	throw stepError(context, failures[first] as GenerationError, first, [], ledgerOf(context));
 }
 
 /** Waits for so long, and tells whether anything is still running then that has time left. */
@@ -123,6 +145,7 @@ async function planItems(
 async function runPlans(
 	context: IExecuteFunctions,
 	plans: Planned[],
+	record: GenerationRecord | null = null,
 ): Promise<PipelineResult<Output>> {
 	// What holds for the whole step is read from its first item.
 	const { maxConcurrent, pollIntervalMs } = plans[0]?.step ?? stepOptions({});
@@ -135,7 +158,7 @@ async function runPlans(
 		signal: cancel,
 	});
 	const inTurn = limit(MAX_DOWNLOADS);
-	return await runPipeline<Output>(
+	const running = runPipeline<Output>(
 		plans.map(({ job }) => job),
 		{
 			...ports,
@@ -143,6 +166,7 @@ async function runPlans(
 			probe: probeWith(context),
 			cancel,
 			ledger: ledgerOf(context),
+			record,
 			finish: async (job, generation, signal) =>
 				await fetchOutput(context, service, planOf.get(job) as Planned, {
 					generation,
@@ -156,6 +180,7 @@ async function runPlans(
 			stopOnError: !continuesOnError(context),
 		},
 	);
+	return await running.finally(async () => await record?.close());
 }
 
 async function fetchOutput(

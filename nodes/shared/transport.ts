@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { attempt } from '../../client/basics/attempt';
-import type { ProbeUrl, SendRequest, ServiceResponse } from '../../client/basics/ports';
+import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../client/basics/ports';
 import { NotSentError } from '../../client/wire/connection';
 import { orAborted, whenAborted } from './abort';
 import { wallClock } from './clock';
@@ -49,12 +49,13 @@ export function serviceAddress(baseUrl: unknown): string {
 export async function connect(context: Context): Promise<SendRequest> {
 	const { baseUrl, apiKey } = await context.getCredentials(CREDENTIAL);
 	const address = serviceAddress(baseUrl);
-	return async ({ method, path, query, body }, signal) => {
+	return async ({ method, path, query, body, headers }, signal) => {
 		const options: IHttpRequestOptions = {
 			method,
 			url: `${address}${path}`,
 			qs: query,
 			body,
+			headers,
 			json: true,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
@@ -135,17 +136,23 @@ export function probeWith(context: IExecuteFunctions): ProbeUrl {
 		const request = new AbortController();
 		const ends = [signal, stopOf(context), AbortSignal.timeout(PROBE_TIMEOUT_MS)];
 		const waiting = ends.map((one) => whenAborted(one, () => request.abort()));
-		try {
+		const forget = () => waiting.forEach((each) => each());
+		const probed = await attempt(async () => {
 			request.signal.throwIfAborted();
-			return await orAborted(request.signal, firstByte(context, url, request.signal));
-		} finally {
-			for (const forget of waiting) forget();
-			request.abort();
-		}
+			return await orAborted(request.signal, firstByte(context, url, request.signal, forget));
+		});
+		if (probed.ok) return probed.value;
+		forget();
+		throw probed.error;
 	};
 }
 
-async function firstByte(context: IExecuteFunctions, url: string, signal: AbortSignal) {
+async function firstByte(
+	context: IExecuteFunctions,
+	url: string,
+	signal: AbortSignal,
+	closed: () => void,
+): Promise<Probed> {
 	const { statusCode, headers, body } = (await context.helpers.httpRequest({
 		method: 'GET',
 		url,
@@ -159,12 +166,13 @@ async function firstByte(context: IExecuteFunctions, url: string, signal: AbortS
 	const hangUp = () => body.destroy();
 	// A body that breaks when nobody reads it any more concerns nobody.
 	body.on('error', hangUp);
-	const forget = whenAborted(signal, hangUp);
+	// One that stands still closes only with its connection: until then the signal may have to end that.
+	body.once('close', closed);
+	whenAborted(signal, hangUp);
 	try {
 		const found = statusCode === 200 || statusCode === 206;
 		return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
 	} finally {
-		forget();
 		hangUp();
 	}
 }

@@ -14,6 +14,8 @@ export interface RequestRecord {
 	/** Whether an Authorization header came with it: at the storage origin it never should. */
 	readonly authorization: boolean;
 	readonly range: string | null;
+	/** The Idempotency-Key header. */
+	readonly idempotencyKey: string | null;
 	generationId: string | null;
 	/** The status answered, or null where no answer went out. */
 	status: number | null;
@@ -47,6 +49,7 @@ export class RequestLog {
 			keyFingerprint: key === null ? null : this.fingerprint(key),
 			authorization: headers.authorization !== undefined,
 			range: headers.range ?? null,
+			idempotencyKey: headers['idempotency-key'] ?? null,
 			generationId: null,
 			status: null,
 			bytes: 0,

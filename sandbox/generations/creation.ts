@@ -31,6 +31,8 @@ export interface Workshop {
 	readonly storageOrigin: () => string;
 	/** How often a `[reject: …]` prompt has been refused, by account and prompt. */
 	readonly rejections: Map<string, number>;
+	/** What each idempotency key has come to, by account and key; `null` where the header is passed over. */
+	readonly repeats: Map<string, Generation> | null;
 }
 
 function rejectAsAsked(
@@ -111,6 +113,26 @@ function secondsOf(
 	const { model, prompt } = valid;
 	const { random, ledger, generationTime } = workshop;
 	return generationTime({ model, prompt, index: ledger.all.length, random });
+}
+
+/**
+ * Creates, or hands on what the same `Idempotency-Key` has created before, where the sandbox is switched to honour that
+ * header: the spec does not name it.
+ */
+export function createOnce(
+	workshop: Workshop,
+	caller: Caller,
+	idempotencyKey: string | undefined,
+	create: () => Generation,
+): { made: Generation; repeated: boolean } {
+	const { repeats } = workshop;
+	if (!repeats || !idempotencyKey) return { made: create(), repeated: false };
+	const name = `${caller.account.name} ${idempotencyKey}`;
+	const before = repeats.get(name);
+	if (before) return { made: before, repeated: true };
+	const made = create();
+	repeats.set(name, made);
+	return { made, repeated: false };
 }
 
 /**

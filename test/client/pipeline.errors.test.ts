@@ -94,7 +94,7 @@ describe('the first error of a step that stops', () => {
 			return { generation, output: null };
 		};
 		await step.run(batch(6));
-		expect([aborted, step.elapsed]).toEqual([3, 21_000]);
+		expect([aborted, step.elapsed]).toEqual([5, 21_000]);
 	});
 });
 

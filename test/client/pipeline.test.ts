@@ -153,6 +153,7 @@ describe('a batch', () => {
 			failed: 1,
 			retries: 0,
 			resubmitted: 0,
+			changed: [],
 			slotWaitMs: 0,
 			slotRefusal: null,
 		});

@@ -36,6 +36,13 @@ interface Video {
 	currentTime: number;
 }
 
+/** What stands on the canvas under a node's icon: its name, and what it is set to. */
+async function captionOf(name: string): Promise<string> {
+	return await editor.page
+		.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`)
+		.innerText();
+}
+
 const wrongKey = `svc_live_${'0'.repeat(40)}`;
 
 async function addFromPanel(words: string, name: string): Promise<void> {
@@ -53,6 +60,20 @@ describe('the node panel', () => {
 		expect(await first('generate image')).toBe('Image Generation');
 		expect(await first('text to video')).toBe('Video Generation');
 		expect(await first('generate video')).toBe('Video Generation');
+		for (const words of ['AI image', 'generate', 'DALL-E']) {
+			expect([words, await first(words)]).toEqual([words, 'Image Generation']);
+		}
+		for (const words of ['AI video', 'animate', 'animation']) {
+			expect([words, await first(words)]).toEqual([words, 'Video Generation']);
+		}
+		// n8n lifts its own popular nodes: nothing of ours comes before the one that is meant.
+		const among = async (words: string, most: number) => {
+			const top = (await editor.search(words)).slice(0, most);
+			return top.filter((name) => name.includes('Generation'))[0];
+		};
+		expect(await among('image', 3)).toBe('Image Generation');
+		expect(await among('video', 3)).toBe('Video Generation');
+		expect(await among('sora', 4)).toBe('Video Generation');
 		expect(await first('credits')).toBe('Generation Credits');
 		expect(await editor.search('balance')).toContain('Generation Credits');
 		expect(await editor.search('image')).toContain('Image Generation');
@@ -120,6 +141,9 @@ describe('the main example', () => {
 		const file = await readWorkflowFile(join(repository, 'examples', 'main.json'));
 		const workflow = await stage.save(file);
 		await editor.openWorkflow(workflow.id);
+		expect(await captionOf('Check Credits')).toContain('Get Balance');
+		expect(await captionOf('Create Picture')).toContain('Model by Expression');
+		expect(await captionOf('Collect Video')).toContain('Poll Until Ready');
 		await editor.execute(7);
 		await editor.shoot('workflow');
 
@@ -152,5 +176,20 @@ describe('the main example', () => {
 		expect(seen).toEqual([1280, 720, 4]);
 		await video.evaluate((film: Video) => (film.currentTime = film.duration / 2));
 		await editor.shoot('video');
+	});
+});
+
+describe('as the tool of an agent', () => {
+	it('a node shows no fields for a file that the agent never gets', async () => {
+		const file = await readWorkflowFile(join(repository, 'examples', 'ai-agent.json'));
+		const { id } = await stage.save(file);
+		await editor.openWorkflow(id);
+		expect(await captionOf('Create Picture')).toContain('Model by Expression');
+		await editor.openNode('Create Picture');
+		await editor.part('parameter-input-prompt').waitFor();
+		await editor.part('parameter-input-waitForCompletion').waitFor();
+		expect(await editor.part('parameter-input-downloadOutput').count()).toBe(0);
+		expect(await editor.part('parameter-input-binaryPropertyName').count()).toBe(0);
+		await editor.shoot('tool');
 	});
 });

@@ -129,7 +129,7 @@ describe('the error of a step that stops', () => {
 	it('does not advise a retry within a suspended wait: n8n would only show the error again', () => {
 		const { context: asleep } = contextOf({ parameters: { waitingSince: 1 } });
 		const { description } = stepError(asleep, failed, 0, [done('a', 'completed')]);
-		expect(description).toContain('Wait for these again by their IDs in a new execution');
+		expect(description).toContain('Wait for it again by its ID in a new execution');
 		expect(description).not.toContain('Retry On Fail');
 	});
 

@@ -14,6 +14,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		slotRefusal: null,
 		retries: 0,
 		resubmitted: 0,
+		changed: [],
 		...changes,
 	};
 }
@@ -102,7 +103,7 @@ describe('the hint after a run', () => {
 		[{ retries: 2 }, '2 requests were tried again.'],
 		[
 			{ resubmitted: 2 },
-			'2 items were sent again after a lost answer: up to 2 may have been paid twice.',
+			'2 requests were followed by another after a lost answer: up to 2 may have been paid for besides.',
 		],
 		[{ slotWaitMs: 1600 }, 'The step waited 2 s for free slots.'],
 		[

@@ -34,6 +34,14 @@ describe('the subtitle on the canvas', () => {
 		expect(subtitle('videoGeneration', { model })).toBe('aurora-1');
 	});
 
+	it('says where the model is worked out: on the canvas there is nothing to work it out from', () => {
+		const model = { __rl: true, mode: 'id', value: '={{ $json.id\n}}' };
+		expect(subtitle('imageGeneration', { model })).toBe('Model by Expression');
+		expect(subtitle('imageGeneration', { model: '={{ $json.id }}' })).toBe('Model by Expression');
+		const mode = '={{ $json.mode }}';
+		expect(subtitle('waitForCompletion', { mode })).toBe('Mode by Expression');
+	});
+
 	it('asks for a model where none was picked', () => {
 		expect(subtitle('imageGeneration', {})).toBe('Choose a Model');
 		const model = { __rl: true, mode: 'list', value: '' };

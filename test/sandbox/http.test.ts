@@ -65,7 +65,7 @@ describe('the storage over HTTP', () => {
 	});
 
 	it('answers the probe for one byte with 200 and one byte', async () => {
-		const pending = await createOverHttp(sandbox, { prompt: 'x [seconds: 20]' });
+		const pending = await createOverHttp(sandbox, { prompt: 'x [seconds: 60000]' });
 		const probe = () => fetch(pending.data[0].url, { headers: { range: 'bytes=0-0' } });
 		expect((await probe()).status).toBe(404);
 		sandbox.service.finish(pending.id);
@@ -134,7 +134,7 @@ describe('steering over HTTP', () => {
 		await expect(createOverHttp(sandbox)).rejects.toThrow('429');
 		await post('occupy', { account: 'main', count: 0 });
 		await post('accounts', { account: 'main', credits: 1 });
-		const { id } = await createOverHttp(sandbox, { prompt: 'x [seconds: 900]' });
+		const { id } = await createOverHttp(sandbox, { prompt: 'x [seconds: 60000]' });
 		await expect(createOverHttp(sandbox)).rejects.toThrow('402');
 		await post('finish', { id, failReason: 'pulled' });
 		expect(await lookOverHttp(sandbox, id)).toMatchObject({ status: 'failed' });
@@ -142,7 +142,7 @@ describe('steering over HTTP', () => {
 		await expect(createOverHttp(sandbox)).rejects.toThrow('401');
 		expect((await post('occupy', { account: 'nobody', count: 1 })).status).toBe(400);
 		await post('reset', {});
-		await createOverHttp(sandbox);
+		await createOverHttp(sandbox, { prompt: 'x [seconds: 60000]' });
 		expect(await get('accounts')).toContainEqual(
 			expect.objectContaining({ name: 'main', balance: 99_999, running: 1 }),
 		);

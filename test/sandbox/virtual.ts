@@ -39,9 +39,15 @@ export class VirtualSandbox {
 	}
 
 	/** Sends a request with a named key, or with no key where `key` is null. */
-	send(method: string, target: string, body?: unknown, key: KeyName | null = 'main') {
+	send(
+		method: string,
+		target: string,
+		body?: unknown,
+		key: KeyName | null = 'main',
+		more: Record<string, string> = {},
+	) {
 		const url = new URL(target, 'http://service.invalid');
-		const headers = key === null ? {} : { authorization: `Bearer ${keyNamed(key)}` };
+		const headers = { ...more, ...(key && { authorization: `Bearer ${keyNamed(key)}` }) };
 		const query = Object.fromEntries(url.searchParams);
 		return this.service.handle({ method, path: url.pathname, query, headers, body });
 	}

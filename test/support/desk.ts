@@ -1,6 +1,7 @@
 import { GenerationError } from '../../client/wire/errors';
 import type { CreateJob } from '../../client/jobs/job';
 import { Ledger } from '../../client/paying/ledger';
+import { OrderBook } from '../../client/paying/order-book';
 import { GenerationService } from '../../client/wire/service';
 import { Submission } from '../../client/paying/submission';
 import type { Generation } from '../../client/wire/generation';
@@ -23,7 +24,7 @@ export class Desk {
 		this.submission = new Submission({
 			...ports,
 			service,
-			book: this.ledger,
+			book: new OrderBook({ ledger: this.ledger }, this.halt.signal),
 			halt: this.halt.signal,
 		});
 	}

@@ -39,8 +39,9 @@ describe('a service', () => {
 
 	it('ends with all that it has started, also where it does not listen', async () => {
 		const child = `require('node:child_process').spawn(process.execPath, ['-e', '${forever}'])`;
+		// Deaf before it says anything: it is asked to end as soon as it has.
 		const deaf = `process.on('SIGTERM', () => {}); ${forever}`;
-		const service = await start(`console.log('child ' + ${child}.pid); ${deaf}`);
+		const service = await start(`${deaf} console.log('child ' + ${child}.pid);`);
 		await service.until(() => service.output.includes('child'), 20_000);
 		const pid = Number(/child (\d+)/.exec(service.output)?.[1]);
 		expect(isRunning(pid)).toBe(true);

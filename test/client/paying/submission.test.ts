@@ -7,8 +7,8 @@ import { creating } from '../../support/step';
 
 /** A fault of ours that strikes after the request has gone out. */
 class BrokenService extends GenerationService {
-	override async create(request: CreateRequest): Promise<Generation> {
-		await super.create(request);
+	override async create(request: CreateRequest, name: string): Promise<Generation> {
+		await super.create(request, name);
 		throw new TypeError('A mistake of ours');
 	}
 }

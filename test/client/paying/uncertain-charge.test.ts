@@ -30,7 +30,9 @@ describe('an uncertain charge', () => {
 	});
 
 	it('of several requests says how many may have been charged', () => {
-		expect(uncertainCharge(null, 3).message).toMatch(/3 creating requests.*up to 3 may have been/);
+		expect(uncertainCharge(null, { sent: 3 }).message).toMatch(
+			/3 creating requests.*up to 3 may have been/,
+		);
 	});
 
 	it('of a broken connection has no status to name', () => {

@@ -1,13 +1,14 @@
-// tsx test/client/simulation/check.ts [runs] [seed] [--brief]
-// Plays so many random schedules, and a tenth of them in calm weather, and says what came of it: where a promise was
-// broken, the smallest story of it. With --brief one line of JSON, as soon as anything is known.
+// tsx test/client/simulation/check.ts [runs] [seed] [--keyed | --unkeyed] [--brief]
+// Plays so many random schedules, a tenth of them in calm weather, and as many of executions that share idempotency keys
+// and may be killed. Says what came of it: where a promise was broken, the smallest story of it. With --keyed or
+// --unkeyed only these or those; with --brief one line of JSON, as soon as anything is known.
 import fc, { type Arbitrary } from 'fast-check';
 
 import { anySchedule, calmSchedule } from './arbitrary';
+import { keyedSchedule, playKeyed } from './keyed';
+import { KeyedTally } from './keyed-tally';
 import { play, playCalm } from './play';
-import { tallied, type Tally } from './tally';
-import type { Schedule } from './schedule';
-import type { World } from './world';
+import { Tally } from './tally';
 
 const [runs = 10_000, seed = Date.now()] = process.argv
 	.slice(2)
@@ -15,20 +16,23 @@ const [runs = 10_000, seed = Date.now()] = process.argv
 	.filter(Number.isFinite);
 const brief = process.argv.includes('--brief');
 
-interface Verdict {
+interface Verdict<T> {
 	/** How many schedules were played, up to the first that broke a promise. */
 	played: number;
 	/** The promise that was broken, on its first line, and the story of it. */
 	broken: string | null;
-	tally: Tally;
+	tally: T;
 }
 
-async function check(
-	schedules: Arbitrary<Schedule>,
+async function check<S, W, T extends { add(world: W): void }>(
+	schedules: Arbitrary<S>,
 	numRuns: number,
-	playOne: (schedule: Schedule) => Promise<World>,
-): Promise<Verdict> {
-	const { tally, property } = tallied(schedules, playOne);
+	playOne: (schedule: S) => Promise<W>,
+	tally: T,
+): Promise<Verdict<T>> {
+	const property = fc.asyncProperty(schedules, async (schedule) => {
+		tally.add(await playOne(schedule));
+	});
 	const result = await fc.check(property, { numRuns, seed, endOnFailure: brief });
 	const verdict = { played: result.numRuns, tally };
 	if (!result.failed) return { ...verdict, broken: null };
@@ -40,29 +44,36 @@ async function check(
 	};
 }
 
-function report(name: string, { played, broken, tally }: Verdict): void {
-	if (broken !== null) {
-		console.log(`${name}, seed ${seed}: broken after ${played} schedules.\n\n${broken}`);
-		return;
-	}
-	const { tries, stops, requests, charges, lost, refunds } = tally;
+function report(name: string, { played, broken, tally }: Verdict<object>): void {
+	if (brief) return;
 	console.log(
-		`${name}, seed ${seed}: ${played} schedules, every promise kept (${tries} tries, ${stops} of them stopped; ` +
-			`${requests} requests; ${charges} generations, ${lost} with a lost answer and ${refunds} refunded)`,
+		broken === null
+			? `${name}, seed ${seed}: ${played} schedules, every promise kept (${String(tally)})`
+			: `${name}, seed ${seed}: broken after ${played} schedules.\n\n${broken}`,
 	);
 }
 
 async function main(): Promise<void> {
-	const stormy = await check(anySchedule, runs, play);
-	if (!brief) report('Whatever happens', stormy);
-	const calm = await check(calmSchedule, Math.ceil(runs / 10), playCalm);
-	if (!brief) report('In calm weather', calm);
-
-	const { broken } = stormy.broken === null ? calm : stormy;
-	const played = stormy.played + (stormy.broken === null ? calm.played : 0);
-	const violation = broken?.split('\n')[0];
-	if (brief) console.log(JSON.stringify({ kept: broken === null, played, violation }));
-	process.exitCode = broken === null ? 0 : 1;
+	const parts = [
+		async () => await check(anySchedule, runs, play, new Tally()),
+		async () => await check(calmSchedule, Math.ceil(runs / 10), playCalm, new Tally()),
+		async () => await check(keyedSchedule, runs, playKeyed, new KeyedTally()),
+	];
+	const names = ['Whatever happens', 'In calm weather', 'With keys'];
+	const chosen = [0, 1, 2].filter(
+		(part) => !process.argv.includes(part === 2 ? '--unkeyed' : '--keyed'),
+	);
+	let played = 0;
+	let violation: string | undefined;
+	for (const part of chosen) {
+		const verdict = await parts[part]();
+		report(names[part], verdict);
+		played += verdict.played;
+		violation = verdict.broken?.split('\n')[0];
+		if (violation !== undefined) break;
+	}
+	if (brief) console.log(JSON.stringify({ kept: violation === undefined, played, violation }));
+	process.exitCode = violation === undefined ? 0 : 1;
 }
 
 void main();

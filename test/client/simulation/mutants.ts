@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { mutations, type Mutation } from './mutations';
+import { recordMutations } from './mutations-of-record';
 
 const root = resolve(__dirname, '../../..');
 const needed = ['client', 'sandbox', 'test/client/simulation', 'test/support', 'package.json'];
@@ -20,9 +21,9 @@ function makeCopy(): string {
 }
 
 /** Runs the simulation in a folder. @returns the last line of what it printed */
-async function check(folder: string): Promise<string> {
+async function check(folder: string, which: string): Promise<string> {
 	const script = join('test', 'client', 'simulation', 'check.ts');
-	const args = ['--import', 'tsx', script, runs, '1', '--brief'];
+	const args = ['--import', 'tsx', script, runs, '1', '--brief', which];
 	const child = spawn(process.execPath, args, {
 		cwd: folder,
 		stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,7 +35,8 @@ async function check(folder: string): Promise<string> {
 }
 
 /** @returns whether the simulation noticed */
-async function tryOut(copy: string, { name, file, from, to }: Mutation): Promise<boolean> {
+async function tryOut(copy: string, mutation: Mutation, which: string): Promise<boolean> {
+	const { name, file, from, to } = mutation;
 	const path = join(copy, file);
 	const original = readFileSync(path, 'utf8');
 	const parts = original.split(from);
@@ -44,7 +46,7 @@ async function tryOut(copy: string, { name, file, from, to }: Mutation): Promise
 	}
 	writeFileSync(path, parts.join(to));
 	const started = Date.now();
-	const printed = await check(copy);
+	const printed = await check(copy, which);
 	writeFileSync(path, original);
 	const seconds = ((Date.now() - started) / 1000).toFixed(1);
 	const { kept, played, violation } = JSON.parse(printed) as Record<string, unknown>;
@@ -56,11 +58,18 @@ async function tryOut(copy: string, { name, file, from, to }: Mutation): Promise
 async function main(): Promise<void> {
 	const copy = makeCopy();
 	try {
-		const chosen = mutations.filter(({ name }) => name.includes(part));
-		let found = 0;
-		for (const mutation of chosen) if (await tryOut(copy, mutation)) found++;
-		console.log(`${found} of ${chosen.length} found`);
-		process.exitCode = found === chosen.length ? 0 : 1;
+		let [found, tried] = [0, 0];
+		for (const [which, all] of [
+			['--unkeyed', mutations],
+			['--keyed', recordMutations],
+		] as const) {
+			for (const mutation of all.filter(({ name }) => name.includes(part))) {
+				tried++;
+				if (await tryOut(copy, mutation, which)) found++;
+			}
+		}
+		console.log(`${found} of ${tried} found`);
+		process.exitCode = found === tried ? 0 : 1;
 	} finally {
 		rmSync(copy, { recursive: true, force: true });
 	}

@@ -29,6 +29,11 @@ export class Tally {
 		this.lost += charges.filter(({ known }) => !known).length;
 		this.refunds += charges.length - world.live().length;
 	}
+
+	toString(): string {
+		const { tries, stops, requests, charges, lost, refunds } = this;
+		return `${tries} tries, ${stops} of them stopped; ${requests} requests; ${charges} generations, ${lost} with a lost answer and ${refunds} refunded`;
+	}
 }
 
 /** Plays each schedule, and counts what happened. */

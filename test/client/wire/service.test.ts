@@ -40,17 +40,26 @@ async function thrownBy(task: Promise<unknown>): Promise<GenerationError> {
 	throw new Error(`No GenerationError: ${String(thrown)}`);
 }
 
+/** Of the order, for those who know the header. */
+const NAME = 'the name of an order';
+const NAMED = { 'Idempotency-Key': NAME };
+
 describe('the six endpoints', () => {
 	it.each<[string, (service: GenerationService) => Promise<unknown>, ServiceRequest]>([
 		[
 			'an image is created',
-			async (service) => await service.create(IMAGE),
-			{ method: 'POST', path: '/v1/images/generations', body: IMAGE.body },
+			async (service) => await service.create(IMAGE, NAME),
+			{ method: 'POST', path: '/v1/images/generations', body: IMAGE.body, headers: NAMED },
 		],
 		[
 			'a video is created',
-			async (service) => await service.create({ type: 'video', body: { prompt: 'A boat' } }),
-			{ method: 'POST', path: '/v1/videos/generations', body: { prompt: 'A boat' } },
+			async (service) => await service.create({ type: 'video', body: { prompt: 'A boat' } }, NAME),
+			{
+				method: 'POST',
+				path: '/v1/videos/generations',
+				body: { prompt: 'A boat' },
+				headers: NAMED,
+			},
 		],
 		[
 			'a generation is looked at',
@@ -162,7 +171,7 @@ const UNREADABLE: Array<[string, ServiceResponse]> = [
 describe('a creating request', () => {
 	it.each([...PASSING, ...LASTING])('is sent once, and not charged: %s', async (_, failure) => {
 		const { time, sent, retried, service } = scripted(failure, answer(wireGeneration()));
-		const error = await time.run(thrownBy(service.create(IMAGE)));
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 		expect([sent.length, retried.length, error.charge]).toEqual([1, 0, 'none']);
 	});
 
@@ -170,33 +179,33 @@ describe('a creating request', () => {
 		'is sent once, and may have been charged: %s',
 		async (_, failure) => {
 			const { time, sent, service } = scripted(failure, answer(wireGeneration()));
-			const error = await time.run(thrownBy(service.create(IMAGE)));
+			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 			expect([sent.length, error.charge]).toEqual([1, 'unknown']);
 		},
 	);
 
 	it('is left to whoever knows the slots where there is none', async () => {
 		const { time, sent, service } = scripted(noSlot(10), answer(wireGeneration()));
-		const error = await time.run(thrownBy(service.create(IMAGE)));
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 		expect([sent.length, error.retry]).toEqual([1, 'slot']);
 	});
 
 	it('leaves the charge open where its answer cannot be read', async () => {
 		const { time, service } = scripted(answer({ status: 'pending' }));
-		const error = await time.run(thrownBy(service.create(IMAGE)));
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 		expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'unknown' });
 	});
 
 	it('is not sent once the signal has aborted', async () => {
 		const { time, stop, sent, service } = scripted(answer(wireGeneration()));
 		stop.abort();
-		await expect(time.run(service.create(IMAGE))).rejects.toBeInstanceOf(CancelledError);
+		await expect(time.run(service.create(IMAGE, NAME))).rejects.toBeInstanceOf(CancelledError);
 		expect(sent).toEqual([]);
 	});
 
 	it('that breaks while the step is stopped is uncertain, not cancelled', async () => {
 		const { time, stop, service } = scripted(networkError('ECONNRESET'));
-		const task = service.create(IMAGE);
+		const task = service.create(IMAGE, NAME);
 		stop.abort();
 		expect((await time.run(thrownBy(task))).charge).toBe('unknown');
 	});

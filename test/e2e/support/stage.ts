@@ -44,6 +44,8 @@ export class Stage {
 	executions!: Executions;
 	/** Of the sandbox's main account. */
 	credential!: Credential;
+	/** The settings that lead to what queue mode needs. */
+	private queue: Record<string, string> = {};
 	/** How to end what has been started. */
 	private readonly begun: Array<() => Promise<void>> = [];
 
@@ -67,6 +69,22 @@ export class Stage {
 		return await this.rest.createWorkflow(file, this.credential, ...others);
 	}
 
+	/** Kills n8n and starts it again on its database, as after a crash. */
+	async restart(): Promise<void> {
+		await this.n8n.service.stop(0, 'SIGKILL');
+		this.n8n = await this.run(startN8n, 'n8n', this.queue);
+		await this.signIn();
+	}
+
+	/** Kills the worker that has an execution, and starts another in its place. */
+	async replaceWorkerOf(execution: string): Promise<void> {
+		const words = `Worker started execution ${execution} `;
+		const index = this.workers.findIndex(({ service }) => service.output.includes(words));
+		if (index < 0) throw new Error(`No worker has execution ${execution}`);
+		await this.workers[index].service.stop(0, 'SIGKILL');
+		this.workers[index] = await this.run(startWorker, `worker-${index + 1}`, this.queue);
+	}
+
 	/** Ends everything that it has started, the last first; the logs stay. */
 	async close(): Promise<void> {
 		for (const end of this.begun.splice(0).reverse()) await end();
@@ -79,17 +97,21 @@ export class Stage {
 		this.begun.push(async () => await rm(this.data, { recursive: true, force: true }));
 		this.sandbox = await this.openSandbox();
 		const { workers = 0 } = this.options;
-		const queue = workers > 0 ? await this.startBacking() : {};
-		this.n8n = await this.run(startN8n, 'n8n', queue);
+		if (workers > 0) this.queue = await this.startBacking();
+		this.n8n = await this.run(startN8n, 'n8n', this.queue);
 		for (let number = 1; number <= workers; number++) {
-			this.workers.push(await this.run(startWorker, `worker-${number}`, queue));
+			this.workers.push(await this.run(startWorker, `worker-${number}`, this.queue));
 		}
-		this.rest = new Rest(this.n8n.url);
-		this.executions = new Executions(this.rest);
-		await this.rest.signIn(owner);
+		await this.signIn();
 		const service = { baseUrl: this.sandbox.url, apiKey: this.sandbox.keys.main };
 		const name = 'Media Generation account';
 		this.credential = await this.rest.saveCredential(name, 'mediaGenerationApi', service);
+	}
+
+	private async signIn(): Promise<void> {
+		this.rest = new Rest(this.n8n.url);
+		this.executions = new Executions(this.rest);
+		await this.rest.signIn(owner);
 	}
 
 	private async openSandbox(): Promise<Sandbox> {

@@ -1,0 +1,93 @@
+import type { Clock, Random } from '../basics/ports';
+import type { RecordDesk } from './record-desk';
+import { claimedRow, inForce, surplus, type Claim, type RecordScope } from './record-rows';
+import type { Condition, RecordRow } from './record-store';
+
+/** How long another is given to take back a claim that is one too many, and at the most before claiming anew. */
+const SETTLE_MS = 300;
+/** So often a claim may be taken away by others before that is called trouble. */
+const MOST_CLAIMS = 10;
+
+/** The row that counts for each key of a step, as it was last seen; and claims where there is none. */
+export class Claims {
+	readonly rows = new Map<string, RecordRow>();
+	/** Generations known to have failed, whatever the table still says of them. */
+	readonly failed = new Set<string>();
+	private readonly claims = new Map<string, Claim>();
+	private tickets = 0;
+
+	/** @param isUnderWay whether a request of ours has left for a key: then we know more of its row than the table */
+	constructor(
+		private readonly scope: RecordScope,
+		private readonly desk: RecordDesk,
+		private readonly ports: { clock: Clock; random: Random },
+		private readonly isUnderWay: (key: string) => boolean,
+	) {}
+
+	/** Reads all keys at once, and claims those that nobody has. */
+	async begin(claims: Claim[]): Promise<void> {
+		for (const claim of claims) this.claims.set(claim.key, claim);
+		await this.claim([...this.claims.keys()]);
+	}
+
+	/** Sees to it that each key has a row. */
+	async claim(keys: string[]): Promise<void> {
+		await this.refresh(keys.filter((key) => !this.rows.has(key)));
+		for (let tries = 0; tries < MOST_CLAIMS; tries++) {
+			const missing = keys.filter((key) => !this.rows.has(key));
+			if (missing.length === 0) return;
+			const { clock, random } = this.ports;
+			if (tries > 0) await clock.sleep(random() * SETTLE_MS);
+			const rows = missing.map((key) =>
+				claimedRow(this.scope, this.claims.get(key) ?? { key }, this.ticket()),
+			);
+			await Promise.all(rows.map(async (row) => await this.desk.insert(row)));
+			await this.refresh(missing);
+		}
+		throw new Error('its rows are taken away again and again');
+	}
+
+	/** Reads the rows of keys anew, and settles where several had claimed one: each takes back its own, if it can. */
+	async refresh(keys: string[]): Promise<void> {
+		let unsettled = keys;
+		for (let round = 0; unsettled.length > 0; round++) {
+			if (round > 0) await this.ports.clock.sleep(SETTLE_MS);
+			const before = unsettled.map((key) => this.rows.get(key));
+			const found = await Promise.all(
+				unsettled.map(async (key) => {
+					const rows = await this.desk.read(key);
+					return rows.filter(({ generation_id: id }) => !this.failed.has(id));
+				}),
+			);
+			const again: string[] = [];
+			const extra = found.flatMap(surplus);
+			const removed = await this.desk.remove(
+				round > 0 ? extra : extra.filter((row) => this.isOwn(row)),
+			);
+			unsettled.forEach((key, index) => {
+				const row = inForce(found[index]);
+				// What we have done since is newer than what was read.
+				if (this.isUnderWay(key) || this.rows.get(key) !== before[index]) return;
+				// Somebody else has one of them by now: see what it has become.
+				if (!surplus(found[index]).every(({ id }) => removed.has(id))) again.push(key);
+				else if (row) this.rows.set(key, row);
+				else this.rows.delete(key);
+			});
+			unsettled = again;
+		}
+	}
+
+	isOwn({ writer }: RecordRow): boolean {
+		return writer.startsWith(`${this.scope.writer}/`);
+	}
+
+	/** All rows of our own but those with an id have a writer that begins so. */
+	get mine(): Condition {
+		return ['writer', `${this.scope.writer}/`, 'begins with'];
+	}
+
+	/** A writer that no other row has. */
+	ticket(): string {
+		return `${this.scope.writer}/${++this.tickets}`;
+	}
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'crypto';
+
+import type { CreateJob } from '../jobs/job';
+import { GenerationError } from '../wire/errors';
+import { isFinal, type Generation } from '../wire/generation';
+import type { CreateRequest } from '../wire/service';
+import { isMade, isOpen, type Entry } from './book';
+import { digest } from './digest';
+import type { Ledger } from './ledger';
+import type { Found, GenerationRecord } from './record';
+import { storedKey, storedPrompt } from './record-rows';
+import { inRow, unknownInRow } from './uncertain-charge';
+
+/** An item's order: its job, what it asks for, and the key that it has in the ledger. */
+export interface Order {
+	job: CreateJob;
+	request: CreateRequest;
+	key: string;
+}
+
+export interface Books {
+	/** Kept with the execution. */
+	ledger: Ledger;
+	/** Kept outside of it, for items that have an idempotency key. */
+	record?: GenerationRecord | null;
+}
+
+/**
+ * Where orders are on record, so that what a retry, a lost process or another execution has paid for is taken up and
+ * not paid again: with the execution, and for an item with an idempotency key outside of it as well. The record is
+ * written to before the ledger when something is to leave, and after it when something has come.
+ */
+export class OrderBook {
+	/** Items whose generation was ordered with another request than theirs. */
+	readonly changed = new Set<number>();
+	/** Names of orders that no record outside gives one to. */
+	private readonly names = new WeakMap<Order, string>();
+
+	/** @param halt ends the waiting for what another execution has sent */
+	constructor(
+		private readonly books: Books,
+		private readonly halt: AbortSignal,
+	) {}
+
+	/** What is known of an order; where another has sent it, once it is known what came of that. */
+	async find(order: Order): Promise<Entry | undefined> {
+		const entry = this.books.ledger.find(order.key);
+		const { key, record } = this.outside(order);
+		if (record === null || record.isHeldBy(key, order)) return entry;
+		const found = await record.find(key, this.halt);
+		if (isMade(entry)) {
+			// Paid for before the item had this key.
+			if (found.state === 'free' && (await record.send(key, order))) {
+				await record.made(key, entry, about(order.request));
+			}
+			return entry;
+		}
+		if (found.state === 'made') return this.takenUp(order, found);
+		if (found.state === 'free') return entry;
+		return { sent: Math.max(1, entry?.sent ?? 0), onRecord: inRow(found.row) };
+	}
+
+	/**
+	 * Right before a request leaves.
+	 *
+	 * @returns a name for the order, the same in every try; `null` where somebody else was quicker: nothing may leave
+	 */
+	async intend(order: Order): Promise<string | null> {
+		const { key, record } = this.outside(order);
+		if (record !== null && !(await record.send(key, order))) return null;
+		this.books.ledger.intend(order.key);
+		return record?.nameOf(key) ?? this.nameOf(order);
+	}
+
+	/** The last request was certainly not charged. */
+	async withdraw(order: Order): Promise<void> {
+		const { ledger } = this.books;
+		ledger.withdraw(order.key);
+		const { key, record } = this.outside(order);
+		if (!isOpen(ledger.find(order.key))) await record?.withdraw(key, order);
+	}
+
+	/** Nothing more is sent for the order, whatever has come of it. */
+	async leave(order: Order): Promise<void> {
+		const { key, record } = this.outside(order);
+		await record?.leave(key, order);
+	}
+
+	/** As soon as the id is known, and when the status changes. The execution knows it when this returns. */
+	record(order: Order, generation: Generation): void {
+		const { ledger } = this.books;
+		ledger.record(order.key, generation);
+		const { id, status } = generation.item;
+		if (status === 'failed') this.names.delete(order);
+		const { key, record } = this.outside(order);
+		if (record?.isHeldBy(key, order)) void record.made(key, generation.item, about(order.request));
+		if (isFinal(generation) && status !== null) record?.ended(key, { id, status });
+	}
+
+	/** The error of an order whose generation the service does not know, with what to do about the record. */
+	explain(order: Order, error: unknown): unknown {
+		const { key, record } = this.outside(order);
+		const row = record?.rowOf(key);
+		if (!row || !(error instanceof GenerationError)) return error;
+		if (error.code !== 'generation_not_found') return error;
+		return unknownInRow(error, row);
+	}
+
+	private takenUp({ job, request }: Order, { row }: Found): Entry {
+		if (row.request !== '' && row.request !== about(request).request) {
+			this.changed.add(job.itemIndex);
+		}
+		return { id: row.generation_id, status: row.status };
+	}
+
+	private nameOf(order: Order): string {
+		const name = this.names.get(order) ?? randomUUID();
+		this.names.set(order, name);
+		return name;
+	}
+
+	private outside({ job }: Order): { key: string; record: GenerationRecord | null } {
+		const key = job.idempotencyKey ?? null;
+		return key === null
+			? { key: '', record: null }
+			: { key: storedKey(key), record: this.books.record ?? null };
+	}
+}
+
+/** What a row says of a request. */
+function about({ type, body }: CreateRequest) {
+	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
+	return {
+		type,
+		model: String(model ?? ''),
+		prompt: storedPrompt(String(prompt ?? '')),
+		request: digest(JSON.stringify([type, body])),
+	};
+}

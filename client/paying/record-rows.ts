@@ -1,0 +1,96 @@
+import { digest } from './digest';
+import type { RecordFields, RecordRow } from './record-store';
+
+/** What a row of the record means. */
+
+/** Nobody's request has left: whoever is ready first may send. */
+export const CLAIMED = 'claimed';
+/** A request has left or is just about to. Without an id it is not known what came of it. */
+export const SENT = 'sent';
+
+/** Longer keys are cut, and told apart by their digest. */
+const LONGEST_KEY = 300;
+const LONGEST_PROMPT = 200;
+
+/** The step that a record is kept for. */
+export interface RecordScope {
+	workflowId: string;
+	nodeId: string;
+	executionId: string;
+	/** A token that nobody else has: who writes. */
+	writer: string;
+}
+
+/** What is known of a key before its request is built. */
+export interface Claim {
+	key: string;
+	type?: string;
+	model?: string;
+	prompt?: string;
+}
+
+export const isMade = (row: RecordRow) => row.generation_id !== '';
+export const isFree = (row: RecordRow) => !isMade(row) && row.status === CLAIMED;
+/** One that has failed was refunded: it no longer stands in the way of another. */
+const isLive = (row: RecordRow) => row.status !== 'failed';
+
+/**
+ * What a row with an id bears for its writer: it takes the place of the row with that ticket, which goes right after.
+ * Adding a row is as quick for a hundred of them as for one; changing each takes a hundred times as long.
+ */
+export const inPlaceOf = (ticket: string) => `${ticket}+`;
+
+/** Whether another row has taken its place: who was to remove it did not come to it. */
+function isReplaced(row: RecordRow, rows: RecordRow[]): boolean {
+	return !isMade(row) && rows.some(({ writer }) => writer === inPlaceOf(row.writer));
+}
+
+/** What counts where a key has several rows: what was made, before what was sent, before the oldest claim. */
+export function inForce(rows: RecordRow[]): RecordRow | undefined {
+	const rank = (row: RecordRow) => (isMade(row) ? 0 : isFree(row) ? 2 : 1);
+	const live = rows.filter((row) => isLive(row) && !isReplaced(row, rows));
+	return live.sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0];
+}
+
+/** Rows that only stand beside the one that counts: claims where several had claimed at one moment, and what is replaced. */
+export function surplus(rows: RecordRow[]): RecordRow[] {
+	const chosen = inForce(rows);
+	return rows.filter((row) => (isFree(row) && row !== chosen) || isReplaced(row, rows));
+}
+
+/** A key as the table holds it: PostgreSQL takes no NUL. */
+export function storedKey(key: string): string {
+	const text = storable(key);
+	if (text.length <= LONGEST_KEY) return text;
+	return `${text.slice(0, LONGEST_KEY)}… ${digest(key)}`;
+}
+
+export function storedPrompt(prompt: string): string {
+	const text = storable(prompt);
+	return text.length <= LONGEST_PROMPT ? text : `${text.slice(0, LONGEST_PROMPT)}…`;
+}
+
+function storable(text: string): string {
+	return text.replaceAll('\0', '\uFFFD');
+}
+
+/** A new row. @param ticket stands for its writer until it is sent */
+export function claimedRow(
+	{ workflowId, nodeId, executionId }: RecordScope,
+	{ key, type = '', model = '', prompt = '' }: Claim,
+	ticket: string,
+): RecordFields {
+	return {
+		key,
+		workflow_id: workflowId,
+		node_id: nodeId,
+		execution_id: executionId,
+		generation_id: '',
+		status: CLAIMED,
+		type,
+		model: storable(model),
+		prompt: storedPrompt(prompt),
+		request: '',
+		writer: ticket,
+	};
+}

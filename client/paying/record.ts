@@ -1,0 +1,299 @@
+import { attempt } from '../basics/attempt';
+import type { Clock, Random } from '../basics/ports';
+import { CancelledError, type KnownGeneration } from '../wire/errors';
+import { Claims } from './claims';
+import { digest } from './digest';
+import { Quiet } from './quiet';
+import { all, asSeen, RecordDesk } from './record-desk';
+import {
+	inPlaceOf,
+	isFree,
+	isMade,
+	CLAIMED,
+	SENT,
+	type Claim,
+	type RecordScope,
+} from './record-rows';
+import {
+	available,
+	unavailable,
+	type RecordFields,
+	type RecordRow,
+	type RecordStore,
+	RECORD_COLUMNS,
+} from './record-store';
+
+/** Who has not been heard of for this long is gone. */
+const GONE_AFTER_MS = 60_000;
+/** How often a writer is heard of while a request of its is under way. */
+const BEAT_MS = 15_000;
+/** How often to look what became of another's request. */
+const LOOK_MS = 1_000;
+export interface RecordPorts {
+	store: RecordStore;
+	clock: Clock;
+	random: Random;
+	/** Ends all waiting for others. */
+	signal: AbortSignal;
+}
+
+/** What is on record of a key. */
+export interface Found {
+	/** `free`: nothing has left. `made`: there is a generation. `open`: sent, and nobody is there to tell what came of it. */
+	state: 'free' | 'made' | 'open';
+	row: RecordRow;
+}
+
+/** A request of ours that has left. */
+interface UnderWay {
+	holder: object;
+	/** As it was sent. */
+	row: RecordRow;
+	/** It was open before already: whatever becomes of this try, it stays so. */
+	wasOpen: boolean;
+	/** Aborts when nobody here is on it any longer. */
+	over: AbortController;
+	/** The claim is being given back. */
+	leaving?: Promise<void>;
+}
+
+/**
+ * The record outside of the execution: what survives the process. One row is one generation.
+ *
+ * No more than one request a key leaves, whoever else writes, by two rules. A row is changed only by compare-and-set: its
+ * writer is a ticket that no other row has and that is new with every change of hands. And who finds several claims for
+ * a key uses none before all but one are gone: of two who claimed at the same moment, at least the later finds both.
+ * Claims are free for all, so nobody ever waits for one.
+ */
+export class GenerationRecord {
+	/** Keys whose generation could not be put on record. */
+	readonly unrecorded = new Set<string>();
+	/** Failed generations that are being written down as such, by key. */
+	private readonly failing = new Map<string, Promise<void>>();
+	private readonly underWay = new Map<string, UnderWay>();
+	private readonly desk: RecordDesk;
+	private readonly claims: Claims;
+	/** Ends that are written when there is time, by status. */
+	private readonly ends = new Map<string, string[]>();
+	private readonly closing = new AbortController();
+
+	constructor(
+		private readonly scope: RecordScope,
+		private readonly ports: RecordPorts,
+	) {
+		this.desk = new RecordDesk(scope, ports);
+		this.claims = new Claims(scope, this.desk, ports, (key) => this.underWay.has(key));
+		void this.beat();
+	}
+
+	/**
+	 * Reads all keys of a step at once, and claims those that nobody has.
+	 *
+	 * @throws GenerationError `record_unavailable`
+	 */
+	async begin(claims: Claim[]): Promise<void> {
+		await available(async () => await this.claims.begin(claims));
+	}
+
+	/**
+	 * What is on record of a key; where another's request is under way, what comes of it.
+	 *
+	 * @throws GenerationError `record_unavailable`, or CancelledError
+	 */
+	async find(key: string, signal = this.ports.signal): Promise<Found> {
+		const { clock } = this.ports;
+		const quiet = new Quiet(clock);
+		for (let looks = 0; ; ) {
+			await this.failing.get(key);
+			if (signal.aborted) throw new CancelledError();
+			const row = this.claims.rows.get(key);
+			const own = this.underWay.get(key);
+			if (own) await clock.sleep(LOOK_MS, own.over.signal);
+			else if (!row) await available(async () => await this.claims.claim([key]));
+			else if (isMade(row)) return { state: 'made', row };
+			else if (isFree(row)) return { state: 'free', row };
+			// What was seen long ago tells nothing: only a fresh look shows whether its writer is there.
+			else if (looks > 0 && this.isGone(row, quiet)) return { state: 'open', row };
+			else {
+				if (looks++ > 0) await clock.sleep(LOOK_MS, signal);
+				await available(async () => await this.claims.refresh([key]));
+			}
+		}
+	}
+
+	/**
+	 * Right before the creating request leaves. When it resolves with `true` the row says so, and nobody else sends.
+	 *
+	 * @param holder who sends: several items of a step may have one key
+	 * @returns `false` where somebody else was quicker: `find` tells what came of that
+	 * @throws GenerationError `record_unavailable`
+	 */
+	async send(key: string, holder: object): Promise<boolean> {
+		const before = this.underWay.get(key);
+		if (before) {
+			await before.leaving;
+			return !before.leaving && before.holder === holder;
+		}
+		const row = this.claims.rows.get(key);
+		if (!row || isMade(row)) return false;
+		const ticket = this.claims.isOwn(row) && isFree(row) ? row.writer : this.claims.ticket();
+		const sent = { ...row, status: SENT, writer: ticket };
+		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
+		this.underWay.set(key, own);
+		const taken = await attempt(async () => await this.take(row, ticket));
+		if (taken.ok && !taken.value) {
+			this.claims.rows.delete(key);
+			this.settle(key);
+			return false;
+		}
+		this.claims.rows.set(key, sent);
+		if (taken.ok) return true;
+		// Where the table failed, it may be in there all the same.
+		void this.withdraw(key, holder);
+		throw unavailable(taken.error);
+	}
+
+	/** Whether a request of this holder is under way. */
+	isHeldBy(key: string, holder: object): boolean {
+		const own = this.underWay.get(key);
+		return own?.holder === holder && !own.leaving;
+	}
+
+	/** It was certainly not charged: the claim is free again. */
+	async withdraw(key: string, holder: object): Promise<void> {
+		if (!this.isHeldBy(key, holder)) return;
+		if (this.underWay.get(key)?.wasOpen) return await this.giveBack(key, { writer: '' });
+		await this.giveBack(key, { status: CLAIMED, writer: this.claims.ticket() });
+	}
+
+	/** Nobody here waits for its answer any longer, and what came of it is not known. */
+	async leave(key: string, holder: object): Promise<void> {
+		if (this.isHeldBy(key, holder)) await this.giveBack(key, { writer: '' });
+	}
+
+	/** Its id, as soon as it is known. Need not be waited for: `close` does. Never rejects. */
+	async made(
+		key: string,
+		{ id, status }: KnownGeneration,
+		about: Partial<RecordFields> = {},
+	): Promise<void> {
+		const row = this.underWay.get(key)?.row;
+		if (!row) return;
+		const writer = inPlaceOf(row.writer);
+		const made = { ...row, ...about, generation_id: id, status: status ?? 'pending', writer };
+		this.claims.rows.set(key, made);
+		this.settle(key);
+		await this.desk.background(async () => {
+			let tries = 0;
+			const kept = await this.desk.keep(async () => {
+				// A try that seemed to fail may have been carried out.
+				const before = tries++ === 0 ? [] : await this.desk.read(key);
+				if (before.some((one) => one.generation_id === id)) return;
+				await this.desk.insert(fieldsOf(made));
+			});
+			if (!kept.ok) this.unrecorded.add(key);
+			else await this.desk.keep(async () => await this.desk.clear(row));
+		});
+	}
+
+	/** How it has ended. A failed one was refunded, so that `find` then claims the key anew. */
+	ended(key: string, { id, status }: { id: string; status: string }): void {
+		const row = this.claims.rows.get(key);
+		// An item with the same key may have come to another one since.
+		if (row?.generation_id !== id || row.status === status) return;
+		if (status === 'failed') {
+			this.claims.rows.delete(key);
+			this.claims.failed.add(id);
+			this.failing.set(key, this.fail(row));
+		} else {
+			this.claims.rows.set(key, { ...row, status });
+			this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
+		}
+	}
+
+	/** The row of a key, as it was last seen. */
+	rowOf(key: string): RecordRow | undefined {
+		return this.claims.rows.get(key);
+	}
+
+	/** One name for the order that the row of a key stands for: the same for whoever takes it up, another once it failed. */
+	nameOf(key: string): string | undefined {
+		const row = this.claims.rows.get(key);
+		const { workflowId, nodeId } = this.scope;
+		return row && digest(JSON.stringify([workflowId, nodeId, key, row.id, row.born]));
+	}
+
+	/** Writes what is left to write, and takes back claims of which nothing came. Never throws. */
+	async close(): Promise<void> {
+		this.closing.abort();
+		await Promise.all([this.desk.settled(), ...this.failing.values()]);
+		await attempt(async () => await this.writeEnds());
+		const claims = all(this.claims.mine, ['status', CLAIMED]);
+		await attempt(async () => await this.ports.store.remove([claims]));
+	}
+
+	private async fail(row: RecordRow): Promise<void> {
+		const where = all(['generation_id', row.generation_id]);
+		await this.desk.settled();
+		const written = await this.desk.keep(
+			async () => await this.desk.write({ where, set: { status: 'failed' } }),
+		);
+		if (!written.ok) this.unrecorded.add(row.key);
+	}
+
+	private isGone(row: RecordRow, quiet: Quiet): boolean {
+		if (row.writer === '' || this.claims.isOwn(row)) return true;
+		return quiet.since(row) >= GONE_AFTER_MS;
+	}
+
+	/** Makes a row ours and sent. */
+	private async take(row: RecordRow, ticket: string): Promise<boolean> {
+		if (row.writer === ticket) return await this.desk.sendOwn(row);
+		const set = { writer: ticket, execution_id: this.scope.executionId, status: SENT };
+		return await this.desk.write({ where: asSeen(row), set });
+	}
+
+	private async giveBack(key: string, set: Partial<RecordFields>): Promise<void> {
+		const own = this.underWay.get(key);
+		if (!own) return;
+		const { row } = own;
+		own.leaving ??= this.desk.background(async () => {
+			const where = asSeen(row);
+			const given = await this.desk.keep(async () => await this.desk.write({ where, set }));
+			if (given.ok && given.value) this.claims.rows.set(key, { ...row, ...set });
+			else this.claims.rows.delete(key);
+			this.settle(key);
+		});
+		await own.leaving;
+	}
+
+	private settle(key: string): void {
+		const own = this.underWay.get(key);
+		this.underWay.delete(key);
+		own?.over.abort();
+	}
+
+	/** One heartbeat for all that is under way, and with it what had time. */
+	private async beat(): Promise<void> {
+		const { signal } = this.closing;
+		for (;;) {
+			await this.ports.clock.sleep(BEAT_MS, signal);
+			if (signal.aborted) return;
+			if (this.underWay.size > 0) {
+				const where = all(this.claims.mine, ['status', SENT]);
+				await attempt(async () => await this.desk.write({ where, set: { status: SENT } }));
+			}
+			await attempt(async () => await this.writeEnds());
+		}
+	}
+
+	private async writeEnds(): Promise<void> {
+		const ends = [...this.ends];
+		this.ends.clear();
+		for (const [status, ids] of ends) await this.desk.writeEnds(status, ids);
+	}
+}
+
+function fieldsOf(row: RecordRow): RecordFields {
+	return Object.fromEntries(RECORD_COLUMNS.map((name) => [name, row[name]])) as RecordFields;
+}

@@ -1,0 +1,99 @@
+/** Processes that are killed in the middle of a batch whose items have idempotency keys. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { seededRandom } from '../../sandbox/basics/random';
+import { itemsOf } from '../../tools/n8n/executions';
+import { crashRound, sum } from './support/crash';
+import type { Toll } from './support/crash';
+import { Stage } from './support/stage';
+import type { StageOptions } from './support/stage';
+import { outputFolder } from './support/surroundings';
+import { Webhook } from './support/webhook';
+import { imageNode, promptsNamed } from './support/workflows';
+
+/** `npm run bench -- crash` plays more of them. */
+const ROUNDS = Number(process.env.MEDIA_CRASH_ROUNDS ?? 3);
+const ITEMS = 20;
+const MAX_CONCURRENT = 10;
+const PATIENCE_MS = 120_000 + ROUNDS * 180_000;
+
+/** Answers take their time, so that some are on their way when the process is killed. */
+const sandbox = { timeScale: 10, latencyMs: () => Math.random() * 200 };
+const keyed = imageNode(
+	{ idempotencyKey: '={{ $json.prompt }}', maxConcurrent: MAX_CONCURRENT },
+	{ onError: 'continueRegularOutput' },
+);
+
+const modes: Array<[name: string, StageOptions]> = [
+	['regular', { name: 'crash-regular', sandbox }],
+	[
+		'queue',
+		{
+			name: 'crash-queue',
+			sandbox,
+			workers: 2,
+			env: {
+				// A worker that has gone is noticed within seconds instead of a minute.
+				QUEUE_WORKER_LOCK_DURATION: '5000',
+				QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
+				QUEUE_WORKER_STALLED_INTERVAL: '2000',
+			},
+		},
+	],
+];
+
+describe.each(modes)('in %s mode', (mode, options) => {
+	let stage: Stage;
+	let webhook: Webhook;
+
+	beforeAll(async () => {
+		stage = await Stage.open(options);
+		webhook = await Webhook.open(stage, 'keyed', keyed);
+	});
+	afterAll(async () => await stage?.close());
+
+	async function kill(execution: string): Promise<void> {
+		await (mode === 'queue' ? stage.replaceWorkerOf(execution) : stage.restart());
+		await webhook.listens();
+	}
+
+	it(
+		'nothing is paid twice and nothing is lost when a process is killed',
+		async () => {
+			const random = seededRandom(Number(process.env.MEDIA_CRASH_SEED ?? 1));
+			const tolls: Toll[] = [];
+			for (let round = 1; round <= ROUNDS; round++) {
+				const name = `Round ${round}`;
+				tolls.push(await crashRound({ stage, webhook, name }, ITEMS, kill, random));
+				await report(mode, sum(tolls));
+			}
+			const total = sum(tolls);
+			expect(total).toMatchObject({ rounds: ROUNDS, twice: 0, lost: 0 });
+			// No more than can be on the wire at once.
+			for (const { uncertain } of tolls) expect(uncertain).toBeLessThanOrEqual(MAX_CONCURRENT);
+		},
+		PATIENCE_MS,
+	);
+
+	it('executions that come in at one moment come to one generation a key', async () => {
+		const prompts = promptsNamed('Together', 6);
+		const ids = await webhook.call(prompts, 3);
+		const ended = await Promise.all(ids.map(async (id) => await stage.executions.ended(id)));
+		const handedOn = ended.map((execution) =>
+			itemsOf(execution, 'Images').map(({ json }) => json.id),
+		);
+		expect(prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt))).toEqual(
+			prompts.map(() => 1),
+		);
+		expect(handedOn[0]).toHaveLength(prompts.length);
+		expect(handedOn[1]).toEqual(handedOn[0]);
+		expect(handedOn[2]).toEqual(handedOn[0]);
+	});
+});
+
+/** For the bench. */
+async function report(mode: string, total: Toll): Promise<void> {
+	const file = join(outputFolder('crash'), `${mode}.json`);
+	await mkdir(dirname(file), { recursive: true });
+	await writeFile(file, JSON.stringify(total));
+}

@@ -1,0 +1,99 @@
+/** What idempotency keys cost, for `npm run bench -- price`: without it, nothing is measured. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
+import { Stage } from './support/stage';
+import type { StageOptions } from './support/stage';
+import { outputFolder } from './support/surroundings';
+import { buildProbe, probeWorkflow } from './support/table-probe';
+import { Webhook } from './support/webhook';
+import { imageNode, promptsNamed, trigger } from './support/workflows';
+
+const measured = process.env.MEDIA_BENCH ? describe : describe.skip;
+
+interface Case {
+	mode: string;
+	stage: StageOptions;
+	/** So many executions at once, each with so many items that take so many seconds. */
+	executions: number;
+	items: number;
+	seconds: number;
+	concurrency: number;
+}
+
+const cases: Case[] = [
+	{
+		mode: 'regular, SQLite',
+		stage: { name: 'price-regular' },
+		executions: 1,
+		items: 100,
+		seconds: 10,
+		concurrency: 10,
+	},
+	{
+		mode: 'two workers, PostgreSQL',
+		stage: { name: 'price-queue', workers: 2 },
+		executions: 4,
+		items: 100,
+		seconds: 2,
+		concurrency: 40,
+	},
+];
+
+measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
+	let stage: Stage;
+	const extension = join(tmpdir(), `table-probe-${process.pid}`);
+
+	beforeAll(async () => {
+		const sandbox = { timeScale: 1, generationSeconds: batch.seconds };
+		const env = { N8N_CUSTOM_EXTENSIONS: extension };
+		await buildProbe(extension);
+		stage = await Stage.open({ ...options, sandbox, env });
+		stage.sandbox.service.accounts.account('main').concurrency = batch.concurrency;
+	});
+	afterAll(async () => await stage?.close());
+
+	/** Seconds from the first execution's beginning to the last one's end. */
+	async function makespan(webhook: Webhook, name: string): Promise<number> {
+		stage.sandbox.reset();
+		stage.sandbox.service.accounts.account('main').concurrency = batch.concurrency;
+		const ids: string[] = [];
+		for (let number = 1; number <= batch.executions; number++) {
+			ids.push(...(await webhook.call(promptsNamed(`${name} ${number}`, batch.items))));
+		}
+		const ended = await Promise.all(
+			ids.map(async (id) => await stage.executions.ended(id, 600_000, 1000)),
+		);
+		for (const execution of ended) {
+			expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+			expect(itemsOf(execution, 'Images').every(({ json }) => json.status === 'completed')).toBe(
+				true,
+			);
+		}
+		const starts = ended.map(({ startedAt }) => Date.parse(startedAt));
+		const stops = ended.map(({ stoppedAt }) => Date.parse(String(stoppedAt)));
+		return (Math.max(...stops) - Math.min(...starts)) / 1000;
+	}
+
+	it('costs', async () => {
+		const plain = await Webhook.open(stage, 'plain', imageNode());
+		const keyed = await Webhook.open(
+			stage,
+			'keyed',
+			imageNode({ idempotencyKey: '={{ $json.prompt }}' }),
+		);
+		const without: number[] = [];
+		const withKeys: number[] = [];
+		for (let round = 1; round <= Number(process.env.MEDIA_BENCH); round++) {
+			without.push(await makespan(plain, `Plain ${round}`));
+			withKeys.push(await makespan(keyed, `Keyed ${round}`));
+		}
+		const workflow = await stage.save(probeWorkflow());
+		const probed = await stage.executions.ended(await stage.executions.run(workflow, trigger));
+		const [{ json: times }] = itemsOf(probed, 'Probe');
+		const file = join(outputFolder('price'), `${options.name}.json`);
+		await mkdir(outputFolder('price'), { recursive: true });
+		await writeFile(file, JSON.stringify({ mode, ...batch, without, withKeys, times }));
+	}, 3_600_000);
+});

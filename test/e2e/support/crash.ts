@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { itemsOf } from '../../../tools/n8n/executions';
+import type { Stage } from './stage';
+import { until } from './until';
+import type { Webhook } from './webhook';
+import { promptsNamed } from './workflows';
+
+/** What a killed process has cost: one round, or the sum of many. */
+export interface Toll {
+	rounds: number;
+	items: number;
+	/** Generations made before the process was killed. */
+	made: number;
+	/** Of those, handed on by the second run without being paid again. */
+	takenUp: number;
+	/** Items of the second run of which nobody knows whether they were charged. */
+	uncertain: number;
+	/** Creating requests that had reached the service within the second before. */
+	onTheWire: number;
+	/** Prompts that were paid more than once. */
+	twice: number;
+	/** Generations that were paid, and are neither handed on nor said to be uncertain. */
+	lost: number;
+}
+
+export const noToll: Toll = {
+	rounds: 0,
+	items: 0,
+	made: 0,
+	takenUp: 0,
+	uncertain: 0,
+	onTheWire: 0,
+	twice: 0,
+	lost: 0,
+};
+
+export function sum(tolls: Toll[]): Toll {
+	const names = Object.keys(noToll) as Array<keyof Toll>;
+	return tolls.reduce(
+		(total, toll) =>
+			Object.fromEntries(names.map((name) => [name, total[name] + toll[name]])) as unknown as Toll,
+		noToll,
+	);
+}
+
+/**
+ * A batch comes in, the process that runs it is killed at a random moment, and the same rows come in again.
+ *
+ * @param kill of the process that has the execution; resolves once there is one again that can take the next
+ * @param random which moment
+ */
+export async function crashRound(
+	{ stage, webhook, name }: { stage: Stage; webhook: Webhook; name: string },
+	items: number,
+	kill: (execution: string) => Promise<void>,
+	random: () => number,
+): Promise<Toll> {
+	const { books, requests } = stage.sandbox;
+	const prompts = promptsNamed(name, items);
+	const calledAt = Date.now();
+	const [execution] = await webhook.call(prompts);
+	const sent = () => requests.on('create').filter(({ at }) => at >= calledAt).length;
+	const after = 1 + Math.floor(random() * items);
+	await until('the batch is under way', () => sent() >= after, 60_000);
+	await delay(random() * 500);
+	const killedAt = Date.now();
+	await kill(execution);
+	const made = prompts.filter((prompt) => books.liveChargesFor(prompt) > 0).length;
+	const onTheWire = requests
+		.on('create')
+		.filter(({ at }) => at <= killedAt && at > killedAt - 1000).length;
+
+	const outputs = itemsOf(await webhook.run(prompts), 'Images');
+	const tolls = prompts.map((prompt, index) => {
+		const json = outputs[index]?.json ?? {};
+		const paid = books.generations.filter((one) => one.prompt === prompt && one.refunded === 0);
+		const uncertain = json.error_code === 'uncertain_charge';
+		return {
+			uncertain,
+			twice: paid.length > 1,
+			handedOn: json.id !== undefined && paid.some(({ id }) => id === json.id),
+			paid: paid.length > 0,
+			before: paid.some(({ created }) => created <= killedAt),
+		};
+	});
+	const count = (check: (toll: (typeof tolls)[number]) => boolean) => tolls.filter(check).length;
+	return {
+		rounds: 1,
+		items,
+		made,
+		takenUp: count(({ handedOn, before }) => handedOn && before),
+		uncertain: count(({ uncertain }) => uncertain),
+		onTheWire,
+		twice: count(({ twice }) => twice),
+		lost: count(({ handedOn, uncertain }) => !handedOn && !uncertain),
+	};
+}

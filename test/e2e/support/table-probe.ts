@@ -1,0 +1,72 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WorkflowFile } from '../../../tools/n8n/rest';
+import { packageName, trigger } from './workflows';
+
+/** What a call of the record's table takes, in milliseconds, by operation and number of rows. */
+export type TableTimes = Record<string, number>;
+
+const source = `
+const { join } = require('node:path');
+const modules = join(process.env.N8N_USER_FOLDER, '.n8n', 'nodes', 'node_modules', '${packageName}', 'dist');
+const { dataTable } = require(join(modules, 'nodes', 'shared', 'data-table.js'));
+const { RECORD_COLUMNS } = require(join(modules, 'client', 'paying', 'record-store.js'));
+const median = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
+class TableProbe {
+	constructor() {
+		this.description = {
+			displayName: 'Table Probe', name: 'tableProbe', group: ['transform'], version: 1, description: 'Measures',
+			defaults: { name: 'Table Probe' }, inputs: ['main'], outputs: ['main'], properties: [],
+		};
+	}
+	async execute() {
+		const table = await dataTable(this);
+		const times = {};
+		const measure = async (name, run) => {
+			const started = performance.now();
+			await run();
+			(times[name] ??= []).push(performance.now() - started);
+		};
+		for (let round = 0; round < 7; round++) {
+			for (const count of [1, 10, 100]) {
+				const keys = Array.from({ length: count }, (_, index) => 'probe ' + round + ' ' + count + ' ' + index);
+				const rows = keys.map((key) => ({ ...Object.fromEntries(RECORD_COLUMNS.map((name) => [name, ''])), key, writer: key }));
+				const where = { match: 'any', conditions: keys.map((key) => ['writer', key]) };
+				await measure('claim ' + count, async () => await table.insert(rows));
+				await measure('read ' + count, async () => await table.read(keys));
+				await measure('send ' + count, async () => await table.change([{ where, set: { status: 'sent' } }]));
+				await measure('remove ' + count, async () => await table.remove([where]));
+			}
+		}
+		return [[{ json: Object.fromEntries(Object.entries(times).map(([name, list]) => [name, Math.round(median(list))])) }]];
+	}
+}
+module.exports = { TableProbe };
+`;
+
+/** Writes the node that measures into a folder for `N8N_CUSTOM_EXTENSIONS`. */
+export async function buildProbe(folder: string): Promise<void> {
+	await mkdir(folder, { recursive: true });
+	await writeFile(join(folder, 'TableProbe.node.js'), source);
+}
+
+/** A workflow of the probe alone, called Probe. */
+export function probeWorkflow(): WorkflowFile {
+	const node = (name: string, type: string, x: number) => ({
+		id: `probe-${x}`,
+		name,
+		type,
+		typeVersion: 1,
+		position: [x, 0],
+		parameters: {},
+	});
+	return {
+		name: 'Probe',
+		nodes: [
+			node(trigger, 'n8n-nodes-base.manualTrigger', 0),
+			node('Probe', 'CUSTOM.tableProbe', 220),
+		],
+		connections: { [trigger]: { main: [[{ node: 'Probe', type: 'main', index: 0 }]] } },
+		settings: { executionOrder: 'v1' },
+	};
+}

@@ -1,0 +1,265 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { wallClock } from '../../nodes/shared/clock';
+import { inARow } from '../../tools/engine/in-a-row';
+import { dataTableType, DataTables } from '../../tools/engine/data-table';
+import { ownNode } from '../support/workflow';
+import { byId, openStage } from './stage';
+
+const tables = new DataTables(() => wallClock.now());
+const stage = openStage({ extraNodes: { [dataTableType]: tables } });
+beforeEach(() => tables.reset());
+
+const goOn = { onError: 'continueRegularOutput' as const };
+const keyed: INodeParameters = {
+	downloadOutput: false,
+	options: { idempotencyKey: '={{ $json.key }}' },
+};
+const items = (...pairs: Array<[key: string | null, prompt: string]>) =>
+	pairs.map(([key, prompt]) => ({ key, prompt }));
+
+const rows = () => tables.rowsOf('media_generations');
+const created = () => stage.sandbox.books.totals.created;
+const idsOf = (outputs: Array<{ json: IDataObject }>) => outputs.map(({ json }) => json.id);
+const headers = () =>
+	stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
+
+function workflowWith(parameters: INodeParameters, settings = {}) {
+	const model = byId('lumen-turbo');
+	const usual = { model, prompt: '={{ $json.prompt }}', size: '64x64', ...parameters };
+	const step = ownNode('Step', 'imageGeneration', usual, { id: 'the-node', ...settings });
+	return { ...inARow(step), id: 'the-workflow' };
+}
+
+/** One execution of the same workflow and node. */
+async function execute(list: IDataObject[], parameters = keyed, settings = {}) {
+	return await stage.runWorkflow(workflowWith(parameters, settings), { items: list });
+}
+
+describe('a key', () => {
+	it('comes to the same generation in every execution, and is paid once', async () => {
+		const list = items(['a', 'a boat'], ['b', 'a ship']);
+		const first = await execute(list);
+		const second = await execute(list);
+		expect(idsOf(second.output('Step'))).toEqual(idsOf(first.output('Step')));
+		expect(created()).toBe(2);
+		expect(second.hints('Step')).toMatchObject([
+			{ message: expect.stringContaining('2 were taken up') },
+		]);
+	});
+
+	it('is on record with what a person looks for, and never with the API key', async () => {
+		const run = await execute(items(['a', 'a boat']));
+		const [{ id }] = run.output('Step').map(({ json }) => json);
+		expect(rows()).toMatchObject([
+			{
+				key: 'a',
+				workflow_id: 'the-workflow',
+				node_id: 'the-node',
+				generation_id: id,
+				status: 'completed',
+				type: 'image',
+				model: 'lumen-turbo',
+				prompt: 'a boat',
+			},
+		]);
+		expect(JSON.stringify(tables.tables)).not.toContain(stage.sandbox.keys.main);
+	});
+
+	it('that two items of a step have is one generation', async () => {
+		const run = await execute(items(['a', 'a boat'], ['a', 'a boat'], ['b', 'a ship']));
+		const ids = idsOf(run.output('Step'));
+		expect(ids).toHaveLength(3);
+		expect(ids[0]).toBe(ids[1]);
+		expect(created()).toBe(2);
+	});
+
+	it('that several executions have at one moment is one generation, and all hand it on', async () => {
+		const list = items(['a', 'a boat'], ['b', 'a ship'], ['c', 'a raft']);
+		const runs = await Promise.all([execute(list), execute(list), execute(list)]);
+		const ids = runs.map((run) => idsOf(run.output('Step')));
+		expect(ids[0]).toHaveLength(3);
+		expect(ids[1]).toEqual(ids[0]);
+		expect(ids[2]).toEqual(ids[0]);
+		expect(created()).toBe(3);
+		expect(rows()).toHaveLength(3);
+	});
+
+	it('whose generation failed has it made anew, and keeps what failed on record', async () => {
+		const match = { promptIncludes: 'boat' };
+		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
+		expect((await execute(items(['a', 'a boat']))).status).toBe('error');
+		expect((await execute(items(['a', 'a boat']))).status).toBe('success');
+		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(1);
+		expect(rows().map(({ status }) => status)).toEqual(['failed', 'completed']);
+		// Another order, so that who knows the header does not hand on what failed.
+		expect(new Set(headers()).size).toBe(2);
+	});
+
+	it('decides alone: where the request has changed, its generation is handed on, and a hint says so', async () => {
+		const first = await execute(items(['a', 'a boat'], ['b', 'a raft']));
+		const second = await execute(items(['a', 'a ship'], ['b', 'a raft']));
+		expect(idsOf(second.output('Step'))).toEqual(idsOf(first.output('Step')));
+		expect(second.hints('Step')).toContainEqual(
+			expect.objectContaining({
+				message: expect.stringMatching(/What item 0 asked for has changed .*Change the key/),
+			}),
+		);
+	});
+
+	it('that begins with an equals sign, or is long, is only a text', async () => {
+		const list = items(['={{ 1 + 1 }}', 'a boat'], ['2', 'a ship'], ['x'.repeat(2000), 'a raft']);
+		const first = await execute(list);
+		expect(idsOf((await execute(list)).output('Step'))).toEqual(idsOf(first.output('Step')));
+		expect(created()).toBe(3);
+	});
+
+	it('of another node is another order', async () => {
+		await execute(items(['a', 'a boat']));
+		await execute(items(['a', 'a boat']), keyed, { id: 'another-node' });
+		expect(created()).toBe(2);
+	});
+
+	it('given before a retry does not pay again for what the execution has', async () => {
+		const list = items(['a', 'a boat'], ['b', 'a ship [reject: invalid_parameter 1]']);
+		const first = await execute(list, { downloadOutput: false });
+		expect(first.status).toBe('error');
+		const second = await stage.engine.retry(first, { workflow: workflowWith(keyed) });
+		expect(second.status).toBe('success');
+		await execute(list);
+		expect(created()).toBe(2);
+	});
+});
+
+describe('an order whose answer was lost', () => {
+	const lose = () => stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+
+	it('is uncertain in every execution, with the table, the key and the row to look at', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		const second = await execute(items(['a', 'a boat']));
+		expect(second.error).toMatchObject({ context: { code: 'uncertain_charge' } });
+		const { description } = second.error as unknown as { description: string };
+		expect(description).toMatch(
+			/Row 1 of the data table media_generations .* key "a".*delete that row/,
+		);
+		expect(created()).toBe(1);
+	});
+
+	it('is taken up once its id stands in the row', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		const [{ id }] = stage.sandbox.books.generations;
+		rows()[0].generation_id = id;
+		const second = await execute(items(['a', 'a boat']));
+		expect(idsOf(second.output('Step'))).toEqual([id]);
+		expect(created()).toBe(1);
+	});
+
+	it('is made anew once its row is deleted', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		tables.tables[0].rows = [];
+		expect((await execute(items(['a', 'a boat']))).status).toBe('success');
+		expect(created()).toBe(2);
+	});
+
+	it('has one name in every request, also where the user has it sent again', async () => {
+		lose();
+		const parameters = {
+			...keyed,
+			options: { idempotencyKey: '={{ $json.key }}', onUncertainCharge: 'resubmit' },
+		};
+		const run = await execute(items(['a', 'a boat']), parameters);
+		expect(run.status).toBe('success');
+		expect(headers()).toHaveLength(2);
+		expect(new Set(headers()).size).toBe(1);
+		expect(rows()).toHaveLength(1);
+	});
+});
+
+it('an id that the service no longer knows is an error with the key and the row', async () => {
+	await execute(items(['a', 'a boat']));
+	rows()[0].generation_id = '00000000-0000-4000-8000-000000000000';
+	const run = await execute(items(['a', 'a boat']));
+	expect(run.error).toMatchObject({ context: { code: 'generation_not_found' } });
+	expect(run.error).toHaveProperty(
+		'description',
+		expect.stringMatching(/Row 2 of the data table media_generations .*key "a".*delete that row/),
+	);
+	expect(created()).toBe(1);
+});
+
+it('what is refused for certain leaves the key free', async () => {
+	const first = await execute(items(['a', 'a boat [reject: invalid_parameter 1]']));
+	expect(first.status).toBe('error');
+	expect(rows()).toEqual([]);
+	expect((await execute(items(['a', 'a boat [reject: invalid_parameter 1]']))).status).toBe(
+		'success',
+	);
+});
+
+describe('without a table', () => {
+	const refusals: Array<[string, string, RegExp]> = [
+		[
+			'switched off',
+			'Attempted to use Data table node but the module is disabled',
+			/N8N_DISABLED_MODULES/,
+		],
+		['full', 'Data table size limit exceeded: 50MB used, limit is 50MB', /Delete rows/],
+		['excluded', 'Unrecognized node type: n8n-nodes-base.dataTable', /NODES_EXCLUDE/],
+		[
+			'of a release that cannot make one',
+			'Cannot read properties of undefined',
+			/from n8n 2\.3 on/,
+		],
+	];
+
+	it.each(refusals)('%s: an error before anything is sent', async (_case, refusal, advice) => {
+		tables.refusal = refusal;
+		const run = await execute(items(['a', 'a boat']));
+		expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
+		expect(run.error).toHaveProperty('description', expect.stringMatching(advice));
+		expect(created()).toBe(0);
+	});
+
+	it('items that have no key are made all the same where the workflow goes on', async () => {
+		tables.refusal = 'Data table size limit exceeded';
+		const run = await execute(items(['a', 'a boat'], [null, 'a ship']), keyed, goOn);
+		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+			'record_unavailable',
+			'completed',
+		]);
+		expect(created()).toBe(1);
+	});
+
+	it('in a workflow that is not saved: an error before anything is sent', async () => {
+		const step = ownNode('Step', 'imageGeneration', {
+			model: byId('lumen-turbo'),
+			prompt: 'a boat',
+			...keyed,
+		});
+		const workflow = { ...inARow(step), id: '__EMPTY__' };
+		const run = await stage.runWorkflow(workflow, { items: items(['a', '']) });
+		expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
+		expect(created()).toBe(0);
+	});
+
+	it('after the request: the item comes out, and a hint says that it is not on record', async () => {
+		tables.before = (operation) => {
+			if (operation === 'insert' && created() > 0) throw new Error('the database is gone');
+		};
+		const run = await execute(items(['a', 'a boat']));
+		expect(run.status).toBe('success');
+		expect(run.hints('Step')).toContainEqual(
+			expect.objectContaining({ message: expect.stringMatching(/could not be written.*: a\./) }),
+		);
+	});
+});
+
+it('every creating request has a name of its own, also without a key', async () => {
+	await execute(items([null, 'a boat'], [null, 'a ship']), { downloadOutput: false });
+	expect(new Set(headers()).size).toBe(2);
+	expect(headers()).not.toContain(null);
+	expect(tables.tables).toEqual([]);
+});

@@ -1,0 +1,95 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import { attempt } from '../../client/basics/attempt';
+import { connect, CREDENTIAL, probeWith } from '../../nodes/shared/transport';
+import { inARow } from '../../tools/engine/in-a-row';
+import { testNode } from '../support/test-node';
+import { openStage, prompts } from './stage';
+
+/** What the node under test does: set by each test. */
+let act: (context: IExecuteFunctions) => Promise<IDataObject>;
+
+const actor = testNode('actor', {
+	description: { credentials: [{ name: CREDENTIAL, required: true }] },
+	async execute() {
+		return [[{ json: await act(this) }]];
+	},
+});
+const stage = openStage({ extraNodes: { 'test.actor': actor } });
+
+async function acting(what: typeof act): Promise<IDataObject> {
+	act = what;
+	const run = await stage.runWorkflow(inARow({ name: 'Step', type: 'test.actor' }), {});
+	expect(run.error).toBeUndefined();
+	return run.output('Step')[0].json;
+}
+
+/** Until the sandbox has seen that its clients have left. */
+async function left(on: 'status' | 'create' | 'probe' | 'download', count = 1): Promise<void> {
+	const records = () => stage.sandbox.requests.on(on);
+	while (records().length < count || records().some(({ answered }) => answered)) {
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}
+
+const trickle = { kind: 'trickle', everyMs: 500 } as const;
+const hang = { kind: 'hang' } as const;
+
+describe('a request that is given up', () => {
+	it.each([trickle, hang])('is ended although its answer never is: $kind', async (action) => {
+		const id = await stage.made('a boat');
+		stage.sandbox.faults.order({ on: 'status', action });
+		const look = new AbortController();
+		const { failed } = await acting(async (context) => {
+			const send = await connect(context);
+			const path = `/v1/generations/${id}`;
+			setTimeout(() => look.abort(), 50);
+			const asked = await attempt(async () => await send({ method: 'GET', path }, look.signal));
+			return { failed: !asked.ok };
+		});
+		expect(failed).toBe(true);
+		await left('status');
+	});
+});
+
+describe('an answer to a creating request', () => {
+	it('that trickles in is lost after a minute in all, and nothing is paid again', async () => {
+		const { timeout } = AbortSignal;
+		const bound = jest.spyOn(AbortSignal, 'timeout');
+		// What is bounded by a minute is bounded by a second here.
+		bound.mockImplementation((ms) => timeout.call(AbortSignal, ms / 60));
+		stage.sandbox.faults.order({ on: 'create', action: trickle });
+		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		bound.mockRestore();
+		expect(run.error).toMatchObject({ context: { code: 'uncertain_charge' } });
+		await left('create');
+		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
+	});
+});
+
+describe('forty probes at once', () => {
+	it('of a storage that stands still end with their signal, without a warning', async () => {
+		const warned: Error[] = [];
+		const note = (warning: Error) => void warned.push(warning);
+		process.on('warning', note);
+		const id = await stage.made('a boat [seconds: 0]');
+		const url = String(stage.sandbox.service.outputUrl(id));
+		const action = { kind: 'stall', afterBytes: 0 } as const;
+		stage.sandbox.faults.order({ on: 'probe', times: 20, action });
+		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: hang });
+		const stop = new AbortController();
+		const { failed } = await acting(async (context) => {
+			const probe = probeWith(context);
+			setTimeout(() => stop.abort(), 300);
+			const probes = Array.from(
+				{ length: 40 },
+				async () => await attempt(async () => await probe(url, stop.signal)),
+			);
+			return { failed: (await Promise.all(probes)).filter(({ ok }) => !ok).length };
+		});
+		await new Promise((resolve) => setImmediate(resolve));
+		process.off('warning', note);
+		// What is announced is believed, whether it comes or not: those that stand still have been heard of.
+		expect([failed, warned]).toEqual([20, []]);
+	});
+});

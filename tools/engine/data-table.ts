@@ -1,0 +1,162 @@
+import { NodeConnectionTypes, NodeOperationError } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
+} from 'n8n-workflow';
+
+export const dataTableType = 'n8n-nodes-base.dataTable';
+
+interface Table {
+	id: string;
+	name: string;
+	columns: string[];
+	rows: IDataObject[];
+	nextId: number;
+}
+
+interface Condition {
+	keyName: string;
+	condition: 'eq' | 'like';
+	keyValue: unknown;
+}
+
+/** n8n's data tables in memory, behind a stand-in for its Data Table node that is reached in the same way. */
+export class DataTables implements INodeType {
+	/** @param now milliseconds since 1970 */
+	constructor(readonly now: () => number = Date.now) {}
+
+	readonly tables: Table[] = [];
+	/** What each further call is refused with, until it is `null` again. */
+	refusal: string | null = null;
+	/** Called before each call; may throw. */
+	before: (operation: string) => void | Promise<void> = () => undefined;
+
+	readonly description: INodeTypeDescription = {
+		displayName: 'Data table',
+		name: 'dataTable',
+		group: ['transform'],
+		version: [1, 1.1],
+		description: 'Data table',
+		defaults: { name: 'Data table' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [
+			{ displayName: 'Resource', name: 'resource', type: 'string', default: 'row' },
+			{ displayName: 'Operation', name: 'operation', type: 'string', default: 'insert' },
+			{ displayName: 'Data table', name: 'dataTableId', type: 'resourceLocator', default: '' },
+			{ displayName: 'Name', name: 'tableName', type: 'string', default: '' },
+			{ displayName: 'Must Match', name: 'matchType', type: 'string', default: 'anyCondition' },
+			{ displayName: 'Return All', name: 'returnAll', type: 'boolean', default: false },
+			{ displayName: 'Columns', name: 'columns', type: 'json', default: {} },
+			{ displayName: 'Options', name: 'options', type: 'json', default: {} },
+			{
+				displayName: 'Conditions',
+				name: 'filters',
+				type: 'fixedCollection',
+				typeOptions: { multipleValues: true },
+				default: {},
+				options: [
+					{
+						name: 'conditions',
+						displayName: 'Conditions',
+						values: [
+							{ displayName: 'Column', name: 'keyName', type: 'string', default: 'id' },
+							{ displayName: 'Condition', name: 'condition', type: 'string', default: 'eq' },
+							{ displayName: 'Value', name: 'keyValue', type: 'string', default: '' },
+						],
+					},
+				],
+			},
+		],
+	};
+
+	/** No tables, and no trouble. */
+	reset(): void {
+		this.tables.length = 0;
+		this.refusal = null;
+		this.before = () => undefined;
+	}
+
+	/** The rows of the table of that name; none where there is no such table. */
+	rowsOf(name: string): IDataObject[] {
+		return this.tables.find((table) => table.name === name)?.rows ?? [];
+	}
+
+	// n8n gives each node type a context of its own as `this`, so the tables are kept in the closure.
+	readonly execute = executeOn(this);
+}
+
+function executeOn(tables: DataTables) {
+	return async function (this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const operation = String(this.getNodeParameter('operation', 0));
+		await tables.before(operation);
+		if (tables.refusal !== null) throw new NodeOperationError(this.getNode(), tables.refusal);
+		const found = this.getInputData().flatMap((_, item) => {
+			const json = carryOut(this, tables, operation, item);
+			return json.map((row) => ({ json: { ...row }, pairedItem: { item } }));
+		});
+		return [found];
+	};
+}
+
+function carryOut(
+	context: IExecuteFunctions,
+	{ tables, now }: DataTables,
+	operation: string,
+	item: number,
+): IDataObject[] {
+	if (context.getNodeParameter('resource', item) === 'table') {
+		if (operation === 'list') return tables.map(({ id, name }) => ({ id, name }));
+		return [make(context, tables, item)];
+	}
+	const { value } = context.getNodeParameter('dataTableId', item) as { value: string };
+	const table = tables.find(({ id }) => id === value);
+	if (!table) {
+		throw new NodeOperationError(context.getNode(), `Data table "${value}" could not be found`);
+	}
+	const at = new Date(now()).toISOString();
+	if (operation === 'insert') return [insert(table, context.getInputData()[item].json, at)];
+	const rows = matching(context, table, item);
+	if (operation === 'deleteRows') table.rows = table.rows.filter((row) => !rows.includes(row));
+	if (operation === 'update') {
+		const set = context.getNodeParameter('columns.value', item) as IDataObject;
+		for (const row of rows) Object.assign(row, set, { updatedAt: at });
+	}
+	return rows;
+}
+
+function make(context: IExecuteFunctions, tables: Table[], item: number): IDataObject {
+	const name = String(context.getNodeParameter('tableName', item));
+	const { column } = context.getNodeParameter('columns', item) as {
+		column: Array<{ name: string }>;
+	};
+	if (tables.some((table) => table.name === name)) {
+		const message = `Data table with name '${name}' already exists in this project`;
+		throw new NodeOperationError(context.getNode(), message);
+	}
+	const id = `table-${tables.length + 1}`;
+	tables.push({ id, name, columns: column.map((one) => one.name), rows: [], nextId: 1 });
+	return { id, name };
+}
+
+function insert(table: Table, fields: IDataObject, at: string): IDataObject {
+	const row = { ...fields, id: table.nextId++, createdAt: at, updatedAt: at };
+	table.rows.push(row);
+	return row;
+}
+
+function matching(context: IExecuteFunctions, table: Table, item: number): IDataObject[] {
+	const conditions = context.getNodeParameter('filters.conditions', item, []) as Condition[];
+	const all = context.getNodeParameter('matchType', item) === 'allConditions';
+	return table.rows.filter((row) => {
+		const hits = conditions.map(({ keyName, condition, keyValue }) =>
+			condition === 'eq'
+				? row[keyName] === keyValue
+				: String(row[keyName]).startsWith(String(keyValue).replace(/%$/, '')),
+		);
+		return all ? hits.every(Boolean) : hits.some(Boolean);
+	});
+}
