@@ -114,7 +114,7 @@ const ERRORS: GenerationError[] = [
 	...refused.map((error) => errorOfJob(error, item)),
 	...refused.map((error) => errorOfJob(error, { id: ID })),
 	uncertainCharge(null),
-	uncertainCharge(null, 3),
+	uncertainCharge(null, { sent: 3 }),
 	uncertainCharge(errorFromResponse({ status: 502, body: '' }, true)),
 	uncertainCharge(unreadableAnswer({ status: 200, body: '' }, true)),
 	unreadableAnswer({ status: 200, body: '' }, false),
