@@ -22,11 +22,7 @@ export const recordMutations: Mutation[] = [
 		'if (record !== null && !(await record.send(key, order, again))) return null;',
 		'if (record !== null) void record.send(key, order, again).catch(() => false);',
 	),
-	book(
-		'an open row is sent again',
-		'return { sent: Math.max(1,',
-		'return entry ?? undefined;\n\t\treturn { sent: Math.max(1,',
-	),
+	book('an open row is sent again', 'return openIn(found.row, entry);', 'return entry;'),
 	book(
 		'a refusal frees a row that was open',
 		'if (!isOpen(ledger.find(order.key))) await',
