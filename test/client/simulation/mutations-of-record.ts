@@ -22,7 +22,6 @@ export const recordMutations: Mutation[] = [
 		'if (record !== null && !(await record.send(key, order, again))) return null;',
 		'if (record !== null) void record.send(key, order, again).catch(() => false);',
 	),
-	book('an open row is sent again', 'return openIn(found.row, entry);', 'return entry;'),
 	book(
 		'a refusal frees a row that was open',
 		'if (!isOpen(ledger.find(order.key))) await',
