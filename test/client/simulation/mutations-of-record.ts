@@ -23,11 +23,6 @@ export const recordMutations: Mutation[] = [
 		'if (record !== null) void record.send(key, order, again).catch(() => false);',
 	),
 	book(
-		'an open row is sent again',
-		'return { sent: Math.max(1,',
-		'return entry ?? undefined;\n\t\treturn { sent: Math.max(1,',
-	),
-	book(
 		'a refusal frees a row that was open',
 		'if (!isOpen(ledger.find(order.key))) await',
 		'await',
