@@ -19,19 +19,15 @@ const rows = inFile('record-rows.ts');
 export const recordMutations: Mutation[] = [
 	book(
 		'the request leaves before the row says so',
-		'if (record !== null && !(await record.send(key, order))) return null;',
-		'if (record !== null) void record.send(key, order).catch(() => false);',
-	),
-	book(
-		'an open row is sent again',
-		'return { sent: Math.max(1,',
-		'return entry ?? undefined;\n\t\treturn { sent: Math.max(1,',
+		'if (record !== null && !(await record.send(key, order, again))) return null;',
+		'if (record !== null) void record.send(key, order, again).catch(() => false);',
 	),
 	book(
 		'a refusal frees a row that was open',
 		'if (!isOpen(ledger.find(order.key))) await',
 		'await',
 	),
+	record('what became open meanwhile is sent all the same', '|| !(again || isFree(row))', ''),
 	record('the id is not written down', 'await this.desk.insert(fieldsOf(made));', ''),
 	record(
 		'a refusal frees a row that another had left open',
