@@ -67,7 +67,8 @@ export class OrderBook {
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
-		if (record !== null && !(await record.send(key, order))) return null;
+		const again = order.job.onUncertainCharge === 'resubmit';
+		if (record !== null && !(await record.send(key, order, again))) return null;
 		this.books.ledger.intend(order.key);
 		return record?.nameOf(key) ?? this.nameOf(order);
 	}

@@ -125,17 +125,18 @@ export class GenerationRecord {
 	 * Right before the creating request leaves. When it resolves with `true` the row says so, and nobody else sends.
 	 *
 	 * @param holder who sends: several items of a step may have one key
+	 * @param again whether what is open may be sent once more
 	 * @returns `false` where somebody else was quicker: `find` tells what came of that
 	 * @throws GenerationError `record_unavailable`
 	 */
-	async send(key: string, holder: object): Promise<boolean> {
+	async send(key: string, holder: object, again = false): Promise<boolean> {
 		const before = this.underWay.get(key);
 		if (before) {
 			await before.leaving;
 			return !before.leaving && before.holder === holder;
 		}
 		const row = this.claims.rows.get(key);
-		if (!row || isMade(row)) return false;
+		if (!row || isMade(row) || !(again || isFree(row))) return false;
 		const ticket = this.claims.isOwn(row) && isFree(row) ? row.writer : this.claims.ticket();
 		const sent = { ...row, status: SENT, writer: ticket };
 		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };

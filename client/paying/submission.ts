@@ -108,26 +108,32 @@ export class Submission {
 		const { job, request } = order;
 		const { book, service } = this.ports;
 		const turn = await this.gate.enter(job.timeoutMs, arrival);
-		let name: string | null = null;
-		let generation: Generation | null;
-		try {
+		let intended = false;
+		const sent = await attempt(async () => {
 			this.requireOpenWay();
-			name = await book.intend(order);
+			const name = await book.intend(order);
+			intended = name !== null;
 			// Writing that down may have taken a while.
 			this.requireOpenWay();
-			generation = name === null ? null : await service.create(request, name);
-		} catch (error) {
-			const refusal = error instanceof GenerationError ? error : null;
-			if (refusal?.stopsSubmitting) this.closeWayBy(refusal, job.itemIndex);
-			if (refusal?.retry === 'slot') this.gate.refused(turn, refusal);
-			else this.gate.unused(turn);
-			const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
-			if (name !== null && notCharged) await book.withdraw(order);
-			throw error;
+			return name === null ? null : await service.create(request, name);
+		});
+		if (!sent.ok) {
+			await this.settleRefusal(turn, order, sent.error, intended);
+			throw sent.error;
 		}
-		if (generation === null) this.gate.unused(turn);
-		else await this.settle(turn, order, generation);
-		return generation;
+		if (sent.value === null) this.gate.unused(turn);
+		else await this.settle(turn, order, sent.value);
+		return sent.value;
+	}
+
+	/** Gives the turn back, and the intent where it is certain that nothing was charged. */
+	private async settleRefusal(turn: Turn, order: Order, error: unknown, intended: boolean) {
+		const refusal = error instanceof GenerationError ? error : null;
+		if (refusal?.stopsSubmitting) this.closeWayBy(refusal, order.job.itemIndex);
+		if (refusal?.retry === 'slot') this.gate.refused(turn, refusal);
+		else this.gate.unused(turn);
+		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
+		if (intended && notCharged) await this.ports.book.withdraw(order);
 	}
 
 	private async settle(turn: Turn, order: Order, generation: Generation): Promise<void> {

@@ -133,7 +133,7 @@ export class KeyedExecution {
 	private readonly send = async (request: ServiceRequest): Promise<ServiceResponse> => {
 		const { world, clock } = this;
 		const { lost, refused } = world.schedule;
-		if (this.stop.signal.aborted) throw world.failure('Something is sent after the stop');
+		if (this.stop.signal.aborted) world.blame('Something is sent after the stop');
 		await clock.sleep(world.random() * 100);
 		if (request.method === 'GET') return world.handle(request);
 		if (world.chance(refused)) return errorAnswer('service_unavailable');

@@ -19,6 +19,8 @@ export class KeyedWorld {
 	executions = 0;
 	deaths = 0;
 	lost = 0;
+	private readonly replaced = new Set<string>();
+	private violation: Error | null = null;
 	private readonly trace: string[] = [];
 	private readonly authorization: string;
 
@@ -52,11 +54,13 @@ export class KeyedWorld {
 
 	/** A creating request leaves for a key that may have been paid already. */
 	judgeCharge(key: number, id: string, resubmits: boolean): void {
-		const others = this.live(key).filter((other) => other !== id);
+		const others = this.live(key).filter((other) => other !== id && !this.replaced.has(other));
 		const durable = this.durable(key);
 		const double = others.find((other) => !resubmits || durable.includes(other));
+		// The user has taken the risk for those that were lost.
+		if (resubmits) others.forEach((other) => this.replaced.add(other));
 		this.tell(`the service makes ${id.slice(0, 4)} for key ${key}`);
-		if (double) throw this.failure(`Key ${key} is paid besides ${double.slice(0, 4)}`);
+		if (double) this.blame(`Key ${key} is paid besides ${double.slice(0, 4)}`);
 	}
 
 	/** Ids of what is paid for a key and not refunded. */
@@ -74,6 +78,16 @@ export class KeyedWorld {
 
 	tell(line: string): void {
 		this.trace.push(`${(this.time.now() % 1e7) / 1000} s  ${line}`);
+	}
+
+	/** Notes that a promise was broken: whoever is told of it within a request takes it for trouble of the connection. */
+	blame(violation: string): void {
+		this.violation ??= this.failure(violation);
+	}
+
+	/** @throws Error with the whole story, where a promise was broken */
+	assertKept(): void {
+		if (this.violation) throw this.violation;
 	}
 
 	failure(violation: string): Error {

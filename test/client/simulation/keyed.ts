@@ -66,11 +66,13 @@ export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 	judge(world, await time.run(new KeyedExecution(world, calm).run()), 'error');
 	const last = { ...calm, onUncertainCharge: 'resubmit' as const };
 	judge(world, await time.run(new KeyedExecution(world, last).run()), 'resubmit');
+	world.assertKept();
 	return world;
 }
 
 /** Everything that was paid is handed on, or said to be uncertain where nobody can know. */
 function judge(world: KeyedWorld, ran: Ran | null, onUncertainCharge: 'error' | 'resubmit'): void {
+	world.assertKept();
 	if (ran === null) throw world.failure('A calm execution did not end');
 	const idOf = new Map<number, string>();
 	ran.outcomes.forEach((outcome, item) => {

@@ -19,8 +19,8 @@ const rows = inFile('record-rows.ts');
 export const recordMutations: Mutation[] = [
 	book(
 		'the request leaves before the row says so',
-		'if (record !== null && !(await record.send(key, order))) return null;',
-		'if (record !== null) void record.send(key, order).catch(() => false);',
+		'if (record !== null && !(await record.send(key, order, again))) return null;',
+		'if (record !== null) void record.send(key, order, again).catch(() => false);',
 	),
 	book(
 		'an open row is sent again',
@@ -32,6 +32,7 @@ export const recordMutations: Mutation[] = [
 		'if (!isOpen(ledger.find(order.key))) await',
 		'await',
 	),
+	record('what became open meanwhile is sent all the same', '|| !(again || isFree(row))', ''),
 	record('the id is not written down', 'await this.desk.insert(fieldsOf(made));', ''),
 	record(
 		'a refusal frees a row that another had left open',

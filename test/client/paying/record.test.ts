@@ -1,0 +1,125 @@
+import { GenerationRecord } from '../../../client/paying/record';
+import { MemoryTable, prompt } from '../../support/memory-table';
+import { VirtualTime } from '../../support/virtual-time';
+
+class Records {
+	readonly time = new VirtualTime();
+	readonly table = new MemoryTable(this.time);
+	/** Whether the table can be reached. */
+	down = false;
+
+	/** An execution of its own, which has claimed the key. */
+	async open(writer: string): Promise<GenerationRecord> {
+		const fate = () => ({ ...prompt, fails: this.down ? ('before' as const) : undefined });
+		const record = new GenerationRecord(
+			{ workflowId: 'w', nodeId: 'n', executionId: writer, writer },
+			{
+				store: this.table.reachedBy(this.time, fate),
+				clock: this.time,
+				random: () => 0.5,
+				signal: new AbortController().signal,
+			},
+		);
+		await record.begin([{ key: 'a' }]);
+		return record;
+	}
+
+	get row() {
+		return this.table.rows[0];
+	}
+}
+
+const [one, other] = [{}, {}];
+
+async function inTime(play: (records: Records) => Promise<void>): Promise<void> {
+	const records = new Records();
+	await records.time.run(play(records));
+}
+
+it('what became open while an item stood in line is not sent by it', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('first');
+		expect((await record.find('a')).state).toBe('free');
+		await record.send('a', one);
+		await record.leave('a', one);
+		expect(await record.send('a', other)).toBe(false);
+		expect((await record.find('a')).state).toBe('open');
+		expect(await record.send('a', other, true)).toBe(true);
+	});
+});
+
+it('a request that takes minutes is not called gone, as its writer is heard of', async () => {
+	await inTime(async (records) => {
+		const slow = await records.open('slow');
+		await slow.send('a', one);
+		const waiting = await records.open('waiting');
+		const found = waiting.find('a');
+		await records.time.sleep(300_000);
+		void slow.made('a', { id: 'made' });
+		expect(await found).toMatchObject({ state: 'made', row: { generation_id: 'made' } });
+	});
+});
+
+it('a writer that was not heard of for a minute is gone, and what it sent is open', async () => {
+	await inTime(async (records) => {
+		const dead = await records.open('dead');
+		await dead.send('a', one);
+		Object.assign(records.row, { writer: 'another process/1' });
+		const sentAt = records.time.now();
+		const waiting = await records.open('waiting');
+		expect((await waiting.find('a')).state).toBe('open');
+		expect(records.time.now() - sentAt).toBeGreaterThanOrEqual(59_000);
+		expect(records.time.now() - sentAt).toBeLessThan(63_000);
+	});
+});
+
+it('a writer whose clock is wrong is gone when its row has stood still for a minute', async () => {
+	await inTime(async (records) => {
+		const dead = await records.open('dead');
+		await dead.send('a', one);
+		const tomorrow = records.time.now() + 86_400_000;
+		Object.assign(records.row, { writer: 'another process/1', changedAt: tomorrow });
+		const waiting = await records.open('waiting');
+		expect((await waiting.find('a')).state).toBe('open');
+	});
+});
+
+it('a claim is free for whoever is ready first', async () => {
+	await inTime(async (records) => {
+		const [first, second] = [await records.open('first'), await records.open('second')];
+		expect(await second.send('a', other)).toBe(true);
+		expect(await first.send('a', one)).toBe(false);
+		expect(records.table.rows).toHaveLength(1);
+	});
+});
+
+it('an id that cannot be written down is told of, and the others wait for nobody', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('first');
+		await record.send('a', one);
+		records.down = true;
+		await record.made('a', { id: 'made' });
+		expect([...record.unrecorded]).toEqual(['a']);
+		records.down = false;
+		expect((await record.find('a')).row.generation_id).toBe('made');
+		await record.close();
+	});
+});
+
+it('claims of which nothing came are taken back in the end', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('first');
+		await record.close();
+		expect(records.table.rows).toEqual([]);
+	});
+});
+
+it('a row that a user deletes while its request is under way is on record all the same', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('first');
+		await record.send('a', one);
+		records.table.rows.length = 0;
+		await record.made('a', { id: 'made', status: 'pending' });
+		expect(records.table.rows).toMatchObject([{ key: 'a', generation_id: 'made' }]);
+	});
+});
