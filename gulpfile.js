@@ -33,6 +33,14 @@ function checked(check) {
 	});
 }
 
+/** Leaves out what only readers need: they read the source. Names stay, for errors and for n8n's scan. */
+async function squeeze() {
+	const { transform } = require('esbuild');
+	const withoutSpace = async (_path, code) =>
+		(await transform(code, { minifyWhitespace: true, charset: 'utf8' })).code;
+	await pipeline(src('dist/**/*.js'), checked(withoutSpace), dest('dist'));
+}
+
 function publish(displayName, glob, rule) {
 	const task = async () => {
 		const rules = await import('./tools/asset-rules.mjs');
@@ -41,13 +49,7 @@ function publish(displayName, glob, rule) {
 	return Object.assign(task, { displayName });
 }
 
-/** npm takes README and LICENSE along by itself, but not this. */
-function changelog() {
-	return src('CHANGELOG.md').pipe(dest('dist'));
-}
-
 const assets = parallel(
-	changelog,
 	publish('icons', 'icons/*.svg', 'checkIcon'),
 	publish('codex', 'nodes/*/*.node.json', 'checkCodex'),
 	publish('schemas', 'nodes/*/__schema__/**/*.json', 'checkSchema'),
@@ -55,5 +57,5 @@ const assets = parallel(
 
 exports.clean = clean;
 exports.assets = assets;
-exports.build = series(clean, compile, assets);
+exports.build = series(clean, compile, squeeze, assets);
 exports.default = exports.build;

@@ -71,6 +71,9 @@ export async function runPipeline<T>(
 	return await new Pipeline(jobs, ports, settings).run();
 }
 
+/** What is left for a look at what was slept for past its timeout. */
+const AFTER_SLEEP_MS = 60_000;
+
 /** A job on its way: what it has come to, for its outcome whatever happens. */
 interface Course {
 	job: Job;
@@ -183,7 +186,10 @@ class Pipeline<T> {
 		const { clock, ledger } = this.ports;
 		if (job.kind === 'collect') {
 			course.watch = this.watcher.watch(job.id, null, job.readiness);
-			const since = job.waitingSinceMs ?? clock.now();
+			const now = clock.now();
+			const { waitingSinceMs: since = now } = job;
+			// One that was slept for may be over its time, and have ended meanwhile: it is looked at in any case.
+			if (since < now) await course.watch.until('seen', now + AFTER_SLEEP_MS);
 			return { watch: course.watch, deadline: since + job.timeoutMs };
 		}
 		const request = await job.request();

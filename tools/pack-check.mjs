@@ -7,7 +7,7 @@ import { root, runNpm } from './run.mjs';
 
 const maximumBytes = 60_000;
 const allowedPaths = [
-	/^(package\.json|README\.md|LICENSE|dist\/CHANGELOG\.md)$/,
+	/^(package\.json|README\.md|LICENSE)$/,
 	/^dist\/(credentials|nodes|client)\/.*\.js$/,
 	/^dist\/nodes\/\w+\/\w+\.node\.json$/,
 	/^dist\/nodes\/\w+\/__schema__\/.*\.json$/,
@@ -34,8 +34,7 @@ function findStrangers(paths) {
 
 function findMissing(paths, { nodes, credentials }) {
 	const beside = (node) => [node, `${node.slice(0, -'js'.length)}json`];
-	const texts = ['LICENSE', 'README.md', 'dist/CHANGELOG.md'];
-	const needed = [...nodes.flatMap(beside), ...credentials, ...texts];
+	const needed = [...nodes.flatMap(beside), ...credentials, 'LICENSE', 'README.md'];
 	const schemaless = nodes
 		.map((node) => `${dirname(node)}/__schema__/`)
 		.filter((folder) => !paths.some((path) => path.startsWith(folder)));

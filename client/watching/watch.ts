@@ -184,7 +184,12 @@ export class Watch {
 		if (this.generation === null || this.ready) return earliest;
 		const last = statusAt ?? since;
 		const due = last + this.statusPause();
-		return Math.max(earliest, Math.min(due, deadline - LAST_LOOK_MS));
+		return Math.max(earliest, Math.min(due, deadline - this.lastLook(deadline)));
+	}
+
+	/** How long before the deadline there is a last look, so that it can be answered in time. */
+	private lastLook(deadline: number): number {
+		return Math.min(LAST_LOOK_MS, (deadline - this.since) / 4);
 	}
 
 	private statusPause(): number {

@@ -75,7 +75,7 @@ export function downloadError(failure: unknown, { item }: Generation): Generatio
 	return error.with({
 		description: sentences(
 			advice,
-			`Generation ${item.id} is completed and paid for; only its file is missing. Fetch it with Wait for Completion: that costs nothing. URL: ${item.url ?? 'none'}`,
+			`It is completed and paid for; only its file is missing. Fetch it with Wait for Completion: that costs nothing. URL: ${item.url ?? 'none'}`,
 		),
 		charge: 'paid',
 		generation: item,

@@ -141,6 +141,26 @@ describe('a timeout', () => {
 		expect(step.elapsed).toBe(5000);
 	});
 
+	it('that passed before the step leaves time for one look: it may have ended meanwhile', async () => {
+		const step = new Step();
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(100_000));
+		const waitingSinceMs = step.time.now() - 100_000;
+		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000, waitingSinceMs })];
+		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('that passed before the step is over after one look', async () => {
+		const step = new Step();
+		step.fake.durationMs = () => 1_000_000;
+		await step.run(batch(1, { wait: false }));
+		const waitingSinceMs = step.time.now() - 100_000;
+		const before = step.fake.looksAt('generation-1').length;
+		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000, waitingSinceMs })];
+		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['timeout generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(before + 1);
+	});
+
 	it('does not keep a slot of the step', async () => {
 		const step = new Step({ maxConcurrent: 1, stopOnError: false });
 		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1_000_000 : 1000);

@@ -1,5 +1,6 @@
-/** The user's Stop in the middle of a batch. */
+/** How a step comes to its end before its generations do: by the user's Stop, and by its timeout. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
@@ -36,4 +37,18 @@ it('ends all requests at once, also with Retry On Fail', async () => {
 	const late = requests.all.filter(({ at }) => at > answered);
 	expect(late.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
 	expect(books.totals.created).toBe(created);
+});
+
+it('ends an item at its timeout where the service has stopped answering', async () => {
+	stage.sandbox.reset();
+	stage.sandbox.faults.order({ on: 'status', times: 'always', action: { kind: 'hang' } });
+	const images = imageNode({ timeout: 5, onTimeout: 'continue' });
+	const workflow = await stage.save(byHand('Silence', ['Silent [seconds: 6000]'], images));
+	const id = await stage.executions.run(workflow, trigger);
+	const execution = await stage.executions.ended(id);
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	expect(itemsOf(execution, 'Images')).toMatchObject([{ json: { timed_out: true } }]);
+	// A request that hangs would be given up after a minute, and then be sent again.
+	const took = Date.parse(String(execution.stoppedAt)) - Date.parse(execution.startedAt);
+	expect(took).toBeLessThan(30_000);
 });

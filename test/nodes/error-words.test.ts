@@ -20,12 +20,19 @@ import {
 	type Outcome,
 } from '../../client/jobs/outcome';
 import { Ledger } from '../../client/paying/ledger';
-import { uncertainCharge } from '../../client/paying/uncertain-charge';
+import {
+	RECORD_COLUMNS,
+	recordUnavailable,
+	type RecordFields,
+	type RecordRow,
+} from '../../client/paying/record-store';
+import { inRow, uncertainCharge, unknownInRow } from '../../client/paying/uncertain-charge';
 import { modelNotFound } from '../../client/wire/catalogue';
-import { errorFromConnection } from '../../client/wire/connection';
+import { errorFromConnection, NotSentError } from '../../client/wire/connection';
 import { requireBalance } from '../../client/wire/credits';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../client/wire/errors';
 import { readGeneration, type Generation } from '../../client/wire/generation';
+import { badOutput, downloadError, stalled } from '../../nodes/shared/download-errors';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { outputItems } from '../../nodes/shared/results';
 import { networkError, refusal, wireGeneration } from '../support/answers';
@@ -106,6 +113,9 @@ const paid = new GenerationError({
 	charge: 'paid',
 	generation: { id: ID },
 });
+const columns = Object.fromEntries(RECORD_COLUMNS.map((name) => [name, HTML])) as RecordFields;
+const row: RecordRow = { ...columns, generation_id: ID, id: 7, born: '', changedAt: 0 };
+
 const ERRORS: GenerationError[] = [
 	...refused,
 	...ofInput,
@@ -113,9 +123,11 @@ const ERRORS: GenerationError[] = [
 	...refused.map((error) => errorOfJob(error, item)),
 	...refused.map((error) => errorOfJob(error, { id: ID })),
 	uncertainCharge(null),
+	uncertainCharge(null, { sent: 3 }),
 	uncertainCharge(errorFromResponse({ status: 502, body: '' }, true)),
 	uncertainCharge(unreadableAnswer({ status: 200, body: '' }, true)),
 	unreadableAnswer({ status: 200, body: '' }, false),
+	errorFromConnection(new NotSentError(new Error(HTML)), true),
 	errorFromConnection(networkError('ECONNREFUSED', 'connect'), true),
 	errorFromConnection(networkError('ENOTFOUND', 'getaddrinfo'), true),
 	errorFromConnection(networkError('ECONNRESET', 'read'), false),
@@ -123,7 +135,17 @@ const ERRORS: GenerationError[] = [
 	failedGeneration(generation('failed', { message: HTML })),
 	failedGeneration(generation('failed', { message: `${HTML} `.repeat(10) })),
 	timedOutGeneration(generation('processing'), 5000, null),
+	timedOutGeneration(generation('processing'), 5000, refused[0]),
 	errorOfJob(paid, null),
+	uncertainCharge(null, { onRecord: inRow(row) }),
+	unknownInRow(refused[0], row),
+	recordUnavailable(`n8n says: ${HTML}`),
+	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
+		(code) => downloadError(networkError(code), generation('completed')),
+	),
+	downloadError(new Error(HTML), generation('completed')),
+	downloadError(badOutput('The storage refused the output', 403), generation('completed')),
+	downloadError(stalled(), generation('completed')),
 ];
 
 function outcomesWith(error: GenerationError): Array<Outcome<never>> {
@@ -161,7 +183,7 @@ describe('every error', () => {
 
 	it('has a title that is not too long, without HTML', () => {
 		for (const { title } of texts) {
-			expect(title).toMatch(/^[A-Z].{5,239}[^.]$/);
+			expect(title).toMatch(/^(n8n|[A-Z]).{5,239}[^.]$/);
 			expect(title).not.toMatch(/[<>]|undefined|null|\[object/);
 		}
 	});
@@ -193,7 +215,8 @@ describe('every error', () => {
 
 	it('names each generation once, at its end', () => {
 		for (const { title, description } of texts) {
-			const named = `${title}. ${description}`.split(ID).length - 1;
+			const text = `${title}. ${description}`.replace(/https:\S+/g, '');
+			const named = text.split(ID).length - 1;
 			expect(named).toBeLessThanOrEqual(1);
 		}
 		for (const { description = '' } of shownOfStep) {
