@@ -51,13 +51,8 @@ export const recordMutations: Mutation[] = [
 	),
 	record(
 		'another’s request is not waited for',
-		"if (row.writer === '' ||",
-		"if (true as boolean) return true;\n\t\tif (row.writer === '' ||",
-	),
-	record(
-		'a failed generation stays in force',
-		"set: { status: 'failed' }",
-		"set: { status: 'pending' }",
+		"if (row.writer === '' || this.claims",
+		"if (true as boolean) return true;\n\t\tif (row.writer === '' || this.claims",
 	),
 	record(
 		'any end is that of the newest generation',
