@@ -109,12 +109,15 @@ describe('a lost answer', () => {
 		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
 	});
 
-	it('is not sent again without end', async () => {
+	it('is not sent again without end, and the error says how many may have been paid', async () => {
 		strike({ kind: 'reset' }, 'always');
 		const run = await stage.run('imageGeneration', resubmit, {
 			items: prompts('a boat', 'a ship'),
 		});
-		expect(run.error).toMatchObject(lost);
+		expect(run.error).toMatchObject({
+			...lost,
+			message: 'The answers to 4 creating requests were lost: up to 4 may have been charged',
+		});
 		expect(sent()).toBeLessThan(10);
 	});
 });
