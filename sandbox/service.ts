@@ -44,7 +44,7 @@ export interface ServiceOptions {
 	generationSeconds?: number | GenerationTime;
 	/** How storage refuses a file that is not written yet. Default 404. */
 	missingOutputStatus?: 403 | 404;
-	/** Whether a second request with the same `Idempotency-Key` gets the generation of the first. Default false. */
+	/** Whether a second request with the same `Idempotency-Key` gets what the first has made. */
 	honoursIdempotencyKeys?: boolean;
 	/** Origin of presigned URLs. Default one that does not resolve, for use without HTTP. */
 	storageOrigin?: string;
@@ -179,14 +179,11 @@ export class GenerationService {
 			const caller = request.caller ?? authenticate(this.accounts, request.headers.authorization);
 			if (route.on !== 'create') return this.read(caller, request, route, now, record);
 			const body = parseBody(request.body);
-			const idempotencyKey = request.headers['idempotency-key'];
-			const { made, repeated } = createOnce(this.workshop, caller, idempotencyKey, () =>
-				createGeneration(this.workshop, caller, route.type, body, now, action),
-			);
+			const create = () => createGeneration(this.workshop, caller, route.type, body, now, action);
+			const { made, charged } = createOnce(this.workshop, caller, request.headers, create);
 			record.generationId = made.id;
 			const { balance, name } = caller.account;
-			const charged = repeated ? 'made before, charged 0' : `charged ${made.charged}`;
-			const happened = `${charged}, ${name} has ${balance} left`;
+			const happened = `charged ${charged}, ${name} has ${balance} left`;
 			return answer(200, entryAt(made, now), happened);
 		} catch (error) {
 			return refusalFrom(error);

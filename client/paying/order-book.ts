@@ -8,7 +8,8 @@ import { isMade, isOpen, type Entry } from './book';
 import { digest } from './digest';
 import type { Ledger } from './ledger';
 import type { Found, GenerationRecord } from './record';
-import { storedKey, storedPrompt } from './record-rows';
+import { SENT, storedKey, storedPrompt } from './record-rows';
+import type { RecordRow } from './record-store';
 import { inRow, unknownInRow } from './uncertain-charge';
 
 /** An item's order: its job, what it asks for, and the key that it has in the ledger. */
@@ -57,7 +58,17 @@ export class OrderBook {
 		}
 		if (found.state === 'made') return this.takenUp(order, found);
 		if (found.state === 'free') return entry;
-		return { sent: Math.max(1, entry?.sent ?? 0), onRecord: inRow(found.row) };
+		return openIn(found.row, entry);
+	}
+
+	/** What is known of an order without asking, once nothing more is sent for it. */
+	known(order: Order): Entry | undefined {
+		const entry = this.books.ledger.find(order.key);
+		const { key, record } = this.outside(order);
+		const row = record?.rowOf(key);
+		if (row === undefined || isMade(entry)) return entry;
+		const leftOpen = row.status === SENT && row.writer === '';
+		return leftOpen || isOpen(entry) ? openIn(row, entry) : entry;
 	}
 
 	/**
@@ -126,6 +137,11 @@ export class OrderBook {
 			? { key: '', record: null }
 			: { key: storedKey(key), record: this.books.record ?? null };
 	}
+}
+
+/** An order that was sent, and of which the row knows no more than that. */
+function openIn(row: RecordRow, entry: Entry | undefined): Entry {
+	return { sent: Math.max(1, entry?.sent ?? 0), onRecord: inRow(row) };
 }
 
 /** What a row says of a request. */

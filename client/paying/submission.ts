@@ -140,7 +140,7 @@ export class Submission {
 		const { book } = this.ports;
 		this.gate.gained(turn);
 		this.stats.made++;
-		const { sent = 1 } = (await book.find(order)) ?? {};
+		const { sent = 1 } = book.known(order) ?? {};
 		this.stats.resubmitted += sent - 1;
 		book.record(order, generation);
 	}
@@ -160,7 +160,7 @@ export class Submission {
 	private async inTheEnd(order: Order, cause: GenerationError | null, error: unknown) {
 		const { book } = this.ports;
 		await book.leave(order);
-		const entry = await book.find(order);
+		const entry = book.known(order);
 		return isOpen(entry) ? uncertainCharge(cause, entry) : error;
 	}
 }

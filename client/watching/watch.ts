@@ -127,14 +127,16 @@ export class Watch {
 	}
 
 	private async see(generation: Generation, deadline: number): Promise<void> {
-		const { storage } = this.step;
+		const { storage, ports } = this.step;
 		const unannounced = this.canProbe() && this.generation !== null && !this.ready;
 		this.failures = 0;
 		this.generation = generation;
 		if (!isCompleted(generation)) return;
 		if (this.ready) storage.confirmed ||= this.missed;
 		// The storage should know of it by now. One that denies it would do so for every generation.
-		else if (unannounced && (await this.sign(deadline)) === 'not yet') storage.usable = false;
+		else if (unannounced && storage.turn(ports.clock.now()) === 0) {
+			if ((await this.sign(deadline)) === 'not yet') storage.usable = false;
+		}
 	}
 
 	/** Asks the storage for the first byte. */

@@ -62,7 +62,9 @@ export function nodeError(
 	description = sentences(
 		explained(error),
 		codeOf(error),
-		error.generation && `Generation: ${named(error.generation)}`,
+		error.generation &&
+			!error.message.includes(error.generation.id) &&
+			`Generation: ${named(error.generation)}`,
 	),
 	details: Record<string, unknown> = { code: error.code },
 ): NodeApiError {

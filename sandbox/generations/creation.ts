@@ -122,17 +122,16 @@ function secondsOf(
 export function createOnce(
 	workshop: Workshop,
 	caller: Caller,
-	idempotencyKey: string | undefined,
+	headers: Readonly<Record<string, string | undefined>>,
 	create: () => Generation,
-): { made: Generation; repeated: boolean } {
+): { made: Generation; charged: number } {
 	const { repeats } = workshop;
-	if (!repeats || !idempotencyKey) return { made: create(), repeated: false };
-	const name = `${caller.account.name} ${idempotencyKey}`;
-	const before = repeats.get(name);
-	if (before) return { made: before, repeated: true };
+	const idempotencyKey = headers['idempotency-key'];
+	const before = repeats?.get(`${caller.account.name} ${idempotencyKey}`);
+	if (before) return { made: before, charged: 0 };
 	const made = create();
-	repeats.set(name, made);
-	return { made, repeated: false };
+	if (idempotencyKey) repeats?.set(`${caller.account.name} ${idempotencyKey}`, made);
+	return { made, charged: made.charged };
 }
 
 /**

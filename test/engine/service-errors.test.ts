@@ -273,7 +273,11 @@ describe("an answer that is not the service's own", () => {
 		[418, { error: { code: 'teapot', message: 'Short and stout' } }, 'refused', 'teapot'],
 		[200, html, 'could not be read', 'unreadable_answer'],
 	])('with status %d becomes an error too', async (status, body, title, code) => {
-		stage.sandbox.faults.order({ on: 'status', action: { kind: 'respond', status, body } });
+		stage.sandbox.faults.order({
+			on: 'status',
+			times: 'always',
+			action: { kind: 'respond', status, body },
+		});
 		const run = await stage.run('waitForCompletion', {}, { items: [{ id: 'some' }] });
 		expect(run.error).toMatchObject({
 			name: 'NodeApiError',

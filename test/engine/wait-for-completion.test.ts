@@ -66,7 +66,11 @@ describe('Wait for Completion', () => {
 		const looks: number[] = [];
 		for (const pollInterval of [1, 10]) {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 25]');
-			await stage.run('waitForCompletion', { options: { pollInterval } }, { items: idsOf(id) });
+			await stage.run(
+				'waitForCompletion',
+				{ options: { pollInterval, readiness: 'status' } },
+				{ items: idsOf(id) },
+			);
 			looks.push(stage.sandbox.requests.on('status').length);
 		}
 		const [often, seldom] = looks;
@@ -151,6 +155,9 @@ describe('Wait for Completion', () => {
 	});
 
 	describe('when a generation is not ready in time', () => {
+		// A last look has to be answered before the timeout, and requests are as slow as they are.
+		beforeEach(() => stage.setPace(10));
+
 		it.each([
 			['imageGeneration', { prompt: 'a boat [seconds: 999]' }],
 			['videoGeneration', { prompt: 'a boat [seconds: 999]' }],

@@ -20,7 +20,13 @@ import {
 	type Outcome,
 } from '../../client/jobs/outcome';
 import { Ledger } from '../../client/paying/ledger';
-import { uncertainCharge } from '../../client/paying/uncertain-charge';
+import {
+	RECORD_COLUMNS,
+	recordUnavailable,
+	type RecordFields,
+	type RecordRow,
+} from '../../client/paying/record-store';
+import { inRow, uncertainCharge, unknownInRow } from '../../client/paying/uncertain-charge';
 import { modelNotFound } from '../../client/wire/catalogue';
 import { errorFromConnection, NotSentError } from '../../client/wire/connection';
 import { requireBalance } from '../../client/wire/credits';
@@ -107,6 +113,9 @@ const paid = new GenerationError({
 	charge: 'paid',
 	generation: { id: ID },
 });
+const columns = Object.fromEntries(RECORD_COLUMNS.map((name) => [name, HTML])) as RecordFields;
+const row: RecordRow = { ...columns, generation_id: ID, id: 7, born: '', changedAt: 0 };
+
 const ERRORS: GenerationError[] = [
 	...refused,
 	...ofInput,
@@ -128,6 +137,9 @@ const ERRORS: GenerationError[] = [
 	timedOutGeneration(generation('processing'), 5000, null),
 	timedOutGeneration(generation('processing'), 5000, refused[0]),
 	errorOfJob(paid, null),
+	uncertainCharge(null, { onRecord: inRow(row) }),
+	unknownInRow(refused[0], row),
+	recordUnavailable(`n8n says: ${HTML}`),
 	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
 		(code) => downloadError(networkError(code), generation('completed')),
 	),

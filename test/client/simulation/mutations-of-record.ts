@@ -23,11 +23,6 @@ export const recordMutations: Mutation[] = [
 		'if (record !== null) void record.send(key, order, again).catch(() => false);',
 	),
 	book(
-		'an open row is sent again',
-		'return { sent: Math.max(1,',
-		'return entry ?? undefined;\n\t\treturn { sent: Math.max(1,',
-	),
-	book(
 		'a refusal frees a row that was open',
 		'if (!isOpen(ledger.find(order.key))) await',
 		'await',
@@ -56,13 +51,8 @@ export const recordMutations: Mutation[] = [
 	),
 	record(
 		'another’s request is not waited for',
-		'if (row.writer ===',
-		'if (true as boolean) return true;\n\t\tif (row.writer ===',
-	),
-	record(
-		'a failed generation stays in force',
-		"set: { status: 'failed' }",
-		"set: { status: 'pending' }",
+		"if (row.writer === '' || this.claims",
+		"if (true as boolean) return true;\n\t\tif (row.writer === '' || this.claims",
 	),
 	record(
 		'any end is that of the newest generation',
