@@ -13,7 +13,7 @@ export function signOf({ status, oneByte }: Probed): Sign {
 }
 
 /** At most so many probes a second for a whole step. */
-const PROBES_A_SECOND = 40;
+const PROBES_A_SECOND = 25;
 const LONGEST_QUEUE_MS = 1_000;
 
 /** What a step has come to know of the storage, and the pace at which it asks it. */
