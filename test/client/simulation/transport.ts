@@ -170,12 +170,8 @@ export class Transport {
 		if (closesForItem(answer)) this.failed();
 		if (charge && answer.kind === 'own') {
 			this.made++;
-			const now = this.world.time.now();
-			Object.assign(this.traffic.get(item) as Traffic, {
-				watchedFrom: now,
-				since: now,
-				until: now,
-			});
+			const traffic = this.traffic.get(item) as Traffic;
+			traffic.watchedFrom = traffic.since = traffic.until = this.world.time.now();
 			this.world.known(charge);
 		}
 		if (answer.kind === 'foreign' && mayHavePassed(answer.name)) this.lost(item);

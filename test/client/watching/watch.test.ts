@@ -144,22 +144,18 @@ describe('the status', () => {
 
 const missing = { status: 404, oneByte: false };
 
-/** By what is written; those that have a memory are made anew for each step. */
-const storages: Record<string, () => FakeService['storage']> = {
-	'that says 403 until the file is there': () => (_, written) =>
+const storages: Record<string, FakeService['storage']> = {
+	'that says 403 until the file is there': (_, written) =>
 		written ? { status: 206, oneByte: true } : { status: 403, oneByte: false },
-	'that ignores ranges': () => (_, written) =>
-		written ? { status: 200, oneByte: false } : missing,
-	'that redirects': () => () => ({ status: 302, oneByte: false }),
-	'with a page for whatever is asked': () => () => ({ status: 200, oneByte: false }),
-	'in trouble': () => () => ({ status: 503, oneByte: false }),
-	'that cannot be reached': () => () => {
+	'that ignores ranges': (_, written) => (written ? { status: 200, oneByte: false } : missing),
+	'that redirects': () => ({ status: 302, oneByte: false }),
+	'with a page for whatever is asked': () => ({ status: 200, oneByte: false }),
+	'in trouble': () => ({ status: 503, oneByte: false }),
+	'that cannot be reached': () => {
 		throw networkError('ECONNREFUSED', 'connect');
 	},
-	'that never answers': () => hanging,
-	'with a placeholder from the beginning': () => () => ({ status: 206, oneByte: true }),
-	'that has the file and says nothing else': () => (_, written) =>
-		written ? { status: 206, oneByte: true } : missing,
+	'that never answers': hanging,
+	'with a placeholder from the beginning': () => ({ status: 206, oneByte: true }),
 };
 
 describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
@@ -167,7 +163,7 @@ describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
 				const step = stepOf(duration * 1000, seed);
-				step.fake.storage = storage();
+				step.fake.storage = storage;
 				const { outcomes } = await step.run(batch(1, auto));
 				expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 				expect(step.elapsed).toBeGreaterThanOrEqual(duration * 1000);
@@ -189,7 +185,7 @@ describe('a storage that answers with anything but the byte or its absence', () 
 		'that never answers',
 	])('is not asked for the same generation again: one %s', async (name) => {
 		const step = stepOf(30_000);
-		step.fake.storage = storages[name]();
+		step.fake.storage = storages[name];
 		await step.run(batch(3, auto));
 		expect(step.fake.probed).toHaveLength(3);
 	});
