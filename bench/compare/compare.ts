@@ -10,21 +10,25 @@ import type { VideoOrder } from './trial';
 /** Where a line goes to when something has been measured. */
 type Say = (line: string) => void;
 
-const approaches = [own, ...others];
+/** Whom to measure: all, or this package alone. */
+export type Which = 'all' | 'ours';
+
 /** What is tried first loads code. */
 const first: VideoOrder = { videos: 1, seconds: 1, limit: 1 };
 
-/** Measures all approaches. @returns their rows, ours first, and what the videos cost */
+/** Measures the approaches. @returns their rows, ours first, and what the videos cost */
 export async function compare(
 	stage: Stage,
 	order: VideoOrder,
 	say: Say,
+	which: Which = 'all',
 ): Promise<{ rows: Row[]; price: number }> {
-	const priceEach = await warmUp(stage);
-	const speeds = await compareSpeed(stage, order, say);
-	const misfortunes = await compareMisfortune(stage, order);
+	const approaches = which === 'all' ? [own, ...others] : [own];
+	const priceEach = await warmUp(stage, approaches);
+	const speeds = await compareSpeed(stage, approaches, order, say);
+	const misfortunes = await compareMisfortune(stage, approaches, order);
 	say('Failures and Stop: done');
-	const memory = await compareMemory(stage, order, say);
+	const memory = await compareMemory(stage, approaches, order, say);
 	const rows = approaches.map(({ name }, index) => ({
 		approach: name,
 		speed: speeds[index],
@@ -35,7 +39,7 @@ export async function compare(
 }
 
 /** One video each. @returns what it costs */
-async function warmUp(stage: Stage): Promise<number> {
+async function warmUp(stage: Stage, approaches: Approach[]): Promise<number> {
 	const prices = approaches.map(async (approach) => {
 		const trial = await Trial.prepare(stage, approach, 'warm-up', first);
 		trial.requireAll(await trial.run());
@@ -50,18 +54,24 @@ async function warmUp(stage: Stage): Promise<number> {
  * Ours by itself; then the others side by side, each on an account of its own. They make one video at
  * a time and do nothing in between, so that none is slower for the others.
  */
-async function compareSpeed(stage: Stage, order: VideoOrder, say: Say): Promise<Speed[]> {
+async function compareSpeed(
+	stage: Stage,
+	[ours, ...rest]: Approach[],
+	order: VideoOrder,
+	say: Say,
+): Promise<Speed[]> {
 	const timed = async (approach: Approach): Promise<Speed> => {
 		const speed = await measureSpeed(stage, approach, order);
 		say(`${approach.name}: ${speed.seconds.toFixed(1)} s`);
 		return speed;
 	};
-	return [await timed(own), ...(await Promise.all(others.map(timed)))];
+	return [await timed(ours), ...(await Promise.all(rest.map(timed)))];
 }
 
 /** All side by side: credits and requests are counted, not timed. */
 async function compareMisfortune(
 	stage: Stage,
+	approaches: Approach[],
 	order: VideoOrder,
 ): Promise<Array<Pick<Row, 'failedGeneration' | 'refusedRequest' | 'stop'>>> {
 	return await Promise.all(
@@ -77,7 +87,12 @@ async function compareMisfortune(
 }
 
 /** One after the other, as the process is the same. */
-async function compareMemory(stage: Stage, order: VideoOrder, say: Say): Promise<number[]> {
+async function compareMemory(
+	stage: Stage,
+	approaches: Approach[],
+	order: VideoOrder,
+	say: Say,
+): Promise<number[]> {
 	const memory: number[] = [];
 	for (const approach of approaches) {
 		const bytes = await measureMemory(stage, approach, order);

@@ -15,6 +15,8 @@ export interface Row {
 /** One run of the comparison; this package's row is the first. */
 export interface Comparison {
 	date: string;
+	/** When this package was measured again, where the others were not. */
+	oursDate?: string;
 	n8n: string;
 	node: string;
 	machine: Machine;

@@ -27,11 +27,12 @@ export function nextMove(
 	tried: Tried,
 	{ onUncertainCharge, timeoutMs }: Pick<CreateJob, 'onUncertainCharge' | 'timeoutMs'>,
 ): Move {
+	const inTime = tried.sinceMs < timeoutMs;
 	if (error.charge === 'unknown') {
 		const again = onUncertainCharge === 'resubmit' && tried.resubmissions < MAX_RESUBMISSIONS;
-		return again ? 'send again' : 'give up';
+		return again && inTime ? 'send again' : 'give up';
 	}
 	if (error.charge !== 'none') return 'give up';
 	if (error.retry === 'slot') return 'wait for a slot';
-	return passes(error, tried) && tried.sinceMs < timeoutMs ? 'back off' : 'give up';
+	return passes(error, tried) && inTime ? 'back off' : 'give up';
 }

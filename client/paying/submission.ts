@@ -87,7 +87,7 @@ export class Submission {
 			if (sent.ok) return sent.value;
 			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
 			cause = error ?? cause;
-			if (error?.retry === 'backoff') failingSince ??= clock.now();
+			if (error !== null && error.retry !== 'slot') failingSince ??= clock.now();
 			tried.sinceMs = clock.now() - (failingSince ?? clock.now());
 			tried.answered = service.answered;
 			const move = error === null ? 'give up' : nextMove(error, tried, order.job);
@@ -99,7 +99,8 @@ export class Submission {
 			if (move === 'wait for a slot') continue;
 			if (move === 'back off') this.stats.retries++;
 			const pauses = move === 'back off' ? tried.retries++ : tried.resubmissions++;
-			await clock.sleep(backoffDelay(pauses, random), halt);
+			const left = order.job.timeoutMs - tried.sinceMs;
+			await clock.sleep(Math.min(backoffDelay(pauses, random), left), halt);
 		}
 	}
 

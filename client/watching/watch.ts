@@ -34,6 +34,8 @@ export interface WatchPorts {
 /** How the generations of one step are watched, and what is learned of their storage. */
 export class Watcher {
 	readonly storage = new Storage();
+	/** Once one has given up a service that never answered, the others do not try for as long again. */
+	nobodyThere = false;
 	/** Looks that were repeated after an error that passed, for the step's summary. */
 	retries = 0;
 
@@ -115,26 +117,30 @@ export class Watch {
 		const { error } = tried;
 		if (!(error instanceof GenerationError)) throw error;
 		if (this.failures === 0) this.failingSince = clock.now();
+		const nobody = error.code === 'connection_failed' && !service.answered;
 		const tries = {
 			retries: this.failures,
 			sinceMs: clock.now() - this.failingSince,
 			answered: service.answered,
 		};
-		if (!passes(error, tries)) throw error;
+		if (nobody) this.step.nobodyThere ||= !passes(error, tries);
+		if (!passes(error, tries) || (nobody && this.step.nobodyThere)) throw error;
 		this.trouble = error;
 		this.step.retries++;
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
 	}
 
 	private async see(generation: Generation, deadline: number): Promise<void> {
-		const { storage } = this.step;
+		const { storage, ports } = this.step;
 		const unannounced = this.canProbe() && this.generation !== null && !this.ready;
 		this.failures = 0;
 		this.generation = generation;
 		if (!isCompleted(generation)) return;
 		if (this.ready) storage.confirmed ||= this.missed;
 		// The storage should know of it by now. One that denies it would do so for every generation.
-		else if (unannounced && (await this.sign(deadline)) === 'not yet') storage.usable = false;
+		else if (unannounced && storage.turn(ports.clock.now()) === 0) {
+			if ((await this.sign(deadline)) === 'not yet') storage.usable = false;
+		}
 	}
 
 	/** Asks the storage for the first byte. */
@@ -143,7 +149,7 @@ export class Watch {
 		const pause = this.step.storage.turn(clock.now());
 		this.crowded = pause === null;
 		if (pause === null) return this.planProbe();
-		await clock.sleep(pause, halt);
+		await clock.sleep(Math.min(pause, deadline - clock.now()), halt);
 		if (halt.aborted) throw new CancelledError();
 		const sign = await this.sign(deadline);
 		if (sign === 'not yet') {

@@ -58,10 +58,10 @@ export class NotSentError extends Error {
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
 	if (failure instanceof NotSentError) return unreadableCredential(failure);
-	const { code, phase } = rootCause(failure);
+	const { code, phase, host } = rootCause(failure);
 	if (phase === 'connecting' || (phase === null && code !== null && NEVER_SENT.has(code))) {
 		return new GenerationError({
-			title: 'The service cannot be reached',
+			title: `The service cannot be reached: ${reasonOf(code)}${host === null ? '' : ` (${host})`}`,
 			description:
 				'No connection was made, so nothing was charged. Check the base address in the credential, and that the service is up.',
 			code: 'connection_failed',
@@ -98,9 +98,33 @@ function phaseOf(syscall: unknown): Phase | null {
 	return /^(read|write)/.test(String(syscall)) ? 'connected' : null;
 }
 
+/** Why no connection was made, by Node's code. */
+const REASONS: Array<[RegExp, string]> = [
+	[/^ECONNREFUSED$/, 'connection refused'],
+	[/^ENOTFOUND$/, 'there is no such name'],
+	[/^EAI_AGAIN$/, 'its name could not be resolved'],
+	[/^(ETIMEDOUT|EHOSTDOWN)$/, 'no answer from its address'],
+	[/^(EHOSTUNREACH|ENETUNREACH)$/, 'no route to its address'],
+	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'this machine has no network'],
+	[/^(ERR_INVALID_URL|ERR_BAD_REQUEST)$/, 'the Base URL is no web address'],
+	[/^ERR_INVALID_CHAR$/, 'the API key has characters that cannot be sent'],
+	[/^ERR_SSL_/, 'it does not speak https'],
+	[/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
+	[/^ERR_TLS_CERT_ALTNAME/, 'its certificate is for another name'],
+	[/^(CERT_|DEPTH_|SELF_|UNABLE_)/, 'its certificate was not accepted'],
+];
+
+function reasonOf(code: string | null): string {
+	const known = REASONS.find(([codes]) => codes.test(code ?? ''));
+	return known?.[1] ?? 'the connection broke while it was made';
+}
+
 /** What errors of Node, and of those who wrap them, say of themselves. */
 type ErrorLink = Partial<
-	Record<'name' | 'code' | 'syscall' | 'message' | 'cause' | 'errors', unknown>
+	Record<
+		'name' | 'code' | 'syscall' | 'message' | 'cause' | 'errors' | 'hostname' | 'address' | 'port',
+		unknown
+	>
 >;
 
 /** An error, what caused it, what caused that, and so on. */
@@ -115,17 +139,35 @@ export function* causesOf(failure: unknown): Generator<ErrorLink> {
 	}
 }
 
-/** Node's error code, and how far the connection was if that is told, from anywhere in the chain of causes. */
-function rootCause(failure: unknown): { code: string | null; phase: Phase | null } {
+interface RootCause {
+	/** Node's. */
+	code: string | null;
+	/** How far the connection was, if that is told. */
+	phase: Phase | null;
+	/** The host that was to be reached, with its port, if that is told. */
+	host: string | null;
+}
+
+/** What is told anywhere in the chain of causes. */
+function rootCause(failure: unknown): RootCause {
 	let code: string | null = null;
 	let phase: Phase | null = null;
+	let host: string | null = null;
 	for (const error of causesOf(failure)) {
 		if (typeof error.code === 'string') code = error.code;
 		phase = phaseOf(error.syscall) ?? phase;
+		host = hostOf(error) ?? host;
 		if (code === 'EPROTO' && /wrong version number/.test(String(error.message))) {
 			code = 'ERR_SSL_WRONG_VERSION_NUMBER';
 			phase = 'connecting';
 		}
 	}
-	return { code, phase };
+	return { code, phase, host };
+}
+
+function hostOf({ hostname, address, port }: ErrorLink): string | null {
+	const host = hostname ?? address;
+	if (typeof host !== 'string' || host === '') return null;
+	const bracketed = host.includes(':') ? `[${host}]` : host;
+	return typeof port === 'number' ? `${bracketed}:${port}` : bracketed;
 }

@@ -8,7 +8,7 @@ import {
 
 import { attempt } from '../../client/basics/attempt';
 import { wallClock } from '../shared/clock';
-import { hasErrorOutput, runsAsTool } from '../shared/execution';
+import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
 import { optionsOf } from '../shared/parameters';
 import { hint } from '../shared/report';
 import { runStep, type Suspension } from '../shared/step';
@@ -87,11 +87,6 @@ function whyNotSuspend(context: IExecuteFunctions): string | null {
  */
 function wakesWithOutcome(): boolean {
 	return typeof summarizeDynamicCredentialsUsage === 'function';
-}
-
-/** n8n names what has no id yet in capitals between underscores. */
-function isSaved(id: string | undefined): boolean {
-	return id !== undefined && id !== '' && !/^__[A-Z]+__$/.test(id);
 }
 
 /**

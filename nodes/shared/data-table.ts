@@ -262,7 +262,7 @@ const KNOWN: Array<[says: RegExp, why: string]> = [
 	],
 	[
 		/unrecognized node type/i,
-		'The Data Table node is excluded from this n8n (NODES_EXCLUDE). Allow it',
+		'This n8n has no Data Table node: it is excluded (NODES_EXCLUDE), or the release is too old. Nodes can make data tables from n8n 2.3 on',
 	],
 	[
 		/unknown column|do not exist in the selected table/i,

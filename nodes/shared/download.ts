@@ -14,6 +14,12 @@ import { inLargeChunks } from './large-chunks';
 /** How often a download is begun before its error is handed on. */
 const MAX_TRIES = 5;
 
+/**
+ * How long a file that is said to be missing is asked for. Caches remember, often for some minutes, that there was
+ * nothing when its URL was first looked at.
+ */
+const MISSING_PATIENCE_MS = 300_000;
+
 /** How long hardly any byte may come before a download counts as stalled. There is no limit in all. */
 const IDLE_TIMEOUT_MS = 60_000;
 
@@ -48,6 +54,7 @@ export async function download(
 ): Promise<Downloaded> {
 	const { signal, inTurn = async (tryOnce) => await tryOnce() } = request;
 	let { generation } = request;
+	const since = wallClock.now();
 	for (let tries = 1; ; tries++) {
 		const tried = await attempt(
 			async () => await inTurn(async () => await fetchOnce(context, generation, request)),
@@ -55,7 +62,8 @@ export async function download(
 		if (tried.ok) return { binary: tried.value, generation };
 		if (signal.aborted) throw new CancelledError();
 		const error = downloadError(tried.error, generation);
-		if (tries >= MAX_TRIES || error.retry === 'never') throw error;
+		const mayAppear = error.status === 404 && wallClock.now() - since < MISSING_PATIENCE_MS;
+		if (error.retry === 'never' || (tries >= MAX_TRIES && !mayAppear)) throw error;
 		// A refused URL has expired: with a fresh one there is nothing to wait for. All else gets time to mend.
 		if (error.status !== 403 || tries > 1) {
 			await wallClock.sleep(backoffDelay(tries - 1, Math.random), signal);

@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { wallClock } from '../../nodes/shared/clock';
 import { inARow } from '../../tools/engine/in-a-row';
 import { dataTableType, DataTables } from '../../tools/engine/data-table';
-import { ownNode } from '../support/workflow';
+import { ownNode, ownType } from '../support/workflow';
 import { byId, openStage } from './stage';
 
 const tables = new DataTables(() => wallClock.now());
@@ -263,3 +263,28 @@ it('every creating request has a name of its own, also without a key', async () 
 	expect(headers()).not.toContain(null);
 	expect(tables.tables).toEqual([]);
 });
+
+it.each(['invoke', 'engine'] as const)(
+	'the tool of an agent can have a key, on the path %s',
+	async (path) => {
+		const prompt = "={{ $fromAI('prompt', 'what to make', 'string') }}";
+		const parameters = {
+			model: byId('lumen-turbo'),
+			prompt,
+			size: '64x64',
+			options: { idempotencyKey: prompt },
+		};
+		const options = { credentials: stage.credentials(), path };
+		const calls = [{ prompt: 'a boat' }, { prompt: 'a boat' }, { prompt: 'a ship' }];
+		const ran = await stage.engine.runAsTool(
+			ownType('imageGeneration'),
+			parameters,
+			calls,
+			options,
+		);
+		const ids = ran.calls.map(({ response }) => (JSON.parse(response) as IDataObject[])[0].id);
+		expect(ids[0]).toBe(ids[1]);
+		expect(created()).toBe(2);
+		expect(rows()).toHaveLength(2);
+	},
+);

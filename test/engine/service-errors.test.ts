@@ -255,7 +255,7 @@ describe.each(everyNode)('%s', (node) => {
 		const credential = { baseUrl: 'http://127.0.0.1:1' };
 		const run = await stage.run(node, {}, { items, credential });
 		expect(run.error).toMatchObject({
-			message: 'The service cannot be reached',
+			message: 'The service cannot be reached: connection refused (127.0.0.1:1)',
 			description: expect.stringContaining('nothing was charged'),
 			context: { itemIndex: 0, code: 'connection_failed' },
 		});

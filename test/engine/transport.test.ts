@@ -24,12 +24,13 @@ async function acting(what: typeof act): Promise<IDataObject> {
 	return run.output('Step')[0].json;
 }
 
+async function until(holds: () => boolean): Promise<void> {
+	while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 /** Until the sandbox has seen that its clients have left. */
-async function left(on: 'status' | 'create' | 'probe' | 'download', count = 1): Promise<void> {
-	const records = () => stage.sandbox.requests.on(on);
-	while (records().length < count || records().some(({ answered }) => answered)) {
-		await new Promise((resolve) => setTimeout(resolve, 5));
-	}
+async function left(on: 'status' | 'create'): Promise<void> {
+	await until(() => stage.sandbox.requests.on(on).every(({ answered }) => !answered));
 }
 
 const trickle = { kind: 'trickle', everyMs: 500 } as const;
@@ -43,9 +44,10 @@ describe('a request that is given up', () => {
 		const { failed } = await acting(async (context) => {
 			const send = await connect(context);
 			const path = `/v1/generations/${id}`;
-			setTimeout(() => look.abort(), 50);
-			const asked = await attempt(async () => await send({ method: 'GET', path }, look.signal));
-			return { failed: !asked.ok };
+			const asking = attempt(async () => await send({ method: 'GET', path }, look.signal));
+			await until(() => stage.sandbox.requests.on('status').length > 0);
+			look.abort();
+			return { failed: !(await asking).ok };
 		});
 		expect(failed).toBe(true);
 		await left('status');
@@ -80,11 +82,12 @@ describe('forty probes at once', () => {
 		const stop = new AbortController();
 		const { failed } = await acting(async (context) => {
 			const probe = probeWith(context);
-			setTimeout(() => stop.abort(), 300);
-			const probes = Array.from(
-				{ length: 40 },
-				async () => await attempt(async () => await probe(url, stop.signal)),
-			);
+			let answered = 0;
+			const probes = Array.from({ length: 40 }, async () => {
+				const probed = await attempt(async () => await probe(url, stop.signal));
+				if (probed.ok && ++answered === 20) stop.abort();
+				return probed;
+			});
 			return { failed: (await Promise.all(probes)).filter(({ ok }) => !ok).length };
 		});
 		await new Promise((resolve) => setImmediate(resolve));

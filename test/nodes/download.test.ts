@@ -95,6 +95,18 @@ describe('an answer that is not the output', () => {
 	});
 });
 
+describe('a file that is said to be missing', () => {
+	it('is asked for for five minutes, since caches remember that of before it was there', async () => {
+		let now = 0;
+		jest.spyOn(wallClock, 'now').mockImplementation(() => now);
+		jest.spyOn(wallClock, 'sleep').mockImplementation(async (ms) => void (now += ms));
+		const bodyOf = async () => endless('');
+		await expect(downloading({ bodyOf, statusCode: 404 })).rejects.toMatchObject({ status: 404 });
+		expect(now).toBeGreaterThanOrEqual(300_000);
+		expect(now).toBeLessThan(360_000);
+	});
+});
+
 describe('a body of which hardly anything comes', () => {
 	/** Windows pass as soon as they have begun. */
 	const windows = () =>

@@ -28,6 +28,12 @@ export interface Made {
 /** How one creating request is answered; `make` is what would have happened without it. */
 export type Script = (make: () => ServiceResponse) => ServiceResponse;
 
+/** How one status request is answered; `undefined` answers as it would have been. */
+export type Look = () => ServiceResponse | Promise<ServiceResponse> | undefined;
+
+/** Nobody ever answers. */
+export const hanging = async () => await new Promise<never>(() => undefined);
+
 /** Nothing arrives at the service. */
 export const unreachable: Script = () => {
 	throw networkError('ECONNREFUSED', 'connect');
@@ -66,7 +72,7 @@ export class FakeService {
 	others: () => number = () => 0;
 
 	private readonly scripts = new Map<string, Script[]>();
-	private readonly looks: Array<() => ServiceResponse | undefined> = [];
+	private readonly looks: Look[] = [];
 
 	constructor(private readonly time: VirtualTime) {}
 
@@ -75,8 +81,8 @@ export class FakeService {
 		this.scripts.set(prompt, [...(this.scripts.get(prompt) ?? []), ...scripts]);
 	}
 
-	/** Orders the answers to the next status requests; `undefined` answers as it would have been. */
-	orderLooks(...looks: Array<() => ServiceResponse | undefined>): void {
+	/** Orders the answers to the next status requests. */
+	orderLooks(...looks: Look[]): void {
 		this.looks.push(...looks);
 	}
 
@@ -86,7 +92,7 @@ export class FakeService {
 		const handled = this.handled(request, prompt);
 		await this.time.sleep(this.latencyMs);
 		if ('failure' in handled) throw handled.failure;
-		return handled.response;
+		return await handled.response;
 	};
 
 	/** What the storage says of a generation that has ended, and of one that has not. */
@@ -96,11 +102,14 @@ export class FakeService {
 	});
 
 	/** Every probe: of what, and when. */
-	readonly probed: Array<{ id: string; at: number }> = [];
+	readonly probed: Array<{ id: string; url: string; at: number }> = [];
+
+	/** The URL in an answer given now, where it is not the usual one, which lives for an hour. */
+	url: (id: string) => string | undefined = () => undefined;
 
 	readonly probe: ProbeUrl = async (url) => {
 		const made = this.made.find(({ id }) => url.includes(`/${id}.`)) as Made;
-		this.probed.push({ id: made.id, at: this.time.now() });
+		this.probed.push({ id: made.id, url, at: this.time.now() });
 		const written = made.endsAt <= this.time.now() && made.failure === undefined;
 		const said = await this.storage(made, written);
 		await this.time.sleep(this.latencyMs);
@@ -125,7 +134,7 @@ export class FakeService {
 	private handled(
 		request: ServiceRequest,
 		prompt: string | undefined,
-	): { response: ServiceResponse } | { failure: unknown } {
+	): { response: ServiceResponse | Promise<ServiceResponse> } | { failure: unknown } {
 		try {
 			return { response: this.answerTo(request, prompt) };
 		} catch (failure) {
@@ -133,7 +142,10 @@ export class FakeService {
 		}
 	}
 
-	private answerTo({ method, path }: ServiceRequest, prompt: string | undefined): ServiceResponse {
+	private answerTo(
+		{ method, path }: ServiceRequest,
+		prompt: string | undefined,
+	): ServiceResponse | Promise<ServiceResponse> {
 		if (method === 'GET') {
 			return this.looks.shift()?.() ?? this.status(decodeURIComponent(path.split('/')[3]));
 		}
@@ -155,15 +167,16 @@ export class FakeService {
 			failure: this.failure(prompt),
 		});
 		this.peak = Math.max(this.peak, this.running().length);
-		return answer(wireGeneration({ id }));
+		return answer(wireGeneration({ id, url: this.url(id) }));
 	}
 
 	private status(id: string): ServiceResponse {
 		const made = this.made.find((one) => one.id === id);
 		if (!made) return refusal(404, 'generation_not_found');
 		const { endsAt, failure } = made;
-		if (endsAt > this.time.now()) return answer(wireGeneration({ id, status: 'processing' }));
-		if (failure === undefined) return answer(wireGeneration({ id, status: 'completed' }));
-		return answer(wireGeneration({ id, status: 'failed', error: { message: failure } }));
+		const known = { id, url: this.url(id) };
+		if (endsAt > this.time.now()) return answer(wireGeneration({ ...known, status: 'processing' }));
+		if (failure === undefined) return answer(wireGeneration({ ...known, status: 'completed' }));
+		return answer(wireGeneration({ ...known, status: 'failed', error: { message: failure } }));
 	}
 }

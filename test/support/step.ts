@@ -1,3 +1,4 @@
+import type { Random } from '../../client/basics/ports';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import type { Entry } from '../../client/paying/book';
 import { Ledger } from '../../client/paying/ledger';
@@ -73,6 +74,8 @@ export class Step {
 		pollIntervalMs: 3000,
 		stopOnError: true,
 	};
+	/** Where jitter comes from. */
+	random: Random = () => 0;
 	cancel = new AbortController();
 	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
 		generation,
@@ -100,7 +103,7 @@ export class Step {
 		return new GenerationService({
 			send: this.fake.send,
 			clock: this.time,
-			random: () => 0,
+			random: () => this.random(),
 			signal: this.cancel.signal,
 		});
 	}
@@ -113,7 +116,7 @@ export class Step {
 			probe: this.fake.probe,
 			ledger: new Ledger(this.kept, 0),
 			clock: this.time,
-			random: () => 0,
+			random: () => this.random(),
 			cancel: this.cancel.signal,
 			finish: async (...args) => await this.finish(...args),
 		};

@@ -123,3 +123,16 @@ it('a row that a user deletes while its request is under way is on record all th
 		expect(records.table.rows).toMatchObject([{ key: 'a', generation_id: 'made' }]);
 	});
 });
+
+it('what a killed process left of a row that was replaced does not count', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('first');
+		await record.send('a', one);
+		const sent = { ...records.row };
+		await record.made('a', { id: 'made' });
+		records.row.status = 'failed';
+		records.table.rows.push(sent);
+		const next = await records.open('next');
+		expect((await next.find('a')).state).toBe('free');
+	});
+});

@@ -84,6 +84,7 @@ const gateways = {
 	likeOwn408: { status: 408, body: likeOwn('request_timeout', 'timeout_error') },
 	numbered500: { status: 500, body: likeOwn(500, 'server_error') },
 	misplaced504: { status: 504, body: likeOwn('service_unavailable', 'server_error') },
+	mistyped503: { status: 503, body: likeOwn('service_unavailable', 'proxy_error') },
 	closed499: { status: 499, body: '' },
 	html200: { status: 200, body: '<html>Please sign in</html>' },
 	empty200: { status: 200, body: '' },

@@ -8,9 +8,6 @@ import type { Try } from './schedule';
 import { nameOf, type Charge, type World } from './world';
 import type { Traffic, Transport } from './transport';
 
-/** How long after a stop a step may last: as long as a creating request is let come to its answer. */
-const GRACE_MS = 5_000;
-
 /** A try that has ended, and what it came to. */
 export interface Ended {
 	world: World;
@@ -123,9 +120,16 @@ function judgeTraffic({ world, plan, transport, result }: Ended): void {
 		const allowed = Math.ceil(Math.max(0, watchedTo - watchedFrom) / intervalMs) + 1;
 		if (looks > allowed) world.blame(`Item ${item}: ${looks} looks where ${allowed} would do`);
 	}
+	const timeoutMs = plan.settings.timeoutSeconds * 1000;
+	for (const [item, { since, until }] of transport.traffic) {
+		const late = until - since - timeoutMs;
+		if (late > 0) world.blame(`Item ${item} is looked at ${late} ms after its timeout`);
+	}
 	const { cancelledAt } = transport;
-	const lasted = cancelledAt === null ? 0 : world.time.now() - cancelledAt;
-	if (lasted > GRACE_MS) world.blame(`The step went on for ${lasted} ms after the stop`);
+	// Only what is on the wire is let come to its id, and a request that is being built is built.
+	const lasted = cancelledAt && world.time.now() - Math.max(cancelledAt, transport.createdAt);
+	if (lasted && lasted > plan.buildMs)
+		world.blame(`The step went on for ${lasted} ms after the stop`);
 	if (cancelledAt === null && !plan.settings.stopOnError) {
 		const stopped = result.outcomes.findIndex(({ kind }) => kind === 'stopped');
 		if (stopped >= 0) world.blame(`Item ${stopped} was stopped by nothing`);

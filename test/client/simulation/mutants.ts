@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { mutations, type Mutation } from './mutations';
+import { mutations, type Edit, type Mutation } from './mutations';
 import { recordMutations } from './mutations-of-record';
 
 const root = resolve(__dirname, '../../..');
@@ -34,20 +34,27 @@ async function check(folder: string, which: string): Promise<string> {
 	return printed.trim().split('\n').at(-1) ?? '';
 }
 
-/** @returns whether the simulation noticed */
-async function tryOut(copy: string, mutation: Mutation, which: string): Promise<boolean> {
-	const { name, file, from, to } = mutation;
+/** @returns puts back what was edited; `null` where what is to be broken is not found */
+function edit(copy: string, { file, from, to }: Edit): (() => void) | null {
 	const path = join(copy, file);
 	const original = readFileSync(path, 'utf8');
 	const parts = original.split(from);
 	if (parts.length !== 2) {
-		console.log(`STALE     ${name}: found ${parts.length - 1} times in ${file}`);
-		return false;
+		console.log(`STALE     ${from}: found ${parts.length - 1} times in ${file}`);
+		return null;
 	}
 	writeFileSync(path, parts.join(to));
+	return () => writeFileSync(path, original);
+}
+
+/** @returns whether the simulation noticed */
+async function tryOut(copy: string, mutation: Mutation, which: string): Promise<boolean> {
+	const { name, also = [] } = mutation;
+	const undo = [mutation, ...also].map((one) => edit(copy, one));
 	const started = Date.now();
-	const printed = await check(copy, which);
-	writeFileSync(path, original);
+	const printed = undo.includes(null) ? null : await check(copy, which);
+	undo.reverse().forEach((putBack) => putBack?.());
+	if (printed === null) return false;
 	const seconds = ((Date.now() - started) / 1000).toFixed(1);
 	const { kept, played, violation } = JSON.parse(printed) as Record<string, unknown>;
 	const verdict = kept === false ? 'found   ' : 'SURVIVED';

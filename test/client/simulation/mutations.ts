@@ -1,9 +1,14 @@
 /** A way to break a promise: in `file`, what stands as `from` becomes `to`. */
-export interface Mutation {
-	name: string;
+export interface Edit {
 	file: string;
 	from: string;
 	to: string;
+}
+
+/** What is watched over in several places is broken in all of them. */
+export interface Mutation extends Edit {
+	name: string;
+	also?: Edit[];
 }
 
 const inFile =
@@ -16,86 +21,136 @@ const inFile =
 	});
 
 const submission = inFile('paying/submission.ts');
+const nextMove = inFile('paying/next-move.ts');
+const gate = inFile('paying/slot-gate.ts');
+const book = inFile('paying/order-book.ts');
+const ledger = inFile('paying/ledger.ts');
+const digest = inFile('paying/digest.ts');
 const service = inFile('wire/service.ts');
 const errors = inFile('wire/errors.ts');
+const errorTable = inFile('wire/error-table.ts');
 const connection = inFile('wire/connection.ts');
-const ledger = inFile('paying/ledger.ts');
 const outcome = inFile('jobs/outcome.ts');
 const pipeline = inFile('pipeline.ts');
-const gate = inFile('paying/slot-gate.ts');
+const watch = inFile('watching/watch.ts');
+
+const watchOverHalt: Edit = watch(
+	'',
+	'if (halt.aborted) throw new CancelledError();\n\t\t\tif (at === deadline) return;',
+	'if (at === deadline) return;',
+);
 
 export const mutations: Mutation[] = [
-	submission('no intent before the request', 'ledger.intend(key);', ''),
+	book('no intent before the request', 'this.books.ledger.intend(order.key);', ''),
 	submission(
 		'the intent is taken back after a lost answer',
-		'if (!open && notCharged) ledger',
-		'if (!open) ledger',
-	),
-	submission(
-		'a refusal takes back the intent of an earlier request',
-		'if (!open && notCharged) ledger',
-		'if (notCharged) ledger',
+		'if (intended && notCharged) await',
+		'if (intended) await',
 	),
 	submission(
 		'a refusal leaves the intent behind',
-		'if (!open && notCharged) ledger.withdraw(key);',
+		'if (intended && notCharged) await this.ports.book.withdraw(order);',
 		'',
 	),
-	submission('the id is not recorded', 'ledger.record(key, tried.value);', ''),
-	submission(
-		'what exists is not taken up',
-		"if (entry?.id && entry.status !== 'failed') {",
-		'if (false as boolean && entry?.id) {',
-	),
-	submission(
-		'what cannot be looked at is made anew',
-		'await this.takeUp(key, entry.id);',
-		'await this.takeUp(key, entry.id).catch(() => null);',
-	),
-	submission('what has failed is taken up', 'if (isFailed(generation)) return null;', ''),
+	submission('what exists is not taken up', 'if (isMade(entry)) return entry.id;', ''),
 	submission(
 		'an open request is sent again',
-		"if (entry && !entry.id && job.onUncertainCharge === 'error') throw",
-		'if (false as boolean) throw',
-	),
-	submission(
-		'a lost answer is sent again unasked',
-		"if (!again || job.onUncertainCharge === 'error' ||",
-		'if (!again ||',
+		"if (isOpen(entry) && order.job.onUncertainCharge === 'error') {",
+		'if (false as boolean) {',
 	),
 	submission(
 		'a refusal makes one forget what was lost before',
-		'if (!ledger.isOpen(key)) throw error;',
-		"if (errorOfJob(error, null).charge !== 'unknown') throw error;",
+		'return isOpen(entry) ? uncertainCharge',
+		"return isOpen(entry) && error === cause && cause.charge === 'unknown' ? uncertainCharge",
 	),
 	submission(
 		'sent although it will be refused',
 		'if (this.closedBy) throw notSent(this.closedBy.error, this.closedBy.itemIndex);',
 		'',
 	),
-	submission(
-		'sent although the step has failed',
-		'if (halt.aborted) throw new CancelledError();',
+	nextMove(
+		'a lost answer is sent again unasked',
+		"onUncertainCharge === 'resubmit' && tried",
+		'tried',
+	),
+	nextMove(
+		'an uncertain request is tried again by itself',
+		"if (error.charge === 'unknown') {",
+		"if (error.charge === 'unknown' && passes(error, tried)) return 'back off';\n\tif (error.charge === 'unknown') {",
+	),
+	nextMove('no free slot is an error', "return 'wait for a slot';", "return 'give up';"),
+	gate(
+		'a stop leaves those who wait for a slot waiting',
+		'onAbort(ports.signal, () => this.line.forEach(({ wake }) => wake.abort()));',
+		'void onAbort;',
+	),
+	gate(
+		'after a refusal nobody asks for a slot again',
+		"if (turn === 'presumed') this.refusals++;\n\t\tthis.pause();",
+		"if (turn === 'presumed') this.refusals++;",
+	),
+	ledger(
+		'a refusal takes back the intent of an earlier request',
+		'if (sent > 1) this.entries[key] = { sent: sent - 1 };\n\t\telse delete',
+		'void sent;\n\t\tdelete',
+	),
+	ledger(
+		'the id is not recorded',
+		'this.entries[key] = { id, ...(status !== null && { status }) };',
+		'void [key, id, status];',
+	),
+	ledger(
+		'the intent is not saved with the execution',
+		'this.entries[key] = { sent: (this.entries[key]?.sent ?? 0) + 1 };',
+		'Object.defineProperty(this.entries, key, { value: {}, writable: true, configurable: true });',
+	),
+	ledger(
+		'equal requests of two items are one',
+		'const item = this.prefix(itemIndex);',
+		'const item = this.prefix(0);',
+	),
+	ledger(
+		'a status is kept for an id',
+		'this.entries[key] = { id, ...(status',
+		'this.entries[key] = { ...(status',
+	),
+	ledger(
+		'an earlier try is forgotten by one that did not come so far',
+		'if (isMade(entry)) return { id: entry.id, status: entry.status };',
 		'',
 	),
-	service(
-		'an uncertain request is tried again by itself',
-		"error.retry === 'backoff' && error.charge === 'none'",
-		"error.retry === 'backoff'",
-	),
+	digest('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
 	service(
 		'a lost answer counts as cancelled',
-		'if (signal.aborted && !charging) throw',
-		'if (signal.aborted) throw',
+		'if (stop.aborted && !charging) throw',
+		'if (stop.aborted) throw',
 	),
-	service(
-		'requests leave after the stop',
-		'if (signal.aborted) throw new CancelledError();\n\t\tconst response',
-		'const response',
+	{
+		...service(
+			'requests leave after the stop',
+			'if (stop.aborted) throw new CancelledError();\n\t\tconst response',
+			'const response',
+		),
+		also: [watchOverHalt],
+	},
+	errors(
+		'every 5xx is certain',
+		'const uncertain = charging &&',
+		'const uncertain = (false as boolean) && charging &&',
 	),
-	errors('every 5xx is certain', 'const uncertain = charging &&', 'const uncertain = false &&'),
-	errors('a gateway’s error counts as the service’s', '&& !own?.complete', '&& own === null'),
-	errors('an unreadable answer is certain', "charge: charging ? 'unknown' : 'none',", ''),
+	errors('a gateway’s error counts as the service’s', '&& !own?.listed', '&& own === null'),
+	errors(
+		'an unreadable answer is certain',
+		"charge: charging ? 'unknown' : 'none',",
+		"charge: 'none',",
+	),
+	errorTable(
+		'any text code and type count as the service’s',
+		'return listed !== undefined && listed.type === type && listed.statuses.includes(status);',
+		"return typeof code === 'string' && typeof type === 'string';",
+	),
+	errorTable('a code counts whatever its status', '&& listed.statuses.includes(status)', ''),
+	errorTable('a code counts whatever its type', '&& listed.type === type ', ''),
 	connection(
 		'a reset is certain',
 		'const NEVER_SENT = new Set([',
@@ -116,27 +171,6 @@ export const mutations: Mutation[] = [
 		"charge: charging ? 'unknown' : 'none',",
 		"charge: 'none',",
 	),
-	ledger(
-		'the intent is not saved with the execution',
-		'this.entries[key] = {};',
-		'Object.defineProperty(this.entries, key, { value: {}, writable: true, configurable: true });',
-	),
-	ledger(
-		'equal requests of two items are one',
-		'const item = this.prefix(itemIndex);',
-		'const item = this.prefix(0);',
-	),
-	ledger('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
-	ledger(
-		'a status is kept for an id',
-		'this.entries[key] = { id, status };',
-		'this.entries[key] = { status };',
-	),
-	ledger(
-		'an earlier try is forgotten by one that did not come so far',
-		"if (id !== undefined && status !== 'failed') return { id, status };",
-		'',
-	),
 	outcome(
 		'an error does not name its generation',
 		'return known.with({ generation, charge:',
@@ -147,6 +181,26 @@ export const mutations: Mutation[] = [
 		'a stop forgets the id',
 		"return { kind: 'stopped', generation };",
 		"return { kind: 'stopped', generation: null };",
+	),
+	pipeline(
+		'what cannot be looked at is made anew',
+		'if (!seen.ok) throw this.book.explain(order, seen.error);',
+		'if (!seen.ok) {\n\t\t\t\tdelete this.ports.ledger.entries[order.key];\n\t\t\t\tcontinue;\n\t\t\t}',
+	),
+	pipeline(
+		'a take-up is made anew when its time is over',
+		'this.keep(course);\n\t\t\tif (!watch.generation ||',
+		'this.keep(course);\n\t\t\tif (!watch.generation) {\n\t\t\t\tdelete this.ports.ledger.entries[order.key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
+	),
+	pipeline(
+		'what has failed is taken up',
+		'if (!watch.generation || !isFailed(watch.generation)) {',
+		'if (true as boolean) {',
+	),
+	pipeline(
+		'sent although the step has failed',
+		'halt: this.halt.signal, probing',
+		'halt: ports.cancel, probing',
 	),
 	pipeline(
 		'more at once than asked for',
@@ -164,19 +218,35 @@ export const mutations: Mutation[] = [
 		'',
 	),
 	pipeline(
-		'twice as many looks',
-		'Math.min(delay, deadline - now)',
-		'Math.min(delay, deadline - now) / 2',
-	),
-	pipeline(
-		'the waiting goes on after the stop',
-		'await clock.sleep(Math.min(delay, deadline - now), this.halt);\n\t\t\tif (this.halt.aborted) throw new CancelledError();',
-		'await clock.sleep(Math.min(delay, deadline - now));',
-	),
-	pipeline(
 		'a timeout is handed on',
-		"if (this.job.onTimeout === 'error') throw",
+		"if (job.onTimeout === 'error') throw",
 		'if (false as boolean) throw',
 	),
-	gate('no free slot is an error', "error.retry !== 'slot'", 'true'),
+	watch(
+		'the status is asked for more often than the interval',
+		'statusAt === null ? since : statusAt + intervalMs)',
+		'statusAt === null ? since : statusAt + intervalMs / 2)',
+	),
+	watch(
+		'the waiting goes on after the stop',
+		'await clock.sleep(Math.max(0, at - clock.now()), halt);',
+		'await clock.sleep(Math.max(0, at - clock.now()));',
+	),
+	watch(
+		'a look is not given up at the deadline',
+		'await within(clock, deadline - clock.now(), halt,',
+		'await within(clock, 3_600_000, halt,',
+	),
+	watch(
+		'a placeholder is believed',
+		'(soon && this.missed && this.step.storage.confirmed)',
+		'soon',
+	),
+	{
+		...watch('probes leave after the stop', "if (halt.aborted) return 'nothing';", ''),
+		also: [
+			watchOverHalt,
+			watch('', 'if (halt.aborted) throw new CancelledError();\n\t\tconst sign', 'const sign'),
+		],
+	},
 ];

@@ -28,6 +28,9 @@ export interface Traffic {
 	looks: number;
 	watchedFrom: number;
 	watchedTo: number;
+	/** From when on it was waited for, and when the last answer to a look came or was given up. */
+	since: number;
+	until: number;
 }
 
 /**
@@ -39,6 +42,8 @@ export class Transport {
 	/** Generations whose id came to the client in this try. */
 	made = 0;
 	cancelledAt: number | null = null;
+	/** When the last creating request came to its answer, or was given up. */
+	createdAt = 0;
 	/** Since when no item's first creating request should leave, and since when none at all. */
 	private closedAt = Infinity;
 	private haltedAt = Infinity;
@@ -89,6 +94,7 @@ export class Transport {
 				: await this.look(request, item, traffic, signal);
 		} finally {
 			traffic.last = this.events++;
+			if (creating) this.createdAt = world.time.now();
 			if (this.isTime('answer', ++this.answers)) this.cancel();
 		}
 	};
@@ -164,7 +170,12 @@ export class Transport {
 		if (closesForItem(answer)) this.failed();
 		if (charge && answer.kind === 'own') {
 			this.made++;
-			(this.traffic.get(item) as Traffic).watchedFrom = this.world.time.now();
+			const now = this.world.time.now();
+			Object.assign(this.traffic.get(item) as Traffic, {
+				watchedFrom: now,
+				since: now,
+				until: now,
+			});
 			this.world.known(charge);
 		}
 		if (answer.kind === 'foreign' && mayHavePassed(answer.name)) this.lost(item);
@@ -197,6 +208,7 @@ export class Transport {
 			world.blame(`Item ${item} is looked at again after ${since} ms`);
 		}
 		this.askedAt.set(request.path, sentAt);
+		traffic.since = Math.min(traffic.since, sentAt);
 		try {
 			await this.travel(sentAt, fate.ms / 2, signal);
 			const own = world.handle(request);
@@ -215,6 +227,8 @@ export class Transport {
 		} catch (failure) {
 			world.tell(() => `item ${item}  GET: ${String(failure)}`);
 			throw failure;
+		} finally {
+			traffic.until = world.time.now();
 		}
 	}
 
@@ -245,6 +259,8 @@ export class Transport {
 			looks: 0,
 			watchedFrom: Infinity,
 			watchedTo: 0,
+			since: Infinity,
+			until: 0,
 		};
 		this.traffic.set(item, traffic);
 		traffic.last = event;

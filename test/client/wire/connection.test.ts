@@ -73,9 +73,40 @@ const MAYBE_SENT: Array<[string, unknown]> = [
 ];
 
 describe('a request that got no answer', () => {
+	it.each([
+		[
+			{ code: 'ECONNREFUSED', syscall: 'connect', address: '10.0.0.7', port: 8080 },
+			'connection refused (10.0.0.7:8080)',
+		],
+		[
+			{ code: 'ECONNREFUSED', syscall: 'connect', address: '::1', port: 443 },
+			'connection refused ([::1]:443)',
+		],
+		[
+			{ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'api.example.com' },
+			'there is no such name (api.example.com)',
+		],
+		[{ code: 'EHOSTUNREACH', syscall: 'connect' }, 'no route to its address'],
+		[{ code: 'CERT_HAS_EXPIRED' }, 'its certificate has expired'],
+		[{ code: 'ECONNRESET', syscall: 'connect' }, 'the connection broke while it was made'],
+	])('names the cause, and the host where it is known: %j', (fields, said) => {
+		for (const times of [0, 2]) {
+			const { message } = errorFromConnection(wrapped(failure(fields), times), true);
+			expect(message).toBe(`The service cannot be reached: ${said}`);
+		}
+	});
+
+	it('names the host where several addresses of one name were tried', () => {
+		const tried = ['::1', '127.0.0.1'].map((address) =>
+			failure({ code: 'ECONNREFUSED', syscall: 'connect', address, port: 9 }),
+		);
+		const { message } = errorFromConnection(new AggregateError(tried, 'All failed'), false);
+		expect(message).toBe('The service cannot be reached: connection refused ([::1]:9)');
+	});
+
 	it.each(NEVER_SENT)('was certainly not charged: %s', (_, error) => {
 		expect(errorFromConnection(error, true)).toMatchObject({
-			message: 'The service cannot be reached',
+			message: expect.stringMatching(/^The service cannot be reached: [a-z ]+$/),
 			code: 'connection_failed',
 			status: null,
 			charge: 'none',

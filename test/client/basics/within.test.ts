@@ -1,0 +1,62 @@
+import { within } from '../../../client/basics/within';
+import { hanging } from '../../support/fake-service';
+import { VirtualTime } from '../../support/virtual-time';
+
+describe('a task with a time limit', () => {
+	const time = new VirtualTime();
+	const never = new AbortController().signal;
+
+	it('hands on what it came to', async () => {
+		const run = within(time, 1000, never, async () => {
+			await time.sleep(999);
+			return 'done';
+		});
+		expect(await time.run(run)).toEqual({ value: 'done' });
+	});
+
+	it('throws what it throws', async () => {
+		const run = within(time, 1000, never, async () => {
+			await time.sleep(10);
+			throw new Error('broken');
+		});
+		await expect(time.run(run)).rejects.toThrow('broken');
+	});
+
+	it('is told, and left alone, when its time is over: also where it does not listen', async () => {
+		let told: AbortSignal | undefined;
+		const before = time.now();
+		const run = within(time, 1000, never, async (signal) => {
+			told = signal;
+			return await hanging();
+		});
+		expect(await time.run(run)).toBeNull();
+		expect([told?.aborted, time.now() - before]).toEqual([true, 1000]);
+	});
+
+	it.each([0, -1])('is not begun with %d ms', async (ms) => {
+		const task = jest.fn(async () => 'done');
+		expect(await within(time, ms, never, task)).toBeNull();
+		expect(task).not.toHaveBeenCalled();
+	});
+
+	it('is told when everything ends', async () => {
+		const all = new AbortController();
+		time.at(time.now() + 300, () => all.abort());
+		const before = time.now();
+		const run = within(time, 1000, all.signal, async (signal) => {
+			await time.sleep(900, signal);
+			return signal.aborted;
+		});
+		expect(await time.run(run)).toEqual({ value: true });
+		expect(time.now() - before).toBe(300);
+	});
+
+	it('may fail late without anybody hearing of it', async () => {
+		const run = within(time, 1000, never, async () => {
+			await time.sleep(2000);
+			throw new Error('late');
+		});
+		expect(await time.run(run)).toBeNull();
+		await time.run(time.sleep(5000));
+	});
+});

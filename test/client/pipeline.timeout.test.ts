@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+
+import { seededRandom } from '../../sandbox/basics/random';
+import { networkError, refusal } from '../support/answers';
+import { answerLost, hanging, refused, unreachable, type Look } from '../support/fake-service';
+import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
+
+const never = { wait: true, readiness: 'auto' } as const;
+const unavailable = () => refusal(503, 'service_unavailable');
+
+/** What looks may come to. */
+const troubles: Record<string, (step: Step) => Look> = {
+	'that hang': () => hanging,
+	'that fail': () => unavailable,
+	'whose connection breaks': () => () => {
+		throw networkError('ECONNRESET', 'read');
+	},
+	'with the answer of somebody else': () => () => ({ status: 200, body: '<html>Sign in' }),
+	'with half an answer': () => () => ({ status: 200, body: '{"id":"generation-1","sta' }),
+	'that are late': (step) => async () => {
+		await step.time.sleep(45_000);
+		return refusal(503, 'service_unavailable');
+	},
+};
+
+/** A step whose every look meets that. */
+function troubled(trouble: string): Step {
+	const step = new Step({ stopOnError: false });
+	step.fake.durationMs = () => 1_000_000;
+	step.fake.orderLooks(...Array.from({ length: 500 }, () => troubles[trouble](step)));
+	return step;
+}
+
+describe.each(Object.keys(troubles))('with looks %s, a step', (trouble) => {
+	it('never outlasts its timeout', async () => {
+		const schedule = fc.record({
+			timeoutMs: fc.integer({ min: 1, max: 59_000 }),
+			onTimeout: fc.constantFrom('error', 'continue'),
+			readiness: fc.constantFrom('auto', 'status', 'outputUrl'),
+			seed: fc.nat({ max: 1_000_000 }),
+			hangs: fc.boolean(),
+		});
+		await fc.assert(
+			fc.asyncProperty(schedule, async ({ seed, hangs, ...settings }) => {
+				const step = troubled(trouble);
+				step.random = seededRandom(seed);
+				if (hangs) step.fake.storage = hanging;
+				const { outcomes } = await step.run(batch(3, settings));
+				expect(step.elapsed).toBeLessThanOrEqual(settings.timeoutMs);
+				for (const [index, outcome] of outcomes.entries()) {
+					const id = `generation-${index + 1}`;
+					expect(outcome).toMatchObject(
+						outcome.kind === 'error'
+							? { error: { charge: 'paid', generation: { id } } }
+							: { kind: 'done', generation: { id, timed_out: true } },
+					);
+				}
+			}),
+			{ numRuns: 30 },
+		);
+	});
+
+	it('ends an id that could never be looked at by its timeout', async () => {
+		const step = troubled(trouble);
+		const { outcomes } = await step.run([
+			waitingFor('foreign', 0, { ...never, timeoutMs: 5000 }),
+			waitingFor('other', 1, { ...never, timeoutMs: 5000, onTimeout: 'continue' }),
+		]);
+		expect(outcomes.map(inShort)).toEqual(['timeout foreign', 'null other']);
+		expect(errorIn(outcomes[0]).description).toContain('could not be looked at');
+		expect(outcomes[1]).toMatchObject({ generation: { timed_out: true, status: null } });
+		expect(step.elapsed).toBe(5000);
+	});
+
+	it('goes on once they are over', async () => {
+		const step = new Step();
+		step.fake.orderLooks(troubles[trouble](step));
+		const { outcomes } = await step.run(batch(1, { timeoutMs: 100_000 }));
+		expect(outcomes.map(inShort)).toEqual([
+			trouble === 'that hang' ? 'timeout generation-1' : 'completed generation-1',
+		]);
+	});
+});
+
+describe('an item that gets no slot', () => {
+	it.each(['error', 'continue'] as const)(
+		'gives up at its timeout, and says that nothing was charged: %s',
+		async (onTimeout) => {
+			const step = new Step({ stopOnError: false });
+			step.random = seededRandom(3);
+			step.fake.slots = 0;
+			const { outcomes } = await step.run(batch(4, { timeoutMs: 20_000, onTimeout }));
+			for (const outcome of outcomes) {
+				expect(errorIn(outcome)).toMatchObject({
+					code: 'CONCURRENCY_LIMIT_REACHED',
+					charge: 'none',
+				});
+			}
+			expect(step.elapsed).toBeLessThanOrEqual(20_000);
+		},
+	);
+});
+
+describe('an item whose creating request fails', () => {
+	it.each([
+		['is refused for the time being', refused(503, 'service_unavailable'), 'service_unavailable'],
+		['does not come through', unreachable, 'connection_failed'],
+		['is lost, and sent again as the user wishes', answerLost, 'uncertain_charge'],
+	])('gives up at its timeout where it %s', async (_, script, code) => {
+		await fc.assert(
+			fc.asyncProperty(fc.integer({ min: 1, max: 90_000 }), fc.nat(), async (timeoutMs, seed) => {
+				const step = new Step();
+				step.random = seededRandom(seed);
+				step.fake.order('p0', ...Array.from({ length: 20 }, () => script));
+				const { outcomes } = await step.run([
+					creating('p0', 0, { timeoutMs, onUncertainCharge: 'resubmit' }),
+				]);
+				expect(errorIn(outcomes[0]).code).toBe(code);
+				expect(step.elapsed).toBeLessThanOrEqual(timeoutMs);
+			}),
+			{ numRuns: 40 },
+		);
+	});
+});
+
+describe('a step', () => {
+	it('asks for nothing but the generations: a catalogue that hangs holds nothing up', async () => {
+		const step = new Step();
+		await step.run(batch(12, never));
+		const asked = new Set(step.fake.seen.map(({ path }) => path.replace(/generation-\d+/, '')));
+		expect(asked).toEqual(new Set(['/v1/images/generations', '/v1/generations/']));
+	});
+
+	it('that does not wait has no more creating requests at once than Max Concurrent', async () => {
+		const step = new Step({ maxConcurrent: 2 });
+		step.fake.latencyMs = 700;
+		const { outcomes } = await step.run(batch(30, { wait: false }));
+		expect(outcomes).toHaveLength(30);
+		const sent = step.fake.creating.map(({ at }) => at);
+		expect(sent).toHaveLength(30);
+		sent.slice(2).forEach((at, index) => expect(at - sent[index]).toBeGreaterThanOrEqual(700));
+		expect(step.elapsed).toBe(15 * 700);
+	});
+
+	it('says how many requests it has sent again after lost answers', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.order('p0', answerLost, answerLost);
+		step.fake.order('p1', ...Array.from({ length: 4 }, () => answerLost));
+		const { outcomes, stats } = await step.run(batch(3, { onUncertainCharge: 'resubmit' }));
+		expect(outcomes.map(({ kind }) => kind)).toEqual(['done', 'error', 'done']);
+		expect(stats.resubmitted).toBe(2);
+		expect(errorIn(outcomes[1]).message).toBe(
+			'The answers to 4 creating requests were lost: up to 4 may have been charged',
+		);
+	});
+});
+
+describe('an address at which nobody has ever answered', () => {
+	const nobody = (step: Step, items: number) => {
+		for (let item = 0; item < items; item++) {
+			step.fake.order(`p${item}`, ...Array.from({ length: 9 }, () => unreachable));
+		}
+	};
+
+	it.each([
+		[1, true],
+		[1, false],
+		[10, true],
+		[10, false],
+	])('is given up within 5 s for all items: %d at once', async (maxConcurrent, stopOnError) => {
+		const step = new Step({ maxConcurrent, stopOnError });
+		step.random = seededRandom(5);
+		nobody(step, 40);
+		const { outcomes } = await step.run(batch(40));
+		expect(step.elapsed).toBeLessThanOrEqual(5000);
+		expect(step.fake.creating.length).toBeLessThanOrEqual(3 * maxConcurrent);
+		if (!stopOnError) {
+			for (const outcome of outcomes) expect(errorIn(outcome).code).toBe('connection_failed');
+		}
+		expect(outcomes.filter(({ kind }) => kind === 'done')).toEqual([]);
+	});
+
+	it('is given up within 5 s for all ids, too', async () => {
+		const step = new Step({ maxConcurrent: 2, stopOnError: false });
+		const nothing = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(...Array.from({ length: 500 }, () => nothing));
+		const ids = Array.from({ length: 20 }, (_, item) => waitingFor(`id-${item}`, item));
+		const { outcomes } = await step.run(ids);
+		for (const outcome of outcomes) expect(errorIn(outcome).code).toBe('connection_failed');
+		expect(step.elapsed).toBeLessThanOrEqual(5000);
+	});
+});

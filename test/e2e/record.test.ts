@@ -1,0 +1,89 @@
+/** The record of idempotency keys in n8n's data tables: after a Stop and a timeout, and where there are no tables. */
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
+import type { Workflow, WorkflowFile } from '../../tools/n8n/rest';
+import { Stage } from './support/stage';
+import { until } from './support/until';
+import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
+
+const keyed = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
+
+async function run(stage: Stage, file: WorkflowFile | Workflow): Promise<Execution> {
+	const workflow = 'id' in file ? (file as Workflow) : await stage.save(file);
+	return await stage.executions.ended(await stage.executions.run(workflow, trigger));
+}
+
+describe('with data tables', () => {
+	let stage: Stage;
+	beforeAll(async () => {
+		stage = await Stage.open({ name: 'record', sandbox: { timeScale: 10 } });
+	});
+	afterAll(async () => await stage?.close());
+
+	const charges = (prompts: string[]) =>
+		prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
+	const finish = (prompts: string[]) =>
+		stage.sandbox.books.generations
+			.filter(({ prompt, state }) => prompts.includes(prompt) && state !== 'completed')
+			.forEach(({ id }) => stage.sandbox.service.finish(id));
+
+	async function takesUp(workflow: Workflow, prompts: string[]): Promise<void> {
+		expect(charges(prompts)).toEqual(prompts.map(() => 1));
+		finish(prompts);
+		const again = await run(stage, workflow);
+		expect([again.status, errorOf(again)]).toEqual(['success', '']);
+		expect(itemsOf(again, 'Images')).toHaveLength(prompts.length);
+		expect(charges(prompts)).toEqual(prompts.map(() => 1));
+	}
+
+	it('what was paid before a Stop is taken up by the next execution', async () => {
+		const prompts = promptsNamed('[seconds: 3000] Stopped', 4);
+		const workflow = await stage.save(byHand('Stopped', prompts, keyed));
+		const id = await stage.executions.run(workflow, trigger);
+		await until('all are under way', () => charges(prompts).every((count) => count === 1), 90_000);
+		await stage.executions.stop(id);
+		await stage.executions.ended(id);
+		await takesUp(workflow, prompts);
+	});
+
+	it('what was paid before the workflow’s timeout is taken up by the next execution', async () => {
+		const prompts = promptsNamed('[seconds: 3000] Timed out', 4);
+		const file = byHand('Timed out', prompts, keyed);
+		const workflow = await stage.save({
+			...file,
+			settings: { ...file.settings, executionTimeout: 25 },
+		});
+		const ended = await run(stage, workflow);
+		expect(ended.status).toBe('canceled');
+		await takesUp(workflow, prompts);
+	});
+
+	it('the small workflows that keep it are in no list of executions, and nothing of it holds the API key', async () => {
+		const prompts = promptsNamed('Listed', 2);
+		const workflow = await stage.save(byHand('Listed', prompts, keyed));
+		const execution = await run(stage, workflow);
+		expect(execution.status).toBe('success');
+		expect(await stage.executions.idsOf(workflow.id)).toEqual([execution.id]);
+	});
+});
+
+describe.each([
+	['switched off', { N8N_DISABLED_MODULES: 'data-table' }, /N8N_DISABLED_MODULES/],
+	['full', { N8N_DATA_TABLES_MAX_SIZE_BYTES: '1' }, /Delete rows/],
+	['excluded', { NODES_EXCLUDE: '["n8n-nodes-base.dataTable"]' }, /NODES_EXCLUDE/],
+])('with data tables that are %s', (name, env, advice) => {
+	let stage: Stage;
+	beforeAll(async () => {
+		stage = await Stage.open({ name: `record-${name.replace(' ', '-')}`, env });
+	});
+	afterAll(async () => await stage?.close());
+
+	it('it is an error before anything is sent', async () => {
+		const prompts = promptsNamed('Nowhere', 2);
+		const execution = await run(stage, byHand('Nowhere', prompts, keyed));
+		expect(execution.status).toBe('error');
+		expect(errorOf(execution)).toMatch(advice);
+		expect(stage.sandbox.books.totals.created).toBe(0);
+		expect(stage.sandbox.requests.on('create')).toEqual([]);
+	});
+});

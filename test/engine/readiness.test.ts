@@ -1,0 +1,67 @@
+import type { FaultOrder } from '../../sandbox/faults';
+import type { Stage } from './stage';
+import { binaryOf, openStage, prompts, sha256 } from './stage';
+
+const items = prompts('a boat [seconds: 12]', 'a ship [seconds: 14]', 'a raft [seconds: 16]');
+
+/** Whatever the storage answers to probes, each item ends in its own file, and is paid for once. */
+async function expectTheFiles(stage: Stage): Promise<void> {
+	stage.setPace(20);
+	const run = await stage.run('imageGeneration', {}, { items });
+	expect(run.error).toBeUndefined();
+	const made = stage.sandbox.books.generations;
+	const output = run.output('Step');
+	expect(output.map(({ json }) => made.find(({ id }) => id === json.id)?.prompt)).toEqual(
+		items.map(({ prompt }) => prompt),
+	);
+	for (const item of output) {
+		const bytes = await run.binary(binaryOf(item));
+		expect(sha256(bytes)).toBe(sha256(await stage.served(String(item.json.id))));
+	}
+	expect(stage.sandbox.books.totals).toMatchObject({ created: 3, charged: 3 });
+}
+
+const probed = ({ sandbox }: Stage) => sandbox.requests.on('probe').length;
+
+describe('noticing the end by a storage', () => {
+	const stage = openStage();
+
+	it.each<[string, Omit<FaultOrder, 'times'>]>([
+		['remembers for a minute that a file was missing', remember(60)],
+		['remembers for a moment that a file was missing', remember(12)],
+		['sends the whole file for its first byte', { on: 'probe', action: { kind: 'ignoreRange' } }],
+		['never answers', { on: 'probe', action: { kind: 'hang' } }],
+		['resets the connection', { on: 'probe', action: { kind: 'reset' } }],
+		['says that it is down', { on: 'probe', action: { kind: 'respond', status: 503 } }],
+		['shows a page', { on: 'probe', action: { kind: 'respond', status: 200, body: '<html>' } }],
+		[
+			'sends one elsewhere',
+			{ on: 'probe', action: { kind: 'redirect', location: 'http://127.0.0.1:9/' } },
+		],
+		['says that it is there when it is not', { on: 'probe', action: found() }],
+		['answers byte by byte', { on: 'probe', action: { kind: 'trickle', everyMs: 20 } }],
+		['cannot be reached at first', { on: 'create', action: { kind: 'unreachable' } }],
+	])('that %s comes to the right file', async (_case, order) => {
+		stage.sandbox.faults.order({ ...order, times: 'always' });
+		await expectTheFiles(stage);
+		if (order.on === 'probe') expect(probed(stage)).toBeGreaterThan(0);
+	});
+});
+
+describe('noticing the end by a storage that says 403 of what is not there yet', () => {
+	const stage = openStage({ missingOutputStatus: 403 });
+
+	it('comes to the right file', async () => {
+		await expectTheFiles(stage);
+		expect(probed(stage)).toBeGreaterThan(0);
+	});
+});
+
+function remember(seconds: number): Omit<FaultOrder, 'times'> {
+	return { on: 'probe', action: { kind: 'remember404', seconds } };
+}
+
+/** One byte of something else. */
+function found(): FaultOrder['action'] {
+	return { kind: 'respond', status: 200, body: '{', contentType: 'application/json' };
+}

@@ -1,0 +1,119 @@
+import type { FaultAction } from '../../sandbox/faults';
+import { openStage, prompts } from './stage';
+
+const stage = openStage();
+const TIMEOUT = 4;
+const slow = '[seconds: 900]';
+
+/** A step over generations that take much longer than its timeout. */
+async function waitingInVain(options: object, items = prompts(`a boat ${slow}`)) {
+	stage.sandbox.requests.clear();
+	return await stage.run(
+		'imageGeneration',
+		{ options: { timeout: TIMEOUT, pollInterval: 1, ...options } },
+		{ items },
+	);
+}
+
+const strike = (action: FaultAction, times: number | 'always' = 'always') =>
+	stage.sandbox.faults.order({ on: 'status', times, action });
+
+/** When the last request left, in seconds since the first. */
+function lastRequestAfter(): number {
+	const times = stage.sandbox.requests.all.map(({ at }) => at);
+	return (Math.max(...times) - Math.min(...times)) / 1000;
+}
+
+const troubles: Array<[string, FaultAction]> = [
+	['never answered', { kind: 'hang' }],
+	['answered a byte at a time', { kind: 'trickle', everyMs: 500 }],
+	['answered too late', { kind: 'delay', ms: 3_600_000 }],
+	['refused for the time being', { kind: 'error', code: 'service_unavailable' }],
+	['answered by somebody else', { kind: 'respond', status: 200, body: '<html>Sign in</html>' }],
+	['answered in half', { kind: 'respond', status: 200, body: '{"id":"gen', contentType: 'json' }],
+];
+
+describe.each(troubles)('while status requests are %s, a step', (_case, action) => {
+	it('ends by its timeout, and names what is paid for', async () => {
+		strike(action);
+		const run = await waitingInVain({});
+		const [{ id }] = stage.sandbox.books.generations;
+		expect(run.error).toMatchObject({
+			message: `The generation did not finish within ${TIMEOUT} s`,
+			description: expect.stringContaining(id),
+			context: { code: 'timeout', generations: [{ id }] },
+		});
+		expect(lastRequestAfter()).toBeLessThanOrEqual(TIMEOUT);
+	});
+
+	it('hands on what it knows where it is to continue then', async () => {
+		strike(action);
+		const items = prompts(`a boat ${slow}`, `a ship ${slow}`);
+		const run = await waitingInVain({ onTimeout: 'continue' }, items);
+		expect(run.output('Step')).toMatchObject(
+			stage.sandbox.books.generations.map(({ id }) => ({ json: { id, timed_out: true } })),
+		);
+	});
+
+	it('of which the id is all that is known ends by its timeout, too', async () => {
+		const id = await stage.made(`a boat ${slow}`);
+		strike(action);
+		const run = await stage.run(
+			'waitForCompletion',
+			{ options: { timeout: TIMEOUT, pollInterval: 1 } },
+			{ items: [{ id }] },
+		);
+		expect(run.error).toMatchObject({
+			description: expect.stringContaining('could not be looked at'),
+			context: { code: 'timeout' },
+		});
+	});
+});
+
+describe('a status answer that is not the service’s', () => {
+	it.each(troubles.slice(3))('is asked for again: %s', async (_case, action) => {
+		strike(action, 2);
+		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		expect(run.output('Step')).toMatchObject([{ json: { status: 'completed' } }]);
+	});
+});
+
+describe('no slot', () => {
+	it('for as long as the timeout ends the item, and nothing was charged', async () => {
+		stage.sandbox.faults.order({
+			on: 'create',
+			times: 'always',
+			action: { kind: 'error', code: 'CONCURRENCY_LIMIT_REACHED' },
+		});
+		const run = await waitingInVain({});
+		expect(run.error).toMatchObject({
+			description: expect.stringMatching(/within 4 s.*nothing was charged/),
+			context: { code: 'CONCURRENCY_LIMIT_REACHED' },
+		});
+		expect(lastRequestAfter()).toBeLessThanOrEqual(TIMEOUT);
+	});
+});
+
+describe('a catalogue that never answers', () => {
+	it('holds up nothing', async () => {
+		const action = { kind: 'hang' } as const;
+		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
+		const items = prompts('a boat', 'a ship', 'a raft');
+		const run = await stage.run('imageGeneration', {}, { items });
+		expect(run.output('Step').map(({ json }) => json.status)).toEqual(Array(3).fill('completed'));
+		expect(stage.sandbox.requests.on('models')).toEqual([]);
+	});
+});
+
+describe('a step that does not wait', () => {
+	it('sends no more creating requests at once than Max Concurrent', async () => {
+		const action = { kind: 'delay', ms: 1000 } as const;
+		stage.sandbox.faults.order({ on: 'create', times: 'always', action });
+		const items = prompts(...Array.from({ length: 12 }, (_, index) => `boat ${index}`));
+		const parameters = { waitForCompletion: false, options: { maxConcurrent: 2 } };
+		const run = await stage.run('imageGeneration', parameters, { items });
+		expect(run.output('Step')).toHaveLength(12);
+		const sent = stage.sandbox.requests.on('create').map(({ at }) => at);
+		sent.slice(2).forEach((at, index) => expect(at - sent[index]).toBeGreaterThanOrEqual(1000));
+	});
+});
