@@ -228,9 +228,10 @@ export class GenerationRecord {
 	async close(): Promise<void> {
 		this.closing.abort();
 		await Promise.all([this.desk.settled(), ...this.failing.values()]);
-		await attempt(async () => await this.writeEnds());
-		const claims = all(this.claims.mine, ['status', CLAIMED]);
-		await attempt(async () => await this.ports.store.remove([claims]));
+		await Promise.all([
+			attempt(async () => await this.writeEnds()),
+			attempt(async () => await this.claims.takeBack()),
+		]);
 	}
 
 	private async fail(row: RecordRow): Promise<void> {
