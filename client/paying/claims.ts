@@ -1,7 +1,15 @@
 import type { Clock, Random } from '../basics/ports';
-import type { RecordDesk } from './record-desk';
-import { claimedRow, inForce, surplus, type Claim, type RecordScope } from './record-rows';
-import type { Condition, RecordRow } from './record-store';
+import { all, type RecordDesk } from './record-desk';
+import {
+	CLAIMED,
+	claimedRow,
+	inForce,
+	isFree,
+	surplus,
+	type Claim,
+	type RecordScope,
+} from './record-rows';
+import type { Condition, RecordRow, RecordStore } from './record-store';
 
 /** How long another is given to take back a claim that is one too many, and at the most before claiming anew. */
 const SETTLE_MS = 300;
@@ -20,7 +28,7 @@ export class Claims {
 	constructor(
 		private readonly scope: RecordScope,
 		private readonly desk: RecordDesk,
-		private readonly ports: { clock: Clock; random: Random },
+		private readonly ports: { store: RecordStore; clock: Clock; random: Random },
 		private readonly isUnderWay: (key: string) => boolean,
 	) {}
 
@@ -75,6 +83,12 @@ export class Claims {
 			});
 			unsettled = again;
 		}
+	}
+
+	/** Takes back what was claimed and never sent. */
+	async takeBack(): Promise<void> {
+		const unsent = [...this.rows.values()].some((row) => isFree(row) && this.isOwn(row));
+		if (unsent) await this.ports.store.remove([all(this.mine, ['status', CLAIMED])]);
 	}
 
 	isOwn({ writer }: RecordRow): boolean {

@@ -34,6 +34,8 @@ export interface Books {
 export class OrderBook {
 	/** Items whose generation was ordered with another request than theirs. */
 	readonly changed = new Set<number>();
+	/** Rows of orders that were found open and may be sent again: these, and not what others have made of them since. */
+	private readonly open = new WeakMap<Order, RecordRow>();
 	/** Names of orders that no record outside gives one to. */
 	private readonly names = new WeakMap<Order, string>();
 
@@ -58,6 +60,7 @@ export class OrderBook {
 		}
 		if (found.state === 'made') return this.takenUp(order, found);
 		if (found.state === 'free') return entry;
+		if (order.job.onUncertainCharge === 'resubmit') this.open.set(order, found.row);
 		return openIn(found.row, entry);
 	}
 
@@ -78,8 +81,7 @@ export class OrderBook {
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
-		const again = order.job.onUncertainCharge === 'resubmit';
-		if (record !== null && !(await record.send(key, order, again))) return null;
+		if (record !== null && !(await record.send(key, order, this.open.get(order)))) return null;
 		this.books.ledger.intend(order.key);
 		return record?.nameOf(key) ?? this.nameOf(order);
 	}

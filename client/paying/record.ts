@@ -62,8 +62,7 @@ interface UnderWay {
  *
  * No more than one request a key leaves, whoever else writes, by two rules. A row is changed only by compare-and-set: its
  * writer is a ticket that no other row has and that is new with every change of hands. And who finds several claims for
- * a key uses none before all but one are gone: of two who claimed at the same moment, at least the later finds both.
- * Claims are free for all, so nobody ever waits for one.
+ * a key uses none before all but one are gone: the later of two finds both. Claims are free: nobody waits for one.
  */
 export class GenerationRecord {
 	/** Keys whose generation could not be put on record. */
@@ -125,18 +124,18 @@ export class GenerationRecord {
 	 * Right before the creating request leaves. When it resolves with `true` the row says so, and nobody else sends.
 	 *
 	 * @param holder who sends: several items of a step may have one key
-	 * @param again whether what is open may be sent once more
+	 * @param open the row that `find` has called open, where it may be sent once more
 	 * @returns `false` where somebody else was quicker: `find` tells what came of that
 	 * @throws GenerationError `record_unavailable`
 	 */
-	async send(key: string, holder: object, again = false): Promise<boolean> {
+	async send(key: string, holder: object, open?: RecordRow): Promise<boolean> {
 		const before = this.underWay.get(key);
 		if (before) {
 			await before.leaving;
 			return !before.leaving && before.holder === holder;
 		}
 		const row = this.claims.rows.get(key);
-		if (!row || isMade(row) || !(again || isFree(row))) return false;
+		if (!row || isMade(row) || !(isFree(row) || row === open)) return false;
 		const ticket = this.claims.isOwn(row) && isFree(row) ? row.writer : this.claims.ticket();
 		const sent = { ...row, status: SENT, writer: ticket };
 		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
@@ -228,9 +227,10 @@ export class GenerationRecord {
 	async close(): Promise<void> {
 		this.closing.abort();
 		await Promise.all([this.desk.settled(), ...this.failing.values()]);
-		await attempt(async () => await this.writeEnds());
-		const claims = all(this.claims.mine, ['status', CLAIMED]);
-		await attempt(async () => await this.ports.store.remove([claims]));
+		await Promise.all([
+			attempt(async () => await this.writeEnds()),
+			attempt(async () => await this.claims.takeBack()),
+		]);
 	}
 
 	private async fail(row: RecordRow): Promise<void> {

@@ -43,8 +43,9 @@ it('what became open while an item stood in line is not sent by it', async () =>
 		await record.send('a', one);
 		await record.leave('a', one);
 		expect(await record.send('a', other)).toBe(false);
-		expect((await record.find('a')).state).toBe('open');
-		expect(await record.send('a', other, true)).toBe(true);
+		const found = await record.find('a');
+		expect(found.state).toBe('open');
+		expect(await record.send('a', other, found.row)).toBe(true);
 	});
 });
 
@@ -134,5 +135,22 @@ it('what a killed process left of a row that was replaced does not count', async
 		records.table.rows.push(sent);
 		const next = await records.open('next');
 		expect((await next.find('a')).state).toBe('free');
+	});
+});
+
+it('what was found open and was sent by another since is not sent once more', async () => {
+	await inTime(async (records) => {
+		const [first, second] = [await records.open('first'), await records.open('second')];
+		await first.send('a', one);
+		await first.leave('a', one);
+		const open = async (record: GenerationRecord) => (await record.find('a')).row;
+		await second.send('a', other);
+		const [byFirst, bySecond] = [await open(first), await open(second)];
+		expect(await second.send('a', other, bySecond)).toBe(true);
+		expect(await first.send('a', one, byFirst)).toBe(false);
+		void first.find('a');
+		await records.time.sleep(5_000);
+		expect(await first.send('a', one, byFirst)).toBe(false);
+		await second.made('a', { id: 'made' });
 	});
 });

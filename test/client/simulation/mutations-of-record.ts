@@ -19,15 +19,24 @@ const rows = inFile('record-rows.ts');
 export const recordMutations: Mutation[] = [
 	book(
 		'the request leaves before the row says so',
-		'if (record !== null && !(await record.send(key, order, again))) return null;',
-		'if (record !== null) void record.send(key, order, again).catch(() => false);',
+		'if (record !== null && !(await record.send(key, order, this.open.get(order)))) return null;',
+		'if (record !== null) void record.send(key, order, this.open.get(order)).catch(() => false);',
 	),
 	book(
 		'a refusal frees a row that was open',
 		'if (!isOpen(ledger.find(order.key))) await',
 		'await',
 	),
-	record('what became open meanwhile is sent all the same', '|| !(again || isFree(row))', ''),
+	record(
+		'what another has sent is taken for what was found open',
+		'row === open)',
+		'open !== undefined)',
+	),
+	record(
+		'what became open meanwhile is sent all the same',
+		'|| !(isFree(row) || row === open)',
+		'',
+	),
 	record('the id is not written down', 'await this.desk.insert(fieldsOf(made));', ''),
 	record(
 		'a refusal frees a row that another had left open',
