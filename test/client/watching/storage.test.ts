@@ -19,17 +19,17 @@ describe("what a storage's answer to a question for the first byte tells", () =>
 });
 
 describe('the pace of a step’s probes', () => {
-	it('is at most 40 a second, and whoever would wait for longer than a second is turned away', () => {
+	it('is at most 25 a second, and whoever would wait for longer than a second is turned away', () => {
 		const storage = new Storage();
 		const turns = Array.from({ length: 100 }, () => storage.turn(5000));
 		const given = turns.filter((turn) => turn !== null);
-		expect(given).toHaveLength(41);
-		given.forEach((turn, index) => expect(turn).toBe(index * 25));
-		expect(storage.turn(6000)).toBe(25);
+		expect(given).toHaveLength(26);
+		given.forEach((turn, index) => expect(turn).toBe(index * 40));
+		expect(storage.turn(6000)).toBe(40);
 	});
 
 	it('saves up no turns', () => {
 		const storage = new Storage();
-		expect([storage.turn(0), storage.turn(60_000), storage.turn(60_000)]).toEqual([0, 0, 25]);
+		expect([storage.turn(0), storage.turn(60_000), storage.turn(60_000)]).toEqual([0, 0, 40]);
 	});
 });
