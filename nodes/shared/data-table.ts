@@ -12,6 +12,7 @@ import {
 	RECORD_COLUMNS,
 	RECORD_TABLE,
 	recordUnavailable,
+	unavailable,
 	type Change,
 	type RecordFields,
 	type RecordRow,
@@ -45,7 +46,7 @@ export async function dataTable(context: IExecuteFunctions): Promise<RecordStore
 		);
 	}
 	const found = await attempt(async () => await findOrMake(context));
-	if (!found.ok) throw recordUnavailable(inPlainWords(found.error));
+	if (!found.ok) throw unavailable(found.error);
 	return new DataTable(context, found.value);
 }
 
@@ -218,7 +219,7 @@ async function run(
 	};
 	const ran = await attempt(async () => await start(false));
 	if (ran.ok) return ran.value;
-	if (!cancel.aborted) throw ran.error;
+	if (!cancel.aborted) throw new Error(inPlainWords(ran.error));
 	return await start(true);
 }
 
@@ -275,7 +276,7 @@ const KNOWN: Array<[says: RegExp, why: string]> = [
 ];
 
 /** Why there is no record, for a person; what n8n said where that is not known. */
-export function inPlainWords(error: unknown): string {
+function inPlainWords(error: unknown): string {
 	const said = error instanceof Error ? error.message : String(error);
 	const known = KNOWN.find(([says]) => says.test(said));
 	if (known) return known[1];

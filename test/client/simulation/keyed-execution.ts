@@ -19,6 +19,7 @@ export class KeyedExecution {
 	private readonly clock: Clock;
 	private readonly stop = new AbortController();
 	private readonly writer: string;
+	private tries = 0;
 	private dead = false;
 	private die: () => void = () => undefined;
 	private readonly death = new Promise<null>((resolve) => (this.die = () => resolve(null)));
@@ -60,7 +61,7 @@ export class KeyedExecution {
 	/** Rows that it has sent, or may be about to, without an id. */
 	private openKeys(): number[] {
 		return this.world.table.rows
-			.filter(({ writer, status }) => writer.startsWith(`${this.writer}/`) && status === 'sent')
+			.filter(({ writer, status }) => writer.startsWith(`${this.writer}.`) && status === 'sent')
 			.map(({ key }) => Number(key));
 	}
 
@@ -81,12 +82,9 @@ export class KeyedExecution {
 		const { random, schedule } = world;
 		const ports = { clock, random, signal: this.stop.signal };
 		const store = world.table.reachedBy(clock, () => this.tableFate());
-		const scope = {
-			workflowId: 'w',
-			nodeId: 'n',
-			executionId: this.writer,
-			writer: this.writer,
-		};
+		// Each try writes by a name of its own.
+		const writer = `${this.writer}.${++this.tries}`;
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
 		const record = new GenerationRecord(scope, { ...ports, store });
 		const service = new GenerationService({ ...ports, send: this.send });
 		try {
