@@ -84,7 +84,7 @@ describe('On Error = Continue', () => {
 	});
 
 	it('hands on the id and the status of a generation that is late', async () => {
-		stage.setPace(10);
+		stage.setPace(4);
 		const parameters = { ...plain, options: { timeout: 5 } };
 		const late = prompts('a raft [seconds: 60]');
 		const run = await stage.run('videoGeneration', parameters, { items: late, settings: goOn });
@@ -196,7 +196,7 @@ describe('On Error = Stop', () => {
 	});
 
 	it('names a generation that did not end in time: it is paid for and goes on', async () => {
-		stage.setPace(10);
+		stage.setPace(4);
 		const given = prompts('a raft [seconds: 60]');
 		const run = await stage.run('imageGeneration', { options: { timeout: 5 } }, { items: given });
 		const { id } = stage.sandbox.books.generations[0];
