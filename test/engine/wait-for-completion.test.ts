@@ -198,6 +198,8 @@ describe.each([404, 403] as const)(
 		const stage = openStage({ missingOutputStatus });
 		const byUrl = (options = {}) => ({ options: { readiness: 'outputUrl', ...options } });
 		const probes = () => stage.sandbox.requests.on('probe');
+		// A probe has to be answered within the poll interval.
+		beforeEach(() => stage.setPace(20));
 
 		it('asks for the first byte, by GET and without the key, until the file is there', async () => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 30]');
