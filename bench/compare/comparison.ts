@@ -38,6 +38,7 @@ export function tableOf({ rows, price }: Comparison): Array<Record<string, strin
 		'time (s)': Math.round(row.speed.seconds),
 		'over ours': ratio(row.speed.seconds / first.speed.seconds),
 		'requests a video': row.speed.requestsPerVideo.toFixed(1),
+		'probes a video': (row.speed.probesPerVideo ?? 0).toFixed(1),
 		'memory (MB)': Math.round(row.memoryBytes / 1024 ** 2),
 		[`credits after a failed video (${price})`]: spent(row.failedGeneration),
 		[`after an error 500 (${price})`]: spent(row.refusedRequest),

@@ -11,8 +11,10 @@ import type { VideoOrder } from './trial';
 export interface Speed {
 	/** From the start of the execution to its end. */
 	seconds: number;
-	/** Everything that the service and its storage were asked, for each video. */
+	/** Everything that the service was asked for each video, and what was downloaded. */
 	requestsPerVideo: number;
+	/** How often its storage was asked for a first byte, for each video: that costs the service nothing (spec 4.3). */
+	probesPerVideo?: number;
 }
 
 /** What was paid until all videos were there, after something had gone wrong once. */
@@ -56,7 +58,12 @@ export async function measureSpeed(
 	trial.requireAll(execution);
 	const { startedAt, stoppedAt } = execution;
 	const seconds = (Date.parse(stoppedAt ?? '') - Date.parse(startedAt)) / 1000;
-	return { seconds, requestsPerVideo: trial.requests.length / order.videos };
+	const probes = trial.requests.filter(({ on }) => on === 'probe').length;
+	return {
+		seconds,
+		requestsPerVideo: (trial.requests.length - probes) / order.videos,
+		probesPerVideo: probes / order.videos,
+	};
 }
 
 /** The most by which the resident memory of an n8n that has just started grows, in bytes. */

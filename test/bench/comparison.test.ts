@@ -28,12 +28,13 @@ const comparison: Comparison = {
 
 it('sets the times against the first row, and names what was paid twice', () => {
 	const [first, second] = tableOf(comparison).map((cells) => Object.values(cells));
-	expect(first).toEqual(['Ours', 40, '1', '4.3', 20, '80', '80', 1, '2 of 3']);
+	expect(first).toEqual(['Ours', 40, '1', '4.3', '0.0', 20, '80', '80', 1, '2 of 3']);
 	expect(second).toEqual([
 		'"A" & <B>',
 		400,
 		'10.0',
 		'4.3',
+		'0.0',
 		20,
 		'136, 14 paid twice',
 		'80',
