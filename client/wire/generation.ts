@@ -30,22 +30,22 @@ export interface Generation {
 	failureReason: string | null;
 }
 
+/** The keys of an item of which nothing is known: all nodes that hand on generations have the same ones. */
+export const NOTHING_KNOWN = {
+	id: null,
+	status: null,
+	type: null,
+	model: null,
+	created: null,
+	url: null,
+	url_expires_at: null,
+	revised_prompt: null,
+	timed_out: false,
+} satisfies Record<keyof GenerationItem, null | false>;
+
 /** A generation of which nothing but its id is known. */
 export function unseen(id: string): Generation {
-	return {
-		item: {
-			id,
-			status: null,
-			type: null,
-			model: null,
-			created: null,
-			url: null,
-			url_expires_at: null,
-			revised_prompt: null,
-			timed_out: false,
-		},
-		failureReason: null,
-	};
+	return { item: { ...NOTHING_KNOWN, id }, failureReason: null };
 }
 
 /** `completed` and `failed` are final: polling stops on them (spec 3). */

@@ -1,7 +1,7 @@
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { GenerationError } from '../../client/wire/errors';
-import type { GenerationItem } from '../../client/wire/generation';
+import { NOTHING_KNOWN } from '../../client/wire/generation';
 import type { Outcome } from '../../client/jobs/outcome';
 import { hasErrorOutput } from './execution';
 import { nodeError } from './node-error';
@@ -12,19 +12,6 @@ export interface Output {
 	propertyName: string;
 	binary: IBinaryData;
 }
-
-/** The keys of a generation of which nothing is known. */
-const NOTHING_KNOWN: Record<keyof GenerationItem, null | false> = {
-	id: null,
-	status: null,
-	type: null,
-	model: null,
-	created: null,
-	url: null,
-	url_expires_at: null,
-	revised_prompt: null,
-	timed_out: false,
-};
 
 /** One output item for each outcome that has something to hand on, in order and paired. */
 export function outputItems(
