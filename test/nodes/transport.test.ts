@@ -207,12 +207,13 @@ describe('a request that is given up', () => {
 	);
 
 	it('by its signal is let come to its answer where it creates', async () => {
-		const look = new AbortController();
-		const { send, left, ended, time } = waiting({});
+		const [look, minute] = [new AbortController(), new AbortController()];
+		jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
+		const { send, ended, time } = waiting({});
 		time.at(1000, () => look.abort());
-		void send(POST, look.signal);
-		await time.run(time.sleep(30_000));
-		expect([left, ended]).toEqual([['POST'], []]);
+		time.at(30_000, () => minute.abort());
+		await expect(time.run(send(POST, look.signal))).rejects.toThrow(/abort/);
+		expect(ended).toEqual([30_000]);
 	});
 
 	it('by Stop has five seconds to come to its id where it creates', async () => {
