@@ -37,6 +37,7 @@ export class Webhook {
 				method: 'POST',
 				headers: { 'content-type': 'application/json' },
 				body,
+				signal: AbortSignal.timeout(30_000),
 			});
 		const responses = await Promise.all(Array.from({ length: times }, post));
 		for (const { status } of responses) if (status !== 200) throw new Error(`Answered ${status}`);
