@@ -2,12 +2,14 @@ import { statSync } from 'node:fs';
 
 import { createEngine } from '../tools/engine';
 import { waitWorkflow, type DownloadTask, type DownloadReport } from './download-task';
+import { watchMemory } from './watch';
+import { serve } from './worker';
 
 /**
  * A process of its own, so that its memory is that of n8n's engine and the node alone: fetches finished generations
  * through Wait for Completion into n8n's storage, and reports how its memory grew.
  */
-async function main(task: DownloadTask): Promise<DownloadReport> {
+serve(async (task: DownloadTask): Promise<DownloadReport> => {
 	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem' });
 	try {
 		const fetch = async (ids: string[]) => {
@@ -34,28 +36,4 @@ async function main(task: DownloadTask): Promise<DownloadReport> {
 	} finally {
 		await engine.close();
 	}
-}
-
-/** Follows the resident memory of this process. `stop` returns the most by which it grew, in bytes. */
-function watchMemory(): { stop: () => number } {
-	global.gc?.();
-	const before = process.memoryUsage.rss();
-	let most = before;
-	const sample = () => (most = Math.max(most, process.memoryUsage.rss()));
-	const timer = setInterval(sample, 20);
-	return {
-		stop: () => {
-			clearInterval(timer);
-			sample();
-			return most - before;
-		},
-	};
-}
-
-main(JSON.parse(process.argv[2]) as DownloadTask).then(
-	(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
-	(error: unknown) => {
-		console.error(error);
-		process.exitCode = 1;
-	},
-);
+});

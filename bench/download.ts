@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { DownloadReport, DownloadTask } from './download-task';
+import { median } from './figures';
+import { runWorker } from './worker';
 
 const run = promisify(execFile);
-const root = join(__dirname, '..');
 
 /** How often curl and the node take turns. Reported is the median of the times, and the largest growth. */
 const ROUNDS = 9;
@@ -70,15 +71,7 @@ export async function runDownload(
 }
 
 async function throughNode(task: DownloadTask): Promise<DownloadReport> {
-	const worker = ['--expose-gc', '--import', 'tsx', join(__dirname, 'download-worker.ts')];
-	const { stdout } = await run(process.execPath, [...worker, JSON.stringify(task)], {
-		cwd: root,
-	});
-	return JSON.parse(stdout.trim().split('\n').pop() ?? '') as DownloadReport;
-}
-
-function median(values: number[]): number {
-	return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+	return await runWorker('download-worker.ts', task, { node: ['--expose-gc'] });
 }
 
 /** A finished generation. The sandbox makes a file when it is first asked for, so that is done here as well. */

@@ -2,9 +2,10 @@ import { performance } from 'node:perf_hooks';
 
 import { createEngine } from '../tools/engine';
 import type { LiveReport, LiveTask } from './live';
+import { serve } from './worker';
 
 /** A process of its own, so that its processor time is that of n8n's engine and the node alone. */
-async function main({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<LiveReport> {
+serve(async ({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<LiveReport> => {
 	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem' });
 	try {
 		const execute = async (prompts: string[]) => {
@@ -25,12 +26,4 @@ async function main({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<Liv
 	} finally {
 		await engine.close();
 	}
-}
-
-main(JSON.parse(process.argv[2]) as LiveTask).then(
-	(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
-	(error: unknown) => {
-		console.error(error);
-		process.exitCode = 1;
-	},
-);
+});

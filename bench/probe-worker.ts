@@ -3,6 +3,7 @@ import { NodeConnectionTypes, type INodeType } from 'n8n-workflow';
 import { probeWith } from '../nodes/shared/transport';
 import { createEngine } from '../tools/engine';
 import { inARow } from '../tools/engine/in-a-row';
+import { serve } from './worker';
 
 /** What the worker process is to ask for, and how often. */
 export interface ProbeTask {
@@ -68,7 +69,7 @@ const prober: INodeType = {
 	},
 };
 
-async function main(task: ProbeTask): Promise<ProbeReport> {
+serve(async (task: ProbeTask): Promise<ProbeReport> => {
 	const engine = await createEngine({ extraNodes: { 'bench.prober': prober } });
 	try {
 		const workflow = inARow({ name: 'Probe', type: 'bench.prober' });
@@ -78,12 +79,4 @@ async function main(task: ProbeTask): Promise<ProbeReport> {
 	} finally {
 		await engine.close();
 	}
-}
-
-main(JSON.parse(process.argv[2]) as ProbeTask).then(
-	(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
-	(error: unknown) => {
-		console.error(error);
-		process.exitCode = 1;
-	},
-);
+});

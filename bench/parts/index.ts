@@ -1,11 +1,25 @@
 import type { Part } from '../part';
 import { batch } from './batch';
+import { bulk } from './bulk';
+import { chaos } from './chaos';
 import { crash } from './crash';
 import { download } from './download';
 import { live } from './live';
 import { price } from './price';
 import { probes } from './probes';
 import { scale } from './scale';
+import { soak } from './soak';
 
 /** Everything that can be measured, in the order in which it is. */
-export const parts: readonly Part[] = [batch, live, scale, download, probes, crash, price];
+export const parts: readonly Part[] = [
+	batch,
+	live,
+	bulk,
+	scale,
+	download,
+	probes,
+	crash,
+	price,
+	chaos,
+	soak,
+];

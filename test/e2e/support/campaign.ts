@@ -1,21 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { AGAIN_AFTER_MS, ARRIVAL_MS } from '../../../bench/chaos/troubles';
+import { newRow } from '../../../bench/chaos/verdict';
+import type { Row } from '../../../bench/chaos/verdict';
 import { itemsOf } from '../../../tools/n8n/executions';
 import type { Execution } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
 import type { Webhook } from './webhook';
-
-/** One row of a batch, and what became of it. Times in milliseconds since 1970. */
-export interface Row {
-	prompt: string;
-	/** When its batch was called for first. */
-	arrived: number;
-	/** The last word on it: handed on with this id, or said to be uncertain. */
-	end: { id: string } | 'uncertain' | null;
-	/** When that was known. */
-	settled: number;
-	/** The codes of the errors that it came to on the way. */
-	errors: string[];
-}
 
 interface Batch {
 	/** When it is to be called for next. */
@@ -29,8 +19,6 @@ interface Batch {
 const LOOK_EVERY_MS = 500;
 /** So many of those that are under way are looked at each time, the oldest first. */
 const LOOKS = 15;
-/** What did not end well is called for again after so long. */
-const AGAIN_AFTER_MS = 10_000;
 /** An execution that has not ended by then is no longer waited for. */
 const PATIENCE_MS = 150_000;
 
@@ -40,19 +28,18 @@ export class Campaign {
 	/** Executions that were neither a success nor under way for long. */
 	readonly endedBadly: Record<string, number> = {};
 
-	/** @param overMs the time over which the batches come in */
+	/** @param prompts of each batch */
 	constructor(
 		private readonly stage: Stage,
 		private readonly webhook: Webhook,
 		prompts: string[][],
-		overMs: number,
 	) {
 		const now = Date.now();
 		this.batches = prompts.map((list, index) => ({
-			due: now + (index * overMs) / prompts.length,
+			due: now + index * ARRIVAL_MS,
 			execution: null,
 			calls: 0,
-			rows: list.map((prompt) => ({ prompt, arrived: 0, end: null, settled: 0, errors: [] })),
+			rows: list.map(newRow),
 		}));
 	}
 
@@ -63,6 +50,10 @@ export class Campaign {
 	/** Executions that were called for again. */
 	get again(): number {
 		return this.batches.reduce((sum, { calls }) => sum + Math.max(0, calls - 1), 0);
+	}
+
+	get open(): number {
+		return this.rows.filter(({ end }) => end === null).length;
 	}
 
 	/** Until every row has come to its end, or the time is up. */
@@ -117,7 +108,6 @@ function settle({ rows }: Batch, execution: Execution): void {
 	items.forEach(({ json, pairedItem }, index) => {
 		const paired = typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem : null;
 		const row = rows[paired?.item ?? index];
-		if (json.error_code !== undefined) row.errors.push(String(json.error_code));
 		if (row.end !== null) return;
 		if (json.error_code === undefined) row.end = { id: String(json.id) };
 		else if (json.error_code === 'uncertain_charge') row.end = 'uncertain';

@@ -1,25 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FaultOrder } from '../../../sandbox/faults';
+import {
+	KILL_EVERY_MS,
+	LEAVE_AFTER_MS,
+	LEAVE_FOR_MS,
+	REDIS_AFTER_MS,
+	steadyTroubles,
+} from '../../../bench/chaos/troubles';
 import type { Stage } from './stage';
 
-/** What goes wrong all the time, at the service and its storage. */
-export const steadyTroubles: FaultOrder[] = [
-	{ on: 'create', times: 'always', share: 0.02, action: { kind: 'loseAnswer' } },
-	{ on: 'create', times: 'always', share: 0.03, action: { kind: 'error', code: 'server_error' } },
-	{
-		on: 'download',
-		times: 'always',
-		share: 0.03,
-		action: { kind: 'truncate', afterBytes: 1000 },
-	},
-];
-
-const KILL_EVERY_MS = 20_000;
-const REDIS_AFTER_MS = 75_000;
-const LEAVE_AFTER_MS = 110_000;
-const LEAVE_FOR_MS = 20_000;
-
-/** What goes wrong now and then. */
+/** What goes wrong at a stage, all the time and now and then, until it is ended. */
 export class Troubles {
 	kills = 0;
 	redisRestarts = 0;
@@ -30,20 +19,26 @@ export class Troubles {
 
 	/** Begins at once. */
 	constructor(private readonly stage: Stage) {
+		stage.sandbox.faults.order(...steadyTroubles);
 		this.underWay = Promise.all([this.kill(), this.restartRedis(), this.leave()]).then(() => {});
 	}
 
 	/** Ends once what is down is up again. Throws where that did not come up. */
 	async end(): Promise<void> {
+		this.stage.sandbox.faults.clear();
 		this.over.abort();
 		await this.underWay;
 	}
 
-	/** A worker each time, and another takes its place. */
+	/** A worker each time, and another takes its place: in its own time, however often others are killed. */
 	private async kill(): Promise<void> {
+		const { workers } = this.stage;
+		const starting = workers.map(async () => await Promise.resolve());
 		while (await this.pause(KILL_EVERY_MS)) {
-			await this.stage.replaceWorker(this.kills++ % this.stage.workers.length);
+			const index = this.kills++ % workers.length;
+			starting[index] = starting[index].then(async () => await this.stage.replaceWorker(index));
 		}
+		await Promise.all(starting);
 	}
 
 	private async restartRedis(): Promise<void> {
