@@ -5,7 +5,8 @@ import { MemoryTable } from '../../test/support/memory-table';
 import { VirtualTime } from '../../test/support/virtual-time';
 import type { PipelineResult } from '../../client/pipeline';
 import { Process, type Surroundings } from './process';
-import { judge, newRow, type Row, type Verdict } from './verdict';
+import type { Chaos } from './table';
+import { judge, newRow, type Row } from './verdict';
 import {
 	AGAIN_AFTER_MS,
 	ARRIVAL_MS,
@@ -25,15 +26,6 @@ const LANES = 10;
 const START_MS = 8_000;
 const NOTICED_AFTER_MS = 12_000;
 const IDLE_MS = 500;
-
-export interface SimulatedChaos extends Verdict {
-	executions: number;
-	/** Virtual time in all. */
-	seconds: number;
-	again: number;
-	kills: number;
-	troubles: Record<string, number>;
-}
 
 /** Many executions on workers that are killed, in virtual time. */
 class Simulation implements Surroundings {
@@ -131,7 +123,7 @@ class Simulation implements Surroundings {
 }
 
 /** Plays so many executions to their ends, and holds what they say against the books. */
-export async function runSimulatedChaos(executions: number, seed = 1): Promise<SimulatedChaos> {
+export async function runSimulatedChaos(executions: number, seed = 1): Promise<Chaos> {
 	const simulation = new Simulation(executions, seed);
 	const { time, service, batches, troubles } = simulation;
 	const start = time.now();

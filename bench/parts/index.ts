@@ -2,6 +2,7 @@ import type { Part } from '../part';
 import { batch } from './batch';
 import { bulk } from './bulk';
 import { chaos } from './chaos';
+import { chaosSimulated } from './chaos-simulated';
 import { crash } from './crash';
 import { download } from './download';
 import { live } from './live';
@@ -21,5 +22,6 @@ export const parts: readonly Part[] = [
 	crash,
 	price,
 	chaos,
+	chaosSimulated,
 	soak,
 ];

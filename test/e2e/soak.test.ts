@@ -21,7 +21,7 @@ const SAMPLE_EVERY = 20;
 /** For connections that n8n keeps open a while. */
 const REST_MS = 20_000;
 
-/** What `insight.cjs` tells of n8n: bytes after a collection of garbage, and how many there are by name. */
+/** What `insight.mjs` tells of n8n: bytes after a collection of garbage, and how many there are by name. */
 interface Insight {
 	rss: number;
 	heapUsed: number;
@@ -43,7 +43,7 @@ asked(`${executions} executions, one after the other`, () => {
 			name: 'soak-stage',
 			sandbox: { timeScale: 1, generationSeconds: SECONDS, log: false },
 			env: {
-				NODE_OPTIONS: `--require ${join(__dirname, 'support', 'insight.cjs')}`,
+				NODE_OPTIONS: `--import ${join(__dirname, 'support', 'insight.mjs')}`,
 				MEDIA_INSIGHT_PORT: String(port),
 			},
 		});

@@ -1,10 +1,13 @@
-// Required by an n8n that is to be looked into (`NODE_OPTIONS`), before anything of its own: answers at a port of this
+// Imported by an n8n that is to be looked into (`NODE_OPTIONS`), before anything of its own: answers at a port of this
 // machine with what n8n keeps in memory. Only tests do this.
-const { createServer } = require('node:http');
-const v8 = require('node:v8');
-const { runInNewContext } = require('node:vm');
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import v8 from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
-const PACKAGE = 'n8n-nodes-media-generation';
+const PACKAGE = 'n8n-nodes-media-generation/dist';
+/** Every CommonJS module that is loaded, by its path. */
+const { cache } = createRequire(import.meta.url);
 
 v8.setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
@@ -19,7 +22,7 @@ function counted(names) {
 /** Objects of the package's own classes that are still alive. */
 function ownObjects() {
 	const counts = {};
-	for (const [path, module] of Object.entries(require.cache)) {
+	for (const [path, module] of Object.entries(cache)) {
 		if (!path.includes(PACKAGE)) continue;
 		for (const [name, value] of Object.entries(module?.exports ?? {})) {
 			const isClass = typeof value === 'function' && /^class\b/.test(String(value));
