@@ -1,4 +1,4 @@
-import type { Model } from '../models/catalogue';
+import type { Model } from '../models/model';
 import { normalFrom } from '../basics/random';
 import type { Random } from '../basics/random';
 

@@ -5,7 +5,8 @@
 import fc, { type Arbitrary } from 'fast-check';
 
 import { anySchedule, calmSchedule } from './arbitrary';
-import { keyedSchedule, playKeyed } from './keyed';
+import { playKeyed } from './keyed';
+import { keyedSchedule } from './keyed-schedule';
 import { KeyedTally } from './keyed-tally';
 import { play, playCalm } from './play';
 import { Tally } from './tally';
