@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { readExamples } from '../../tools/start/examples';
 import { isBuilt } from '../../tools/start/freshness';
 import { DataLock } from '../../tools/start/lock';
-import { readOptions } from '../../tools/start/options';
+import { commandLine } from '../../tools/start/options';
 
 /** Above every process id that Linux gives out by default. */
 const nobody = 99_999_999;
@@ -16,17 +16,17 @@ beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'start-test-'))));
 afterEach(async () => await rm(folder, { recursive: true }));
 
 describe('the options', () => {
+	const read = (args: string[]) =>
+		commandLine(folder)
+			.exitOverride()
+			.configureOutput({ writeErr: () => undefined })
+			.parse(args, { from: 'user' })
+			.opts();
+
 	it('are the usual ports, and data of its own', () => {
-		expect(readOptions([], folder)).toEqual({
-			port: null,
-			sandboxPort: null,
-			storagePort: null,
-			timeScale: 10,
-			data: join(folder, 'output', 'n8n'),
-			help: false,
-		});
+		expect(read([])).toEqual({ timeScale: 10, data: join(folder, 'output', 'n8n') });
 		const given = ['--port', '5000', '--sandbox-port', '5001', '--data', '../elsewhere'];
-		expect(readOptions(given, folder)).toMatchObject({
+		expect(read(given)).toMatchObject({
 			port: 5000,
 			sandboxPort: 5001,
 			data: resolve(folder, '../elsewhere'),
@@ -34,13 +34,13 @@ describe('the options', () => {
 	});
 
 	it.each([
-		[['--port', '0'], '--port must be a whole number from 1 to 65535.'],
-		[['--sandbox-port', '70000'], '--sandbox-port must be a whole number from 1 to 65535.'],
-		[['--storage-port', 'x'], '--storage-port must be a whole number from 1 to 65535.'],
-		[['--time-scale', '0'], '--time-scale must be a number above 0.'],
-		[['--prot', '1'], "Unknown option '--prot'"],
+		[['--port', '0'], "'0' is invalid. It must be a whole number from 1 to 65535."],
+		[['--sandbox-port', '70000'], "'70000' is invalid. It must be a whole number from 1 to 65535."],
+		[['--storage-port', 'x'], "'x' is invalid. It must be a whole number from 1 to 65535."],
+		[['--time-scale', '0'], "'0' is invalid. It must be a number above 0."],
+		[['--prot', '1'], "unknown option '--prot'"],
 	])('refuse %j', (args, message) => {
-		expect(() => readOptions(args, folder)).toThrow(message);
+		expect(() => read(args)).toThrow(message);
 	});
 });
 

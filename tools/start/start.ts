@@ -113,7 +113,7 @@ async function openN8n(
 	installation: Installation,
 	signal: AbortSignal,
 ): Promise<N8n> {
-	if (port !== null) await requirePort(port).catch(throwPortTrouble);
+	if (port !== undefined) await requirePort(port).catch(throwPortTrouble);
 	return await startN8n({
 		installation,
 		userFolder: data,
