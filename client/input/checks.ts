@@ -24,7 +24,7 @@ export function cameToNothing(field: string): InvalidInputError {
 }
 
 /** An expression that came to an object, or to a text that has one written into it. @param field its name for people */
-export function cameToObject(field: string): InvalidInputError {
+function cameToObject(field: string): InvalidInputError {
 	return new InvalidInputError(
 		`${field} is an object, not a text`,
 		'Choose the field of it that is meant, such as {{ $json.text }} in place of {{ $json }}.',

@@ -1,9 +1,8 @@
 /** What `npm start` decides before anything is started. The rest runs in test/e2e/start.test.ts. */
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readExamples } from '../../tools/start/examples';
-import { isBuilt } from '../../tools/start/freshness';
 import { DataLock } from '../../tools/start/lock';
 import { commandLine } from '../../tools/start/options';
 
@@ -75,43 +74,5 @@ describe('the examples', () => {
 		expect(prompts).toHaveLength(3);
 		expect(JSON.stringify(read.filter((file) => file !== sleeper))).not.toContain('[seconds:');
 		expect(JSON.stringify(read)).not.toContain('api.example.com');
-	});
-});
-
-describe('a build', () => {
-	const built = join('dist', 'nodes', 'A.node.js');
-	const source = join('nodes', 'A.node.ts');
-
-	async function write(file: string, age: number): Promise<void> {
-		const path = join(folder, file);
-		await mkdir(resolve(path, '..'), { recursive: true });
-		await writeFile(path, '');
-		const time = Date.now() / 1000 - age;
-		await utimes(path, time, time);
-		await utimes(resolve(path, '..'), time, time);
-	}
-
-	beforeEach(async () => {
-		const old = ['client/a.ts', 'credentials/a.ts', 'icons/a.svg', 'gulpfile.js', 'tsconfig.json'];
-		for (const file of [source, ...old]) await write(file, 1000);
-		const n8n = { nodes: [built], credentials: [] };
-		await writeFile(join(folder, 'package.json'), JSON.stringify({ n8n }));
-		await utimes(join(folder, 'package.json'), 0, 0);
-	});
-
-	it('is used again while it is newer than every source', async () => {
-		expect(await isBuilt(folder)).toBe(false);
-		await write(built, 500);
-		expect(await isBuilt(folder)).toBe(true);
-		await write(source, 100);
-		expect(await isBuilt(folder)).toBe(false);
-	});
-
-	it('is made again after a source was removed', async () => {
-		await write(join('nodes', 'B.node.ts'), 1000);
-		await write(built, 500);
-		expect(await isBuilt(folder)).toBe(true);
-		await rm(join(folder, 'nodes', 'B.node.ts'));
-		expect(await isBuilt(folder)).toBe(false);
 	});
 });
