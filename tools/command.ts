@@ -1,6 +1,22 @@
+import { resolve } from 'node:path';
+import { Option } from 'commander';
 import type { Command } from 'commander';
+import { factorFrom } from '../sandbox/options';
 import { stopSignal } from './stop-signal';
 import { Stopped, Trouble } from './trouble';
+
+/** How much faster than life the sandbox is. */
+export function timeScaleOption(): Option {
+	return new Option('--time-scale <number>', 'how much faster than life generations are made')
+		.argParser(factorFrom)
+		.default(10);
+}
+
+/** A folder; a relative one is one of `root`. */
+export function folderOption(flag: string, what: string, root: string, usual: string): Option {
+	const folder = (text: string) => resolve(root, text);
+	return new Option(`${flag} <folder>`, what).argParser(folder).default(folder(usual), usual);
+}
 
 /** Shows a line to the user. */
 export function say(line: string): void {

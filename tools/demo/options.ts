@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { factorFrom, portFrom } from '../../sandbox/options';
+import { portFrom } from '../../sandbox/options';
+import { folderOption, timeScaleOption } from '../command';
 
 /** What can be different from a plain `npm run demo`. */
 export interface DemoOptions {
@@ -15,21 +15,11 @@ export interface DemoOptions {
 
 /** The command line of `npm run demo`, which gives `DemoOptions`; a relative folder is one of `root`. */
 export function commandLine(root: string): Command {
-	const folder = (text: string) => resolve(root, text);
 	const port = (flag: string, what: string) =>
 		new Option(`${flag} <number>`, what).argParser(portFrom(0)).default(0, 'a free one');
 	return new Command('npm run demo --')
 		.addOption(port('--port', 'port of the service'))
 		.addOption(port('--storage-port', 'port of the files it makes'))
-		.option(
-			'--time-scale <number>',
-			'how much faster than life generations are made',
-			factorFrom,
-			10,
-		)
-		.addOption(
-			new Option('--output <folder>', 'where the picture and the video go')
-				.argParser(folder)
-				.default(folder('output'), 'output'),
-		);
+		.addOption(timeScaleOption())
+		.addOption(folderOption('--output', 'where the picture and the video go', root, 'output'));
 }

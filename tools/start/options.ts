@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
-import { factorFrom, portFrom } from '../../sandbox/options';
+import { Command } from 'commander';
+import { portFrom } from '../../sandbox/options';
+import { folderOption, timeScaleOption } from '../command';
 
 /** What can be different from a plain `npm start`. */
 export interface StartOptions {
@@ -16,7 +16,6 @@ export interface StartOptions {
 
 /** The command line of `npm start`, which gives `StartOptions`; a relative folder is one of `root`. */
 export function commandLine(root: string): Command {
-	const folder = (text: string) => resolve(root, text);
 	return new Command('npm start --')
 		.option('--port <number>', 'port of n8n (5678, or a free one)', portFrom(1))
 		.option(
@@ -29,15 +28,6 @@ export function commandLine(root: string): Command {
 			'port of the files it makes (8788, or a free one)',
 			portFrom(1),
 		)
-		.option(
-			'--time-scale <number>',
-			'how much faster than life generations are made',
-			factorFrom,
-			10,
-		)
-		.addOption(
-			new Option('--data <folder>', 'where n8n keeps everything')
-				.argParser(folder)
-				.default(folder('output/n8n'), 'output/n8n'),
-		);
+		.addOption(timeScaleOption())
+		.addOption(folderOption('--data', 'where n8n keeps everything', root, 'output/n8n'));
 }
