@@ -112,35 +112,35 @@ interface QueuedFault {
 	times: number;
 }
 
-const kinds: readonly string[] = [
-	'error',
-	'respond',
-	'loseAnswer',
-	'reset',
-	'hang',
-	'delay',
-	'trickle',
-	'redirect',
-	'fail',
-	'seconds',
-	'unreachable',
-	'remember404',
-	'ignoreRange',
-	'gzip',
-	'truncate',
-	'stall',
-	'expire',
-	'contentType',
-	'noContentLength',
-	'wrongLength',
-];
+const kinds: Readonly<Record<FaultAction['kind'], true>> = {
+	error: true,
+	respond: true,
+	loseAnswer: true,
+	reset: true,
+	hang: true,
+	delay: true,
+	trickle: true,
+	redirect: true,
+	fail: true,
+	seconds: true,
+	unreachable: true,
+	remember404: true,
+	ignoreRange: true,
+	gzip: true,
+	truncate: true,
+	stall: true,
+	expire: true,
+	contentType: true,
+	noContentLength: true,
+	wrongLength: true,
+};
 
 /** Whether something from outside has the outline of an order: its target, kind and code. */
 export function isFaultOrder(value: unknown): value is FaultOrder {
 	if (!isObject(value)) return false;
 	const { on, action } = value as Partial<FaultOrder>;
 	if (!targets.some((target) => target === on)) return false;
-	if (!isObject(action) || !kinds.includes(action.kind)) return false;
+	if (!isObject(action) || !Object.hasOwn(kinds, action.kind)) return false;
 	return action.kind !== 'error' || isErrorName(action.code);
 }
 
