@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 
 import { createEngine } from '../tools/engine';
 import { waitWorkflow, type DownloadTask, type DownloadReport } from './download-task';
+import { workAlone } from './worker';
 
 /**
  * A process of its own, so that its memory is that of n8n's engine and the node alone: fetches finished generations
@@ -52,10 +53,4 @@ function watchMemory(): { stop: () => number } {
 	};
 }
 
-main(JSON.parse(process.argv[2]) as DownloadTask).then(
-	(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
-	(error: unknown) => {
-		console.error(error);
-		process.exitCode = 1;
-	},
-);
+workAlone(main);

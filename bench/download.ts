@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { DownloadReport, DownloadTask } from './download-task';
+import { askWorker } from './worker';
 
 const run = promisify(execFile);
-const root = join(__dirname, '..');
 
 /** How often curl and the node take turns. Reported is the median of the times, and the largest growth. */
 const ROUNDS = 9;
@@ -55,7 +55,7 @@ export async function runDownload(
 	// In turn, so that what the disk is busy with meets both alike.
 	for (let round = 0; round < ROUNDS; round++) {
 		curl.push(await secondsOfCurl(made.map(({ url }) => url)));
-		node.push(await throughNode(task));
+		node.push(await askWorker('download-worker.ts', task, { flags: ['--expose-gc'] }));
 	}
 	const [{ bytes }] = node;
 	const seconds = median(node.map((report) => report.seconds));
@@ -67,14 +67,6 @@ export async function runDownload(
 		megabytesPerSecond: bytes / 1024 ** 2 / seconds,
 		ofCurl: median(curl) / seconds,
 	};
-}
-
-async function throughNode(task: DownloadTask): Promise<DownloadReport> {
-	const worker = ['--expose-gc', '--import', 'tsx', join(__dirname, 'download-worker.ts')];
-	const { stdout } = await run(process.execPath, [...worker, JSON.stringify(task)], {
-		cwd: root,
-	});
-	return JSON.parse(stdout.trim().split('\n').pop() ?? '') as DownloadReport;
 }
 
 function median(values: number[]): number {

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 
 import { createEngine } from '../tools/engine';
 import type { LiveReport, LiveTask } from './live';
+import { workAlone } from './worker';
 
 /** A process of its own, so that its processor time is that of n8n's engine and the node alone. */
 async function main({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<LiveReport> {
@@ -27,10 +28,4 @@ async function main({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<Liv
 	}
 }
 
-main(JSON.parse(process.argv[2]) as LiveTask).then(
-	(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
-	(error: unknown) => {
-		console.error(error);
-		process.exitCode = 1;
-	},
-);
+workAlone(main);

@@ -1,15 +1,10 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-
 import type { Readiness } from '../client/jobs/job';
 import type { NodeParameterValueType } from 'n8n-workflow';
 import { startSandbox } from '../sandbox/server';
 import { inARow } from '../tools/engine/in-a-row';
 import type { WorkflowJson } from '../tools/engine/run';
 import { idealMakespan } from './batch';
-
-const run = promisify(execFile);
+import { askWorker } from './worker';
 
 /** One batch, in real time. */
 export interface LiveCase {
@@ -57,9 +52,7 @@ export async function runLive({ items, limit, seconds, readiness }: LiveCase): P
 			items,
 			workflow: batchWorkflow({ ...(limit !== 10 && { maxConcurrent: limit }), readiness }),
 		};
-		const worker = ['--import', 'tsx', join(__dirname, 'live-worker.ts'), JSON.stringify(task)];
-		const { stdout } = await run(process.execPath, worker, { cwd: join(__dirname, '..') });
-		const report = JSON.parse(stdout.trim().split('\n').pop() ?? '') as LiveReport;
+		const report = await askWorker<LiveReport>('live-worker.ts', task);
 		const ideal = idealMakespan(new Array<number>(items).fill(seconds), limit);
 		return {
 			...report,

@@ -3,6 +3,7 @@ import { NodeConnectionTypes, type INodeType } from 'n8n-workflow';
 import { probeWith } from '../nodes/shared/transport';
 import { createEngine } from '../tools/engine';
 import { inARow } from '../tools/engine/in-a-row';
+import { workAlone } from './worker';
 
 /** What the worker process is to ask for, and how often. */
 export interface ProbeTask {
@@ -80,10 +81,4 @@ async function main(task: ProbeTask): Promise<ProbeReport> {
 	}
 }
 
-main(JSON.parse(process.argv[2]) as ProbeTask).then(
-	(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
-	(error: unknown) => {
-		console.error(error);
-		process.exitCode = 1;
-	},
-);
+workAlone(main);

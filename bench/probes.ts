@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { ProbeReport, ProbeTask } from './probe-worker';
+import { askWorker } from './worker';
 
 const run = promisify(execFile);
-const root = join(__dirname, '..');
 
 /** What a step asks of a storage at most: 40 probes a second, for 25 generations in flight. */
 const GENERATIONS = 25;
@@ -54,14 +54,9 @@ async function measure(
 	env: Record<string, string>,
 ): Promise<ProbesResult> {
 	const task: ProbeTask = { url, generations: GENERATIONS, everyMs: EVERY_MS, seconds: SECONDS };
-	const worker = ['--import', 'tsx', join(__dirname, 'probe-worker.ts'), JSON.stringify(task)];
-	const { stdout } = await run(process.execPath, worker, {
-		cwd: root,
-		env: { ...process.env, ...env },
+	const { probes, statuses, cpuMs } = await askWorker<ProbeReport>('probe-worker.ts', task, {
+		env,
 	});
-	const { probes, statuses, cpuMs } = JSON.parse(
-		stdout.trim().split('\n').pop() ?? '',
-	) as ProbeReport;
 	if (statuses.join() !== '404') throw new Error(`The storage answered with ${statuses.join()}`);
 	return {
 		name,

@@ -24,7 +24,7 @@ export const frameSizes: Readonly<Record<Resolution, readonly [number, number]>>
 const priceFactors: Readonly<Record<Resolution, number>> = { '480p': 0.5, '720p': 1, '1080p': 2 };
 
 /** All sixteen models, images first. */
-export const models: readonly Model[] = [...imageModels, ...videoModels];
+const models: readonly Model[] = [...imageModels, ...videoModels];
 
 const byId = new Map(models.map((model) => [model.id, model]));
 

@@ -95,6 +95,7 @@ export class KeyedWorld {
 	}
 }
 
+/** Every item of a key has one prompt. */
 export function promptOf(key: number): string {
 	return `for key ${key}`;
 }

@@ -23,7 +23,7 @@ export interface Toll {
 	lost: number;
 }
 
-export const noToll: Toll = {
+const noToll: Toll = {
 	rounds: 0,
 	items: 0,
 	made: 0,

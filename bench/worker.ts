@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/**
+ * Runs a program of this folder in a process of its own, so that its time and memory are mixed with nobody's, and
+ * returns what it reports.
+ *
+ * @param file name of the program, which calls `workAlone`
+ * @param flags for Node.js
+ * @param env added to this process's own
+ */
+export async function askWorker<Report>(
+	file: string,
+	task: object,
+	{ flags = [], env = {} }: { flags?: string[]; env?: Record<string, string> } = {},
+): Promise<Report> {
+	const args = [...flags, '--import', 'tsx', join(__dirname, file), JSON.stringify(task)];
+	const { stdout } = await promisify(execFile)(process.execPath, args, {
+		cwd: join(__dirname, '..'),
+		env: { ...process.env, ...env },
+	});
+	return JSON.parse(stdout.trim().split('\n').pop() ?? '') as Report;
+}
+
+/** The other side: does the task that this process was started with, and reports. */
+export function workAlone<Task, Report>(work: (task: Task) => Promise<Report>): void {
+	work(JSON.parse(process.argv[2]) as Task).then(
+		(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
+		(error: unknown) => {
+			console.error(error);
+			process.exitCode = 1;
+		},
+	);
+}
