@@ -4,7 +4,7 @@ import { createEngine } from '../tools/engine';
 import { inARow } from '../tools/engine/in-a-row';
 import type { BulkReport, BulkTask, StepFigures } from './bulk';
 import { watchLoop, watchMemory } from './watch';
-import { serve } from './worker';
+import { workAlone } from './worker';
 
 /** As long as ours, with the same items, and does nothing: what is left is n8n's own, and the machine's. */
 const idler: INodeType = {
@@ -26,7 +26,7 @@ const idler: INodeType = {
 	},
 };
 
-serve(async ({ baseUrl, apiKey, items, workflow }: BulkTask): Promise<BulkReport> => {
+workAlone(async ({ baseUrl, apiKey, items, workflow }: BulkTask): Promise<BulkReport> => {
 	const extraNodes = { 'bench.idler': idler };
 	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem', extraNodes });
 	try {

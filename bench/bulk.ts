@@ -3,7 +3,7 @@ import { inARow } from '../tools/engine/in-a-row';
 import type { WorkflowJson } from '../tools/engine/run';
 import { idealMakespan } from './batch';
 import type { Stalls } from './watch';
-import { runWorker } from './worker';
+import { askWorker } from './worker';
 
 /** Many items in one step, in real time. */
 export interface BulkCase {
@@ -45,7 +45,7 @@ export async function runBulk({ items, limit, seconds }: BulkCase): Promise<Bulk
 		const { key, account } = sandbox.service.accounts.keyOf('hero');
 		account.concurrency = limit;
 		const task: BulkTask = { baseUrl: sandbox.url, apiKey: key, items, workflow: pictures(limit) };
-		const report = await runWorker<BulkReport>('bulk-worker.ts', task, { node: ['--expose-gc'] });
+		const report = await askWorker<BulkReport>('bulk-worker.ts', task, { flags: ['--expose-gc'] });
 		const ideal = idealMakespan(new Array<number>(items).fill(seconds), limit);
 		return { ...report, ratio: report.ours.seconds / ideal };
 	} finally {

@@ -7,7 +7,7 @@ import { inARow, type NodeParts } from '../tools/engine/in-a-row';
 import type { DownloadReport, DownloadTask, MadeFile, Way } from './download-task';
 import { profiled } from './profile';
 import { watchMemory } from './watch';
-import { serve } from './worker';
+import { workAlone } from './worker';
 
 const BARE = 'bench.bare';
 
@@ -50,7 +50,7 @@ const steps: Record<Way, NodeParts> = {
  * A process of its own, so that its memory is that of n8n's engine and the node alone: fetches finished generations
  * into n8n's storage, and reports how its memory grew.
  */
-serve(async (task: DownloadTask): Promise<DownloadReport> => {
+workAlone(async (task: DownloadTask): Promise<DownloadReport> => {
 	const extraNodes = { [BARE]: bare };
 	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem', extraNodes });
 	const workflow = inARow(steps[task.way]);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { DownloadReport, DownloadTask, MadeFile, Way } from './download-task';
 import { median } from './figures';
 import type { ProfileShares } from './profile';
-import { runWorker } from './worker';
+import { askWorker } from './worker';
 
 const run = promisify(execFile);
 
@@ -54,7 +54,7 @@ export async function runDownload(
 	const fetchBy = async (way: Way, profiled = false): Promise<DownloadReport> => {
 		const { url: baseUrl, key: apiKey } = service;
 		const task: DownloadTask = { way, baseUrl, apiKey, warmUp, files: made, profiled };
-		return await runWorker('download-worker.ts', task, { node: ['--expose-gc'] });
+		return await askWorker('download-worker.ts', task, { flags: ['--expose-gc'] });
 	};
 	const curl: number[] = [];
 	const reports: Record<Way, DownloadReport[]> = { node: [], helper: [], reading: [] };

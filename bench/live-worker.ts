@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks';
 
 import { createEngine } from '../tools/engine';
 import type { LiveReport, LiveTask } from './live';
-import { serve } from './worker';
+import { workAlone } from './worker';
 
 /** A process of its own, so that its processor time is that of n8n's engine and the node alone. */
-serve(async ({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<LiveReport> => {
+async function main({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<LiveReport> {
 	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem' });
 	try {
 		const execute = async (prompts: string[]) => {
@@ -26,4 +26,6 @@ serve(async ({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<LiveReport
 	} finally {
 		await engine.close();
 	}
-});
+}
+
+workAlone(main);

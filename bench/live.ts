@@ -4,7 +4,7 @@ import { startSandbox } from '../sandbox/server';
 import { inARow } from '../tools/engine/in-a-row';
 import type { WorkflowJson } from '../tools/engine/run';
 import { idealMakespan } from './batch';
-import { runWorker } from './worker';
+import { askWorker } from './worker';
 
 /** One batch, in real time. */
 export interface LiveCase {
@@ -52,7 +52,7 @@ export async function runLive({ items, limit, seconds, readiness }: LiveCase): P
 			items,
 			workflow: batchWorkflow({ ...(limit !== 10 && { maxConcurrent: limit }), readiness }),
 		};
-		const report = await runWorker<LiveReport>('live-worker.ts', task);
+		const report = await askWorker<LiveReport>('live-worker.ts', task);
 		const ideal = idealMakespan(new Array<number>(items).fill(seconds), limit);
 		return {
 			...report,

@@ -3,7 +3,7 @@ import { NodeConnectionTypes, type INodeType } from 'n8n-workflow';
 import { probeWith } from '../nodes/shared/transport';
 import { createEngine } from '../tools/engine';
 import { inARow } from '../tools/engine/in-a-row';
-import { serve } from './worker';
+import { workAlone } from './worker';
 
 /** What the worker process is to ask for, and how often. */
 export interface ProbeTask {
@@ -69,7 +69,7 @@ const prober: INodeType = {
 	},
 };
 
-serve(async (task: ProbeTask): Promise<ProbeReport> => {
+async function main(task: ProbeTask): Promise<ProbeReport> {
 	const engine = await createEngine({ extraNodes: { 'bench.prober': prober } });
 	try {
 		const workflow = inARow({ name: 'Probe', type: 'bench.prober' });
@@ -79,4 +79,6 @@ serve(async (task: ProbeTask): Promise<ProbeReport> => {
 	} finally {
 		await engine.close();
 	}
-});
+}
+
+workAlone(main);

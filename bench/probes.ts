@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { ProbeReport, ProbeTask } from './probe-worker';
-import { runWorker } from './worker';
+import { askWorker } from './worker';
 
 const run = promisify(execFile);
 
@@ -54,8 +54,9 @@ async function measure(
 	env: Record<string, string>,
 ): Promise<ProbesResult> {
 	const task: ProbeTask = { url, generations: GENERATIONS, everyMs: EVERY_MS, seconds: SECONDS };
-	const report = await runWorker<ProbeReport>('probe-worker.ts', task, { env });
-	const { probes, statuses, cpuMs } = report;
+	const { probes, statuses, cpuMs } = await askWorker<ProbeReport>('probe-worker.ts', task, {
+		env,
+	});
 	if (statuses.join() !== '404') throw new Error(`The storage answered with ${statuses.join()}`);
 	return {
 		name,

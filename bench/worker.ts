@@ -2,34 +2,29 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What is to be measured of a process alone runs in one of its own, which is told its task as JSON and answers likewise. */
-
-const run = promisify(execFile);
-
 /**
- * Runs a file of this folder.
+ * Runs a program of this folder in a process of its own, so that its time and memory are mixed with nobody's, and
+ * returns what it reports.
  *
- * @param node options of Node.js
- * @param env settings beside those of this process
- * @returns what the worker has found
- * @throws where it fails
+ * @param file name of the program, which calls `workAlone`
+ * @param flags for Node.js
+ * @param env added to this process's own
  */
-export async function runWorker<Report>(
+export async function askWorker<Report>(
 	file: string,
 	task: object,
-	{ node = [], env = {} }: { node?: string[]; env?: Record<string, string> } = {},
+	{ flags = [], env = {} }: { flags?: string[]; env?: Record<string, string> } = {},
 ): Promise<Report> {
-	const args = [...node, '--import', 'tsx', join(__dirname, file), JSON.stringify(task)];
-	const { stdout } = await run(process.execPath, args, {
+	const args = [...flags, '--import', 'tsx', join(__dirname, file), JSON.stringify(task)];
+	const { stdout } = await promisify(execFile)(process.execPath, args, {
 		cwd: join(__dirname, '..'),
 		env: { ...process.env, ...env },
 	});
-	// What else is printed stands before.
 	return JSON.parse(stdout.trim().split('\n').pop() ?? '') as Report;
 }
 
-/** The other side: does the task that this process was started with, and tells what it has found. */
-export function serve<Task, Report>(work: (task: Task) => Promise<Report>): void {
+/** The other side: does the task that this process was started with, and reports. */
+export function workAlone<Task, Report>(work: (task: Task) => Promise<Report>): void {
 	work(JSON.parse(process.argv[2]) as Task).then(
 		(report) => process.stdout.write(`${JSON.stringify(report)}\n`),
 		(error: unknown) => {

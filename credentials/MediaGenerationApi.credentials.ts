@@ -6,6 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
+/** Where the service is, and the key to it (spec 5). */
 export class MediaGenerationApi implements ICredentialType {
 	name = 'mediaGenerationApi';
 

@@ -115,28 +115,28 @@ interface QueuedFault {
 	times: number;
 }
 
-const kinds: readonly string[] = [
-	'error',
-	'respond',
-	'loseAnswer',
-	'reset',
-	'hang',
-	'delay',
-	'trickle',
-	'redirect',
-	'fail',
-	'seconds',
-	'unreachable',
-	'remember404',
-	'ignoreRange',
-	'gzip',
-	'truncate',
-	'stall',
-	'expire',
-	'contentType',
-	'noContentLength',
-	'wrongLength',
-];
+const kinds: Readonly<Record<FaultAction['kind'], true>> = {
+	error: true,
+	respond: true,
+	loseAnswer: true,
+	reset: true,
+	hang: true,
+	delay: true,
+	trickle: true,
+	redirect: true,
+	fail: true,
+	seconds: true,
+	unreachable: true,
+	remember404: true,
+	ignoreRange: true,
+	gzip: true,
+	truncate: true,
+	stall: true,
+	expire: true,
+	contentType: true,
+	noContentLength: true,
+	wrongLength: true,
+};
 
 /** Whether something from outside has the outline of an order: its target, kind, code and share. */
 export function isFaultOrder(value: unknown): value is FaultOrder {
@@ -144,7 +144,7 @@ export function isFaultOrder(value: unknown): value is FaultOrder {
 	const { on, action, share = 1 } = value as Partial<FaultOrder>;
 	if (typeof share !== 'number' || !(share >= 0 && share <= 1)) return false;
 	if (!targets.some((target) => target === on)) return false;
-	if (!isObject(action) || !kinds.includes(action.kind)) return false;
+	if (!isObject(action) || !Object.hasOwn(kinds, action.kind)) return false;
 	return action.kind !== 'error' || isErrorName(action.code);
 }
 

@@ -1,55 +1,46 @@
-import { parseArgs } from 'node:util';
+// npm run sandbox: the service by itself, until Ctrl-C.
+import { Command } from 'commander';
 import { keyNames } from './accounts/accounts';
+import { factorFrom, numberFrom, portFrom } from './options';
 import { startSandbox } from './server';
 import type { Sandbox, SandboxOptions } from './server';
 
-const usage = `Usage: npm run sandbox -- [options]
-  --port <number>          port of the service (8787)
-  --storage-port <number>  port of the presigned URLs (8788)
-  --time-scale <number>    divides generation times: 10 makes 20 s take 2 s (1)
-  --url-lifetime <seconds> how long a presigned URL lives (3600)
-  --token-lifetime <seconds> how long an access token of a connected app is good (3600)
-  --seed <number>          the same seed gives the same ids and times (a new one each start)
-  --idempotency            a second request with the same Idempotency-Key makes nothing new
-  --quiet                  no line a request
-  --help                   this text`;
+const program = new Command('npm run sandbox --')
+	.option('--port <number>', 'port of the service', portFrom(0), 8787)
+	.option('--storage-port <number>', 'port of the presigned URLs', portFrom(0), 8788)
+	.option('--time-scale <number>', 'divides generation times: 10 makes 20 s take 2', factorFrom, 1)
+	.option('--url-lifetime <seconds>', 'how long a presigned URL lives', numberFrom, 3600)
+	.option(
+		'--token-lifetime <seconds>',
+		'how long an access token of a connected app is good',
+		numberFrom,
+		3600,
+	)
+	.option('--seed <number>', 'the same seed gives the same ids and times (a new one)', numberFrom)
+	.option('--idempotency', 'a second request with the same Idempotency-Key makes nothing new')
+	.option('--quiet', 'no line a request');
 
-const flags = {
-	port: { type: 'string', default: '8787' },
-	'storage-port': { type: 'string', default: '8788' },
-	'time-scale': { type: 'string', default: '1' },
-	'url-lifetime': { type: 'string', default: '3600' },
-	'token-lifetime': { type: 'string', default: '3600' },
-	seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-	idempotency: { type: 'boolean', default: false },
-	quiet: { type: 'boolean', default: false },
-	help: { type: 'boolean', default: false },
-} as const;
-
-type Values = ReturnType<typeof parseArgs<{ options: typeof flags }>>['values'];
+interface Values extends Required<Pick<SandboxOptions, 'port' | 'storagePort' | 'timeScale'>> {
+	urlLifetime: number;
+	tokenLifetime: number;
+	seed?: number;
+	idempotency?: boolean;
+	quiet?: boolean;
+}
 
 function say(line: string): void {
 	process.stdout.write(`${line}\n`);
 }
 
-function numberOf(name: string, text: string): number {
-	const number = Number(text);
-	if (text === '' || !(number >= 0)) throw new Error(`--${name} must be a number.`);
-	return number;
-}
-
 function optionsFrom(values: Values): SandboxOptions {
-	const timeScale = numberOf('time-scale', values['time-scale']);
-	if (timeScale === 0) throw new Error('--time-scale must be above 0.');
+	const { urlLifetime, tokenLifetime, seed, idempotency, quiet, ...others } = values;
 	return {
-		port: numberOf('port', values.port),
-		storagePort: numberOf('storage-port', values['storage-port']),
-		timeScale,
-		urlLifetimeSeconds: numberOf('url-lifetime', values['url-lifetime']),
-		accessTokenSeconds: numberOf('token-lifetime', values['token-lifetime']),
-		seed: numberOf('seed', values.seed),
-		honoursIdempotencyKeys: values.idempotency,
-		log: values.quiet ? false : say,
+		...others,
+		urlLifetimeSeconds: urlLifetime,
+		accessTokenSeconds: tokenLifetime,
+		seed: seed ?? Date.now() % 2 ** 31,
+		honoursIdempotencyKeys: idempotency,
+		log: quiet ? false : say,
 	};
 }
 
@@ -71,9 +62,7 @@ function explain(error: unknown): string {
 }
 
 async function main(): Promise<void> {
-	const { values } = parseArgs({ options: flags });
-	if (values.help) return say(usage);
-	const sandbox = await startSandbox(optionsFrom(values));
+	const sandbox = await startSandbox(optionsFrom(program.parse().opts<Values>()));
 	const end = (): void => {
 		void sandbox.close();
 	};

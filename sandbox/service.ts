@@ -22,6 +22,7 @@ import { seededRandom } from './basics/random';
 import type { Random } from './basics/random';
 import { answer, faulted } from './requests/reply';
 import type { Reply } from './requests/reply';
+import type { ServiceRequest } from './requests/request';
 import { bearerOf, RequestLog } from './books/requests';
 import type { RequestRecord } from './books/requests';
 import { routeOf } from './requests/routes';
@@ -48,19 +49,6 @@ export interface ServiceOptions {
 	honoursIdempotencyKeys?: boolean;
 	/** Origin of presigned URLs. Default one that does not resolve, for use without HTTP. */
 	storageOrigin?: string;
-}
-
-export interface ServiceRequest {
-	method: string;
-	/** Without the query. */
-	path: string;
-	query?: Readonly<Record<string, string | undefined>>;
-	/** Names in lower case. */
-	headers: Readonly<Record<string, string | undefined>>;
-	/** A text is parsed as JSON; anything else counts as parsed. */
-	body?: unknown;
-	/** Whom the connector has let in. Without one the request is held to its key. */
-	caller?: Caller;
 }
 
 function refusalFrom(error: unknown): Reply {

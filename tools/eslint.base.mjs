@@ -54,17 +54,3 @@ export const toolingConfig = tseslint.config(
 		},
 	},
 );
-
-/**
- * Forbids imports between folders that must not know each other.
- *
- * @param {string[]} folders names of top-level folders
- * @param {string} message why
- */
-export function withoutImportsFrom(folders, message) {
-	const group = folders.flatMap((folder) => [`**/${folder}`, `**/${folder}/**`]);
-	return {
-		files: ['**/*.{ts,mts,mjs,js}'],
-		rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message }] }] },
-	};
-}

@@ -2,7 +2,8 @@
 // Everything up to publishing, and what is left to do by hand. It changes and uploads nothing.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+
+import { Command } from 'commander';
 
 import { scan } from './n8n-scan.mjs';
 import { root, run, runNpm, seconds } from './run.mjs';
@@ -19,26 +20,17 @@ import {
 	tagOf,
 } from './release-state.mjs';
 
-const usage = `Usage: npm run release:check -- [options]
-
-  --quick      leaves out the tests, which take the longest
-  --tag <tag>  for a tag that exists and is about to be published: it has to be on this commit
-`;
-
 /** The tarball stays here: the workflow that publishes uploads this one, which has been checked. */
 const folder = join(root, 'output', 'release');
 
-function readOptions() {
-	try {
-		const options = { quick: { type: 'boolean', default: false }, tag: { type: 'string' } };
-		return parseArgs({ options }).values;
-	} catch (error) {
-		console.error(`${error.message}\n\n${usage}`);
-		process.exit(2);
-	}
-}
-
-const { quick, tag } = readOptions();
+const { quick, tag } = new Command('npm run release:check --')
+	.option('--quick', 'leaves out the tests, which take the longest')
+	.option(
+		'--tag <tag>',
+		'one that exists and is about to be published: it has to be on this commit',
+	)
+	.parse()
+	.opts();
 const pkg = readPackage();
 const tarball = join(folder, `${pkg.name}-${pkg.version}.tgz`);
 

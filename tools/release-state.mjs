@@ -16,6 +16,7 @@ export function readPackage() {
 	return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 }
 
+/** The tag of a version. */
 export function tagOf({ version }) {
 	return `v${version}`;
 }
@@ -108,6 +109,7 @@ function changelogSections() {
 	});
 }
 
+/** What is new stands under the version, with its date, and nothing is left under [Unreleased]. */
 export function checkChangelog({ version }) {
 	const sections = changelogSections();
 	const problems = [];

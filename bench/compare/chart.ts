@@ -39,7 +39,10 @@ const style = `
 		.own { fill: #3fb950; }
 	}`;
 
-/** The comparison as an SVG: a bar for the time of each approach, and what else differs beside it. */
+/**
+ * The comparison as an SVG: a bar for the time of each approach, and what else differs beside it. By hand: it is more
+ * of a table than of a chart, and chart libraries know neither columns of words nor the reader's theme.
+ */
 export function drawComparison(comparison: Comparison): string {
 	const { rows, videos, secondsEach, limit } = comparison;
 	const height = top + rows.length * rowHeight + 40;

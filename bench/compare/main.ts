@@ -1,7 +1,8 @@
 // npm run bench:compare: this package beside what else there is, in one real n8n and on one sandbox.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+
+import { Command, InvalidArgumentError } from 'commander';
 
 import { stopSignal } from '../../tools/stop-signal';
 import { thisMachine, today } from '../machine';
@@ -17,40 +18,37 @@ const root = resolve(__dirname, '../..');
 const resultFile = join(root, 'bench', 'compare.json');
 const chartFile = join(root, 'docs', 'comparison.svg');
 
-const usage = `npm run bench:compare -- [options]
-
-  --videos 20    how many videos each approach makes
-  --seconds 20   how long the service takes for one
-  --ours         only this package again, which takes 5 minutes; the others stay as they were measured
-  --draw         only draw docs/comparison.svg again, from bench/compare.json
-
-All takes about 25 minutes. With other numbers, such as --videos 4 --seconds 5 for a quick look,
-the result is printed and not kept.`;
-
 const usual: VideoOrder = { videos: 20, seconds: 20, limit: 10 };
 
-async function main(): Promise<void> {
-	const { values } = parseArgs({
-		options: {
-			videos: { type: 'string', default: String(usual.videos) },
-			seconds: { type: 'string', default: String(usual.seconds) },
-			ours: { type: 'boolean' },
-			draw: { type: 'boolean' },
-			help: { type: 'boolean' },
-		},
-	});
-	if (values.help) return console.log(usage);
-	if (values.draw) return draw(kept());
+interface Values extends Pick<VideoOrder, 'videos' | 'seconds'> {
+	ours?: boolean;
+	draw?: boolean;
+}
 
-	const order = {
-		videos: positive(values.videos),
-		seconds: positive(values.seconds),
-		limit: usual.limit,
-	};
-	const now = await measured(order, values.ours ? 'ours' : 'all');
+const program = new Command('npm run bench:compare --')
+	.option('--videos <number>', 'how many videos each approach makes', countFrom, usual.videos)
+	.option('--seconds <number>', 'how long the service takes for one', countFrom, usual.seconds)
+	.option(
+		'--ours',
+		'only this package, which takes 5 minutes; the others stay as they were measured',
+	)
+	.option('--draw', 'only draw docs/comparison.svg again, from bench/compare.json')
+	.addHelpText(
+		'after',
+		`
+All takes about 25 minutes. With other numbers, such as --videos 4 --seconds 5 for a quick look,
+the result is printed and not kept.`,
+	);
+
+async function main(): Promise<void> {
+	const { ours, draw: drawsOnly, ...asked } = program.parse().opts<Values>();
+	if (drawsOnly) return draw(kept());
+
+	const order = { ...asked, limit: usual.limit };
+	const now = await measured(order, ours ? 'ours' : 'all');
 	const { rows } = now;
 	const before = kept();
-	const comparison = values.ours
+	const comparison = ours
 		? { ...before, oursDate: now.date, rows: [...rows, ...before.rows.slice(1)] }
 		: now;
 	const { videos, secondsEach, limit } = comparison;
@@ -90,10 +88,10 @@ function draw(comparison: Comparison): void {
 	writeFileSync(chartFile, drawComparison(comparison));
 }
 
-function positive(text: string): number {
+function countFrom(text: string): number {
 	const value = Number(text);
-	if (!Number.isInteger(value) || value < 1) throw new Error(`${text} is no number from 1.`);
-	return value;
+	if (Number.isInteger(value) && value > 0) return value;
+	throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
 main().catch((error: unknown) => {

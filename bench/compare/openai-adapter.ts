@@ -10,7 +10,8 @@ import { createApp } from '../../sandbox/http/app';
 import { deliver } from '../../sandbox/http/deliver';
 import { serviceRequest } from '../../sandbox/http/request';
 import type { Reply } from '../../sandbox/requests/reply';
-import type { GenerationService, ServiceRequest } from '../../sandbox/service';
+import type { ServiceRequest } from '../../sandbox/requests/request';
+import type { GenerationService } from '../../sandbox/service';
 
 /** The sandbox's service in the form of OpenAI's video interface. */
 export interface OpenAiAdapter {

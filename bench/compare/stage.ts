@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { buildNodes } from '../../tools/demo/build';
+import { buildNodes } from '../../tools/build';
 import { installPackage, packPackage } from '../../tools/n8n/community-package';
 import { Executions } from '../../tools/n8n/executions';
 import { ensureInstalled } from '../../tools/n8n/installation';

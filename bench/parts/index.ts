@@ -8,6 +8,7 @@ import { download } from './download';
 import { live } from './live';
 import { price } from './price';
 import { probes } from './probes';
+import { proof } from './proof';
 import { scale } from './scale';
 import { soak } from './soak';
 
@@ -24,4 +25,5 @@ export const parts: readonly Part[] = [
 	chaos,
 	chaosSimulated,
 	soak,
+	proof,
 ];

@@ -24,7 +24,7 @@ export function cameToNothing(field: string): InvalidInputError {
 }
 
 /** An expression that came to an object, or to a text that has one written into it. @param field its name for people */
-export function cameToObject(field: string): InvalidInputError {
+function cameToObject(field: string): InvalidInputError {
 	return new InvalidInputError(
 		`${field} is an object, not a text`,
 		'Choose the field of it that is meant, such as {{ $json.text }} in place of {{ $json }}.',
@@ -66,6 +66,7 @@ export function requiredText(field: string, value: unknown): string {
 	);
 }
 
+/** Pixels, as `<width>x<height>` (spec 4.1). */
 export function size(field: string, value: unknown): string {
 	const text = String(value).trim();
 	if (/^[1-9]\d*x[1-9]\d*$/.test(text)) return text;
@@ -75,6 +76,7 @@ export function size(field: string, value: unknown): string {
 	);
 }
 
+/** As `<width>:<height>` (spec 4.1). */
 export function aspectRatio(field: string, value: unknown): string {
 	const text = String(value).trim();
 	if (/^[1-9]\d*:[1-9]\d*$/.test(text)) return text;
@@ -84,6 +86,7 @@ export function aspectRatio(field: string, value: unknown): string {
 	);
 }
 
+/** A whole number; a text that is one counts as well. */
 export function integer(field: string, value: unknown): number {
 	const number = numeric(value);
 	if (Number.isSafeInteger(number)) return number;
@@ -93,6 +96,7 @@ export function integer(field: string, value: unknown): number {
 	);
 }
 
+/** A number; a text that is one counts as well. */
 export function number(field: string, value: unknown): number {
 	const read = numeric(value);
 	if (Number.isFinite(read)) return read;
@@ -102,7 +106,7 @@ export function number(field: string, value: unknown): number {
 	);
 }
 
-/** @param least the smallest number allowed; without it anything above 0 is */
+/** A number above 0. @param least the smallest number allowed; without it anything above 0 is */
 export function positive(field: string, value: unknown, least?: number): number {
 	const number = numeric(value);
 	if (Number.isFinite(number) && number > 0 && number >= (least ?? 0)) return number;
@@ -123,6 +127,7 @@ export function duration(field: string, value: unknown): number {
 	);
 }
 
+/** The one of the allowed values that is written like the given one. */
 export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): T {
 	const found = allowed.find((candidate) => String(candidate) === String(value));
 	if (found !== undefined) return found;

@@ -53,6 +53,7 @@ export function isFinal(generation: Generation): boolean {
 	return isCompleted(generation) || isFailed(generation);
 }
 
+/** Its output is there, and stays (spec 3). */
 export function isCompleted(generation: Generation): boolean {
 	return generation.item.status === 'completed';
 }

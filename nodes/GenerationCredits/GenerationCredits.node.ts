@@ -16,6 +16,7 @@ import { readCreditsForm, type Operation } from './request';
 /** The service's own entry (spec 2.3, 2.4). */
 type Credits = Record<string, unknown>;
 
+/** Reads the balance, or the summary of 30 days (spec 4.5, 4.6). */
 export class GenerationCredits implements INodeType {
 	description: INodeTypeDescription = {
 		...sharedDescription,

@@ -14,6 +14,7 @@ import { runLookups } from '../shared/lookup';
 import { modelSearch } from '../shared/model-search';
 import { modelsFields } from './fields';
 
+/** Lists models, or looks one up (spec 4.4). */
 export class GenerationModels implements INodeType {
 	description: INodeTypeDescription = {
 		...sharedDescription,

@@ -12,6 +12,7 @@ import { isLook, look } from './look';
 import { planWait } from './request';
 import { suspensionOf } from './suspend';
 
+/** Hands on generations that were created before (spec 4.3). */
 export class WaitForCompletion implements INodeType {
 	description: INodeTypeDescription = {
 		...sharedDescription,

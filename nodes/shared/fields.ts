@@ -32,6 +32,7 @@ export function modelField(
 	};
 }
 
+/** The prompt of a node that creates, with an example of what to write there. */
 export function promptField(placeholder: string, description: string): INodeProperties {
 	return {
 		displayName: 'Prompt',
@@ -117,6 +118,7 @@ const seedOption: INodeProperties = {
 		'A whole number: the same seed gives the same output again, where the model supports it',
 };
 
+/** References by their URLs alone; for images the older form, kept for what is saved (spec 9). */
 export function inputImagesOption(displayName: string, description: string): INodeProperties {
 	return {
 		displayName,

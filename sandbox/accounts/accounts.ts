@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** The concurrency limit of each plan (spec 8). Enterprise is custom: 50 here. */
-export const planLimits = {
+const planLimits = {
 	trial: 10,
 	base: 10,
 	pro: 15,

@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/accounts';
 import { usedInDay } from '../books/credits';
-import type { MediaType } from '../models/catalogue';
+import type { MediaType } from '../models/model';
 import { readDirectives } from './directives';
 import type { Directives } from './directives';
 import { isErrorName, ServiceError } from '../basics/errors';

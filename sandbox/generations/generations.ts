@@ -1,5 +1,5 @@
 import type { Caller } from '../accounts/accounts';
-import type { Fps, MediaType, Model } from '../models/catalogue';
+import type { Fps, MediaType, Model } from '../models/model';
 
 export type Status = 'pending' | 'processing' | 'completed' | 'failed';
 

@@ -2,7 +2,7 @@ import { ServiceError } from '../basics/errors';
 import { assertUrl, badValue, isAbsent, isObject, requiredText } from '../basics/fields';
 
 /** Spec 8: an inline input holds about 4.5 MB once decoded. */
-export const inlineLimitBytes = 4.5 * 1024 * 1024;
+const inlineLimitBytes = 4.5 * 1024 * 1024;
 
 const dataUri = /^data:([\w.+-]+\/[\w.+-]+)?(;[\w=.+-]+)*;base64,/;
 const inputTypes: readonly string[] = ['image', 'video', 'audio'];

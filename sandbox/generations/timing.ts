@@ -1,4 +1,4 @@
-import type { Model } from '../models/catalogue';
+import type { Model } from '../models/model';
 import { normalFrom } from '../basics/random';
 import type { Random } from '../basics/random';
 
@@ -19,7 +19,7 @@ export function logNormal(medianSeconds: number, sigma: number): GenerationTime 
 }
 
 /** The model's stated average, give or take a third or so (spec 2.2, `avg_speed_seconds`). */
-export const aboutAverage: GenerationTime = ({ model, random }) => {
+const aboutAverage: GenerationTime = ({ model, random }) => {
 	const spread = Math.exp(0.25 * normalFrom(random));
 	return model.averageSeconds * Math.min(2, Math.max(0.5, spread));
 };

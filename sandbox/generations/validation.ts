@@ -1,12 +1,5 @@
 import { frameSizes, findModel, videoPrice } from '../models/catalogue';
-import type {
-	Fps,
-	ImageModel,
-	MediaType,
-	Model,
-	Resolution,
-	VideoModel,
-} from '../models/catalogue';
+import type { Fps, ImageModel, MediaType, Model, Resolution, VideoModel } from '../models/model';
 import { ServiceError } from '../basics/errors';
 import {
 	assertUrl,

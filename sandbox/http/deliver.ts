@@ -6,13 +6,13 @@ import type { RequestRecord } from '../books/requests';
 import type { Pace, Reply } from '../requests/reply';
 
 /** Ends a connection the hard way: the client sees a reset, not an end. */
-export function resetConnection(reply: FastifyReply): void {
+function resetConnection(reply: FastifyReply): void {
 	reply.hijack();
 	reply.raw.socket?.resetAndDestroy();
 }
 
 /** The bytes of a body: a text as it is, nothing for undefined, otherwise JSON. */
-export function bodyBytes(body: unknown): Buffer {
+function bodyBytes(body: unknown): Buffer {
 	if (body === undefined) return Buffer.alloc(0);
 	return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopback } from '../basics/loopback';
 import { page, sendPage } from './pages';
 
 const cookieName = 'sandbox_form';
 const fieldName = 'form_token';
-const loopback = ['localhost', '127.0.0.1', '[::1]'];
 
 function cookieOf({ headers }: FastifyRequest): string | undefined {
 	return new RegExp(`(?:^|;\\s*)${cookieName}=([\\w-]{43})(?:;|$)`).exec(headers.cookie ?? '')?.[1];
@@ -28,7 +28,7 @@ function isOwnOrigin({ headers: { origin, host } }: FastifyRequest): boolean {
 	if (origin === undefined) return true;
 	if (!URL.canParse(origin)) return false;
 	const from = new URL(origin);
-	return from.host === host && loopback.includes(from.hostname);
+	return from.host === host && isLoopback(from.hostname);
 }
 
 function isOwnForm(request: FastifyRequest, fields: URLSearchParams): boolean {

@@ -9,7 +9,8 @@ import { bearerOf } from '../books/requests';
 import { McpConnection } from '../mcp/connection';
 import { createMcpServer } from '../mcp/server';
 import type { SignIn } from '../oauth/sign-in';
-import type { GenerationService, ServiceRequest } from '../service';
+import type { ServiceRequest } from '../requests/request';
+import type { GenerationService } from '../service';
 import type { LogLine } from './log';
 import { serviceRequest } from './request';
 

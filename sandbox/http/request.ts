@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { ServiceRequest } from '../service';
+import type { ServiceRequest } from '../requests/request';
 
 function textOf(value: string | string[] | undefined): string | undefined {
 	return Array.isArray(value) ? value.join(', ') : value;

@@ -43,7 +43,7 @@ function generationTable(service: GenerationService, entries: readonly BookEntry
 }
 
 /** The page in HTML: accounts, what runs, what was made last. */
-export function statusPage(service: GenerationService): string {
+function statusPage(service: GenerationService): string {
 	const newest = [...service.books.generations].reverse();
 	const isRunning = ({ state }: BookEntry): boolean =>
 		state === 'pending' || state === 'processing';

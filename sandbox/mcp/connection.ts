@@ -3,7 +3,8 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller } from '../accounts/accounts';
 import { errorAnswer } from '../basics/errors';
 import type { ServiceError } from '../basics/errors';
-import type { GenerationService, ServiceRequest } from '../service';
+import type { ServiceRequest } from '../requests/request';
+import type { GenerationService } from '../service';
 
 /** What a tool answers: the text of its result is this body as JSON. */
 export interface ToolAnswer {

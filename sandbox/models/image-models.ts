@@ -1,4 +1,4 @@
-import type { ImageModel } from './catalogue';
+import type { ImageModel } from './model';
 
 const squareAndWide = ['512x512', '1024x1024', '1024x768', '768x1024', '1536x1024', '1024x1536'];
 

@@ -1,4 +1,4 @@
-import type { ImageModel } from './catalogue';
+import type { ImageModel } from './model';
 import { badValue } from '../basics/fields';
 
 const smallestSide = 64;

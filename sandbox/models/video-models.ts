@@ -1,4 +1,4 @@
-import type { Fps, Resolution, VideoModel } from './catalogue';
+import type { Fps, Resolution, VideoModel } from './model';
 
 const upTo720: readonly Resolution[] = ['480p', '720p'];
 const upTo1080: readonly Resolution[] = ['480p', '720p', '1080p'];

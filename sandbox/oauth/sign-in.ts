@@ -18,6 +18,7 @@ import type {
 	OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ConnectedApp } from '../accounts/connected-apps';
+import { isLoopback } from '../basics/loopback';
 import type { GenerationService } from '../service';
 import { Grants, scope } from './grants';
 
@@ -33,7 +34,6 @@ export interface SignInRequest {
 export const consentPath = '/sign-in';
 
 const decisionSeconds = 600;
-const loopback = ['localhost', '127.0.0.1', '[::1]'];
 
 /** What an app is called, in one line: by its own name, or else by where it lives. */
 export function titleOf({ client_name: name = '', redirect_uris: [address] }: Client): string {
@@ -46,7 +46,7 @@ function assertRedirectUris({ redirect_uris: addresses }: Client): void {
 	if (addresses.length === 0) throw new InvalidClientMetadataError('A redirect URI is needed.');
 	for (const address of addresses) {
 		const { protocol, hostname, hash } = new URL(address);
-		if ((protocol === 'http:' && !loopback.includes(hostname)) || hash !== '') {
+		if ((protocol === 'http:' && !isLoopback(hostname)) || hash !== '') {
 			throw new InvalidClientMetadataError(
 				'A redirect URI must be https, or http to localhost, and have no fragment.',
 			);

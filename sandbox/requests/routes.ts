@@ -1,4 +1,4 @@
-import type { MediaType } from '../models/catalogue';
+import type { MediaType } from '../models/model';
 
 /** What a request at the service's origin asks for (spec 4). */
 export type Route =

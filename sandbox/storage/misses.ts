@@ -1,4 +1,4 @@
-import type { ServiceRequest } from '../service';
+import type { ServiceRequest } from '../requests/request';
 
 /** The URLs that a cache in front of the storage has once seen missing, and remembers as such for a while. */
 export class Misses {

@@ -6,7 +6,7 @@ import type { Misses } from './misses';
 import type { PresignFault, Presigner } from './presign';
 import { faulted, paceOf } from '../requests/reply';
 import type { Reply } from '../requests/reply';
-import type { ServiceRequest } from '../service';
+import type { ServiceRequest } from '../requests/request';
 
 /** An answer of the storage origin: an error with a body, or an output to send. */
 export interface StorageReply extends Reply {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
-import { keyedSchedule, playKeyed } from './simulation/keyed';
+import { playKeyed } from './simulation/keyed';
+import { keyedSchedule } from './simulation/keyed-schedule';
 import { KeyedTally } from './simulation/keyed-tally';
 
 /** The proof of `payment.property.test.ts` for what outlives its process. More of it: `test/client/simulation/check.ts`. */

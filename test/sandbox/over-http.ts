@@ -33,15 +33,6 @@ export async function createOverHttp(
 	return await entryFrom(await send(sandbox, '/v1/images/generations', body));
 }
 
-/** Creates a video. */
-export async function createVideoOverHttp(
-	sandbox: Sandbox,
-	fields: Record<string, unknown> = {},
-): Promise<GenerationEntry> {
-	const body = { model: 'aurora-motion-1', prompt: 'A paper boat in the rain', ...fields };
-	return await entryFrom(await send(sandbox, '/v1/videos/generations', body));
-}
-
 /** The status answer for an id. */
 export async function lookOverHttp(sandbox: Sandbox, id: string): Promise<GenerationEntry> {
 	return await entryFrom(await send(sandbox, `/v1/generations/${id}`));

@@ -21,10 +21,7 @@ export function wireGeneration(fields: WireFields = {}): Record<string, unknown>
 	return { id, status, created, model, type, data: [entry], ...(error !== undefined && { error }) };
 }
 
-/** What an output item says of a generation of which nothing is known. */
-export const NOTHING_KNOWN = {
-	id: null,
-	status: null,
+const unknownFields = {
 	type: null,
 	model: null,
 	created: null,
@@ -34,17 +31,11 @@ export const NOTHING_KNOWN = {
 	timed_out: false,
 };
 
+/** What an output item says of a generation of which nothing is known. */
+export const NOTHING_KNOWN = { id: null, status: null, ...unknownFields };
+
 /** What an output item says of a generation of which only the id is known. */
-export const ONLY_ID_KNOWN = {
-	status: 'pending',
-	type: null,
-	model: null,
-	created: null,
-	url: null,
-	url_expires_at: null,
-	revised_prompt: null,
-	timed_out: false,
-};
+export const ONLY_ID_KNOWN = { status: 'pending', ...unknownFields };
 
 /** A success with a body. */
 export function answer(body: unknown): ServiceResponse {

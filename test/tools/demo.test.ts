@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { readOptions } from '../../tools/demo/options';
+import { commandLine } from '../../tools/demo/options';
 
 const root = join(__dirname, '../..');
 const notCopied = ['node_modules', '.git', 'dist', 'output', 'coverage', 'test', 'docs'];
@@ -137,17 +137,24 @@ it.each(['the picture is processing', 'Building the nodes'])(
 );
 
 describe('its options', () => {
+	const read = (args: string[]) =>
+		commandLine('/package')
+			.exitOverride()
+			.configureOutput({ writeErr: () => undefined })
+			.parse(args, { from: 'user' })
+			.opts();
+
 	it('go by what is usual', () => {
 		const usual = { port: 0, storagePort: 0, timeScale: 10, output: '/package/output' };
-		expect(readOptions([], '/package')).toEqual({ ...usual, help: false });
+		expect(read([])).toEqual(usual);
 	});
 
 	it.each([
-		[['--port', 'http'], '--port must be a whole number from 0 to 65535.'],
-		[['--storage-port', '70000'], '--storage-port must be a whole number from 0 to 65535.'],
-		[['--time-scale', '0'], '--time-scale must be a number above 0.'],
-		[['--turbo'], "Unknown option '--turbo'"],
+		[['--port', 'http'], "'http' is invalid. It must be a whole number from 0 to 65535."],
+		[['--storage-port', '70000'], "'70000' is invalid. It must be a whole number from 0 to 65535."],
+		[['--time-scale', '0'], "'0' is invalid. It must be a number above 0."],
+		[['--turbo'], "unknown option '--turbo'"],
 	])('refuse %j', (args, message) => {
-		expect(() => readOptions(args, '/package')).toThrow(message);
+		expect(() => read(args)).toThrow(message);
 	});
 });

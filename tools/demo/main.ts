@@ -2,7 +2,8 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { runCommand, say } from '../command';
-import { readOptions, usage } from './options';
+import { commandLine } from './options';
+import type { DemoOptions } from './options';
 
 const root = resolve(__dirname, '../..');
 
@@ -14,15 +15,10 @@ function loadDemo() {
 	return { runDemo, report };
 }
 
-void runCommand({
-	usage,
-	readOptions: (args) => readOptions(args, root),
-	patienceMs: 3_000,
-	run: async (options, signal) => {
-		say(
-			'A picture and a video by the nodes of this package, on this machine and without an account.\n',
-		);
-		const { runDemo, report } = loadDemo();
-		report(await runDemo(root, options, say, signal)).forEach(say);
-	},
+void runCommand<DemoOptions>(commandLine(root), 3_000, async (options, signal) => {
+	say(
+		'A picture and a video by the nodes of this package, on this machine and without an account.\n',
+	);
+	const { runDemo, report } = loadDemo();
+	report(await runDemo(root, options, say, signal)).forEach(say);
 });

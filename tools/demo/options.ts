@@ -1,5 +1,6 @@
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command, Option } from 'commander';
+import { portFrom } from '../../sandbox/options';
+import { folderOption, timeScaleOption } from '../command';
 
 /** What can be different from a plain `npm run demo`. */
 export interface DemoOptions {
@@ -10,40 +11,15 @@ export interface DemoOptions {
 	timeScale: number;
 	/** The folder that the picture and the video go into. */
 	output: string;
-	help: boolean;
 }
 
-/** What `--help` shows. */
-export const usage = `Usage: npm run demo -- [options]
-  --port <number>          port of the service (a free one)
-  --storage-port <number>  port of the files it makes (a free one)
-  --time-scale <number>    how much faster than life generations are made (10)
-  --output <folder>        where the picture and the video go (output)
-  --help                   this text`;
-
-const flags = {
-	port: { type: 'string', default: '0' },
-	'storage-port': { type: 'string', default: '0' },
-	'time-scale': { type: 'string', default: '10' },
-	output: { type: 'string', default: 'output' },
-	help: { type: 'boolean', default: false },
-} as const;
-
-/** Reads the command line. Throws a sentence that says what is wrong with it. */
-export function readOptions(args: string[], root: string): DemoOptions {
-	const { values } = parseArgs({ args, options: flags });
-	const timeScale = Number(values['time-scale']);
-	if (!(timeScale > 0)) throw new Error('--time-scale must be a number above 0.');
-	return {
-		port: portOf('port', values.port),
-		storagePort: portOf('storage-port', values['storage-port']),
-		timeScale,
-		output: resolve(root, values.output),
-		help: values.help,
-	};
-}
-
-function portOf(name: string, text: string): number {
-	if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-	throw new Error(`--${name} must be a whole number from 0 to 65535.`);
+/** The command line of `npm run demo`, which gives `DemoOptions`; a relative folder is one of `root`. */
+export function commandLine(root: string): Command {
+	const port = (flag: string, what: string) =>
+		new Option(`${flag} <number>`, what).argParser(portFrom(0)).default(0, 'a free one');
+	return new Command('npm run demo --')
+		.addOption(port('--port', 'port of the service'))
+		.addOption(port('--storage-port', 'port of the files it makes'))
+		.addOption(timeScaleOption())
+		.addOption(folderOption('--output', 'where the picture and the video go', root, 'output'));
 }

@@ -16,7 +16,7 @@ import type { WorkflowJson } from './run';
 export const agentType = 'engine.agent';
 
 /** The name of the tool's node in the workflow that calls it. */
-export const toolNode = 'Tool';
+const toolNode = 'Tool';
 
 /**
  * The ways in which n8n's agents call a tool. `invoke`: the agent calls it within its own step (Agent 2.x and

@@ -1,4 +1,4 @@
-/** The few core nodes that workflows need, for when `n8n-nodes-base` is not installed. */
+/** Stand-ins for the few core nodes that workflows need: the package of n8n's own has some 90 dependencies. */
 import { NodeConnectionTypes, sleep } from 'n8n-workflow';
 import type { INodeType, INodeTypeDescription } from 'n8n-workflow';
 

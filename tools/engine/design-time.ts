@@ -8,7 +8,6 @@ import type {
 	INode,
 	INodeCredentialTestResult,
 	INodeListSearchResult,
-	INodeParameters,
 	INodeType,
 	INodeTypes,
 } from 'n8n-workflow';
@@ -25,23 +24,20 @@ export interface ListSearch {
 	method: string;
 	credentials: CredentialsByType;
 	filter?: string;
-	paginationToken?: string;
-	parameters?: INodeParameters;
-	typeVersion?: number;
 }
 
 /** Runs one search. Throws what the method throws, and when the node has no such method. */
 export async function listSearch(host: Host, search: ListSearch): Promise<INodeListSearchResult> {
-	const { nodeType, method, credentials, parameters = {}, typeVersion = 1 } = search;
-	const type = host.types.getByNameAndVersion(nodeType, typeVersion);
+	const { nodeType, method, credentials, filter } = search;
+	const type = host.types.getByNameAndVersion(nodeType, 1);
 	const run = type.methods?.listSearch?.[method];
 	if (!run) throw new Error(`${nodeType} has no listSearch method ${method}`);
-	const node = { ...temporaryNode(nodeType, typeVersion), parameters };
+	const node = temporaryNode(nodeType);
 	const workflow = openWorkflow(host, { nodes: [node], connections: {} }, credentials);
-	const extra = { ...additionalData(host, credentials), currentNodeParameters: parameters };
+	const extra = { ...additionalData(host, credentials), currentNodeParameters: {} };
 	const opened = workflow.getNode(node.name) ?? node;
 	const context = new LoadOptionsContext(workflow, opened, extra, 'parameters');
-	return await run.call(context, search.filter, search.paginationToken);
+	return await run.call(context, filter);
 }
 
 /**
@@ -71,8 +67,8 @@ async function request(
 	test: ICredentialTestRequest,
 ) {
 	const nodeType = requestNode(host, type, test);
-	const node: INode = { ...temporaryNode('n8n-nodes-base.noOp', 1) };
-	node.credentials = { [type]: { id: type, name: type } };
+	const credentials = { [type]: { id: type, name: type } };
+	const node: INode = { ...temporaryNode('n8n-nodes-base.noOp'), credentials };
 	const nodeTypes: INodeTypes = {
 		getByName: () => nodeType,
 		getByNameAndVersion: () => nodeType,
@@ -109,9 +105,8 @@ function requestNode(host: Host, type: string, { request }: ICredentialTestReque
 	return { description: { ...description, credentials, properties: [property] } };
 }
 
-function temporaryNode(type: string, typeVersion: number): INode {
-	const place: [number, number] = [0, 0];
-	return { id: 'temp', name: 'Temp-Node', type, typeVersion, position: place, parameters: {} };
+function temporaryNode(type: string): INode {
+	return { id: 'temp', name: 'Temp-Node', type, typeVersion: 1, position: [0, 0], parameters: {} };
 }
 
 function checkBody(

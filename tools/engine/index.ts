@@ -34,8 +34,8 @@ import { LogBook } from './logging';
 import type { LogLine } from './logging';
 import { TypeRegistry } from './node-types';
 import type { AnyNodeType } from './node-types';
-import { openInstalled, openPackage } from './package-loader';
-import type { NodesFrom, PackageLoader } from './package-loader';
+import { openPackage } from './package-loader';
+import type { NodesFrom } from './package-loader';
 import { Run } from './run';
 import type { WorkflowJson } from './run';
 
@@ -72,8 +72,6 @@ export interface RunOptions extends Stopping {
 	input?: INodeExecutionData[];
 	/** Default: `trigger`, as in production. */
 	mode?: WorkflowExecuteMode;
-	/** Default: what n8n would start from. */
-	startNode?: string;
 }
 
 /** How a node is called as a tool. */
@@ -85,7 +83,6 @@ export interface ToolOptions extends RunOptions {
 }
 
 const repository = resolve(__dirname, '../..');
-const corePackages = ['n8n-nodes-base', '@n8n/n8n-nodes-langchain'];
 
 /**
  * Sets up n8n's engine in this process. Only one engine can be open at a time.
@@ -96,12 +93,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
 	const log = new LogBook(options.log);
 	const services = await openServices({ binaryMode, storageDir: options.storageDir, log });
 	try {
-		const installed = await Promise.all(
-			corePackages.map(async (name) => await openInstalled(name, packageDir)),
-		);
-		const packages = [openPackage(packageDir, nodes), ...installed.filter(isPresent)];
+		const ours = openPackage(packageDir, nodes);
 		const extraNodes = { [agentType]: agent, ...options.extraNodes };
-		const types = new TypeRegistry(packages, extraNodes, options.extraCredentials ?? []);
+		const types = new TypeRegistry(ours, extraNodes, options.extraCredentials ?? []);
 		return new Engine(types, services, log);
 	} catch (error) {
 		await services.close();
@@ -213,10 +207,10 @@ export class Engine {
 
 	private startData(
 		json: WorkflowJson,
-		{ credentials = {}, mode, input, startNode }: RunOptions,
+		{ credentials = {}, mode, input }: RunOptions,
 	): IRunExecutionData {
 		const workflow = openWorkflow(this.host, json, credentials);
-		const node = startNode ? workflow.getNode(startNode) : workflow.getStartNode();
+		const node = workflow.getStartNode();
 		if (!node) throw new Error('No node to start the workflow from could be found');
 		const items = input ?? [{ json: {} }];
 		// A manual execution runs its trigger; the editor hands in other items by pinning them.
@@ -237,8 +231,4 @@ export class Engine {
 		const { description } = workflow.nodeTypes.getByNameAndVersion(type, typeVersion);
 		return NodeHelpers.isTriggerNode(description);
 	}
-}
-
-function isPresent(loader: PackageLoader | undefined): loader is PackageLoader {
-	return loader !== undefined;
 }

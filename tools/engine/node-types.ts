@@ -13,13 +13,13 @@ import type { PackageLoader } from './package-loader';
 /** A node as a package exports it: with or without several versions inside. */
 export type AnyNodeType = INodeType | IVersionedNodeType;
 
-/** Finds node and credential types by name, as n8n does: in packages, and as tools of agents. */
+/** Finds node and credential types by name, as n8n does: in the package under test, and as tools of agents. */
 export class TypeRegistry implements INodeTypes {
 	private readonly tools = new Map<string, INodeType>();
 
-	/** Takes the opened packages, and types that are in none of them; those come first. */
+	/** Takes the opened package, and types that are not in it; those come first. */
 	constructor(
-		private readonly packages: PackageLoader[],
+		private readonly ours: PackageLoader,
 		private readonly extraNodes: Record<string, AnyNodeType>,
 		private readonly extraCredentials: ICredentialType[],
 	) {}
@@ -48,11 +48,7 @@ export class TypeRegistry implements INodeTypes {
 	credential(name: string): ICredentialType {
 		const extra = this.extraCredentials.find((type) => type.name === name);
 		if (extra) return extra;
-		for (const loader of this.packages) {
-			const found = tryTo(() => loader.getCredential(name).type, 'credential type');
-			if (found) return found;
-		}
-		throw new Error(`Unrecognized credential type: ${name}`);
+		return this.ours.getCredential(name).type;
 	}
 
 	private makeTool(type: string, version?: number): INodeType | undefined {
@@ -68,18 +64,19 @@ export class TypeRegistry implements INodeTypes {
 
 	private fromPackage(type: string): AnyNodeType | undefined {
 		const dot = type.lastIndexOf('.');
-		const loader = this.packages.find(({ packageName }) => packageName === type.slice(0, dot));
-		return loader && tryTo(() => loader.getNode(type.slice(dot + 1)).type, 'node type');
+		if (this.ours.packageName !== type.slice(0, dot)) return undefined;
+		return whereKnown(() => this.ours.getNode(type.slice(dot + 1)).type);
 	}
 }
 
 /** Not finding a type is an answer; a type that fails to load is an error. */
-function tryTo<T>(find: () => T, what: string): T | undefined {
+function whereKnown<T>(find: () => T): T | undefined {
 	try {
 		return find();
 	} catch (error) {
-		if (error instanceof Error && error.message.startsWith(`Unrecognized ${what}`))
+		if (error instanceof Error && error.message.startsWith('Unrecognized node type')) {
 			return undefined;
+		}
 		throw error;
 	}
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, parse } from 'node:path';
-import { LazyPackageDirectoryLoader, PackageDirectoryLoader } from 'n8n-core';
+import { join, parse } from 'node:path';
+import { PackageDirectoryLoader } from 'n8n-core';
 import type { ICredentialType, INodeType, IVersionedNodeType } from 'n8n-workflow';
 
 /** `dist`: the built package, as n8n loads it. `source`: the TypeScript files it is built from. */
@@ -43,29 +42,6 @@ export function openPackage(directory: string, from: NodesFrom): PackageLoader {
 		loader.known.credentials[typeNameOf(className)] = { className, sourcePath };
 	}
 	return loader;
-}
-
-/**
- * Opens one of n8n's own node packages where it is installed.
- * Returns undefined when it is not.
- */
-export async function openInstalled(
-	name: string,
-	directory: string,
-): Promise<PackageLoader | undefined> {
-	const manifest = findManifest(name, directory);
-	if (!manifest) return undefined;
-	const loader = new LazyPackageDirectoryLoader(dirname(manifest));
-	await loader.loadAll();
-	return loader;
-}
-
-function findManifest(name: string, directory: string): string | undefined {
-	try {
-		return createRequire(join(directory, 'package.json')).resolve(`${name}/package.json`);
-	} catch {
-		return undefined;
-	}
 }
 
 /** n8n takes the class name from the file name, as here. */

@@ -1,15 +1,12 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 
-const host = '127.0.0.1';
+// Not get-port: Jest cannot load it, as an ES module, and it does not say why a port cannot be had.
 
 /** Rejects with the system's error where a port of this machine cannot be listened at. */
 export async function requirePort(port: number): Promise<void> {
-	const server = createServer();
-	await new Promise<void>((resolve, reject) => {
-		server.once('error', reject);
-		server.listen(port, host, () => server.close(() => resolve()));
-	});
+	await close(await listenAt(port));
 }
 
 /** The port that people expect, or a free one where it is taken. */
@@ -22,20 +19,20 @@ export async function usualPort(port: number): Promise<number> {
 	}
 }
 
-/** So many ports that nobody listens at now. */
+/** So many ports that nobody listens at now, no two the same. */
 export async function freePorts(count: number): Promise<number[]> {
-	const servers = Array.from({ length: count }, () => createServer());
-	const ports = await Promise.all(
-		servers.map(
-			async (server) =>
-				await new Promise<number>((resolve, reject) => {
-					server.once('error', reject);
-					server.listen(0, host, () => resolve((server.address() as AddressInfo).port));
-				}),
-		),
-	);
-	await Promise.all(
-		servers.map(async (server) => await new Promise((resolve) => server.close(resolve))),
-	);
+	const servers = await Promise.all(Array.from({ length: count }, async () => await listenAt(0)));
+	const ports = servers.map((server) => (server.address() as AddressInfo).port);
+	await Promise.all(servers.map(close));
 	return ports;
+}
+
+async function listenAt(port: number): Promise<Server> {
+	const server = createServer().listen(port, '127.0.0.1');
+	await once(server, 'listening');
+	return server;
+}
+
+async function close(server: Server): Promise<void> {
+	await once(server.close(), 'close');
 }

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { Trouble } from '../trouble';
 import { isRunning } from '../is-running';
 
-/** Keeps a second n8n from the data of one that runs: it would damage them. */
+/**
+ * Keeps a second n8n from the data of one that runs: it would damage them. By process ids, and not by a file that
+ * grows old, as libraries do it: n8n may outlive whoever has started it.
+ */
 export class DataLock {
 	private readonly file: string;
 

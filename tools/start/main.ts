@@ -2,7 +2,7 @@
 import { relative, resolve } from 'node:path';
 import { runCommand, say } from '../command';
 import { Stopped, Trouble } from '../trouble';
-import { readOptions, usage } from './options';
+import { commandLine } from './options';
 import type { StartOptions } from './options';
 import { owner } from './seed';
 import { start } from './start';
@@ -31,17 +31,12 @@ async function aborted(signal: AbortSignal): Promise<void> {
 	await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-void runCommand({
-	usage,
-	readOptions: (args) => readOptions(args, root),
-	patienceMs: 3_500,
-	run: async (options, signal) => {
-		const started = await start(root, options, say, signal);
-		introduce(started, options);
-		await Promise.race([aborted(signal), started.n8n.service.ended]);
-		const { exit, output } = started.n8n.service;
-		await started.stop();
-		if (signal.aborted) throw new Stopped();
-		throw new Trouble(`n8n ended with ${exit}.\n\n${output.slice(-2000)}`);
-	},
+void runCommand<StartOptions>(commandLine(root), 3_500, async (options, signal) => {
+	const started = await start(root, options, say, signal);
+	introduce(started, options);
+	await Promise.race([aborted(signal), started.n8n.service.ended]);
+	const { exit, output } = started.n8n.service;
+	await started.stop();
+	if (signal.aborted) throw new Stopped();
+	throw new Trouble(`n8n ended with ${exit}.\n\n${output.slice(-2000)}`);
 });

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { buildNodes } from '../demo/build';
+import { buildNodes, isBuilt } from '../build';
 import { portTrouble, throwIfStopped } from '../trouble';
 import { installPackage, packPackage } from '../n8n/community-package';
 import type { InstalledPackage } from '../n8n/community-package';
@@ -14,7 +14,6 @@ import { registerPackage } from '../n8n/registration';
 import { Rest } from '../n8n/rest';
 import { startN8n } from '../n8n/server';
 import type { N8n } from '../n8n/server';
-import { isBuilt } from './freshness';
 import { DataLock } from './lock';
 import type { StartOptions } from './options';
 import { seed } from './seed';
@@ -113,7 +112,7 @@ async function openN8n(
 	installation: Installation,
 	signal: AbortSignal,
 ): Promise<N8n> {
-	if (port !== null) await requirePort(port).catch(throwPortTrouble);
+	if (port !== undefined) await requirePort(port).catch(throwPortTrouble);
 	return await startN8n({
 		installation,
 		userFolder: data,

@@ -10,7 +10,7 @@ import { breakages } from './faults';
 import { promptOf, type KeyedWorld } from './keyed-world';
 import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
 import type { TableFate } from '../../support/memory-table';
-import type { Planned } from './keyed';
+import type { Planned } from './keyed-schedule';
 
 export type Ran = PipelineResult<string>;
 

@@ -3,7 +3,7 @@ import { GenerationService } from '../../../sandbox/service';
 import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
 import type { ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
-import type { KeyedSchedule } from './keyed';
+import type { KeyedSchedule } from './keyed-schedule';
 
 /** What lasts over all executions: the time, the service and its books, and the table. */
 export class KeyedWorld {
@@ -95,6 +95,7 @@ export class KeyedWorld {
 	}
 }
 
+/** Every item of a key has one prompt. */
 export function promptOf(key: number): string {
 	return `for key ${key}`;
 }

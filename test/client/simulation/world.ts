@@ -1,4 +1,5 @@
-import { GenerationService, type ServiceRequest } from '../../../sandbox/service';
+import type { ServiceRequest } from '../../../sandbox/requests/request';
+import { GenerationService } from '../../../sandbox/service';
 import { VirtualTime } from '../../support/virtual-time';
 import type { FaultAction } from '../../../sandbox/faults';
 import type { Reply } from '../../../sandbox/requests/reply';

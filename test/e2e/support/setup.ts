@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { buildNodes } from '../../../tools/demo/build';
+import { buildNodes } from '../../../tools/build';
 import { packPackage } from '../../../tools/n8n/community-package';
 import { ensureInstalled } from '../../../tools/n8n/installation';
 import { outputFolder, provide, release, repository } from './surroundings';

@@ -3,9 +3,6 @@ import { join } from 'node:path';
 import type { WorkflowFile } from '../../../tools/n8n/rest';
 import { packageName, trigger } from './workflows';
 
-/** What a call of the record's table takes, in milliseconds, by operation and number of rows. */
-export type TableTimes = Record<string, number>;
-
 const source = `
 const { join } = require('node:path');
 const modules = join(process.env.N8N_USER_FOLDER, '.n8n', 'nodes', 'node_modules', '${packageName}', 'dist');

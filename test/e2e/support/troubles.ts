@@ -33,7 +33,7 @@ export class Troubles {
 	/** A worker each time, and another takes its place: in its own time, however often others are killed. */
 	private async kill(): Promise<void> {
 		const { workers } = this.stage;
-		const starting = workers.map(async () => await Promise.resolve());
+		const starting = workers.map(async (): Promise<unknown> => await Promise.resolve());
 		while (await this.pause(KILL_EVERY_MS)) {
 			const index = this.kills++ % workers.length;
 			starting[index] = starting[index].then(async () => await this.stage.replaceWorker(index));

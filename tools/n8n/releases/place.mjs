@@ -32,7 +32,7 @@ function userCacheFolder() {
 }
 
 /** The folder that installations of n8n are kept in, outside the repository. */
-export function cacheFolder() {
+function cacheFolder() {
 	return process.env.N8N_MEDIA_CACHE || join(userCacheFolder(), name);
 }
 

@@ -1,9 +1,36 @@
+/** `dist`: whether it is there and new enough, and how it is built. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Trouble, throwIfStopped } from '../trouble';
+import { Trouble, throwIfStopped } from './trouble';
+
+/** What `dist` is built from. */
+const sources = [
+	'client',
+	'credentials',
+	'nodes',
+	'icons',
+	'gulpfile.js',
+	'package.json',
+	'tsconfig.json',
+];
 
 const windows = process.platform === 'win32';
+
+/** Whether `dist` holds what the manifest names, all of it newer than every source. */
+export async function isBuilt(root: string): Promise<boolean> {
+	const { n8n } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+		n8n: { nodes: string[]; credentials: string[] };
+	};
+	const built = [...n8n.nodes, ...n8n.credentials].map((file) => join(root, file));
+	try {
+		const times = await Promise.all(built.map(async (file) => (await stat(file)).mtimeMs));
+		return Math.min(...times) > (await newest(sources.map((name) => join(root, name))));
+	} catch {
+		return false;
+	}
+}
 
 /**
  * Builds `dist`, as `npm run build` does.
@@ -44,4 +71,15 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; said: 
 		child.once('error', reject);
 		child.once('close', (code) => resolve({ code, said }));
 	});
+}
+
+async function newest(paths: string[]): Promise<number> {
+	const times = paths.map(async (path) => {
+		const stats = await stat(path);
+		if (!stats.isDirectory()) return stats.mtimeMs;
+		const names = await readdir(path);
+		// A file that was deleted is newer in its folder only.
+		return Math.max(stats.mtimeMs, await newest(names.map((name) => join(path, name))));
+	});
+	return Math.max(0, ...(await Promise.all(times)));
 }
