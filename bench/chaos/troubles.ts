@@ -8,7 +8,9 @@ export const ITEMS = 5;
 export const LIMIT = 25;
 /** Median seconds of a generation; their times are log-normal with a sigma of 0.3. */
 export const SECONDS = 3.5;
-/** An execution comes in so often: 300 in three minutes. */
+/** In a real n8n all executions come in over so long. */
+export const COME_IN_MS = 180_000;
+/** In virtual time one comes in so often, which is the pace of 300 in three minutes. */
 export const ARRIVAL_MS = 600;
 /** What did not end well is called for again after so long. */
 export const AGAIN_AFTER_MS = 10_000;

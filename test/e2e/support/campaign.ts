@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AGAIN_AFTER_MS, ARRIVAL_MS } from '../../../bench/chaos/troubles';
+import { AGAIN_AFTER_MS, COME_IN_MS } from '../../../bench/chaos/troubles';
 import { newRow } from '../../../bench/chaos/verdict';
 import type { Row } from '../../../bench/chaos/verdict';
 import { itemsOf } from '../../../tools/n8n/executions';
@@ -36,7 +36,7 @@ export class Campaign {
 	) {
 		const now = Date.now();
 		this.batches = prompts.map((list, index) => ({
-			due: now + index * ARRIVAL_MS,
+			due: now + (index * COME_IN_MS) / prompts.length,
 			execution: null,
 			calls: 0,
 			rows: list.map(newRow),
@@ -59,10 +59,11 @@ export class Campaign {
 	/** Until every row has come to its end, or the time is up. */
 	async run(mostMs: number): Promise<void> {
 		const end = Date.now() + mostMs;
-		while (Date.now() < end && this.batches.some(isOpen)) {
-			const due = this.batches.filter((batch) => isOpen(batch) && !batch.execution);
-			for (const batch of due.filter((each) => each.due <= Date.now())) await this.call(batch);
-			await this.look();
+		const isTime = () => Date.now() < end;
+		while (isTime() && this.batches.some(isOpen)) {
+			const due = this.batches.filter((each) => isOpen(each) && !each.execution);
+			for (const batch of due) if (isTime() && batch.due <= Date.now()) await this.call(batch);
+			for (const batch of this.oldest()) if (isTime()) await this.lookAt(batch);
 			await delay(LOOK_EVERY_MS);
 		}
 	}
@@ -79,10 +80,10 @@ export class Campaign {
 		}
 	}
 
-	private async look(): Promise<void> {
+	/** Those whose executions are under way for longest. */
+	private oldest(): Batch[] {
 		const underWay = this.batches.filter(({ execution }) => execution !== null);
-		underWay.sort((one, other) => sinceOf(one) - sinceOf(other));
-		for (const batch of underWay.slice(0, LOOKS)) await this.lookAt(batch);
+		return underWay.sort((one, other) => sinceOf(one) - sinceOf(other)).slice(0, LOOKS);
 	}
 
 	private async lookAt(batch: Batch): Promise<void> {

@@ -30,15 +30,18 @@ export class Troubles {
 		await this.underWay;
 	}
 
-	/** A worker each time, and another takes its place: in its own time, however often others are killed. */
+	/** A worker each time, and another takes its place. One that is still coming back is left alone. */
 	private async kill(): Promise<void> {
 		const { workers } = this.stage;
-		const starting = workers.map(async (): Promise<unknown> => await Promise.resolve());
-		while (await this.pause(KILL_EVERY_MS)) {
-			const index = this.kills++ % workers.length;
-			starting[index] = starting[index].then(async () => await this.stage.replaceWorker(index));
+		const starting = new Map<number, Promise<unknown>>();
+		for (let turn = 0; await this.pause(KILL_EVERY_MS); turn++) {
+			const index = turn % workers.length;
+			if (starting.has(index)) continue;
+			this.kills++;
+			const replaced = this.stage.replaceWorker(index).finally(() => starting.delete(index));
+			starting.set(index, replaced);
 		}
-		await Promise.all(starting);
+		await Promise.all(starting.values());
 	}
 
 	private async restartRedis(): Promise<void> {
