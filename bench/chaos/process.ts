@@ -13,7 +13,6 @@ import type { VirtualTime } from '../../test/support/virtual-time';
 export interface Surroundings {
 	readonly time: VirtualTime;
 	readonly service: GenerationService;
-	readonly table: MemoryTable;
 	readonly random: () => number;
 	/** Whether the service is out of reach. */
 	gone: boolean;
@@ -22,7 +21,7 @@ export interface Surroundings {
 }
 
 /** How long a call of the table takes on the way there and back, in a real n8n on PostgreSQL. */
-const TABLE = { beforeMs: 50, afterMs: 50 };
+const TABLE_TIMES = { beforeMs: 50, afterMs: 50 };
 /** A request is this long on the way there, and back. */
 const WAY_MS = 50;
 const DOWNLOAD_TRIES = 5;
@@ -47,12 +46,16 @@ export class Process {
 		};
 	}
 
-	/** One execution: a step whose items have their prompts as keys. */
-	async execute(prompts: string[]): Promise<PipelineResult<string>> {
+	/**
+	 * One execution: a step whose items have their prompts as keys.
+	 *
+	 * @param table where those are on record
+	 */
+	async execute(prompts: string[], table: MemoryTable): Promise<PipelineResult<string>> {
 		const { clock, world } = this;
 		const { signal } = new AbortController();
 		const ports = { clock, random: world.random, signal };
-		const store = world.table.reachedBy(clock, () => TABLE);
+		const store = table.reachedBy(clock, () => TABLE_TIMES);
 		const writer = `${this.name}.${++this.executions}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: writer, writer };
 		const record = new GenerationRecord(scope, { ...ports, store });

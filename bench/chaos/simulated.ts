@@ -27,19 +27,24 @@ const START_MS = 8_000;
 const NOTICED_AFTER_MS = 12_000;
 const IDLE_MS = 500;
 
+/** Rows that come in together. Others' rows are of no interest to them, so each batch is looked up in a table of its own. */
+interface Batch {
+	rows: Row[];
+	table: MemoryTable;
+}
+
 /** Many executions on workers that are killed, in virtual time. */
 class Simulation implements Surroundings {
 	readonly time = new VirtualTime();
-	readonly table = new MemoryTable(this.time);
 	readonly random: () => number;
 	readonly service: GenerationService;
 	readonly troubles: Record<string, number> = {};
 	gone = false;
-	readonly batches: Row[][];
+	readonly batches: Batch[];
 	kills = 0;
 	again = 0;
-	private readonly queue: Row[][] = [];
-	private readonly workers: Array<{ process: Process; has: Set<Row[]> }> = [];
+	private readonly queue: Batch[] = [];
+	private readonly workers: Array<{ process: Process; has: Set<Batch> }> = [];
 	private starts = 0;
 
 	constructor(executions: number, seed: number) {
@@ -49,18 +54,19 @@ class Simulation implements Surroundings {
 		this.service.accounts.account('main').concurrency = LIMIT;
 		this.service.accounts.setCredits('main', 1e9);
 		this.service.faults.order(...steadyTroubles);
-		this.batches = Array.from({ length: executions }, (_, batch) =>
-			Array.from({ length: ITEMS }, (__, item) => newRow(`Batch ${batch + 1}, ${item + 1}`)),
-		);
+		this.batches = Array.from({ length: executions }, (_, batch) => ({
+			rows: Array.from({ length: ITEMS }, (__, item) => newRow(`Batch ${batch + 1}, ${item + 1}`)),
+			table: new MemoryTable(this.time),
+		}));
 	}
 
 	/** Until each row has come to its end. */
 	async run(): Promise<void> {
 		const start = this.time.now();
-		this.batches.forEach((rows, index) => {
+		this.batches.forEach((batch, index) => {
 			this.time.at(start + index * ARRIVAL_MS, () => {
-				for (const row of rows) row.arrived = this.time.now();
-				this.queue.push(rows);
+				for (const row of batch.rows) row.arrived = this.time.now();
+				this.queue.push(batch);
 			});
 		});
 		for (let number = 0; number < WORKERS; number++) this.startWorker(number);
@@ -72,7 +78,7 @@ class Simulation implements Surroundings {
 
 	private startWorker(number: number): void {
 		const process = new Process(`process ${++this.starts}`, this);
-		const worker = { process, has: new Set<Row[]>() };
+		const worker = { process, has: new Set<Batch>() };
 		this.workers[number] = worker;
 		for (let lane = 0; lane < LANES; lane++) void this.work(worker);
 	}
@@ -80,16 +86,17 @@ class Simulation implements Surroundings {
 	/** One execution after the other, for as long as the process lives. */
 	private async work({ process, has }: (typeof this.workers)[number]): Promise<void> {
 		while (!process.dead) {
-			const rows = this.queue.shift();
-			if (!rows) {
+			const batch = this.queue.shift();
+			if (!batch) {
 				await process.clock.sleep(IDLE_MS);
 				continue;
 			}
-			has.add(rows);
-			const result = await process.execute(rows.map(({ prompt }) => prompt));
-			has.delete(rows);
-			this.settle(rows, result);
-			if (isOpen(rows)) this.callAgain(rows, AGAIN_AFTER_MS);
+			has.add(batch);
+			const prompts = batch.rows.map(({ prompt }) => prompt);
+			const result = await process.execute(prompts, batch.table);
+			has.delete(batch);
+			this.settle(batch, result);
+			if (isOpen(batch)) this.callAgain(batch, AGAIN_AFTER_MS);
 		}
 	}
 
@@ -99,17 +106,17 @@ class Simulation implements Surroundings {
 			const number = this.kills++ % WORKERS;
 			const { process, has } = this.workers[number];
 			process.dead = true;
-			for (const rows of has) this.callAgain(rows, NOTICED_AFTER_MS + AGAIN_AFTER_MS);
+			for (const batch of has) this.callAgain(batch, NOTICED_AFTER_MS + AGAIN_AFTER_MS);
 			this.time.at(this.time.now() + START_MS, () => this.startWorker(number));
 		}
 	}
 
-	private callAgain(rows: Row[], afterMs: number): void {
+	private callAgain(batch: Batch, afterMs: number): void {
 		this.again++;
-		this.time.at(this.time.now() + afterMs, () => this.queue.push(rows));
+		this.time.at(this.time.now() + afterMs, () => this.queue.push(batch));
 	}
 
-	private settle(rows: Row[], { outcomes }: PipelineResult<string>): void {
+	private settle({ rows }: Batch, { outcomes }: PipelineResult<string>): void {
 		outcomes.forEach((outcome, index) => {
 			const row = rows[index];
 			if (row.end !== null) return;
@@ -134,8 +141,13 @@ export async function runSimulatedChaos(executions: number, seed = 1): Promise<C
 		again: simulation.again,
 		kills: simulation.kills,
 		troubles,
-		...judge(batches.flat(), service.books, LIMIT, time.now()),
+		...judge(
+			batches.flatMap(({ rows }) => rows),
+			service.books,
+			LIMIT,
+			time.now(),
+		),
 	};
 }
 
-const isOpen = (rows: Row[]) => rows.some(({ end }) => end === null);
+const isOpen = ({ rows }: Batch) => rows.some(({ end }) => end === null);
