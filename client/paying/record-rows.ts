@@ -1,5 +1,5 @@
 import { digest } from './digest';
-import type { RecordFields, RecordRow } from './record-store';
+import { RECORD_COLUMNS, type RecordFields, type RecordRow } from './record-store';
 
 /** What a row of the record means. */
 
@@ -93,4 +93,9 @@ export function claimedRow(
 		request: '',
 		writer: ticket,
 	};
+}
+
+/** What of a row is ours to write. */
+export function fieldsOf(row: RecordRow): RecordFields {
+	return Object.fromEntries(RECORD_COLUMNS.map((name) => [name, row[name]])) as RecordFields;
 }
