@@ -193,7 +193,7 @@ class Pipeline<T> {
 			return { watch: course.watch, deadline: since + job.timeoutMs };
 		}
 		const request = await job.request();
-		const key = ledger.key(job.itemIndex, request, job.recipe?.());
+		const key = ledger.key(job, request);
 		course.order = { job, request, key };
 		return await this.obtain(course, course.order);
 	}

@@ -1,5 +1,6 @@
 import { isErrorName, type ErrorName } from './basics/errors';
 import { isObject } from './basics/fields';
+import { seededRandom } from './basics/random';
 
 const targets = ['create', 'status', 'models', 'credits', 'download', 'probe', 'any'] as const;
 
@@ -87,6 +88,8 @@ export interface FaultOrder {
 	skip?: number;
 	/** How many fitting requests are struck. Default 1. */
 	times?: number | 'always';
+	/** Which share of the fitting requests is struck, drawn at random; orders behind it look at the others. Default 1: every one. */
+	share?: number;
 	action: FaultAction;
 }
 
@@ -135,10 +138,11 @@ const kinds: Readonly<Record<FaultAction['kind'], true>> = {
 	wrongLength: true,
 };
 
-/** Whether something from outside has the outline of an order: its target, kind and code. */
+/** Whether something from outside has the outline of an order: its target, kind, code and share. */
 export function isFaultOrder(value: unknown): value is FaultOrder {
 	if (!isObject(value)) return false;
-	const { on, action } = value as Partial<FaultOrder>;
+	const { on, action, share = 1 } = value as Partial<FaultOrder>;
+	if (typeof share !== 'number' || !(share >= 0 && share <= 1)) return false;
 	if (!targets.some((target) => target === on)) return false;
 	if (!isObject(action) || !Object.hasOwn(kinds, action.kind)) return false;
 	return action.kind !== 'error' || isErrorName(action.code);
@@ -156,6 +160,9 @@ function fits(order: FaultOrder, subject: FaultSubject): boolean {
 export class FaultQueue {
 	private queue: QueuedFault[] = [];
 
+	/** Which requests a share falls on: the same ones after each clearing. */
+	private random = seededRandom(1);
+
 	/** Adds rules at the end. Throws for an order that nothing could come of. */
 	order(...orders: FaultOrder[]): void {
 		for (const order of orders) {
@@ -169,6 +176,8 @@ export class FaultQueue {
 	take(subject: FaultSubject): TakenFault | null {
 		for (const queued of this.queue) {
 			if (!fits(queued.order, subject)) continue;
+			const { share = 1 } = queued.order;
+			if (share < 1 && this.random() >= share) continue;
 			if (queued.skip > 0) {
 				queued.skip -= 1;
 				continue;
@@ -193,5 +202,6 @@ export class FaultQueue {
 	/** Withdraws every order. */
 	clear(): void {
 		this.queue = [];
+		this.random = seededRandom(1);
 	}
 }

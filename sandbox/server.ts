@@ -49,6 +49,11 @@ export interface Sandbox {
 	readonly signIn: SignIn;
 	/** Back to the start: accounts, books, requests, faults and the seed. */
 	reset(): void;
+	/**
+	 * Breaks every connection to the service, and refuses new ones until the function that it hands back is called. The
+	 * storage stays.
+	 */
+	leave(): Promise<() => Promise<void>>;
 	/** Ends every connection and frees both ports. */
 	close(): Promise<void>;
 }
@@ -62,6 +67,15 @@ function originOf(app: FastifyInstance, host: string): string {
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
 	await app.listen({ host, port });
 	return originOf(app, host);
+}
+
+/** Nobody listens at the app's port, until the function that it hands back is called. */
+async function leave({ server }: FastifyInstance): Promise<() => Promise<void>> {
+	const { address, port } = server.address() as AddressInfo;
+	const left = new Promise<void>((resolve) => server.close(() => resolve()));
+	server.closeAllConnections();
+	await left;
+	return async () => await new Promise((resolve) => server.listen(port, address, resolve));
 }
 
 function logLineOf(log: SandboxOptions['log']): LogLine {
@@ -102,7 +116,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		>;
 		const { books, requests, faults } = service;
 		const reset = (): void => service.reset();
-		return { url, storageUrl, keys, service, books, requests, faults, signIn, reset, close };
+		return {
+			url,
+			storageUrl,
+			keys,
+			service,
+			books,
+			requests,
+			faults,
+			signIn,
+			reset,
+			leave: async () => await leave(rest),
+			close,
+		};
 	} catch (error) {
 		await close();
 		throw error;

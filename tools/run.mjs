@@ -20,16 +20,17 @@ function environment(extra) {
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: Record<string, string>, output?: 'show' | 'tee' | 'hide' }} [options]
+ * @param {{ cwd?: string, env?: Record<string, string>, output?: 'show' | 'tee' | 'hide', signal?: AbortSignal }} [options]
  *   `cwd` is another folder to run it in; `show` gives it the terminal, `tee` shows and keeps what it
- *   prints, `hide` only keeps it
+ *   prints, `hide` only keeps it; `signal` ends it
  * @returns {Promise<{ code: number, stdout: string, stderr: string }>}
  */
-export function run(command, args, { cwd = root, env = {}, output = 'show' } = {}) {
+export function run(command, args, { cwd = root, env = {}, output = 'show', signal } = {}) {
 	return new Promise((resolve) => {
 		const child = spawn(command, args, {
 			cwd,
 			env: environment(env),
+			signal,
 			stdio: output === 'show' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
 			// The commands in node_modules/.bin are .cmd files there, which only a shell can start.
 			shell: windows && command !== process.execPath,

@@ -1,8 +1,14 @@
+import type { CreateJob } from '../jobs/job';
 import type { KnownGeneration } from '../wire/errors';
 import type { Generation } from '../wire/generation';
 import type { CreateRequest } from '../wire/service';
 import { isMade, type Entry } from './book';
 import { digest } from './digest';
+
+/** Of a job, what its order is known again by. */
+type Ordered = Pick<CreateJob, 'itemIndex' | 'recipe' | 'idempotencyKey'>;
+
+const NO_RECIPE = { request: '', idempotencyKey: '' };
 
 /**
  * What the tries of one step have paid for, so that a later try takes up the generation that exists. It lives in a
@@ -27,23 +33,24 @@ export class Ledger {
 	}
 
 	/**
-	 * One key for an item's request: a changed prompt is a new request. A request that came out differently of the same
-	 * recipe is not, or an expression such as a random seed would pay anew with every try.
-	 *
-	 * @param recipe what the request was made from, where that is known
+	 * One key for an item's order: a changed prompt is a new order, and so is a changed idempotency key. One that came
+	 * out differently of the same recipe is not, or an expression such as a random seed would pay anew with every try;
+	 * and who adds an idempotency key, or takes it away, does not pay again for what the execution has.
 	 */
-	key(itemIndex: number, request: CreateRequest, recipe?: string): string {
-		const print = digest(JSON.stringify(request));
-		const made = recipe === undefined ? '' : `:${digest(recipe)}`;
+	key({ itemIndex, recipe, idempotencyKey }: Ordered, request: CreateRequest): string {
+		const { request: asking, idempotencyKey: naming } = recipe?.() ?? NO_RECIPE;
+		const named = idempotencyKey ? [idempotencyKey, naming] : ['', ''];
+		const marks = [JSON.stringify(request), asking, ...named].map(markOf);
+		const [print, made, ...name] = marks;
 		const item = this.prefix(itemIndex);
-		const live = (this.earlier.get(item) ?? []).filter(
-			(key) => this.entries[key] !== undefined && this.entries[key].status !== 'failed',
-		);
-		return (
-			live.find((key) => key.startsWith(item + print)) ??
-			live.find((key) => made !== '' && key.endsWith(made)) ??
-			item + print + made
-		);
+		const earlier = (this.earlier.get(item) ?? [])
+			.filter((key) => this.entries[key] !== undefined && this.entries[key].status !== 'failed')
+			.map((key) => ({ key, marks: key.slice(item.length).split(':') }))
+			.filter(({ marks: [, , ...other] }) => maySayTheSame(name, other));
+		const same =
+			earlier.find(({ marks: [other] }) => other === print) ??
+			earlier.find(({ marks: [, other] }) => made !== '' && other === made);
+		return same?.key ?? item + marks.join(':');
 	}
 
 	find(key: string): Entry | undefined {
@@ -96,4 +103,15 @@ export class Ledger {
 	private prefix(itemIndex: number): string {
 		return `${this.runIndex}:${itemIndex}:`;
 	}
+}
+
+/** Never the text itself: it is kept with the execution. */
+function markOf(text: string): string {
+	return text === '' ? '' : digest(text);
+}
+
+/** Two idempotency keys, each as it came out and as it was written; only where both differ is it another one. */
+function maySayTheSame(one: string[], other: string[]): boolean {
+	const known = one[0] !== '' && Boolean(other[0]);
+	return !known || one.some((mark, index) => mark !== '' && mark === other[index]);
 }

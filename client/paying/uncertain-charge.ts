@@ -19,7 +19,6 @@ export function uncertainCharge(
 				: 'The answer to a creating request was lost: it may have been charged',
 		description: sentences(
 			cause === null ? (onRecord ?? 'It was sent in an earlier try of this step') : cause.message,
-			cause?.status ? `HTTP ${cause.status}` : null,
 			cause !== null && onRecord,
 			'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and retry',
 		),

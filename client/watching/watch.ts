@@ -13,7 +13,7 @@ const SHORTEST_PAUSE_MS = 250;
 const PAUSE_OF_AGE = 1 / 30;
 
 /** While probes tell when the output is there, the status is only asked for because a generation that fails has none. */
-const FAILURE_PAUSE_MS = 8_500;
+const FAILURE_PAUSE_MS = 10_000;
 const FAILURE_PAUSE_OF_AGE = 1 / 10;
 
 /** How many pauses apart the status is asked for where the output URL was chosen to be asked instead. */

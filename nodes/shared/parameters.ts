@@ -30,7 +30,6 @@ const OF_RUNNING = new Set([
 	'downloadOutput',
 	'binaryPropertyName',
 	'fileName',
-	// Who adds a key before a retry must not pay again for what the execution already has.
 	'idempotencyKey',
 	'maxConcurrent',
 	'onTimeout',
@@ -41,16 +40,25 @@ const OF_RUNNING = new Set([
 ]);
 
 /**
- * What an item's creating request is made from: the parameters as they are written, expressions included, and the item
- * that they are read for. An expression may come out differently in every try (a random seed, the time).
+ * What an item's order is made from: the parameters as they are written, expressions included, and the item that they
+ * are read for. An expression may come out differently in every try (a random seed, the time).
  */
-export function recipeOf(context: IExecuteFunctions, itemIndex: number): string {
+export function recipeOf(
+	context: IExecuteFunctions,
+	itemIndex: number,
+): { request: string; idempotencyKey: string } {
 	const { type, parameters } = context.getNode();
 	const asking = (written: object) =>
 		Object.entries(written).filter(([name]) => !OF_RUNNING.has(name));
 	const { options, ...others } = parameters;
-	const chosen = options && typeof options === 'object' ? asking(options) : options;
-	return JSON.stringify([type, asking(others), chosen, context.getInputData()[itemIndex].json]);
+	const { json } = context.getInputData()[itemIndex];
+	// All options may be one expression.
+	const each = options && typeof options === 'object' ? options : null;
+	const key = each && 'idempotencyKey' in each ? each.idempotencyKey : options;
+	return {
+		request: JSON.stringify([type, asking(others), each ? asking(each) : options, json]),
+		idempotencyKey: JSON.stringify([key, json]),
+	};
 }
 
 export function waitingOf(options: Options, defaultTimeout: number): Waiting {

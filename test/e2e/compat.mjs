@@ -7,7 +7,7 @@ import { n8nVersion } from '../../tools/n8n/releases/place.mjs';
 import { root, seconds } from '../../tools/run.mjs';
 import { checkTypes, folder, runSuite } from './suite.mjs';
 
-const releases = ['last-1', 'first-2'];
+const releases = ['last-1', 'first-2', 'first-tables'];
 
 const args = process.argv.slice(2);
 const chosen = releases.includes(args[0]) ? [args.shift()] : releases;
@@ -23,7 +23,7 @@ for (const release of chosen) {
 	suites.push(await runSuite('jest.compat.config.mjs', { output, args, env }));
 }
 const total = (what) => suites.reduce((sum, suite) => sum + suite[what], 0);
-const versions = chosen.map(n8nVersion).join(' and ');
+const versions = chosen.map(n8nVersion).join(', ');
 console.log(`\nOn n8n ${versions}: ${seconds(Date.now() - started)} in all`);
 console.log(`\n${total('passed')} passed, ${total('failed')} failed`);
 process.exitCode = suites.every(({ ok }) => ok) ? 0 : 1;

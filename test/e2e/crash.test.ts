@@ -52,9 +52,10 @@ describe.each(modes)('in %s mode', (mode, options) => {
 	});
 	afterAll(async () => await stage?.close());
 
-	async function kill(execution: string): Promise<void> {
-		await (mode === 'queue' ? stage.replaceWorkerOf(execution) : stage.restart());
+	async function kill(execution: string): Promise<number> {
+		const diedAt = await (mode === 'queue' ? stage.replaceWorkerOf(execution) : stage.restart());
 		await webhook.listens();
+		return diedAt;
 	}
 
 	it(

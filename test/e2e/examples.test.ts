@@ -67,12 +67,16 @@ describe('scheduled-batch-to-s3', () => {
 	async function clearProblem(name: string): Promise<void> {
 		const { id: project } = await stage.rest.send<{ id: string }>('GET', '/projects/personal');
 		const tables = `/projects/${project}/data-tables`;
-		const { data } = await stage.rest.send<{ data: Array<{ id: string }> }>('GET', tables);
+		const { data } = await stage.rest.send<{ data: Array<{ id: string; name: string }> }>(
+			'GET',
+			tables,
+		);
+		const jobs = data.find((table) => table.name === 'picture-jobs');
 		const filter = {
 			type: 'and',
 			filters: [{ columnName: 'name', condition: 'eq', value: name }],
 		};
-		await stage.rest.send('PATCH', `${tables}/${data[0].id}/rows`, {
+		await stage.rest.send('PATCH', `${tables}/${jobs?.id}/rows`, {
 			filter,
 			data: { problem: '' },
 		});
@@ -121,9 +125,11 @@ describe('scheduled-batch-to-s3', () => {
 		expect(itemsOf(await run(), 'Get New Rows')).toEqual([]);
 	});
 
-	it('takes up a row whose problem was cleared', async () => {
+	it('uploads what is paid for once the problem of its row was cleared', async () => {
+		const { created } = stage.sandbox.books.totals;
 		await clearProblem('market-noon');
 		const execution = await run();
+		expect(stage.sandbox.books.totals.created).toBe(created);
 		const [{ json }] = itemsOf(execution, 'Mark as Done');
 		expect(json).toMatchObject({ name: 'market-noon', file: files[1], problem: '' });
 		expect((await storage.names()).sort()).toEqual(files);

@@ -131,6 +131,27 @@ describe('a key', () => {
 	});
 });
 
+describe('a key that is changed before a retry', () => {
+	const list = items(['a', 'a boat'], ['b', 'a ship [reject: invalid_parameter 1]']);
+	const withKey = (idempotencyKey: string) => ({ options: { idempotencyKey } });
+
+	it('is another order', async () => {
+		const first = await execute(list);
+		const written = workflowWith({ ...keyed, ...withKey('={{ $json.key }}-again') });
+		expect((await stage.engine.retry(first, { workflow: written })).status).toBe('success');
+		expect(rows().map(({ key }) => key)).toEqual(['a', 'a-again', 'b-again']);
+		expect(created()).toBe(3);
+	});
+
+	it('is none where only what it is written as came out otherwise', async () => {
+		const written = { ...keyed, ...withKey('={{ $json.key }}-{{ $execution.id }}') };
+		const first = await execute(list, written);
+		const second = await stage.engine.retry(first, { workflow: workflowWith(written) });
+		expect(second.status).toBe('success');
+		expect(created()).toBe(2);
+	});
+});
+
 describe('an order whose answer was lost', () => {
 	const lose = () => stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 

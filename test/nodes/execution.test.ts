@@ -43,19 +43,19 @@ describe('the ledger of a step', () => {
 	it('is kept with the execution, and comes back from it', () => {
 		const kept: IDataObject = {};
 		const first = ledgerOf(contextOf({ kept }).context);
-		first.intend(first.key(0, request));
+		first.intend(first.key({ itemIndex: 0 }, request));
 		const stored = JSON.parse(JSON.stringify(kept)) as IDataObject;
 		const later = ledgerOf(contextOf({ kept: stored }).context);
-		expect(isOpen(later.find(later.key(0, request)))).toBe(true);
+		expect(isOpen(later.find(later.key({ itemIndex: 0 }, request)))).toBe(true);
 	});
 
 	it('is another for each run of a loop', () => {
 		const kept: IDataObject = {};
 		const first = ledgerOf(contextOf({ kept, runIndex: 0 }).context);
-		first.intend(first.key(0, request));
+		first.intend(first.key({ itemIndex: 0 }, request));
 		const second = ledgerOf(contextOf({ kept, runIndex: 1 }).context);
-		expect(isOpen(second.find(second.key(0, request)))).toBe(false);
+		expect(isOpen(second.find(second.key({ itemIndex: 0 }, request)))).toBe(false);
 		const same = ledgerOf(contextOf({ kept }).context);
-		expect(isOpen(same.find(same.key(0, request)))).toBe(true);
+		expect(isOpen(same.find(same.key({ itemIndex: 0 }, request)))).toBe(true);
 	});
 });

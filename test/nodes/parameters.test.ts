@@ -93,10 +93,20 @@ describe('an optional field', () => {
 	});
 });
 
-describe('what a request is made from', () => {
+describe('what an order is made from', () => {
 	const written = { prompt: '={{ $now }}', options: { seed: '={{ Math.random() }}', timeout: 60 } };
 	const recipe = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
+		recipes(parameters, json).request;
+	const recipes = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
 		recipeOf(contextOf({ items: [{ json }], node: { parameters } as Partial<INode> }).context, 0);
+
+	it('has its idempotency key apart', () => {
+		const named = (idempotencyKey: string) => recipes({ ...written, options: { idempotencyKey } });
+		expect(named('={{ $now }}').idempotencyKey).toContain('={{ $now }}');
+		expect(named('a').request).toBe(named('b').request);
+		expect(named('a').idempotencyKey).not.toBe(named('b').idempotencyKey);
+		expect(recipes({ options: '={{ $json.options }}' }).idempotencyKey).toContain('$json.options');
+	});
 
 	it('is what is written, not what it comes to, and the same for other options of running', () => {
 		const { prompt, options } = written;

@@ -294,3 +294,25 @@ describe('faults at the storage', () => {
 		expect(sandbox.requests.on('models')).toMatchObject([{ answered: false, status: null }]);
 	});
 });
+
+describe('a share of the requests', () => {
+	const struck = (): boolean[] => {
+		const share = { on: 'models', times: 'always', share: 0.3 } as const;
+		sandbox.faults.order({ ...share, action: { kind: 'reset' } });
+		return Array.from({ length: 1000 }, () => sandbox.faults.take({ on: 'models' }) !== null);
+	};
+
+	it('is struck, and after a reset the very same', () => {
+		const first = struck();
+		const count = first.filter(Boolean).length;
+		expect(count).toBeGreaterThan(250);
+		expect(count).toBeLessThan(350);
+		sandbox.reset();
+		expect(struck()).toEqual(first);
+	});
+
+	it.each([-0.1, 1.1, Number.NaN])('cannot be %s', (share) => {
+		const action = { kind: 'reset' } as const;
+		expect(() => sandbox.faults.order({ on: 'any', share, action })).toThrow('fault order');
+	});
+});

@@ -165,3 +165,19 @@ describe('the end', () => {
 		await again.close();
 	});
 });
+
+describe('a service that has left', () => {
+	it('breaks what is under way, refuses connections, and comes back where it was', async () => {
+		sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
+		const broken = expect(createOverHttp(sandbox)).rejects.toThrow('fetch failed');
+		while (sandbox.books.totals.created === 0) await new Promise(setImmediate);
+		const comeBack = await sandbox.leave();
+		await broken;
+		await expect(createOverHttp(sandbox)).rejects.toMatchObject({
+			cause: { code: 'ECONNREFUSED' },
+		});
+		await comeBack();
+		await createOverHttp(sandbox);
+		expect(sandbox.books.totals.created).toBe(2);
+	});
+});

@@ -53,6 +53,6 @@ export class Desk {
 	}
 
 	private async key(job: CreateJob): Promise<string> {
-		return this.ledger.key(job.itemIndex, await job.request());
+		return this.ledger.key(job, await job.request());
 	}
 }

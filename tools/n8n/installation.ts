@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 /** Which n8n: the one that is developed against, or one of those that the nodes have to run on as well. */
-export type Release = 'current' | 'last-1' | 'first-2';
+export type Release = 'current' | 'last-1' | 'first-2' | 'first-tables';
 
 /** The real n8n, installed in the user's cache. */
 export interface Installation {

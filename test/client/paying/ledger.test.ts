@@ -11,58 +11,88 @@ function generation(id: string, status: string): Generation {
 	return read;
 }
 
+/** What a job is known again by: the recipe of its request, and its idempotency key as it came out and as it is written. */
+function item(itemIndex: number, made = '', idempotencyKey: string | null = null, written = '') {
+	return { itemIndex, recipe: () => ({ request: made, idempotencyKey: written }), idempotencyKey };
+}
+
 describe('the ledger', () => {
 	it('has one key for the same request of the same item of the same run', () => {
-		const key = new Ledger({}, 0).key(3, request);
+		const key = new Ledger({}, 0).key({ itemIndex: 3 }, request);
 		const same = JSON.parse(JSON.stringify(request)) as typeof request;
-		expect(new Ledger({}, 0).key(3, same)).toBe(key);
+		expect(new Ledger({}, 0).key({ itemIndex: 3 }, same)).toBe(key);
 	});
 
 	it.each([
-		['another item', new Ledger({}, 0).key(4, request)],
-		['another run, as of a loop', new Ledger({}, 1).key(3, request)],
-		['a changed prompt', new Ledger({}, 0).key(3, { ...request, body: { prompt: 'A dog' } })],
-		['another kind of output', new Ledger({}, 0).key(3, { ...request, type: 'video' })],
+		['another item', new Ledger({}, 0).key({ itemIndex: 4 }, request)],
+		['another run, as of a loop', new Ledger({}, 1).key({ itemIndex: 3 }, request)],
+		[
+			'a changed prompt',
+			new Ledger({}, 0).key({ itemIndex: 3 }, { ...request, body: { prompt: 'A dog' } }),
+		],
+		[
+			'another kind of output',
+			new Ledger({}, 0).key({ itemIndex: 3 }, { ...request, type: 'video' }),
+		],
 	])('has another key for %s', (_, other) => {
-		expect(other).not.toBe(new Ledger({}, 0).key(3, request));
+		expect(other).not.toBe(new Ledger({}, 0).key({ itemIndex: 3 }, request));
 	});
 
 	it('never holds the prompt: it is kept with the execution', () => {
-		expect(new Ledger({}, 0).key(0, request, 'A cat')).not.toContain('cat');
+		expect(new Ledger({}, 0).key(item(0, 'A cat', 'A cat', 'A cat'), request)).not.toContain('cat');
 	});
 
 	describe('of an earlier try', () => {
 		const other = { ...request, body: { model: 'm', prompt: 'A cat', seed: 7 } };
 		const kept: Record<string, Entry> = {};
-		const made = new Ledger(kept, 0).key(3, request, 'recipe');
+		const made = new Ledger(kept, 0).key(item(3, 'recipe'), request);
 		const later = () => new Ledger(kept, 0);
-		beforeEach(() => (kept[made] = { id: 'x', status: 'pending' }));
+		beforeEach(() => {
+			for (const key of Object.keys(kept)) delete kept[key];
+			kept[made] = { id: 'x', status: 'pending' };
+		});
 
 		it('knows a request again that came out differently of the same recipe', () => {
-			expect(later().key(3, other, 'recipe')).toBe(made);
+			expect(later().key(item(3, 'recipe'), other)).toBe(made);
 			kept[made] = {};
-			expect(later().key(3, other, 'recipe')).toBe(made);
+			expect(later().key(item(3, 'recipe'), other)).toBe(made);
 		});
 
 		it('knows a request again that another recipe, or an unknown one, came to', () => {
-			expect(later().key(3, request, 'another recipe')).toBe(made);
-			expect(later().key(3, request)).toBe(made);
+			expect(later().key(item(3, 'another recipe'), request)).toBe(made);
+			expect(later().key({ itemIndex: 3 }, request)).toBe(made);
 		});
 
 		it('has another key where both are others, for another item and another run', () => {
-			expect(later().key(3, other, 'another recipe')).not.toBe(made);
-			expect(later().key(3, other)).not.toBe(made);
-			expect(later().key(4, other, 'recipe')).not.toBe(made);
-			expect(new Ledger(kept, 1).key(3, other, 'recipe')).not.toBe(made);
+			expect(later().key(item(3, 'another recipe'), other)).not.toBe(made);
+			expect(later().key({ itemIndex: 3 }, other)).not.toBe(made);
+			expect(later().key(item(4, 'recipe'), other)).not.toBe(made);
+			expect(new Ledger(kept, 1).key(item(3, 'recipe'), other)).not.toBe(made);
+		});
+
+		it('is not paid again for an idempotency key that was given since, or taken away', () => {
+			expect(later().key(item(3, '', 'a', 'a'), request)).toBe(made);
+			const named = new Ledger(kept, 0).key(item(4, '', 'a', 'a'), request);
+			kept[named] = { id: 'y', status: 'pending' };
+			expect(later().key(item(4), request)).toBe(named);
+		});
+
+		it('is another order under an idempotency key that was changed since, and written otherwise', () => {
+			const named = new Ledger(kept, 0).key(item(4, 'recipe', 'a', '={{ $json.id }}'), request);
+			kept[named] = { id: 'y', status: 'pending' };
+			expect(later().key(item(4, 'recipe', 'b', '={{ $now }}'), request)).not.toBe(named);
+			expect(later().key(item(4, 'recipe', 'b', '={{ $json.id }}'), request)).toBe(named);
+			expect(later().key(item(4, 'recipe', 'a', '={{ $now }}'), request)).toBe(named);
+			expect(later().key({ itemIndex: 4, idempotencyKey: 'b' }, request)).not.toBe(named);
 		});
 
 		it('has another key where that generation has failed, or was never sent', () => {
 			kept[made] = { id: 'x', status: 'failed' };
-			expect(later().key(3, other, 'recipe')).not.toBe(made);
+			expect(later().key(item(3, 'recipe'), other)).not.toBe(made);
 			kept[made] = {};
 			const ledger = later();
 			ledger.withdraw(made);
-			expect(ledger.key(3, other, 'recipe')).not.toBe(made);
+			expect(ledger.key(item(3, 'recipe'), other)).not.toBe(made);
 		});
 	});
 
@@ -114,7 +144,7 @@ describe('the ledger', () => {
 	it('knows what an item has paid for, also while its request is not built', () => {
 		const ledger = new Ledger({}, 0);
 		const [cat, dog] = ['cat', 'dog'].map((prompt) =>
-			ledger.key(1, { type: 'image', body: { prompt } }),
+			ledger.key({ itemIndex: 1 }, { type: 'image', body: { prompt } }),
 		);
 		expect(ledger.paidBy(1, null)).toBeNull();
 		ledger.record(cat, generation('x', 'processing'));
@@ -129,7 +159,7 @@ describe('the ledger', () => {
 	it('never takes what another item or run has paid for', () => {
 		const kept: Record<string, Entry> = {};
 		const ledger = new Ledger(kept, 0);
-		ledger.record(ledger.key(11, request), generation('x', 'pending'));
+		ledger.record(ledger.key({ itemIndex: 11 }, request), generation('x', 'pending'));
 		for (const other of [0, 1, 111]) expect(ledger.paidBy(other, null)).toBeNull();
 		expect(new Ledger(kept, 1).paidBy(11, null)).toBeNull();
 		ledger.intend('0:2:open');

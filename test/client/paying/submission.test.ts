@@ -17,7 +17,8 @@ describe('a creating request', () => {
 	it('is written down as intended before it leaves, and with its id straight after', async () => {
 		const desk = new Desk();
 		let whileUnderWay: unknown = null;
-		const key = desk.ledger.key(0, await creating('cat').request());
+		const cat = creating('cat');
+		const key = desk.ledger.key(cat, await cat.request());
 		desk.fake.order('cat', (make) => {
 			whileUnderWay = { ...desk.ledger.find(key) };
 			return make();

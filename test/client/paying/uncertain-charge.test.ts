@@ -19,7 +19,7 @@ describe('an uncertain charge', () => {
 			retry: 'never',
 		});
 		expect(error.message).toContain('may have been charged');
-		expect(error.description).toMatch(/^The service failed to answer\. HTTP 502\. /);
+		expect(error.description).toMatch(/^The service failed to answer\. To be safe/);
 		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
 	});
 

@@ -1,7 +1,7 @@
 // tsx test/client/simulation/check.ts [runs] [seed] [--keyed | --unkeyed] [--brief]
 // Plays so many random schedules, a tenth of them in calm weather, and as many of executions that share idempotency keys
 // and may be killed. Says what came of it: where a promise was broken, the smallest story of it. With --keyed or
-// --unkeyed only these or those; with --brief one line of JSON, as soon as anything is known.
+// --unkeyed only these or those; with --brief one line of JSON, as soon as anything is known, with the tally of the last part.
 import fc, { type Arbitrary } from 'fast-check';
 
 import { anySchedule, calmSchedule } from './arbitrary';
@@ -66,14 +66,17 @@ async function main(): Promise<void> {
 	);
 	let played = 0;
 	let violation: string | undefined;
+	let tally: object = {};
 	for (const part of chosen) {
 		const verdict = await parts[part]();
 		report(names[part], verdict);
 		played += verdict.played;
+		({ tally } = verdict);
 		violation = verdict.broken?.split('\n')[0];
 		if (violation !== undefined) break;
 	}
-	if (brief) console.log(JSON.stringify({ kept: violation === undefined, played, violation }));
+	if (brief)
+		console.log(JSON.stringify({ kept: violation === undefined, played, violation, tally }));
 	process.exitCode = violation === undefined ? 0 : 1;
 }
 

@@ -46,13 +46,14 @@ export function sum(tolls: Toll[]): Toll {
 /**
  * A batch comes in, the process that runs it is killed at a random moment, and the same rows come in again.
  *
- * @param kill of the process that has the execution; resolves once there is one again that can take the next
+ * @param kill of the process that has the execution; resolves once there is one again that can take the next, with the
+ *   moment of its death in milliseconds since the Unix epoch
  * @param random which moment
  */
 export async function crashRound(
 	{ stage, webhook, name }: { stage: Stage; webhook: Webhook; name: string },
 	items: number,
-	kill: (execution: string) => Promise<void>,
+	kill: (execution: string) => Promise<number>,
 	random: () => number,
 ): Promise<Toll> {
 	const { books, requests } = stage.sandbox;
@@ -63,12 +64,11 @@ export async function crashRound(
 	const after = 1 + Math.floor(random() * items);
 	await until('the batch is under way', () => sent() >= after, 60_000);
 	await delay(random() * 500);
-	const killedAt = Date.now();
-	await kill(execution);
+	const diedAt = await kill(execution);
 	const made = prompts.filter((prompt) => books.liveChargesFor(prompt) > 0).length;
 	const onTheWire = requests
 		.on('create')
-		.filter(({ at }) => at <= killedAt && at > killedAt - 1000).length;
+		.filter(({ at }) => at <= diedAt && at > diedAt - 1000).length;
 
 	const outputs = itemsOf(await webhook.run(prompts), 'Images');
 	const tolls = prompts.map((prompt, index) => {
@@ -80,7 +80,7 @@ export async function crashRound(
 			twice: paid.length > 1,
 			handedOn: json.id !== undefined && paid.some(({ id }) => id === json.id),
 			paid: paid.length > 0,
-			before: paid.some(({ created }) => created <= killedAt),
+			before: paid.some(({ created }) => created <= diedAt),
 		};
 	});
 	const count = (check: (toll: (typeof tolls)[number]) => boolean) => tolls.filter(check).length;

@@ -69,20 +69,32 @@ export class Stage {
 		return await this.rest.createWorkflow(file, this.credential, ...others);
 	}
 
-	/** Kills n8n and starts it again on its database, as after a crash. */
-	async restart(): Promise<void> {
+	/**
+	 * Kills n8n and starts it again on its database, as after a crash.
+	 *
+	 * @returns when it was dead, in milliseconds since the Unix epoch
+	 */
+	async restart(): Promise<number> {
 		await this.n8n.service.stop(0, 'SIGKILL');
+		const diedAt = Date.now();
 		this.n8n = await this.run(startN8n, 'n8n', this.queue);
 		await this.signIn();
+		return diedAt;
 	}
 
-	/** Kills the worker that has an execution, and starts another in its place. */
-	async replaceWorkerOf(execution: string): Promise<void> {
+	/**
+	 * Kills the worker that has an execution, and starts another in its place.
+	 *
+	 * @returns when it was dead, in milliseconds since the Unix epoch
+	 */
+	async replaceWorkerOf(execution: string): Promise<number> {
 		const words = `Worker started execution ${execution} `;
 		const index = this.workers.findIndex(({ service }) => service.output.includes(words));
 		if (index < 0) throw new Error(`No worker has execution ${execution}`);
 		await this.workers[index].service.stop(0, 'SIGKILL');
+		const diedAt = Date.now();
 		this.workers[index] = await this.run(startWorker, `worker-${index + 1}`, this.queue);
+		return diedAt;
 	}
 
 	/** Ends everything that it has started, the last first; the logs stay. */

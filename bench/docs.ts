@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Part } from './part';
+import type { Measured, Results } from './results';
+import { tableOf } from './table';
+
+const FOLDER = join(__dirname, '..', 'docs');
+const SECTION = /<!-- bench:([\w-]+) -->[^]*?<!-- \/bench -->/g;
+
+/** What stands between the markers of the documentation, by their names. */
+export function sectionsOf(parts: readonly Part[], results: Results): Map<string, string> {
+	const sections = new Map<string, string>();
+	for (const part of parts) {
+		const result = results[part.name];
+		if (!result) continue;
+		const source = sourceOf(part.name, result.measured);
+		for (const [name, rows] of Object.entries(part.tables(result))) {
+			sections.set(name, `${tableOf(rows)}\n\n${source}`);
+		}
+	}
+	return sections;
+}
+
+/**
+ * A text with its tables written anew.
+ *
+ * @throws where it has a marker that no part has a table for
+ */
+export function withSections(text: string, sections: Map<string, string>): string {
+	return text.replace(SECTION, (_, name: string) => {
+		const section = sections.get(name);
+		if (section === undefined) throw new Error(`Nothing was measured for the marker ${name}`);
+		return `<!-- bench:${name} -->\n\n${section}\n\n<!-- /bench -->`;
+	});
+}
+
+/** The paths of the pages that may have such tables. */
+export function pages(): string[] {
+	const names = readdirSync(FOLDER).filter((name) => name.endsWith('.md'));
+	return [join(FOLDER, '..', 'README.md'), ...names.map((name) => join(FOLDER, name))];
+}
+
+/** Writes all tables of the documentation anew. */
+export function writeDocs(sections: Map<string, string>): void {
+	for (const page of pages()) {
+		const text = readFileSync(page, 'utf8');
+		const written = withSections(text, sections);
+		if (written !== text) writeFileSync(page, written);
+	}
+}
+
+function sourceOf(name: string, { date, node, machine, load }: Measured): string {
+	const { cores, memoryGiB } = machine;
+	const busy = load === undefined ? '' : `, at a load of ${load}`;
+	const command = `npm run bench -- ${name}`;
+	return `_\`${command}\`, ${date}, Node.js ${node.slice(1)}, ${cores} cores, ${memoryGiB} GiB${busy}._`;
+}

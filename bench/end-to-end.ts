@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const root = resolve(__dirname, '..');
+
+/**
+ * Runs an end-to-end test in a real n8n, for the figures that it leaves.
+ *
+ * @param env what tells the test to measure
+ * @returns what it has left, by the names of the files
+ * @throws where the test fails
+ */
+export async function endToEnd(
+	name: string,
+	env: Record<string, string>,
+): Promise<Map<string, unknown>> {
+	const folder = join(root, 'output', 'e2e', name);
+	rmSync(folder, { recursive: true, force: true });
+	mkdirSync(folder, { recursive: true });
+	const child = spawn(process.execPath, [join('test', 'e2e', 'run.mjs'), `/${name}.test`], {
+		cwd: root,
+		env: { ...process.env, ...env },
+		stdio: 'inherit',
+	});
+	const code = await new Promise((done) => child.on('close', done));
+	if (code !== 0) throw new Error(`The end-to-end test "${name}" has failed`);
+	const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+	return new Map(
+		files.map((file): [string, unknown] => [
+			file.replace('.json', ''),
+			JSON.parse(readFileSync(join(folder, file), 'utf8')),
+		]),
+	);
+}

@@ -1,0 +1,153 @@
+import { runBatch, type BatchCase, type BatchResult, type Spread } from '../batch';
+import { fixed, mean } from '../figures';
+import type { Part } from '../part';
+import { printTable } from '../table';
+
+/** Each case in virtual time is run with so many random lists of generation times. */
+const SEEDS = 20;
+const SPREADS: Spread[] = ['each', 'log-normal', 'two speeds'];
+const USUAL = { steps: 1, items: 100, limit: 10, maxConcurrent: 10 };
+/** T in seconds, and what the makespan may be over the ideal there. */
+const ALONE: Bounds = [
+	[1.5, 1.25],
+	[2, 1.25],
+	[4, 1.1],
+	[10, 1.05],
+	[30, 1.03],
+	[120, 1.03],
+];
+/** The same where two nodes share the limit. */
+const SHARED: Bounds = [
+	[1.5, 1.25],
+	[2, 1.25],
+	[4, 1.1],
+	[10, 1.1],
+	[30, 1.1],
+];
+
+type Bounds = Array<[seconds: number, most: number]>;
+type Case = Omit<BatchCase, 'seed'>;
+type Columns = ReturnType<typeof columns> & { batch: string; 'at most': number };
+
+interface Result {
+	seeds: number;
+	rows: Array<Columns & { 'by status alone': number; 'its looks': number }>;
+	crowded: Columns[];
+}
+
+/** What a batch takes over the ideal, in virtual time. */
+export const batch: Part<Result> = {
+	name: 'batch',
+	async run() {
+		const rows = [];
+		for (const [seconds, most] of ALONE) {
+			for (const spread of SPREADS) rows.push(await besideStatus(seconds, spread, most));
+		}
+		printTable(`100 items, limit 10, virtual time, mean of ${SEEDS} lists`, rows);
+		const crowded = [...(await shared()), ...(await slowlyCreated()), ...(await single())];
+		printTable('The limit shared, creating slow, and one picture alone', crowded);
+		return { seeds: SEEDS, rows, crowded };
+	},
+	tables: ({ rows, crowded }) => ({
+		batch: rows.map((row) => ({
+			'generations take': row.batch,
+			'made in, of the ideal': `**${row['makespan / ideal'].toFixed(2)}**`,
+			'by the status alone': row['by status alone'].toFixed(2),
+			'status requests each': row['status requests each'],
+			'these by the status alone': row['its looks'],
+			'probes each': row['probes each'],
+		})),
+		'batch-crowded': crowded.map((row) => ({
+			'': row.batch,
+			'of the ideal': row['makespan / ideal'].toFixed(2),
+			'refused for want of a slot': row['429 answers'],
+		})),
+	}),
+};
+
+async function besideStatus(seconds: number, spread: Spread, most: number) {
+	const auto = await meanOf({ ...USUAL, seconds, spread, readiness: 'auto' });
+	const plain = await meanOf({ ...USUAL, seconds, spread, readiness: 'status' });
+	return {
+		batch: nameOf(seconds, spread),
+		...columns(auto),
+		'at most': most,
+		'by status alone': fixed(plain.ratio, 2),
+		'its looks': fixed(plain.looks, 1),
+	};
+}
+
+async function shared(): Promise<Columns[]> {
+	const rows = [];
+	for (const [seconds, most] of SHARED) {
+		for (const spread of SPREADS) {
+			const name = `${nameOf(seconds, spread)}, two nodes sharing the limit`;
+			rows.push(await row(name, { ...USUAL, steps: 2, seconds, spread, readiness: 'auto' }, most));
+		}
+	}
+	return rows;
+}
+
+async function slowlyCreated(): Promise<Columns[]> {
+	const slow = { ...USUAL, seconds: 10, creatingSeconds: 4, spread: 'each', readiness: 'auto' };
+	const rows = [];
+	for (const maxConcurrent of [10, 20]) {
+		const name = `10 s each, creating takes 4 s, Max Concurrent ${maxConcurrent}`;
+		rows.push(await row(name, { ...slow, maxConcurrent } as Case, 1.15));
+	}
+	return rows;
+}
+
+async function single(): Promise<Columns[]> {
+	const rows = [];
+	for (const seconds of [2, 4, 10, 30]) {
+		const one: Case = { ...USUAL, items: 1, seconds, spread: 'each', readiness: 'auto' };
+		rows.push(await row(`one picture of ${seconds} s`, one, 1.2));
+	}
+	return rows;
+}
+
+async function row(name: string, shape: Case, most: number): Promise<Columns> {
+	return { batch: name, ...columns(await meanOf(shape)), 'at most': most };
+}
+
+interface Mean {
+	ratio: number;
+	worst: number;
+	looks: number;
+	probes: number;
+	shortestGap: number;
+	refusals: number;
+}
+
+async function meanOf(shape: Case): Promise<Mean> {
+	const results: BatchResult[] = [];
+	for (let seed = 1; seed <= SEEDS; seed++) results.push(await runBatch({ ...shape, seed }));
+	return {
+		ratio: mean(results.map(({ ratio }) => ratio)),
+		worst: Math.max(...results.map(({ ratio }) => ratio)),
+		looks: mean(results.map(({ looksPerGeneration }) => looksPerGeneration)),
+		probes: mean(results.map(({ probesPerGeneration }) => probesPerGeneration)),
+		shortestGap: Math.min(...results.map(({ shortestGap }) => shortestGap)),
+		refusals: mean(results.map(({ refusals }) => refusals)),
+	};
+}
+
+function columns({ ratio, worst, looks, probes, shortestGap, refusals }: Mean) {
+	return {
+		'makespan / ideal': fixed(ratio, 3),
+		'worst list': fixed(worst, 3),
+		'status requests each': fixed(looks, 1),
+		'shortest pause (s)': Number.isFinite(shortestGap) ? fixed(shortestGap, 1) : '-',
+		'probes each': fixed(probes, 0),
+		'429 answers': fixed(refusals, 0),
+	};
+}
+
+function nameOf(seconds: number, spread: Spread): string {
+	return {
+		each: `${seconds} s each`,
+		'log-normal': `${seconds} s log-normal (sigma 0.3)`,
+		'two speeds': `half ${fixed(seconds / 3, 1)} s, half ${fixed((seconds * 5) / 3, 1)} s`,
+	}[spread];
+}

@@ -1,0 +1,46 @@
+import { fixed } from '../figures';
+import { runLive, type LiveCase } from '../live';
+import type { Part } from '../part';
+import { printTable } from '../table';
+
+interface Result {
+	rows: Array<Awaited<ReturnType<typeof row>>>;
+}
+
+/** A batch through the node in n8n's engine, over HTTP, in real time. */
+export const live: Part<Result> = {
+	name: 'live',
+	async run() {
+		const rows = [];
+		for (const [seconds, most] of [
+			[2, 1.3],
+			[4, 1.15],
+		]) {
+			rows.push(await row(`30 items of ${seconds} s`, { items: 30, limit: 10, seconds }, most));
+		}
+		for (const readiness of ['auto', 'status'] as const) {
+			const name = `25 items of 30 s at once, readiness ${readiness}`;
+			rows.push(await row(name, { items: 25, limit: 25, seconds: 30, readiness }, '-'));
+		}
+		printTable("Through the node in n8n's engine, over HTTP, in real time", rows);
+		return { rows };
+	},
+	tables: ({ rows }) => ({
+		live: rows.map((each) => ({
+			'': each.batch,
+			'of the ideal': each['makespan / ideal'].toFixed(2),
+			'n8n uses, of a core': each['CPU of n8n (share of a core)'].toFixed(2),
+		})),
+	}),
+};
+
+async function row(batch: string, shape: LiveCase, most: number | '-') {
+	const result = await runLive(shape);
+	return {
+		batch,
+		'makespan / ideal': fixed(result.ratio, 3),
+		'at most': most,
+		'makespan (s)': fixed(result.makespanSeconds, 1),
+		'CPU of n8n (share of a core)': fixed(result.cpuShare, 2),
+	};
+}

@@ -1,0 +1,58 @@
+import { endToEnd } from '../end-to-end';
+import { fixed, median } from '../figures';
+import type { Part } from '../part';
+import { printTable, type Row } from '../table';
+
+const MEASUREMENTS = 3;
+
+/** As the end-to-end test leaves it. */
+interface Priced {
+	mode: string;
+	executions: number;
+	items: number;
+	seconds: number;
+	/** Seconds, one for each measurement. */
+	without: number[];
+	withKeys: number[];
+	/** Milliseconds that a call of the table takes. */
+	times: Record<string, number>;
+}
+
+interface Result {
+	rows: Array<ReturnType<typeof row>>;
+	times: Row[];
+}
+
+/** The same batches with and without idempotency keys. */
+export const price: Part<Result> = {
+	name: 'price',
+	onlyAsked: true,
+	async run() {
+		const results = await endToEnd('price', { MEDIA_BENCH: String(MEASUREMENTS) });
+		const priced = [...results.values()] as Priced[];
+		const rows = priced.map(row);
+		printTable('What keys cost: from the first beginning to the last end', rows);
+		const times = priced.map(({ mode, times: calls }) => ({ mode, ...calls }));
+		printTable('Milliseconds that a call of the table takes, by the number of rows', times);
+		return { rows, times };
+	},
+	tables: ({ rows }) => ({
+		price: rows.map((each) => ({
+			n8n: each.mode,
+			batch: each.batch,
+			'without keys': `${each['without keys (s)'].toFixed(0)} s`,
+			'with keys': `${each['with keys (s)'].toFixed(0)} s`,
+			more: `${each['more (%)']} %`,
+		})),
+	}),
+};
+
+function row({ mode, executions, items, seconds, without, withKeys }: Priced) {
+	return {
+		mode,
+		batch: `${executions} x ${items} items of ${seconds} s`,
+		'without keys (s)': median(without),
+		'with keys (s)': median(withKeys),
+		'more (%)': fixed((median(withKeys) / median(without) - 1) * 100, 1),
+	};
+}

@@ -1,0 +1,51 @@
+import { startSandbox } from '../../sandbox/server';
+import { fixed } from '../figures';
+import type { Part } from '../part';
+import { runProbes, type ProbesResult } from '../probes';
+import { printTable } from '../table';
+
+interface Result {
+	rows: Array<ReturnType<typeof row>>;
+}
+
+/** What looking for outputs that are not there yet costs n8n. */
+export const probes: Part<Result> = {
+	name: 'probes',
+	async run() {
+		const sandbox = await startSandbox();
+		try {
+			const rows = (await runProbes(await pendingUrl(sandbox.url, sandbox.keys.hero))).map(row);
+			printTable('Looking for the first byte of 25 outputs that are not there yet', rows);
+			return { rows };
+		} finally {
+			await sandbox.close();
+		}
+	},
+	tables: ({ rows }) => ({
+		probes: rows.map((each) => ({
+			storage: each.storage,
+			'probes a second': each['probes a second'],
+			'CPU for one': `${each['CPU per probe (ms)'].toFixed(2)} ms`,
+			'n8n uses, of a core': each['of one core'].toFixed(3),
+		})),
+	}),
+};
+
+/** A presigned URL of what will not be made for hours. */
+async function pendingUrl(service: string, key: string): Promise<string> {
+	const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+	const body = JSON.stringify({ model: 'lumen-turbo', prompt: 'a boat [seconds: 9999]' });
+	const path = `${service}/v1/images/generations`;
+	const made = await fetch(path, { method: 'POST', headers, body });
+	const [{ url }] = ((await made.json()) as { data: Array<{ url: string }> }).data;
+	return url;
+}
+
+function row({ name, probesPerSecond, cpuMsPerProbe, ofOneCore }: ProbesResult) {
+	return {
+		storage: name,
+		'probes a second': fixed(probesPerSecond, 1),
+		'CPU per probe (ms)': fixed(cpuMsPerProbe, 2),
+		'of one core': fixed(ofOneCore, 3),
+	};
+}

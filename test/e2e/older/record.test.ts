@@ -1,0 +1,43 @@
+/** Idempotency keys: from the release on whose nodes can make data tables; before it, in plain words. */
+import { errorOf, itemsOf } from '../../../tools/n8n/executions';
+import type { Execution } from '../../../tools/n8n/executions';
+import type { Workflow } from '../../../tools/n8n/rest';
+import { Stage } from '../support/stage';
+import { release } from '../support/surroundings';
+import { byHand, imageNode, promptsNamed, trigger } from '../support/workflows';
+
+const hasTables = release === 'first-tables';
+const prompts = promptsNamed('Once', 4);
+let stage: Stage;
+let workflow: Workflow;
+
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'record' });
+	const keyed = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
+	workflow = await stage.save(byHand('Keyed', prompts, keyed));
+});
+afterAll(async () => await stage?.close());
+
+async function run(): Promise<Execution> {
+	return await stage.executions.ended(await stage.executions.run(workflow, trigger));
+}
+
+if (hasTables) {
+	it('the same rows come to the same generations in the next execution, also after a kill', async () => {
+		const first = await run();
+		expect([first.status, errorOf(first)]).toEqual(['success', '']);
+		await stage.restart();
+		const second = await run();
+		const ids = [first, second].map((one) => itemsOf(one, 'Images').map(({ json }) => json.id));
+		expect(ids[0]).toHaveLength(prompts.length);
+		expect(ids[1]).toEqual(ids[0]);
+		expect(stage.sandbox.books.totals.created).toBe(prompts.length);
+	});
+} else {
+	it('an idempotency key is an error that says from which release on, before anything is sent', async () => {
+		const execution = await run();
+		expect(execution.status).toBe('error');
+		expect(errorOf(execution)).toContain('from n8n 2.3 on');
+		expect(stage.sandbox.requests.on('create')).toEqual([]);
+	});
+}
