@@ -1,9 +1,9 @@
-/** Run by run.mjs, which installs what these tests need. One after another: each has n8n for itself. */
+/** Run by run.mjs, which installs what these tests need. Two files at once: each has an n8n for itself, and mostly waits. */
 module.exports = {
 	testEnvironment: 'node',
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.json' }] },
 	testMatch: ['<rootDir>/*.test.ts'],
 	globalSetup: '<rootDir>/support/setup.ts',
 	testTimeout: 180_000,
-	maxWorkers: 1,
+	maxWorkers: 2,
 };
