@@ -65,6 +65,7 @@ export function storedKey(key: string): string {
 	return `${text.slice(0, LONGEST_KEY)}… ${digest(key)}`;
 }
 
+/** The beginning of a prompt, as the table holds it. */
 export function storedPrompt(prompt: string): string {
 	const text = storable(prompt);
 	return text.length <= LONGEST_PROMPT ? text : `${text.slice(0, LONGEST_PROMPT)}…`;
