@@ -1,13 +1,30 @@
-import { inARow } from '../tools/engine/in-a-row';
-import type { WorkflowJson } from '../tools/engine/run';
+import type { ProfileShares } from './profile';
+
+/** How a file comes into n8n's storage, from the whole way to the least that there is. */
+export type Way =
+	/** Wait for Completion. */
+	| 'node'
+	/** A node that hands the stream of n8n's HTTP helper to n8n's storage, and does nothing else. */
+	| 'helper'
+	/** A node that reads that stream, and keeps nothing. */
+	| 'reading';
+
+/** A finished generation. */
+export interface MadeFile {
+	id: string;
+	url: string;
+}
 
 /** What the worker process is to fetch. */
 export interface DownloadTask {
+	way: Way;
 	baseUrl: string;
 	apiKey: string;
 	/** A small generation, fetched first and not measured. */
-	warmUpId: string;
-	ids: string[];
+	warmUp: MadeFile;
+	files: MadeFile[];
+	/** Whether to look where the time goes, which takes some itself. */
+	profiled: boolean;
 }
 
 /** What it measured. */
@@ -15,11 +32,8 @@ export interface DownloadReport {
 	seconds: number;
 	/** The most by which the resident memory of the process grew. */
 	growthBytes: number;
-	/** Bytes found in n8n's storage afterwards. */
+	/** Bytes that came. */
 	bytes: number;
-}
-
-/** Wait for Completion alone, on the incoming ids. */
-export function waitWorkflow(): WorkflowJson {
-	return inARow({ name: 'Wait', type: 'n8n-nodes-media-generation.waitForCompletion' });
+	/** Where the time went, where that was asked for. */
+	shares: ProfileShares | null;
 }

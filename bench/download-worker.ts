@@ -1,56 +1,88 @@
 import { statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { NodeConnectionTypes, type INodeType } from 'n8n-workflow';
 
 import { createEngine } from '../tools/engine';
-import { waitWorkflow, type DownloadTask, type DownloadReport } from './download-task';
+import { inARow, type NodeParts } from '../tools/engine/in-a-row';
+import type { DownloadReport, DownloadTask, MadeFile, Way } from './download-task';
+import { profiled } from './profile';
+import { watchMemory } from './watch';
 import { workAlone } from './worker';
+
+const BARE = 'bench.bare';
+
+/** The ceilings: what n8n's helpers take where a node does nothing of its own. */
+const bare: INodeType = {
+	description: {
+		name: 'bare',
+		displayName: 'Bare',
+		group: ['transform'],
+		version: 1,
+		description: 'Fetches and stores files with n8n’s helpers',
+		defaults: { name: 'Bare' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [{ name: 'store', displayName: 'Store', type: 'boolean', default: true }],
+	},
+	async execute() {
+		const { httpRequest, prepareBinaryData } = this.helpers;
+		const store = this.getNodeParameter('store', 0) as boolean;
+		const fetchOne = async (url: string) => {
+			const headers = { 'Accept-Encoding': 'identity' };
+			const stream = (await httpRequest({ url, headers, encoding: 'stream' })) as Readable;
+			if (store) return { json: {}, binary: { data: await prepareBinaryData(stream, 'file.mp4') } };
+			let bytes = 0;
+			stream.on('data', (part: Buffer) => (bytes += part.length));
+			await new Promise((resolve, reject) => stream.on('end', resolve).on('error', reject));
+			return { json: { bytes } };
+		};
+		return [await Promise.all(this.getInputData().map(({ json }) => fetchOne(String(json.url))))];
+	},
+};
+
+const steps: Record<Way, NodeParts> = {
+	node: { name: 'Step', type: 'n8n-nodes-media-generation.waitForCompletion' },
+	helper: { name: 'Step', type: BARE },
+	reading: { name: 'Step', type: BARE, parameters: { store: false } },
+};
 
 /**
  * A process of its own, so that its memory is that of n8n's engine and the node alone: fetches finished generations
- * through Wait for Completion into n8n's storage, and reports how its memory grew.
+ * into n8n's storage, and reports how its memory grew.
  */
-async function main(task: DownloadTask): Promise<DownloadReport> {
-	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem' });
-	try {
-		const fetch = async (ids: string[]) => {
-			const run = await engine.run(waitWorkflow(), {
-				credentials: { mediaGenerationApi: { baseUrl: task.baseUrl, apiKey: task.apiKey } },
-				input: ids.map((id) => ({ json: { id } })),
-			});
-			if (run.status !== 'success') throw run.error ?? new Error(run.status);
-			return run;
-		};
-		// The first run loads code and fills pools: it is not what a download costs.
-		await fetch([task.warmUpId]);
-
+workAlone(async (task: DownloadTask): Promise<DownloadReport> => {
+	const extraNodes = { [BARE]: bare };
+	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem', extraNodes });
+	const workflow = inARow(steps[task.way]);
+	const fetchAll = async (files: MadeFile[]) => {
+		const run = await engine.run(workflow, {
+			credentials: { mediaGenerationApi: { baseUrl: task.baseUrl, apiKey: task.apiKey } },
+			input: files.map(({ id, url }) => ({ json: { id, url } })),
+		});
+		if (run.status !== 'success') throw run.error ?? new Error(run.status);
+		return run;
+	};
+	const measured = async () => {
 		const memory = watchMemory();
 		const started = performance.now();
-		const run = await fetch(task.ids);
+		const run = await fetchAll(task.files);
 		const seconds = (performance.now() - started) / 1000;
-		const growthBytes = memory.stop();
+		return { run, seconds, growthBytes: memory.stop() };
+	};
+	try {
+		// The first run loads code and fills pools: it is not what a download costs.
+		await fetchAll([task.warmUp]);
+		const [{ run, seconds, growthBytes }, shares] = task.profiled
+			? await profiled(measured)
+			: [await measured(), null];
 		const bytes = run
-			.output('Wait')
-			.map(({ binary }) => (binary ? statSync(run.binaryPath(binary.data)).size : 0))
+			.output('Step')
+			.map(({ json, binary }) =>
+				binary ? statSync(run.binaryPath(binary.data)).size : Number(json.bytes),
+			)
 			.reduce((sum, size) => sum + size, 0);
-		return { seconds, growthBytes, bytes };
+		return { seconds, growthBytes, bytes, shares };
 	} finally {
 		await engine.close();
 	}
-}
-
-/** Follows the resident memory of this process. `stop` returns the most by which it grew, in bytes. */
-function watchMemory(): { stop: () => number } {
-	global.gc?.();
-	const before = process.memoryUsage.rss();
-	let most = before;
-	const sample = () => (most = Math.max(most, process.memoryUsage.rss()));
-	const timer = setInterval(sample, 20);
-	return {
-		stop: () => {
-			clearInterval(timer);
-			sample();
-			return most - before;
-		},
-	};
-}
-
-workAlone(main);
+});

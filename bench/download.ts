@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { DownloadReport, DownloadTask } from './download-task';
+import type { DownloadReport, DownloadTask, MadeFile, Way } from './download-task';
+import { median } from './figures';
+import type { ProfileShares } from './profile';
 import { askWorker } from './worker';
 
 const run = promisify(execFile);
 
-/** How often curl and the node take turns. Reported is the median of the times, and the largest growth. */
-const ROUNDS = 9;
+/** How often curl and the nodes take turns. Reported is the median of the times, and the largest growth. */
+const ROUNDS = 7;
 
 export interface DownloadCase {
 	name: string;
@@ -19,11 +21,16 @@ export interface DownloadCase {
 	size: string;
 }
 
-export interface DownloadResult extends DownloadReport {
+export interface DownloadResult {
 	name: string;
+	bytes: number;
+	growthBytes: number;
+	/** Bytes a second in MiB. */
 	megabytesPerSecond: number;
-	/** Throughput over that of plain curl into files, one after the other, in the same run. */
-	ofCurl: number;
+	/** Speeds over that of plain curl into files, one after the other, in the same run. */
+	ofCurl: Record<Way, number>;
+	/** Where the time of the node went, in a run of its own. */
+	shares: ProfileShares;
 }
 
 interface Service {
@@ -31,7 +38,7 @@ interface Service {
 	key: string;
 }
 
-/** Makes the outputs, fetches them with curl and through the node, and compares. */
+/** Makes the outputs, fetches them with curl, through the node and with n8n's helpers alone, and compares. */
 export async function runDownload(
 	service: Service,
 	download: DownloadCase,
@@ -44,37 +51,36 @@ export async function runDownload(
 		),
 	);
 	const warmUp = await create(service, 'warm-up [seconds: 0.01]');
-	const task: DownloadTask = {
-		baseUrl: service.url,
-		apiKey: service.key,
-		warmUpId: warmUp.id,
-		ids: made.map(({ id }) => id),
+	const fetchBy = async (way: Way, profiled = false): Promise<DownloadReport> => {
+		const { url: baseUrl, key: apiKey } = service;
+		const task: DownloadTask = { way, baseUrl, apiKey, warmUp, files: made, profiled };
+		return await askWorker('download-worker.ts', task, { flags: ['--expose-gc'] });
 	};
 	const curl: number[] = [];
-	const node: DownloadReport[] = [];
-	// In turn, so that what the disk is busy with meets both alike.
+	const reports: Record<Way, DownloadReport[]> = { node: [], helper: [], reading: [] };
+	// In turn, so that what the disk is busy with meets all alike.
 	for (let round = 0; round < ROUNDS; round++) {
 		curl.push(await secondsOfCurl(made.map(({ url }) => url)));
-		node.push(await askWorker('download-worker.ts', task, { flags: ['--expose-gc'] }));
+		for (const way of ['node', 'helper', 'reading'] as const) {
+			reports[way].push(await fetchBy(way));
+		}
 	}
-	const [{ bytes }] = node;
-	const seconds = median(node.map((report) => report.seconds));
+	const seconds = (way: Way) => median(reports[way].map((report) => report.seconds));
+	const ofCurl = (way: Way) => median(curl) / seconds(way);
+	const { bytes, shares } = await fetchBy('node', true);
+	if (!shares) throw new Error('The worker has no profile');
 	return {
 		name: download.name,
 		bytes,
-		seconds,
-		growthBytes: Math.max(...node.map(({ growthBytes }) => growthBytes)),
-		megabytesPerSecond: bytes / 1024 ** 2 / seconds,
-		ofCurl: median(curl) / seconds,
+		growthBytes: Math.max(...reports.node.map(({ growthBytes }) => growthBytes)),
+		megabytesPerSecond: bytes / 1024 ** 2 / seconds('node'),
+		ofCurl: { node: ofCurl('node'), helper: ofCurl('helper'), reading: ofCurl('reading') },
+		shares,
 	};
 }
 
-function median(values: number[]): number {
-	return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-}
-
 /** A finished generation. The sandbox makes a file when it is first asked for, so that is done here as well. */
-async function create({ url, key }: Service, prompt: string): Promise<{ id: string; url: string }> {
+async function create({ url, key }: Service, prompt: string): Promise<MadeFile> {
 	const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 	const body = JSON.stringify({ model: 'lumen-loop', prompt, duration: 1, resolution: '480p' });
 	const created = await fetch(`${url}/v1/videos/generations`, { method: 'POST', headers, body });

@@ -13,3 +13,10 @@ export function median(values: number[]): number {
 export function fixed(value: number, digits: number): number {
 	return Number(value.toFixed(digits));
 }
+
+/** The slope of the straight line nearest to the points (least squares). */
+export function slope(points: Array<{ x: number; y: number }>): number {
+	const [x0, y0] = [mean(points.map(({ x }) => x)), mean(points.map(({ y }) => y))];
+	const over = points.reduce((sum, { x, y }) => sum + (x - x0) * (y - y0), 0);
+	return over / points.reduce((sum, { x }) => sum + (x - x0) ** 2, 0);
+}

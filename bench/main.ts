@@ -1,6 +1,7 @@
-import { writeDocs, sectionsOf } from './docs';
+import { writeDocs } from './docs';
 import { parts } from './parts';
-import { circumstances, keepResult, readResults } from './results';
+import { circumstances, keepResult } from './results';
+import { documented } from './sections';
 
 const usage = `npm run bench             what we claim about speed and memory, measured again
 npm run bench -- <part>   one part or several of ${parts.map(({ name }) => name).join(', ')}
@@ -22,7 +23,7 @@ async function main(): Promise<void> {
 		keepResult(part.name, measured, await part.run());
 		console.log(`\nWritten to bench/results.json: ${part.name}`);
 	}
-	writeDocs(sectionsOf(parts, readResults()));
+	writeDocs(documented());
 }
 
 main().catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import type { Machine } from '../machine';
+import type { Row as TableRow } from '../table';
 import type { Recovery, Speed, Stop } from './measure';
 
 /** What was measured of one approach. */
@@ -45,6 +46,38 @@ export function tableOf({ rows, price }: Comparison): Array<Record<string, strin
 		'requests after Stop': row.stop.requestsAfter,
 		'ids kept at Stop': `${row.stop.idsKept} of ${row.stop.paid}`,
 	}));
+}
+
+/** The same turned round, for a page: a column for each approach. */
+export function sideBySide({ rows }: Comparison): TableRow[] {
+	const [first] = rows;
+	const line = (name: string, tell: (row: Row) => string): TableRow => ({
+		'': name,
+		...Object.fromEntries(
+			rows.map((row) => [row === first ? `**${row.approach}**` : row.approach, tell(row)]),
+		),
+	});
+	const seconds = ({ speed }: Row) => `${Math.round(speed.seconds)} s`;
+	const times = ({ speed }: Row) => ` (${ratio(speed.seconds / first.speed.seconds)} times)`;
+	return [
+		line('time', (row) => seconds(row) + (row === first ? '' : times(row))),
+		line('requests of the service, and the file', ({ speed }) => speed.requestsPerVideo.toFixed(1)),
+		line('probes of its storage a video', ({ speed }) => (speed.probesPerVideo ?? 0).toFixed(0)),
+		line(
+			'memory that n8n takes more',
+			({ memoryBytes }) => `${Math.round(memoryBytes / 1024 ** 2)} MB`,
+		),
+		line('paid, after the 15th video failed', ({ failedGeneration }) => paid(failedGeneration)),
+		line('paid, after the 15th request got a 500', ({ refusedRequest }) => paid(refusedRequest)),
+		line('requests after Stop', ({ stop }) => String(stop.requestsAfter)),
+		line('paid ids still known after Stop', ({ stop }) => `${stop.idsKept} of ${stop.paid}`),
+	];
+}
+
+function paid({ credits, paidTwice }: Recovery): string {
+	return paidTwice === 0
+		? `${credits} credits`
+		: `${credits} credits, ${paidTwice} videos paid twice`;
 }
 
 function ratio(value: number): string {

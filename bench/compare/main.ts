@@ -5,7 +5,9 @@ import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 
 import { stopSignal } from '../../tools/stop-signal';
+import { writeDocs } from '../docs';
 import { thisMachine, today } from '../machine';
+import { documented } from '../sections';
 import { printTable } from '../table';
 import { drawComparison } from './chart';
 import { tableOf } from './comparison';
@@ -56,7 +58,7 @@ async function main(): Promise<void> {
 	if (videos !== usual.videos || secondsEach !== usual.seconds) return;
 	writeFileSync(resultFile, `${JSON.stringify(comparison, null, '\t')}\n`);
 	draw(comparison);
-	console.log('\nWritten to bench/compare.json and docs/comparison.svg');
+	console.log('\nWritten to bench/compare.json, docs/comparison.svg and docs/compared.md');
 }
 
 function kept(): Comparison {
@@ -86,6 +88,7 @@ async function measured(order: VideoOrder, which: Which): Promise<Comparison> {
 
 function draw(comparison: Comparison): void {
 	writeFileSync(chartFile, drawComparison(comparison));
+	writeDocs(documented());
 }
 
 function countFrom(text: string): number {

@@ -2,7 +2,8 @@ import { startSandbox } from '../../sandbox/server';
 import { runDownload, type DownloadCase, type DownloadResult } from '../download';
 import { fixed } from '../figures';
 import type { Part } from '../part';
-import { printTable } from '../table';
+import type { ProfileShares } from '../profile';
+import { printTable, type Row } from '../table';
 
 const DOWNLOADS: DownloadCase[] = [
 	{ name: 'one file of 1 GiB', files: 1, size: '1GB' },
@@ -11,29 +12,37 @@ const DOWNLOADS: DownloadCase[] = [
 
 interface Result {
 	rows: Array<ReturnType<typeof row>>;
+	/** Of the node's time, by the name of the download. */
+	shares: Record<string, ProfileShares>;
 }
 
-/** Downloads into n8n's storage, beside curl. */
+/** Downloads into n8n's storage, beside curl and beside what n8n's helpers can do at best. */
 export const download: Part<Result> = {
 	name: 'download',
 	async run() {
 		const sandbox = await startSandbox({ timeScale: 100 });
 		try {
 			const service = { url: sandbox.url, key: sandbox.keys.hero };
-			const rows = [];
-			for (const shape of DOWNLOADS) rows.push(row(await runDownload(service, shape)));
+			const results = [];
+			for (const shape of DOWNLOADS) results.push(await runDownload(service, shape));
+			const rows = results.map(row);
 			printTable('Downloads into n8n’s storage (filesystem)', rows);
-			return { rows };
+			const shares = Object.fromEntries(results.map((result) => [result.name, result.shares]));
+			printTable('Where the node’s time goes', whereItGoes(shares));
+			return { rows, shares };
 		} finally {
 			await sandbox.close();
 		}
 	},
-	tables: ({ rows }) => ({
+	tables: ({ rows, shares }) => ({
 		download: rows.map((each) => ({
 			'': each.download,
 			'memory that it adds': `${each['memory growth (MB)']} MB`,
 			'of curl’s speed': each['of curl'].toFixed(2),
+			'n8n’s helpers alone': each['helpers of curl'].toFixed(2),
+			'read and thrown away': each['reading of curl'].toFixed(2),
 		})),
+		'download-time': whereItGoes(shares),
 	}),
 };
 
@@ -42,6 +51,22 @@ function row({ name, growthBytes, megabytesPerSecond, ofCurl }: DownloadResult) 
 		download: name,
 		'memory growth (MB)': fixed(growthBytes / 1024 ** 2, 0),
 		'MB/s': fixed(megabytesPerSecond, 0),
-		'of curl': fixed(ofCurl, 2),
+		'of curl': fixed(ofCurl.node, 2),
+		'helpers of curl': fixed(ofCurl.helper, 2),
+		'reading of curl': fixed(ofCurl.reading, 2),
 	};
+}
+
+/** A line for each kind of work, a column for each download. */
+function whereItGoes(shares: Result['shares']): Row[] {
+	const [first] = Object.values(shares);
+	return Object.keys(first).map((kind) => ({
+		'time goes into': kind,
+		...Object.fromEntries(
+			Object.entries(shares).map(([name, of]) => [
+				name,
+				`${fixed(of[kind as keyof ProfileShares] * 100, 0)} %`,
+			]),
+		),
+	}));
 }

@@ -1,5 +1,8 @@
 import type { Part } from '../part';
 import { batch } from './batch';
+import { bulk } from './bulk';
+import { chaos } from './chaos';
+import { chaosSimulated } from './chaos-simulated';
 import { crash } from './crash';
 import { download } from './download';
 import { live } from './live';
@@ -7,6 +10,20 @@ import { price } from './price';
 import { probes } from './probes';
 import { proof } from './proof';
 import { scale } from './scale';
+import { soak } from './soak';
 
 /** Everything that can be measured, in the order in which it is. */
-export const parts: readonly Part[] = [batch, live, scale, download, probes, crash, price, proof];
+export const parts: readonly Part[] = [
+	batch,
+	live,
+	bulk,
+	scale,
+	download,
+	probes,
+	crash,
+	price,
+	chaos,
+	chaosSimulated,
+	soak,
+	proof,
+];

@@ -22,6 +22,9 @@ import { connect, probeWith } from './transport';
 /** Downloads at once: enough to fill a line, few enough for the memory of storages that buffer. */
 const MAX_DOWNLOADS = 3;
 
+/** Items whose parameters are read before others have their turn: n8n evaluates some thousands in a second. */
+const READ_AT_ONCE = 50;
+
 /** What one item asks for, checked. */
 export interface Plan {
 	job: Omit<CreateJob, 'itemIndex' | 'recipe'> | Omit<CollectJob, 'itemIndex'>;
@@ -124,25 +127,27 @@ async function anyOutlasts(
 	return outcomes.some((outcome) => outcome.kind === 'done' && outcome.generation.timed_out);
 }
 
+/** Reads and checks all items, in their order. */
 async function planItems(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan,
 ): Promise<Array<Attempt<Planned>>> {
 	const tool = runsAsTool(context);
-	return await Promise.all(
-		context.getInputData().map(
-			async (_, itemIndex) =>
-				await attempt(async () => {
-					const { job, ...planned } = plan(itemIndex);
-					const recipe = () => recipeOf(context, itemIndex);
-					return {
-						...planned,
-						job: job.kind === 'create' ? { ...job, itemIndex, recipe } : { ...job, itemIndex },
-						download: tool ? null : planned.download,
-					};
-				}),
-		),
-	);
+	const plans: Array<Attempt<Planned>> = [];
+	for (const itemIndex of context.getInputData().keys()) {
+		if (itemIndex > 0 && itemIndex % READ_AT_ONCE === 0) await wallClock.sleep(0);
+		const planned = await attempt(async () => {
+			const { job, ...rest } = plan(itemIndex);
+			const recipe = () => recipeOf(context, itemIndex);
+			return {
+				...rest,
+				job: job.kind === 'create' ? { ...job, itemIndex, recipe } : { ...job, itemIndex },
+				download: tool ? null : rest.download,
+			};
+		});
+		plans.push(planned);
+	}
+	return plans;
 }
 
 async function runPlans(

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { pages, sectionsOf, withSections } from '../../bench/docs';
-import { parts } from '../../bench/parts';
-import { readResults } from '../../bench/results';
+import { pages, withSections } from '../../bench/docs';
+import { documented } from '../../bench/sections';
 import { tableOf } from '../../bench/table';
 
 const pagesByName = pages().map((page): [string, string] => [basename(page), page]);
 
 it.each(pagesByName)('%s says what was measured: else npm run bench -- docs', (_, page) => {
 	const text = readFileSync(page, 'utf8');
-	expect(withSections(text, sectionsOf(parts, readResults()))).toBe(text);
+	expect(withSections(text, documented())).toBe(text);
 });
 
 it('aligns a table as Prettier does', () => {

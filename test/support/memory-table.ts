@@ -35,10 +35,12 @@ export class MemoryTable {
 			return result;
 		};
 		return {
-			read: async (keys) =>
-				await call('read', () =>
-					this.rows.filter(({ key }) => keys.includes(key)).map((row) => ({ ...row })),
-				),
+			read: async (keys) => {
+				const wanted = new Set(keys);
+				return await call('read', () =>
+					this.rows.filter(({ key }) => wanted.has(key)).map((row) => ({ ...row })),
+				);
+			},
 			insert: async (rows) => {
 				const ids = rows.map(() => this.nextId++);
 				await call('insert', () => rows.forEach((row, index) => this.add(row, ids[index])));
@@ -69,11 +71,12 @@ export class MemoryTable {
 	}
 
 	private matching({ match, conditions }: Where): RecordRow[] {
-		return this.rows.filter((row) => {
-			const hits = conditions.map(([column, value, how = 'is']) =>
-				how === 'is' ? row[column] === value : String(row[column]).startsWith(String(value)),
-			);
-			return match === 'all' ? hits.every(Boolean) : hits.some(Boolean);
-		});
+		const tests = conditions.map(([column, value, how = 'is']) =>
+			how === 'is'
+				? (row: RecordRow) => row[column] === value
+				: (row: RecordRow) => String(row[column]).startsWith(String(value)),
+		);
+		const fits = match === 'all' ? tests.every.bind(tests) : tests.some.bind(tests);
+		return this.rows.filter((row) => fits((test) => test(row)));
 	}
 }

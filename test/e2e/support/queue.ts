@@ -19,6 +19,7 @@ export class Backing {
 		readonly env: Record<string, string>,
 		private readonly folder: string,
 		private readonly services: Service[],
+		private readonly startRedisAgain: () => Promise<Service>,
 	) {}
 
 	/** @param logs folder for what they say */
@@ -27,8 +28,9 @@ export class Backing {
 		const folder = await mkdtemp(join(tmpdir(), 'media-e2e-'));
 		const [redisPort, postgresPort] = await freePorts(2);
 		const services: Service[] = [];
+		const redis = async () => await startRedis(folder, redisPort, logs);
 		try {
-			services.push(await startRedis(folder, redisPort, logs));
+			services.push(await redis());
 			services.push(await startPostgres(folder, postgresPort, logs));
 		} catch (error) {
 			await end(services, folder);
@@ -44,7 +46,17 @@ export class Backing {
 			QUEUE_BULL_REDIS_HOST: host,
 			QUEUE_BULL_REDIS_PORT: String(redisPort),
 		};
-		return new Backing(env, folder, services);
+		return new Backing(env, folder, services, redis);
+	}
+
+	get redis(): Service {
+		return this.services[0];
+	}
+
+	/** Ends Redis and starts it again, with what it has kept on disk. */
+	async restartRedis(): Promise<void> {
+		await this.redis.stop();
+		this.services[0] = await this.startRedisAgain();
 	}
 
 	/** Ends both and removes what they kept. */
@@ -70,7 +82,8 @@ async function ready(service: Service, words: string): Promise<Service> {
 }
 
 async function startRedis(folder: string, port: number, logs: string): Promise<Service> {
-	const settings = ['--port', String(port), '--bind', host, '--save', '', '--dir', folder];
+	const place = ['--port', String(port), '--bind', host, '--dir', folder];
+	const settings = [...place, '--save', '', '--appendonly', 'yes'];
 	const service = await Service.start({
 		name: 'Redis',
 		command: programs()['redis-server'],

@@ -44,7 +44,8 @@ export class Stage {
 	executions!: Executions;
 	/** Of the sandbox's main account. */
 	credential!: Credential;
-	/** The settings that lead to what queue mode needs. */
+	/** What queue mode needs, and the settings that lead to it. */
+	backing!: Backing;
 	private queue: Record<string, string> = {};
 	/** How to end what has been started. */
 	private readonly begun: Array<() => Promise<void>> = [];
@@ -91,6 +92,11 @@ export class Stage {
 		const words = `Worker started execution ${execution} `;
 		const index = this.workers.findIndex(({ service }) => service.output.includes(words));
 		if (index < 0) throw new Error(`No worker has execution ${execution}`);
+		return await this.replaceWorker(index);
+	}
+
+	/** The same with a worker by its number. */
+	async replaceWorker(index: number): Promise<number> {
 		await this.workers[index].service.stop(0, 'SIGKILL');
 		const diedAt = Date.now();
 		this.workers[index] = await this.run(startWorker, `worker-${index + 1}`, this.queue);
@@ -135,9 +141,9 @@ export class Stage {
 	}
 
 	private async startBacking(): Promise<Record<string, string>> {
-		const backing = await Backing.start(this.folder);
-		this.begun.push(async () => await backing.stop());
-		return { ...backing.env, N8N_ENCRYPTION_KEY: randomBytes(24).toString('hex') };
+		this.backing = await Backing.start(this.folder);
+		this.begun.push(async () => await this.backing.stop());
+		return { ...this.backing.env, N8N_ENCRYPTION_KEY: randomBytes(24).toString('hex') };
 	}
 
 	/** Starts an n8n or a worker, to be ended with the stage. */

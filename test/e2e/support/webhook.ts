@@ -28,18 +28,21 @@ export class Webhook {
 		await until('the webhook listens', check, 60_000);
 	}
 
+	/** Calls it, and does not wait for the execution to begin. @throws where n8n does not take it */
+	async post(prompt: string[]): Promise<void> {
+		const { status } = await fetch(this.url, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ prompt }),
+			signal: AbortSignal.timeout(30_000),
+		});
+		if (status !== 200) throw new Error(`Answered ${status}`);
+	}
+
 	/** Calls it so many times at once. @returns the ids of the executions */
 	async call(prompt: string[], times = 1): Promise<string[]> {
 		const before = await this.executions();
-		const body = JSON.stringify({ prompt });
-		const post = async () =>
-			await fetch(this.url, {
-				method: 'POST',
-				headers: { 'content-type': 'application/json' },
-				body,
-			});
-		const responses = await Promise.all(Array.from({ length: times }, post));
-		for (const { status } of responses) if (status !== 200) throw new Error(`Answered ${status}`);
+		await Promise.all(Array.from({ length: times }, async () => await this.post(prompt)));
 		let fresh: string[] = [];
 		await until('the executions begin', async () => {
 			fresh = (await this.executions()).filter((id) => !before.includes(id));

@@ -1,0 +1,52 @@
+import { NodeConnectionTypes, type INodeType } from 'n8n-workflow';
+
+import { createEngine } from '../tools/engine';
+import { inARow } from '../tools/engine/in-a-row';
+import type { BulkReport, BulkTask, StepFigures } from './bulk';
+import { watchLoop, watchMemory } from './watch';
+import { workAlone } from './worker';
+
+/** As long as ours, with the same items, and does nothing: what is left is n8n's own, and the machine's. */
+const idler: INodeType = {
+	description: {
+		name: 'idler',
+		displayName: 'Idler',
+		group: ['transform'],
+		version: 1,
+		description: 'Hands its items on after a while',
+		defaults: { name: 'Idler' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [],
+	},
+	async execute() {
+		const items = this.getInputData();
+		await new Promise((resolve) => setTimeout(resolve, Number(items[0].json.idleMs)));
+		return [items.map(({ json }, item) => ({ json, pairedItem: { item } }))];
+	},
+};
+
+workAlone(async ({ baseUrl, apiKey, items, workflow }: BulkTask): Promise<BulkReport> => {
+	const extraNodes = { 'bench.idler': idler };
+	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem', extraNodes });
+	try {
+		const execute = async (of: BulkTask['workflow'], count: number, idleMs = 0) => {
+			const prompts = Array.from({ length: count }, (_, index) => `Wave ${index}`);
+			const [memory, loop, started] = [watchMemory(), watchLoop(), performance.now()];
+			const run = await engine.run(of, {
+				credentials: { mediaGenerationApi: { baseUrl, apiKey } },
+				input: prompts.map((prompt) => ({ json: { prompt, idleMs } })),
+			});
+			if (run.status !== 'success') throw run.error ?? new Error(run.status);
+			const seconds = (performance.now() - started) / 1000;
+			return { seconds, growthBytes: memory.stop(), ...loop.stop() } satisfies StepFigures;
+		};
+		// The first run loads code and fills pools: it is not what a batch costs.
+		await execute(workflow, 10);
+		const ours = await execute(workflow, items);
+		const idle = inARow({ name: 'Idle', type: 'bench.idler' });
+		return { ours, idle: await execute(idle, items, ours.seconds * 1000) };
+	} finally {
+		await engine.close();
+	}
+});

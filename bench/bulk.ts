@@ -1,0 +1,67 @@
+import { startSandbox } from '../sandbox/server';
+import { inARow } from '../tools/engine/in-a-row';
+import type { WorkflowJson } from '../tools/engine/run';
+import { idealMakespan } from './batch';
+import type { Stalls } from './watch';
+import { askWorker } from './worker';
+
+/** Many items in one step, in real time. */
+export interface BulkCase {
+	items: number;
+	limit: number;
+	/** What each generation takes. */
+	seconds: number;
+}
+
+/** What the worker is asked for. */
+export interface BulkTask {
+	baseUrl: string;
+	apiKey: string;
+	items: number;
+	workflow: WorkflowJson;
+}
+
+/** What one step took. */
+export interface StepFigures extends Stalls {
+	seconds: number;
+	growthBytes: number;
+}
+
+/** What the worker has found: of our step, and of one that does nothing with as many items. */
+export interface BulkReport {
+	ours: StepFigures;
+	idle: StepFigures;
+}
+
+export interface BulkResult extends BulkReport {
+	/** Makespan over ideal. */
+	ratio: number;
+}
+
+/** A step with many items through the built node in n8n's engine, pictures downloaded into its storage. */
+export async function runBulk({ items, limit, seconds }: BulkCase): Promise<BulkResult> {
+	const sandbox = await startSandbox({ seed: 1, generationSeconds: seconds });
+	try {
+		const { key, account } = sandbox.service.accounts.keyOf('hero');
+		account.concurrency = limit;
+		const task: BulkTask = { baseUrl: sandbox.url, apiKey: key, items, workflow: pictures(limit) };
+		const report = await askWorker<BulkReport>('bulk-worker.ts', task, { flags: ['--expose-gc'] });
+		const ideal = idealMakespan(new Array<number>(items).fill(seconds), limit);
+		return { ...report, ratio: report.ours.seconds / ideal };
+	} finally {
+		await sandbox.close();
+	}
+}
+
+function pictures(maxConcurrent: number): WorkflowJson {
+	return inARow({
+		name: 'Pictures',
+		type: 'n8n-nodes-media-generation.imageGeneration',
+		parameters: {
+			model: { __rl: true, mode: 'id', value: 'lumen-turbo' },
+			prompt: '={{ $json.prompt }}',
+			size: '256x256',
+			options: { maxConcurrent },
+		},
+	});
+}

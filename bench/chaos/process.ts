@@ -1,0 +1,138 @@
+import { Ledger } from '../../client/paying/ledger';
+import { GenerationRecord } from '../../client/paying/record';
+import { runPipeline, type PipelineResult } from '../../client/pipeline';
+import { GenerationService as Client } from '../../client/wire/service';
+import type { Clock, ProbeUrl, SendRequest } from '../../client/basics/ports';
+import type { CreateJob } from '../../client/jobs/job';
+import type { GenerationService } from '../../sandbox/service';
+import { breakages } from '../../test/client/simulation/faults';
+import type { MemoryTable } from '../../test/support/memory-table';
+import type { VirtualTime } from '../../test/support/virtual-time';
+
+/** What outlives a process. */
+export interface Surroundings {
+	readonly time: VirtualTime;
+	readonly service: GenerationService;
+	readonly table: MemoryTable;
+	readonly random: () => number;
+	/** Whether the service is out of reach. */
+	gone: boolean;
+	/** How many requests met with trouble, by its kind. */
+	readonly troubles: Record<string, number>;
+}
+
+/** How long a call of the table takes on the way there and back, in a real n8n on PostgreSQL. */
+const TABLE = { beforeMs: 50, afterMs: 50 };
+/** A request is this long on the way there, and back. */
+const WAY_MS = 50;
+const DOWNLOAD_TRIES = 5;
+
+/** A worker of n8n: once it is killed, nothing that it waits for ever comes. */
+export class Process {
+	dead = false;
+	readonly clock: Clock;
+	private executions = 0;
+
+	constructor(
+		private readonly name: string,
+		private readonly world: Surroundings,
+	) {
+		const { time } = world;
+		this.clock = {
+			now: () => time.now(),
+			sleep: async (ms, signal) => {
+				await time.sleep(ms, signal);
+				if (this.dead) await new Promise<never>(() => undefined);
+			},
+		};
+	}
+
+	/** One execution: a step whose items have their prompts as keys. */
+	async execute(prompts: string[]): Promise<PipelineResult<string>> {
+		const { clock, world } = this;
+		const { signal } = new AbortController();
+		const ports = { clock, random: world.random, signal };
+		const store = world.table.reachedBy(clock, () => TABLE);
+		const writer = `${this.name}.${++this.executions}`;
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: writer, writer };
+		const record = new GenerationRecord(scope, { ...ports, store });
+		try {
+			await record.begin(prompts.map((key) => ({ key })));
+			return await runPipeline<string>(
+				prompts.map(jobOf),
+				{
+					...ports,
+					service: new Client({ ...ports, send: this.send }),
+					record,
+					probe: this.probe,
+					cancel: signal,
+					ledger: new Ledger({}, 0),
+					finish: async (_, generation) => {
+						await this.download(generation.item.url ?? '');
+						return { generation, output: generation.item.id };
+					},
+				},
+				{ maxConcurrent: 10, pollIntervalMs: 1000, stopOnError: false },
+			);
+		} finally {
+			await record.close();
+		}
+	}
+
+	private readonly send: SendRequest = async ({ method, path, query, body }) => {
+		const { service, troubles } = this.world;
+		await this.travel();
+		if (this.world.gone) throw breakages.portClosed();
+		const { key } = service.accounts.keyOf('main');
+		const headers = { authorization: `Bearer ${key}` };
+		const reply = service.handle({ method, path, query, headers, body });
+		const fault = reply.record?.fault;
+		if (fault) troubles[fault] = (troubles[fault] ?? 0) + 1;
+		await this.travel();
+		if (reply.delivery === 'reset' || this.world.gone) throw breakages.reset();
+		return { status: reply.status, body: reply.body };
+	};
+
+	private readonly probe: ProbeUrl = async (url) => {
+		await this.travel();
+		const { status, output } = this.fetch(url, { range: 'bytes=0-0' });
+		return { status: output ? 206 : status, oneByte: output !== null };
+	};
+
+	private async download(url: string): Promise<void> {
+		for (let tries = 1; tries <= DOWNLOAD_TRIES; tries++) {
+			await this.travel();
+			const { output, fault } = this.fetch(url, {});
+			if (output && !fault) return;
+			const { troubles } = this.world;
+			if (fault) troubles[fault.kind] = (troubles[fault.kind] ?? 0) + 1;
+			await this.clock.sleep(1000);
+		}
+		throw new Error('The output cannot be had');
+	}
+
+	private fetch(url: string, headers: Record<string, string>) {
+		const { pathname: path, searchParams } = new URL(url);
+		const query = Object.fromEntries(searchParams);
+		return this.world.service.fetchOutput({ method: 'GET', path, query, headers });
+	}
+
+	private async travel(): Promise<void> {
+		await this.clock.sleep(this.world.random() * WAY_MS);
+	}
+}
+
+function jobOf(prompt: string, itemIndex: number): CreateJob {
+	const body = { model: 'aurora-image-1', prompt };
+	return {
+		kind: 'create',
+		itemIndex,
+		request: async () => await Promise.resolve({ type: 'image', body }),
+		idempotencyKey: prompt,
+		wait: true,
+		readiness: 'auto',
+		timeoutMs: 600_000,
+		onTimeout: 'error',
+		onUncertainCharge: 'error',
+	};
+}

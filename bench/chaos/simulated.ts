@@ -1,0 +1,141 @@
+import { logNormal } from '../../sandbox/generations/timing';
+import { seededRandom } from '../../sandbox/basics/random';
+import { GenerationService } from '../../sandbox/service';
+import { MemoryTable } from '../../test/support/memory-table';
+import { VirtualTime } from '../../test/support/virtual-time';
+import type { PipelineResult } from '../../client/pipeline';
+import { Process, type Surroundings } from './process';
+import type { Chaos } from './table';
+import { judge, newRow, type Row } from './verdict';
+import {
+	AGAIN_AFTER_MS,
+	ARRIVAL_MS,
+	ITEMS,
+	KILL_EVERY_MS,
+	LEAVE_AFTER_MS,
+	LEAVE_FOR_MS,
+	LIMIT,
+	SECONDS,
+	steadyTroubles,
+} from './troubles';
+
+const WORKERS = 3;
+/** Executions that a worker runs at once, as n8n does. */
+const LANES = 10;
+/** Until a worker that was killed is there again, and until it is noticed what it had. */
+const START_MS = 8_000;
+const NOTICED_AFTER_MS = 12_000;
+const IDLE_MS = 500;
+
+/** Many executions on workers that are killed, in virtual time. */
+class Simulation implements Surroundings {
+	readonly time = new VirtualTime();
+	readonly table = new MemoryTable(this.time);
+	readonly random: () => number;
+	readonly service: GenerationService;
+	readonly troubles: Record<string, number> = {};
+	gone = false;
+	readonly batches: Row[][];
+	kills = 0;
+	again = 0;
+	private readonly queue: Row[][] = [];
+	private readonly workers: Array<{ process: Process; has: Set<Row[]> }> = [];
+	private starts = 0;
+
+	constructor(executions: number, seed: number) {
+		this.random = seededRandom(seed);
+		const generationSeconds = logNormal(SECONDS, 0.3);
+		this.service = new GenerationService({ clock: this.time, seed, generationSeconds });
+		this.service.accounts.account('main').concurrency = LIMIT;
+		this.service.accounts.setCredits('main', 1e9);
+		this.service.faults.order(...steadyTroubles);
+		this.batches = Array.from({ length: executions }, (_, batch) =>
+			Array.from({ length: ITEMS }, (__, item) => newRow(`Batch ${batch + 1}, ${item + 1}`)),
+		);
+	}
+
+	/** Until each row has come to its end. */
+	async run(): Promise<void> {
+		const start = this.time.now();
+		this.batches.forEach((rows, index) => {
+			this.time.at(start + index * ARRIVAL_MS, () => {
+				for (const row of rows) row.arrived = this.time.now();
+				this.queue.push(rows);
+			});
+		});
+		for (let number = 0; number < WORKERS; number++) this.startWorker(number);
+		void this.kill();
+		this.time.at(start + LEAVE_AFTER_MS, () => (this.gone = true));
+		this.time.at(start + LEAVE_AFTER_MS + LEAVE_FOR_MS, () => (this.gone = false));
+		while (this.batches.some(isOpen)) await this.time.sleep(1000);
+	}
+
+	private startWorker(number: number): void {
+		const process = new Process(`process ${++this.starts}`, this);
+		const worker = { process, has: new Set<Row[]>() };
+		this.workers[number] = worker;
+		for (let lane = 0; lane < LANES; lane++) void this.work(worker);
+	}
+
+	/** One execution after the other, for as long as the process lives. */
+	private async work({ process, has }: (typeof this.workers)[number]): Promise<void> {
+		while (!process.dead) {
+			const rows = this.queue.shift();
+			if (!rows) {
+				await process.clock.sleep(IDLE_MS);
+				continue;
+			}
+			has.add(rows);
+			const result = await process.execute(rows.map(({ prompt }) => prompt));
+			has.delete(rows);
+			this.settle(rows, result);
+			if (isOpen(rows)) this.callAgain(rows, AGAIN_AFTER_MS);
+		}
+	}
+
+	private async kill(): Promise<void> {
+		for (;;) {
+			await this.time.sleep(KILL_EVERY_MS);
+			const number = this.kills++ % WORKERS;
+			const { process, has } = this.workers[number];
+			process.dead = true;
+			for (const rows of has) this.callAgain(rows, NOTICED_AFTER_MS + AGAIN_AFTER_MS);
+			this.time.at(this.time.now() + START_MS, () => this.startWorker(number));
+		}
+	}
+
+	private callAgain(rows: Row[], afterMs: number): void {
+		this.again++;
+		this.time.at(this.time.now() + afterMs, () => this.queue.push(rows));
+	}
+
+	private settle(rows: Row[], { outcomes }: PipelineResult<string>): void {
+		outcomes.forEach((outcome, index) => {
+			const row = rows[index];
+			if (row.end !== null) return;
+			if (outcome.kind === 'done') row.end = { id: String(outcome.generation.id) };
+			else if (outcome.kind === 'error' && outcome.error.code === 'uncertain_charge') {
+				row.end = 'uncertain';
+			}
+			if (row.end !== null) row.settled = this.time.now();
+		});
+	}
+}
+
+/** Plays so many executions to their ends, and holds what they say against the books. */
+export async function runSimulatedChaos(executions: number, seed = 1): Promise<Chaos> {
+	const simulation = new Simulation(executions, seed);
+	const { time, service, batches, troubles } = simulation;
+	const start = time.now();
+	await time.run(simulation.run());
+	return {
+		executions,
+		seconds: (time.now() - start) / 1000,
+		again: simulation.again,
+		kills: simulation.kills,
+		troubles,
+		...judge(batches.flat(), service.books, LIMIT, time.now()),
+	};
+}
+
+const isOpen = (rows: Row[]) => rows.some(({ end }) => end === null);

@@ -1,0 +1,41 @@
+import { chaosTable, type Chaos } from '../chaos/table';
+import { endToEnd } from '../end-to-end';
+import type { Part } from '../part';
+import { printTable, type Row } from '../table';
+
+/** A machine that is busy with other work has not the time for so many: `MEDIA_CHAOS` is another number. */
+const EXECUTIONS = process.env.MEDIA_CHAOS ?? '300';
+
+/** As the end-to-end test leaves it. */
+interface RealChaos extends Chaos {
+	/** How many executions did not end as a success, by their status. */
+	endedBadly: Record<string, number>;
+	redisRestarts: number;
+	goneSeconds: number;
+	/** Rows without a last word when the trouble ended. */
+	openInTrouble: number;
+	/** MB by process. */
+	memory: { before: Record<string, number>; after: Record<string, number> };
+}
+
+/** Load and every trouble at once, in a real n8n in queue mode. */
+export const chaos: Part<RealChaos> = {
+	name: 'chaos',
+	onlyAsked: true,
+	async run() {
+		const left = await endToEnd('chaos', { MEDIA_CHAOS: EXECUTIONS });
+		const result = left.get('queue') as RealChaos;
+		printTable('Load and trouble of every kind, in a real n8n', chaosTable(result));
+		printTable('Memory', memory(result));
+		return result;
+	},
+	tables: (result) => ({ chaos: chaosTable(result), 'chaos-memory': memory(result) }),
+};
+
+function memory({ memory: { before, after } }: RealChaos): Row[] {
+	return Object.keys(before).map((name) => ({
+		'': name,
+		'at the beginning': `${before[name]} MB`,
+		'at the end': `${after[name]} MB`,
+	}));
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { sideBySide, type Comparison } from './compare/comparison';
+import { sectionsOf } from './docs';
+import { parts } from './parts';
+import { readResults } from './results';
+import { tableOf } from './table';
+
+/** Everything that the bench writes into the documentation, from what it has kept. */
+export function documented(): Map<string, string> {
+	const file = join(__dirname, 'compare.json');
+	const comparison = JSON.parse(readFileSync(file, 'utf8')) as Comparison;
+	const { date, oursDate = date, n8n, machine } = comparison;
+	const again = oursDate === date ? '' : `, and Video Generation again ${oursDate} (\`-- --ours\`)`;
+	const source = `_\`npm run bench:compare\`, ${date}${again}, n8n ${n8n}, ${machine.cores} cores, ${machine.memoryGiB} GiB._`;
+	const sections = sectionsOf(parts, readResults());
+	return sections.set('compare', `${tableOf(sideBySide(comparison))}\n\n${source}`);
+}

@@ -1,0 +1,51 @@
+/** What a process takes while it works. */
+
+const SAMPLE_EVERY_MS = 20;
+const TICK_MS = 5;
+
+/** Follows the resident memory of this process. `stop` returns the most by which it grew, in bytes. */
+export function watchMemory(): { stop: () => number } {
+	global.gc?.();
+	const before = process.memoryUsage.rss();
+	let most = before;
+	const sample = () => (most = Math.max(most, process.memoryUsage.rss()));
+	const timer = setInterval(sample, SAMPLE_EVERY_MS);
+	return {
+		stop: () => {
+			clearInterval(timer);
+			sample();
+			return most - before;
+		},
+	};
+}
+
+/** How long the event loop of a process stood still, in milliseconds. */
+export interface Stalls {
+	longest: number;
+	/** The longest for which it was itself that computed, and not others that had the processor. */
+	longestOwn: number;
+}
+
+/** Follows the event loop of this process. */
+export function watchLoop(): { stop: () => Stalls } {
+	const stalls: Stalls = { longest: 0, longestOwn: 0 };
+	let since = performance.now();
+	let used = process.cpuUsage();
+	const tick = () => {
+		const now = performance.now();
+		const still = Math.max(0, now - since - TICK_MS);
+		const { user, system } = process.cpuUsage(used);
+		stalls.longest = Math.max(stalls.longest, still);
+		stalls.longestOwn = Math.max(stalls.longestOwn, Math.min(still, (user + system) / 1000));
+		since = now;
+		used = process.cpuUsage();
+	};
+	const timer = setInterval(tick, TICK_MS);
+	return {
+		stop: () => {
+			clearInterval(timer);
+			tick();
+			return stalls;
+		},
+	};
+}

@@ -1,0 +1,102 @@
+/** Load and trouble of every kind at once, for `npm run bench -- chaos`: without it, nothing runs. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ITEMS, LIMIT, SECONDS } from '../../bench/chaos/troubles';
+import { judge } from '../../bench/chaos/verdict';
+import type { RequestLog } from '../../sandbox/books/requests';
+import { logNormal } from '../../sandbox/generations/timing';
+import { Campaign } from './support/campaign';
+import { residentMb } from './support/memory';
+import { Stage } from './support/stage';
+import { outputFolder } from './support/surroundings';
+import { Troubles } from './support/troubles';
+import { Webhook } from './support/webhook';
+import { imageNode, promptsNamed } from './support/workflows';
+
+const executions = Number(process.env.MEDIA_CHAOS ?? 0);
+const asked = executions > 0 ? describe : describe.skip;
+
+const WORKERS = 3;
+/** With the start of n8n it is eight minutes in all: trouble first, and then some time to come to an end. */
+const TROUBLE_MS = 240_000;
+const CALM_MS = 90_000;
+
+const keyed = imageNode(
+	{ idempotencyKey: '={{ $json.prompt }}' },
+	{ onError: 'continueRegularOutput' },
+);
+const small = { ...keyed, parameters: { ...keyed.parameters, size: '256x256' } };
+
+asked(`${executions} executions in queue mode`, () => {
+	let stage: Stage;
+	beforeAll(async () => {
+		stage = await Stage.open({
+			name: 'chaos-stage',
+			workers: WORKERS,
+			sandbox: { timeScale: 1, generationSeconds: logNormal(SECONDS, 0.3), log: false },
+			env: {
+				// A worker that has gone is noticed within seconds instead of a minute.
+				QUEUE_WORKER_LOCK_DURATION: '10000',
+				QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
+				QUEUE_WORKER_STALLED_INTERVAL: '4000',
+				// Nothing here needs the process in which n8n runs foreign code.
+				N8N_RUNNERS_MODE: 'external',
+				N8N_RUNNERS_AUTH_TOKEN: 'bench',
+			},
+		});
+		stage.sandbox.service.accounts.account('main').concurrency = LIMIT;
+	});
+	afterAll(async () => await stage?.close());
+
+	const memory = (): Record<string, number> => ({
+		n8n: residentMb(stage.n8n.service.pid),
+		...Object.fromEntries(
+			stage.workers.map(({ service }, index) => [`worker ${index + 1}`, residentMb(service.pid)]),
+		),
+		Redis: residentMb(stage.backing.redis.pid),
+		sandbox: residentMb(process.pid),
+	});
+
+	it('pays nothing twice, loses nothing, and names what is uncertain', async () => {
+		const webhook = await Webhook.open(stage, 'chaos', small);
+		const prompts = Array.from({ length: executions }, (_, index) =>
+			promptsNamed(`Batch ${index + 1}`, ITEMS),
+		);
+		const before = memory();
+		const started = Date.now();
+		const campaign = new Campaign(stage, webhook, prompts);
+		const troubles = new Troubles(stage);
+		await campaign.run(TROUBLE_MS);
+		const openInTrouble = campaign.open;
+		await troubles.end();
+		await campaign.run(CALM_MS);
+		const ended = Date.now();
+		const verdict = judge(campaign.rows, stage.sandbox.books, LIMIT, ended);
+		const { kills, redisRestarts, goneSeconds } = troubles;
+		const { again, endedBadly } = campaign;
+		await mkdir(outputFolder('chaos'), { recursive: true });
+		const figures = {
+			executions,
+			seconds: (ended - started) / 1000,
+			again,
+			endedBadly,
+			kills,
+			redisRestarts,
+			goneSeconds,
+			openInTrouble,
+			troubles: troublesMet(stage.sandbox.requests),
+			...verdict,
+			memory: { before, after: memory() },
+		};
+		await writeFile(join(outputFolder('chaos'), 'queue.json'), JSON.stringify(figures));
+		await writeFile(join(stage.folder, 'rows.json'), JSON.stringify(campaign.rows, null, '\t'));
+		expect(verdict).toMatchObject({ paidTwice: 0, lost: 0 });
+	}, 900_000);
+});
+
+/** How many requests met with trouble, by its kind. */
+function troublesMet(requests: RequestLog): Record<string, number> {
+	const counts: Record<string, number> = {};
+	for (const { fault } of requests.all) if (fault) counts[fault] = (counts[fault] ?? 0) + 1;
+	return counts;
+}

@@ -1,0 +1,26 @@
+import { InvalidInputError } from '../../client/wire/errors';
+import { runStep } from '../../nodes/shared/step';
+import { contextOf } from '../support/context';
+
+it('reads the parameters of many items without holding up whatever else n8n does', async () => {
+	const items = Array.from({ length: 1000 }, () => ({ json: {} }));
+	let turn = 0;
+	let over = false;
+	const countTurns = (): void => {
+		turn++;
+		if (!over) setImmediate(countTurns);
+	};
+	countTurns();
+	const read: number[] = [];
+	const readInTurn = new Map<number, number>();
+	const { context } = contextOf({ items });
+	const running = runStep(context, (itemIndex) => {
+		read.push(itemIndex);
+		readInTurn.set(turn, (readInTurn.get(turn) ?? 0) + 1);
+		throw new InvalidInputError(`Item ${itemIndex} is empty`, '');
+	});
+	await expect(running).rejects.toThrow('Item 0 is empty');
+	over = true;
+	expect(read).toEqual(items.map((_, index) => index));
+	expect(Math.max(...readInTurn.values())).toBeLessThanOrEqual(50);
+});
