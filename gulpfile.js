@@ -37,7 +37,7 @@ function checked(check) {
 async function squeeze() {
 	const { transform } = require('esbuild');
 	const withoutSpace = async (_path, code) =>
-		(await transform(code, { minifyWhitespace: true, charset: 'utf8' })).code;
+		(await transform(code, { minifyWhitespace: true, minifySyntax: true, charset: 'utf8' })).code;
 	await pipeline(src('dist/**/*.js'), checked(withoutSpace), dest('dist'));
 }
 

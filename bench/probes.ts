@@ -12,9 +12,9 @@ import { askWorker } from './worker';
 
 const run = promisify(execFile);
 
-/** What a step asks of a storage at most: 40 probes a second, for 25 generations in flight. */
+/** What a step asks of a storage at most: 25 probes a second, for 25 generations in flight. */
 const GENERATIONS = 25;
-const EVERY_MS = 625;
+const EVERY_MS = 1000;
 const SECONDS = 10;
 
 export interface ProbesResult {

@@ -24,12 +24,12 @@ export class Claims {
 	private readonly claims = new Map<string, Claim>();
 	private tickets = 0;
 
-	/** @param isUnderWay whether a request of ours has left for a key: then we know more of its row than the table */
+	/** @param isAhead whether we know more of a key's row than the table: what has left, or come, and is still being written */
 	constructor(
 		private readonly scope: RecordScope,
 		private readonly desk: RecordDesk,
 		private readonly ports: { store: RecordStore; clock: Clock; random: Random },
-		private readonly isUnderWay: (key: string) => boolean,
+		private readonly isAhead: (key: string) => boolean,
 	) {}
 
 	/** Reads all keys at once, and claims those that nobody has. */
@@ -60,7 +60,7 @@ export class Claims {
 		let unsettled = keys;
 		for (let round = 0; unsettled.length > 0; round++) {
 			if (round > 0) await this.ports.clock.sleep(SETTLE_MS);
-			const before = unsettled.map((key) => this.rows.get(key));
+			const before = unsettled.map((key) => (this.isAhead(key) ? null : this.rows.get(key)));
 			const found = await Promise.all(
 				unsettled.map(async (key) => {
 					const rows = await this.desk.read(key);
@@ -75,7 +75,7 @@ export class Claims {
 			unsettled.forEach((key, index) => {
 				const row = inForce(found[index]);
 				// What we have done since is newer than what was read.
-				if (this.isUnderWay(key) || this.rows.get(key) !== before[index]) return;
+				if (this.isAhead(key) || this.rows.get(key) !== before[index]) return;
 				// Somebody else has one of them by now: see what it has become.
 				if (!surplus(found[index]).every(({ id }) => removed.has(id))) again.push(key);
 				else if (row) this.rows.set(key, row);

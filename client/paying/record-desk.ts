@@ -112,6 +112,7 @@ export function asSeen({ id, writer, status }: RecordRow): Where {
 	return all(['id', id], ['writer', writer], ['status', status]);
 }
 
+/** Rows of which every condition is true. */
 export function all(...conditions: Condition[]): Where {
 	return { match: 'all', conditions };
 }

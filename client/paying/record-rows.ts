@@ -1,5 +1,5 @@
 import { digest } from './digest';
-import type { RecordFields, RecordRow } from './record-store';
+import { RECORD_COLUMNS, type RecordFields, type RecordRow } from './record-store';
 
 /** What a row of the record means. */
 
@@ -65,6 +65,7 @@ export function storedKey(key: string): string {
 	return `${text.slice(0, LONGEST_KEY)}… ${digest(key)}`;
 }
 
+/** The beginning of a prompt, as the table holds it. */
 export function storedPrompt(prompt: string): string {
 	const text = storable(prompt);
 	return text.length <= LONGEST_PROMPT ? text : `${text.slice(0, LONGEST_PROMPT)}…`;
@@ -93,4 +94,9 @@ export function claimedRow(
 		request: '',
 		writer: ticket,
 	};
+}
+
+/** What of a row is ours to write. */
+export function fieldsOf(row: RecordRow): RecordFields {
+	return Object.fromEntries(RECORD_COLUMNS.map((name) => [name, row[name]])) as RecordFields;
 }

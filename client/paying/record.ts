@@ -6,6 +6,7 @@ import { digest } from './digest';
 import { Quiet } from './quiet';
 import { all, asSeen, RecordDesk } from './record-desk';
 import {
+	fieldsOf,
 	inPlaceOf,
 	isFree,
 	isMade,
@@ -20,7 +21,6 @@ import {
 	type RecordFields,
 	type RecordRow,
 	type RecordStore,
-	RECORD_COLUMNS,
 } from './record-store';
 
 /** Who has not been heard of for this long is gone. */
@@ -29,6 +29,7 @@ const GONE_AFTER_MS = 60_000;
 const BEAT_MS = 15_000;
 /** How often to look what became of another's request. */
 const LOOK_MS = 1_000;
+
 export interface RecordPorts {
 	store: RecordStore;
 	clock: Clock;
@@ -70,6 +71,8 @@ export class GenerationRecord {
 	/** Failed generations that are being written down as such, by key. */
 	private readonly failing = new Map<string, Promise<void>>();
 	private readonly underWay = new Map<string, UnderWay>();
+	/** Keys whose id is known and on its way into the table. */
+	private readonly arriving = new Set<string>();
 	private readonly desk: RecordDesk;
 	private readonly claims: Claims;
 	/** Ends that are written when there is time, by status. */
@@ -81,7 +84,8 @@ export class GenerationRecord {
 		private readonly ports: RecordPorts,
 	) {
 		this.desk = new RecordDesk(scope, ports);
-		this.claims = new Claims(scope, this.desk, ports, (key) => this.underWay.has(key));
+		const isAhead = (key: string) => this.underWay.has(key) || this.arriving.has(key);
+		this.claims = new Claims(scope, this.desk, ports, isAhead);
 		void this.beat();
 	}
 
@@ -182,6 +186,7 @@ export class GenerationRecord {
 		const writer = inPlaceOf(row.writer);
 		const made = { ...row, ...about, generation_id: id, status: status ?? 'pending', writer };
 		this.claims.rows.set(key, made);
+		this.arriving.add(key);
 		this.settle(key);
 		await this.desk.background(async () => {
 			let tries = 0;
@@ -193,6 +198,7 @@ export class GenerationRecord {
 			});
 			if (!kept.ok) this.unrecorded.add(key);
 			else await this.desk.keep(async () => await this.desk.clear(row));
+			this.arriving.delete(key);
 		});
 	}
 
@@ -293,8 +299,4 @@ export class GenerationRecord {
 		this.ends.clear();
 		for (const [status, ids] of ends) await this.desk.writeEnds(status, ids);
 	}
-}
-
-function fieldsOf(row: RecordRow): RecordFields {
-	return Object.fromEntries(RECORD_COLUMNS.map((name) => [name, row[name]])) as RecordFields;
 }

@@ -61,6 +61,7 @@ export function recipeOf(
 	};
 }
 
+/** How long one generation is waited for, and what then. @throws InvalidInputError */
 export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	return {
 		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
@@ -68,11 +69,13 @@ export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	};
 }
 
+/** What follows a lost answer. @throws InvalidInputError */
 export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
 	const chosen = options.onUncertainCharge ?? 'error';
 	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
 }
 
+/** How ends are noticed. @throws InvalidInputError */
 export function readinessOf(options: Options): Readiness {
 	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
 }
@@ -83,6 +86,7 @@ export interface StepOptions {
 	pollIntervalMs: number;
 }
 
+/** Reads what holds for the whole step. @throws InvalidInputError */
 export function stepOptions(options: Options): StepOptions {
 	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
 	return {
@@ -106,6 +110,7 @@ export function yesOrNo(field: string, value: unknown): boolean {
 	return oneOf(field, value ?? true, [true, false]);
 }
 
+/** A text, or `null` where the field was left empty. @throws InvalidInputError where it came to no text */
 export function textIfGiven(field: string, value: unknown): string | null {
 	return given(value) ? requiredText(field, value) : null;
 }

@@ -66,20 +66,8 @@ export async function runStep(
 	if (suspension && (await anyOutlasts(context, planned, suspension.afterMs))) {
 		return await suspension.sleep();
 	}
-	const opened = await attempt(
-		async () =>
-			await openRecord(
-				context,
-				planned.map(({ job }) => job),
-			),
-	);
-	const record = opened.ok ? opened.value : null;
-	if (!opened.ok) {
-		for (const { job } of planned) {
-			if (keyOf(job) !== null) failures[job.itemIndex] = errorOfJob(opened.error, null);
-		}
-		throwFirst(context, failures);
-	}
+	const record = await recordOf(context, planned, failures);
+	throwFirst(context, failures);
 	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
 	const { outcomes, firstFailed, stats } = await runPlans(context, valid, record);
 	recordHint(context, record, stats.changed);
@@ -103,6 +91,21 @@ function throwFirst(context: IExecuteFunctions, failures: Array<GenerationError 
 	const first = failures.findIndex((failure) => failure !== null);
 	if (first < 0 || continuesOnError(context)) return;
 	throw stepError(context, failures[first] as GenerationError, first, [], ledgerOf(context));
+}
+
+/** The record of the items that have a key. Where it cannot be had, each of them has that as its failure. */
+async function recordOf(
+	context: IExecuteFunctions,
+	planned: Planned[],
+	failures: Array<GenerationError | null>,
+): Promise<GenerationRecord | null> {
+	const jobs = planned.map(({ job }) => job);
+	const opened = await attempt(async () => await openRecord(context, jobs));
+	if (opened.ok) return opened.value;
+	for (const job of jobs) {
+		if (keyOf(job) !== null) failures[job.itemIndex] = errorOfJob(opened.error, null);
+	}
+	return null;
 }
 
 /** Waits for so long, and tells whether anything is still running then that has time left. */

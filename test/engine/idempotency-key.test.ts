@@ -1,40 +1,14 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import { wallClock } from '../../nodes/shared/clock';
-import { inARow } from '../../tools/engine/in-a-row';
-import { dataTableType, DataTables } from '../../tools/engine/data-table';
-import { ownNode, ownType } from '../support/workflow';
-import { byId, openStage } from './stage';
+import { ownType } from '../support/workflow';
+import { items, keyed, openKeyedStage, workflowWith } from './keyed';
+import { byId } from './stage';
 
-const tables = new DataTables(() => wallClock.now());
-const stage = openStage({ extraNodes: { [dataTableType]: tables } });
-beforeEach(() => tables.reset());
+const { stage, tables, rows, created, execute } = openKeyedStage();
 
-const goOn = { onError: 'continueRegularOutput' as const };
-const keyed: INodeParameters = {
-	downloadOutput: false,
-	options: { idempotencyKey: '={{ $json.key }}' },
-};
-const items = (...pairs: Array<[key: string | null, prompt: string]>) =>
-	pairs.map(([key, prompt]) => ({ key, prompt }));
-
-const rows = () => tables.rowsOf('media_generations');
-const created = () => stage.sandbox.books.totals.created;
 const idsOf = (outputs: Array<{ json: IDataObject }>) => outputs.map(({ json }) => json.id);
 const headers = () =>
 	stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
-
-function workflowWith(parameters: INodeParameters, settings = {}) {
-	const model = byId('lumen-turbo');
-	const usual = { model, prompt: '={{ $json.prompt }}', size: '64x64', ...parameters };
-	const step = ownNode('Step', 'imageGeneration', usual, { id: 'the-node', ...settings });
-	return { ...inARow(step), id: 'the-workflow' };
-}
-
-/** One execution of the same workflow and node. */
-async function execute(list: IDataObject[], parameters = keyed, settings = {}) {
-	return await stage.runWorkflow(workflowWith(parameters, settings), { items: list });
-}
 
 describe('a key', () => {
 	it('comes to the same generation in every execution, and is paid once', async () => {
@@ -218,64 +192,6 @@ it('what is refused for certain leaves the key free', async () => {
 	expect((await execute(items(['a', 'a boat [reject: invalid_parameter 1]']))).status).toBe(
 		'success',
 	);
-});
-
-describe('without a table', () => {
-	const refusals: Array<[string, string, RegExp]> = [
-		[
-			'switched off',
-			'Attempted to use Data table node but the module is disabled',
-			/N8N_DISABLED_MODULES/,
-		],
-		['full', 'Data table size limit exceeded: 50MB used, limit is 50MB', /Delete rows/],
-		['excluded', 'Unrecognized node type: n8n-nodes-base.dataTable', /NODES_EXCLUDE/],
-		[
-			'of a release that cannot make one',
-			'Cannot read properties of undefined',
-			/from n8n 2\.3 on/,
-		],
-	];
-
-	it.each(refusals)('%s: an error before anything is sent', async (_case, refusal, advice) => {
-		tables.refusal = refusal;
-		const run = await execute(items(['a', 'a boat']));
-		expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
-		expect(run.error).toHaveProperty('description', expect.stringMatching(advice));
-		expect(created()).toBe(0);
-	});
-
-	it('items that have no key are made all the same where the workflow goes on', async () => {
-		tables.refusal = 'Data table size limit exceeded';
-		const run = await execute(items(['a', 'a boat'], [null, 'a ship']), keyed, goOn);
-		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
-			'record_unavailable',
-			'completed',
-		]);
-		expect(created()).toBe(1);
-	});
-
-	it('in a workflow that is not saved: an error before anything is sent', async () => {
-		const step = ownNode('Step', 'imageGeneration', {
-			model: byId('lumen-turbo'),
-			prompt: 'a boat',
-			...keyed,
-		});
-		const workflow = { ...inARow(step), id: '__EMPTY__' };
-		const run = await stage.runWorkflow(workflow, { items: items(['a', '']) });
-		expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
-		expect(created()).toBe(0);
-	});
-
-	it('after the request: the item comes out, and a hint says that it is not on record', async () => {
-		tables.before = (operation) => {
-			if (operation === 'insert' && created() > 0) throw new Error('the database is gone');
-		};
-		const run = await execute(items(['a', 'a boat']));
-		expect(run.status).toBe('success');
-		expect(run.hints('Step')).toContainEqual(
-			expect.objectContaining({ message: expect.stringMatching(/could not be written.*: a\./) }),
-		);
-	});
 });
 
 it('every creating request has a name of its own, also without a key', async () => {

@@ -47,6 +47,20 @@ describe('README.md', () => {
 	});
 });
 
+describe('CONTRIBUTING.md', () => {
+	it('names every folder, in the order in which they lie here', () => {
+		const left = ['coverage', 'dist', 'node_modules', 'output'];
+		const folders = readdirSync(root, { withFileTypes: true })
+			.filter((entry) => entry.isDirectory() && !/^\./.test(entry.name))
+			.map(({ name }) => name)
+			.filter((name) => !left.includes(name));
+		const rows = [...read('CONTRIBUTING.md').matchAll(/^\| `(\w+)\/\S*` /gm)].map(
+			([, name]) => name,
+		);
+		expect([...new Set(rows)]).toEqual(folders.sort());
+	});
+});
+
 describe.each(readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')))(
 	'docs/%s',
 	(name) => {

@@ -176,3 +176,34 @@ describe('sentences', () => {
 		expect(sentences()).toBe('');
 	});
 });
+
+describe('the words of the service', () => {
+	const said = (words: string) => errorFromResponse(refusal(404, 'model_not_found', words), true);
+
+	it('are part of the title where they are short', () => {
+		expect(said('Model not found: kestrel-9.')).toMatchObject({
+			message: 'The model does not exist: Model not found: kestrel-9',
+			said: 'Model not found: kestrel-9.',
+		});
+	});
+
+	it('are part of the description where they are long', () => {
+		const words = 'There are many models, and this is none of them. '.repeat(4).trim();
+		const { message, description } = said(words);
+		expect(message).toBe('The model does not exist');
+		expect(description).toContain(`The service says: ${words} Choose a model`);
+	});
+
+	it.each(['The model does not exist.', 'the MODEL does not exist!', ' '])(
+		'are left out where they say what the title says: "%s"',
+		(words) => {
+			const { message, description } = said(words);
+			expect(message).toBe('The model does not exist');
+			expect(description).not.toContain('The service says');
+		},
+	);
+
+	it('are one line in a title', () => {
+		expect(said('Too\n\tbad').message).toBe('The model does not exist: Too bad');
+	});
+});

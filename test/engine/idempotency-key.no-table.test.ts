@@ -1,0 +1,66 @@
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
+import { items, keyed, openKeyedStage } from './keyed';
+import { byId } from './stage';
+
+const { stage, tables, created, execute } = openKeyedStage();
+
+const goOn = { onError: 'continueRegularOutput' as const };
+
+describe('without a table', () => {
+	const refusals: Array<[string, string, RegExp]> = [
+		[
+			'switched off',
+			'Attempted to use Data table node but the module is disabled',
+			/N8N_DISABLED_MODULES/,
+		],
+		['full', 'Data table size limit exceeded: 50MB used, limit is 50MB', /Delete rows/],
+		['excluded', 'Unrecognized node type: n8n-nodes-base.dataTable', /NODES_EXCLUDE/],
+		[
+			'of a release that cannot make one',
+			'Cannot read properties of undefined',
+			/from n8n 2\.3 on/,
+		],
+	];
+
+	it.each(refusals)('%s: an error before anything is sent', async (_case, refusal, advice) => {
+		tables.refusal = refusal;
+		const run = await execute(items(['a', 'a boat']));
+		expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
+		expect(run.error).toHaveProperty('description', expect.stringMatching(advice));
+		expect(created()).toBe(0);
+	});
+
+	it('items that have no key are made all the same where the workflow goes on', async () => {
+		tables.refusal = 'Data table size limit exceeded';
+		const run = await execute(items(['a', 'a boat'], [null, 'a ship']), keyed, goOn);
+		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+			'record_unavailable',
+			'completed',
+		]);
+		expect(created()).toBe(1);
+	});
+
+	it('in a workflow that is not saved: an error before anything is sent', async () => {
+		const step = ownNode('Step', 'imageGeneration', {
+			model: byId('lumen-turbo'),
+			prompt: 'a boat',
+			...keyed,
+		});
+		const workflow = { ...inARow(step), id: '__EMPTY__' };
+		const run = await stage.runWorkflow(workflow, { items: items(['a', '']) });
+		expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
+		expect(created()).toBe(0);
+	});
+
+	it('after the request: the item comes out, and a hint says that it is not on record', async () => {
+		tables.before = (operation) => {
+			if (operation === 'insert' && created() > 0) throw new Error('the database is gone');
+		};
+		const run = await execute(items(['a', 'a boat']));
+		expect(run.status).toBe('success');
+		expect(run.hints('Step')).toContainEqual(
+			expect.objectContaining({ message: expect.stringMatching(/could not be written.*: a\./) }),
+		);
+	});
+});

@@ -1,0 +1,41 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { wallClock } from '../../nodes/shared/clock';
+import { inARow } from '../../tools/engine/in-a-row';
+import { dataTableType, DataTables } from '../../tools/engine/data-table';
+import { ownNode } from '../support/workflow';
+import { byId, openStage } from './stage';
+
+/** Parameters of a step whose items have keys. */
+export const keyed: INodeParameters = {
+	downloadOutput: false,
+	options: { idempotencyKey: '={{ $json.key }}' },
+};
+
+/** Input items. */
+export function items(...pairs: Array<[key: string | null, prompt: string]>) {
+	return pairs.map(([key, prompt]) => ({ key, prompt }));
+}
+
+/** The workflow with one step that makes pictures, as its user has written it. */
+export function workflowWith(parameters: INodeParameters, settings = {}) {
+	const model = byId('lumen-turbo');
+	const usual = { model, prompt: '={{ $json.prompt }}', size: '64x64', ...parameters };
+	const step = ownNode('Step', 'imageGeneration', usual, { id: 'the-node', ...settings });
+	return { ...inARow(step), id: 'the-workflow' };
+}
+
+/** Executions of that workflow, beside n8n's data tables in memory, for the tests of one file. */
+export function openKeyedStage() {
+	const tables = new DataTables(() => wallClock.now());
+	const stage = openStage({ extraNodes: { [dataTableType]: tables } });
+	beforeEach(() => tables.reset());
+	return {
+		stage,
+		tables,
+		rows: () => tables.rowsOf('media_generations'),
+		created: () => stage.sandbox.books.totals.created,
+		execute: async (list: IDataObject[], parameters = keyed, settings = {}) =>
+			await stage.runWorkflow(workflowWith(parameters, settings), { items: list }),
+	};
+}
