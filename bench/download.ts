@@ -12,7 +12,9 @@ import { askWorker } from './worker';
 const run = promisify(execFile);
 
 /** How often curl and the nodes take turns. Reported is the median of the times, and the largest growth. */
-const ROUNDS = 7;
+const ROUNDS = 8;
+
+const WAYS: Way[] = ['node', 'helper', 'reading'];
 
 export interface DownloadCase {
 	name: string;
@@ -58,12 +60,14 @@ export async function runDownload(
 	};
 	const curl: number[] = [];
 	const reports: Record<Way, DownloadReport[]> = { node: [], helper: [], reading: [] };
-	// In turn, so that what the disk is busy with meets all alike.
+	const turns = [
+		async () => curl.push(await secondsOfCurl(made.map(({ url }) => url))),
+		...WAYS.map((way) => async () => reports[way].push(await fetchBy(way))),
+	];
+	// In changing order: what the one before has written keeps the disk busy for a while.
 	for (let round = 0; round < ROUNDS; round++) {
-		curl.push(await secondsOfCurl(made.map(({ url }) => url)));
-		for (const way of ['node', 'helper', 'reading'] as const) {
-			reports[way].push(await fetchBy(way));
-		}
+		for (let turn = 0; turn < turns.length; turn++) await turns[(round + turn) % turns.length]();
+		turns.reverse();
 	}
 	const seconds = (way: Way) => median(reports[way].map((report) => report.seconds));
 	const ofCurl = (way: Way) => median(curl) / seconds(way);
