@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
 import { readWorkflowFile } from '../../../tools/n8n/rest';
-import type { Credential, WorkflowFile } from '../../../tools/n8n/rest';
+import type { Credential, Workflow, WorkflowFile } from '../../../tools/n8n/rest';
 import { errorOf } from '../../../tools/n8n/executions';
 import type { Execution } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
@@ -31,9 +31,17 @@ export interface Play {
 export async function play(
 	stage: Stage,
 	file: WorkflowFile,
-	{ credentials = [], trigger = button, json, timeoutMs, sleeps = false }: Play = {},
+	{ credentials = [], ...how }: Play = {},
 ): Promise<Execution> {
-	const workflow = await stage.save(file, ...credentials);
+	return await playAgain(stage, await stage.save(file, ...credentials), how);
+}
+
+/** Runs what was imported to a successful end. */
+export async function playAgain(
+	stage: Stage,
+	workflow: Workflow,
+	{ trigger = button, json, timeoutMs, sleeps = false }: Omit<Play, 'credentials'> = {},
+): Promise<Execution> {
 	const id = await stage.executions.run(workflow, trigger, json);
 	if (sleeps) await stage.executions.asleep(id);
 	const execution = await stage.executions.ended(id, timeoutMs);
