@@ -9,7 +9,6 @@ import { orAborted, whenAborted } from './abort';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
 import { badOutput, downloadError, stalled } from './download-errors';
-import { inLargeChunks } from './large-chunks';
 
 /** How often a download is begun before its error is handed on. */
 const MAX_TRIES = 5;
@@ -124,6 +123,6 @@ async function fetchWhole(
 		throw badOutput('The storage answered with a document instead of the output', statusCode);
 	}
 	// n8n reads a body to its end or rejects, however much was announced: that is of the encoded body where it has one.
-	const whole = head.length < SNIFF_BYTES ? head : inLargeChunks(body);
+	const whole = head.length < SNIFF_BYTES ? head : body;
 	return await context.helpers.prepareBinaryData(whole, safeFileName(fileName, mimeType), mimeType);
 }
