@@ -1,30 +1,22 @@
-import { NodeConnectionTypes, type INodeType } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { createEngine } from '../tools/engine';
 import { inARow } from '../tools/engine/in-a-row';
+import { benchNode } from './bench-node';
 import type { BulkReport, BulkTask, StepFigures } from './bulk';
 import { watchLoop, watchMemory } from './watch';
 import { workAlone } from './worker';
 
 /** As long as ours, with the same items, and does nothing: what is left is n8n's own, and the machine's. */
-const idler: INodeType = {
-	description: {
-		name: 'idler',
-		displayName: 'Idler',
-		group: ['transform'],
-		version: 1,
-		description: 'Hands its items on after a while',
-		defaults: { name: 'Idler' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [],
-	},
-	async execute() {
+const idler = benchNode(
+	'idler',
+	'Hands its items on after a while',
+	async function execute(this: IExecuteFunctions) {
 		const items = this.getInputData();
 		await new Promise((resolve) => setTimeout(resolve, Number(items[0].json.idleMs)));
 		return [items.map(({ json }, item) => ({ json, pairedItem: { item } }))];
 	},
-};
+);
 
 workAlone(async ({ baseUrl, apiKey, items, workflow }: BulkTask): Promise<BulkReport> => {
 	const extraNodes = { 'bench.idler': idler };

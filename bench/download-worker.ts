@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { NodeConnectionTypes, type INodeType } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { createEngine } from '../tools/engine';
 import { inARow, type NodeParts } from '../tools/engine/in-a-row';
+import { benchNode } from './bench-node';
 import type { DownloadReport, DownloadTask, MadeFile, Way } from './download-task';
 import { profiled } from './profile';
 import { watchMemory } from './watch';
@@ -12,19 +13,10 @@ import { workAlone } from './worker';
 const BARE = 'bench.bare';
 
 /** The ceilings: what n8n's helpers take where a node does nothing of its own. */
-const bare: INodeType = {
-	description: {
-		name: 'bare',
-		displayName: 'Bare',
-		group: ['transform'],
-		version: 1,
-		description: 'Fetches and stores files with n8n’s helpers',
-		defaults: { name: 'Bare' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [{ name: 'store', displayName: 'Store', type: 'boolean', default: true }],
-	},
-	async execute() {
+const bare = benchNode(
+	'bare',
+	'Fetches and stores files with n8n’s helpers',
+	async function execute(this: IExecuteFunctions) {
 		const { httpRequest, prepareBinaryData } = this.helpers;
 		const store = this.getNodeParameter('store', 0) as boolean;
 		const fetchOne = async (url: string) => {
@@ -38,7 +30,8 @@ const bare: INodeType = {
 		};
 		return [await Promise.all(this.getInputData().map(({ json }) => fetchOne(String(json.url))))];
 	},
-};
+	[{ name: 'store', displayName: 'Store', type: 'boolean', default: true }],
+);
 
 const steps: Record<Way, NodeParts> = {
 	node: { name: 'Step', type: 'n8n-nodes-media-generation.waitForCompletion' },

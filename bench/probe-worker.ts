@@ -1,8 +1,9 @@
-import { NodeConnectionTypes, type INodeType } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { probeWith } from '../nodes/shared/transport';
 import { createEngine } from '../tools/engine';
 import { inARow } from '../tools/engine/in-a-row';
+import { benchNode } from './bench-node';
 import { workAlone } from './worker';
 
 /** What the worker process is to ask for, and how often. */
@@ -25,19 +26,10 @@ export interface ProbeReport {
 const sleep = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Probes as our nodes do, through n8n's HTTP helper. */
-const prober: INodeType = {
-	description: {
-		name: 'prober',
-		displayName: 'Prober',
-		group: ['transform'],
-		version: 1,
-		description: 'Probes an output URL',
-		defaults: { name: 'Prober' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [],
-	},
-	async execute() {
+const prober = benchNode(
+	'prober',
+	'Probes an output URL',
+	async function execute(this: IExecuteFunctions) {
 		const { url, generations, everyMs, seconds } = this.getInputData()[0]
 			.json as unknown as ProbeTask;
 		const probe = probeWith(this);
@@ -67,7 +59,7 @@ const prober: INodeType = {
 		const report: ProbeReport = { probes, statuses: [...statuses], cpuMs: (user + system) / 1000 };
 		return [[{ json: { ...report } }]];
 	},
-};
+);
 
 async function main(task: ProbeTask): Promise<ProbeReport> {
 	const engine = await createEngine({ extraNodes: { 'bench.prober': prober } });

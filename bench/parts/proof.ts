@@ -66,7 +66,6 @@ function row({ seeds, played, tally }: Result) {
 		'generations paid': generations,
 		'with a lost answer': lost,
 		refunded: refunds,
-		'promises broken': 0,
 	};
 }
 

@@ -137,7 +137,7 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	);
 }
 
-/** The id of a generation: any text but what a path would take for a folder. */
+/** The id of a generation: any text but `.` and `..`, with which a path would lead to something else. */
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
 	if (!/^\.{1,2}$/.test(id)) return id;

@@ -18,7 +18,7 @@ const MOST_IN_ONE = 200;
 export interface DeskPorts {
 	store: RecordStore;
 	clock: Clock;
-	/** Ends the pauses between tries. */
+	/** Ends the waiting for others, and the pauses between tries. */
 	signal: AbortSignal;
 }
 

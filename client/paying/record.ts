@@ -1,10 +1,10 @@
 import { attempt } from '../basics/attempt';
-import type { Clock, Random } from '../basics/ports';
+import type { Random } from '../basics/ports';
 import { CancelledError, type KnownGeneration } from '../wire/errors';
 import { Claims } from './claims';
 import { digest } from './digest';
 import { Quiet } from './quiet';
-import { all, asSeen, RecordDesk } from './record-desk';
+import { all, asSeen, RecordDesk, type DeskPorts } from './record-desk';
 import {
 	fieldsOf,
 	inPlaceOf,
@@ -15,13 +15,7 @@ import {
 	type Claim,
 	type RecordScope,
 } from './record-rows';
-import {
-	available,
-	unavailable,
-	type RecordFields,
-	type RecordRow,
-	type RecordStore,
-} from './record-store';
+import { available, unavailable, type RecordFields, type RecordRow } from './record-store';
 
 /** Who has not been heard of for this long is gone. */
 const GONE_AFTER_MS = 60_000;
@@ -30,12 +24,8 @@ const BEAT_MS = 15_000;
 /** How often to look what became of another's request. */
 const LOOK_MS = 1_000;
 
-export interface RecordPorts {
-	store: RecordStore;
-	clock: Clock;
+export interface RecordPorts extends DeskPorts {
 	random: Random;
-	/** Ends all waiting for others. */
-	signal: AbortSignal;
 }
 
 /** What is on record of a key. */
@@ -59,7 +49,7 @@ interface UnderWay {
 }
 
 /**
- * The record outside of the execution: what survives the process. One row is one generation.
+ * The record outside of the execution, which outlives it. One row is one generation.
  *
  * No more than one request a key leaves, whoever else writes, by two rules. A row is changed only by compare-and-set: its
  * writer is a ticket that no other row has and that is new with every change of hands. And who finds several claims for

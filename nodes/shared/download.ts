@@ -111,7 +111,7 @@ async function fetchWhole(
 	})) as { statusCode: number; headers: Record<string, string | undefined>; body: ByteStream };
 
 	const { statusCode, headers, body } = response;
-	// Breaks are told to whoever reads at that moment. One that comes when nobody does would end the process.
+	// Breaks are told to whoever reads at that moment. One that comes when nobody does would end n8n.
 	body.on('error', () => {});
 	whenAborted(connection.signal, () => body.destroy());
 	if (statusCode !== 200) throw badOutput('The storage refused the output', statusCode);

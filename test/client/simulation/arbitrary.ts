@@ -193,7 +193,7 @@ export const anySchedule: Arbitrary<Schedule> = fc.record({ ...basics, tries }).
 /** Nothing goes wrong: only slots may be few, and the step may be run again. */
 export const calmSchedule: Arbitrary<Schedule> = fc
 	.record({ ...basics, settings, again: upTo(1) })
-	.map(({ settings: any, again, ...rest }) => {
-		const calm = { settings: { ...any, timeoutSeconds: 7200 }, ...undisturbed };
+	.map(({ settings: drawn, again, ...rest }) => {
+		const calm = { settings: { ...drawn, timeoutSeconds: 7200 }, ...undisturbed };
 		return told({ ...rest, tries: again === 1 ? [calm, calm] : [calm] });
 	});
