@@ -20,3 +20,22 @@ export function slope(points: Array<{ x: number; y: number }>): number {
 	const over = points.reduce((sum, { x, y }) => sum + (x - x0) * (y - y0), 0);
 	return over / points.reduce((sum, { x }) => sum + (x - x0) ** 2, 0);
 }
+
+/** A measurement, and what it may be. */
+interface Bounded {
+	batch: string;
+	'makespan / ideal': number;
+	'at most': number | '-';
+}
+
+/** @throws where a batch takes longer than we claim */
+export function requireBounds(rows: Bounded[]): void {
+	const late = rows.filter(
+		(row) => row['at most'] !== '-' && row['makespan / ideal'] > row['at most'],
+	);
+	if (late.length === 0) return;
+	const lines = late.map(
+		(row) => `${row.batch}: ${row['makespan / ideal']}, not ${row['at most']}`,
+	);
+	throw new Error(`Slower than claimed:\n${lines.join('\n')}`);
+}

@@ -4,7 +4,7 @@ import type { Row } from './table';
 export interface Part<Result extends object = object> {
 	/** On the command line, and in `bench/results.json`. */
 	readonly name: string;
-	/** Runs minutes in a real n8n: only where it is asked for by its name. */
+	/** Takes long: only where it is asked for by its name. */
 	readonly onlyAsked?: boolean;
 	/** Measures, and prints what it finds. */
 	run(): Promise<Result>;

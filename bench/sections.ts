@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { sideBySide, type Comparison } from './compare/comparison';
+import { circumstancesOf, sideBySide, type Comparison } from './compare/comparison';
 import { sectionsOf } from './docs';
 import { parts } from './parts';
 import { readResults } from './results';
@@ -11,9 +11,7 @@ import { tableOf } from './table';
 export function documented(): Map<string, string> {
 	const file = join(__dirname, 'compare.json');
 	const comparison = JSON.parse(readFileSync(file, 'utf8')) as Comparison;
-	const { date, oursDate = date, n8n, machine } = comparison;
-	const again = oursDate === date ? '' : `, and Video Generation again ${oursDate} (\`-- --ours\`)`;
-	const source = `_\`npm run bench:compare\`, ${date}${again}, n8n ${n8n}, ${machine.cores} cores, ${machine.memoryGiB} GiB._`;
+	const source = `_\`npm run bench:compare\`, ${circumstancesOf(comparison)}._`;
 	const sections = sectionsOf(parts, readResults());
 	return sections.set('compare', `${tableOf(sideBySide(comparison))}\n\n${source}`);
 }

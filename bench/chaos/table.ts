@@ -33,8 +33,8 @@ export function chaosTable(chaos: Chaos): Row[] {
 		['**paid twice**', `**${chaos.paidTwice}**`],
 		['**lost**', `**${chaos.lost}**`],
 		['slots busy while there was work', chaos.slotUse.toFixed(2)],
-		['half wait for a slot less than', `${fixed(chaos.medianWait, 0)} s`],
-		['longest wait for a slot', `${fixed(chaos.longestWait, 0)} s`],
+		['half of them are begun within', `${fixed(chaos.medianWait, 0)} s`],
+		['the last is begun after', `${fixed(chaos.longestWait, 0)} s`],
 	];
 	return lines.map(([what, figure]) => ({ '': what, ' ': figure }));
 }

@@ -31,7 +31,7 @@ export interface Verdict {
 	open: number;
 	/** Of the time for which slots could have been busy. */
 	slotUse: number;
-	/** Seconds from a row's arrival to its generation's beginning. */
+	/** Seconds from a row's arrival to its generation's beginning: what was killed, and called for again, included. */
 	medianWait: number;
 	longestWait: number;
 }

@@ -1,4 +1,4 @@
-import type { Comparison, Row } from './comparison';
+import { circumstancesOf, type Comparison, type Row } from './comparison';
 
 const width = 860;
 const top = 92;
@@ -59,7 +59,7 @@ export function drawComparison(comparison: Comparison): string {
 			text(x, 78, heads[1], 'small', 'middle'),
 		]),
 		...rows.flatMap((row, index) => drawRow(row, index, longest)),
-		text(24, height - 18, sourceOf(comparison), 'small'),
+		text(24, height - 18, `npm run bench:compare, ${circumstancesOf(comparison)}`, 'small'),
 		'</svg>\n',
 	].join('\n');
 }
@@ -82,10 +82,6 @@ function summaryOf({ rows }: Comparison): string {
 	return escaped(
 		rows.map(({ approach, speed }) => `${approach}: ${Math.round(speed.seconds)} s`).join('; '),
 	);
-}
-
-function sourceOf({ date, n8n, machine }: Comparison): string {
-	return `npm run bench:compare, ${date}, n8n ${n8n}, ${machine.cores} cores, ${machine.memoryGiB} GiB`;
 }
 
 function text(x: number, y: number, words: string, kind = '', anchor = 'start'): string {

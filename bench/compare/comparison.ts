@@ -31,6 +31,12 @@ export interface Comparison {
 	rows: Row[];
 }
 
+/** When it was measured, and on what. */
+export function circumstancesOf({ date, oursDate = date, n8n, machine }: Comparison): string {
+	const again = oursDate === date ? '' : `, this package again ${oursDate}`;
+	return `${date}${again}, n8n ${n8n}, ${machine.cores} cores, ${machine.memoryGiB} GiB`;
+}
+
 /** The comparison as a table for people. */
 export function tableOf({ rows, price }: Comparison): Array<Record<string, string | number>> {
 	const [first] = rows;

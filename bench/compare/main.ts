@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { stopSignal } from '../../tools/stop-signal';
 import { writeDocs } from '../docs';
@@ -30,9 +30,11 @@ interface Values extends Pick<VideoOrder, 'videos' | 'seconds'> {
 const program = new Command('npm run bench:compare --')
 	.option('--videos <number>', 'how many videos each approach makes', countFrom, usual.videos)
 	.option('--seconds <number>', 'how long the service takes for one', countFrom, usual.seconds)
-	.option(
-		'--ours',
-		'only this package, which takes 5 minutes; the others stay as they were measured',
+	.addOption(
+		new Option(
+			'--ours',
+			'only this package, which takes 5 minutes; the others stay as they were measured',
+		).conflicts(['videos', 'seconds']),
 	)
 	.option('--draw', 'only draw docs/comparison.svg again, from bench/compare.json')
 	.addHelpText(

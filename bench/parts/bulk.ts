@@ -22,7 +22,7 @@ export const bulk: Part<Result> = {
 	tables: ({ rows }) => ({
 		bulk: rows.map((each) => ({
 			step: each.step,
-			'of the ideal': each['makespan / ideal'],
+			'time over the ideal': each['makespan / ideal'],
 			'memory that it adds': `${each['memory growth (MB)']} MB`,
 			'loop stood still, at most': `${each['longest stall (ms)']} ms`,
 			'of its own': `${each['longest own stall (ms)']} ms`,

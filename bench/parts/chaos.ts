@@ -8,7 +8,7 @@ const EXECUTIONS = process.env.MEDIA_CHAOS ?? '300';
 
 /** As the end-to-end test leaves it. */
 interface RealChaos extends Chaos {
-	/** How many executions did not end as a success, by their status. */
+	/** Why calls brought no items, and how often. */
 	endedBadly: Record<string, number>;
 	redisRestarts: number;
 	goneSeconds: number;

@@ -1,4 +1,4 @@
-import { fixed } from '../figures';
+import { fixed, requireBounds } from '../figures';
 import { runLive, type LiveCase } from '../live';
 import type { Part } from '../part';
 import { printTable } from '../table';
@@ -23,12 +23,13 @@ export const live: Part<Result> = {
 			rows.push(await row(name, { items: 25, limit: 25, seconds: 30, readiness }, '-'));
 		}
 		printTable("Through the node in n8n's engine, over HTTP, in real time", rows);
+		requireBounds(rows);
 		return { rows };
 	},
 	tables: ({ rows }) => ({
 		live: rows.map((each) => ({
 			'': each.batch,
-			'of the ideal': each['makespan / ideal'].toFixed(2),
+			'time over the ideal': each['makespan / ideal'].toFixed(2),
 			'n8n uses, of a core': each['CPU of n8n (share of a core)'].toFixed(2),
 		})),
 	}),

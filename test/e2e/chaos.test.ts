@@ -1,6 +1,7 @@
 /** Load and trouble of every kind at once, for `npm run bench -- chaos`: without it, nothing runs. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ITEMS, LIMIT, SECONDS } from '../../bench/chaos/troubles';
 import { judge } from '../../bench/chaos/verdict';
 import type { RequestLog } from '../../sandbox/books/requests';
@@ -54,22 +55,25 @@ asked(`${executions} executions in queue mode`, () => {
 			stage.workers.map(({ service }, index) => [`worker ${index + 1}`, residentMb(service.pid)]),
 		),
 		Redis: residentMb(stage.backing.redis.pid),
-		sandbox: residentMb(process.pid),
+		'sandbox and tests': residentMb(process.pid),
 	});
 
 	it('pays nothing twice, loses nothing, and names what is uncertain', async () => {
-		const webhook = await Webhook.open(stage, 'chaos', small);
+		const webhook = await Webhook.open(stage, 'chaos', [small], 'items');
 		const prompts = Array.from({ length: executions }, (_, index) =>
 			promptsNamed(`Batch ${index + 1}`, ITEMS),
 		);
 		const before = memory();
 		const started = Date.now();
-		const campaign = new Campaign(stage, webhook, prompts);
+		const over = new AbortController();
+		const campaign = new Campaign(webhook, prompts);
 		const troubles = new Troubles(stage);
-		await campaign.run(TROUBLE_MS);
+		const done = campaign.run(over.signal);
+		await Promise.race([done, delay(TROUBLE_MS, null, { ref: false })]);
 		const openInTrouble = campaign.open;
 		await troubles.end();
-		await campaign.run(CALM_MS);
+		await Promise.race([done, delay(CALM_MS, null, { ref: false })]);
+		over.abort();
 		const ended = Date.now();
 		const verdict = judge(campaign.rows, stage.sandbox.books, LIMIT, ended);
 		const { kills, redisRestarts, goneSeconds } = troubles;

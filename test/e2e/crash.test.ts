@@ -48,7 +48,7 @@ describe.each(modes)('in %s mode', (mode, options) => {
 
 	beforeAll(async () => {
 		stage = await Stage.open(options);
-		webhook = await Webhook.open(stage, 'keyed', keyed);
+		webhook = await Webhook.open(stage, 'keyed', [keyed]);
 	});
 	afterAll(async () => await stage?.close());
 
@@ -78,7 +78,8 @@ describe.each(modes)('in %s mode', (mode, options) => {
 
 	it('executions that come in at one moment come to one generation a key', async () => {
 		const prompts = promptsNamed('Together', 6);
-		const ids = await webhook.call(prompts, 3);
+		const calls = [1, 2, 3].map(async () => await webhook.call(prompts));
+		const ids = await Promise.all(calls);
 		const ended = await Promise.all(ids.map(async (id) => await stage.executions.ended(id)));
 		const handedOn = ended.map((execution) =>
 			itemsOf(execution, 'Images').map(({ json }) => json.id),

@@ -60,7 +60,7 @@ measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
 		stage.sandbox.service.accounts.account('main').concurrency = batch.concurrency;
 		const ids: string[] = [];
 		for (let number = 1; number <= batch.executions; number++) {
-			ids.push(...(await webhook.call(promptsNamed(`${name} ${number}`, batch.items))));
+			ids.push(await webhook.call(promptsNamed(`${name} ${number}`, batch.items)));
 		}
 		const ended = await Promise.all(
 			ids.map(async (id) => await stage.executions.ended(id, 600_000, 1000)),
@@ -77,12 +77,10 @@ measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
 	}
 
 	it('costs', async () => {
-		const plain = await Webhook.open(stage, 'plain', imageNode());
-		const keyed = await Webhook.open(
-			stage,
-			'keyed',
+		const plain = await Webhook.open(stage, 'plain', [imageNode()]);
+		const keyed = await Webhook.open(stage, 'keyed', [
 			imageNode({ idempotencyKey: '={{ $json.prompt }}' }),
-		);
+		]);
 		const without: number[] = [];
 		const withKeys: number[] = [];
 		for (let round = 1; round <= Number(process.env.MEDIA_BENCH); round++) {

@@ -5,22 +5,12 @@ import type { N8n } from '../../tools/n8n/server';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { until } from './support/until';
-import { byWebhook, imageNode, promptsNamed } from './support/workflows';
-import type { OwnNode } from './support/workflows';
-
-/** The workflows, by the paths of their webhooks. */
-const workflows: Record<'pictures' | 'suspended', OwnNode[]> = {
-	pictures: [imageNode()],
-	suspended: [
-		{ ...imageNode(), parameters: { ...imageNode().parameters, waitForCompletion: false } },
-		{ name: 'Asleep', type: 'waitForCompletion', parameters: { mode: 'suspend' } },
-	],
-};
-type Path = keyof typeof workflows;
-const paths = Object.keys(workflows) as Path[];
+import { Webhook } from './support/webhook';
+import { imageNode, promptsNamed } from './support/workflows';
 
 let stage: Stage;
-const idOf = new Map<Path, string>();
+let pictures: Webhook;
+let suspended: Webhook;
 
 beforeAll(async () => {
 	stage = await Stage.open({
@@ -33,36 +23,14 @@ beforeAll(async () => {
 			QUEUE_WORKER_STALLED_INTERVAL: '2000',
 		},
 	});
-	for (const path of paths) {
-		const { id, versionId } = await stage.save(byWebhook(path, path, ...workflows[path]));
-		idOf.set(path, id);
-		await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
-		// n8n answers before the webhook listens; a request of another kind is none to it.
-		const url = `${stage.n8n.url}/webhook/${path}`;
-		const listens = async () => (await (await fetch(url)).text()).includes('make a POST request');
-		await until('the webhook listens', listens);
-	}
+	pictures = await Webhook.open(stage, 'pictures', [imageNode()]);
+	const { parameters, ...image } = imageNode();
+	suspended = await Webhook.open(stage, 'suspended', [
+		{ ...image, parameters: { ...parameters, waitForCompletion: false } },
+		{ name: 'Asleep', type: 'waitForCompletion', parameters: { mode: 'suspend' } },
+	]);
 });
 afterAll(async () => await stage?.close());
-
-/** Calls the workflow as another system would, and returns the id of its execution. */
-async function call(prompt: string[], path: Path = 'pictures'): Promise<string> {
-	const workflowId = idOf.get(path) as string;
-	const before = await stage.executions.idsOf(workflowId);
-	const response = await fetch(`${stage.n8n.url}/webhook/${path}`, {
-		method: 'POST',
-		headers: { 'content-type': 'application/json' },
-		body: JSON.stringify({ prompt }),
-	});
-	expect(response.status).toBe(200);
-	let fresh: string[] = [];
-	await until('a new execution', async () => {
-		const ids = await stage.executions.idsOf(workflowId);
-		fresh = ids.filter((id) => !before.includes(id));
-		return fresh.length === 1;
-	});
-	return fresh[0];
-}
 
 /** The worker that has taken an execution. */
 function workerOf(id: string): N8n | undefined {
@@ -89,7 +57,7 @@ function sha256(bytes: Buffer): string {
 
 it('runs a batch in a worker, and its files can be had from the main process', async () => {
 	const prompts = promptsNamed('Queued', 6);
-	const id = await call(prompts);
+	const id = await pictures.call(prompts);
 	const execution = await stage.executions.ended(id);
 	expect([execution.status, execution.mode, errorOf(execution)]).toEqual([
 		'success',
@@ -107,7 +75,7 @@ it('runs a batch in a worker, and its files can be had from the main process', a
 it('wakes a suspended wait in another worker than the one that put it to sleep', async () => {
 	// Ten times faster than life: longer than the step itself waits.
 	const prompts = promptsNamed('[seconds: 1000] Asleep', 2);
-	const id = await call(prompts, 'suspended');
+	const id = await suspended.call(prompts);
 	await stage.executions.asleep(id);
 	const killed = workerOf(id);
 	if (!killed) throw new Error(`No worker has execution ${id}`);
@@ -125,7 +93,7 @@ it('wakes a suspended wait in another worker than the one that put it to sleep',
 
 it('goes on with the other worker when one is killed, and nothing is paid twice', async () => {
 	const prompts = promptsNamed('[seconds: 300] Interrupted', 5);
-	const id = await call(prompts);
+	const id = await pictures.call(prompts);
 	await until('all are under way', () => charges(prompts).every((count) => count === 1));
 	const killed = workerOf(id);
 	if (!killed) throw new Error(`No worker has execution ${id}`);
@@ -133,7 +101,7 @@ it('goes on with the other worker when one is killed, and nothing is paid twice'
 	await killed.service.ended;
 
 	const next = promptsNamed('After the kill', 4);
-	const other = await call(next);
+	const other = await pictures.call(next);
 	expect((await stage.executions.ended(other)).status).toBe('success');
 	expect(workerOf(other)).not.toBe(killed);
 	expect(charges(next)).toEqual([1, 1, 1, 1]);

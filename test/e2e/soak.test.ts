@@ -61,7 +61,7 @@ asked(`${executions} executions, one after the other`, () => {
 	}
 
 	it('leaves nothing behind', async () => {
-		const webhook = await Webhook.open(stage, 'soak', small);
+		const webhook = await Webhook.open(stage, 'soak', [small]);
 		let called = 0;
 		const callEverySecond = async (count: number, after: (number: number) => Promise<void>) => {
 			const begun = Date.now();

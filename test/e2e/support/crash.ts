@@ -59,7 +59,7 @@ export async function crashRound(
 	const { books, requests } = stage.sandbox;
 	const prompts = promptsNamed(name, items);
 	const calledAt = Date.now();
-	const [execution] = await webhook.call(prompts);
+	const execution = await webhook.call(prompts);
 	const sent = () => requests.on('create').filter(({ at }) => at >= calledAt).length;
 	const after = 1 + Math.floor(random() * items);
 	await until('the batch is under way', () => sent() >= after, 60_000);

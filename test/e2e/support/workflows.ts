@@ -62,11 +62,19 @@ export function byHand(name: string, prompts: string[], ...nodes: OwnNode[]): Wo
 	};
 }
 
+/** What a webhook answers a call with: the id of the execution at once, or its items when it has ended. */
+export type Answer = 'id' | 'items';
+
+const answers: Record<Answer, INodeParameters> = {
+	id: { responseMode: 'onReceived', options: { responseData: '={{ $execution.id }}' } },
+	items: { responseMode: 'lastNode', responseData: 'allEntries', options: {} },
+};
+
 /** Started by a request to `/webhook/<path>` whose body holds the list `prompt`. */
-export function byWebhook(name: string, path: string, ...nodes: OwnNode[]): WorkflowFile {
-	const parameters = { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} };
+export function byWebhook(path: string, nodes: OwnNode[], answer: Answer = 'id'): WorkflowFile {
+	const parameters = { httpMethod: 'POST', path, ...answers[answer] };
 	return {
-		name,
+		name: path,
 		...inLine([
 			{ ...node(trigger, 'n8n-nodes-base.webhook', 2, parameters), webhookId: randomUUID() },
 			split('body.prompt'),
