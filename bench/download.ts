@@ -64,10 +64,12 @@ export async function runDownload(
 		async () => curl.push(await secondsOfCurl(made.map(({ url }) => url))),
 		...WAYS.map((way) => async () => reports[way].push(await fetchBy(way))),
 	];
-	// In changing order: what the one before has written keeps the disk busy for a while.
 	for (let round = 0; round < ROUNDS; round++) {
-		for (let turn = 0; turn < turns.length; turn++) await turns[(round + turn) % turns.length]();
-		turns.reverse();
+		for (const turn of turns) {
+			// What the one before has written would keep the disk busy for a while.
+			await run('sync');
+			await turn();
+		}
 	}
 	const seconds = (way: Way) => median(reports[way].map((report) => report.seconds));
 	const ofCurl = (way: Way) => median(curl) / seconds(way);

@@ -60,7 +60,7 @@ export class Process {
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: writer, writer };
 		const record = new GenerationRecord(scope, { ...ports, store });
 		try {
-			await record.begin(prompts.map((key) => ({ key })));
+			await record.begin(prompts);
 			return await runPipeline<string>(
 				prompts.map(jobOf),
 				{

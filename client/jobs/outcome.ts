@@ -1,5 +1,6 @@
 import {
 	CancelledError,
+	eachOnce,
 	GenerationError,
 	sentences,
 	theService,
@@ -102,13 +103,14 @@ export function thrownOutcome<T>(error: unknown, generation: KnownGeneration | n
 
 /** Every generation that a step has paid for and that has not been refunded, as far as its outcomes tell. */
 export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGeneration[] {
-	return outcomes.flatMap((outcome) => {
+	const known = outcomes.flatMap((outcome) => {
 		if (outcome.kind === 'error') {
 			const { charge, generation } = outcome.error;
 			return generation && charge === 'paid' ? [generation] : [];
 		}
 		return outcome.generation && outcome.generation.status !== 'failed' ? [outcome.generation] : [];
 	});
+	return eachOnce(known);
 }
 
 /** The items of which nobody knows whether they were charged: the answers to their requests were lost. */

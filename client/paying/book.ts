@@ -6,6 +6,8 @@ export interface Entry {
 	status?: string;
 	/** Requests that went out and were not certainly refused. */
 	sent?: number;
+	/** What its requests are called, in every try of it (the header `Idempotency-Key`). */
+	name?: string;
 	/** Where it is on record outside of the execution, in words. */
 	onRecord?: string;
 }

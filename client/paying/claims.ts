@@ -1,14 +1,6 @@
 import type { Clock, Random } from '../basics/ports';
 import { all, type RecordDesk } from './record-desk';
-import {
-	CLAIMED,
-	claimedRow,
-	inForce,
-	isFree,
-	surplus,
-	type Claim,
-	type RecordScope,
-} from './record-rows';
+import { CLAIMED, claimedRow, inForce, isFree, surplus, type RecordScope } from './record-rows';
 import type { Condition, RecordRow, RecordStore } from './record-store';
 
 /** How long another is given to take back a claim that is one too many, and at the most before claiming anew. */
@@ -21,7 +13,6 @@ export class Claims {
 	readonly rows = new Map<string, RecordRow>();
 	/** Generations known to have failed, whatever the table still says of them. */
 	readonly failed = new Set<string>();
-	private readonly claims = new Map<string, Claim>();
 	private tickets = 0;
 
 	/** @param isAhead whether we know more of a key's row than the table: what has left, or come, and is still being written */
@@ -32,13 +23,7 @@ export class Claims {
 		private readonly isAhead: (key: string) => boolean,
 	) {}
 
-	/** Reads all keys at once, and claims those that nobody has. */
-	async begin(claims: Claim[]): Promise<void> {
-		for (const claim of claims) this.claims.set(claim.key, claim);
-		await this.claim([...this.claims.keys()]);
-	}
-
-	/** Sees to it that each key has a row. */
+	/** Sees to it that each key has a row: reads all of them at once, and claims those that nobody has. */
 	async claim(keys: string[]): Promise<void> {
 		await this.refresh(keys.filter((key) => !this.rows.has(key)));
 		for (let tries = 0; tries < MOST_CLAIMS; tries++) {
@@ -46,9 +31,7 @@ export class Claims {
 			if (missing.length === 0) return;
 			const { clock, random } = this.ports;
 			if (tries > 0) await clock.sleep(random() * SETTLE_MS);
-			const rows = missing.map((key) =>
-				claimedRow(this.scope, this.claims.get(key) ?? { key }, this.ticket()),
-			);
+			const rows = missing.map((key) => claimedRow(this.scope, key, this.ticket()));
 			await Promise.all(rows.map(async (row) => await this.desk.insert(row)));
 			await this.refresh(missing);
 		}

@@ -1,5 +1,5 @@
 import type { CreateJob } from '../jobs/job';
-import type { KnownGeneration } from '../wire/errors';
+import { eachOnce, type KnownGeneration } from '../wire/errors';
 import type { Generation } from '../wire/generation';
 import type { CreateRequest } from '../wire/service';
 import { isMade, type Entry } from './book';
@@ -73,21 +73,27 @@ export class Ledger {
 
 	/** Every generation that the tries of this run are known to have paid for, also with parameters that were changed since. */
 	paid(): KnownGeneration[] {
-		return Object.entries(this.entries).flatMap(([key, entry]) =>
+		const known = Object.entries(this.entries).flatMap(([key, entry]) =>
 			key.startsWith(`${this.runIndex}:`) && isMade(entry)
 				? [{ id: entry.id, status: entry.status }]
 				: [],
 		);
+		return eachOnce(known);
 	}
 
-	/** What was open before stays open, whatever becomes of the request that leaves now. */
-	intend(key: string): void {
-		this.entries[key] = { sent: (this.entries[key]?.sent ?? 0) + 1 };
+	/**
+	 * What was open before stays open, whatever becomes of the request that leaves now.
+	 *
+	 * @param name of the order's requests
+	 * @param before requests of it that are open elsewhere, where nothing is known of it here
+	 */
+	intend(key: string, name: string, before = 0): void {
+		this.entries[key] = { sent: (this.entries[key]?.sent ?? before) + 1, name };
 	}
 
 	withdraw(key: string): void {
-		const { sent = 1 } = this.entries[key] ?? {};
-		if (sent > 1) this.entries[key] = { sent: sent - 1 };
+		const { sent = 1, ...entry } = this.entries[key] ?? {};
+		if (sent > 1) this.entries[key] = { ...entry, sent: sent - 1 };
 		else delete this.entries[key];
 	}
 

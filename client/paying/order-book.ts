@@ -36,7 +36,7 @@ export class OrderBook {
 	readonly changed = new Set<number>();
 	/** Rows of orders that were found open and may be sent again: these, and not what others have made of them since. */
 	private readonly open = new WeakMap<Order, RecordRow>();
-	/** Names of orders that no record outside gives one to. */
+	/** Names of orders that no record outside gives one to, for the time in which the ledger has nothing of them. */
 	private readonly names = new WeakMap<Order, string>();
 
 	/** @param halt ends the waiting for what another execution has sent */
@@ -81,9 +81,12 @@ export class OrderBook {
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
-		if (record !== null && !(await record.send(key, order, this.open.get(order)))) return null;
-		this.books.ledger.intend(order.key);
-		return record?.nameOf(key) ?? this.nameOf(order);
+		const open = this.open.get(order);
+		if (record !== null && !(await record.send(key, order, open))) return null;
+		const name = record?.nameOf(key) ?? this.nameOf(order);
+		// What another execution has sent is not in the ledger of this one.
+		this.books.ledger.intend(order.key, name, open === undefined ? 0 : 1);
+		return name;
 	}
 
 	/** The last request was certainly not charged. */
@@ -128,7 +131,7 @@ export class OrderBook {
 	}
 
 	private nameOf(order: Order): string {
-		const name = this.names.get(order) ?? randomUUID();
+		const name = this.books.ledger.find(order.key)?.name ?? this.names.get(order) ?? randomUUID();
 		this.names.set(order, name);
 		return name;
 	}

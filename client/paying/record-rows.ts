@@ -21,16 +21,10 @@ export interface RecordScope {
 	writer: string;
 }
 
-/** What is known of a key before its request is built. */
-export interface Claim {
-	key: string;
-	type?: string;
-	model?: string;
-	prompt?: string;
-}
-
-export const isMade = (row: RecordRow) => row.generation_id !== '';
-export const isFree = (row: RecordRow) => !isMade(row) && row.status === CLAIMED;
+/** Whether it has come to a generation, whatever became of that. */
+export const hasId = (row: RecordRow) => row.generation_id !== '';
+/** Whether nothing has left for it. */
+export const isFree = (row: RecordRow) => !hasId(row) && row.status === CLAIMED;
 /** One that has failed was refunded: it no longer stands in the way of another. */
 const isLive = (row: RecordRow) => row.status !== 'failed';
 
@@ -42,12 +36,12 @@ export const inPlaceOf = (ticket: string) => `${ticket}+`;
 
 /** Whether another row has taken its place: who was to remove it did not come to it. */
 function isReplaced(row: RecordRow, rows: RecordRow[]): boolean {
-	return !isMade(row) && rows.some(({ writer }) => writer === inPlaceOf(row.writer));
+	return !hasId(row) && rows.some(({ writer }) => writer === inPlaceOf(row.writer));
 }
 
 /** What counts where a key has several rows: what was made, before what was sent, before the oldest claim. */
 export function inForce(rows: RecordRow[]): RecordRow | undefined {
-	const rank = (row: RecordRow) => (isMade(row) ? 0 : isFree(row) ? 2 : 1);
+	const rank = (row: RecordRow) => (hasId(row) ? 0 : isFree(row) ? 2 : 1);
 	const live = rows.filter((row) => isLive(row) && !isReplaced(row, rows));
 	return live.sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0];
 }
@@ -75,10 +69,10 @@ function storable(text: string): string {
 	return text.replaceAll('\0', '\uFFFD');
 }
 
-/** A new row. @param ticket stands for its writer until it is sent */
+/** A new row: of what is asked for nothing is known yet. @param ticket stands for its writer until it is sent */
 export function claimedRow(
 	{ workflowId, nodeId, executionId }: RecordScope,
-	{ key, type = '', model = '', prompt = '' }: Claim,
+	key: string,
 	ticket: string,
 ): RecordFields {
 	return {
@@ -88,9 +82,9 @@ export function claimedRow(
 		execution_id: executionId,
 		generation_id: '',
 		status: CLAIMED,
-		type,
-		model: storable(model),
-		prompt: storedPrompt(prompt),
+		type: '',
+		model: '',
+		prompt: '',
 		request: '',
 		writer: ticket,
 	};

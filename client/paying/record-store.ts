@@ -75,7 +75,7 @@ export function recordUnavailable(why: string): GenerationError {
 		title: 'There is no record to keep the idempotency key in',
 		description: sentences(
 			why,
-			'Nothing was sent and nothing was charged for this item. To go on without a record, remove the option Idempotency Key: what the node has paid for is then known to its own execution only',
+			'Nothing was sent for this item now. To go on without a record, remove the option Idempotency Key: what the node has paid for is then known to its own execution only',
 		),
 		code: 'record_unavailable',
 	});

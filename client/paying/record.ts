@@ -5,16 +5,7 @@ import { Claims } from './claims';
 import { digest } from './digest';
 import { Quiet } from './quiet';
 import { all, asSeen, RecordDesk, type DeskPorts } from './record-desk';
-import {
-	fieldsOf,
-	inPlaceOf,
-	isFree,
-	isMade,
-	CLAIMED,
-	SENT,
-	type Claim,
-	type RecordScope,
-} from './record-rows';
+import { fieldsOf, inPlaceOf, hasId, isFree, CLAIMED, SENT, type RecordScope } from './record-rows';
 import { available, unavailable, type RecordFields, type RecordRow } from './record-store';
 
 /** Who has not been heard of for this long is gone. */
@@ -84,8 +75,8 @@ export class GenerationRecord {
 	 *
 	 * @throws GenerationError `record_unavailable`
 	 */
-	async begin(claims: Claim[]): Promise<void> {
-		await available(async () => await this.claims.begin(claims));
+	async begin(keys: string[]): Promise<void> {
+		await available(async () => await this.claims.claim([...new Set(keys)]));
 	}
 
 	/**
@@ -103,7 +94,7 @@ export class GenerationRecord {
 			const own = this.underWay.get(key);
 			if (own) await clock.sleep(LOOK_MS, own.over.signal);
 			else if (!row) await available(async () => await this.claims.claim([key]));
-			else if (isMade(row)) return { state: 'made', row };
+			else if (hasId(row)) return { state: 'made', row };
 			else if (isFree(row)) return { state: 'free', row };
 			// What was seen long ago tells nothing: only a fresh look shows whether its writer is there.
 			else if (looks > 0 && this.isGone(row, quiet)) return { state: 'open', row };
@@ -129,7 +120,7 @@ export class GenerationRecord {
 			return !before.leaving && before.holder === holder;
 		}
 		const row = this.claims.rows.get(key);
-		if (!row || isMade(row) || !(isFree(row) || row === open)) return false;
+		if (!row || hasId(row) || !(isFree(row) || row === open)) return false;
 		const ticket = this.claims.isOwn(row) && isFree(row) ? row.writer : this.claims.ticket();
 		const sent = { ...row, status: SENT, writer: ticket };
 		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
@@ -196,12 +187,12 @@ export class GenerationRecord {
 	ended(key: string, { id, status }: { id: string; status: string }): void {
 		const row = this.claims.rows.get(key);
 		// An item with the same key may have come to another one since.
-		if (row?.generation_id !== id || row.status === status) return;
+		if (row?.generation_id !== id) return;
 		if (status === 'failed') {
 			this.claims.rows.delete(key);
 			this.claims.failed.add(id);
 			this.failing.set(key, this.fail(row));
-		} else {
+		} else if (row.status !== status) {
 			this.claims.rows.set(key, { ...row, status });
 			this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
 		}

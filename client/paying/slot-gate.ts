@@ -48,6 +48,8 @@ export type Turn = 'free' | 'presumed';
  */
 export class SlotGate {
 	private limited = false;
+	/** Nothing is asked any more: nobody has to wait. */
+	private isOpen = false;
 	private free = 0;
 	private presumed = 0;
 	private refusals = 0;
@@ -86,7 +88,7 @@ export class SlotGate {
 	 */
 	async enter(timeoutMs: number, arrival = this.arrive()): Promise<Turn> {
 		if (this.ports.signal.aborted) throw new CancelledError();
-		if (!this.limited) return 'free';
+		if (!this.limited || this.isOpen) return 'free';
 		const place: Place = { arrival, wake: new AbortController() };
 		if (this.line.length === 0) this.lineSince = this.ports.clock.now();
 		const later = this.line.findIndex((other) => other.arrival > arrival);
@@ -137,10 +139,17 @@ export class SlotGate {
 		this.wakeFirst();
 	}
 
+	/** Lets everybody pass from now on: whoever stands in line is to learn that nothing may be asked any more. */
+	open(): void {
+		this.isOpen = true;
+		this.line.forEach(({ wake }) => wake.abort());
+	}
+
 	private async stand(place: Place, timeoutMs: number): Promise<Turn> {
 		const { clock, signal } = this.ports;
 		for (;;) {
 			if (signal.aborted) throw new CancelledError();
+			if (this.isOpen) return 'free';
 			const now = clock.now();
 			const first = this.line[0] === place;
 			const turn = first ? this.take(now) : null;

@@ -96,7 +96,12 @@ export class Submission {
 				if (nobodyThere) this.closeWayBy(error, order.job.itemIndex);
 				throw await this.inTheEnd(order, cause, sent.error);
 			}
-			if (move === 'wait for a slot') continue;
+			if (move === 'wait for a slot') {
+				// The service is well, and the line may be long: what fails after it fails for the first time.
+				failingSince = null;
+				tried.retries = 0;
+				continue;
+			}
 			if (move === 'back off') this.stats.retries++;
 			const pauses = move === 'back off' ? tried.retries++ : tried.resubmissions++;
 			const left = order.job.timeoutMs - tried.sinceMs;
@@ -155,6 +160,7 @@ export class Submission {
 	/** Notes an error that every further request of the step would meet too. */
 	private closeWayBy(error: GenerationError, itemIndex: number): void {
 		this.closedBy ??= { error, itemIndex };
+		this.gate.open();
 	}
 
 	/** The error of an order that is given up: what is open may have been charged, whatever became of the last request. */
@@ -162,6 +168,6 @@ export class Submission {
 		const { book } = this.ports;
 		await book.leave(order);
 		const entry = book.known(order);
-		return isOpen(entry) ? uncertainCharge(cause, entry) : error;
+		return isOpen(entry) ? uncertainCharge(cause, entry, order.job.onUncertainCharge) : error;
 	}
 }

@@ -1,16 +1,27 @@
 import { GenerationError, sentences } from '../wire/errors';
+import type { CreateJob } from '../jobs/job';
 import type { Entry } from './book';
 import { RECORD_TABLE, type RecordRow } from './record-store';
 
+/** What to do, by what the user has chosen. */
+const ADVICE: Record<CreateJob['onUncertainCharge'], string> = {
+	error:
+		'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and retry',
+	resubmit:
+		'A retry sends it once more, as On Uncertain Charge asks. Look in the service’s library or at the balance first: what exists can be fetched with Wait for Completion',
+};
+
 /**
- * The error of an item whose creating request went out without an answer coming back. Nothing sends it again by itself.
+ * The error of an item whose creating request went out without an answer coming back.
  *
  * @param cause what happened to the request; `null` where an earlier try of the step left it open
  * @param entry what is on record of the requests that went out
+ * @param choice what the user has chosen for such a case
  */
 export function uncertainCharge(
 	cause: GenerationError | null,
 	{ sent = 1, onRecord }: Entry = {},
+	choice: CreateJob['onUncertainCharge'] = 'error',
 ): GenerationError {
 	return new GenerationError({
 		title:
@@ -20,7 +31,7 @@ export function uncertainCharge(
 		description: sentences(
 			cause === null ? (onRecord ?? 'It was sent in an earlier try of this step') : cause.message,
 			cause !== null && onRecord,
-			'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and retry',
+			ADVICE[choice],
 		),
 		code: 'uncertain_charge',
 		status: cause?.status,

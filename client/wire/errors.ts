@@ -31,6 +31,11 @@ export interface GenerationErrorFields {
 /** A generation of which at least the id is known. */
 export type KnownGeneration = Pick<GenerationItem, 'id'> & Partial<GenerationItem>;
 
+/** Of generations that several items may share, each once, as it was known last. */
+export function eachOnce(known: KnownGeneration[]): KnownGeneration[] {
+	return [...new Map(known.map((generation) => [generation.id, generation])).values()];
+}
+
 /** Everything that can go wrong with one item or request, in one shape. */
 export class GenerationError extends Error {
 	readonly code: string;

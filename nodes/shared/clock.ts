@@ -3,13 +3,17 @@ import { sleep } from 'n8n-workflow';
 import { onAbort } from '../../client/basics/abort';
 import type { Clock } from '../../client/basics/ports';
 
+/** The longest that a timer of Node.js can wait, in milliseconds: with more it does not wait at all. */
+const LONGEST = 2 ** 31 - 1;
+
 /**
  * The wall clock. n8n's `sleep` ends on abort in newer releases only (and then rejects), so the signal is listened to
  * here as well.
  */
 export const wallClock: Clock = {
 	now: () => Date.now(),
-	sleep: async (ms, signal) => {
+	sleep: async (wanted, signal) => {
+		const ms = Math.min(wanted, LONGEST);
 		if (!signal) return await sleep(ms);
 		if (signal.aborted) return;
 		const own = new AbortController();

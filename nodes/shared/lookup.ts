@@ -22,7 +22,7 @@ export async function runLookups(
 	look: (service: GenerationService, itemIndex: number) => Promise<object[]>,
 ): Promise<INodeExecutionData[][]> {
 	const service = new GenerationService({
-		send: await connect(context),
+		send: connect(context),
 		clock: wallClock,
 		random: Math.random,
 		signal: cancelSignal(context),

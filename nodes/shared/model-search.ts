@@ -14,7 +14,7 @@ type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INod
 export function modelSearch(type: ModelFilter): ListSearch {
 	return async function (filter = '') {
 		const service = new GenerationService({
-			send: await connect(this),
+			send: connect(this),
 			clock: wallClock,
 			random: Math.random,
 			signal: new AbortController().signal,

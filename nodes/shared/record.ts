@@ -40,9 +40,7 @@ export async function openRecord(
 		random: Math.random,
 		signal,
 	});
-	const begun = await attempt(
-		async () => await record.begin(keys.map((key) => ({ key: storedKey(key) }))),
-	);
+	const begun = await attempt(async () => await record.begin(keys.map(storedKey)));
 	if (begun.ok) return record;
 	await record.close();
 	throw begun.error;

@@ -59,7 +59,9 @@ export async function runStep(
 	suspension?: Suspension,
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
-	const failures = plans.map((planned) => (planned.ok ? null : errorOfJob(planned.error, null)));
+	const failures = plans.map((planned, itemIndex) =>
+		planned.ok ? null : unsentError(context, planned.error, itemIndex),
+	);
 	throwFirst(context, failures);
 
 	const planned = plans.flatMap((plan) => (plan.ok ? [plan.value] : []));
@@ -69,7 +71,8 @@ export async function runStep(
 	const record = await recordOf(context, planned, failures);
 	throwFirst(context, failures);
 	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
-	const { outcomes, firstFailed, stats } = await runPlans(context, valid, record);
+	const running = runPlans(context, valid, record);
+	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
 	recordHint(context, record, stats.changed);
 	const ran = new Map(valid.map(({ job }, index) => [job.itemIndex, outcomes[index]]));
 	const all = failures.map((error, index) =>
@@ -84,6 +87,15 @@ export async function runStep(
 	}
 	summaryHint(context, stats, all);
 	return [outputItems(context, all)];
+}
+
+/** The error of an item for which this try sends nothing. An earlier one may have paid for it. */
+function unsentError(
+	context: IExecuteFunctions,
+	error: unknown,
+	itemIndex: number,
+): GenerationError {
+	return errorOfJob(error, ledgerOf(context).paidBy(itemIndex, null));
 }
 
 /** @throws NodeApiError where an item has failed before anything was sent, and the step does not go on without it */
@@ -103,7 +115,8 @@ async function recordOf(
 	const opened = await attempt(async () => await openRecord(context, jobs));
 	if (opened.ok) return opened.value;
 	for (const job of jobs) {
-		if (keyOf(job) !== null) failures[job.itemIndex] = errorOfJob(opened.error, null);
+		if (keyOf(job) === null) continue;
+		failures[job.itemIndex] = unsentError(context, opened.error, job.itemIndex);
 	}
 	return null;
 }
@@ -162,11 +175,11 @@ async function runPlans(
 	const ports = { clock: wallClock, random: Math.random };
 	const service = new GenerationService({
 		...ports,
-		send: await connect(context),
+		send: connect(context),
 		signal: cancel,
 	});
 	const inTurn = limit(MAX_DOWNLOADS);
-	const running = runPipeline<Output>(
+	return await runPipeline<Output>(
 		plans.map(({ job }) => job),
 		{
 			...ports,
@@ -188,7 +201,6 @@ async function runPlans(
 			stopOnError: !continuesOnError(context),
 		},
 	);
-	return await running.finally(async () => await record?.close());
 }
 
 async function fetchOutput(

@@ -42,17 +42,26 @@ export function serviceAddress(baseUrl: unknown): string {
 		.replace(/\/v1$/, '');
 }
 
+/** What the credential says, as it is used here. */
+interface Access {
+	address: string;
+	apiKey: string;
+}
+
 /**
  * Binds the request port to the node's credential. Redirects are not followed, so the key stays at the service's own
  * origin; statuses are left to the client; the key is removed from whatever the service says of an error.
  */
-export async function connect(context: Context): Promise<SendRequest> {
-	const { baseUrl, apiKey } = await context.getCredentials(CREDENTIAL);
-	const address = serviceAddress(baseUrl);
+export function connect(context: Context): SendRequest {
+	const access = readOnce(async (): Promise<Access> => {
+		const { baseUrl, apiKey } = await context.getCredentials(CREDENTIAL);
+		// Space around a pasted key does not reach the service, so it is not in what the service says of it either.
+		return { address: serviceAddress(baseUrl), apiKey: String(apiKey).trim() };
+	});
 	return async ({ method, path, query, body, headers }, signal) => {
 		const options: IHttpRequestOptions = {
 			method,
-			url: `${address}${path}`,
+			url: path,
 			qs: query,
 			body,
 			headers,
@@ -61,9 +70,22 @@ export async function connect(context: Context): Promise<SendRequest> {
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 		};
-		const response = await exchange(context, options, signal);
-		// Space around a pasted key does not reach the service, so it is not in what the service says of it either.
-		return withoutKey({ status: response.statusCode, body: response.body }, String(apiKey).trim());
+		const response = await exchange(context, access, options, signal);
+		const { apiKey } = await access();
+		return withoutKey({ status: response.statusCode, body: response.body }, apiKey);
+	};
+}
+
+/** Reads once for all who ask; after a failure whoever asks next reads anew. */
+function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
+	let reading: Promise<T> | null = null;
+	return async () => {
+		reading ??= read();
+		const own = reading;
+		own.catch(() => {
+			if (reading === own) reading = null;
+		});
+		return await own;
 	};
 }
 
@@ -71,11 +93,14 @@ export async function connect(context: Context): Promise<SendRequest> {
  * Sends a request with the credential, which n8n reads anew for each one: what is given up before that never leaves.
  * What creates and has left is let come to its id. n8n would abort it on Stop, so it is handed another signal.
  *
+ * @param access tells where the service is
+ * @param options the request, with its path as its URL
  * @param signal gives the request up, as Stop does
  * @throws NotSentError where it certainly did not leave; else what n8n's helper throws
  */
 async function exchange(
 	context: Context,
+	access: () => Promise<Access>,
 	options: IHttpRequestOptions,
 	signal: AbortSignal | undefined,
 ): Promise<FullResponse<unknown>> {
@@ -83,7 +108,7 @@ async function exchange(
 	if (signal?.aborted || stop?.aborted) throw new NotSentError();
 	const request = new AbortController();
 	const end = () => request.abort();
-	const credential = watchedCredential(context, request.signal);
+	const credential = watchedCredential(request.signal);
 	const committed = () => options.method === 'POST' && !credential.isBeingRead;
 	const waiting = [
 		whenAborted(signal, () => committed() || end()),
@@ -93,14 +118,21 @@ async function exchange(
 		}),
 		whenAborted(AbortSignal.timeout(REQUEST_TIMEOUT_MS), end),
 	];
+	const { getCredentials, helpers } = context;
 	const sender = Object.create(context, {
-		getCredentials: { value: credential.read },
+		getCredentials: {
+			value: async (...wanted: Parameters<typeof getCredentials>) =>
+				await credential.during(async () => await context.getCredentials(...wanted)),
+		},
 		getExecutionCancelSignal: { value: () => request.signal },
 	}) as IAllExecuteFunctions;
-	const { httpRequestWithAuthentication } = context.helpers;
+	const send = async () => {
+		const { address } = await credential.during(access);
+		const located = { ...options, url: `${address}${options.url}` };
+		return await helpers.httpRequestWithAuthentication.call(sender, CREDENTIAL, located);
+	};
 	try {
-		const sending = httpRequestWithAuthentication.call(sender, CREDENTIAL, options);
-		return (await orAborted(request.signal, sending)) as FullResponse<unknown>;
+		return (await orAborted(request.signal, send())) as FullResponse<unknown>;
 	} catch (error) {
 		throw credential.isBeingRead ? new NotSentError(credential.failure) : error;
 	} finally {
@@ -109,14 +141,14 @@ async function exchange(
 	}
 }
 
-/** Reads credentials as the context does, and tells whether n8n still waits for one: then its request has not left. */
-function watchedCredential(context: Context, request: AbortSignal) {
+/** Watches a credential being read, and tells whether it still is: then the request has not left. */
+function watchedCredential(request: AbortSignal) {
 	const watched = {
 		isBeingRead: false,
 		failure: undefined as unknown,
-		read: async (...wanted: Parameters<Context['getCredentials']>) => {
+		during: async <T>(read: () => Promise<T>): Promise<T> => {
 			watched.isBeingRead = true;
-			const tried = await attempt(async () => await context.getCredentials(...wanted));
+			const tried = await attempt(read);
 			if (!tried.ok) throw (watched.failure = tried.error);
 			// Too late: what was given up in the meantime must not leave any more.
 			request.throwIfAborted();
@@ -197,9 +229,18 @@ function stopOf(context: Context): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
 }
 
-function withoutKey(response: ServiceResponse, apiKey: string): ServiceResponse {
-	if (apiKey === '') return response;
-	const text = JSON.stringify(response.body ?? null);
-	if (!text.includes(apiKey)) return response;
-	return { ...response, body: JSON.parse(text.split(apiKey).join('[API key]')) as unknown };
+/** Cuts the key out of what the service says of an error. All else is left: in an id or a URL it would be another. */
+function withoutKey({ status, body }: ServiceResponse, apiKey: string): ServiceResponse {
+	if (apiKey === '') return { status, body };
+	if (status >= 300) return { status, body: cut(body, apiKey) };
+	const { error } = (body ?? {}) as { error?: unknown };
+	return { status, body: error ? { ...(body as object), error: cut(error, apiKey) } : body };
+}
+
+/** A JSON value without a secret in any of its texts. */
+function cut(value: unknown, secret: string): unknown {
+	if (typeof value === 'string') return value.replaceAll(secret, '[API key]');
+	if (Array.isArray(value)) return value.map((each) => cut(each, secret));
+	if (typeof value !== 'object' || value === null) return value;
+	return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cut(each, secret)]));
 }

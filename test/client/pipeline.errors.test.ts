@@ -1,4 +1,4 @@
-import { refusal } from '../support/answers';
+import { noSlot, refusal } from '../support/answers';
 import { answerLost, refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
 
@@ -27,6 +27,20 @@ describe('a generation that fails', () => {
 		const { outcomes } = await step.run(batch(3));
 		expect(outcomes).toHaveLength(3);
 		expect(step.elapsed).toBeLessThanOrEqual(3 * 13_000);
+	});
+});
+
+describe('a refusal that all would meet', () => {
+	it('is told at once to those who stand in line for a slot', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.slots = 0;
+		step.fake.order('p0', () => noSlot(10, 10), refused(402, 'insufficient_credits'));
+		const { outcomes } = await step.run(batch(20));
+		expect(errorIn(outcomes[0]).code).toBe('insufficient_credits');
+		for (const outcome of outcomes.slice(1)) {
+			expect(errorIn(outcome).message).toMatch(/^Not sent, as item 0 was refused/);
+		}
+		expect(step.elapsed).toBeLessThan(10_000);
 	});
 });
 

@@ -1,8 +1,9 @@
 import { GivenCredentials } from '../../tools/engine/credentials';
 import { Outgoing } from '../support/outgoing';
-import { openStage, prompts } from './stage';
+import { items, openKeyedStage } from './keyed';
+import { prompts } from './stage';
 
-const stage = openStage();
+const { stage, rows, execute } = openKeyedStage();
 
 const { getDecrypted } = GivenCredentials.prototype;
 const read = jest.spyOn(GivenCredentials.prototype, 'getDecrypted');
@@ -12,11 +13,13 @@ afterAll(() => read.mockRestore());
 
 type Read = typeof getDecrypted;
 
-/** n8n reads a credential once for the step, and then for each request: the first is left alone. */
-function afterTheFirst(fault: () => Promise<void>): void {
+const locked = async () => await Promise.reject(new Error('Database is locked'));
+
+/** A credential is read once for the step, and then for each request. */
+function whileReading(fault: (reads: number) => Promise<void>): void {
 	let reads = 0;
 	read.mockImplementation(async function (this: GivenCredentials, ...wanted: Parameters<Read>) {
-		if (++reads > 1) await fault();
+		await fault(++reads);
 		return await getDecrypted.apply(this, wanted);
 	});
 }
@@ -28,13 +31,14 @@ describe('a credential store', () => {
 		const outgoing = new Outgoing();
 		const stopped = new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
 		let waiting = 0;
-		afterTheFirst(async () => {
+		whileReading(async (reads) => {
+			if (reads === 1) return;
 			if (++waiting === 10) setTimeout(() => stop.abort(), 0);
 			await stopped;
 			await new Promise((resolve) => setTimeout(resolve, 50));
 		});
-		const items = prompts(...Array.from({ length: 10 }, (_, index) => `a boat ${index}`));
-		const run = await stage.run('imageGeneration', {}, { items, signal: stop.signal });
+		const boats = prompts(...Array.from({ length: 10 }, (_, index) => `a boat ${index}`));
+		const run = await stage.run('imageGeneration', {}, { items: boats, signal: stop.signal });
 		await new Promise((resolve) => setTimeout(resolve, 200));
 		outgoing.stop();
 		expect([waiting, run.status, outgoing.sent]).toEqual([10, 'canceled', []]);
@@ -42,18 +46,20 @@ describe('a credential store', () => {
 		expect(run.logs.filter(({ level }) => level === 'warn')).toEqual([]);
 	});
 
-	it('that cannot be read for a moment costs nothing but that moment', async () => {
-		let failures = 0;
-		afterTheFirst(async () => {
-			if (++failures <= 2) throw new Error('Database is locked');
-		});
-		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
-		expect(run.error).toBeUndefined();
-		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
-	});
+	it.each([1, 2])(
+		'that cannot be read for a moment costs nothing but that moment: read %i',
+		async (which) => {
+			whileReading(async (reads) => {
+				if (reads >= which && reads < which + 2) throw new Error('Database is locked');
+			});
+			const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+			expect(run.error).toBeUndefined();
+			expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
+		},
+	);
 
 	it('that cannot be read is no charge that nobody knows of', async () => {
-		afterTheFirst(async () => await Promise.reject(new Error('Database is locked')));
+		whileReading(locked);
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({
 			message: expect.stringContaining('The credential could not be read'),
@@ -65,5 +71,32 @@ describe('a credential store', () => {
 		const again = await stage.engine.retry(run);
 		expect(again.error).toBeUndefined();
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
+	});
+
+	it('that cannot be read any more: what is paid for is named, and what is not goes on as On Error says', async () => {
+		stage.setPace(4);
+		const given = prompts('a raft [seconds: 60]', 'a boat');
+		const parameters = { options: { timeout: 5 } };
+		const run = await stage.run('imageGeneration', parameters, { items: given });
+		const paid = stage.sandbox.books.generations.map(({ id }) => id);
+		expect(paid).toHaveLength(2);
+		whileReading(locked);
+		stage.setPace();
+		const again = await stage.engine.retry(run);
+		expect(again.error?.description).toContain('The credential could not be read');
+		for (const id of paid) expect(again.error?.description).toContain(id);
+
+		const settings = { onError: 'continueRegularOutput' as const };
+		const goesOn = await stage.run('imageGeneration', {}, { items: given, settings });
+		expect(goesOn.output('Step').map(({ json }) => json.error_code)).toEqual(
+			given.map(() => 'credential_unreadable'),
+		);
+	});
+
+	it('that cannot be read leaves no claims on record', async () => {
+		whileReading(locked);
+		const run = await execute(items(['a', 'a boat']));
+		expect(run.error).toMatchObject({ context: { code: 'credential_unreadable' } });
+		expect(rows()).toEqual([]);
 	});
 });

@@ -1,4 +1,5 @@
 import { NOTHING_KNOWN } from '../support/answers';
+import { workflowWith } from './keyed';
 import { byId, openStage, prompts } from './stage';
 
 const stage = openStage();
@@ -205,6 +206,18 @@ describe('On Error = Stop', () => {
 			description: containing(id),
 			context: { itemIndex: 0, code: 'timeout', generations: [{ id, status: 'processing' }] },
 		});
+	});
+
+	it('names it also where a later try cannot send the item any more', async () => {
+		stage.setPace(4);
+		const late = workflowWith({ options: { timeout: 5 } });
+		const run = await stage.runWorkflow(late, { items: prompts('a raft [seconds: 60]') });
+		const [{ id }] = stage.sandbox.books.generations;
+		const changed = workflowWith({ size: 'large' }, { onError: 'continueRegularOutput' });
+		const again = await stage.engine.retry(run, { workflow: changed });
+		expect(again.output('Step').map(({ json }) => json)).toMatchObject([
+			{ error_code: 'invalid_input', id },
+		]);
 	});
 
 	it('sends nothing more once an item has failed', async () => {

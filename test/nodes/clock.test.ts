@@ -27,6 +27,12 @@ describe('the wall clock', () => {
 		expect(ended()).toBe(true);
 	});
 
+	it('sleeps for very long where it is told to, and not at all less', async () => {
+		const ended = watch(wallClock.sleep(1e11, new AbortController().signal));
+		await jest.advanceTimersByTimeAsync(86_400_000);
+		expect(ended()).toBe(false);
+	});
+
 	it('wakes as soon as the signal aborts, and never rejects', async () => {
 		const stop = new AbortController();
 		const ended = watch(wallClock.sleep(5000, stop.signal));

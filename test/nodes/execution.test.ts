@@ -43,7 +43,7 @@ describe('the ledger of a step', () => {
 	it('is kept with the execution, and comes back from it', () => {
 		const kept: IDataObject = {};
 		const first = ledgerOf(contextOf({ kept }).context);
-		first.intend(first.key({ itemIndex: 0 }, request));
+		first.intend(first.key({ itemIndex: 0 }, request), 'name');
 		const stored = JSON.parse(JSON.stringify(kept)) as IDataObject;
 		const later = ledgerOf(contextOf({ kept: stored }).context);
 		expect(isOpen(later.find(later.key({ itemIndex: 0 }, request)))).toBe(true);
@@ -52,7 +52,7 @@ describe('the ledger of a step', () => {
 	it('is another for each run of a loop', () => {
 		const kept: IDataObject = {};
 		const first = ledgerOf(contextOf({ kept, runIndex: 0 }).context);
-		first.intend(first.key({ itemIndex: 0 }, request));
+		first.intend(first.key({ itemIndex: 0 }, request), 'name');
 		const second = ledgerOf(contextOf({ kept, runIndex: 1 }).context);
 		expect(isOpen(second.find(second.key({ itemIndex: 0 }, request)))).toBe(false);
 		const same = ledgerOf(contextOf({ kept }).context);

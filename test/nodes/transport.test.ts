@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
-import type { SendRequest } from '../../client/basics/ports';
 import { NotSentError } from '../../client/wire/connection';
 import { wallClock } from '../../nodes/shared/clock';
 import { connect, CREDENTIAL, serviceAddress } from '../../nodes/shared/transport';
@@ -14,12 +13,13 @@ const credentials = { baseUrl: 'https://api.example.com/', apiKey: KEY };
 type Answer = { statusCode: number; body?: unknown };
 
 /** A context whose requests are kept, and answered with the given. */
-function answering(answer: Answer, given: { cancel?: AbortSignal } = {}) {
+function answering(answer: Answer, given: { apiKey?: string; cancel?: AbortSignal } = {}) {
+	const { apiKey = KEY, cancel } = given;
 	const sent: IHttpRequestOptions[] = [];
 	const named: string[] = [];
 	const { context } = contextOf({
-		...given,
-		credentials,
+		cancel,
+		credentials: { ...credentials, apiKey },
 		helpers: {
 			httpRequestWithAuthentication: async function (
 				this: IExecuteFunctions,
@@ -68,7 +68,7 @@ describe('the address of the service', () => {
 describe('a request', () => {
 	it('goes to the service’s address with the credential, and follows no redirect', async () => {
 		const { context, sent, named } = answering({ statusCode: 200, body: { id: 'x' } });
-		const send = await connect(context);
+		const send = connect(context);
 		const request = {
 			method: 'GET',
 			path: '/v1/models',
@@ -93,9 +93,7 @@ describe('a request', () => {
 	it('takes its body along, and never the key: that is the credential’s', async () => {
 		const { context, sent } = answering({ statusCode: 200, body: {} });
 		const body = { prompt: 'A cat' };
-		await (
-			await connect(context)
-		)({ method: 'POST', path: '/v1/images/generations', body });
+		await connect(context)({ method: 'POST', path: '/v1/images/generations', body });
 		expect(sent[0]).toMatchObject({ method: 'POST', body });
 		expect(JSON.stringify(sent)).not.toContain(KEY);
 	});
@@ -106,7 +104,7 @@ describe('a request', () => {
 			credentials,
 			helpers: { httpRequestWithAuthentication: async () => await Promise.reject(failure) },
 		});
-		const send = await connect(context);
+		const send = connect(context);
 		await expect(send({ method: 'GET', path: '/v1/models' })).rejects.toBe(failure);
 	});
 });
@@ -115,7 +113,7 @@ describe('the key', () => {
 	it.each([400, 401, 403, 500])('is taken out of what a %i says of it', async (statusCode) => {
 		const body = { error: { code: 'invalid_api_key', message: `No such key: ${KEY} (${KEY})` } };
 		const { context } = answering({ statusCode, body });
-		const answer = await (await connect(context))({ method: 'GET', path: '/v1/models' });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
 		expect(answer).toEqual({
 			status: statusCode,
 			body: {
@@ -124,9 +122,30 @@ describe('the key', () => {
 		});
 	});
 
+	it('is left where it is part of an answer that is no error: an id or a URL would be another', async () => {
+		const body = { id: `gen-${KEY}`, data: [{ url: `https://storage/${KEY}` }] };
+		const { context } = answering({ statusCode: 200, body });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		expect(answer).toEqual({ status: 200, body });
+	});
+
+	it('is taken out of why a generation has failed', async () => {
+		const body = { id: `gen-${KEY}`, status: 'failed', error: { message: `Bad key ${KEY}` } };
+		const { context } = answering({ statusCode: 200, body });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/generations/x' });
+		expect(answer.body).toEqual({ ...body, error: { message: 'Bad key [API key]' } });
+	});
+
+	it('that is the name of a field leaves the answer readable', async () => {
+		const body = { error: { message: 'There is no error' } };
+		const { context } = answering({ statusCode: 400, body }, { apiKey: 'error' });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		expect(answer.body).toEqual({ error: { message: 'There is no [API key]' } });
+	});
+
 	it.each(['a page', undefined, null])('is looked for in any answer: %j', async (body) => {
 		const { context } = answering({ statusCode: 500, body });
-		const answer = await (await connect(context))({ method: 'GET', path: '/v1/models' });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
 		expect(answer).toEqual({ status: 500, body });
 	});
 
@@ -137,7 +156,7 @@ describe('the key', () => {
 				httpRequestWithAuthentication: async () => ({ statusCode: 401, body: { error: 'no' } }),
 			},
 		});
-		const answer = await (await connect(context))({ method: 'GET', path: '/v1/models' });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
 		expect(answer.body).toEqual({ error: 'no' });
 	});
 });
@@ -174,16 +193,11 @@ function waiting({
 		},
 	});
 	const read = context.getCredentials.bind(context);
-	const connected = connect(context);
-	const send: SendRequest = async (request, signal) => {
-		const bound = await connected;
-		context.getCredentials = async (type, index) => {
-			await readCredential?.();
-			return await read(type, index);
-		};
-		return await bound(request, signal);
+	context.getCredentials = async (type, index) => {
+		await readCredential?.();
+		return await read(type, index);
 	};
-	return { send, left, ended, time };
+	return { send: connect(context), left, ended, time };
 }
 
 const GET = { method: 'GET', path: '/v1/models' } as const;
@@ -237,9 +251,7 @@ describe('a request that is given up', () => {
 		const sleep = jest.spyOn(wallClock, 'sleep');
 		const stop = new AbortController();
 		const { context } = answering({ statusCode: 200, body: {} }, { cancel: stop.signal });
-		await (
-			await connect(context)
-		)(POST);
+		await connect(context)(POST);
 		stop.abort();
 		expect(sleep).not.toHaveBeenCalled();
 	});

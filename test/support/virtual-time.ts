@@ -11,7 +11,7 @@ interface Timer {
 
 /**
  * A clock on which time passes only when everything waits for it: hours of polling run in milliseconds, always in the
- * same order.
+ * same order. As on the wall, moments are whole milliseconds.
  */
 export class VirtualTime implements Clock {
 	/** The latest first, those of one moment in the order in which they were set: the next one is the last. */
@@ -28,7 +28,7 @@ export class VirtualTime implements Clock {
 		if (signal?.aborted) return;
 		await new Promise<void>((resolve) => {
 			const timer: Timer = {
-				at: this.time + Math.max(0, ms),
+				at: this.time + Math.ceil(Math.max(0, ms)),
 				over: false,
 				wake: () => {
 					timer.over = true;

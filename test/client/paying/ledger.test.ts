@@ -107,6 +107,7 @@ describe('the ledger', () => {
 			'0:0:b': { id: 'y' },
 			'0:1:c': { id: 'z', status: 'failed' },
 			'0:2:d': {},
+			'0:3:a': { id: 'x', status: 'completed' },
 			'1:0:a': { id: 'other', status: 'completed' },
 			'10:0:a': { id: 'other too', status: 'completed' },
 		};
@@ -116,8 +117,8 @@ describe('the ledger', () => {
 	it('writes each step at once into the object that n8n keeps', () => {
 		const kept: Record<string, Entry> = {};
 		const ledger = new Ledger(kept, 0);
-		ledger.intend('key');
-		expect([kept, isOpen(ledger.find('key'))]).toEqual([{ key: { sent: 1 } }, true]);
+		ledger.intend('key', 'name');
+		expect([kept, isOpen(ledger.find('key'))]).toEqual([{ key: { sent: 1, name: 'name' } }, true]);
 		ledger.record('key', generation('x', 'pending'));
 		expect([kept, isOpen(ledger.find('key'))]).toEqual([
 			{ key: { id: 'x', status: 'pending' } },
@@ -132,13 +133,21 @@ describe('the ledger', () => {
 	it('counts the requests that nobody knows the outcome of: a refusal takes back its own only', () => {
 		const kept: Record<string, Entry> = {};
 		const ledger = new Ledger(kept, 0);
-		ledger.intend('key');
-		ledger.intend('key');
-		expect(kept).toEqual({ key: { sent: 2 } });
+		ledger.intend('key', 'name');
+		ledger.intend('key', 'name');
+		expect(kept).toEqual({ key: { sent: 2, name: 'name' } });
 		ledger.withdraw('key');
-		expect(kept).toEqual({ key: { sent: 1 } });
+		expect(kept).toEqual({ key: { sent: 1, name: 'name' } });
 		ledger.withdraw('key');
 		expect(kept).toEqual({});
+	});
+
+	it('counts what another execution has sent where it knows nothing of its own', () => {
+		const kept: Record<string, Entry> = {};
+		const ledger = new Ledger(kept, 0);
+		ledger.intend('key', 'name', 1);
+		ledger.intend('key', 'name', 1);
+		expect(kept).toEqual({ key: { sent: 3, name: 'name' } });
 	});
 
 	it('knows what an item has paid for, also while its request is not built', () => {
@@ -162,14 +171,14 @@ describe('the ledger', () => {
 		ledger.record(ledger.key({ itemIndex: 11 }, request), generation('x', 'pending'));
 		for (const other of [0, 1, 111]) expect(ledger.paidBy(other, null)).toBeNull();
 		expect(new Ledger(kept, 1).paidBy(11, null)).toBeNull();
-		ledger.intend('0:2:open');
+		ledger.intend('0:2:open', 'name');
 		expect(ledger.paidBy(2, null)).toBeNull();
 	});
 
 	it('survives being stored: another one over the same object knows what it knew', () => {
 		const kept: Record<string, Entry> = {};
 		const before = new Ledger(kept, 0);
-		before.intend('open');
+		before.intend('open', 'name');
 		before.record('made', generation('x', 'processing'));
 		const after = new Ledger(JSON.parse(JSON.stringify(kept)) as typeof kept, 0);
 		expect(isOpen(after.find('open'))).toBe(true);

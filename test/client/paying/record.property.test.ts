@@ -144,7 +144,7 @@ async function play(plan: Play): Promise<void> {
 			}
 		};
 		try {
-			await record.begin(keys.map((key) => ({ key })));
+			await record.begin(keys);
 			const queue = [...keys];
 			const work = async () => {
 				for (let key = queue.shift(); key !== undefined; key = queue.shift()) {

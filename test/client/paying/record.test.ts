@@ -8,19 +8,31 @@ class Records {
 	/** Whether the table can be reached. */
 	down = false;
 
-	/** An execution of its own, which has claimed the key. */
-	async open(writer: string): Promise<GenerationRecord> {
-		const fate = () => ({ ...prompt, fails: this.down ? ('before' as const) : undefined });
-		const record = new GenerationRecord(
+	/** How long the next rows take to come into the table. */
+	readonly insertMs: number[] = [];
+
+	/** An execution of its own. */
+	recordOf(writer: string): GenerationRecord {
+		const store = this.table.reachedBy(this.time, (method) => ({
+			...prompt,
+			...(method === 'insert' && { beforeMs: this.insertMs.shift() ?? prompt.beforeMs }),
+			fails: this.down ? 'before' : undefined,
+		}));
+		return new GenerationRecord(
 			{ workflowId: 'w', nodeId: 'n', executionId: writer, writer },
 			{
-				store: this.table.reachedBy(this.time, fate),
+				store,
 				clock: this.time,
 				random: () => 0.5,
 				signal: new AbortController().signal,
 			},
 		);
-		await record.begin([{ key: 'a' }]);
+	}
+
+	/** One that has claimed the key. */
+	async open(writer: string): Promise<GenerationRecord> {
+		const record = this.recordOf(writer);
+		await record.begin(['a']);
 		return record;
 	}
 
@@ -71,6 +83,57 @@ it('a writer that was not heard of for a minute is gone, and what it sent is ope
 		expect((await waiting.find('a')).state).toBe('open');
 		expect(records.time.now() - sentAt).toBeGreaterThanOrEqual(59_000);
 		expect(records.time.now() - sentAt).toBeLessThan(63_000);
+	});
+});
+
+it('an id on its way into the table is not overlooked by a twin that claims the key meanwhile', async () => {
+	await inTime(async (records) => {
+		records.insertMs.push(30, 520, 3020);
+		const record = records.recordOf('both');
+		const first = record.find('a');
+		await records.time.sleep(5);
+		const second = record.find('a');
+		expect((await first).state).toBe('free');
+		expect(await record.send('a', one)).toBe(true);
+		void record.made('a', { id: 'made', status: 'pending' });
+		expect(await second).toMatchObject({ state: 'made', row: { generation_id: 'made' } });
+	});
+});
+
+it('a writer whose clock is behind is not gone while its row changes', async () => {
+	await inTime(async (records) => {
+		const slow = await records.open('slow');
+		await slow.send('a', one);
+		Object.assign(records.row, { changedAt: records.time.now() - 100_000 });
+		const found = (await records.open('waiting')).find('a');
+		await records.time.sleep(10_000);
+		void slow.made('a', { id: 'made' });
+		expect(await found).toMatchObject({ state: 'made', row: { generation_id: 'made' } });
+	});
+});
+
+it('a writer that was not heard of for long is gone at the first look', async () => {
+	await inTime(async (records) => {
+		const dead = await records.open('dead');
+		await dead.send('a', one);
+		const changedAt = records.time.now() - 180_000;
+		Object.assign(records.row, { writer: 'another process/1', changedAt });
+		const waiting = await records.open('waiting');
+		const since = records.time.now();
+		expect((await waiting.find('a')).state).toBe('open');
+		expect(records.time.now() - since).toBeLessThan(3000);
+	});
+});
+
+it('a generation that has failed at once is made anew', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('first');
+		await record.send('a', one);
+		const failed = { id: 'failed', status: 'failed' };
+		void record.made('a', failed);
+		record.ended('a', failed);
+		expect((await record.find('a')).state).toBe('free');
+		expect(await record.send('a', other)).toBe(true);
 	});
 });
 

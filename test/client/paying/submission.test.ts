@@ -1,6 +1,7 @@
 import { CancelledError } from '../../../client/wire/errors';
 import type { Generation } from '../../../client/wire/generation';
 import { GenerationService, type CreateRequest } from '../../../client/wire/service';
+import { noSlot } from '../../support/answers';
 import { Desk } from '../../support/desk';
 import { refused, unreachable } from '../../support/fake-service';
 import { creating } from '../../support/step';
@@ -24,7 +25,7 @@ describe('a creating request', () => {
 			return make();
 		});
 		const generation = await desk.obtain('cat');
-		expect(whileUnderWay).toEqual({ sent: 1 });
+		expect(whileUnderWay).toMatchObject({ sent: 1 });
 		expect(generation.item.id).toBe('generation-1');
 		expect(desk.ledger.find(key)).toEqual({ id: 'generation-1', status: 'pending' });
 		expect(desk.submission.stats).toMatchObject({ made: 1, takenUp: 0 });
@@ -55,6 +56,14 @@ describe('a creating request', () => {
 		expect([desk.fake.creating.length, desk.fake.made.length]).toEqual([3, 1]);
 	});
 
+	it('begins its patience anew when it has stood in line for a slot', async () => {
+		const desk = new Desk();
+		const down = Array.from({ length: 5 }, () => refused(503, 'service_unavailable'));
+		desk.fake.order('cat', ...down, () => noSlot(10, 10), ...down);
+		expect((await desk.obtain('cat')).item.id).toBe('generation-1');
+		expect(desk.fake.creating).toHaveLength(12);
+	});
+
 	it('is not sent, nor intended, once the step has ended', async () => {
 		const desk = new Desk();
 		desk.halt.abort();
@@ -75,7 +84,7 @@ describe('a creating request', () => {
 		const error = await desk.refusalOf('cat');
 		expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
 		expect(error.description).toContain('A mistake of ours');
-		expect(await desk.entry('cat')).toEqual({ sent: 1 });
+		expect(await desk.entry('cat')).toMatchObject({ sent: 1 });
 	});
 });
 

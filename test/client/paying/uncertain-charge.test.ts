@@ -23,6 +23,14 @@ describe('an uncertain charge', () => {
 		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
 	});
 
+	it('of requests that were sent again does not say that none was', () => {
+		const error = uncertainCharge(null, { sent: 4 }, 'resubmit');
+		expect(error.description).toMatch(
+			/A retry sends it once more.*library or at the balance first/,
+		);
+		expect(error.description).not.toContain('set On Uncertain Charge');
+	});
+
 	it('of an earlier try says that', () => {
 		const error = uncertainCharge(null);
 		expect(error).toMatchObject({ status: null, charge: 'unknown' });

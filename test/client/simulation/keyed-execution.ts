@@ -88,7 +88,7 @@ export class KeyedExecution {
 		const record = new GenerationRecord(scope, { ...ports, store });
 		const service = new GenerationService({ ...ports, send: this.send });
 		try {
-			await record.begin(schedule.keys.map((key) => ({ key: String(key) })));
+			await record.begin(schedule.keys.map(String));
 			return await runPipeline<string>(
 				schedule.keys.map((key, itemIndex) => this.jobOf(key, itemIndex)),
 				{
