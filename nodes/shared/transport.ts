@@ -118,10 +118,9 @@ async function exchange(
 		}),
 		whenAborted(AbortSignal.timeout(REQUEST_TIMEOUT_MS), end),
 	];
-	const { getCredentials, helpers } = context;
 	const sender = Object.create(context, {
 		getCredentials: {
-			value: async (...wanted: Parameters<typeof getCredentials>) =>
+			value: async (...wanted: Parameters<Context['getCredentials']>) =>
 				await credential.during(async () => await context.getCredentials(...wanted)),
 		},
 		getExecutionCancelSignal: { value: () => request.signal },
@@ -129,7 +128,7 @@ async function exchange(
 	const send = async () => {
 		const { address } = await credential.during(access);
 		const located = { ...options, url: `${address}${options.url}` };
-		return await helpers.httpRequestWithAuthentication.call(sender, CREDENTIAL, located);
+		return await context.helpers.httpRequestWithAuthentication.call(sender, CREDENTIAL, located);
 	};
 	try {
 		return (await orAborted(request.signal, send())) as FullResponse<unknown>;
