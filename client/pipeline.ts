@@ -99,6 +99,8 @@ class Pipeline<T> {
 	private firstFailed: Job | null = null;
 	private failed = 0;
 	private nextJob = 0;
+	/** Generations whose slots were given back: several items may have the same one. */
+	private readonly released = new Set<string>();
 
 	constructor(
 		private readonly jobs: Job[],
@@ -129,7 +131,7 @@ class Pipeline<T> {
 			firstFailed: this.firstFailed,
 			stats: {
 				...stats,
-				retries: stats.retries + this.watcher.retries,
+				retries: stats.retries + this.watcher.passed.size,
 				failed: this.failed,
 				slotWaitMs: gate.waitedMs,
 				slotRefusal: gate.lastRefusal?.said ?? null,
@@ -154,7 +156,13 @@ class Pipeline<T> {
 			this.settle(job, thrownOutcome(error, this.known(course)));
 		}
 		const seen = course.watch?.generation;
-		if (seen && isFinal(seen)) this.submission.gate.release();
+		if (seen && isFinal(seen)) this.release(seen.item.id);
+	}
+
+	private release(id: string): void {
+		if (this.released.has(id)) return;
+		this.released.add(id);
+		this.submission.gate.release();
 	}
 
 	/**
