@@ -6,12 +6,12 @@ import { cancelSignal, isWithinSleep } from '../shared/execution';
 import { errorItem, failureOf } from '../shared/results';
 import { runStep } from '../shared/step';
 import { napMs } from './naps';
-import { planWait } from './request';
+import { modeOfFirst, planWait } from './request';
 import { deadlineOf, lastDeadline, type SleepingItem } from './sleeping-workflow';
 
 /** Whether the node is a look of a suspended wait. */
 export function isLook(context: IExecuteFunctions): boolean {
-	return context.getNodeParameter('mode', 0) === 'check' && isWithinSleep(context);
+	return modeOfFirst(context) === 'check' && isWithinSleep(context);
 }
 
 /**

@@ -84,8 +84,18 @@ export function nodeError(
 		? sentences(error.message, description)
 		: withoutTags(error.message);
 	shown.stack = withMessage(shown);
+	if (error.cause instanceof Error) addCause(shown, error.cause);
 	Object.assign(shown.context, details);
 	return shown;
+}
+
+/**
+ * Hands on what nobody expected as JavaScript itself keeps a cause: n8n logs its trace after the error. Nothing but that
+ * goes along, for errors of requests hold those, and older releases of n8n keep all of a cause with the execution.
+ */
+function addCause(shown: NodeApiError, { name, message, stack }: Error): void {
+	const value = Object.assign(new Error(message), { name, stack });
+	Object.defineProperty(shown, 'cause', { value, configurable: true, writable: true });
 }
 
 /** n8n logs the stack, which was written before there was a message. */

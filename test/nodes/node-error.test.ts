@@ -6,7 +6,7 @@ import { errorFromResponse, GenerationError } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
 import { Ledger } from '../../client/paying/ledger';
 import { uncertainCharge } from '../../client/paying/uncertain-charge';
-import { notSent, type Outcome } from '../../client/jobs/outcome';
+import { errorOfJob, notSent, type Outcome } from '../../client/jobs/outcome';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { refusal } from '../support/answers';
 import { contextOf } from '../support/context';
@@ -76,6 +76,19 @@ describe('an error as n8n shows it', () => {
 	it('has its message in the stack too, which is what n8n logs', () => {
 		const { stack } = nodeError(context, failed, 0);
 		expect(stack).toMatch(/^NodeApiError: The generation failed: Out of paint\n\s+at /);
+	});
+
+	it('has the trace of what nobody expected, which n8n logs after it, and nothing else of that', () => {
+		const thrown = Object.assign(new TypeError('A mistake of ours'), { config: 'svc_live_secret' });
+		const { cause } = nodeError(context, errorOfJob(thrown, { id: 'x' }), 0);
+		expect(cause).toBeInstanceOf(Error);
+		expect(cause).toMatchObject({
+			name: 'TypeError',
+			message: thrown.message,
+			stack: thrown.stack,
+		});
+		expect(inspect(cause, { showHidden: true })).not.toContain('secret');
+		expect(nodeError(context, failed, 0).cause).toBeUndefined();
 	});
 
 	it('shows what the service says as it stands, though n8n renders HTML', () => {
