@@ -5,16 +5,13 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { requireBalance } from '../../client/wire/credits';
+import { requireBalance, type Credits } from '../../client/wire/credits';
 import type { GenerationService } from '../../client/wire/service';
 import { asTool, sharedDescription } from '../shared/description';
 import { runLookups } from '../shared/lookup';
 import { creditsHint } from '../shared/report';
 import { creditsFields } from './fields';
 import { readCreditsForm, type Operation } from './request';
-
-/** The service's own entry (spec 2.3, 2.4). */
-type Credits = Record<string, unknown>;
 
 /** Reads the balance, or the summary of 30 days (spec 4.5, 4.6). */
 export class GenerationCredits implements INodeType {

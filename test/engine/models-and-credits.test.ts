@@ -54,6 +54,18 @@ describe('Generation Models', () => {
 		);
 	});
 
+	it('does not take the answer of another service for an empty catalogue', async () => {
+		const action = { kind: 'respond', status: 200, body: { hello: 'world' } } as const;
+		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
+		const run = await stage.run('generationModels', {});
+		expect(run.error).toMatchObject({
+			message: 'The answer of the service could not be read',
+			description: expect.stringContaining('Check the Base URL') as string,
+			context: { itemIndex: 0, code: 'unreadable_answer' },
+		});
+		expect(paths()).toEqual(['GET /v1/models']);
+	});
+
 	it('says which model there is none of', async () => {
 		const parameters = { operation: 'get', modelId: byId('none-such') };
 		const run = await stage.run('generationModels', parameters);

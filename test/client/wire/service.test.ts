@@ -40,6 +40,9 @@ async function thrownBy(task: Promise<unknown>): Promise<GenerationError> {
 	throw new Error(`No GenerationError: ${String(thrown)}`);
 }
 
+/** An answer that every endpoint can read. */
+const readable = answer({ ...wireGeneration(), balance: 7 });
+
 /** Of the order, for those who know the header. */
 const NAME = 'the name of an order';
 const NAMED = { 'Idempotency-Key': NAME };
@@ -87,7 +90,7 @@ describe('the six endpoints', () => {
 			{ method: 'GET', path: '/v1/credits/summary' },
 		],
 	])('%s with exactly this request', async (_, call, request) => {
-		const { time, sent, service } = scripted(answer(wireGeneration()));
+		const { time, sent, service } = scripted(readable);
 		await time.run(call(service));
 		expect(sent).toEqual([request]);
 	});
@@ -108,7 +111,7 @@ describe('the six endpoints', () => {
 	});
 
 	it('hand on no models where the answer lists none', async () => {
-		const { time, service } = scripted(answer({ object: 'list' }));
+		const { time, service } = scripted(answer({ object: 'list', data: [] }));
 		expect(await time.run(service.models())).toEqual([]);
 	});
 
@@ -221,7 +224,7 @@ describe('a reading request', () => {
 
 	describe.each(reads)('of %s', (_, read) => {
 		it.each([...PASSING, ...UNCERTAIN])('is sent again after %s', async (_name, failure) => {
-			const { time, sentAt, service } = scripted(failure, failure, answer(wireGeneration()));
+			const { time, sentAt, service } = scripted(failure, failure, readable);
 			await time.run(read(service));
 			expect(sentAt).toEqual([0, 1000, 3000]);
 		});
@@ -247,14 +250,19 @@ describe('a reading request', () => {
 		expect(sent).toHaveLength(2);
 	});
 
-	it.each(UNREADABLE)(
-		'of anything else is not: the address is wrong: %s',
-		async (_, unreadable) => {
-			const { time, sent, service } = scripted(unreadable, answer({ object: 'list', data: [] }));
-			expect((await time.run(thrownBy(service.models()))).code).toBe('unreadable_answer');
+	describe.each(reads.slice(1))('of %s', (_, read) => {
+		it.each<[string, ServiceResponse]>([
+			...UNREADABLE,
+			['an object of another service', answer({ object: 'list', items: [] })],
+			['a list that is none', answer({ data: {}, balance: '7' })],
+			['nothing that is named', answer({ data: null, balance: null })],
+		])('is not: the address is wrong: %s', async (_name, unreadable) => {
+			const { time, sent, service } = scripted(unreadable, readable);
+			const error = await time.run(thrownBy(read(service)));
+			expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'none', retry: 'never' });
 			expect(sent).toHaveLength(1);
-		},
-	);
+		});
+	});
 
 	it('is soon given up where nobody has ever answered: a wrong address is not to be waited for', async () => {
 		const { time, service } = scripted(networkError('ECONNREFUSED', 'connect'));
