@@ -41,8 +41,6 @@ export interface PipelineSettings {
 
 /** What happened on the way, for the step's summary. */
 export interface PipelineStats extends SubmissionStats {
-	/** Generations that failed and were refunded. */
-	failed: number;
 	/** Milliseconds during which the step had to wait for free slots. */
 	slotWaitMs: number;
 	/** What the service said when it had no slot: how many are running, and how many the plan allows (spec 8). */
@@ -97,7 +95,6 @@ class Pipeline<T> {
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
-	private failed = 0;
 	private nextJob = 0;
 	/** Generations whose slots were given back: several items may have the same one. */
 	private readonly released = new Set<string>();
@@ -132,7 +129,6 @@ class Pipeline<T> {
 			stats: {
 				...stats,
 				retries: stats.retries + this.watcher.passed.size,
-				failed: this.failed,
 				slotWaitMs: gate.waitedMs,
 				slotRefusal: gate.lastRefusal?.said ?? null,
 				changed: [...this.book.changed].sort((a, b) => a - b),
@@ -268,7 +264,6 @@ class Pipeline<T> {
 		this.outcomes.set(job, outcome);
 		if (outcome.kind !== 'error') return;
 		this.firstFailed ??= job;
-		if (outcome.error.charge === 'refunded') this.failed++;
 		if (this.settings.stopOnError) this.halt.abort();
 	}
 }

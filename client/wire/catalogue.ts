@@ -39,15 +39,6 @@ export function matchesModel(model: Model, search: string): boolean {
 		.every((word) => known.includes(word));
 }
 
-/** What the catalogue says of how long generations take: milliseconds by model id. */
-export function averageDurations(models: Model[]): Map<string, number> {
-	return new Map(
-		models.flatMap(({ id, avg_speed_seconds: seconds }) =>
-			typeof seconds === 'number' && seconds > 0 ? [[id, seconds * 1000] as const] : [],
-		),
-	);
-}
-
 /** @throws GenerationError of the form in which the service refuses an unknown model */
 export function modelNotFound(id: string, models: Model[]): never {
 	const { title, advice } = errorRow('model_not_found', 404);

@@ -9,7 +9,6 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 	return {
 		made: 3,
 		takenUp: 0,
-		failed: 0,
 		slotWaitMs: 0,
 		slotRefusal: null,
 		retries: 0,

@@ -14,12 +14,10 @@ function scripted(...answers: Array<ServiceResponse | Error>) {
 	const stop = new AbortController();
 	const sent: ServiceRequest[] = [];
 	const sentAt: number[] = [];
-	const retried: GenerationError[] = [];
 	const service = new GenerationService({
 		clock: time,
 		random: () => 0,
 		signal: stop.signal,
-		onRetry: (error) => retried.push(error),
 		send: async (request) => {
 			const next = answers[Math.min(sent.length, answers.length - 1)];
 			sent.push(request);
@@ -28,7 +26,7 @@ function scripted(...answers: Array<ServiceResponse | Error>) {
 			return next;
 		},
 	});
-	return { time, stop, sent, sentAt, retried, service };
+	return { time, stop, sent, sentAt, service };
 }
 
 async function thrownBy(task: Promise<unknown>): Promise<GenerationError> {
@@ -173,9 +171,9 @@ const UNREADABLE: Array<[string, ServiceResponse]> = [
 
 describe('a creating request', () => {
 	it.each([...PASSING, ...LASTING])('is sent once, and not charged: %s', async (_, failure) => {
-		const { time, sent, retried, service } = scripted(failure, answer(wireGeneration()));
+		const { time, sent, service } = scripted(failure, answer(wireGeneration()));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-		expect([sent.length, retried.length, error.charge]).toEqual([1, 0, 'none']);
+		expect([sent.length, error.charge]).toEqual([1, 'none']);
 	});
 
 	it.each([...UNCERTAIN, ...UNREADABLE])(
