@@ -13,8 +13,9 @@ export interface Credits {
  */
 export function requireBalance({ balance }: Credits, minimum: number): void {
 	if (balance >= minimum) return;
+	const left = balance === 1 ? '1 credit is' : `${balance} credits are`;
 	throw new GenerationError({
-		title: `Only ${balance} credits are left, fewer than the minimum of ${minimum}`,
+		title: `Only ${left} left, fewer than the minimum of ${minimum}`,
 		description: 'Nothing was spent. Top up the account, or lower the Minimum Balance option.',
 		code: 'balance_below_minimum',
 	});

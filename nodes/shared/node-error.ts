@@ -9,7 +9,7 @@ import { asHtml, counted, explained, withoutTags } from './wording';
 
 /** What a retry does with what is paid for: n8n keeps it with the execution. */
 const TAKEN_UP =
-	'Retry On Fail of this node, and Retry on this execution, take up what is paid for without paying again, unless parameters are changed. Retry each execution once, and always the latest: a new one, or an earlier one that is retried again, pays anew, unless the items have an Idempotency Key';
+	'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key';
 
 /**
  * The one error of a step that stops: the failed item, the cause, what became of the others, and at its end every

@@ -154,8 +154,8 @@ describe('the error of a step that stops', () => {
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: null },
 		]);
-		expect(error.description).toMatch(
-			/Retry On Fail of this node, .* take up .* a new one, .* pays anew/,
+		expect(error.description).toContain(
+			'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key.',
 		);
 	});
 
