@@ -12,6 +12,7 @@ import { CancelledError, type KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
 
+/** What the pipeline reaches the world by: the service, the storage, time, and the books of what is paid for. */
 export interface PipelinePorts<T> extends Books {
 	service: GenerationService;
 	/** Asks an output URL whether its file is there. */
@@ -28,6 +29,7 @@ export interface PipelinePorts<T> extends Books {
 	) => Promise<{ generation: Generation; output: T | null }>;
 }
 
+/** What holds for all jobs of a step. */
 export interface PipelineSettings {
 	/** Generations in flight at once. */
 	maxConcurrent: number;

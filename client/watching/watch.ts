@@ -22,6 +22,7 @@ const STATUS_EVERY = 5;
 /** What is left of a timeout for a last look to be answered. */
 const LAST_LOOK_MS = 1_000;
 
+/** What watching reaches the world by. */
 export interface WatchPorts {
 	service: GenerationService;
 	probe: ProbeUrl;

@@ -46,6 +46,7 @@ export function passes(error: GenerationError, { retries, sinceMs, answered }: T
 	return sinceMs + longestDelay(retries) <= FIRST_CONTACT_MS;
 }
 
+/** What trying again needs: time, jitter, and what ends it. */
 export interface RetryPorts {
 	clock: Clock;
 	random: Random;

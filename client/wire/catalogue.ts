@@ -15,6 +15,7 @@ export interface Model {
 	[key: string]: unknown;
 }
 
+/** Which models are to be listed (spec 4.4). */
 export type ModelFilter = 'all' | 'image' | 'video';
 
 /** How a model is offered in a list: its name, and what tells it from the others. */

@@ -59,7 +59,7 @@ export class GenerationService {
 	async models(type: ModelFilter = 'all'): Promise<Model[]> {
 		const query: Record<string, string> = type === 'all' ? {} : { type };
 		const request = { method: 'GET', path: '/v1/models', query } as const;
-		const { data } = await this.record(request, (body) => Array.isArray(body.data));
+		const { data } = await this.object(request, (body) => Array.isArray(body.data));
 		return data as Model[];
 	}
 
@@ -75,11 +75,15 @@ export class GenerationService {
 
 	private async credits(which: 'balance' | 'summary'): Promise<Credits> {
 		const request = { method: 'GET', path: `/v1/credits/${which}` } as const;
-		return (await this.record(request, ({ balance }) => typeof balance === 'number')) as Credits;
+		return (await this.object(request, ({ balance }) => typeof balance === 'number')) as Credits;
 	}
 
-	/** @param isMeant whether an answer is what was asked for: anything may stand at a wrong address, and answer with 200 */
-	private async record(
+	/**
+	 * The JSON object that a request which reads is answered with.
+	 *
+	 * @param isMeant whether an answer is what was asked for: anything may stand at a wrong address, and answer with 200
+	 */
+	private async object(
 		request: ServiceRequest,
 		isMeant: (body: Record<string, unknown>) => boolean,
 	): Promise<Record<string, unknown>> {

@@ -61,9 +61,9 @@ function chosen(field: INodeProperties, label: string, value: unknown): unknown 
 	if (value === undefined) throw cameToNothing(label);
 	switch (field.type) {
 		case 'collection':
-			return chosenOf(field.options as INodeProperties[], '', record(label, value));
+			return chosenOf(field.options as INodeProperties[], '', group(label, value));
 		case 'fixedCollection':
-			return listOf(field.options as INodePropertyCollection[], record(label, value));
+			return listOf(field.options as INodePropertyCollection[], group(label, value));
 		case 'resourceLocator':
 			return single(label, isPicked(value) ? value.value : value);
 		default:
@@ -91,7 +91,7 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 			if (entries === undefined) throw cameToNothing(displayName);
 			const read = [entries ?? []].flat().map((entry, index) => {
 				const label = `${displayName} ${index + 1}`;
-				return chosenOf(values, `${label}: `, record(label, entry));
+				return chosenOf(values, `${label}: `, group(label, entry));
 			});
 			return [name, read];
 		}),
@@ -104,7 +104,7 @@ function single(label: string, value: unknown): unknown {
 }
 
 /** A group of fields; it may come from an expression as a whole. */
-function record(label: string, value: unknown): Form {
+function group(label: string, value: unknown): Form {
 	if (value === null || value === '') return {};
 	if (value === undefined) throw cameToNothing(label);
 	if (typeof value === 'object' && !Array.isArray(value)) return value as Form;

@@ -165,7 +165,7 @@ async function runPlans(
 		send: await connect(context),
 		signal: cancel,
 	});
-	const inTurn = limit(MAX_DOWNLOADS);
+	const limited = limit(MAX_DOWNLOADS);
 	const running = runPipeline<Output>(
 		plans.map(({ job }) => job),
 		{
@@ -179,7 +179,7 @@ async function runPlans(
 				await fetchOutput(context, service, planOf.get(job) as Planned, {
 					generation,
 					signal,
-					inTurn,
+					limited,
 				}),
 		},
 		{
@@ -195,7 +195,7 @@ async function fetchOutput(
 	context: IExecuteFunctions,
 	service: GenerationService,
 	{ download: target }: Planned,
-	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'inTurn'>,
+	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'limited'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
