@@ -12,6 +12,7 @@ import { CancelledError, type KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
 
+/** What the pipeline reaches the world by: the service, the storage, time, and the books of what is paid for. */
 export interface PipelinePorts<T> extends Books {
 	service: GenerationService;
 	/** Asks an output URL whether its file is there. */
@@ -28,6 +29,7 @@ export interface PipelinePorts<T> extends Books {
 	) => Promise<{ generation: Generation; output: T | null }>;
 }
 
+/** What holds for all jobs of a step. */
 export interface PipelineSettings {
 	/** Generations in flight at once. */
 	maxConcurrent: number;
@@ -41,8 +43,6 @@ export interface PipelineSettings {
 
 /** What happened on the way, for the step's summary. */
 export interface PipelineStats extends SubmissionStats {
-	/** Generations that failed and were refunded. */
-	failed: number;
 	/** Milliseconds during which the step had to wait for free slots. */
 	slotWaitMs: number;
 	/** What the service said when it had no slot: how many are running, and how many the plan allows (spec 8). */
@@ -97,8 +97,9 @@ class Pipeline<T> {
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
-	private failed = 0;
 	private nextJob = 0;
+	/** Generations whose slots were given back: several items may have the same one. */
+	private readonly released = new Set<string>();
 
 	constructor(
 		private readonly jobs: Job[],
@@ -129,8 +130,7 @@ class Pipeline<T> {
 			firstFailed: this.firstFailed,
 			stats: {
 				...stats,
-				retries: stats.retries + this.watcher.retries,
-				failed: this.failed,
+				retries: stats.retries + this.watcher.passed.size,
 				slotWaitMs: gate.waitedMs,
 				slotRefusal: gate.lastRefusal?.said ?? null,
 				changed: [...this.book.changed].sort((a, b) => a - b),
@@ -154,7 +154,13 @@ class Pipeline<T> {
 			this.settle(job, thrownOutcome(error, this.known(course)));
 		}
 		const seen = course.watch?.generation;
-		if (seen && isFinal(seen)) this.submission.gate.release();
+		if (seen && isFinal(seen)) this.release(seen.item.id);
+	}
+
+	private release(id: string): void {
+		if (this.released.has(id)) return;
+		this.released.add(id);
+		this.submission.gate.release();
 	}
 
 	/**
@@ -260,7 +266,6 @@ class Pipeline<T> {
 		this.outcomes.set(job, outcome);
 		if (outcome.kind !== 'error') return;
 		this.firstFailed ??= job;
-		if (outcome.error.charge === 'refunded') this.failed++;
 		if (this.settings.stopOnError) this.halt.abort();
 	}
 }

@@ -17,6 +17,7 @@ interface JobBasics {
 	onTimeout: 'error' | 'continue';
 }
 
+/** A generation to create, or to take up where it was created before. Charges credits. */
 export interface CreateJob extends JobBasics {
 	kind: 'create';
 	/** Builds the creating request. Called when it is this job's turn, so that large inputs are not held for long. */
@@ -28,6 +29,7 @@ export interface CreateJob extends JobBasics {
 	onUncertainCharge: 'error' | 'resubmit';
 }
 
+/** A generation that exists, to be waited for or looked at. Charges nothing. */
 export interface CollectJob extends JobBasics {
 	kind: 'collect';
 	/** The id of a generation that exists. */

@@ -79,8 +79,9 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 			? error
 			: new GenerationError({
 					title: error instanceof Error ? error.message : String(error),
-					description: '',
+					description: 'This should not happen. Please report it, with what n8n’s log says of it.',
 					code: 'unexpected_error',
+					cause: error,
 				});
 	const unknown = known.code === 'generation_not_found';
 	const own = known.generation;

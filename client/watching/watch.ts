@@ -22,6 +22,7 @@ const STATUS_EVERY = 5;
 /** What is left of a timeout for a last look to be answered. */
 const LAST_LOOK_MS = 1_000;
 
+/** What watching reaches the world by. */
 export interface WatchPorts {
 	service: GenerationService;
 	probe: ProbeUrl;
@@ -31,13 +32,22 @@ export interface WatchPorts {
 	halt: AbortSignal;
 }
 
+/** One status request, for all items that wait for its generation. */
+interface Look {
+	at: number;
+	/** `null` where its time was over first. Rejects as the request does. */
+	seen: Promise<Generation | null>;
+}
+
 /** How the generations of one step are watched, and what is learned of their storage. */
 export class Watcher {
 	readonly storage = new Storage();
 	/** Once one has given up a service that never answered, the others do not try for as long again. */
 	nobodyThere = false;
-	/** Looks that were repeated after an error that passed, for the step's summary. */
-	retries = 0;
+	/** The errors after which a look was repeated, for the step's summary: one that several items share counts once. */
+	readonly passed = new Set<GenerationError>();
+	/** The last look at each generation. */
+	private readonly looks = new Map<string, Look>();
 
 	/** @param intervalMs the status of a generation is never asked for more often */
 	constructor(
@@ -48,6 +58,25 @@ export class Watcher {
 	/** @param generation as the creating answer gave it; `null` where only its id is known */
 	watch(id: string, generation: Generation | null, readiness: Readiness): Watch {
 		return new Watch(this, id, generation, readiness);
+	}
+
+	/**
+	 * Asks for the status of a generation. Where another item did so within the interval, what came of that is the answer.
+	 *
+	 * @param deadline milliseconds since the Unix epoch; then the answer is not waited for any longer
+	 */
+	look(id: string, deadline: number): Look {
+		const { clock, service, halt } = this.ports;
+		const now = clock.now();
+		const inTime = async (task: (signal: AbortSignal) => Promise<Generation | null>) =>
+			(await within(clock, deadline - now, halt, task))?.value ?? null;
+		const last = this.looks.get(id);
+		if (last && now < last.at + this.intervalMs) {
+			return { at: last.at, seen: inTime(async () => await last.seen) };
+		}
+		const look = { at: now, seen: inTime(async (signal) => await service.look(id, signal)) };
+		this.looks.set(id, look);
+		return look;
 	}
 }
 
@@ -102,16 +131,12 @@ export class Watch {
 
 	/** Asks for the status. */
 	private async look(deadline: number): Promise<void> {
-		const { clock, service, random, halt } = this.step.ports;
-		this.statusAt = clock.now();
-		const tried = await attempt(
-			async () =>
-				await within(clock, deadline - clock.now(), halt, async (signal) => {
-					return await service.look(this.id, signal);
-				}),
-		);
+		const { clock, service, random } = this.step.ports;
+		const look = this.step.look(this.id, deadline);
+		this.statusAt = look.at;
+		const tried = await attempt(async () => await look.seen);
 		if (tried.ok) {
-			if (tried.value !== null) await this.see(tried.value.value, deadline);
+			if (tried.value !== null) await this.see(tried.value, deadline);
 			return;
 		}
 		const { error } = tried;
@@ -126,7 +151,7 @@ export class Watch {
 		if (nobody) this.step.nobodyThere ||= !passes(error, tries);
 		if (!passes(error, tries) || (nobody && this.step.nobodyThere)) throw error;
 		this.trouble = error;
-		this.step.retries++;
+		this.step.passed.add(error);
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
 	}
 

@@ -46,6 +46,7 @@ export function passes(error: GenerationError, { retries, sinceMs, answered }: T
 	return sinceMs + longestDelay(retries) <= FIRST_CONTACT_MS;
 }
 
+/** What trying again needs: time, jitter, and what ends it. */
 export interface RetryPorts {
 	clock: Clock;
 	random: Random;
@@ -53,8 +54,6 @@ export interface RetryPorts {
 	signal: AbortSignal;
 	/** How often to try again; `MAX_RETRIES` unless given. */
 	maxRetries?: number;
-	/** Told of every try again, for the step's summary. */
-	onRetry?: (error: GenerationError) => void;
 }
 
 /**
@@ -66,7 +65,7 @@ export interface RetryPorts {
 export async function withRetries<T>(
 	run: () => Promise<T>,
 	answered: () => boolean,
-	{ clock, random, signal, maxRetries = MAX_RETRIES, onRetry }: RetryPorts,
+	{ clock, random, signal, maxRetries = MAX_RETRIES }: RetryPorts,
 ): Promise<T> {
 	let failingSince: number | null = null;
 	for (let retries = 0; ; retries++) {
@@ -77,7 +76,6 @@ export async function withRetries<T>(
 		const tries = { retries, sinceMs: clock.now() - failingSince, answered: answered() };
 		const again = error instanceof GenerationError && passes(error, tries) && retries < maxRetries;
 		if (!again) throw error;
-		onRetry?.(error);
 		await clock.sleep(backoffDelay(retries, random), signal);
 		if (signal.aborted) throw new CancelledError();
 	}

@@ -15,6 +15,7 @@ export interface Model {
 	[key: string]: unknown;
 }
 
+/** Which models are to be listed (spec 4.4). */
 export type ModelFilter = 'all' | 'image' | 'video';
 
 /** How a model is offered in a list: its name, and what tells it from the others. */
@@ -37,15 +38,6 @@ export function matchesModel(model: Model, search: string): boolean {
 		.toLowerCase()
 		.split(/\s+/)
 		.every((word) => known.includes(word));
-}
-
-/** What the catalogue says of how long generations take: milliseconds by model id. */
-export function averageDurations(models: Model[]): Map<string, number> {
-	return new Map(
-		models.flatMap(({ id, avg_speed_seconds: seconds }) =>
-			typeof seconds === 'number' && seconds > 0 ? [[id, seconds * 1000] as const] : [],
-		),
-	);
 }
 
 /** @throws GenerationError of the form in which the service refuses an unknown model */

@@ -1,16 +1,21 @@
 import { GenerationError } from './errors';
 
+/** A balance or a summary (spec 2.3, 2.4), handed on as it came: both state how many credits are left. */
+export interface Credits {
+	balance: number;
+	[key: string]: unknown;
+}
+
 /**
  * A guard before spending.
  *
- * @param credits a balance or summary (spec 2.3, 2.4): both state the `balance`
- * @throws GenerationError when fewer credits than `minimum` are left, or the balance is not stated
+ * @throws GenerationError when fewer credits than `minimum` are left
  */
-export function requireBalance(credits: Record<string, unknown>, minimum: number): void {
-	const { balance } = credits;
-	if (typeof balance === 'number' && balance >= minimum) return;
+export function requireBalance({ balance }: Credits, minimum: number): void {
+	if (balance >= minimum) return;
+	const left = balance === 1 ? '1 credit is' : `${balance} credits are`;
 	throw new GenerationError({
-		title: `Only ${String(balance ?? 'an unknown number of')} credits are left, fewer than the minimum of ${minimum}`,
+		title: `Only ${left} left, fewer than the minimum of ${minimum}`,
 		description: 'Nothing was spent. Top up the account, or lower the Minimum Balance option.',
 		code: 'balance_below_minimum',
 	});

@@ -230,6 +230,6 @@ const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 
 /** @returns `undefined` where the code does not tell, as of a generation that failed */
 export function failureCause(code: string, status: number | null): FailureCause | undefined {
-	if (code in OWN_CAUSES) return OWN_CAUSES[code];
+	if (Object.hasOwn(OWN_CAUSES, code)) return OWN_CAUSES[code];
 	return status === null ? undefined : errorRow(code, status).cause;
 }

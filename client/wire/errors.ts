@@ -26,6 +26,8 @@ export interface GenerationErrorFields {
 	generation?: KnownGeneration | null;
 	/** True where the request of the item never left, for what had happened to another. */
 	unsent?: boolean;
+	/** What was thrown, where nobody expected that: for its trace. */
+	cause?: unknown;
 }
 
 /** A generation of which at least the id is known. */
@@ -49,7 +51,7 @@ export class GenerationError extends Error {
 	readonly unsent: boolean;
 
 	constructor(fields: GenerationErrorFields) {
-		super(fields.title);
+		super(fields.title, fields.cause === undefined ? undefined : { cause: fields.cause });
 		this.name = 'GenerationError';
 		this.code = fields.code;
 		this.description = fields.description;
@@ -64,7 +66,7 @@ export class GenerationError extends Error {
 
 	/** The same error with some of its fields replaced. */
 	with(changes: Partial<GenerationErrorFields>): GenerationError {
-		return new GenerationError({ ...this, title: this.message, ...changes });
+		return new GenerationError({ ...this, title: this.message, cause: this.cause, ...changes });
 	}
 }
 

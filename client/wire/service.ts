@@ -1,6 +1,7 @@
 import { withRetries, type RetryPorts } from './backoff';
 import type { Model, ModelFilter } from './catalogue';
 import { errorFromConnection } from './connection';
+import type { Credits } from './credits';
 import { CancelledError, errorFromResponse, unreadableAnswer } from './errors';
 import { readGeneration, type Generation, type GenerationType } from './generation';
 import type { SendRequest, ServiceRequest, ServiceResponse } from '../basics/ports';
@@ -57,27 +58,40 @@ export class GenerationService {
 	/** GET /v1/models. */
 	async models(type: ModelFilter = 'all'): Promise<Model[]> {
 		const query: Record<string, string> = type === 'all' ? {} : { type };
-		const body = await this.record({ method: 'GET', path: '/v1/models', query });
-		return Array.isArray(body.data) ? (body.data as Model[]) : [];
+		const request = { method: 'GET', path: '/v1/models', query } as const;
+		const { data } = await this.object(request, (body) => Array.isArray(body.data));
+		return data as Model[];
 	}
 
 	/** GET /v1/credits/balance: the service's own entry (spec 2.3). */
-	async balance(): Promise<Record<string, unknown>> {
-		return await this.record({ method: 'GET', path: '/v1/credits/balance' });
+	async balance(): Promise<Credits> {
+		return await this.credits('balance');
 	}
 
 	/** GET /v1/credits/summary: the service's own entry (spec 2.4). */
-	async summary(): Promise<Record<string, unknown>> {
-		return await this.record({ method: 'GET', path: '/v1/credits/summary' });
+	async summary(): Promise<Credits> {
+		return await this.credits('summary');
 	}
 
-	private async record(request: ServiceRequest): Promise<Record<string, unknown>> {
+	private async credits(which: 'balance' | 'summary'): Promise<Credits> {
+		const request = { method: 'GET', path: `/v1/credits/${which}` } as const;
+		return (await this.object(request, ({ balance }) => typeof balance === 'number')) as Credits;
+	}
+
+	/**
+	 * The JSON object that a request which reads is answered with.
+	 *
+	 * @param isMeant whether an answer is what was asked for: anything may stand at a wrong address, and answer with 200
+	 */
+	private async object(
+		request: ServiceRequest,
+		isMeant: (body: Record<string, unknown>) => boolean,
+	): Promise<Record<string, unknown>> {
 		return await this.reading(async () => {
 			const response = await this.answer(request, this.ports.signal);
-			if (!response.body || typeof response.body !== 'object') {
-				throw unreadableAnswer(response, false).with({ retry: 'never' });
-			}
-			return response.body as Record<string, unknown>;
+			const body = Object(response.body) as Record<string, unknown>;
+			if (isMeant(body)) return body;
+			throw unreadableAnswer(response, false).with({ retry: 'never' });
 		});
 	}
 

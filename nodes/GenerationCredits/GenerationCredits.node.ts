@@ -5,16 +5,12 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { requireBalance } from '../../client/wire/credits';
-import type { GenerationService } from '../../client/wire/service';
+import { requireBalance, type Credits } from '../../client/wire/credits';
 import { asTool, sharedDescription } from '../shared/description';
-import { runLookups } from '../shared/lookup';
+import { runLookups, type Lookups } from '../shared/lookup';
 import { creditsHint } from '../shared/report';
 import { creditsFields } from './fields';
-import { readCreditsForm, type Operation } from './request';
-
-/** The service's own entry (spec 2.3, 2.4). */
-type Credits = Record<string, unknown>;
+import { readCreditsForm } from './request';
 
 /** Reads the balance, or the summary of 30 days (spec 4.5, 4.6). */
 export class GenerationCredits implements INodeType {
@@ -37,10 +33,8 @@ export class GenerationCredits implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		// The account is the same for all items, so it is asked once.
-		const asked = new Map<Operation, Promise<Credits>>();
-		const output = await runLookups(this, async (service, itemIndex) => [
-			await readCredits(this, service, itemIndex, asked),
+		const output = await runLookups(this, async (lookups, itemIndex) => [
+			await readCredits(this, lookups, itemIndex),
 		]);
 		creditsHint(this, output[0][0]?.json.balance);
 		return output;
@@ -49,15 +43,11 @@ export class GenerationCredits implements INodeType {
 
 async function readCredits(
 	context: IExecuteFunctions,
-	service: GenerationService,
+	lookups: Lookups,
 	itemIndex: number,
-	asked: Map<Operation, Promise<Credits>>,
 ): Promise<Credits> {
 	const { operation, minimum } = readCreditsForm(context, itemIndex);
-	const answer =
-		asked.get(operation) ?? (operation === 'getSummary' ? service.summary() : service.balance());
-	asked.set(operation, answer);
-	const credits = await answer;
+	const credits = await (operation === 'getSummary' ? lookups.summary() : lookups.balance());
 	if (minimum !== null) requireBalance(credits, minimum);
-	return { ...credits };
+	return credits;
 }

@@ -7,7 +7,8 @@ import { given } from '../shared/parameters';
 import { creditsFields } from './fields';
 
 const OPERATIONS = ['getBalance', 'getSummary'] as const;
-export type Operation = (typeof OPERATIONS)[number];
+/** What is to be read: what is left, or what was spent. */
+type Operation = (typeof OPERATIONS)[number];
 
 /**
  * Reads and checks one item's parameters.

@@ -7,10 +7,9 @@ import type {
 
 import { modelNotFound, type Model, type ModelFilter } from '../../client/wire/catalogue';
 import { oneOf, positive, requiredText } from '../../client/input/checks';
-import type { GenerationService } from '../../client/wire/service';
 import { asTool, sharedDescription } from '../shared/description';
 import { readForm, type Form } from '../shared/form';
-import { runLookups } from '../shared/lookup';
+import { runLookups, type Lookups } from '../shared/lookup';
 import { modelSearch } from '../shared/model-search';
 import { modelsFields } from './fields';
 
@@ -37,26 +36,26 @@ export class GenerationModels implements INodeType {
 	methods = { listSearch: { searchModels: modelSearch('all') } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runLookups(this, async (service, itemIndex) => {
+		return await runLookups(this, async (lookups, itemIndex) => {
 			const form = readForm(this, itemIndex, modelsFields);
 			const operation = oneOf('Operation', form.operation ?? 'getAll', ['get', 'getAll'] as const);
 			return operation === 'get'
-				? [await findModel(service, requiredText('Model', form.modelId))]
-				: await listModels(service, form);
+				? [await findModel(lookups, requiredText('Model', form.modelId))]
+				: await listModels(lookups, form);
 		});
 	}
 }
 
-async function listModels(service: GenerationService, form: Form): Promise<Model[]> {
+async function listModels(lookups: Lookups, form: Form): Promise<Model[]> {
 	const types: ModelFilter[] = ['all', 'image', 'video'];
 	const type = oneOf('Type', form.type ?? 'all', types);
 	const returnAll = oneOf('Return All', form.returnAll ?? false, [true, false]);
 	const limit = returnAll ? Infinity : positive('Limit', form.limit ?? 50, 1);
-	return (await service.models(type)).slice(0, limit);
+	return (await lookups.models(type)).slice(0, limit);
 }
 
 /** The service has no endpoint for one model, so it is looked up in the catalogue (spec 4.4). */
-async function findModel(service: GenerationService, id: string): Promise<Model> {
-	const models = await service.models();
+async function findModel(lookups: Lookups, id: string): Promise<Model> {
+	const models = await lookups.models();
 	return models.find((model) => model.id === id) ?? modelNotFound(id, models);
 }

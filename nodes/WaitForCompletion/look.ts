@@ -3,15 +3,15 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { GenerationError } from '../../client/wire/errors';
 import { wallClock } from '../shared/clock';
 import { cancelSignal, isWithinSleep } from '../shared/execution';
-import { errorItem } from '../shared/results';
+import { errorItem, failureOf } from '../shared/results';
 import { runStep } from '../shared/step';
 import { napMs } from './naps';
-import { planWait } from './request';
-import { lastDeadline, type SleepingItem } from './sleeping-workflow';
+import { modeOfFirst, planWait } from './request';
+import { deadlineOf, lastDeadline, type SleepingItem } from './sleeping-workflow';
 
 /** Whether the node is a look of a suspended wait. */
 export function isLook(context: IExecuteFunctions): boolean {
-	return context.getNodeParameter('mode', 0) === 'check' && isWithinSleep(context);
+	return modeOfFirst(context) === 'check' && isWithinSleep(context);
 }
 
 /**
@@ -25,19 +25,17 @@ export async function look(context: IExecuteFunctions): Promise<INodeExecutionDa
 	const input = context.getInputData();
 	const items = input.map(({ json }) => json as SleepingItem);
 	if (items[0].ended) return [input];
-	const deadline = lastDeadline(items);
-	const seen =
-		wallClock.now() < deadline
-			? (await runStep(context, (itemIndex) => planWait(context, itemIndex)))[0]
-			: [];
-	if (cancelSignal(context).aborted || !seen.some(({ json }) => isUnfinished(json))) {
-		return [items.map((json, item) => ({ json: { ...json, ended: true }, pairedItem: { item } }))];
-	}
-	const [{ waitingSince }] = items;
+	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
+	const [seen] = await runStep(context, (itemIndex) => planWait(context, itemIndex));
+	if (cancelSignal(context).aborted) return [ended(items)];
 	const now = wallClock.now();
-	await context.putExecutionToWait(
-		new Date(now + napMs(now - waitingSince, deadline - waitingSince)),
-	);
+	const unfinished = items.filter((item, itemIndex) => {
+		return isUnfinished(seen[itemIndex]) && now < deadlineOf(item);
+	});
+	if (unfinished.length === 0) return [ended(items)];
+	const [{ waitingSince }] = items;
+	const timeoutMs = lastDeadline(unfinished) - waitingSince;
+	await context.putExecutionToWait(new Date(now + napMs(now - waitingSince, timeoutMs)));
 	return [
 		seen.map((item, itemIndex) =>
 			item.json.error ? item : errorItem(context, noResult(item.json), itemIndex),
@@ -45,14 +43,23 @@ export async function look(context: IExecuteFunctions): Promise<INodeExecutionDa
 	];
 }
 
-function isUnfinished({ error, status }: IDataObject): boolean {
-	return !error && status !== 'completed' && status !== 'failed';
+/** What the line of looks hands on to the collecting. */
+function ended(items: SleepingItem[]): INodeExecutionData[] {
+	return items.map((json, item) => ({ json: { ...json, ended: true }, pairedItem: { item } }));
+}
+
+/** Whether there is anything to sleep for. A service that is in trouble during a look will be asked again after the sleep. */
+function isUnfinished(item: INodeExecutionData): boolean {
+	const failure = failureOf(item);
+	if (failure) return failure.retry !== 'never';
+	return item.json.status !== 'completed' && item.json.status !== 'failed';
 }
 
 /** Without its status: whoever goes by that would take one that is completed for a result. */
 function noResult({ id, status }: IDataObject): GenerationError {
+	const seen = status === null ? 'had not been seen yet' : `was ${String(status)}`;
 	return new GenerationError({
-		title: `This is no result: generation ${String(id)} was ${String(status)} when the wait fell asleep`,
+		title: `This is no result: generation ${String(id)} ${seen} when the wait fell asleep`,
 		description:
 			'Where the wait has handed this on, it was broken off: n8n ended while it was looking, or the execution in which it slept was stopped. Fetch the generation by its ID with Wait for Completion in a new execution, which charges nothing.',
 		code: 'wait_interrupted',

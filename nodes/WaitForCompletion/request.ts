@@ -35,3 +35,12 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 		step: stepOptions(options),
 	};
 }
+
+/** The mode of the first item, unchecked; `undefined` where n8n cannot work it out, of which `planWait` tells. */
+export function modeOfFirst(context: IExecuteFunctions): unknown {
+	try {
+		return context.getNodeParameter('mode', 0);
+	} catch {
+		return undefined;
+	}
+}

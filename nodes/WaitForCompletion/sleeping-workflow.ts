@@ -23,13 +23,14 @@ export interface SleepingItem extends IDataObject {
 	ended?: boolean;
 }
 
-/** When all of them have waited long enough, in milliseconds since the Unix epoch. */
+/** When an item has waited long enough, in milliseconds since the Unix epoch; `NaN` where its timeout is no number. */
+export function deadlineOf({ waitingSince, options }: SleepingItem): number {
+	return waitingSince + Number(options.timeout || WAIT_TIMEOUT) * 1000;
+}
+
+/** When all of them have. An item whose timeout is no number fails by itself; the others are waited for. */
 export function lastDeadline(items: SleepingItem[]): number {
-	const deadlines = items.map(
-		({ waitingSince, options }) => waitingSince + Number(options.timeout || WAIT_TIMEOUT) * 1000,
-	);
-	// An item whose timeout is no number fails by itself; the others are waited for.
-	return Math.max(...deadlines.filter(Number.isFinite));
+	return Math.max(...items.map(deadlineOf).filter(Number.isFinite));
 }
 
 const NODES_IN_A_ROW = 6;

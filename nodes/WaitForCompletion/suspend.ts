@@ -13,7 +13,7 @@ import { optionsOf } from '../shared/parameters';
 import { hint } from '../shared/report';
 import { runStep, type Suspension } from '../shared/step';
 import { SHORTEST_NAP_MS } from './naps';
-import { planWait, type WaitPlan } from './request';
+import { modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 
 /**
@@ -26,7 +26,7 @@ import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
  * How the step is to suspend. `undefined` where its mode is another, or where it has to poll: then a hint says why.
  */
 export function suspensionOf(context: IExecuteFunctions): Suspension | undefined {
-	if (context.getNodeParameter('mode', 0) !== 'suspend') return undefined;
+	if (modeOfFirst(context) !== 'suspend') return undefined;
 	const reason = whyNotSuspend(context);
 	if (reason !== null) {
 		hint(context, `Polled instead of suspending, because ${reason}`);

@@ -30,7 +30,7 @@ export interface DownloadRequest {
 	refresh: () => Promise<Generation>;
 	signal: AbortSignal;
 	/** Runs one try when it is its turn. Between two tries others have theirs. */
-	inTurn?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
+	limited?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
 	/** Another idle timeout than `IDLE_TIMEOUT_MS`. */
 	idleTimeoutMs?: number;
 }
@@ -51,12 +51,12 @@ export async function download(
 	context: IExecuteFunctions,
 	request: DownloadRequest,
 ): Promise<Downloaded> {
-	const { signal, inTurn = async (tryOnce) => await tryOnce() } = request;
+	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
 	let { generation } = request;
 	const since = wallClock.now();
 	for (let tries = 1; ; tries++) {
 		const tried = await attempt(
-			async () => await inTurn(async () => await fetchOnce(context, generation, request)),
+			async () => await limited(async () => await fetchOnce(context, generation, request)),
 		);
 		if (tried.ok) return { binary: tried.value, generation };
 		if (signal.aborted) throw new CancelledError();

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { cameToNothing, writtenOut } from '../../client/input/checks';
-import { InvalidInputError } from '../../client/wire/errors';
+import { InvalidInputError, titled } from '../../client/wire/errors';
 
 /** What an item's form comes to, by the names of its fields: `null` where nothing was chosen. */
 export type Form = Record<string, unknown>;
@@ -15,8 +15,8 @@ export type Form = Record<string, unknown>;
  * Reads all fields of a form for one item, expressions evaluated. Empty is what is `null` or a blank text; the value
  * of a picker is that which was picked. Collections are forms of their own, lists of collections are lists of forms.
  *
- * @throws InvalidInputError named by its field, where an expression came to nothing or to an object: left out in
- * silence, something else would be made and paid for
+ * @throws InvalidInputError named by its field, where an expression cannot be worked out, or came to nothing or to an
+ * object: left out in silence, something else would be made and paid for
  */
 export function readForm(
 	context: IExecuteFunctions,
@@ -24,11 +24,30 @@ export function readForm(
 	fields: INodeProperties[],
 ): Form {
 	const read = fields.filter(({ type }) => type !== 'notice');
-	// The fallback is for what is not written at all, so what is undefined is an expression that came to nothing.
-	const parameter = (field: INodeProperties) =>
-		context.getNodeParameter(field.name, itemIndex, field.default);
 	return Object.fromEntries(
-		read.map((field) => [field.name, chosen(field, field.displayName, parameter(field))]),
+		read.map((field) => [
+			field.name,
+			chosen(field, field.displayName, workedOut(context, itemIndex, field)),
+		]),
+	);
+}
+
+/** What n8n makes of what is written in a field, expressions evaluated. */
+function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
+	try {
+		// The fallback is for what is not written at all, so what is undefined is an expression that came to nothing.
+		return context.getNodeParameter(field.name, itemIndex, field.default);
+	} catch (error) {
+		return notWorkedOut(field.displayName, error);
+	}
+}
+
+/** @throws InvalidInputError for an expression that n8n cannot evaluate, such as one on a node that did not run */
+function notWorkedOut(label: string, error: unknown): never {
+	const reason = error instanceof Error ? error.message : null;
+	throw new InvalidInputError(
+		titled(`${label} could not be worked out`, reason),
+		`Check the expression in ${label}.`,
 	);
 }
 
@@ -42,9 +61,9 @@ function chosen(field: INodeProperties, label: string, value: unknown): unknown 
 	if (value === undefined) throw cameToNothing(label);
 	switch (field.type) {
 		case 'collection':
-			return chosenOf(field.options as INodeProperties[], '', record(label, value));
+			return chosenOf(field.options as INodeProperties[], '', group(label, value));
 		case 'fixedCollection':
-			return listOf(field.options as INodePropertyCollection[], record(label, value));
+			return listOf(field.options as INodePropertyCollection[], group(label, value));
 		case 'resourceLocator':
 			return single(label, isPicked(value) ? value.value : value);
 		default:
@@ -72,7 +91,7 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 			if (entries === undefined) throw cameToNothing(displayName);
 			const read = [entries ?? []].flat().map((entry, index) => {
 				const label = `${displayName} ${index + 1}`;
-				return chosenOf(values, `${label}: `, record(label, entry));
+				return chosenOf(values, `${label}: `, group(label, entry));
 			});
 			return [name, read];
 		}),
@@ -85,7 +104,7 @@ function single(label: string, value: unknown): unknown {
 }
 
 /** A group of fields; it may come from an expression as a whole. */
-function record(label: string, value: unknown): Form {
+function group(label: string, value: unknown): Form {
 	if (value === null || value === '') return {};
 	if (value === undefined) throw cameToNothing(label);
 	if (typeof value === 'object' && !Array.isArray(value)) return value as Form;

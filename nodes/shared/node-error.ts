@@ -9,7 +9,7 @@ import { asHtml, counted, explained, withoutTags } from './wording';
 
 /** What a retry does with what is paid for: n8n keeps it with the execution. */
 const TAKEN_UP =
-	'Retry On Fail of this node, and Retry on this execution, take up what is paid for without paying again, unless parameters are changed. Retry each execution once, and always the latest: a new one, or an earlier one that is retried again, pays anew, unless the items have an Idempotency Key';
+	'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key';
 
 /**
  * The one error of a step that stops: the failed item, the cause, what became of the others, and at its end every
@@ -84,8 +84,18 @@ export function nodeError(
 		? sentences(error.message, description)
 		: withoutTags(error.message);
 	shown.stack = withMessage(shown);
+	if (error.cause instanceof Error) addCause(shown, error.cause);
 	Object.assign(shown.context, details);
 	return shown;
+}
+
+/**
+ * Hands on what nobody expected as JavaScript itself keeps a cause: n8n logs its trace after the error. Nothing but that
+ * goes along, for errors of requests hold those, and older releases of n8n keep all of a cause with the execution.
+ */
+function addCause(shown: NodeApiError, { name, message, stack }: Error): void {
+	const value = Object.assign(new Error(message), { name, stack });
+	Object.defineProperty(shown, 'cause', { value, configurable: true, writable: true });
 }
 
 /** n8n logs the stack, which was written before there was a message. */

@@ -79,7 +79,9 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 		case 'refunded':
 			return `${group.length} failed and ${one ? 'was' : 'were'} refunded`;
 		case 'unknown':
-			return `${group.length} got no answer: it is not known whether ${one ? 'it was' : 'they were'} charged`;
+			return one
+				? '1 got no answer: it is not known whether it was charged. See the item’s error before running it again'
+				: `${group.length} got no answer: it is not known whether they were charged. See the items’ errors before running them again`;
 		case 'paid':
 			return `${counted(group.length, 'is', 'are')} paid for, but not there: ${causeOf(errors)}. Wait for Completion fetches ${one ? 'it' : 'them'} by id`;
 		case 'none':
@@ -103,7 +105,7 @@ function courseOf(stats: PipelineStats): string[] {
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
 		takenUp > 0 &&
-			`${counted(takenUp, 'was', 'were')} taken up from an earlier try, without paying again`,
+			`${takenUp} already existed and ${takenUp === 1 ? 'was' : 'were'} taken up, without paying again`,
 		resubmitted > 0 &&
 			`${counted(resubmitted, 'request was', 'requests were')} followed by another after a lost answer: up to ${resubmitted} may have been paid for besides`,
 		retries > 0 && `${counted(retries, 'request was', 'requests were')} tried again`,
@@ -142,7 +144,7 @@ export function creditsHint(context: IExecuteFunctions, balance: unknown): void 
 	if (items < 2 || typeof balance !== 'number') return;
 	hint(
 		context,
-		`${balance} credits are left, and ${items} items came in. What their generations cost is not known before they are made: the service states no prices in advance.`,
+		`${counted(balance, 'credit is', 'credits are')} left, and ${items} items came in. What their generations cost is not known before they are made: the service states no prices in advance.`,
 	);
 }
 

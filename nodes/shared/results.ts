@@ -36,6 +36,14 @@ export function outputItems(
 	});
 }
 
+/** What each item of a failure tells of, beside what the workflow sees of it. */
+const failures = new WeakMap<INodeExecutionData, GenerationError>();
+
+/** @returns the error that `errorItem` has made an item of; `undefined` for any other item */
+export function failureOf(item: INodeExecutionData): GenerationError | undefined {
+	return failures.get(item);
+}
+
 /**
  * The item of a failure that the workflow goes on with. For an error output n8n looks for `error` on the item itself,
  * and keeps the rest of its JSON only where that property is not enumerable; there it keeps the input's own fields.
@@ -47,6 +55,17 @@ export function errorItem(
 	error: GenerationError,
 	itemIndex: number,
 	keys: IDataObject = {},
+): INodeExecutionData {
+	const item = itemOf(context, error, itemIndex, keys);
+	failures.set(item, error);
+	return item;
+}
+
+function itemOf(
+	context: IExecuteFunctions,
+	error: GenerationError,
+	itemIndex: number,
+	keys: IDataObject,
 ): INodeExecutionData {
 	const { generation } = error;
 	const failure: IDataObject = { error: inFull(error), error_code: error.code };

@@ -178,7 +178,7 @@ async function runPlans(
 		send: connect(context),
 		signal: cancel,
 	});
-	const inTurn = limit(MAX_DOWNLOADS);
+	const limited = limit(MAX_DOWNLOADS);
 	return await runPipeline<Output>(
 		plans.map(({ job }) => job),
 		{
@@ -192,7 +192,7 @@ async function runPlans(
 				await fetchOutput(context, service, planOf.get(job) as Planned, {
 					generation,
 					signal,
-					inTurn,
+					limited,
 				}),
 		},
 		{
@@ -207,7 +207,7 @@ async function fetchOutput(
 	context: IExecuteFunctions,
 	service: GenerationService,
 	{ download: target }: Planned,
-	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'inTurn'>,
+	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'limited'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };

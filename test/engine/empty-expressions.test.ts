@@ -104,6 +104,19 @@ describe.each(fields)(
 			await expectRefused('=A picture of {{ $json.thing }}', 'is an object');
 		});
 
+		it('that n8n cannot work out is an error of the item, and nothing is sent', async () => {
+			// Nobody writes there: the form does not show it.
+			if (label === 'Waiting Since') return;
+			const error = await run('={{ $("Never Run").item.json.text }}');
+			expect(error).toMatchObject({
+				message: expect.stringMatching(/^.+ could not be worked out: Referenced node/) as string,
+				context: { code: 'invalid_input', itemIndex: 0 },
+			});
+			const [field] = error?.message.split(' could not') ?? [];
+			expect([label, 'Options', 'Reference Inputs']).toContain(field);
+			expect(stage.arrived).toBe(0);
+		});
+
 		it.each(['={{ null }}', '={{ "" }}'])(
 			'that comes out empty chooses nothing: %s',
 			async (empty) => {

@@ -18,7 +18,7 @@ describe('a key', () => {
 		expect(idsOf(second.output('Step'))).toEqual(idsOf(first.output('Step')));
 		expect(created()).toBe(2);
 		expect(second.hints('Step')).toMatchObject([
-			{ message: expect.stringContaining('2 were taken up') },
+			{ message: expect.stringContaining('2 already existed and were taken up') },
 		]);
 	});
 

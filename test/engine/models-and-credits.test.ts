@@ -52,6 +52,33 @@ describe('Generation Models', () => {
 				pairedItem: { item },
 			})),
 		);
+		// The catalogue is the same for both.
+		expect(paths()).toEqual(['GET /v1/models']);
+	});
+
+	it('asks once for each type that the items are about, and hands each its own copies', async () => {
+		const items = ['image', 'video', 'image'].map((type) => ({ type }));
+		const run = await stage.run(
+			'generationModels',
+			{ type: '={{ $json.type }}', limit: 1 },
+			{ items },
+		);
+		expect(paths()).toHaveLength(2);
+		const [first, , third] = run.output('Step').map(({ json }) => json);
+		expect(third).toStrictEqual(first);
+		expect(third).not.toBe(first);
+	});
+
+	it('does not take the answer of another service for an empty catalogue', async () => {
+		const action = { kind: 'respond', status: 200, body: { hello: 'world' } } as const;
+		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
+		const run = await stage.run('generationModels', {});
+		expect(run.error).toMatchObject({
+			message: 'The answer of the service could not be read',
+			description: expect.stringContaining('Check the Base URL') as string,
+			context: { itemIndex: 0, code: 'unreadable_answer' },
+		});
+		expect(paths()).toEqual(['GET /v1/models']);
 	});
 
 	it('says which model there is none of', async () => {

@@ -35,7 +35,11 @@ describe('Retry On Fail', () => {
 			expect(sha256(await run.binary(binaryOf(item)))).toBe(sha256(await stage.served(id)));
 		}
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^4 of 4 ready\. 3 were taken up .* without paying again/) },
+			{
+				message: expect.stringMatching(
+					/^4 of 4 ready\. 3 already existed and were taken up, without paying again/,
+				),
+			},
 		]);
 	});
 

@@ -51,6 +51,49 @@ describe('a suspended wait', () => {
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
+	it('sleeps on where the service is in trouble during a look', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
+		const action = { kind: 'error', code: 'service_unavailable' } as const;
+		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
+		const still = await stage.engine.resume(asleep);
+		expect(still.status).toBe('waiting');
+		stage.sandbox.faults.clear();
+		stage.sandbox.service.finish(id);
+		const awake = await stage.engine.resume(still);
+		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
+	});
+
+	it('does not sleep on for what the service refuses to tell', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
+		const action = { kind: 'error', code: 'forbidden' } as const;
+		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
+		const awake = await stage.engine.resume(asleep);
+		expect([awake.status, awake.error?.message]).toEqual([
+			'error',
+			expect.stringContaining('lacks permission'),
+		]);
+	});
+
+	it('does not sleep on for an item whose own time is over', async () => {
+		const ids = [
+			await stage.made('a boat [seconds: 9000]'),
+			await stage.made('a ship [seconds: 9000]'),
+		];
+		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [100, 1800][index] }));
+		const options = { ...late.options, timeout: '={{ $json.timeout }}' };
+		const asleep = await stage.run('waitForCompletion', { ...suspend, options }, { items });
+		stage.leap(60);
+		stage.sandbox.service.finish(ids[1]);
+		const awake = await stage.engine.resume(asleep);
+		expect(awake.status).toBe('success');
+		expect(awake.output('Step').map(({ json }) => [json.status, json.timed_out])).toEqual([
+			['processing', true],
+			['completed', false],
+		]);
+	});
+
 	it('does not sleep for what has soon ended', async () => {
 		const id = await stage.made('a boat [seconds: 10]');
 		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
@@ -168,5 +211,20 @@ describe('a suspended wait', () => {
 			expect(json.error).toMatch(/^This is no result.*Wait for Completion in a new execution/);
 			expect([json.status, json.url, binary]).toEqual([undefined, undefined, undefined]);
 		}
+	});
+
+	it('says of what no look was answered for that it was not seen', async () => {
+		const ids = [await stage.made('a boat'), await stage.made('a ship [seconds: 9000]')];
+		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [70, 1800][index] }));
+		const options = { ...late.options, timeout: '={{ $json.timeout }}' };
+		const match = { id: ids[0] };
+		const action = { kind: 'hang' } as const;
+		stage.sandbox.faults.order({ on: 'status', match, times: 'always', action });
+		const asleep = await stage.run('waitForCompletion', { ...suspend, options }, { items });
+		sleeperOf(asleep).record.state.status = 'crashed';
+		const awake = await stage.engine.resume(asleep);
+		expect(awake.output('Step')[0].json.error).toContain(
+			`generation ${ids[0]} had not been seen yet when the wait fell asleep`,
+		);
 	});
 });

@@ -107,6 +107,22 @@ describe('a form', () => {
 		expect(() => read(parameters)).toThrow(`${label} came to nothing`);
 	});
 
+	it('refuses by name what n8n could not work out, in its words', () => {
+		const { context } = contextOf();
+		context.getNodeParameter = (name: string) => {
+			if (name !== 'prompt') return null as never;
+			throw new Error('Referenced node is unexecuted.');
+		};
+		const read = () => readForm(context, 0, FIELDS);
+		expect(read).toThrow(InvalidInputError);
+		expect(read).toThrow(
+			expect.objectContaining({
+				message: 'Prompt could not be worked out: Referenced node is unexecuted',
+				description: 'Check the expression in Prompt.',
+			}),
+		);
+	});
+
 	it.each<[string, object]>([
 		['Prompt', { prompt: { text: 'A boat' } }],
 		['Prompt', { prompt: 'A picture of [object Object]' }],

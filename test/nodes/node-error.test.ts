@@ -6,7 +6,7 @@ import { errorFromResponse, GenerationError } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
 import { Ledger } from '../../client/paying/ledger';
 import { uncertainCharge } from '../../client/paying/uncertain-charge';
-import { notSent, type Outcome } from '../../client/jobs/outcome';
+import { errorOfJob, notSent, type Outcome } from '../../client/jobs/outcome';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { refusal } from '../support/answers';
 import { contextOf } from '../support/context';
@@ -78,6 +78,19 @@ describe('an error as n8n shows it', () => {
 		expect(stack).toMatch(/^NodeApiError: The generation failed: Out of paint\n\s+at /);
 	});
 
+	it('has the trace of what nobody expected, which n8n logs after it, and nothing else of that', () => {
+		const thrown = Object.assign(new TypeError('A mistake of ours'), { config: 'svc_live_secret' });
+		const { cause } = nodeError(context, errorOfJob(thrown, { id: 'x' }), 0);
+		expect(cause).toBeInstanceOf(Error);
+		expect(cause).toMatchObject({
+			name: 'TypeError',
+			message: thrown.message,
+			stack: thrown.stack,
+		});
+		expect(inspect(cause, { showHidden: true })).not.toContain('secret');
+		expect(nodeError(context, failed, 0).cause).toBeUndefined();
+	});
+
 	it('shows what the service says as it stands, though n8n renders HTML', () => {
 		const title = 'The generation failed: <b>No</b> & <img src=x>';
 		const error = nodeError(
@@ -141,8 +154,8 @@ describe('the error of a step that stops', () => {
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: null },
 		]);
-		expect(error.description).toMatch(
-			/Retry On Fail of this node, .* take up .* a new one, .* pays anew/,
+		expect(error.description).toContain(
+			'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key.',
 		);
 	});
 

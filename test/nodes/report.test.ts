@@ -9,7 +9,6 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 	return {
 		made: 3,
 		takenUp: 0,
-		failed: 0,
 		slotWaitMs: 0,
 		slotRefusal: null,
 		retries: 0,
@@ -71,7 +70,12 @@ describe('the hint after a run', () => {
 		[
 			'an answer was lost',
 			[...ready, failed('uncertain_charge', 'unknown')],
-			'1 got no answer: it is not known whether it was charged.',
+			'1 got no answer: it is not known whether it was charged. See the item’s error before running it again.',
+		],
+		[
+			'answers were lost',
+			[...ready, ...[1, 2].map(() => failed('uncertain_charge', 'unknown'))],
+			'2 got no answer: it is not known whether they were charged. See the items’ errors before running them again.',
 		],
 		['it was stopped', [...ready, stopped], '1 was stopped.'],
 	])('says what is there, what is not, and why: %s', (_, outcomes, message) => {
@@ -97,8 +101,8 @@ describe('the hint after a run', () => {
 	});
 
 	it.each<[Partial<PipelineStats>, string]>([
-		[{ takenUp: 1 }, '1 was taken up from an earlier try, without paying again.'],
-		[{ takenUp: 2 }, '2 were taken up from an earlier try, without paying again.'],
+		[{ takenUp: 1 }, '1 already existed and was taken up, without paying again.'],
+		[{ takenUp: 2 }, '2 already existed and were taken up, without paying again.'],
 		[{ retries: 1 }, '1 request was tried again.'],
 		[{ retries: 2 }, '2 requests were tried again.'],
 		[

@@ -129,6 +129,7 @@ describe('the error of a job', () => {
 	])('carries what nobody expected: %s', (thrown, message) => {
 		const error = errorOfJob(thrown, { id: 'x' });
 		expect(error).toMatchObject({ message, code: 'unexpected_error', charge: 'paid' });
+		expect(error.cause).toBe(thrown);
 	});
 });
 

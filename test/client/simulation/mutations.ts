@@ -234,7 +234,7 @@ export const mutations: Mutation[] = [
 	),
 	watch(
 		'a look is not given up at the deadline',
-		'await within(clock, deadline - clock.now(), halt,',
+		'await within(clock, deadline - now, halt,',
 		'await within(clock, 3_600_000, halt,',
 	),
 	watch(

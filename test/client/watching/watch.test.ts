@@ -128,6 +128,60 @@ describe('the status', () => {
 		);
 	});
 
+	it('is asked for as often where several items wait for the same generation, each with its own terms', async () => {
+		const item = fc.record({
+			readiness: fc.constantFrom('auto' as const, 'status' as const, 'outputUrl' as const),
+			timeoutMs: seconds(1, 300),
+		});
+		const schedule = fc.record({
+			items: fc.array(item, { minLength: 2, maxLength: 4 }),
+			duration: seconds(0.1, 60),
+			looks: fc.array(fc.constantFrom(...looks), { maxLength: 6 }),
+			seed: anySeed,
+		});
+		await fc.assert(
+			fc.asyncProperty(schedule, async ({ items, duration, seed, ...ordered }) => {
+				const step = stepOf(duration, seed);
+				step.settings.stopOnError = false;
+				await step.run(batch(1, { wait: false }));
+				step.fake.orderLooks(...ordered.looks);
+				const { outcomes } = await step.runAgain(
+					items.map((terms, index) =>
+						waitingFor('generation-1', index, { ...terms, onTimeout: 'continue' }),
+					),
+				);
+				for (const gap of gaps(step.fake)) expect(gap).toBeGreaterThanOrEqual(INTERVAL_MS);
+				outcomes.forEach((outcome, index) => {
+					const patient = items[index].timeoutMs > duration + 120_000;
+					if (patient) expect(inShort(outcome)).toBe('completed generation-1');
+				});
+			}),
+			{ numRuns: 100 },
+		);
+	});
+
+	it('that is asked for again counts once, however many items it is asked for', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
+		const jobs = [0, 1].map((index) => waitingFor('generation-1', index));
+		const { outcomes, stats } = await step.runAgain(jobs);
+		expect(outcomes.map(inShort)).toEqual(Array(2).fill('completed generation-1'));
+		expect(stats.retries).toBe(1);
+	});
+
+	it('that hangs for one item is given up by the others in their own time', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(hanging);
+		const { outcomes } = await step.runAgain(
+			[60_000, 2000].map((timeoutMs, index) =>
+				waitingFor('generation-1', index, { timeoutMs, onTimeout: 'continue' }),
+			),
+		);
+		expect(outcomes[1]).toMatchObject({ generation: { status: null, timed_out: true } });
+	});
+
 	it('alone is asked for where that was chosen', async () => {
 		const step = stepOf(40_000);
 		await step.run(batch(3, { readiness: 'status' }));

@@ -1,5 +1,4 @@
 import {
-	averageDurations,
 	describeModel,
 	matchesModel,
 	modelNotFound,
@@ -47,21 +46,6 @@ describe('a search', () => {
 	it.each(['video', 'aurora video', 'undefined', '2048'])('does not find: "%s"', (search) => {
 		expect(matchesModel(model, search)).toBe(false);
 		expect(matchesModel({ id: 'x' }, 'undefined')).toBe(false);
-	});
-});
-
-describe('how long generations take', () => {
-	it('is known in milliseconds of the models for which the catalogue says it', () => {
-		const listed = [6, 0.5, 0, -1, null, undefined, '7', NaN].map((seconds, index) => ({
-			id: `m${index}`,
-			avg_speed_seconds: seconds,
-		}));
-		expect(averageDurations(listed as Model[])).toEqual(
-			new Map([
-				['m0', 6000],
-				['m1', 500],
-			]),
-		);
 	});
 });
 

@@ -271,6 +271,8 @@ describe('the cause that n8n is told', () => {
 		['unexpected_error', null, 'node-defect'],
 		['generation_failed', null, undefined],
 		['uncertain_charge', 504, undefined],
+		['constructor', 400, 'configuration-invalid'],
+		['toString', null, undefined],
 	])('of %s (%s) is %s', (code, status, cause) => {
 		expect(failureCause(code, status)).toBe(cause);
 	});

@@ -14,12 +14,10 @@ function scripted(...answers: Array<ServiceResponse | Error>) {
 	const stop = new AbortController();
 	const sent: ServiceRequest[] = [];
 	const sentAt: number[] = [];
-	const retried: GenerationError[] = [];
 	const service = new GenerationService({
 		clock: time,
 		random: () => 0,
 		signal: stop.signal,
-		onRetry: (error) => retried.push(error),
 		send: async (request) => {
 			const next = answers[Math.min(sent.length, answers.length - 1)];
 			sent.push(request);
@@ -28,7 +26,7 @@ function scripted(...answers: Array<ServiceResponse | Error>) {
 			return next;
 		},
 	});
-	return { time, stop, sent, sentAt, retried, service };
+	return { time, stop, sent, sentAt, service };
 }
 
 async function thrownBy(task: Promise<unknown>): Promise<GenerationError> {
@@ -39,6 +37,9 @@ async function thrownBy(task: Promise<unknown>): Promise<GenerationError> {
 	if (thrown instanceof GenerationError) return thrown;
 	throw new Error(`No GenerationError: ${String(thrown)}`);
 }
+
+/** An answer that every endpoint can read. */
+const readable = answer({ ...wireGeneration(), balance: 7 });
 
 /** Of the order, for those who know the header. */
 const NAME = 'the name of an order';
@@ -87,7 +88,7 @@ describe('the six endpoints', () => {
 			{ method: 'GET', path: '/v1/credits/summary' },
 		],
 	])('%s with exactly this request', async (_, call, request) => {
-		const { time, sent, service } = scripted(answer(wireGeneration()));
+		const { time, sent, service } = scripted(readable);
 		await time.run(call(service));
 		expect(sent).toEqual([request]);
 	});
@@ -108,7 +109,7 @@ describe('the six endpoints', () => {
 	});
 
 	it('hand on no models where the answer lists none', async () => {
-		const { time, service } = scripted(answer({ object: 'list' }));
+		const { time, service } = scripted(answer({ object: 'list', data: [] }));
 		expect(await time.run(service.models())).toEqual([]);
 	});
 
@@ -170,9 +171,9 @@ const UNREADABLE: Array<[string, ServiceResponse]> = [
 
 describe('a creating request', () => {
 	it.each([...PASSING, ...LASTING])('is sent once, and not charged: %s', async (_, failure) => {
-		const { time, sent, retried, service } = scripted(failure, answer(wireGeneration()));
+		const { time, sent, service } = scripted(failure, answer(wireGeneration()));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-		expect([sent.length, retried.length, error.charge]).toEqual([1, 0, 'none']);
+		expect([sent.length, error.charge]).toEqual([1, 'none']);
 	});
 
 	it.each([...UNCERTAIN, ...UNREADABLE])(
@@ -221,7 +222,7 @@ describe('a reading request', () => {
 
 	describe.each(reads)('of %s', (_, read) => {
 		it.each([...PASSING, ...UNCERTAIN])('is sent again after %s', async (_name, failure) => {
-			const { time, sentAt, service } = scripted(failure, failure, answer(wireGeneration()));
+			const { time, sentAt, service } = scripted(failure, failure, readable);
 			await time.run(read(service));
 			expect(sentAt).toEqual([0, 1000, 3000]);
 		});
@@ -247,14 +248,19 @@ describe('a reading request', () => {
 		expect(sent).toHaveLength(2);
 	});
 
-	it.each(UNREADABLE)(
-		'of anything else is not: the address is wrong: %s',
-		async (_, unreadable) => {
-			const { time, sent, service } = scripted(unreadable, answer({ object: 'list', data: [] }));
-			expect((await time.run(thrownBy(service.models()))).code).toBe('unreadable_answer');
+	describe.each(reads.slice(1))('of %s', (_, read) => {
+		it.each<[string, ServiceResponse]>([
+			...UNREADABLE,
+			['an object of another service', answer({ object: 'list', items: [] })],
+			['a list that is none', answer({ data: {}, balance: '7' })],
+			['nothing that is named', answer({ data: null, balance: null })],
+		])('is not: the address is wrong: %s', async (_name, unreadable) => {
+			const { time, sent, service } = scripted(unreadable, readable);
+			const error = await time.run(thrownBy(read(service)));
+			expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'none', retry: 'never' });
 			expect(sent).toHaveLength(1);
-		},
-	);
+		});
+	});
 
 	it('is soon given up where nobody has ever answered: a wrong address is not to be waited for', async () => {
 		const { time, service } = scripted(networkError('ECONNREFUSED', 'connect'));
