@@ -2,14 +2,14 @@
 const shared = {
 	testEnvironment: 'node',
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.tools.json' }] },
-	// A busy machine is no failure: no test asserts a time.
-	testTimeout: 30_000,
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/output/'],
 };
 
 module.exports = {
 	// The process that hands out the files has next to nothing to do.
 	maxWorkers: '100%',
+	// A busy machine is no failure: no test asserts a time.
+	testTimeout: 30_000,
 	projects: [
 		{
 			...shared,

@@ -10,15 +10,18 @@ it('reads the parameters of many items without holding up whatever else n8n does
 		turn++;
 		if (!over) setImmediate(countTurns);
 	};
-	countTurns();
 	const read: number[] = [];
 	const readInTurn = new Map<number, number>();
 	const { context } = contextOf({ items });
-	const running = runStep(context, (itemIndex) => {
-		read.push(itemIndex);
-		readInTurn.set(turn, (readInTurn.get(turn) ?? 0) + 1);
-		throw new InvalidInputError(`Item ${itemIndex} is empty`, '');
-	});
+	const reading = async () =>
+		await runStep(context, (itemIndex) => {
+			read.push(itemIndex);
+			readInTurn.set(turn, (readInTurn.get(turn) ?? 0) + 1);
+			throw new InvalidInputError(`Item ${itemIndex} is empty`, '');
+		});
+	// Begun right before a turn is counted, so that no timer can end before that.
+	const running = new Promise((resolve) => setImmediate(() => resolve(reading())));
+	setImmediate(countTurns);
 	await expect(running).rejects.toThrow('Item 0 is empty');
 	over = true;
 	expect(read).toEqual(items.map((_, index) => index));

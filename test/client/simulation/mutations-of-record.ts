@@ -75,7 +75,7 @@ export const recordMutations: Mutation[] = [
 	),
 	claims(
 		'what was read replaces what was done since',
-		'if (this.isUnderWay(key) || this.rows.get(key) !== before[index]) return;',
+		'if (this.isAhead(key) || this.rows.get(key) !== before[index]) return;',
 		'',
 	),
 	desk(
