@@ -10,7 +10,7 @@ import type {
 	INodeParameters,
 	INodeType,
 } from 'n8n-workflow';
-import type { WorkflowJson } from './run';
+import type { WorkflowJson } from '../../../tools/engine';
 
 /** The type name under which every engine knows the stand-in. */
 export const agentType = 'engine.agent';
