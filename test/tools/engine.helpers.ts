@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IDataObject, ILoadOptionsFunctions, INodeType } from 'n8n-workflow';
-import { testNode } from '../support/test-node';
+import { bareNode } from '../../tools/engine/bare-node';
 
 export interface TestServer {
 	url: string;
@@ -48,7 +48,7 @@ async function search(this: ILoadOptionsFunctions, filter?: string) {
 
 /** A node with one input, one output and that credential. */
 export function node(name: string, parts: Partial<INodeType>): INodeType {
-	return testNode(name, {
+	return bareNode(name, {
 		methods: { listSearch: { search } },
 		...parts,
 		description: {
