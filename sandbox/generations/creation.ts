@@ -1,7 +1,7 @@
 import type { Caller } from '../accounts/accounts';
 import { usedInDay } from '../books/credits';
 import type { MediaType } from '../models/model';
-import { readDirectives } from './directives';
+import { defaultReason, readDirectives } from './directives';
 import type { Directives } from './directives';
 import { isErrorName, ServiceError } from '../basics/errors';
 import type { FaultAction } from '../faults';
@@ -96,8 +96,7 @@ function outputOf(valid: ValidRequest, asked: Directives, random: Random): Outpu
 
 function failureOf(asked: Directives, ordered: FaultAction | null): Failure | null {
 	if (ordered?.kind === 'fail') {
-		const reason = ordered.reason ?? 'The model provider could not make this output.';
-		return { reason, asText: ordered.asText ?? false };
+		return { reason: ordered.reason ?? defaultReason, asText: ordered.asText ?? false };
 	}
 	return asked.fail ?? null;
 }
