@@ -85,7 +85,7 @@ describe('the packed package', () => {
 		const tarball = join(folder, 'packed.tgz');
 		execFileSync('tar', ['-czf', tarball, '-C', folder, 'package']);
 
-		expect(await installPackage(tarball, folder)).toEqual({ name, version: '1.2.3' });
+		await installPackage(tarball, folder);
 		const nodes = join(folder, '.n8n', 'nodes');
 		const read = async (path: string) => JSON.parse(await readFile(path, 'utf8')) as unknown;
 		expect(await read(join(nodes, 'node_modules', name, 'package.json'))).toEqual({
