@@ -124,12 +124,13 @@ export function createOnce(
 	headers: Readonly<Record<string, string | undefined>>,
 	create: () => Generation,
 ): { made: Generation; charged: number } {
-	const { repeats } = workshop;
 	const idempotencyKey = headers['idempotency-key'];
-	const before = repeats?.get(`${caller.account.name} ${idempotencyKey}`);
+	const repeats = idempotencyKey ? workshop.repeats : null;
+	const name = `${caller.account.name} ${idempotencyKey}`;
+	const before = repeats?.get(name);
 	if (before) return { made: before, charged: 0 };
 	const made = create();
-	if (idempotencyKey) repeats?.set(`${caller.account.name} ${idempotencyKey}`, made);
+	repeats?.set(name, made);
 	return { made, charged: made.charged };
 }
 
