@@ -82,12 +82,8 @@ async function openSandbox(options: StartOptions): Promise<Sandbox> {
 			log: (line) => log.write(`${line}\n`),
 		});
 	} catch (error) {
-		return throwPortTrouble(error);
+		throw portTrouble(error, '--sandbox-port', '--storage-port');
 	}
-}
-
-function throwPortTrouble(error: unknown): never {
-	throw portTrouble(error);
 }
 
 async function installNodes(
@@ -108,7 +104,11 @@ async function openN8n(
 	installation: Installation,
 	signal: AbortSignal,
 ): Promise<N8n> {
-	if (port !== undefined) await requirePort(port).catch(throwPortTrouble);
+	try {
+		if (port !== undefined) await requirePort(port);
+	} catch (error) {
+		throw portTrouble(error, '--port');
+	}
 	return await startN8n({
 		installation,
 		userFolder: data,
