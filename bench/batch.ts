@@ -30,9 +30,8 @@ export interface BatchCase {
 export interface BatchResult {
 	/** Makespan over ideal: the same list of generation times with every end noticed at once. */
 	ratio: number;
-	/** Status requests; `plainLooks` is what one every interval would have cost. */
+	/** Status requests. */
 	looksPerGeneration: number;
-	plainLooks: number;
 	probesPerGeneration: number;
 	/** The shortest time between two status requests for one generation, in seconds. */
 	shortestGap: number;
@@ -79,11 +78,9 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	if (unfinished.length > 0) throw new Error(`${unfinished.length} items did not finish`);
 
 	const looks = [...looksById(service).values()];
-	const plain = durations.map((seconds) => Math.ceil((seconds * 1000) / POLL_INTERVAL_MS));
 	return {
 		ratio: (time.now() - start) / 1000 / idealMakespan(durations, batch.limit),
 		looksPerGeneration: service.requests.on('status').length / durations.length,
-		plainLooks: mean(plain),
 		probesPerGeneration: service.requests.on('download').length / durations.length,
 		shortestGap: Math.min(...looks.flatMap(gaps)) / 1000,
 		refusals: service.requests.on('create').filter(({ status }) => status === 429).length,
@@ -123,8 +120,4 @@ function looksById(service: GenerationService): Map<string, number[]> {
 
 function gaps(times: number[]): number[] {
 	return times.slice(1).map((at, index) => at - times[index]);
-}
-
-function mean(values: number[]): number {
-	return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

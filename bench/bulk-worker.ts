@@ -1,22 +1,18 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { createEngine } from '../tools/engine';
+import { bareNode } from '../tools/engine/bare-node';
 import { inARow } from '../tools/engine/in-a-row';
-import { benchNode } from './bench-node';
 import type { BulkReport, BulkTask, StepFigures } from './bulk';
 import { watchLoop, watchMemory } from './watch';
 import { workAlone } from './worker';
 
 /** As long as ours, with the same items, and does nothing: what is left is n8n's own, and the machine's. */
-const idler = benchNode(
-	'idler',
-	'Hands its items on after a while',
-	async function execute(this: IExecuteFunctions) {
+const idler = bareNode('idler', {
+	async execute() {
 		const items = this.getInputData();
 		await new Promise((resolve) => setTimeout(resolve, Number(items[0].json.idleMs)));
 		return [items.map(({ json }, item) => ({ json, pairedItem: { item } }))];
 	},
-);
+});
 
 workAlone(async ({ baseUrl, apiKey, items, workflow }: BulkTask): Promise<BulkReport> => {
 	const extraNodes = { 'bench.idler': idler };

@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { createEngine } from '../tools/engine';
+import { bareNode } from '../tools/engine/bare-node';
 import { inARow, type NodeParts } from '../tools/engine/in-a-row';
-import { benchNode } from './bench-node';
 import type { DownloadReport, DownloadTask, MadeFile, Way } from './download-task';
 import { profiled } from './profile';
 import { watchMemory } from './watch';
@@ -13,10 +12,11 @@ import { workAlone } from './worker';
 const BARE = 'bench.bare';
 
 /** The ceilings: what n8n's helpers take where a node does nothing of its own. */
-const bare = benchNode(
-	'bare',
-	'Fetches and stores files with n8n’s helpers',
-	async function execute(this: IExecuteFunctions) {
+const bare = bareNode('bare', {
+	description: {
+		properties: [{ name: 'store', displayName: 'Store', type: 'boolean', default: true }],
+	},
+	async execute() {
 		const { httpRequest, prepareBinaryData } = this.helpers;
 		const store = this.getNodeParameter('store', 0) as boolean;
 		const fetchOne = async (url: string) => {
@@ -30,8 +30,7 @@ const bare = benchNode(
 		};
 		return [await Promise.all(this.getInputData().map(({ json }) => fetchOne(String(json.url))))];
 	},
-	[{ name: 'store', displayName: 'Store', type: 'boolean', default: true }],
-);
+});
 
 const steps: Record<Way, NodeParts> = {
 	node: { name: 'Step', type: 'n8n-nodes-media-generation.waitForCompletion' },

@@ -1,9 +1,7 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { probeWith } from '../nodes/shared/transport';
 import { createEngine } from '../tools/engine';
+import { bareNode } from '../tools/engine/bare-node';
 import { inARow } from '../tools/engine/in-a-row';
-import { benchNode } from './bench-node';
 import { workAlone } from './worker';
 
 /** What the worker process is to ask for, and how often. */
@@ -26,10 +24,8 @@ export interface ProbeReport {
 const sleep = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Probes as our nodes do, through n8n's HTTP helper. */
-const prober = benchNode(
-	'prober',
-	'Probes an output URL',
-	async function execute(this: IExecuteFunctions) {
+const prober = bareNode('prober', {
+	async execute() {
 		const { url, generations, everyMs, seconds } = this.getInputData()[0]
 			.json as unknown as ProbeTask;
 		const probe = probeWith(this);
@@ -59,7 +55,7 @@ const prober = benchNode(
 		const report: ProbeReport = { probes, statuses: [...statuses], cpuMs: (user + system) / 1000 };
 		return [[{ json: { ...report } }]];
 	},
-);
+});
 
 async function main(task: ProbeTask): Promise<ProbeReport> {
 	const engine = await createEngine({ extraNodes: { 'bench.prober': prober } });

@@ -7,11 +7,12 @@ import type { FaultQueue } from './faults';
 import { createApp } from './http/app';
 import { addConnectedApps } from './http/connected-apps';
 import { addControlRoutes } from './http/control';
+import { refuseForeign } from './http/guard';
 import { formatLine } from './http/log';
 import type { LogLine } from './http/log';
 import { addMcpRoutes } from './http/mcp';
 import { addRestRoutes } from './http/rest';
-import { addSignInRoutes } from './http/sign-in';
+import { addConsent, addSignInRoutes } from './http/sign-in';
 import { addStatusPage } from './http/status-page';
 import { addStorageRoutes } from './http/storage';
 import { MediaLibrary } from './media/library';
@@ -99,10 +100,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const close = async (): Promise<void> => {
 		await Promise.all([rest.close(), storage.close(), library.close()]);
 	};
-	addControlRoutes(rest, service, signIn);
-	addStatusPage(rest, service);
-	addConnectedApps(rest, service, signIn);
-	addSignInRoutes(rest, service, signIn, log);
+	// A part of its own: what guards it is not in the way of the service.
+	rest.register(async (steering) => {
+		refuseForeign(steering);
+		addControlRoutes(steering, service, signIn);
+		addStatusPage(steering, service);
+		addConnectedApps(steering, service, signIn);
+		addConsent(steering, service, signIn, log);
+	});
+	addSignInRoutes(rest, signIn, log);
 	addMcpRoutes(rest, service, signIn, log);
 	addRestRoutes(rest, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);
 	addStorageRoutes(storage, service, library, log);

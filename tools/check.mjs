@@ -1,9 +1,10 @@
 // node tools/check.mjs, which is `npm test`
 // Every check there is, up to the first that fails; then what took how long.
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
 import { ensureDependenciesOrExit } from './dependencies.mjs';
+import { readTotals } from './jest-totals.mjs';
 import { root, run, seconds } from './run.mjs';
 
 const resultsFile = join(root, 'output', 'jest.json');
@@ -60,19 +61,12 @@ async function runSteps() {
 	return done;
 }
 
-/** Jest's totals; a test file that does not even load counts as one failure. */
-function readTotals() {
-	if (!existsSync(resultsFile)) return { passed: 0, failed: 0, projects: '' };
-	const results = JSON.parse(readFileSync(resultsFile, 'utf8'));
+function projectsOf(files) {
 	const count = (engine) =>
-		results.testResults
+		files
 			.filter(({ name }) => name.includes(`${sep}engine${sep}`) === engine)
 			.reduce((sum, { assertionResults }) => sum + assertionResults.length, 0);
-	return {
-		passed: results.numPassedTests,
-		failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
-		projects: `${count(false)} unit, ${count(true)} engine`,
-	};
+	return `${count(false)} unit, ${count(true)} engine`;
 }
 
 function printSummary(installed, done, totals) {
@@ -81,7 +75,8 @@ function printSummary(installed, done, totals) {
 	console.log('\n--- Summary ---');
 	if (installed > 0) line('Install', installed, 'done');
 	for (const { name, code, duration } of done) {
-		const details = name === 'Tests' && totals.projects ? ` (${totals.projects})` : '';
+		const hasRun = name === 'Tests' && totals.files.length > 0;
+		const details = hasRun ? ` (${projectsOf(totals.files)})` : '';
 		line(name, duration, (code === 0 ? 'passed' : 'FAILED') + details);
 	}
 	for (const { name } of steps.slice(done.length)) console.log(`  ${name.padEnd(25)}not run`);
@@ -93,10 +88,10 @@ rmSync(resultsFile, { force: true });
 
 const done = await runSteps();
 const last = done.at(-1);
-const totals = readTotals();
+const totals = readTotals(resultsFile);
 printSummary(installed, done, totals);
 if (last.code !== 0) {
-	const untested = existsSync(resultsFile) ? '' : ' No test has run.';
+	const untested = totals.files.length > 0 ? '' : ' No test has run.';
 	console.log(`\n${last.name} failed: what is wrong is printed above.${untested}`);
 }
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);

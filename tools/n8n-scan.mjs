@@ -13,18 +13,20 @@ const scanner = join(home, 'node_modules', '@n8n', 'scan-community-package', 'sc
  * packages that are on npm; this hands it one that is not yet. Other than `npm run lint` it ignores
  * comments that disable rules, and looks at the compiled code too.
  *
- * @param {string} unpacked folder of the unpacked tarball
- * @returns {Promise<string[]>} what it would refuse, in the source and in what is published
+ * @param {string} packed folder of the unpacked tarball
+ * @param {string} source folder of the repository
+ * @returns {Promise<{ packed: string | null, source: string | null }>} what it would refuse of each
  */
-export async function scan(unpacked) {
+export async function scan(packed, source) {
 	await ensureDependencies(home);
 	const { href } = pathToFileURL(join(scanner, 'scanner.mjs'));
 	const { analyzePackage, SOURCE_FILE_PATTERNS } = await import(href);
-	const results = [
-		await analyzePackage(root, SOURCE_FILE_PATTERNS),
-		await analyzePackage(unpacked, ['**/*.js', 'package.json']),
-	];
-	return results
-		.filter(({ passed }) => !passed)
-		.map(({ message, details }) => [message, details].filter(Boolean).join('\n'));
+	const failureOf = async (folder, patterns) => {
+		const { passed, message, details } = await analyzePackage(folder, patterns);
+		return passed ? null : [message, details].filter(Boolean).join('\n');
+	};
+	return {
+		packed: await failureOf(packed, ['**/*.js', 'package.json']),
+		source: await failureOf(source, SOURCE_FILE_PATTERNS),
+	};
 }

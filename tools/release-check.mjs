@@ -53,7 +53,7 @@ async function pack() {
 }
 
 async function scanPackage() {
-	const found = await scan(join(folder, 'package'));
+	const found = Object.values(await scan(join(folder, 'package'), root)).filter(Boolean);
 	if (found.length === 0) return [];
 	return [
 		`n8n would not verify this. Correct it, without disabling the rule:\n${found.join('\n')}`,

@@ -9,18 +9,21 @@ export function throwIfStopped(signal: AbortSignal): void {
 	if (signal.aborted) throw new Stopped();
 }
 
-/** What the system says of a port, as something to act on; other errors come back as they are. */
-export function portTrouble(error: unknown): unknown {
-	if (!(error instanceof Error) || !('code' in error) || !('port' in error)) return error;
-	const port = String(error.port);
-	if (error.code === 'EADDRINUSE') {
+/**
+ * What the system says of a port, as something to act on; other errors come back as they are.
+ *
+ * @param options of the command, which choose that port
+ */
+export function portTrouble(error: unknown, ...options: string[]): unknown {
+	const { code, port } = Object(error) as { code?: unknown; port?: unknown };
+	if (code === 'EADDRINUSE') {
 		return new Trouble(
-			`Port ${port} is taken by another program. Choose another one, or leave --port and ` +
-				'--storage-port out: then free ports are used.',
+			`Port ${String(port)} is taken by another program. Choose another one, or leave ` +
+				`${options.join(' and ')} out: then a free one is used.`,
 		);
 	}
-	if (error.code === 'EACCES') {
-		return new Trouble(`Port ${port} may not be used by this user. Choose one above 1023.`);
+	if (code === 'EACCES' && port !== undefined) {
+		return new Trouble(`Port ${String(port)} may not be used by this user. Choose one above 1023.`);
 	}
 	return error;
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../accounts/accounts';
 import { usedInDay } from '../books/credits';
 import type { MediaType } from '../models/model';
-import { readDirectives } from './directives';
+import { defaultReason, readDirectives } from './directives';
 import type { Directives } from './directives';
 import { isErrorName, ServiceError } from '../basics/errors';
 import type { FaultAction } from '../faults';
@@ -96,8 +96,7 @@ function outputOf(valid: ValidRequest, asked: Directives, random: Random): Outpu
 
 function failureOf(asked: Directives, ordered: FaultAction | null): Failure | null {
 	if (ordered?.kind === 'fail') {
-		const reason = ordered.reason ?? 'The model provider could not make this output.';
-		return { reason, asText: ordered.asText ?? false };
+		return { reason: ordered.reason ?? defaultReason, asText: ordered.asText ?? false };
 	}
 	return asked.fail ?? null;
 }
@@ -125,12 +124,13 @@ export function createOnce(
 	headers: Readonly<Record<string, string | undefined>>,
 	create: () => Generation,
 ): { made: Generation; charged: number } {
-	const { repeats } = workshop;
 	const idempotencyKey = headers['idempotency-key'];
-	const before = repeats?.get(`${caller.account.name} ${idempotencyKey}`);
+	const repeats = idempotencyKey ? workshop.repeats : null;
+	const name = `${caller.account.name} ${idempotencyKey}`;
+	const before = repeats?.get(name);
 	if (before) return { made: before, charged: 0 };
 	const made = create();
-	if (idempotencyKey) repeats?.set(`${caller.account.name} ${idempotencyKey}`, made);
+	repeats?.set(name, made);
 	return { made, charged: made.charged };
 }
 

@@ -22,7 +22,8 @@ const anyPattern = new RegExp(
 	'gi',
 );
 
-const defaultReason = 'The model provider could not make this output.';
+/** Why a generation fails where nobody has said why. */
+export const defaultReason = 'The model provider could not make this output.';
 
 /** Reads the directives of a prompt. What is not one stays part of the prompt. */
 export function readDirectives(prompt: string): Directives {

@@ -2,23 +2,22 @@ import type { FastifyInstance } from 'fastify';
 import type { ConnectedApp } from '../accounts/connected-apps';
 import type { SignIn } from '../oauth/sign-in';
 import type { GenerationService } from '../service';
-import { addForm, formToken } from './forms';
 import { escaped, page, sendPage, table } from './pages';
+import { formFields } from './request';
 
 /** Where the owner of an account sees to its connected apps (spec 2.6). */
 export const connectedAppsPath = '/connected-apps';
 
-/** Makes a form that changes one app. */
-type AppForm = (app: ConnectedApp, action: string, label: string, field?: string) => string;
-
-function formWith(token: string): AppForm {
-	return (app, action, label, field = '') =>
-		`<form method="post" action="${connectedAppsPath}">${token}${field}` +
-		`<input type="hidden" name="app" value="${app.name}">` +
-		`<button name="action" value="${action}">${label}</button></form>`;
+/** A form that changes one app. */
+function form({ name }: ConnectedApp, action: string, label: string, field = ''): string {
+	return (
+		`<form method="post" action="${connectedAppsPath}">${field}` +
+		`<input type="hidden" name="app" value="${name}">` +
+		`<button name="action" value="${action}">${label}</button></form>`
+	);
 }
 
-function rowOf(service: GenerationService, signIn: SignIn, form: AppForm, app: ConnectedApp) {
+function rowOf(service: GenerationService, signIn: SignIn, app: ConnectedApp) {
 	const { title, connectedAt, connection } = app;
 	const { dailyLimit, paused } = connection;
 	const limit = `<input type="number" name="dailyLimit" min="0" value="${dailyLimit}" aria-label="Daily limit">`;
@@ -34,13 +33,12 @@ function rowOf(service: GenerationService, signIn: SignIn, form: AppForm, app: C
 	];
 }
 
-function appsPage(service: GenerationService, signIn: SignIn, token: string): string {
-	const form = formWith(token);
+function appsPage(service: GenerationService, signIn: SignIn): string {
 	const heads = ['App', 'Connected (UTC)', 'Last 24 hours', 'State', ''];
 	const apps = service.apps.all();
 	const sections = [...new Set(apps.map(({ account }) => account))].map((account) => {
 		const own = apps.filter((app) => app.account === account);
-		const rows = own.map((app) => rowOf(service, signIn, form, app));
+		const rows = own.map((app) => rowOf(service, signIn, app));
 		return `<h3>Account ${escaped(account.name)}</h3>${table(heads, rows)}`;
 	});
 	const none = `<p>None yet. An app connects by signing in to ${escaped(signIn.connector().href)}.</p>`;
@@ -64,12 +62,12 @@ export function addConnectedApps(
 	service: GenerationService,
 	signIn: SignIn,
 ): void {
-	app.get(connectedAppsPath, async (request, reply) => {
-		await sendPage(reply, appsPage(service, signIn, formToken(request, reply)));
+	app.get(connectedAppsPath, async (_request, reply) => {
+		await sendPage(reply, appsPage(service, signIn));
 	});
-	addForm(app, connectedAppsPath, async (fields, reply) => {
+	app.post(connectedAppsPath, async (request, reply) => {
 		try {
-			act(service, fields);
+			act(service, formFields(request));
 		} catch (error) {
 			const message = error instanceof Error ? error.message : 'That did not work.';
 			const body = `<p>${escaped(message)}</p><p><a href="${connectedAppsPath}">Back</a></p>`;

@@ -5,6 +5,11 @@ function textOf(value: string | string[] | undefined): string | undefined {
 	return Array.isArray(value) ? value.join(', ') : value;
 }
 
+/** The fields of a form that was sent. */
+export function formFields({ body }: FastifyRequest): URLSearchParams {
+	return new URLSearchParams(body instanceof Buffer ? body.toString('utf8') : '');
+}
+
 /** A request as the service takes it: path and query apart, the body as text. */
 export function serviceRequest(request: FastifyRequest): ServiceRequest {
 	const url = new URL(request.raw.url ?? '/', 'http://sandbox.invalid');

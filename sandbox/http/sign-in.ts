@@ -7,10 +7,9 @@ import type { SignIn, SignInRequest } from '../oauth/sign-in';
 import { scope } from '../oauth/grants';
 import type { GenerationService } from '../service';
 import { connectedAppsPath } from './connected-apps';
-import { addForm, formToken } from './forms';
 import type { LogLine } from './log';
 import { escaped, page, sendPage } from './pages';
-import { serviceRequest } from './request';
+import { formFields, serviceRequest } from './request';
 
 /** What the SDK's router answers. */
 const sdkPaths = [
@@ -43,7 +42,8 @@ function sdkApp(signIn: SignIn): Express {
 	return app;
 }
 
-function addSdkRoutes(app: FastifyInstance, signIn: SignIn, log: LogLine): void {
+/** Signing in to the connector (spec 5.8), as apps do it: the SDK's endpoints. */
+export function addSignInRoutes(app: FastifyInstance, signIn: SignIn, log: LogLine): void {
 	let sdk: Express | null = null;
 	for (const path of sdkPaths) {
 		app.all(path, {
@@ -71,7 +71,6 @@ function consentPage(
 	{ accounts }: GenerationService,
 	id: string,
 	{ client, params }: SignInRequest,
-	token: string,
 ): string {
 	const title = escaped(titleOf(client));
 	const about = client.client_uri
@@ -92,7 +91,7 @@ You will be sent back to <b>${escaped(new URL(params.redirectUri).host)}</b>.</p
 <li>create pictures and videos with your credits: up to 500 in any 24 hours, unless you change that</li></ul>
 <p>It sees no API key. You can pause, limit or disconnect it at any time under
 <a href="${connectedAppsPath}" target="_blank">API / MCP Access, Connected apps</a>.</p>
-<form method="post" action="${consentPath}">${token}
+<form method="post" action="${consentPath}">
 <input type="hidden" name="request" value="${escaped(id)}">
 <p><label>Account <select name="account">${options}</select></label></p>
 <p><button name="answer" value="allow">Allow</button> <button name="answer" value="deny">Deny</button></p>
@@ -105,7 +104,8 @@ const tooLate = page(
 	'<p>This request was answered, or is too long ago. Start again in the app that sent you here.</p>',
 );
 
-function addConsent(
+/** The page where a person says yes or no to a sign-in (spec 5.8). */
+export function addConsent(
 	app: FastifyInstance,
 	service: GenerationService,
 	signIn: SignIn,
@@ -115,10 +115,11 @@ function addConsent(
 		const id = serviceRequest(request).query?.request ?? '';
 		const asked = signIn.request(id);
 		if (!asked) return await sendPage(reply, tooLate, 400);
-		await sendPage(reply, consentPage(service, id, asked, formToken(request, reply)));
+		await sendPage(reply, consentPage(service, id, asked));
 	});
-	addForm(app, consentPath, async (fields, reply) => {
+	app.post(consentPath, async (request, reply) => {
 		const started = performance.now();
+		const fields = formFields(request);
 		const id = fields.get('request') ?? '';
 		const asked = signIn.request(id);
 		if (!asked) return await sendPage(reply, tooLate, 400);
@@ -133,15 +134,4 @@ function addConsent(
 			milliseconds: performance.now() - started,
 		});
 	});
-}
-
-/** Signing in to the connector (spec 5.8): the SDK's endpoints, and the page where a person says yes. */
-export function addSignInRoutes(
-	app: FastifyInstance,
-	service: GenerationService,
-	signIn: SignIn,
-	log: LogLine,
-): void {
-	addSdkRoutes(app, signIn, log);
-	addConsent(app, service, signIn, log);
 }

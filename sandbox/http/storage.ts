@@ -86,7 +86,9 @@ async function sendOutput(
 	const sending = plan(asked, file, answered.fault);
 	if (!sending) {
 		const headers = { 'content-range': `bytes */${file.size}` };
-		return await deliver(reply, { ...answered, status: 416, headers, delayMs: 0 });
+		Object.assign(answered, { status: 416, headers, delayMs: 0, happened: 'no such range' });
+		if (record) record.status = 416;
+		return await deliver(reply, answered);
 	}
 	if (record) record.status = sending.status;
 	reply.hijack();

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { readTotals } from '../../tools/jest-totals.mjs';
 import { run } from '../../tools/run.mjs';
 
 /** The folder of these tests. */
@@ -26,16 +27,8 @@ export async function runSuite(config, { output, args, env }) {
 	rmSync(results, { force: true });
 	const options = ['--config', join(folder, config), '--json', `--outputFile=${results}`];
 	const { code } = await run('jest', [...options, ...args], { env });
-	const totals = readTotals(results);
-	if (code !== 0 && totals.passed + totals.failed === 0) console.log('\nNo test has run.');
+	const { passed, failed } = readTotals(results);
+	if (code !== 0 && passed + failed === 0) console.log('\nNo test has run.');
 	if (code !== 0) console.log(`\nWhat n8n and the sandbox have logged is in ${output}.`);
-	return { ok: code === 0, ...totals };
-}
-
-/** Jest's totals; a test file that does not even load counts as one failure. */
-function readTotals(file) {
-	if (!existsSync(file)) return { passed: 0, failed: 0 };
-	const results = JSON.parse(readFileSync(file, 'utf8'));
-	const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = results;
-	return { passed: numPassedTests, failed: numFailedTests + numRuntimeErrorTestSuites };
+	return { ok: code === 0, passed, failed };
 }

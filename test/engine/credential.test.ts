@@ -1,11 +1,11 @@
 import { listModels } from '../../sandbox/models/catalogue';
+import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { everythingIn } from '../support/everything';
-import { testNode } from '../support/test-node';
 import { openStage } from './stage';
 
 /** A node of somebody else's that is given our credential, as n8n's HTTP Request node can be. */
-const foreign = testNode('foreign', {
+const foreign = bareNode('foreign', {
 	description: {
 		credentials: [{ name: 'mediaGenerationApi', required: true }],
 		properties: [{ displayName: 'URL', name: 'url', type: 'string', default: '' }],

@@ -8,12 +8,12 @@ import { download } from '../../nodes/shared/download';
 import type { BookEntry } from '../../sandbox/books/books';
 import type { FaultAction } from '../../sandbox/faults';
 import type { Control } from '../../tools/engine';
+import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
-import { testNode } from '../support/test-node';
 import { binaryOf, openStage, prompts, sha256 } from './stage';
 
 /** Downloads as our nodes do, but for the patience: a stalled download is given up after a fifth of a second. */
-const impatient = testNode('impatient', {
+const impatient = bareNode('impatient', {
 	async execute() {
 		const id = String(this.getInputData()[0].json.id);
 		const look = async () => {

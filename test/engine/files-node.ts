@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, INodeType } from 'n8n-workflow';
 
+import { bareNode } from '../../tools/engine/bare-node';
 import type { NodeParts } from '../../tools/engine/in-a-row';
-import { testNode } from '../support/test-node';
 
 /** A file that an earlier node of the workflow hands on. */
 export interface GivenFile {
@@ -15,7 +15,7 @@ const type = 'test.files';
 
 /** Puts files into n8n's storage as other nodes do: those that an item's JSON names, by binary field. */
 export const filesNodes: Record<string, INodeType> = {
-	[type]: testNode('files', {
+	[type]: bareNode('files', {
 		async execute() {
 			const items = this.getInputData().map(async ({ json }, item) => {
 				const binary: IBinaryKeyData = {};

@@ -2,9 +2,9 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/clock';
 import { inARow } from '../../tools/engine/in-a-row';
-import { dataTableType, DataTables } from '../../tools/engine/data-table';
 import { ownNode } from '../support/workflow';
 import { byId, openStage } from './stage';
+import { dataTableType, DataTables } from './support/data-table';
 
 /** Parameters of a step whose items have keys. */
 export const keyed: INodeParameters = {

@@ -11,19 +11,14 @@ import type { KeyName } from '../../sandbox/accounts/accounts';
 import type { BookEntry } from '../../sandbox/books/books';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox, SandboxOptions } from '../../sandbox/server';
-import { createEngine } from '../../tools/engine';
-import type {
-	CredentialsByType,
-	Engine,
-	EngineOptions,
-	Run,
-	WorkflowJson,
-} from '../../tools/engine';
+import type { CredentialsByType, EngineOptions, Run, WorkflowJson } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import type { NodeParts } from '../../tools/engine/in-a-row';
 import { FastTime } from '../support/fast-time';
 import { ownNode } from '../support/workflow';
 import type { NodeName } from '../support/workflow';
+import { createTestEngine } from './support/engine';
+import type { TestEngine } from './support/engine';
 
 /** How many times as fast as on the wall time runs unless told otherwise, for nodes and sandbox. */
 const PACE = 100;
@@ -55,7 +50,7 @@ export interface StepOrder {
 	credential?: IDataObject;
 }
 
-type Control = Pick<Parameters<Engine['run']>[1] & object, 'onReady' | 'signal' | 'timeoutMs'>;
+type Control = Pick<Parameters<TestEngine['run']>[1] & object, 'onReady' | 'signal' | 'timeoutMs'>;
 
 /** Parameters of a step that is cheap and quick. A test states what it is about on top of them. */
 const usual: Record<NodeName, INodeParameters> = {
@@ -89,7 +84,7 @@ export function sha256(bytes: Buffer): string {
 /** The sandbox, and n8n's engine with our nodes in it, for the tests of one `describe` or file. */
 export class Stage {
 	sandbox!: Sandbox;
-	engine!: Engine;
+	engine!: TestEngine;
 	private time!: FastTime;
 
 	async open(options: StageOptions): Promise<void> {
@@ -97,7 +92,7 @@ export class Stage {
 		this.time = new FastTime(PACE);
 		const given = { ...service, clock: this.time, generationSeconds: GENERATION_SECONDS };
 		this.sandbox = await startSandbox(given);
-		this.engine = await createEngine({ binaryMode, storageDir, extraNodes });
+		this.engine = await createTestEngine({ binaryMode, storageDir, extraNodes });
 	}
 
 	/** Back to empty books, no faults, and the usual pace. */

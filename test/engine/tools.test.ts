@@ -1,11 +1,11 @@
 import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
 import { listModels } from '../../sandbox/models/catalogue';
-import type { ToolPath } from '../../tools/engine';
 import { everythingIn } from '../support/everything';
 import { ownType } from '../support/workflow';
 import type { NodeName } from '../support/workflow';
 import { byId, openStage } from './stage';
+import type { ToolPath } from './support/agent';
 
 const stage = openStage();
 

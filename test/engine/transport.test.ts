@@ -2,14 +2,14 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { attempt } from '../../client/basics/attempt';
 import { connect, CREDENTIAL, probeWith } from '../../nodes/shared/transport';
+import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
-import { testNode } from '../support/test-node';
 import { openStage, prompts } from './stage';
 
 /** What the node under test does: set by each test. */
 let act: (context: IExecuteFunctions) => Promise<IDataObject>;
 
-const actor = testNode('actor', {
+const actor = bareNode('actor', {
 	description: { credentials: [{ name: CREDENTIAL, required: true }] },
 	async execute() {
 		return [[{ json: await act(this) }]];

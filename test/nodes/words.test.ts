@@ -1,7 +1,7 @@
 import { sublimeSearch } from '@n8n/utils/search/sublime-search';
 import { NodeHelpers, type INode, type INodeProperties } from 'n8n-workflow';
 
-import { toAiTool } from '../../tools/engine/ai-tool';
+import { toAiTool } from '../engine/support/ai-tool';
 import creditsCodex from '../../nodes/GenerationCredits/GenerationCredits.node.json';
 import modelsCodex from '../../nodes/GenerationModels/GenerationModels.node.json';
 import imageCodex from '../../nodes/ImageGeneration/ImageGeneration.node.json';

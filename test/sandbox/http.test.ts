@@ -92,6 +92,8 @@ describe('the storage over HTTP', () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const part = await fetch(url, { headers: { range: 'bytes=999999999-' } });
 		expect(part.status).toBe(416);
+		expect(sandbox.requests.on('download')).toMatchObject([{ status: 416, bytes: 0 }]);
+		expect(lines.at(-1)).toMatch(/416 .*no such range/);
 	});
 
 	it('sends a padded file of exactly the size asked for', async () => {

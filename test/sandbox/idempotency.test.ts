@@ -1,13 +1,13 @@
 import { VirtualSandbox } from './virtual';
 
 describe('the header Idempotency-Key', () => {
-	const create = (sandbox: VirtualSandbox, key: string) =>
+	const create = (sandbox: VirtualSandbox, key?: string) =>
 		sandbox.send(
 			'POST',
 			'/v1/images/generations',
 			{ model: 'aurora-image-1', prompt: 'A lighthouse' },
 			'main',
-			{ 'idempotency-key': key },
+			key === undefined ? {} : { 'idempotency-key': key },
 		);
 
 	it('is passed over by default, and noted', () => {
@@ -28,6 +28,12 @@ describe('the header Idempotency-Key', () => {
 		});
 		create(sandbox, 'b');
 		expect(sandbox.service.books.totals).toMatchObject({ created: 2, charged: 16 });
+	});
+
+	it('that is not there is no key, whatever another one says', () => {
+		const sandbox = new VirtualSandbox({ honoursIdempotencyKeys: true });
+		for (const key of ['undefined', undefined, undefined, '', '']) create(sandbox, key);
+		expect(sandbox.service.books.totals.created).toBe(5);
 	});
 
 	it('is not used up by a request that was refused', () => {

@@ -1,9 +1,7 @@
 /** What signing in to the connector has to withstand. */
-import { request } from 'node:http';
-import type { OutgoingHttpHeaders } from 'node:http';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { App, callback, Person } from './signing-in';
+import { answerQuestion, App, callback, openPage, press } from './signing-in';
 import { VirtualClock } from './virtual';
 
 const clock = new VirtualClock();
@@ -33,7 +31,7 @@ function changed(parameters: Record<string, string | undefined>): URL {
 }
 
 async function code(): Promise<string> {
-	const back = await new Person().answer(question, 'allow');
+	const back = await answerQuestion(question, 'allow');
 	return back.searchParams.get('code') ?? '';
 }
 
@@ -43,17 +41,6 @@ async function mcpStatus(token: string, url = sandbox.url): Promise<number> {
 	return (await fetch(`${url}/mcp`, { headers })).status;
 }
 
-/** The status that a form gets under any name of the host, which fetch does not let one choose. */
-async function postForm(url: string, headers: OutgoingHttpHeaders, body: string): Promise<number> {
-	return await new Promise((resolve, reject) => {
-		const sent = request(url, { method: 'POST', headers }, (response) => {
-			response.resume();
-			resolve(response.statusCode ?? 0);
-		});
-		sent.on('error', reject).end(body);
-	});
-}
-
 describe('an authorization request', () => {
 	it.each([
 		['another host', 'https://evil.example/callback'],
@@ -61,12 +48,12 @@ describe('an authorization request', () => {
 		['another name of this machine', 'http://127.0.0.1:9876/callback'],
 		['no address', 'nowhere'],
 	])('sends nobody to an address that was not registered: %s', async (_what, address) => {
-		const answer = await new Person().open(changed({ redirect_uri: address }));
+		const answer = await openPage(changed({ redirect_uri: address }));
 		expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
 	});
 
 	it('of an app that is not registered is refused', async () => {
-		expect((await new Person().open(changed({ client_id: 'nobody' }))).status).toBe(400);
+		expect((await openPage(changed({ client_id: 'nobody' }))).status).toBe(400);
 	});
 
 	it.each([
@@ -97,72 +84,35 @@ describe('an authorization request', () => {
 });
 
 describe('the consent page', () => {
-	const consent = async (person: Person) => {
-		const asked = await person.open(question);
-		return await asked.text();
-	};
+	const consent = async () => await (await openPage(question)).text();
 	const nothingAllowed = () => expect(sandbox.service.apps.all()).toEqual([]);
 
 	it('takes no answer that another page has sent (CSRF)', async () => {
-		const person = new Person();
-		const html = await consent(person);
+		const html = await consent();
 		for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', 'nonsense']) {
-			const answer = await person.press(question, html, 'allow', { account: 'main' }, { origin });
+			const answer = await press(question, html, 'allow', { account: 'main' }, { origin });
 			expect(answer.status).toBe(403);
 		}
 		nothingAllowed();
 	});
 
-	it('takes no answer from a browser that was not asked', async () => {
-		const html = await consent(new Person());
-		const answer = await new Person().press(question, html, 'allow', { account: 'main' });
-		expect([answer.status, await answer.text()]).toEqual([
-			403,
-			expect.stringContaining('Nothing was changed'),
-		]);
-		nothingAllowed();
-	});
-
-	it('takes no answer with the token of another browser', async () => {
-		const [person, other] = [new Person(), new Person()];
-		const html = await consent(person);
-		const [, token] = /name="form_token" value="([^"]+)"/.exec(await consent(other)) ?? [];
-		const fields = { account: 'main', form_token: token };
-		expect((await person.press(question, html, 'allow', fields)).status).toBe(403);
-		nothingAllowed();
-	});
-
-	it('takes no answer under a foreign name that leads to this machine', async () => {
-		const token = 'a'.repeat(43);
-		const from = async (host: string) => {
-			const headers = { host, origin: `http://${host}`, cookie: `sandbox_form=${token}` };
-			return await postForm(`${sandbox.url}/sign-in`, headers, `form_token=${token}`);
-		};
-		// 400: the form is taken, and names no request.
-		expect(await from(new URL(sandbox.url).host)).toBe(400);
-		expect(await from('evil.example')).toBe(403);
-	});
-
 	it('takes one answer, and only for ten minutes', async () => {
-		const person = new Person();
-		const html = await consent(person);
-		const press = async () => (await person.press(question, html, 'deny')).status;
-		expect([await press(), await press()]).toEqual([303, 400]);
-		const late = await consent(person);
+		const html = await consent();
+		const deny = async () => (await press(question, html, 'deny')).status;
+		expect([await deny(), await deny()]).toEqual([303, 400]);
+		const late = await consent();
 		clock.pass(600);
-		expect((await person.press(question, late, 'allow', { account: 'main' })).status).toBe(400);
+		expect((await press(question, late, 'allow', { account: 'main' })).status).toBe(400);
 		nothingAllowed();
 	});
 });
 
 it('changes no connected app for another page (CSRF)', async () => {
 	await (await app.signIn()).close();
-	const person = new Person();
 	const page = `${sandbox.url}/connected-apps`;
-	const html = await (await person.open(page)).text();
+	const html = await (await openPage(page)).text();
 	const headers = { origin: 'https://evil.example' };
-	expect((await person.press(page, html, 'disconnect', {}, headers)).status).toBe(403);
-	expect((await new Person().press(page, html, 'disconnect')).status).toBe(403);
+	expect((await press(page, html, 'disconnect', {}, headers)).status).toBe(403);
 	expect(sandbox.service.apps.all()).toHaveLength(1);
 });
 
@@ -194,7 +144,7 @@ describe('a code', () => {
 	});
 
 	it('is good once: when it comes back, what came of it ends', async () => {
-		const back = await new Person().answer(question, 'allow');
+		const back = await answerQuestion(question, 'allow');
 		const text = back.searchParams.get('code') ?? '';
 		const first = await app.redeem(text);
 		expect(await mcpStatus(first.access_token)).toBe(405);

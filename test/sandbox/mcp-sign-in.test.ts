@@ -1,7 +1,7 @@
 /** The connector with a sign-in (spec 1.6, 2.6, 5.8): the SDK's own client, and a person with a browser. */
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { App, callback, callTool, Person } from './signing-in';
+import { answerQuestion, App, callback, callTool, openPage, press } from './signing-in';
 import { VirtualClock } from './virtual';
 
 const clock = new VirtualClock();
@@ -52,7 +52,7 @@ describe('an app that has not signed in', () => {
 
 	it('has a person asked which app, which account, and what it may do', async () => {
 		const app = new App(sandbox, 'An <b>app</b>');
-		const asked = await new Person().open(await app.ask());
+		const asked = await openPage(await app.ask());
 		const text = await asked.text();
 		expect(text).toContain('<b>An &lt;b&gt;app&lt;/b&gt;</b> asks to use the connector');
 		expect(text).toContain('sent back to <b>localhost:9876</b>');
@@ -63,7 +63,7 @@ describe('an app that has not signed in', () => {
 	});
 
 	it('is told so where the person denies it', async () => {
-		const back = await new Person().answer(await new App(sandbox).ask(), 'deny');
+		const back = await answerQuestion(await new App(sandbox).ask(), 'deny');
 		expect(back.origin + back.pathname).toBe(callback);
 		expect(Object.fromEntries(back.searchParams)).toEqual({
 			state: 'a state',
@@ -179,31 +179,28 @@ describe('the page "API / MCP Access"', () => {
 		const client = await app.signIn();
 		const create = async () => (await callTool(client, 'create_generation', boat)).body;
 		await create();
-		const person = new Person();
-		const press = async (button: string, fields = {}) => {
-			const html = await (await person.open(address())).text();
-			return (await person.press(address(), html, button, fields)).status;
-		};
-		const shown = async () => await (await person.open(address())).text();
+		const shown = async () => await (await openPage(address())).text();
+		const pressed = async (button: string, fields = {}) =>
+			(await press(address(), await shown(), button, fields)).status;
 		expect(await shown()).toMatch(/n8n <code>app-1<.*8 of 500 credits.*active/);
 
-		expect(await press('pause')).toBe(303);
+		expect(await pressed('pause')).toBe(303);
 		expect(await shown()).toContain('paused');
 		expect(await create()).toMatchObject({ error: { code: 'CONNECTION_PAUSED' } });
 		expect((await callTool(client, 'get_balance')).failed).toBe(false);
 
-		expect(await press('resume')).toBe(303);
-		expect(await press('limit', { dailyLimit: '10' })).toBe(303);
+		expect(await pressed('resume')).toBe(303);
+		expect(await pressed('limit', { dailyLimit: '10' })).toBe(303);
 		expect(await shown()).toContain('8 of 10 credits');
 		expect(await create()).toMatchObject({
 			error: { code: 'CONNECTION_LIMIT_REACHED', message: expect.stringContaining('8 of 10') },
 		});
 		for (const dailyLimit of ['', '-1', '1.5', 'many']) {
-			expect(await press('limit', { dailyLimit })).toBe(400);
+			expect(await pressed('limit', { dailyLimit })).toBe(400);
 		}
 		expect(app.connected.connection.dailyLimit).toBe(10);
 
-		expect(await press('disconnect')).toBe(303);
+		expect(await pressed('disconnect')).toBe(303);
 		expect(await shown()).toContain('None yet');
 		await expect(callTool(client, 'get_balance')).rejects.toThrow();
 		const headers = { authorization: `Bearer ${app.given?.access_token}` };

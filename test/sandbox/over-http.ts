@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import type { RequestOptions } from 'node:http';
 import type { GenerationEntry } from '../../sandbox/generations/generations';
 import type { Sandbox } from '../../sandbox/server';
 
@@ -16,6 +18,17 @@ export async function send(sandbox: Sandbox, path: string, body?: unknown): Prom
 		},
 		body: body === undefined ? undefined : JSON.stringify(body),
 		redirect: 'manual',
+	});
+}
+
+/** The status that a request gets under any name of the host, which fetch does not let one choose. */
+export async function statusUnder(url: string, options: RequestOptions): Promise<number> {
+	return await new Promise((resolve, reject) => {
+		const sent = request(url, options, (response) => {
+			response.resume();
+			resolve(response.statusCode ?? 0);
+		});
+		sent.on('error', reject).end();
 	});
 }
 

@@ -12,56 +12,45 @@ import type { Sandbox } from '../../sandbox/server';
 /** Where an app of the tests wants to be called back. Nothing listens there: nobody follows. */
 export const callback = 'http://localhost:9876/callback';
 
-/** A person with a browser, as far as forms and cookies go. */
-export class Person {
-	private readonly cookies = new Map<string, string>();
+/** Opens a page as a browser does: follows links within the sandbox, and stops where they lead elsewhere. */
+export async function openPage(address: string | URL): Promise<Response> {
+	const response = await fetch(address, { redirect: 'manual' });
+	const next = response.headers.get('location');
+	if (next === null || next.startsWith('http')) return response;
+	return await openPage(new URL(next, address));
+}
 
-	/** Follows links within the sandbox, and stops where they lead elsewhere. */
-	async open(address: string | URL): Promise<Response> {
-		const response = await this.fetch(address);
-		const next = response.headers.get('location');
-		if (next === null || next.startsWith('http')) return response;
-		return await this.open(new URL(next, address));
-	}
+/** Sends the form of a page by one of its buttons, with some fields filled in. */
+export async function press(
+	address: string | URL,
+	html: string,
+	button: string,
+	filled: Record<string, string> = {},
+	headers: Record<string, string> = {},
+): Promise<Response> {
+	const form = html.split('<form').find((text) => text.includes(`value="${button}"`)) ?? '';
+	const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+	const [, name] = /<button name="(\w+)"/.exec(form) ?? ['', 'button'];
+	const fields = Object.fromEntries(hidden.map(([, key, value]) => [key, value]));
+	const [, action] = /action="([^"]+)"/.exec(form) ?? ['', ''];
+	const target = new URL(action, address);
+	return await fetch(target, {
+		method: 'POST',
+		body: new URLSearchParams({ ...fields, [name]: button, ...filled }),
+		headers: { origin: target.origin, ...headers },
+		redirect: 'manual',
+	});
+}
 
-	/** Sends the form of a page by one of its buttons, with some fields filled in. */
-	async press(
-		address: string | URL,
-		html: string,
-		button: string,
-		filled: Record<string, string> = {},
-		headers: Record<string, string> = {},
-	): Promise<Response> {
-		const form = html.split('<form').find((text) => text.includes(`value="${button}"`)) ?? '';
-		const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
-		const [, name] = /<button name="(\w+)"/.exec(form) ?? ['', 'button'];
-		const fields = { ...Object.fromEntries(hidden.map(([, key, value]) => [key, value])) };
-		const [, action] = /action="([^"]+)"/.exec(form) ?? ['', ''];
-		const target = new URL(action, address);
-		return await this.fetch(target, {
-			method: 'POST',
-			body: new URLSearchParams({ ...fields, [name]: button, ...filled }),
-			headers: { origin: target.origin, ...headers },
-		});
-	}
-
-	private async fetch(address: string | URL, init: RequestInit = {}): Promise<Response> {
-		const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-		const headers = { ...(init.headers as object), ...(cookie && { cookie }) };
-		const response = await fetch(address, { ...init, headers, redirect: 'manual' });
-		for (const set of response.headers.getSetCookie()) {
-			const [name, value] = set.split(';')[0].split('=');
-			this.cookies.set(name, value);
-		}
-		return response;
-	}
-
-	/** Answers the question of an authorization address. Returns where the person is sent back to. */
-	async answer(address: string | URL, button: 'allow' | 'deny', account = 'main'): Promise<URL> {
-		const asked = await this.open(address);
-		const sent = await this.press(address, await asked.text(), button, { account });
-		return new URL(sent.headers.get('location') ?? '');
-	}
+/** Answers the question of an authorization address. Returns where the person is sent back to. */
+export async function answerQuestion(
+	address: string | URL,
+	button: 'allow' | 'deny',
+	account = 'main',
+): Promise<URL> {
+	const asked = await openPage(address);
+	const sent = await press(address, await asked.text(), button, { account });
+	return new URL(sent.headers.get('location') ?? '');
 }
 
 /** An app that signs in with the SDK's own client, and keeps in memory what it is given. */
@@ -118,7 +107,7 @@ export class App implements OAuthClientProvider {
 
 	/** Signs in for an account, with a person who allows it. */
 	async signIn(account = 'main'): Promise<Client> {
-		const back = await new Person().answer(await this.ask(), 'allow', account);
+		const back = await answerQuestion(await this.ask(), 'allow', account);
 		await this.transport().finishAuth(back.searchParams.get('code') ?? '');
 		return await this.connect();
 	}

@@ -92,6 +92,7 @@ it('says that a port is taken before it does anything', async () => {
 	const { code, said } = await demo(['--port', String(port)]);
 	server.close();
 	expect(said).toContain(`Port ${port} is taken by another program.`);
+	expect(said).toContain('leave --port and --storage-port out');
 	expect(said).not.toMatch(/^\s+at /m);
 	expect(code).toBe(1);
 	expect(await readdir(copy)).not.toContain('dist');

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ICredentialType, IDataObject, ILoadOptionsFunctions, INodeType } from 'n8n-workflow';
-import { testNode } from '../support/test-node';
+import type { IDataObject, ILoadOptionsFunctions, INodeType } from 'n8n-workflow';
+import { bareNode } from '../../tools/engine/bare-node';
 
 export interface TestServer {
 	url: string;
@@ -10,7 +10,10 @@ export interface TestServer {
 	close: () => Promise<void>;
 }
 
-/** Answers `/echo` with the request's Authorization, 401 for a wrong key, and `/bytes` with bytes. */
+/** The credential that the nodes of these tests have. */
+export const credentialType = 'mediaGenerationApi';
+
+/** Answers with a balance and the request's Authorization, 401 for a wrong key, and `/bytes` with bytes. */
 export async function startServer(): Promise<TestServer> {
 	const requests: IncomingMessage[] = [];
 	const server = createServer((request, response) => {
@@ -19,7 +22,7 @@ export async function startServer(): Promise<TestServer> {
 		const { authorization } = request.headers;
 		if (authorization !== 'Bearer secret') response.statusCode = 401;
 		response.setHeader('content-type', 'application/json');
-		return response.end(JSON.stringify({ authorization }));
+		return response.end(JSON.stringify({ object: 'credit_balance', balance: 1, authorization }));
 	});
 	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 	const { port } = server.address() as AddressInfo;
@@ -30,41 +33,27 @@ export async function startServer(): Promise<TestServer> {
 	return { url: `http://127.0.0.1:${port}`, requests, close };
 }
 
-export const demoApi: ICredentialType = {
-	name: 'demoApi',
-	displayName: 'Demo API',
-	properties: [
-		{ displayName: 'Base URL', name: 'baseUrl', type: 'string', default: '' },
-		{ displayName: 'Key', name: 'apiKey', type: 'string', default: '' },
-	],
-	authenticate: {
-		type: 'generic',
-		properties: { headers: { Authorization: '=Bearer {{$credentials.apiKey}}' } },
-	},
-	test: { request: { baseURL: '={{$credentials.baseUrl}}', url: '/echo' } },
-};
-
 export const credentials = (baseUrl: string) => ({
-	demoApi: { baseUrl, apiKey: 'secret' },
+	[credentialType]: { baseUrl, apiKey: 'secret' },
 });
 
 async function search(this: ILoadOptionsFunctions, filter?: string) {
-	const { baseUrl } = await this.getCredentials('demoApi');
-	const answer = (await this.helpers.httpRequestWithAuthentication.call(this, 'demoApi', {
+	const { baseUrl } = await this.getCredentials(credentialType);
+	const answer = (await this.helpers.httpRequestWithAuthentication.call(this, credentialType, {
 		url: `${String(baseUrl)}/echo`,
 		json: true,
 	})) as IDataObject;
 	return { results: [{ name: `${filter} ${String(answer.authorization)}`, value: `${filter}` }] };
 }
 
-/** A node with one input, one output and the demo credential. */
+/** A node with one input, one output and that credential. */
 export function node(name: string, parts: Partial<INodeType>): INodeType {
-	return testNode(name, {
+	return bareNode(name, {
 		methods: { listSearch: { search } },
 		...parts,
 		description: {
 			usableAsTool: true,
-			credentials: [{ name: 'demoApi', required: true }],
+			credentials: [{ name: credentialType, required: true }],
 			properties: [
 				{ displayName: 'Needed', name: 'needed', type: 'string', default: 'x', required: true },
 			],

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createEngine } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
+import { createTestEngine } from '../engine/support/engine';
 
 const type = 'n8n-nodes-demo.greet';
 const workflow = inARow({ name: 'Greet', type });
@@ -42,7 +42,7 @@ afterAll(async () => await rm(packageDir, { recursive: true }));
 
 describe("the package's nodes", () => {
 	it.each(['dist', 'source'] as const)('are loaded from %s, by the manifest', async (nodes) => {
-		const engine = await createEngine({ nodes, packageDir });
+		const engine = await createTestEngine({ nodes, packageDir });
 		const run = await engine.run(workflow);
 		expect(run.output('Greet')[0].json).toEqual({ from: nodes });
 		expect(() => engine.nodeType('n8n-nodes-demo.later')).toThrow('Cannot find module');
@@ -53,7 +53,7 @@ describe("the package's nodes", () => {
 	});
 
 	it('come with their codex, as n8n adds it', async () => {
-		const engine = await createEngine({ packageDir });
+		const engine = await createTestEngine({ packageDir });
 		expect(engine.nodeType(type).description.codex).toMatchObject({ categories: ['Demo'] });
 		await engine.close();
 	});

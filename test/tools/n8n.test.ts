@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning } from '../../tools/is-running';
 import { installPackage } from '../../tools/n8n/community-package';
+import { Executions } from '../../tools/n8n/executions';
 import { freePorts, requirePort, usualPort } from '../../tools/n8n/ports';
+import { Rest } from '../../tools/n8n/rest';
 import { Service } from '../../tools/n8n/service';
 
 let folder: string;
@@ -85,7 +87,7 @@ describe('the packed package', () => {
 		const tarball = join(folder, 'packed.tgz');
 		execFileSync('tar', ['-czf', tarball, '-C', folder, 'package']);
 
-		expect(await installPackage(tarball, folder)).toEqual({ name, version: '1.2.3' });
+		await installPackage(tarball, folder);
 		const nodes = join(folder, '.n8n', 'nodes');
 		const read = async (path: string) => JSON.parse(await readFile(path, 'utf8')) as unknown;
 		expect(await read(join(nodes, 'node_modules', name, 'package.json'))).toEqual({
@@ -96,5 +98,33 @@ describe('the packed package', () => {
 		expect(await read(join(nodes, 'package.json'))).toMatchObject({
 			dependencies: { [name]: '1.2.3' },
 		});
+	});
+});
+
+describe('the retry of an execution', () => {
+	/** An n8n with execution 1, which is asked to retry it: then there are these too, by what they are a retry of. */
+	function executionsWith(...begun: Array<string | null>): Executions {
+		const all: Array<string | null> = [null];
+		const rest = new Rest('http://n8n.invalid');
+		jest.spyOn(rest, 'send').mockImplementation(async (method, path) => {
+			if (method === 'POST') {
+				all.push(...begun);
+				throw new Error('n8n says no');
+			}
+			const id = /^\/executions\/(\d+)$/.exec(path)?.[1];
+			if (id) return { id, workflowId: 'w', retryOf: all[Number(id) - 1], data: '[{}]' };
+			return { results: all.map((_, index) => ({ id: String(index + 1) })).reverse() };
+		});
+		return new Executions(rest);
+	}
+
+	it('is the one that n8n has begun for it, whatever else has begun', async () => {
+		expect(await executionsWith('1').retry('1')).toBe('2');
+		expect(await executionsWith('1', null).retry('1')).toBe('2');
+	});
+
+	it('is none that something else has begun', async () => {
+		await expect(executionsWith().retry('1')).rejects.toThrow('n8n says no');
+		await expect(executionsWith(null).retry('1')).rejects.toThrow('n8n says no');
 	});
 });

@@ -48,16 +48,25 @@ describe('README.md', () => {
 });
 
 describe('CONTRIBUTING.md', () => {
+	const contributing = read('CONTRIBUTING.md');
+	const left = ['coverage', 'dist', 'node_modules', 'output'];
+	const folders = readdirSync(root, { withFileTypes: true })
+		.filter((entry) => entry.isDirectory() && !/^\./.test(entry.name))
+		.map(({ name }) => name)
+		.filter((name) => !left.includes(name));
+
 	it('names every folder, in the order in which they lie here', () => {
-		const left = ['coverage', 'dist', 'node_modules', 'output'];
-		const folders = readdirSync(root, { withFileTypes: true })
-			.filter((entry) => entry.isDirectory() && !/^\./.test(entry.name))
-			.map(({ name }) => name)
-			.filter((name) => !left.includes(name));
-		const rows = [...read('CONTRIBUTING.md').matchAll(/^\| `(\w+)\/\S*` /gm)].map(
-			([, name]) => name,
-		);
+		const rows = [...contributing.matchAll(/^\| `(\w+)\/\S*` /gm)].map(([, name]) => name);
 		expect([...new Set(rows)]).toEqual(folders.sort());
+	});
+
+	it('names files and folders that there are; X stands for any node', () => {
+		const words = [...contributing.matchAll(/`([^`\n]+)`/g)].flatMap(([, code]) => code.split(' '));
+		const paths = words
+			.filter((word) => /^[\w./-]+$/.test(word) && folders.includes(word.split('/')[0]))
+			.map((path) => path.replace(/\bX\b/g, 'ImageGeneration'));
+		expect(paths.length).toBeGreaterThan(30);
+		expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 	});
 });
 

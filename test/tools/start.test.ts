@@ -1,10 +1,14 @@
 /** What `npm start` decides before anything is started. The rest runs in test/e2e/start.test.ts. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readExamples } from '../../tools/start/examples';
 import { DataLock } from '../../tools/start/lock';
 import { commandLine } from '../../tools/start/options';
+import { start } from '../../tools/start/start';
+import { Trouble } from '../../tools/trouble';
 
 /** Above every process id that Linux gives out by default. */
 const nobody = 99_999_999;
@@ -41,6 +45,23 @@ describe('the options', () => {
 	])('refuse %j', (args, message) => {
 		expect(() => read(args)).toThrow(message);
 	});
+});
+
+it('names the options that are about a port which is taken', async () => {
+	const server = createServer();
+	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+	const { port } = server.address() as AddressInfo;
+	const options = { sandboxPort: port, timeScale: 10, data: folder };
+	const { signal } = new AbortController();
+	const root = resolve(__dirname, '../..');
+	const trouble = await start(root, options, () => undefined, signal).catch((error) => error);
+	server.close();
+	expect(trouble).toEqual(
+		new Trouble(
+			`Port ${port} is taken by another program. Choose another one, or leave --sandbox-port and ` +
+				'--storage-port out: then a free one is used.',
+		),
+	);
 });
 
 describe('the data', () => {

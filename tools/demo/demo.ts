@@ -68,7 +68,7 @@ async function openSandbox({ port, storagePort, timeScale }: DemoOptions): Promi
 	try {
 		return await startSandbox({ port, storagePort, timeScale, seed: sandboxSeed });
 	} catch (error) {
-		throw portTrouble(error);
+		throw portTrouble(error, '--port', '--storage-port');
 	}
 }
 

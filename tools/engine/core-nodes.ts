@@ -1,66 +1,48 @@
 /** Stand-ins for the few core nodes that workflows need: the package of n8n's own has some 90 dependencies. */
-import { NodeConnectionTypes, sleep } from 'n8n-workflow';
-import type { INodeType, INodeTypeDescription } from 'n8n-workflow';
+import { sleep } from 'n8n-workflow';
+import type { INodeType } from 'n8n-workflow';
+import { bareNode } from './bare-node';
 
-const { Main } = NodeConnectionTypes;
-
-function describe(
-	name: string,
-	displayName: string,
-	parts: Partial<INodeTypeDescription> = {},
-): INodeTypeDescription {
-	return {
-		name,
-		displayName,
-		group: ['transform'],
-		version: 1,
-		description: displayName,
-		defaults: { name: displayName },
-		inputs: [Main],
-		outputs: [Main],
-		properties: [],
-		...parts,
-	};
-}
-
-const manualTrigger: INodeType = {
-	description: describe('manualTrigger', 'Manual Trigger', { group: ['trigger'], inputs: [] }),
+const manualTrigger = bareNode('manualTrigger', {
+	description: { displayName: 'Manual Trigger', group: ['trigger'], inputs: [] },
 	async trigger() {
 		const manualTriggerFunction = async () => this.emit([this.helpers.returnJsonArray([{}])]);
 		return { manualTriggerFunction };
 	},
-};
+});
 
-const executeWorkflowTrigger: INodeType = {
-	description: describe('executeWorkflowTrigger', 'When Executed by Another Workflow', {
+const executeWorkflowTrigger = bareNode('executeWorkflowTrigger', {
+	description: {
+		displayName: 'When Executed by Another Workflow',
 		group: ['trigger'],
 		version: [1, 1.1],
 		inputs: [],
-	}),
+	},
 	async execute() {
 		return [this.getInputData()];
 	},
-};
+});
 
-const noOp: INodeType = {
-	description: describe('noOp', 'No Operation, do nothing'),
+const noOp = bareNode('noOp', {
+	description: { displayName: 'No Operation, do nothing' },
 	async execute() {
 		return [this.getInputData()];
 	},
-};
+});
 
 const secondsOf: Record<string, number> = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 };
 
 /** Like n8n's Wait, short waits are sat out in the step and long ones put the execution to sleep. */
-const wait: INodeType = {
-	description: describe('wait', 'Wait', {
+const wait = bareNode('wait', {
+	description: {
+		displayName: 'Wait',
 		version: [1, 1.1],
 		properties: [
 			{ displayName: 'Resume', name: 'resume', type: 'string', default: 'timeInterval' },
 			{ displayName: 'Amount', name: 'amount', type: 'number', default: 5 },
 			{ displayName: 'Unit', name: 'unit', type: 'string', default: 'seconds' },
 		],
-	}),
+	},
 	async execute() {
 		const amount = Number(this.getNodeParameter('amount', 0));
 		const ms = amount * secondsOf[String(this.getNodeParameter('unit', 0))] * 1000;
@@ -68,14 +50,14 @@ const wait: INodeType = {
 		else await this.putExecutionToWait(new Date(Date.now() + ms));
 		return [this.getInputData()];
 	},
-};
+});
 
-const stickyNote: INodeType = {
-	description: describe('stickyNote', 'Sticky Note', { inputs: [], outputs: [] }),
+const stickyNote = bareNode('stickyNote', {
+	description: { displayName: 'Sticky Note', inputs: [], outputs: [] },
 	async execute() {
 		return [];
 	},
-};
+});
 
 /** Stand-ins by type name. */
 export const coreNodes: Record<string, INodeType> = {

@@ -1,7 +1,32 @@
+import { resolve } from 'node:path';
 import type { BinaryDataService } from 'n8n-core';
-import type { LogBook } from './logging';
-import type { TypeRegistry } from './node-types';
+import { openServices } from './container';
+import type { BinaryMode } from './container';
+import { LogBook } from './logging';
+import type { LogLine } from './logging';
+import { TypeRegistry } from './node-types';
+import type { AnyNodeType, DeriveNode } from './node-types';
+import { openPackage } from './package-loader';
+import type { NodesFrom } from './package-loader';
 import type { ExecutionRecord } from './run';
+
+/** How an engine is set up. Everything has a default. */
+export interface EngineOptions {
+	/** Where the nodes of the package come from; default: `source`. */
+	nodes?: NodesFrom;
+	/** The folder of the package under test; default: this repository. */
+	packageDir?: string;
+	/** Default: `filesystem`. */
+	binaryMode?: BinaryMode;
+	/** Where binary data is stored; default: a temporary folder, removed by `close`. */
+	storageDir?: string;
+	/** Called with every line that n8n and the nodes log; by default lines are only kept. */
+	log?: (line: LogLine) => void;
+	/** Node types that are in no package, by full type name. */
+	extraNodes?: Record<string, AnyNodeType>;
+	/** Makes node types out of others; default: none. */
+	deriveNode?: DeriveNode;
+}
 
 /** What the parts of one engine share; `records` takes the place of n8n's table of executions. */
 export interface Host {
@@ -11,4 +36,27 @@ export interface Host {
 	records: Map<string, ExecutionRecord>;
 	/** Returns the next execution id. */
 	nextId: () => string;
+	/** Forgets n8n's services and removes what was stored in the temporary folder. */
+	close: () => Promise<void>;
+}
+
+const repository = resolve(__dirname, '../..');
+
+/**
+ * Sets up n8n's services and the node types. Only one host can be open at a time.
+ * Throws when another one is open, or when the package's manifest cannot be read.
+ */
+export async function openHost(options: EngineOptions): Promise<Host> {
+	const { nodes = 'source', packageDir = repository, binaryMode = 'filesystem' } = options;
+	const log = new LogBook(options.log);
+	const services = await openServices({ binaryMode, storageDir: options.storageDir, log });
+	try {
+		const ours = openPackage(packageDir, nodes);
+		const types = new TypeRegistry(ours, options.extraNodes ?? {}, options.deriveNode);
+		let lastId = 0;
+		return { ...services, types, log, records: new Map(), nextId: () => String(++lastId) };
+	} catch (error) {
+		await services.close();
+		throw error;
+	}
 }

@@ -6,38 +6,39 @@ import type {
 	INodeTypes,
 	IVersionedNodeType,
 } from 'n8n-workflow';
-import { toAiTool } from './ai-tool';
 import { coreNodes } from './core-nodes';
 import type { PackageLoader } from './package-loader';
 
 /** A node as a package exports it: with or without several versions inside. */
 export type AnyNodeType = INodeType | IVersionedNodeType;
 
-/** Finds node and credential types by name, as n8n does: in the package under test, and as tools of agents. */
-export class TypeRegistry implements INodeTypes {
-	private readonly tools = new Map<string, INodeType>();
+/** Makes the node of a name that nobody has out of one that is `known`; undefined where it makes none. */
+export type DeriveNode = (
+	type: string,
+	known: (type: string) => INodeType,
+) => INodeType | undefined;
 
-	/** Takes the opened package, and types that are not in it; those come first. */
+/** Finds node and credential types by name, as n8n does, in the package under test. */
+export class TypeRegistry implements INodeTypes {
+	/** Takes the opened package, types that are not in it, which come first, and a maker of further ones. */
 	constructor(
 		private readonly ours: PackageLoader,
 		private readonly extraNodes: Record<string, AnyNodeType>,
-		private readonly extraCredentials: ICredentialType[],
+		private readonly derive: DeriveNode = () => undefined,
 	) {}
 
 	/** Returns the node of that full type name. Throws when there is none. */
 	getByName(type: string): AnyNodeType {
-		const node = this.extraNodes[type] ?? this.fromPackage(type) ?? coreNodes[type];
+		const node = this.find(type);
 		if (!node) throw new Error(`Unrecognized node type: ${type}`);
 		return node;
 	}
 
-	/** Returns one version of a node, or the tool made of it when the name ends with `Tool`. */
+	/** Returns one version of a node. Throws when there is none. */
 	getByNameAndVersion(type: string, version?: number): INodeType {
-		const key = `${type}@${version ?? ''}`;
-		const tool = this.tools.get(key) ?? this.makeTool(type, version);
-		if (!tool) return NodeHelpers.getVersionedNodeType(this.getByName(type), version);
-		this.tools.set(key, tool);
-		return tool;
+		const known = (name: string) => this.getByNameAndVersion(name, version);
+		const derived = this.find(type) ? undefined : this.derive(type, known);
+		return derived ?? NodeHelpers.getVersionedNodeType(this.getByName(type), version);
 	}
 
 	getKnownTypes(): IDataObject {
@@ -46,20 +47,11 @@ export class TypeRegistry implements INodeTypes {
 
 	/** Returns the credential type of that name. Throws when there is none. */
 	credential(name: string): ICredentialType {
-		const extra = this.extraCredentials.find((type) => type.name === name);
-		if (extra) return extra;
 		return this.ours.getCredential(name).type;
 	}
 
-	private makeTool(type: string, version?: number): INodeType | undefined {
-		if (!type.endsWith('Tool') || this.has(type)) return undefined;
-		const base = NodeHelpers.getVersionedNodeType(this.getByName(type.slice(0, -4)), version);
-		if (!base.description.usableAsTool) throw new Error(`${type}: not usable as a tool`);
-		return toAiTool(base);
-	}
-
-	private has(type: string): boolean {
-		return Boolean(this.extraNodes[type] ?? this.fromPackage(type) ?? coreNodes[type]);
+	private find(type: string): AnyNodeType | undefined {
+		return this.extraNodes[type] ?? this.fromPackage(type) ?? coreNodes[type];
 	}
 
 	private fromPackage(type: string): AnyNodeType | undefined {

@@ -68,14 +68,6 @@ export class Run {
 		return this.record.logs;
 	}
 
-	/**
-	 * What n8n has saved of an execution that was stopped, as it was at that moment; undefined for
-	 * others. `output` and `runData` also show what the node handed on after the stop, in vain.
-	 */
-	get savedAtStop(): IRunExecutionData | undefined {
-		return this.record.savedAtStop;
-	}
-
 	/** When a waiting execution is to be woken. */
 	get waitTill(): Date | undefined {
 		return this.record.state.waitTill ?? undefined;

@@ -5,12 +5,6 @@ import { promisify } from 'node:util';
 
 const runFile = promisify(execFile);
 
-/** A package that n8n finds at its start. */
-export interface InstalledPackage {
-	name: string;
-	version: string;
-}
-
 /**
  * Packs the package as `npm publish` would, from what has been built.
  *
@@ -33,10 +27,7 @@ export async function packPackage(root: string, target: string): Promise<string>
  *
  * @param userFolder n8n's `N8N_USER_FOLDER`
  */
-export async function installPackage(
-	tarball: string,
-	userFolder: string,
-): Promise<InstalledPackage> {
+export async function installPackage(tarball: string, userFolder: string): Promise<void> {
 	const nodes = join(userFolder, '.n8n', 'nodes');
 	const folder = join(nodes, 'node_modules', 'n8n-nodes-media-generation');
 	await rm(folder, { recursive: true, force: true });
@@ -44,14 +35,12 @@ export async function installPackage(
 	await runFile('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1']);
 
 	const file = join(folder, 'package.json');
-	const manifest = JSON.parse(await readFile(file, 'utf8')) as InstalledPackage &
-		Record<string, unknown>;
+	const manifest = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
 	for (const field of ['devDependencies', 'peerDependencies', 'optionalDependencies']) {
 		delete manifest[field];
 	}
 	await writeFile(file, JSON.stringify(manifest, null, 2));
-	const dependencies = { [manifest.name]: manifest.version };
+	const dependencies = { [String(manifest.name)]: manifest.version };
 	const ledger = { name: 'installed-nodes', private: true, dependencies };
 	await writeFile(join(nodes, 'package.json'), JSON.stringify(ledger, null, 2));
-	return { name: manifest.name, version: manifest.version };
 }

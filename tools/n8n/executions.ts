@@ -53,18 +53,21 @@ export class Executions {
 		return executionId;
 	}
 
-	/** n8n's "Retry execution" with the saved workflow; returns the id of the new execution. */
+	/** n8n's "Retry with original workflow"; returns the id of the new execution. */
 	async retry(id: string): Promise<string> {
+		const { workflowId } = await this.read(id);
+		const before = await this.idsOf(workflowId);
 		// n8n answers when the new execution has ended, and with 500 where it cannot write its data as JSON.
 		const trouble = await this.rest
 			.send('POST', `/executions/${id}/retry`, { loadWorkflow: false })
 			.then(() => null)
 			.catch((error: unknown) => error);
-		const { workflowId } = await this.read(id);
-		const ids = await this.idsOf(workflowId);
-		const newest = ids.sort((a, b) => Number(b) - Number(a))[0];
-		if (newest === id) throw trouble ?? new Error(`Execution ${id} was not retried.`);
-		return newest;
+		for (const other of await this.idsOf(workflowId)) {
+			if (before.includes(other)) continue;
+			// Something else may have started the workflow meanwhile.
+			if ((await this.read(other)).retryOf === id) return other;
+		}
+		throw trouble ?? new Error(`Execution ${id} was not retried.`);
 	}
 
 	/** n8n's Stop. */

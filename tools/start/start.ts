@@ -6,11 +6,9 @@ import type { Sandbox } from '../../sandbox/server';
 import { buildNodes, isBuilt } from '../build';
 import { portTrouble, throwIfStopped } from '../trouble';
 import { installPackage, packPackage } from '../n8n/community-package';
-import type { InstalledPackage } from '../n8n/community-package';
 import { ensureInstalled } from '../n8n/installation';
 import type { Installation } from '../n8n/installation';
 import { requirePort, usualPort } from '../n8n/ports';
-import { registerPackage } from '../n8n/registration';
 import { Rest } from '../n8n/rest';
 import { startN8n } from '../n8n/server';
 import type { N8n } from '../n8n/server';
@@ -53,7 +51,7 @@ export async function start(
 		const sandbox = await openSandbox(options);
 		begun.push(async () => await sandbox.close());
 		const installation = await ensureInstalled('current', signal);
-		const installed = await installNodes(root, options.data, say, signal);
+		await installNodes(root, options.data, say, signal);
 		throwIfStopped(signal);
 
 		say('Starting n8n ...');
@@ -64,9 +62,7 @@ export async function start(
 
 		const { timeScale } = options;
 		const service = { baseUrl: sandbox.url, apiKey: sandbox.keys.main, timeScale };
-		const rest = new Rest(n8n.url);
-		const workflows = await seed(rest, join(root, 'examples'), service);
-		await registerPackage(rest, installed, installation, options.data);
+		const workflows = await seed(new Rest(n8n.url), join(root, 'examples'), service);
 		return { n8n, sandbox, workflows, stop };
 	} catch (error) {
 		await stop();
@@ -86,12 +82,8 @@ async function openSandbox(options: StartOptions): Promise<Sandbox> {
 			log: (line) => log.write(`${line}\n`),
 		});
 	} catch (error) {
-		return throwPortTrouble(error);
+		throw portTrouble(error, '--sandbox-port', '--storage-port');
 	}
-}
-
-function throwPortTrouble(error: unknown): never {
-	throw portTrouble(error);
 }
 
 async function installNodes(
@@ -99,12 +91,12 @@ async function installNodes(
 	data: string,
 	say: Say,
 	signal: AbortSignal,
-): Promise<InstalledPackage> {
+): Promise<void> {
 	if (!(await isBuilt(root))) {
 		say('Building the nodes ...');
 		await buildNodes(root, signal);
 	}
-	return await installPackage(await packPackage(root, data), data);
+	await installPackage(await packPackage(root, data), data);
 }
 
 async function openN8n(
@@ -112,7 +104,11 @@ async function openN8n(
 	installation: Installation,
 	signal: AbortSignal,
 ): Promise<N8n> {
-	if (port !== undefined) await requirePort(port).catch(throwPortTrouble);
+	try {
+		if (port !== undefined) await requirePort(port);
+	} catch (error) {
+		throw portTrouble(error, '--port');
+	}
 	return await startN8n({
 		installation,
 		userFolder: data,

@@ -45,6 +45,7 @@ export function sum(tolls: Toll[]): Toll {
 
 /**
  * A batch comes in, the process that runs it is killed at a random moment, and the same rows come in again.
+ * Throws where the second run neither pays for a row nor says that it is uncertain.
  *
  * @param kill of the process that has the execution; resolves once there is one again that can take the next, with the
  *   moment of its death in milliseconds since the Unix epoch
@@ -65,7 +66,6 @@ export async function crashRound(
 	await until('the batch is under way', () => sent() >= after, 60_000);
 	await delay(random() * 500);
 	const diedAt = await kill(execution);
-	const made = prompts.filter((prompt) => books.liveChargesFor(prompt) > 0).length;
 	const onTheWire = requests
 		.on('create')
 		.filter(({ at }) => at <= diedAt && at > diedAt - 1000).length;
@@ -75,11 +75,14 @@ export async function crashRound(
 		const json = outputs[index]?.json ?? {};
 		const paid = books.generations.filter((one) => one.prompt === prompt && one.refunded === 0);
 		const uncertain = json.error_code === 'uncertain_charge';
+		// So that what is neither handed on nor uncertain was paid.
+		if (paid.length === 0 && !uncertain) {
+			throw new Error(`${prompt} has come to nothing: ${JSON.stringify(json)}`);
+		}
 		return {
 			uncertain,
 			twice: paid.length > 1,
 			handedOn: json.id !== undefined && paid.some(({ id }) => id === json.id),
-			paid: paid.length > 0,
 			before: paid.some(({ created }) => created <= diedAt),
 		};
 	});
@@ -87,7 +90,7 @@ export async function crashRound(
 	return {
 		rounds: 1,
 		items,
-		made,
+		made: count(({ before }) => before),
 		takenUp: count(({ handedOn, before }) => handedOn && before),
 		uncertain: count(({ uncertain }) => uncertain),
 		onTheWire,

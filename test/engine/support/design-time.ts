@@ -11,10 +11,10 @@ import type {
 	INodeType,
 	INodeTypes,
 } from 'n8n-workflow';
-import type { CredentialsByType } from './credentials';
-import { GivenCredentials } from './credentials';
-import { additionalData, openWorkflow } from './execution';
-import type { Host } from './host';
+import type { CredentialsByType } from '../../../tools/engine/credentials';
+import { GivenCredentials } from '../../../tools/engine/credentials';
+import { additionalData, openWorkflow } from '../../../tools/engine/execution';
+import type { Host } from '../../../tools/engine/host';
 
 /** One search in a list that a node offers for a parameter. */
 export interface ListSearch {

@@ -1,5 +1,19 @@
 import { NodeConnectionTypes, deepCopy } from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
+import type { DeriveNode } from '../../../tools/engine/node-types';
+
+/** Finds tools as n8n does: by the type name of a node marked `usableAsTool`, with `Tool` at its end. */
+export function aiTools(): DeriveNode {
+	const tools = new Map<INodeType, INodeType>();
+	return (type, known) => {
+		if (!type.endsWith('Tool')) return undefined;
+		const base = known(type.slice(0, -'Tool'.length));
+		if (!base.description.usableAsTool) throw new Error(`${type}: not usable as a tool`);
+		const tool = tools.get(base) ?? toAiTool(base);
+		tools.set(base, tool);
+		return tool;
+	};
+}
 
 /**
  * Makes the tool that n8n makes of a node marked `usableAsTool`: the same code under the type name

@@ -1,11 +1,11 @@
 /** An execution that is run once more: n8n's "Retry execution", and the waking of a sleeping one. */
 import type { IExecuteData, IRunExecutionData } from 'n8n-workflow';
-import { throughDatabase } from './core';
-import { execute, openWorkflow } from './execution';
-import type { Stopping } from './start';
-import type { Host } from './host';
-import type { ExecutionRecord, WorkflowJson } from './run';
-import { lastTask } from './sub-workflow';
+import { throughDatabase } from '../../../tools/engine/core';
+import { execute, openWorkflow } from '../../../tools/engine/execution';
+import type { Host } from '../../../tools/engine/host';
+import type { ExecutionRecord, WorkflowJson } from '../../../tools/engine/run';
+import type { Stopping } from '../../../tools/engine/start';
+import { lastTask } from '../../../tools/engine/sub-workflow';
 
 /** What can be different at a retry: n8n can take the workflow as it was saved since. */
 export interface RetryOptions extends Stopping {

@@ -8,9 +8,9 @@ import type {
 	INode,
 	INodeExecutionData,
 	INodeParameters,
-	INodeType,
 } from 'n8n-workflow';
-import type { WorkflowJson } from './run';
+import type { WorkflowJson } from '../../../tools/engine';
+import { bareNode } from '../../../tools/engine/bare-node';
 
 /** The type name under which every engine knows the stand-in. */
 export const agentType = 'engine.agent';
@@ -40,16 +40,10 @@ interface Tool {
 }
 
 /** Calls its tool once for each input item, with the item's JSON as the arguments. */
-export const agent: INodeType = {
+export const agent = bareNode('agent', {
 	description: {
-		name: 'agent',
 		displayName: 'Agent',
-		group: ['transform'],
-		version: 1,
-		description: 'Calls the connected tool',
-		defaults: { name: 'Agent' },
 		inputs: [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool],
-		outputs: [NodeConnectionTypes.Main],
 		properties: [{ displayName: 'Path', name: 'path', type: 'string', default: 'invoke' }],
 	},
 	async execute(response?: EngineResponse) {
@@ -59,7 +53,7 @@ export const agent: INodeType = {
 		if (!response?.actionResponses.length) return requestAll(this);
 		return [response.actionResponses.map(toItem)];
 	},
-};
+});
 
 /** Builds the workflow of one tool: trigger, agent, and the node under its tool type. */
 export function toolWorkflow(

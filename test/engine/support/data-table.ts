@@ -1,11 +1,13 @@
-import { NodeConnectionTypes, NodeOperationError } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
 import type {
 	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
+	INodeProperties,
 	INodeType,
-	INodeTypeDescription,
 } from 'n8n-workflow';
+
+import { bareNode } from '../../../tools/engine/bare-node';
 
 export const dataTableType = 'n8n-nodes-base.dataTable';
 
@@ -23,6 +25,35 @@ interface Condition {
 	keyValue: unknown;
 }
 
+const properties: INodeProperties[] = [
+	{ displayName: 'Resource', name: 'resource', type: 'string', default: 'row' },
+	{ displayName: 'Operation', name: 'operation', type: 'string', default: 'insert' },
+	{ displayName: 'Data table', name: 'dataTableId', type: 'resourceLocator', default: '' },
+	{ displayName: 'Name', name: 'tableName', type: 'string', default: '' },
+	{ displayName: 'Must Match', name: 'matchType', type: 'string', default: 'anyCondition' },
+	{ displayName: 'Return All', name: 'returnAll', type: 'boolean', default: false },
+	{ displayName: 'Columns', name: 'columns', type: 'json', default: {} },
+	{ displayName: 'Options', name: 'options', type: 'json', default: {} },
+	{
+		displayName: 'Conditions',
+		name: 'filters',
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		default: {},
+		options: [
+			{
+				name: 'conditions',
+				displayName: 'Conditions',
+				values: [
+					{ displayName: 'Column', name: 'keyName', type: 'string', default: 'id' },
+					{ displayName: 'Condition', name: 'condition', type: 'string', default: 'eq' },
+					{ displayName: 'Value', name: 'keyValue', type: 'string', default: '' },
+				],
+			},
+		],
+	},
+];
+
 /** n8n's data tables in memory, behind a stand-in for its Data Table node that is reached in the same way. */
 export class DataTables implements INodeType {
 	/** @param now milliseconds since 1970 */
@@ -34,44 +65,9 @@ export class DataTables implements INodeType {
 	/** Called before each call; may throw. */
 	before: (operation: string) => void | Promise<void> = () => undefined;
 
-	readonly description: INodeTypeDescription = {
-		displayName: 'Data table',
-		name: 'dataTable',
-		group: ['transform'],
-		version: [1, 1.1],
-		description: 'Data table',
-		defaults: { name: 'Data table' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [
-			{ displayName: 'Resource', name: 'resource', type: 'string', default: 'row' },
-			{ displayName: 'Operation', name: 'operation', type: 'string', default: 'insert' },
-			{ displayName: 'Data table', name: 'dataTableId', type: 'resourceLocator', default: '' },
-			{ displayName: 'Name', name: 'tableName', type: 'string', default: '' },
-			{ displayName: 'Must Match', name: 'matchType', type: 'string', default: 'anyCondition' },
-			{ displayName: 'Return All', name: 'returnAll', type: 'boolean', default: false },
-			{ displayName: 'Columns', name: 'columns', type: 'json', default: {} },
-			{ displayName: 'Options', name: 'options', type: 'json', default: {} },
-			{
-				displayName: 'Conditions',
-				name: 'filters',
-				type: 'fixedCollection',
-				typeOptions: { multipleValues: true },
-				default: {},
-				options: [
-					{
-						name: 'conditions',
-						displayName: 'Conditions',
-						values: [
-							{ displayName: 'Column', name: 'keyName', type: 'string', default: 'id' },
-							{ displayName: 'Condition', name: 'condition', type: 'string', default: 'eq' },
-							{ displayName: 'Value', name: 'keyValue', type: 'string', default: '' },
-						],
-					},
-				],
-			},
-		],
-	};
+	readonly description = bareNode('dataTable', {
+		description: { displayName: 'Data table', version: [1, 1.1], properties },
+	}).description;
 
 	/** No tables, and no trouble. */
 	reset(): void {

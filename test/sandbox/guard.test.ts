@@ -1,0 +1,78 @@
+/** Who may steer the sandbox: this machine, and no page that somebody else has put into a browser on it. */
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+import { createOverHttp, statusUnder } from './over-http';
+
+let sandbox: Sandbox;
+let own: { host: string; origin: string };
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+	own = { host: new URL(sandbox.url).host, origin: sandbox.url };
+});
+afterAll(async () => await sandbox.close());
+
+describe.each([
+	['GET', '/'],
+	['GET', '/sign-in'],
+	['POST', '/sign-in'],
+	['GET', '/connected-apps'],
+	['POST', '/connected-apps'],
+	['GET', '/_sandbox/keys'],
+	['POST', '/_sandbox/keys'],
+	['POST', '/_sandbox/apps'],
+	['POST', '/_sandbox/reset'],
+	['POST', '/_sandbox/faults'],
+	['DELETE', '/_sandbox/faults'],
+])('%s %s', (method, path) => {
+	const status = async (headers: Record<string, string>) =>
+		await statusUnder(`${sandbox.url}${path}`, { method, headers });
+
+	it.each(['https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost', 'nonsense'])(
+		'is refused to a page of %s',
+		async (origin) => {
+			expect(await status({ ...own, origin })).toBe(403);
+		},
+	);
+
+	it('is refused under a foreign name that leads to this machine', async () => {
+		const { port } = new URL(sandbox.url);
+		for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', '%']) {
+			expect(await status({ host })).toBe(403);
+			expect(await status({ host, origin: `http://${host}` })).toBe(403);
+		}
+	});
+
+	it('is open to our own pages, and to programs, which name no page', async () => {
+		const { port } = new URL(sandbox.url);
+		const localhost = `localhost:${port}`;
+		for (const headers of [
+			own,
+			{ host: own.host },
+			{ host: localhost },
+			{ host: localhost, origin: `http://${localhost}` },
+		]) {
+			expect(await status(headers)).not.toBe(403);
+		}
+	});
+});
+
+it('says in plain words what it refuses, and does nothing of it', async () => {
+	await createOverHttp(sandbox);
+	const headers = { origin: 'https://evil.example' };
+	const refused = await fetch(`${sandbox.url}/_sandbox/reset`, { method: 'POST', headers });
+	expect([refused.status, await refused.text()]).toEqual([
+		403,
+		expect.stringContaining('Nothing was changed'),
+	]);
+	expect(sandbox.books.totals.created).toBe(1);
+});
+
+it('leaves the service itself to whoever has a key, under any name', async () => {
+	const headers = {
+		host: 'host.docker.internal:8787',
+		origin: 'https://n8n.example',
+		authorization: `Bearer ${sandbox.keys.main}`,
+	};
+	expect(await statusUnder(`${sandbox.url}/v1/models`, { headers })).toBe(200);
+});
