@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
+import { limit } from '../../client/basics/limit';
 import type { Part } from '../part';
 import { printTable } from '../table';
 
@@ -30,12 +32,14 @@ export const proof: Part<Result> = {
 	onlyAsked: true,
 	async run() {
 		const result = { seeds: `${FIRST_SEED} to ${FIRST_SEED + RUNS - 1}`, played: 0, tally: {} };
-		for (let run = 0; run < RUNS; run++) {
-			const { played, tally } = await play(FIRST_SEED + run);
+		const onACore = limit(availableParallelism());
+		const runs = Array.from({ length: RUNS }, async (_, run) => {
+			const { played, tally } = await onACore(async () => await play(FIRST_SEED + run));
 			result.played += played;
 			result.tally = sum(result.tally, tally);
 			console.log(`${result.played} schedules, every promise kept`);
-		}
+		});
+		await Promise.all(runs);
 		printTable('The payment proof with idempotency keys', [row(result)]);
 		return result;
 	},

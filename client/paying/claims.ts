@@ -1,6 +1,14 @@
 import type { Clock, Random } from '../basics/ports';
 import { all, type RecordDesk } from './record-desk';
-import { CLAIMED, claimedRow, inForce, isFree, surplus, type RecordScope } from './record-rows';
+import {
+	CLAIMED,
+	claimedRow,
+	inForce,
+	isFree,
+	replaced,
+	surplus,
+	type RecordScope,
+} from './record-rows';
 import type { Condition, RecordRow, RecordStore } from './record-store';
 
 /** How long another is given to take back a claim that is one too many, and at the most before claiming anew. */
@@ -47,14 +55,18 @@ export class Claims {
 			const found = await Promise.all(
 				unsettled.map(async (key) => {
 					const rows = await this.desk.read(key);
-					return rows.filter(({ generation_id: id }) => !this.failed.has(id));
+					return rows.map((row) =>
+						this.failed.has(row.generation_id) ? { ...row, status: 'failed' } : row,
+					);
 				}),
 			);
 			const again: string[] = [];
 			const extra = found.flatMap(surplus);
-			const removed = await this.desk.remove(
-				round > 0 ? extra : extra.filter((row) => this.isOwn(row)),
-			);
+			const removed = await this.desk.remove([
+				...(round > 0 ? extra : extra.filter((row) => this.isOwn(row))),
+				// Of our own that is done when there is time; who was killed does not come to it.
+				...found.flatMap(replaced).filter((row) => !this.isOwn(row)),
+			]);
 			unsettled.forEach((key, index) => {
 				const row = inForce(found[index]);
 				// What we have done since is newer than what was read.

@@ -65,10 +65,9 @@ export class RecordDesk {
 	});
 
 	/** Removes rows of our own, by their tickets. */
-	readonly clear = gather(async (own: RecordRow[]) => {
-		await this.ports.store.remove(chunks(own).map(byTickets));
-		return own.map(() => undefined);
-	});
+	async clear(own: RecordRow[]): Promise<void> {
+		if (own.length > 0) await this.ports.store.remove(chunks(own).map(byTickets));
+	}
 
 	/** Takes rows of others away, unless they have changed. @returns the ids of those that had not */
 	async remove(rows: RecordRow[]): Promise<Set<number>> {

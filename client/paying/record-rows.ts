@@ -29,7 +29,7 @@ export const isFree = (row: RecordRow) => !hasId(row) && row.status === CLAIMED;
 const isLive = (row: RecordRow) => row.status !== 'failed';
 
 /**
- * What a row with an id bears for its writer: it takes the place of the row with that ticket, which goes right after.
+ * What a row with an id bears for its writer: it takes the place of the row with that ticket, which goes when there is time.
  * Adding a row is as quick for a hundred of them as for one; changing each takes a hundred times as long.
  */
 export const inPlaceOf = (ticket: string) => `${ticket}+`;
@@ -46,10 +46,15 @@ export function inForce(rows: RecordRow[]): RecordRow | undefined {
 	return live.sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0];
 }
 
-/** Rows that only stand beside the one that counts: claims where several had claimed at one moment, and what is replaced. */
+/** Claims beside the row that counts: several had claimed at one moment. */
 export function surplus(rows: RecordRow[]): RecordRow[] {
 	const chosen = inForce(rows);
-	return rows.filter((row) => (isFree(row) && row !== chosen) || isReplaced(row, rows));
+	return rows.filter((row) => isFree(row) && row !== chosen);
+}
+
+/** Rows that mean nothing any more. */
+export function replaced(rows: RecordRow[]): RecordRow[] {
+	return rows.filter((row) => isReplaced(row, rows));
 }
 
 /** A key as the table holds it: PostgreSQL takes no NUL. */

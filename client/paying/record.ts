@@ -56,6 +56,8 @@ export class GenerationRecord {
 	private readonly arriving = new Set<string>();
 	private readonly desk: RecordDesk;
 	private readonly claims: Claims;
+	/** Rows whose places others have taken: they are removed when there is time. */
+	private replaced: RecordRow[] = [];
 	/** Ends that are written when there is time, by status. */
 	private readonly ends = new Map<string, string[]>();
 	private readonly closing = new AbortController();
@@ -178,7 +180,7 @@ export class GenerationRecord {
 				await this.desk.insert(fieldsOf(made));
 			});
 			if (!kept.ok) this.unrecorded.add(key);
-			else await this.desk.keep(async () => await this.desk.clear(row));
+			else this.replaced.push(row);
 			this.arriving.delete(key);
 		});
 	}
@@ -216,6 +218,7 @@ export class GenerationRecord {
 		await Promise.all([this.desk.settled(), ...this.failing.values()]);
 		await Promise.all([
 			attempt(async () => await this.writeEnds()),
+			attempt(async () => await this.clearReplaced()),
 			attempt(async () => await this.claims.takeBack()),
 		]);
 	}
@@ -272,7 +275,14 @@ export class GenerationRecord {
 				await attempt(async () => await this.desk.write({ where, set: { status: SENT } }));
 			}
 			await attempt(async () => await this.writeEnds());
+			await attempt(async () => await this.clearReplaced());
 		}
+	}
+
+	private async clearReplaced(): Promise<void> {
+		const rows = this.replaced;
+		this.replaced = [];
+		await this.desk.clear(rows);
 	}
 
 	private async writeEnds(): Promise<void> {

@@ -8,7 +8,7 @@ import type { StageOptions } from './support/stage';
 import { outputFolder } from './support/surroundings';
 import { buildProbe, probeWorkflow } from './support/table-probe';
 import { Webhook } from './support/webhook';
-import { imageNode, promptsNamed, trigger } from './support/workflows';
+import { promptsNamed, smallImageNode, trigger } from './support/workflows';
 
 const measured = process.env.MEDIA_BENCH ? describe : describe.skip;
 
@@ -77,9 +77,9 @@ measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
 	}
 
 	it('costs', async () => {
-		const plain = await Webhook.open(stage, 'plain', [imageNode()]);
+		const plain = await Webhook.open(stage, 'plain', [smallImageNode()]);
 		const keyed = await Webhook.open(stage, 'keyed', [
-			imageNode({ idempotencyKey: '={{ $json.prompt }}' }),
+			smallImageNode({ idempotencyKey: '={{ $json.prompt }}' }),
 		]);
 		const without: number[] = [];
 		const withKeys: number[] = [];

@@ -7,7 +7,7 @@ import { Stage } from './support/stage';
 import { outputFolder } from './support/surroundings';
 import { until } from './support/until';
 import { Webhook } from './support/webhook';
-import { imageNode, promptsNamed } from './support/workflows';
+import { promptsNamed, smallImageNode } from './support/workflows';
 
 const executions = Number(process.env.MEDIA_SOAK ?? 0);
 const asked = executions > 0 ? describe : describe.skip;
@@ -30,8 +30,7 @@ interface Insight {
 	own: Record<string, number>;
 }
 
-const keyed = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
-const small = { ...keyed, parameters: { ...keyed.parameters, size: '256x256' } };
+const keyed = smallImageNode({ idempotencyKey: '={{ $json.prompt }}' });
 
 asked(`${executions} executions, one after the other`, () => {
 	let stage: Stage;
@@ -61,7 +60,7 @@ asked(`${executions} executions, one after the other`, () => {
 	}
 
 	it('leaves nothing behind', async () => {
-		const webhook = await Webhook.open(stage, 'soak', [small]);
+		const webhook = await Webhook.open(stage, 'soak', [keyed]);
 		let called = 0;
 		const callEverySecond = async (count: number, after: (number: number) => Promise<void>) => {
 			const begun = Date.now();

@@ -192,12 +192,32 @@ it('what a killed process left of a row that was replaced does not count', async
 	await inTime(async (records) => {
 		const record = await records.open('first');
 		await record.send('a', one);
-		const sent = { ...records.row };
 		await record.made('a', { id: 'made' });
-		records.row.status = 'failed';
-		records.table.rows.push(sent);
+		expect(records.table.rows).toHaveLength(2);
+		records.table.rows[1].status = 'failed';
 		const next = await records.open('next');
 		expect((await next.find('a')).state).toBe('free');
+		expect(records.table.rows.map(({ status }) => status)).toEqual(['failed', 'claimed']);
+	});
+});
+
+it('a row that was replaced is removed when there is time, at the latest in the end', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('first');
+		await record.send('a', one);
+		await record.made('a', { id: 'made' });
+		await records.time.sleep(16_000);
+		expect(records.table.rows).toMatchObject([{ generation_id: 'made' }]);
+		const last = records.recordOf('last');
+		await last.begin(['b']);
+		await last.send('b', one);
+		await last.made('b', { id: 'also made' });
+		expect(records.table.rows).toHaveLength(3);
+		await last.close();
+		expect(records.table.rows).toMatchObject([
+			{ key: 'a' },
+			{ key: 'b', generation_id: 'also made' },
+		]);
 	});
 });
 

@@ -19,8 +19,8 @@ const rows = inFile('record-rows.ts');
 export const recordMutations: Mutation[] = [
 	book(
 		'the request leaves before the row says so',
-		'if (record !== null && !(await record.send(key, order, this.open.get(order)))) return null;',
-		'if (record !== null) void record.send(key, order, this.open.get(order)).catch(() => false);',
+		'if (record !== null && !(await record.send(key, order, open))) return null;',
+		'if (record !== null) void record.send(key, order, open).catch(() => false);',
 	),
 	book(
 		'a refusal frees a row that was open',
@@ -65,8 +65,8 @@ export const recordMutations: Mutation[] = [
 	),
 	record(
 		'any end is that of the newest generation',
-		'if (row?.generation_id !== id ||',
-		'if (!row ||',
+		'if (row?.generation_id !== id) return;',
+		'if (!row) return;',
 	),
 	claims(
 		'several claims of a key are used as they are',
@@ -91,7 +91,7 @@ export const recordMutations: Mutation[] = [
 	rows(
 		'what is on record is not taken up',
 		"=> row.status !== 'failed';",
-		"=> row.status !== 'failed' && !isMade(row);",
+		"=> row.status !== 'failed' && !hasId(row);",
 	),
 	rows('a claim counts before what was sent', 'isFree(row) ? 2 : 1', 'isFree(row) ? 1 : 2'),
 ];

@@ -41,7 +41,11 @@ const watchOverHalt: Edit = watch(
 );
 
 export const mutations: Mutation[] = [
-	book('no intent before the request', 'this.books.ledger.intend(order.key);', ''),
+	book(
+		'no intent before the request',
+		'this.books.ledger.intend(order.key, name, open === undefined ? 0 : 1);',
+		'',
+	),
 	submission(
 		'the intent is taken back after a lost answer',
 		'if (intended && notCharged) await',
@@ -91,8 +95,8 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'a refusal takes back the intent of an earlier request',
-		'if (sent > 1) this.entries[key] = { sent: sent - 1 };\n\t\telse delete',
-		'void sent;\n\t\tdelete',
+		'if (sent > 1) this.entries[key] = { ...entry, sent: sent - 1 };\n\t\telse delete',
+		'void [sent, entry];\n\t\tdelete',
 	),
 	ledger(
 		'the id is not recorded',
@@ -101,7 +105,7 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'the intent is not saved with the execution',
-		'this.entries[key] = { sent: (this.entries[key]?.sent ?? 0) + 1 };',
+		'this.entries[key] = { sent: (this.entries[key]?.sent ?? before) + 1, name };',
 		'Object.defineProperty(this.entries, key, { value: {}, writable: true, configurable: true });',
 	),
 	ledger(

@@ -97,6 +97,12 @@ export function imageNode(options: INodeParameters = {}, settings: Settings = {}
 	};
 }
 
+/** The same with a small picture, where n8n is measured: to draw a large one keeps the sandbox on the same machine busy. */
+export function smallImageNode(options: INodeParameters = {}, settings: Settings = {}): OwnNode {
+	const { parameters, ...node } = imageNode(options, settings);
+	return { ...node, parameters: { ...parameters, size: '256x256' } };
+}
+
 /** So many prompts that tests can tell apart. */
 export function promptsNamed(name: string, count: number): string[] {
 	return Array.from({ length: count }, (_, index) => `${name} ${index + 1} of ${count}`);
