@@ -15,11 +15,12 @@ import {
 	LEAVE_AFTER_MS,
 	LEAVE_FOR_MS,
 	LIMIT,
-	SECONDS,
 	steadyTroubles,
 } from './troubles';
 
 const WORKERS = 3;
+/** Median seconds of a generation: at the pace of the arrivals, longer ones would only make the queue grow. */
+const SECONDS = 3.5;
 /** Executions that a worker runs at once, as n8n does. */
 const LANES = 10;
 /** Until a worker that was killed is there again, and until it is noticed what it had. */
