@@ -19,7 +19,7 @@ import {
 } from './troubles';
 
 const WORKERS = 3;
-/** Median seconds of a generation: at the pace of the arrivals, longer ones would only make the queue grow. */
+/** Median seconds of a generation, with a sigma of 0.3: at the pace of the arrivals, longer ones would only make the queue grow. */
 const SECONDS = 3.5;
 /** Executions that a worker runs at once, as n8n does. */
 const LANES = 10;

@@ -6,8 +6,6 @@ import type { FaultOrder } from '../../sandbox/faults';
 export const ITEMS = 5;
 /** Generations that the account may have at once. */
 export const LIMIT = 25;
-/** Median seconds of a generation in a real n8n; their times are log-normal with a sigma of 0.3. */
-export const SECONDS = 5;
 /** In a real n8n all executions come in over so long. */
 export const COME_IN_MS = 180_000;
 /** In virtual time one comes in so often, which is the pace of 300 in three minutes. */

@@ -137,7 +137,7 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	);
 }
 
-/** The id of a generation: any text but `.` and `..`, with which a path would lead to something else. */
+/** The id of a generation. It becomes part of a path, where `.` and `..` would lead to another address; all else is escaped. */
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
 	if (!/^\.{1,2}$/.test(id)) return id;

@@ -34,7 +34,7 @@ const isLive = (row: RecordRow) => row.status !== 'failed';
  */
 export const inPlaceOf = (ticket: string) => `${ticket}+`;
 
-/** Whether another row has taken its place: who was to remove it did not come to it. */
+/** Whether another row has taken its place: who is to remove it has not come to it yet. */
 function isReplaced(row: RecordRow, rows: RecordRow[]): boolean {
 	return !hasId(row) && rows.some(({ writer }) => writer === inPlaceOf(row.writer));
 }
@@ -52,7 +52,7 @@ export function surplus(rows: RecordRow[]): RecordRow[] {
 	return rows.filter((row) => isFree(row) && row !== chosen);
 }
 
-/** Rows that mean nothing any more. */
+/** Rows whose places others have taken: they mean nothing any more. */
 export function replaced(rows: RecordRow[]): RecordRow[] {
 	return rows.filter((row) => isReplaced(row, rows));
 }

@@ -80,12 +80,11 @@ export function connect(context: Context): SendRequest {
 function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
 	let reading: Promise<T> | null = null;
 	return async () => {
-		reading ??= read();
-		const own = reading;
-		own.catch(() => {
-			if (reading === own) reading = null;
+		reading ??= read().catch((error: unknown) => {
+			reading = null;
+			throw error;
 		});
-		return await own;
+		return await reading;
 	};
 }
 

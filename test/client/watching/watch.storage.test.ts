@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+
+import { seededRandom } from '../../../sandbox/basics/random';
+import { networkError } from '../../support/answers';
+import { hanging, type FakeService } from '../../support/fake-service';
+import { batch, inShort, type Step, waitingFor } from '../../support/step';
+import { anySeed, auto, gaps, INTERVAL_MS, seconds, soonAfter, stepOf } from './watched';
+
+const missing = { status: 404, oneByte: false };
+
+const storages: Record<string, FakeService['storage']> = {
+	'that says 403 until the file is there': (_, written) =>
+		written ? { status: 206, oneByte: true } : { status: 403, oneByte: false },
+	'that ignores ranges': (_, written) => (written ? { status: 200, oneByte: false } : missing),
+	'that redirects': () => ({ status: 302, oneByte: false }),
+	'with a page for whatever is asked': () => ({ status: 200, oneByte: false }),
+	'in trouble': () => ({ status: 503, oneByte: false }),
+	'that cannot be reached': () => {
+		throw networkError('ECONNREFUSED', 'connect');
+	},
+	'that never answers': hanging,
+	'with a placeholder from the beginning': () => ({ status: 206, oneByte: true }),
+};
+
+describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
+	it('leads to the file, not before it is there, and no later than polling would and one look', async () => {
+		await fc.assert(
+			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
+				const step = stepOf(duration, seed);
+				step.fake.storage = storage;
+				const { outcomes } = await step.run(batch(1, auto));
+				expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+				expect(step.elapsed).toBeGreaterThanOrEqual(duration);
+				const plain = stepOf(duration, seed);
+				await plain.run(batch(1));
+				expect(step.elapsed).toBeLessThanOrEqual(plain.elapsed + INTERVAL_MS);
+			}),
+			{ numRuns: 25 },
+		);
+	});
+});
+
+describe('a storage that answers with anything but the byte or its absence', () => {
+	it.each([
+		'that redirects',
+		'with a page for whatever is asked',
+		'in trouble',
+		'that cannot be reached',
+		'that never answers',
+	])('is not asked for the same generation again: one %s', async (name) => {
+		const step = stepOf(30_000);
+		step.fake.storage = storages[name];
+		await step.run(batch(3, auto));
+		expect(step.fake.probed).toHaveLength(3);
+	});
+});
+
+describe.each([
+	['remembers that it has denied a file', 404],
+	['answers 403 whatever is there', 403],
+])('a storage that %s', (_, status) => {
+	const denying = (step: Step) => (step.fake.storage = () => ({ status, oneByte: false }));
+
+	async function whereNoticedSoon(duration: number, seed: number): Promise<Step> {
+		const step = stepOf(duration, seed);
+		denying(step);
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		const late = step.elapsed - duration;
+		expect(late).toBeLessThanOrEqual(Math.max(10_000, step.elapsed / 10));
+		return step;
+	}
+
+	it('leads to the file as soon as a failure would be noticed', async () => {
+		await fc.assert(
+			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
+				await whereNoticedSoon(duration, seed);
+			}),
+			{ numRuns: 25 },
+		);
+	});
+
+	it('leads to it as soon if it was looked at just before the end', async () => {
+		const { fake } = await whereNoticedSoon(120_000, 1);
+		const [{ id, startedAt }] = fake.made;
+		for (const { at } of fake.looksAt(id)) await whereNoticedSoon(at - startedAt + 1, 1);
+	});
+
+	it('is not asked again in the whole step, which polls from then on', async () => {
+		const step = stepOf(4000);
+		step.settings.maxConcurrent = 1;
+		denying(step);
+		const { outcomes } = await step.run(batch(4, auto));
+		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+		const [first, ...others] = step.fake.made;
+		expect(new Set(step.fake.probed.map(({ id }) => id))).toEqual(new Set([first.id]));
+		for (const { id, endsAt } of others) {
+			const seen = step.fake.looksAt(id).at(-1)?.at ?? Infinity;
+			expect(seen - endsAt).toBeLessThanOrEqual(1.03 * INTERVAL_MS);
+		}
+	});
+});
+
+describe('a URL that has expired', () => {
+	it('is not asked, and renewed by the status', async () => {
+		const step = stepOf(60_000);
+		const { time, fake } = step;
+		fake.url = (id) => `https://storage.example.com/${id}.png?expires=${time.now() / 1000 + 20}`;
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		for (const { url, at } of fake.probed) {
+			expect(Number(new URL(url).searchParams.get('expires')) * 1000).toBeGreaterThan(at);
+		}
+		expect(new Set(fake.probed.map(({ url }) => url)).size).toBeGreaterThan(2);
+	});
+
+	it('is renewed at once for an id that is given', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, auto)]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')[0].at).toBeLessThan(step.fake.probed[0].at);
+		expect(step.elapsed).toBeLessThanOrEqual(soonAfter(5000));
+	});
+});
+
+describe('no probe leaves', () => {
+	it.each([180, 400, 5000, 12_345])('after a Stop at %d ms', async (ms) => {
+		const step = stepOf(100_000);
+		step.stopAt(ms);
+		const { outcomes } = await step.run(batch(8, auto));
+		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(8).fill('stopped'));
+		const { startedAt } = step.fake.made[0];
+		for (const { at } of step.fake.probed) expect(at - startedAt).toBeLessThanOrEqual(ms);
+		expect(step.elapsed).toBe(ms);
+	});
+
+	it.each(['auto', 'outputUrl'] as const)('after the timeout: %s', async (readiness) => {
+		const step = stepOf(100_000);
+		await step.run(batch(1, { readiness, timeoutMs: 7000, onTimeout: 'continue' }));
+		const { startedAt } = step.fake.made[0];
+		expect(step.fake.probed.length).toBeGreaterThan(0);
+		for (const { at } of step.fake.probed) expect(at - startedAt).toBeLessThan(7000);
+		expect(step.elapsed).toBe(7000);
+	});
+});
+
+describe('a step of 200 generations', () => {
+	it('sends at most 40 probes a second, and notices the ends no later than polling does', async () => {
+		const step = stepOf(0);
+		step.settings.maxConcurrent = 200;
+		const random = seededRandom(7);
+		const durations = Array.from({ length: 200 }, () => 2000 + 40_000 * random());
+		step.fake.durationMs = (prompt) => durations[Number(prompt.slice(1))];
+		const ends = new Map<string, number>();
+		step.finish = async (_, generation) => {
+			ends.set(generation.item.id, step.time.now());
+			return { generation, output: '' };
+		};
+		await step.run(batch(200, auto));
+		const times = step.fake.probed.map(({ at }) => at);
+		times.forEach((at, index) => {
+			if (index >= 40) expect(at - times[index - 40]).toBeGreaterThanOrEqual(1000);
+		});
+		const queued = 1000;
+		const late = step.fake.made.map(({ id, endsAt }) => (ends.get(id) ?? Infinity) - endsAt);
+		expect(Math.max(...late)).toBeLessThanOrEqual(1.03 * INTERVAL_MS + queued);
+		// Polling notices an end half an interval late in the mean.
+		const mean = late.reduce((sum, ms) => sum + ms) / late.length;
+		expect(mean).toBeLessThanOrEqual(INTERVAL_MS / 2);
+		for (const gap of gaps(step.fake)) expect(gap).toBeGreaterThanOrEqual(INTERVAL_MS);
+	});
+});

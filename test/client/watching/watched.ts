@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+
+import { seededRandom } from '../../../sandbox/basics/random';
+import type { FakeService } from '../../support/fake-service';
+import { Step } from '../../support/step';
+
+/** Steps whose generations are watched, and what is looked at in them. */
+
+/** As the nodes come. */
+export const auto = { readiness: 'auto' } as const;
+/** The poll interval of the steps here. */
+export const INTERVAL_MS = 3000;
+/** So many seconds, in whole milliseconds: sums of fractions are not what is compared here. */
+export const seconds = (min: number, max: number) =>
+	fc.integer({ min: min * 1000, max: max * 1000 });
+/** A seed of the jitter. */
+export const anySeed = fc.nat({ max: 1_000_000 });
+
+/** A step whose generations take so long, with jitter. */
+export function stepOf(durationMs: number, seed = 1): Step {
+	const step = new Step({ pollIntervalMs: INTERVAL_MS });
+	step.random = seededRandom(seed);
+	step.fake.durationMs = () => durationMs;
+	return step;
+}
+
+/** A quarter of a second or a thirtieth of the age, and a quarter of that for the jitter. */
+export const soonAfter = (ms: number) => ms + 1.25 * Math.max(250, ms / 30) + 1;
+
+/** The gaps between the status requests for each generation. */
+export function gaps(fake: FakeService): number[] {
+	return fake.made.flatMap(({ id }) => {
+		const times = fake.looksAt(id).map(({ at }) => at);
+		return times.slice(1).map((at, index) => at - times[index]);
+	});
+}
