@@ -21,11 +21,12 @@ export async function within<T>(
 	const late = clock.sleep(ms, over.signal).then(() => null);
 	const running = task(own.signal).then((value) => ({ value }));
 	try {
-		return await Promise.race([running, late]);
+		const done = await Promise.race([running, late]);
+		if (!done) own.abort();
+		return done;
 	} finally {
 		forget();
 		over.abort();
-		own.abort();
 		// Whoever is late may still fail: nobody is there to hear it.
 		running.catch(() => undefined);
 	}

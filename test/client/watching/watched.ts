@@ -10,6 +10,8 @@ import { Step } from '../../support/step';
 export const auto = { readiness: 'auto' } as const;
 /** The poll interval of the steps here. */
 export const INTERVAL_MS = 3000;
+/** The longest pause between two looks, with jitter. */
+export const LONGEST_PAUSE_MS = 1.03 * INTERVAL_MS;
 /** So many seconds, in whole milliseconds: sums of fractions are not what is compared here. */
 export const seconds = (min: number, max: number) =>
 	fc.integer({ min: min * 1000, max: max * 1000 });
