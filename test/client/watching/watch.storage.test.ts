@@ -4,7 +4,16 @@ import { seededRandom } from '../../../sandbox/basics/random';
 import { networkError } from '../../support/answers';
 import { hanging, type FakeService } from '../../support/fake-service';
 import { batch, inShort, type Step, waitingFor } from '../../support/step';
-import { anySeed, auto, gaps, INTERVAL_MS, LONGEST_PAUSE_MS, seconds, soonAfter, stepOf } from './watched';
+import {
+	anySeed,
+	auto,
+	gaps,
+	INTERVAL_MS,
+	LONGEST_PAUSE_MS,
+	seconds,
+	soonAfter,
+	stepOf,
+} from './watched';
 
 const missing = { status: 404, oneByte: false };
 
