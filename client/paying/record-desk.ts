@@ -1,5 +1,6 @@
 import { attempt, type Attempt } from '../basics/attempt';
 import { gather } from '../basics/gather';
+import { limit } from '../basics/limit';
 import type { Clock } from '../basics/ports';
 import { SENT, type RecordScope } from './record-rows';
 import type {
@@ -28,6 +29,8 @@ export interface DeskPorts {
  */
 export class RecordDesk {
 	private readonly pending = new Set<Promise<unknown>>();
+	/** A call costs the same for one row as for many: what comes with every item goes in turn, so that each takes more along. */
+	private readonly turn = limit(1);
 
 	constructor(
 		private readonly scope: RecordScope,
@@ -57,12 +60,12 @@ export class RecordDesk {
 		const changes = chunks(claims).map((some): Change => ({ where: byTickets(some), set }));
 		const hits = new Set((await this.ports.store.change(changes)).flat());
 		return claims.map(({ id }) => hits.has(id));
-	});
+	}, this.turn);
 
 	readonly insert = gather(async (rows: RecordFields[]) => {
 		await this.ports.store.insert(rows);
 		return rows.map(() => undefined);
-	});
+	}, this.turn);
 
 	/** Removes rows of our own, by their tickets. */
 	async clear(own: RecordRow[]): Promise<void> {

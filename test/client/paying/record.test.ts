@@ -8,16 +8,21 @@ class Records {
 	/** Whether the table can be reached. */
 	down = false;
 
+	/** How often the table was called. */
+	calls = 0;
 	/** How long the next rows take to come into the table. */
 	readonly insertMs: number[] = [];
 
 	/** An execution of its own. */
 	recordOf(writer: string): GenerationRecord {
-		const store = this.table.reachedBy(this.time, (method) => ({
-			...prompt,
-			...(method === 'insert' && { beforeMs: this.insertMs.shift() ?? prompt.beforeMs }),
-			fails: this.down ? 'before' : undefined,
-		}));
+		const store = this.table.reachedBy(this.time, (method) => {
+			this.calls++;
+			return {
+				...prompt,
+				...(method === 'insert' && { beforeMs: this.insertMs.shift() ?? prompt.beforeMs }),
+				fails: this.down ? 'before' : undefined,
+			};
+		});
 		return new GenerationRecord(
 			{ workflowId: 'w', nodeId: 'n', executionId: writer, writer },
 			{
@@ -235,5 +240,24 @@ it('what was found open and was sent by another since is not sent once more', as
 		await records.time.sleep(5_000);
 		expect(await first.send('a', one, byFirst)).toBe(false);
 		await second.made('a', { id: 'made' });
+	});
+});
+
+it('items that come one after the other are written with a few calls of the table', async () => {
+	await inTime(async (records) => {
+		const record = records.recordOf('only');
+		const keys = Array.from({ length: 20 }, (_, index) => `key ${index}`);
+		await record.begin(keys);
+		const before = records.calls;
+		await Promise.all(
+			keys.map(async (key, index) => {
+				await records.time.sleep(10 * index);
+				await record.send(key, one);
+				await record.made(key, { id: `generation ${index}` });
+			}),
+		);
+		expect(records.table.rows).toHaveLength(40);
+		// Each call takes 40 ms, and 20 items 190 ms to come: as many calls as there is time for, one after the other.
+		expect(records.calls - before).toBeLessThanOrEqual(10);
 	});
 });
