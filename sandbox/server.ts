@@ -1,11 +1,11 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { keyNamed, keyNames } from './accounts/accounts';
 import type { KeyName } from './accounts/accounts';
 import type { Books } from './books/books';
 import type { FaultQueue } from './faults';
-import { createApp } from './http/app';
-import { addConnectedApps } from './http/connected-apps';
+import { bodyAsBytes, close, listen, serverWith } from './http/app';
+import { addConnectedApps, connectedAppsPath } from './http/connected-apps';
 import { addControlRoutes } from './http/control';
 import { refuseForeign } from './http/guard';
 import { formatLine } from './http/log';
@@ -16,7 +16,7 @@ import { addConsent, addSignInRoutes } from './http/sign-in';
 import { addStatusPage } from './http/status-page';
 import { addStorageRoutes } from './http/storage';
 import { MediaLibrary } from './media/library';
-import { SignIn } from './oauth/sign-in';
+import { consentPath, SignIn } from './oauth/sign-in';
 import type { RequestLog } from './books/requests';
 import { GenerationService } from './service';
 import type { ServiceOptions } from './service';
@@ -59,24 +59,11 @@ export interface Sandbox {
 	close(): Promise<void>;
 }
 
-function originOf(app: FastifyInstance, host: string): string {
-	// An app that listens at a host and port has an address in this form.
-	const { port } = app.server.address() as AddressInfo;
-	return `http://${host}:${port}`;
-}
-
-async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
-	await app.listen({ host, port });
-	return originOf(app, host);
-}
-
-/** Nobody listens at the app's port, until the function that it hands back is called. */
-async function leave({ server }: FastifyInstance): Promise<() => Promise<void>> {
+/** Nobody listens at the server's port, until the function that it hands back is called. */
+async function leave(server: Server): Promise<() => Promise<void>> {
 	const { address, port } = server.address() as AddressInfo;
-	const left = new Promise<void>((resolve) => server.close(() => resolve()));
-	server.closeAllConnections();
-	await left;
-	return async () => await new Promise((resolve) => server.listen(port, address, resolve));
+	await close(server);
+	return async () => void (await listen(server, address, port));
 }
 
 function logLineOf(log: SandboxOptions['log']): LogLine {
@@ -95,23 +82,22 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const connector = (): URL => new URL('/mcp', url);
 	const signIn = new SignIn(service, connector, options.accessTokenSeconds ?? 3600);
 	const log = logLineOf(options.log);
-	const [rest, storage] = [createApp(), createApp()];
 	const library = new MediaLibrary();
-	const close = async (): Promise<void> => {
-		await Promise.all([rest.close(), storage.close(), library.close()]);
-	};
-	// A part of its own: what guards it is not in the way of the service.
-	rest.register(async (steering) => {
-		refuseForeign(steering);
-		addControlRoutes(steering, service, signIn);
-		addStatusPage(steering, service);
-		addConnectedApps(steering, service, signIn);
-		addConsent(steering, service, signIn, log);
+	const rest = serverWith((app) => {
+		addSignInRoutes(app, signIn, log);
+		app.use(bodyAsBytes);
+		addMcpRoutes(app, service, signIn, log);
+		app.all(['/', '/_sandbox/*rest', connectedAppsPath, consentPath], refuseForeign);
+		addControlRoutes(app, service, signIn);
+		addStatusPage(app, service);
+		addConnectedApps(app, service, signIn);
+		addConsent(app, service, signIn, log);
+		addRestRoutes(app, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);
 	});
-	addSignInRoutes(rest, signIn, log);
-	addMcpRoutes(rest, service, signIn, log);
-	addRestRoutes(rest, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);
-	addStorageRoutes(storage, service, library, log);
+	const storage = serverWith((app) => addStorageRoutes(app, service, library, log));
+	const closeAll = async (): Promise<void> => {
+		await Promise.all([close(rest), close(storage), library.close()]);
+	};
 	try {
 		const storageUrl = await listen(storage, host, storagePort);
 		url = await listen(rest, host, port);
@@ -133,10 +119,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 			signIn,
 			reset,
 			leave: async () => await leave(rest),
-			close,
+			close: closeAll,
 		};
 	} catch (error) {
-		await close();
+		await closeAll();
 		throw error;
 	}
 }

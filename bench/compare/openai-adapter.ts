@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import type { AddressInfo } from 'node:net';
-import type { FastifyReply } from 'fastify';
+import type { Response as HttpResponse } from 'express';
 import type { Video, VideoSize } from 'openai/resources/videos';
 
 import { errorAnswer } from '../../sandbox/basics/errors';
 import type { GenerationEntry } from '../../sandbox/generations/generations';
-import { createApp } from '../../sandbox/http/app';
+import { bodyAsBytes, close, listen, serverWith } from '../../sandbox/http/app';
 import { deliver } from '../../sandbox/http/deliver';
 import { serviceRequest } from '../../sandbox/http/request';
 import type { Reply } from '../../sandbox/requests/reply';
@@ -41,26 +41,26 @@ const statuses: Readonly<Record<GenerationEntry['status'], Video['status']>> = {
  * times and faults, and each request counts once.
  */
 export async function openOpenAiAdapter(service: GenerationService): Promise<OpenAiAdapter> {
-	const app = createApp();
-	const forward = async (reply: FastifyReply, asked: ServiceRequest): Promise<void> =>
-		await deliver(reply, translated(service, service.handle(asked)));
-
-	app.post('/v1/videos', async (request, reply) => {
-		const form = await formOf(request.body, request.headers['content-type']);
-		const path = '/v1/videos/generations';
-		await forward(reply, { ...serviceRequest(request), path, body: creationFrom(form) });
+	const forward = async (response: HttpResponse, asked: ServiceRequest): Promise<void> =>
+		await deliver(response, translated(service, service.handle(asked)));
+	const server = serverWith((app) => {
+		app.use(bodyAsBytes);
+		app.post('/v1/videos', async (request, response) => {
+			const form = await formOf(request.body, request.headers['content-type']);
+			const path = '/v1/videos/generations';
+			await forward(response, { ...serviceRequest(request), path, body: creationFrom(form) });
+		});
+		app.get('/v1/videos/:id', async (request, response) => {
+			const path = `/v1/generations/${request.params.id}`;
+			await forward(response, { ...serviceRequest(request), path });
+		});
+		app.get('/v1/videos/:id/content', async (request, response) => {
+			// Not through `handle`: as one request it is noted at the storage already.
+			await sendContent(response, service.outputUrl(request.params.id));
+		});
 	});
-	app.get<{ Params: { id: string } }>('/v1/videos/:id', async (request, reply) => {
-		const path = `/v1/generations/${request.params.id}`;
-		await forward(reply, { ...serviceRequest(request), path });
-	});
-	app.get<{ Params: { id: string } }>('/v1/videos/:id/content', async (request, reply) => {
-		// Not through `handle`: as one request it is noted at the storage already.
-		await sendContent(reply, service.outputUrl(request.params.id));
-	});
-	await app.listen({ host, port: 0 });
-	const { port } = app.server.address() as AddressInfo;
-	return { url: `http://${host}:${port}/v1`, close: async () => await app.close() };
+	const url = await listen(server, host, 0);
+	return { url: `${url}/v1`, close: async () => await close(server) };
 }
 
 async function formOf(body: unknown, contentType = ''): Promise<FormData> {
@@ -117,15 +117,14 @@ function errorFrom(error: unknown): Video['error'] {
 	return { code, message };
 }
 
-async function sendContent(reply: FastifyReply, url: string | undefined): Promise<void> {
+async function sendContent(response: HttpResponse, url: string | undefined): Promise<void> {
 	if (url === undefined) {
 		const { status, body } = errorAnswer('generation_not_found');
-		await reply.code(status).send(body);
+		response.status(status).json(body);
 		return;
 	}
 	const { status, headers, body } = await fetch(url);
-	await reply
-		.code(status)
-		.header('content-type', headers.get('content-type') ?? 'application/octet-stream')
-		.send(body ? Readable.fromWeb(body as ReadableStream) : '');
+	const type = headers.get('content-type') ?? 'application/octet-stream';
+	response.writeHead(status, { 'content-type': type });
+	await pipeline(body ? Readable.fromWeb(body as ReadableStream) : [], response);
 }

@@ -1,25 +1,52 @@
-import Fastify from 'fastify';
-import type { FastifyInstance } from 'fastify';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import type { ErrorRequestHandler, Express } from 'express';
 import { errorAnswer } from '../basics/errors';
 
 /** Bodies above this are refused with 413: room for several inline inputs of 4.5 MB. */
 const bodyLimit = 64 * 1024 * 1024;
 
-function statusOf(error: unknown): number {
-	const status = error instanceof Error && 'statusCode' in error ? error.statusCode : 500;
-	return typeof status === 'number' ? status : 500;
+/** A connection that is not used stays open for longer than any client waits before it uses it again. */
+const keepAliveMs = 72_000;
+
+/** Hands bodies on as bodyAsBytes, of whatever type they are. */
+export const bodyAsBytes = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
+
+/** Errors of Express itself, as spec 2.5 says. */
+const answerError: ErrorRequestHandler = (error: { status?: number }, _request, response, next) => {
+	if (response.headersSent) return next(error);
+	const { status = 500 } = error;
+	const name = status === 413 ? 'payload_too_large' : status < 500 ? 'invalid_request' : null;
+	const found = errorAnswer(name ?? 'server_error');
+	response.status(found.status).json(found.body);
+};
+
+/** A server with these routes, which answer in the order in which they are added. */
+export function serverWith(addRoutes: (app: Express) => void): Server {
+	const app = express();
+	app.disable('x-powered-by').disable('etag');
+	app.enable('strict routing').enable('case sensitive routing');
+	addRoutes(app);
+	app.use(answerError);
+	return createServer({ keepAliveTimeout: keepAliveMs }, app);
 }
 
-/** A Fastify app that hands bodies on as bytes and answers its own errors as spec 2.5 says. */
-export function createApp(): FastifyInstance {
-	const app = Fastify({ forceCloseConnections: true, bodyLimit, exposeHeadRoutes: false });
-	app.removeAllContentTypeParsers();
-	app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-	app.setErrorHandler(async (error, _request, reply) => {
-		const status = statusOf(error);
-		const name = status === 413 ? 'payload_too_large' : status < 500 ? 'invalid_request' : null;
-		const found = errorAnswer(name ?? 'server_error');
-		await reply.code(found.status).send(found.body);
+/** @returns the origin. Rejects with `EADDRINUSE` where the port is taken. */
+export async function listen(server: Server, host: string, port: number): Promise<string> {
+	await new Promise<void>((resolve, reject) => {
+		server.once('error', reject);
+		server.listen({ host, port }, () => {
+			server.off('error', reject);
+			resolve();
+		});
 	});
-	return app;
+	return `http://${host}:${(server.address() as AddressInfo).port}`;
+}
+
+/** Ends every connection, and listens no more. */
+export async function close(server: Server): Promise<void> {
+	const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+	server.closeAllConnections();
+	await closed;
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { Express } from 'express';
 import type { ConnectedApp } from '../accounts/connected-apps';
 import type { SignIn } from '../oauth/sign-in';
 import type { GenerationService } from '../service';
@@ -57,22 +57,18 @@ function act({ apps }: GenerationService, fields: URLSearchParams): void {
 }
 
 /** Serves the page, and does what its forms ask for. */
-export function addConnectedApps(
-	app: FastifyInstance,
-	service: GenerationService,
-	signIn: SignIn,
-): void {
-	app.get(connectedAppsPath, async (_request, reply) => {
-		await sendPage(reply, appsPage(service, signIn));
+export function addConnectedApps(app: Express, service: GenerationService, signIn: SignIn): void {
+	app.get(connectedAppsPath, (_request, response) => {
+		sendPage(response, appsPage(service, signIn));
 	});
-	app.post(connectedAppsPath, async (request, reply) => {
+	app.post(connectedAppsPath, (request, response) => {
 		try {
 			act(service, formFields(request));
 		} catch (error) {
 			const message = error instanceof Error ? error.message : 'That did not work.';
 			const body = `<p>${escaped(message)}</p><p><a href="${connectedAppsPath}">Back</a></p>`;
-			return await sendPage(reply, page('Not changed', body), 400);
+			return sendPage(response, page('Not changed', body), 400);
 		}
-		await reply.redirect(connectedAppsPath, 303);
+		response.redirect(303, connectedAppsPath);
 	});
 }

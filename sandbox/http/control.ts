@@ -1,10 +1,11 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Express, Response } from 'express';
 import type { ConnectedApp } from '../accounts/connected-apps';
 import { isFaultOrder } from '../faults';
 import { isObject } from '../basics/fields';
 import type { Fields } from '../basics/fields';
 import type { SignIn } from '../oauth/sign-in';
 import type { GenerationService } from '../service';
+import { jsonBody } from './request';
 
 type Handler = (body: Fields, service: GenerationService, signIn: SignIn) => unknown;
 
@@ -88,38 +89,30 @@ const writes: Readonly<Record<string, Handler>> = {
 	},
 };
 
-async function answerWith(reply: FastifyReply, make: () => unknown): Promise<void> {
+function answerWith(response: Response, make: () => unknown): void {
 	try {
 		const made = make();
-		await reply.send(made ?? { ok: true });
+		response.json(made ?? { ok: true });
 	} catch (error) {
-		await reply.code(400).send({ message: error instanceof Error ? error.message : 'Bad order.' });
+		response.status(400).json({ message: error instanceof Error ? error.message : 'Bad order.' });
 	}
 }
 
 /** Steering from outside the process, under `/_sandbox/` (sandbox/README.md). */
-export function addControlRoutes(
-	app: FastifyInstance,
-	service: GenerationService,
-	signIn: SignIn,
-): void {
+export function addControlRoutes(app: Express, service: GenerationService, signIn: SignIn): void {
 	for (const [name, read] of Object.entries(reads)) {
-		app.get(`/_sandbox/${name}`, (_request, reply) => answerWith(reply, () => read(service)));
+		app.get(`/_sandbox/${name}`, (_request, response) => answerWith(response, () => read(service)));
 	}
-	const bodyOf = (raw: unknown): unknown => {
-		const text = raw instanceof Buffer ? raw.toString('utf8') : '';
-		return text === '' ? {} : (JSON.parse(text) as unknown);
-	};
-	app.post('/_sandbox/faults', ({ body }, reply) =>
-		answerWith(reply, () => orderFaults(bodyOf(body), service)),
+	app.post('/_sandbox/faults', (request, response) =>
+		answerWith(response, () => orderFaults(jsonBody(request), service)),
 	);
-	app.delete('/_sandbox/faults', (_request, reply) =>
-		answerWith(reply, () => service.faults.clear()),
+	app.delete('/_sandbox/faults', (_request, response) =>
+		answerWith(response, () => service.faults.clear()),
 	);
 	for (const [name, write] of Object.entries(writes)) {
-		app.post(`/_sandbox/${name}`, ({ body }, reply) =>
-			answerWith(reply, () => {
-				const parsed = bodyOf(body);
+		app.post(`/_sandbox/${name}`, (request, response) =>
+			answerWith(response, () => {
+				const parsed = jsonBody(request);
 				if (!isObject(parsed)) throw new Error('The body must be a JSON object.');
 				return write(parsed, service, signIn);
 			}),

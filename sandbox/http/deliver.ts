@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
+import type { Response } from 'express';
 import type { RequestRecord } from '../books/requests';
 import type { Pace, Reply } from '../requests/reply';
 
 /** Ends a connection the hard way: the client sees a reset, not an end. */
-function resetConnection(reply: FastifyReply): void {
-	reply.hijack();
-	reply.raw.socket?.resetAndDestroy();
+function resetConnection(response: Response): void {
+	response.socket?.resetAndDestroy();
 }
 
 /** The bytes of a body: a text as it is, nothing for undefined, otherwise JSON. */
@@ -18,15 +17,15 @@ function bodyBytes(body: unknown): Buffer {
 }
 
 /** Waits out a reply's delay. False where the client left meanwhile. */
-export async function waitForTurn(reply: FastifyReply, delayMs: number): Promise<boolean> {
+export async function waitForTurn(response: Response, delayMs: number): Promise<boolean> {
 	if (delayMs > 0) {
 		const left = new AbortController();
 		const leave = (): void => left.abort();
-		reply.raw.once('close', leave);
+		response.once('close', leave);
 		await sleep(delayMs, undefined, { signal: left.signal }).catch(() => undefined);
-		reply.raw.off('close', leave);
+		response.off('close', leave);
 	}
-	return !reply.raw.destroyed && !(reply.raw.socket?.destroyed ?? true);
+	return !response.destroyed && !(response.socket?.destroyed ?? true);
 }
 
 async function* atPace(chunks: Iterable<Buffer>, { bytes, everyMs }: Pace) {
@@ -50,12 +49,12 @@ async function* counted(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, record
  * leaves.
  */
 export async function writeBody(
-	{ raw }: FastifyReply,
+	response: Response,
 	chunks: Iterable<Buffer>,
 	{ pace, record }: Pick<Reply, 'pace' | 'record'>,
 ): Promise<void> {
 	const body = counted(pace ? atPace(chunks, pace) : chunks, record);
-	await pipeline(Readable.from(body, { objectMode: false }), raw, { end: false });
+	await pipeline(Readable.from(body, { objectMode: false }), response, { end: false });
 }
 
 function* forEver(bytes: Buffer): Generator<Buffer> {
@@ -63,34 +62,29 @@ function* forEver(bytes: Buffer): Generator<Buffer> {
 }
 
 /** Sends a reply, or resets the connection, or leaves it hanging, as the reply says. */
-export async function deliver(reply: FastifyReply, what: Reply): Promise<void> {
-	if (what.delivery === 'reset') return resetConnection(reply);
-	if (what.delivery === 'hang') {
-		reply.hijack();
-		return;
-	}
-	if (!(await waitForTurn(reply, what.delayMs))) {
+export async function deliver(response: Response, what: Reply): Promise<void> {
+	if (what.delivery === 'reset') return resetConnection(response);
+	if (what.delivery === 'hang') return;
+	if (!(await waitForTurn(response, what.delayMs))) {
 		if (what.record) Object.assign(what.record, { answered: false, status: null });
-		reply.hijack();
 		return;
 	}
 	const bytes = bodyBytes(what.body);
-	// Written without Fastify's own additions: the headers are exactly those ordered.
-	reply.hijack();
+	// Without Express's own additions: the headers are exactly those ordered.
 	const length = what.endless ? {} : { 'content-length': bytes.length };
-	reply.raw.writeHead(what.status, { ...what.headers, ...length });
+	response.writeHead(what.status, { ...what.headers, ...length });
 	if (!what.pace && !what.endless) {
 		if (what.record) what.record.bytes = bytes.length;
-		reply.raw.end(bytes);
+		response.end(bytes);
 		return;
 	}
-	reply.raw.flushHeaders();
+	response.flushHeaders();
 	try {
-		await writeBody(reply, what.endless ? forEver(bytes) : [bytes], what);
-		reply.raw.end();
+		await writeBody(response, what.endless ? forEver(bytes) : [bytes], what);
+		response.end();
 	} catch {
 		// The client left in the middle: its own affair, but no whole answer.
 		if (what.record) what.record.answered = false;
-		reply.raw.destroy();
+		response.destroy();
 	}
 }

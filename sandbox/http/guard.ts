@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { RequestHandler } from 'express';
 import { isLoopback } from '../basics/loopback';
 
 const refusal =
@@ -16,9 +16,8 @@ function isFromHere({ host = '', origin }: IncomingHttpHeaders): boolean {
 	return origin === undefined || origin === own;
 }
 
-/** Refuses, to all routes of this part of an app, what pages of somebody else have sent. */
-export function refuseForeign(app: FastifyInstance): void {
-	app.addHook('onRequest', async ({ headers }, reply) => {
-		if (!isFromHere(headers)) await reply.code(403).send(refusal);
-	});
-}
+/** Refuses what pages of somebody else have sent. */
+export const refuseForeign: RequestHandler = ({ headers }, response, next) => {
+	if (isFromHere(headers)) next();
+	else response.status(403).type('text/plain').send(refusal);
+};

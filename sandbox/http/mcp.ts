@@ -1,7 +1,7 @@
 import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { getOAuthProtectedResourceMetadataUrl } from '@modelcontextprotocol/sdk/server/auth/router.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import type { FastifyInstance } from 'fastify';
+import type { Express } from 'express';
 import type { Caller } from '../accounts/accounts';
 import { authenticate, hasKeyForm } from '../accounts/authentication';
 import { errorAnswer, ServiceError } from '../basics/errors';
@@ -84,7 +84,7 @@ async function answerMcp(
 
 /** The connector for agents at `/mcp` (spec 1.6), over streamable HTTP, with a key or signed in. */
 export function addMcpRoutes(
-	app: FastifyInstance,
+	app: Express,
 	service: GenerationService,
 	signIn: SignIn,
 	log: LogLine,
@@ -98,11 +98,11 @@ export function addMcpRoutes(
 			return unauthorized(error, signIn, authorization !== undefined);
 		}
 	};
-	app.all('/mcp', async (request, reply) => {
+	app.all('/mcp', async (request, response) => {
 		const started = performance.now();
 		const asked = serviceRequest(request);
 		const { status, headers, body, happened } = await answer(asked);
-		await reply.code(status).headers(headers).send(body);
+		response.writeHead(status, headers).end(body);
 		const milliseconds = performance.now() - started;
 		log({ ...asked, status, delivery: 'answer', happened, milliseconds });
 	});

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { Response } from 'express';
 
 const style = `
 	body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
@@ -43,10 +43,10 @@ export function page(title: string, body: string, more: { refreshSeconds?: numbe
 }
 
 /** Answers with a page that runs no scripts and that no other page can frame. */
-export async function sendPage(reply: FastifyReply, html: string, status = 200): Promise<void> {
-	await reply
-		.code(status)
-		.headers({
+export function sendPage(response: Response, html: string, status = 200): void {
+	response
+		.status(status)
+		.set({
 			'content-security-policy':
 				"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
 			'x-frame-options': 'DENY',

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { Express } from 'express';
 import type { GenerationService } from '../service';
 import { deliver, waitForTurn } from './deliver';
 import type { LogLine } from './log';
@@ -6,21 +6,21 @@ import { serviceRequest } from './request';
 
 /** The service's origin over HTTP (spec 4). Answers come `latencyMs` milliseconds late. */
 export function addRestRoutes(
-	app: FastifyInstance,
+	app: Express,
 	service: GenerationService,
 	log: LogLine,
 	latencyMs: () => number,
 ): void {
-	app.all('/*', async (request, reply) => {
+	app.use(async (request, response) => {
 		const started = performance.now();
 		const asked = serviceRequest(request);
 		let answered = service.handle(asked);
 		const delayMs = answered.delayMs + latencyMs();
 		if (answered.delivery === 'answer' && delayMs > 0) {
-			const present = await waitForTurn(reply, delayMs);
+			const present = await waitForTurn(response, delayMs);
 			answered = { ...(present ? service.late(asked, answered) : answered), delayMs: 0 };
 		}
-		await deliver(reply, answered);
+		await deliver(response, answered);
 		log({ ...asked, ...answered, milliseconds: performance.now() - started });
 	});
 }

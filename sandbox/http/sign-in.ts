@@ -1,7 +1,5 @@
 import { mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js';
-import express from 'express';
-import type { Express } from 'express';
-import type { FastifyInstance } from 'fastify';
+import type { Express, RequestHandler } from 'express';
 import { consentPath, titleOf } from '../oauth/sign-in';
 import type { SignIn, SignInRequest } from '../oauth/sign-in';
 import { scope } from '../oauth/grants';
@@ -22,49 +20,44 @@ const sdkPaths = [
 ];
 
 /** The SDK's own OAuth endpoints. Nobody but whoever started the sandbox uses them: no rate limits. */
-function sdkApp(signIn: SignIn): Express {
+function sdkRoutes(signIn: SignIn): RequestHandler {
 	const unlimited = { rateLimit: false } as const;
-	const app = express();
-	app.disable('x-powered-by');
-	app.use(
-		mcpAuthRouter({
-			provider: signIn,
-			issuerUrl: new URL(signIn.connector().origin),
-			resourceServerUrl: signIn.connector(),
-			resourceName: 'Media generation sandbox',
-			scopesSupported: [scope],
-			authorizationOptions: unlimited,
-			tokenOptions: unlimited,
-			clientRegistrationOptions: unlimited,
-			revocationOptions: unlimited,
-		}),
-	);
-	return app;
+	return mcpAuthRouter({
+		provider: signIn,
+		issuerUrl: new URL(signIn.connector().origin),
+		resourceServerUrl: signIn.connector(),
+		resourceName: 'Media generation sandbox',
+		scopesSupported: [scope],
+		authorizationOptions: unlimited,
+		tokenOptions: unlimited,
+		clientRegistrationOptions: unlimited,
+		revocationOptions: unlimited,
+	});
 }
 
-/** Signing in to the connector (spec 5.8), as apps do it: the SDK's endpoints. */
-export function addSignInRoutes(app: FastifyInstance, signIn: SignIn, log: LogLine): void {
-	let sdk: Express | null = null;
-	for (const path of sdkPaths) {
-		app.all(path, {
-			onRequest: async (request, reply) => {
-				const started = performance.now();
-				reply.hijack();
-				reply.raw.once('finish', () => {
-					// Never the address as it is: there is a code in it.
-					const { body } = request.raw as { body?: { grant_type?: string } };
-					const { statusCode: status } = reply.raw;
-					const happened = body?.grant_type ?? '';
-					const milliseconds = performance.now() - started;
-					log({ method: request.method, path, status, delivery: 'answer', happened, milliseconds });
-				});
-				// Not before: until the sandbox listens, it does not know its own address.
-				sdk ??= sdkApp(signIn);
-				sdk(request.raw, reply.raw);
-			},
-			handler: () => undefined,
+/** Signing in to the connector (spec 5.8), as apps do it: the SDK's endpoints, which read bodies themselves. */
+export function addSignInRoutes(app: Express, signIn: SignIn, log: LogLine): void {
+	let sdk: RequestHandler | null = null;
+	app.all(sdkPaths, async (request, response, next) => {
+		const started = performance.now();
+		// Never the address as it is: there is a code in it.
+		const { method, path } = request;
+		response.once('finish', () => {
+			const { grant_type: happened = '' } = (request.body ?? {}) as { grant_type?: string };
+			const milliseconds = performance.now() - started;
+			log({
+				method,
+				path,
+				status: response.statusCode,
+				delivery: 'answer',
+				happened,
+				milliseconds,
+			});
 		});
-	}
+		// Not before: until the sandbox listens, it does not know its own address.
+		sdk ??= sdkRoutes(signIn);
+		await sdk(request, response, next);
+	});
 }
 
 function consentPage(
@@ -106,25 +99,25 @@ const tooLate = page(
 
 /** The page where a person says yes or no to a sign-in (spec 5.8). */
 export function addConsent(
-	app: FastifyInstance,
+	app: Express,
 	service: GenerationService,
 	signIn: SignIn,
 	log: LogLine,
 ): void {
-	app.get(consentPath, async (request, reply) => {
+	app.get(consentPath, (request, response) => {
 		const id = serviceRequest(request).query?.request ?? '';
 		const asked = signIn.request(id);
-		if (!asked) return await sendPage(reply, tooLate, 400);
-		await sendPage(reply, consentPage(service, id, asked));
+		if (!asked) return sendPage(response, tooLate, 400);
+		sendPage(response, consentPage(service, id, asked));
 	});
-	app.post(consentPath, async (request, reply) => {
+	app.post(consentPath, (request, response) => {
 		const started = performance.now();
 		const fields = formFields(request);
 		const id = fields.get('request') ?? '';
 		const asked = signIn.request(id);
-		if (!asked) return await sendPage(reply, tooLate, 400);
+		if (!asked) return sendPage(response, tooLate, 400);
 		const account = fields.get('answer') === 'allow' ? fields.get('account') : null;
-		await reply.redirect(signIn.decide(id, asked, account), 303);
+		response.redirect(303, signIn.decide(id, asked, account));
 		log({
 			method: 'POST',
 			path: consentPath,

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { Express } from 'express';
 import type { BookEntry } from '../books/books';
 import type { GenerationService } from '../service';
 import { connectedAppsPath } from './connected-apps';
@@ -58,8 +58,8 @@ function statusPage(service: GenerationService): string {
 }
 
 /** Serves the page at `/`. */
-export function addStatusPage(app: FastifyInstance, service: GenerationService): void {
-	app.get('/', async (_request, reply) => {
-		await sendPage(reply, statusPage(service));
+export function addStatusPage(app: Express, service: GenerationService): void {
+	app.get('/', (_request, response) => {
+		sendPage(response, statusPage(service));
 	});
 }

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Express, Response } from 'express';
 import type { Output } from '../generations/generations';
 import type { MediaLibrary } from '../media/library';
 import { readFile } from '../media/file';
@@ -54,31 +54,29 @@ function plan(asked: ServiceRequest, file: MediaFile, fault: Fault): Sending | n
 }
 
 /** Sends the file; a fault cuts it short or leaves it unfinished. */
-async function send(reply: FastifyReply, sending: Sending, answered: StorageReply): Promise<void> {
-	const { raw } = reply;
+async function send(response: Response, sending: Sending, answered: StorageReply): Promise<void> {
 	const { fault } = answered;
-	raw.writeHead(sending.status, sending.headers);
-	raw.flushHeaders();
-	await writeBody(reply, sending.bytes, answered);
+	response.writeHead(sending.status, sending.headers);
+	response.flushHeaders();
+	await writeBody(response, sending.bytes, answered);
 	if (fault?.kind === 'truncate' || fault?.kind === 'wrongLength') {
 		// Ended below HTTP: all bytes arrive, and the answer is never said to be complete.
-		raw.socket?.end();
+		response.socket?.end();
 	} else if (fault?.kind !== 'stall') {
-		raw.end();
+		response.end();
 	}
 }
 
 async function sendOutput(
-	reply: FastifyReply,
+	response: Response,
 	asked: ServiceRequest,
 	answered: StorageReply,
 	output: Output,
 	library: MediaLibrary,
 ): Promise<void> {
 	const { record } = answered;
-	if (!(await waitForTurn(reply, answered.delayMs))) {
+	if (!(await waitForTurn(response, answered.delayMs))) {
 		if (record) Object.assign(record, { answered: false, status: null });
-		reply.hijack();
 		return;
 	}
 	const probed = asked.headers.range === 'bytes=0-0' && answered.fault === null;
@@ -88,32 +86,31 @@ async function sendOutput(
 		const headers = { 'content-range': `bytes */${file.size}` };
 		Object.assign(answered, { status: 416, headers, delayMs: 0, happened: 'no such range' });
 		if (record) record.status = 416;
-		return await deliver(reply, answered);
+		return await deliver(response, answered);
 	}
 	if (record) record.status = sending.status;
-	reply.hijack();
 	try {
-		await send(reply, sending, answered);
+		await send(response, sending, answered);
 	} catch {
 		// The client left in the middle: its own affair, but no whole answer.
 		if (record) record.answered = false;
-		reply.raw.destroy();
+		response.destroy();
 	}
 }
 
 /** The storage origin over HTTP: presigned URLs of finished outputs (spec 4.3). */
 export function addStorageRoutes(
-	app: FastifyInstance,
+	app: Express,
 	service: GenerationService,
 	library: MediaLibrary,
 	log: LogLine,
 ): void {
-	app.all('/*', async (request, reply) => {
+	app.use(async (request, response) => {
 		const started = performance.now();
 		const asked = serviceRequest(request);
 		const answered = service.fetchOutput(asked);
-		if (answered.output) await sendOutput(reply, asked, answered, answered.output, library);
-		else await deliver(reply, answered);
+		if (answered.output) await sendOutput(response, asked, answered, answered.output, library);
+		else await deliver(response, answered);
 		const { status, delivery, happened } = answered;
 		const milliseconds = performance.now() - started;
 		log({ ...asked, status: answered.record?.status ?? status, delivery, happened, milliseconds });
