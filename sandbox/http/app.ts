@@ -10,7 +10,7 @@ const bodyLimit = 64 * 1024 * 1024;
 /** A connection that is not used stays open for longer than any client waits before it uses it again. */
 const keepAliveMs = 72_000;
 
-/** Hands bodies on as bodyAsBytes, of whatever type they are. */
+/** Hands bodies on as bytes, of whatever type they are. */
 export const bodyAsBytes = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
 
 /** Errors of Express itself, as spec 2.5 says. */
