@@ -1,12 +1,6 @@
 import { logNormal } from '../../sandbox/generations/timing';
 import { seededRandom } from '../../sandbox/basics/random';
 import { GenerationService } from '../../sandbox/service';
-import { MemoryTable } from '../../test/support/memory-table';
-import { VirtualTime } from '../../test/support/virtual-time';
-import type { PipelineResult } from '../../client/pipeline';
-import { Process, type Surroundings } from './process';
-import type { Chaos } from './table';
-import { judge, newRow, type Row } from './verdict';
 import {
 	AGAIN_AFTER_MS,
 	ARRIVAL_MS,
@@ -16,7 +10,13 @@ import {
 	LEAVE_FOR_MS,
 	LIMIT,
 	steadyTroubles,
-} from './troubles';
+} from '../../test/support/chaos/troubles';
+import { judge, newRow, type Row } from '../../test/support/chaos/verdict';
+import { MemoryTable } from '../../test/support/memory-table';
+import { VirtualTime } from '../../test/support/virtual-time';
+import type { PipelineResult } from '../../client/pipeline';
+import { Process, type Surroundings } from './process';
+import type { Chaos } from './table';
 
 const WORKERS = 3;
 /** Median seconds of a generation, with a sigma of 0.3: at the pace of the arrivals, longer ones would only make the queue grow. */

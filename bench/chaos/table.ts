@@ -1,6 +1,6 @@
 import { fixed } from '../figures';
 import type { Row } from '../table';
-import type { Verdict } from './verdict';
+import type { Verdict } from '../../test/support/chaos/verdict';
 
 /** What came of load and trouble. */
 export interface Chaos extends Verdict {

@@ -1,4 +1,4 @@
-import { slotUse, type Span } from '../../bench/slots';
+import { slotUse, type Span } from '../support/chaos/slots';
 
 const span = (from: number, to: number): Span => ({ from, to });
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
-import { AGAIN_AFTER_MS, COME_IN_MS } from '../../../bench/chaos/troubles';
-import { newRow } from '../../../bench/chaos/verdict';
-import type { Row } from '../../../bench/chaos/verdict';
+import { AGAIN_AFTER_MS, COME_IN_MS } from '../../support/chaos/troubles';
+import { newRow } from '../../support/chaos/verdict';
+import type { Row } from '../../support/chaos/verdict';
 import type { Webhook } from './webhook';
 
 /** An answer that has not come by then is no longer waited for. */

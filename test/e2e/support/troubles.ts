@@ -5,7 +5,7 @@ import {
 	LEAVE_FOR_MS,
 	REDIS_AFTER_MS,
 	steadyTroubles,
-} from '../../../bench/chaos/troubles';
+} from '../../support/chaos/troubles';
 import type { Stage } from './stage';
 
 /** What goes wrong at a stage, all the time and now and then, until it is ended. */

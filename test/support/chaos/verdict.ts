@@ -1,5 +1,5 @@
-import type { BookEntry, Books } from '../../sandbox/books/books';
-import { slotUse } from '../slots';
+import type { BookEntry, Books } from '../../../sandbox/books/books';
+import { slotUse } from './slots';
 
 /** One row of a batch, and what became of it. Times in milliseconds since 1970. */
 export interface Row {

@@ -1,4 +1,4 @@
-import type { FaultOrder } from '../../sandbox/faults';
+import type { FaultOrder } from '../../../sandbox/faults';
 
 /** The load and the troubles, in a real n8n and in virtual time alike. */
 
