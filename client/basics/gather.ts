@@ -2,12 +2,13 @@
  * Group commit: what is asked for while a group is under way is carried out together, as the next group.
  *
  * @param carryOut does a whole group, and tells what came of each, in their order; where it rejects, each of them does
- * @param turn runs a task when it is its turn: what is asked for until then comes along
+ * @param ready resolves when a group may go, and never rejects: what is asked for until then comes along
  * @returns a function that adds one to the next group
  */
 export function gather<T, R>(
 	carryOut: (group: T[]) => Promise<R[]>,
-	turn = async (task: () => Promise<void>) => await task(),
+	// Whatever asks at this very moment comes along.
+	ready: () => Promise<unknown> = async () => await Promise.resolve(),
 ): (one: T) => Promise<R> {
 	interface Waiting {
 		one: T;
@@ -17,22 +18,19 @@ export function gather<T, R>(
 	let next: Waiting[] = [];
 	let busy = false;
 
-	const carryOutNext = async () => {
-		// Whatever asks at this very moment comes along.
-		await Promise.resolve();
-		const group = next;
-		next = [];
-		try {
-			const results = await carryOut(group.map(({ one }) => one));
-			group.forEach(({ resolve }, index) => resolve(results[index]));
-		} catch (error) {
-			group.forEach(({ reject }) => reject(error));
-		}
-	};
-
 	const work = async () => {
 		busy = true;
-		while (next.length > 0) await turn(carryOutNext);
+		while (next.length > 0) {
+			await ready();
+			const group = next;
+			next = [];
+			try {
+				const results = await carryOut(group.map(({ one }) => one));
+				group.forEach(({ resolve }, index) => resolve(results[index]));
+			} catch (error) {
+				group.forEach(({ reject }) => reject(error));
+			}
+		}
 		busy = false;
 	};
 

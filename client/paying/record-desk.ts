@@ -1,6 +1,5 @@
 import { attempt, type Attempt } from '../basics/attempt';
 import { gather } from '../basics/gather';
-import { limit } from '../basics/limit';
 import type { Clock } from '../basics/ports';
 import { SENT, type RecordScope } from './record-rows';
 import type {
@@ -29,8 +28,8 @@ export interface DeskPorts {
  */
 export class RecordDesk {
 	private readonly pending = new Set<Promise<unknown>>();
-	/** A call costs the same for one row as for many: what comes with every item goes in turn, so that each takes more along. */
-	private readonly turn = limit(1);
+	/** Until the ids that are being written are there. */
+	private inserting: Promise<unknown> = Promise.resolve();
 
 	constructor(
 		private readonly scope: RecordScope,
@@ -54,18 +53,26 @@ export class RecordDesk {
 		return hits.map((ids) => ids.length > 0);
 	});
 
-	/** Says of claims of our own that they are sent; by their tickets any number of them at once. `false`: it is gone. */
-	readonly sendOwn = gather(async (claims: RecordRow[]) => {
-		const set = { status: SENT, execution_id: this.scope.executionId };
-		const changes = chunks(claims).map((some): Change => ({ where: byTickets(some), set }));
-		const hits = new Set((await this.ports.store.change(changes)).flat());
-		return claims.map(({ id }) => hits.has(id));
-	}, this.turn);
+	/**
+	 * Says of claims of our own that they are sent; by their tickets any number of them at once. `false`: it is gone. A call
+	 * costs the same for one row as for many, so these wait while ids are written, and then go together. Ids never wait.
+	 */
+	readonly sendOwn = gather(
+		async (claims: RecordRow[]) => {
+			const set = { status: SENT, execution_id: this.scope.executionId };
+			const changes = chunks(claims).map((some): Change => ({ where: byTickets(some), set }));
+			const hits = new Set((await this.ports.store.change(changes)).flat());
+			return claims.map(({ id }) => hits.has(id));
+		},
+		async () => await this.inserting,
+	);
 
 	readonly insert = gather(async (rows: RecordFields[]) => {
-		await this.ports.store.insert(rows);
+		const inserted = this.ports.store.insert(rows);
+		this.inserting = inserted.catch(() => undefined);
+		await inserted;
 		return rows.map(() => undefined);
-	}, this.turn);
+	});
 
 	/** Removes rows of our own, by their tickets. */
 	async clear(own: RecordRow[]): Promise<void> {

@@ -12,6 +12,8 @@ class Records {
 	calls = 0;
 	/** How long the next rows take to come into the table. */
 	readonly insertMs: number[] = [];
+	/** How long the next changes take. */
+	readonly changeMs: number[] = [];
 
 	/** An execution of its own. */
 	recordOf(writer: string): GenerationRecord {
@@ -20,6 +22,7 @@ class Records {
 			return {
 				...prompt,
 				...(method === 'insert' && { beforeMs: this.insertMs.shift() ?? prompt.beforeMs }),
+				...(method === 'change' && { beforeMs: this.changeMs.shift() ?? prompt.beforeMs }),
 				fails: this.down ? 'before' : undefined,
 			};
 		});
@@ -243,21 +246,35 @@ it('what was found open and was sent by another since is not sent once more', as
 	});
 });
 
-it('items that come one after the other are written with a few calls of the table', async () => {
+it('what is to be sent while an id is being written goes together, right after it', async () => {
 	await inTime(async (records) => {
 		const record = records.recordOf('only');
-		const keys = Array.from({ length: 20 }, (_, index) => `key ${index}`);
-		await record.begin(keys);
+		await record.begin(['a', 'b', 'c', 'd']);
+		await record.send('a', one);
 		const before = records.calls;
-		await Promise.all(
-			keys.map(async (key, index) => {
-				await records.time.sleep(10 * index);
-				await record.send(key, one);
-				await record.made(key, { id: `generation ${index}` });
-			}),
-		);
-		expect(records.table.rows).toHaveLength(40);
-		// Each call takes 40 ms, and 20 items 190 ms to come: as many calls as there is time for, one after the other.
-		expect(records.calls - before).toBeLessThanOrEqual(10);
+		records.insertMs.push(200);
+		const made = record.made('a', { id: 'made' });
+		const sent = ['b', 'c', 'd'].map(async (key, index) => {
+			await records.time.sleep(50 * index);
+			return await record.send(key, one);
+		});
+		await made;
+		expect(await Promise.all(sent)).toEqual([true, true, true]);
+		expect(records.calls - before).toBe(2);
+	});
+});
+
+it('an id is on record at once, however long the table takes for what is to be sent', async () => {
+	await inTime(async (records) => {
+		const record = records.recordOf('only');
+		await record.begin(['a', 'b']);
+		await record.send('a', one);
+		records.changeMs.push(60_000);
+		const sent = record.send('b', other);
+		await records.time.sleep(1);
+		await record.made('a', { id: 'made' });
+		expect(records.table.rows.at(-1)).toMatchObject({ key: 'a', generation_id: 'made' });
+		expect(records.table.rows.find(({ key }) => key === 'b')?.status).toBe('claimed');
+		await sent;
 	});
 });
