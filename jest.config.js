@@ -14,7 +14,7 @@ module.exports = {
 		{
 			...shared,
 			displayName: 'unit',
-			testMatch: ['<rootDir>/test/{bench,client,nodes,sandbox,tools}/**/*.test.ts'],
+			testMatch: ['<rootDir>/test/{bench,client,nodes,sandbox,support,tools}/**/*.test.ts'],
 		},
 		{ ...shared, displayName: 'engine', testMatch: ['<rootDir>/test/engine/**/*.test.ts'] },
 	],

@@ -25,6 +25,7 @@ export interface ScaleResult {
 	/** From arrival to the end of the step, less the time that the generation took, in seconds. */
 	medianWait: number;
 	longestWait: number;
+	/** To the service: creating requests and looks, those that came to nothing included. */
 	requestsPerGeneration: number;
 }
 
@@ -83,6 +84,6 @@ export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 		ofIdeal: ideal / makespan,
 		medianWait: waits[Math.floor(waits.length / 2)],
 		longestWait: waits[waits.length - 1],
-		requestsPerGeneration: service.requests.all.length / entries.length,
+		requestsPerGeneration: service.requests.arrived.service / entries.length,
 	};
 }

@@ -84,10 +84,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const log = logLineOf(options.log);
 	const library = new MediaLibrary();
 	const rest = serverWith((app) => {
+		// Before anything is read of what it guards.
+		app.all(['/', '/_sandbox/*rest', connectedAppsPath, consentPath], refuseForeign);
 		addSignInRoutes(app, signIn, log);
 		app.use(bodyAsBytes);
 		addMcpRoutes(app, service, signIn, log);
-		app.all(['/', '/_sandbox/*rest', connectedAppsPath, consentPath], refuseForeign);
 		addControlRoutes(app, service, signIn);
 		addStatusPage(app, service);
 		addConnectedApps(app, service, signIn);

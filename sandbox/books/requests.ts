@@ -36,6 +36,8 @@ export function bearerOf(authorization: string | undefined): string | null {
 /** Every request since the start or the last reset; the oldest go once there are 200,000. */
 export class RequestLog {
 	private records: RequestRecord[] = [];
+	/** How many have arrived, those that have gone since included. */
+	readonly arrived = { service: 0, storage: 0 };
 	private readonly fingerprints = new Map<string, string>();
 
 	/** Notes an arrival; what becomes of it is filled in later. */
@@ -58,6 +60,7 @@ export class RequestLog {
 		};
 		if (this.records.length >= kept) this.records = this.records.slice(kept / 2);
 		this.records.push(record);
+		this.arrived[arrival.origin]++;
 		return record;
 	}
 
@@ -87,5 +90,6 @@ export class RequestLog {
 	/** Forgets all. */
 	clear(): void {
 		this.records = [];
+		Object.assign(this.arrived, { service: 0, storage: 0 });
 	}
 }

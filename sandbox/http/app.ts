@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import type { ErrorRequestHandler, Express } from 'express';
+import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import { errorAnswer } from '../basics/errors';
 
 /** Bodies above this are refused with 413: room for several inline inputs of 4.5 MB. */
@@ -10,12 +10,26 @@ const bodyLimit = 64 * 1024 * 1024;
 /** A connection that is not used stays open for longer than any client waits before it uses it again. */
 const keepAliveMs = 72_000;
 
-/** Hands bodies on as bytes, of whatever type they are. */
-export const bodyAsBytes = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
+const readBody = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
 
-/** Errors of Express itself, as spec 2.5 says. */
-const answerError: ErrorRequestHandler = (error: { status?: number }, _request, response, next) => {
-	if (response.headersSent) return next(error);
+/** Hands bodies on as bytes, of whatever type they are. One that says that it is too large is refused unread. */
+export const bodyAsBytes: RequestHandler = (request, response, next) => {
+	if (Number(request.headers['content-length'] ?? 0) <= bodyLimit) {
+		return readBody(request, response, next);
+	}
+	response.set('connection', 'close');
+	next({ status: 413 });
+};
+
+/** Whatever goes wrong on the way to an answer, as spec 2.5 says. A client that left in the middle is not told. */
+const answerError: ErrorRequestHandler = (
+	error: { status?: number },
+	_request,
+	response,
+	// eslint-disable-next-line @typescript-eslint/no-unused-vars -- with four of them Express knows who handles errors
+	_next,
+) => {
+	if (response.headersSent) return void response.destroy();
 	const { status = 500 } = error;
 	const name = status === 413 ? 'payload_too_large' : status < 500 ? 'invalid_request' : null;
 	const found = errorAnswer(name ?? 'server_error');

@@ -102,7 +102,8 @@ export function addMcpRoutes(
 		const started = performance.now();
 		const asked = serviceRequest(request);
 		const { status, headers, body, happened } = await answer(asked);
-		response.writeHead(status, headers).end(body);
+		const length = { 'content-length': Buffer.byteLength(body) };
+		response.writeHead(status, { ...headers, ...length }).end(body);
 		const milliseconds = performance.now() - started;
 		log({ ...asked, status, delivery: 'answer', happened, milliseconds });
 	});

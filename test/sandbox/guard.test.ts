@@ -68,6 +68,11 @@ it('says in plain words what it refuses, and does nothing of it', async () => {
 	expect(sandbox.books.totals.created).toBe(1);
 });
 
+it('refuses before anything is read of it', async () => {
+	const headers = { host: 'evil.example', 'content-length': '9', connection: 'close' };
+	expect(await statusUnder(`${sandbox.url}/_sandbox/reset`, { method: 'POST', headers })).toBe(403);
+});
+
 it('leaves the service itself to whoever has a key, under any name', async () => {
 	const headers = {
 		host: 'host.docker.internal:8787',

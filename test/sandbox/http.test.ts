@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { createOverHttp, finishedOverHttp, jsonFrom, lookOverHttp } from './over-http';
+import { createOverHttp, finishedOverHttp, jsonFrom, lookOverHttp, statusUnder } from './over-http';
 
 let sandbox: Sandbox;
 const lines: string[] = [];
@@ -41,6 +41,12 @@ describe('the service over HTTP', () => {
 		const large = await post(Buffer.alloc(65 * 1024 * 1024));
 		expect(large.status).toBe(413);
 		expect(await jsonFrom(large)).toMatchObject({ error: { code: 'payload_too_large' } });
+	});
+
+	it('refuses a body that says that it is too large without waiting for it', async () => {
+		const headers = { 'content-length': String(65 * 1024 * 1024) };
+		const path = `${sandbox.url}/v1/images/generations`;
+		expect(await statusUnder(path, { method: 'POST', headers })).toBe(413);
 	});
 
 	it('knows no rate-limit headers', async () => {

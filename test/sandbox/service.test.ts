@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { logNormal } from '../../sandbox/generations/timing';
+import { RequestLog } from '../../sandbox/books/requests';
 import { start, VirtualSandbox } from './virtual';
 import type { ErrorBody } from './virtual';
 
@@ -272,5 +273,17 @@ describe('the books', () => {
 		]);
 		expect(requests.all[0].keyFingerprint).toMatch(/^[0-9a-f]{12}$/);
 		expect(JSON.stringify(requests.all)).not.toContain('svc_live_');
+	});
+
+	it('count also the requests that are no longer kept', () => {
+		const log = new RequestLog();
+		const arrival = { at: 0, on: 'status', method: 'GET', path: '/v1/generations/1' } as const;
+		for (let number = 0; number <= 200_000; number++)
+			log.add({ ...arrival, origin: 'service' }, {});
+		log.add({ ...arrival, origin: 'storage' }, {});
+		expect(log.all).toHaveLength(100_002);
+		expect(log.arrived).toEqual({ service: 200_001, storage: 1 });
+		log.clear();
+		expect(log.arrived).toEqual({ service: 0, storage: 0 });
 	});
 });

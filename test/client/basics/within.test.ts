@@ -6,20 +6,26 @@ describe('a task with a time limit', () => {
 	const time = new VirtualTime();
 	const never = new AbortController().signal;
 
-	it('hands on what it came to', async () => {
-		const run = within(time, 1000, never, async () => {
+	it('hands on what it came to, and is not told to end when it has', async () => {
+		let told: AbortSignal | undefined;
+		const run = within(time, 1000, never, async (signal) => {
+			told = signal;
 			await time.sleep(999);
 			return 'done';
 		});
 		expect(await time.run(run)).toEqual({ value: 'done' });
+		expect(told?.aborted).toBe(false);
 	});
 
-	it('throws what it throws', async () => {
-		const run = within(time, 1000, never, async () => {
+	it('throws what it throws, and is not told to end when it has', async () => {
+		let told: AbortSignal | undefined;
+		const run = within(time, 1000, never, async (signal) => {
+			told = signal;
 			await time.sleep(10);
 			throw new Error('broken');
 		});
 		await expect(time.run(run)).rejects.toThrow('broken');
+		expect(told?.aborted).toBe(false);
 	});
 
 	it('is told, and left alone, when its time is over: also where it does not listen', async () => {

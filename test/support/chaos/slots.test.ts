@@ -1,4 +1,4 @@
-import { slotUse, type Span } from '../support/chaos/slots';
+import { slotUse, type Span } from './slots';
 
 const span = (from: number, to: number): Span => ({ from, to });
 
