@@ -12,6 +12,8 @@ import { recordMutations } from './mutations-of-record';
 const root = resolve(__dirname, '../../..');
 const needed = ['client', 'sandbox', 'test/client/simulation', 'test/support', 'package.json'];
 const [runs = '3000', part = ''] = process.argv.slice(2);
+/** What is broken may go round in circles in which no time passes. */
+const LONGEST_MS = 300_000;
 
 function makeCopy(): string {
 	const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
@@ -27,11 +29,12 @@ async function check(folder: string, which: string): Promise<string> {
 	const child = spawn(process.execPath, args, {
 		cwd: folder,
 		stdio: ['ignore', 'pipe', 'inherit'],
+		timeout: LONGEST_MS,
 	});
 	let printed = '';
 	child.stdout.on('data', (chunk) => (printed += String(chunk)));
 	await new Promise((done) => child.on('close', done));
-	return printed.trim().split('\n').at(-1) ?? '';
+	return printed.trim().split('\n').at(-1) || '{"violation":"it came to no end"}';
 }
 
 /** @returns puts back what was edited; `null` where what is to be broken is not found */

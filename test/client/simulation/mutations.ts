@@ -36,8 +36,8 @@ const watch = inFile('watching/watch.ts');
 
 const watchOverHalt: Edit = watch(
 	'',
-	'if (halt.aborted) throw new CancelledError();\n\t\t\tif (at === deadline) return;',
-	'if (at === deadline) return;',
+	', halt);\n\t\t\tif (halt.aborted) throw new CancelledError();\n\t\t\tif (at === deadline) return;',
+	');\n\t\t\tif (at === deadline) return;',
 );
 
 export const mutations: Mutation[] = [
@@ -226,11 +226,14 @@ export const mutations: Mutation[] = [
 		"if (job.onTimeout === 'error') throw",
 		'if (false as boolean) throw',
 	),
-	watch(
-		'the status is asked for more often than the interval',
-		'statusAt === null ? since : statusAt + intervalMs)',
-		'statusAt === null ? since : statusAt + intervalMs / 2)',
-	),
+	{
+		...watch(
+			'the status is asked for more often than the interval',
+			'statusAt === null ? since : statusAt + intervalMs)',
+			'statusAt === null ? since : statusAt + intervalMs / 2)',
+		),
+		also: [watch('', 'now < last.at + this.intervalMs)', 'now < last.at + this.intervalMs / 2)')],
+	},
 	watch(
 		'the waiting goes on after the stop',
 		'await clock.sleep(Math.max(0, at - clock.now()), halt);',
