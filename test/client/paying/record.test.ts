@@ -278,3 +278,15 @@ it('an id is on record at once, however long the table takes for what is to be s
 		await sent;
 	});
 });
+
+it('what was open stays open where it is sent once more and refused', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('first');
+		await record.send('a', one);
+		await record.leave('a', one);
+		const { row } = await record.find('a');
+		expect(await record.send('a', other, row)).toBe(true);
+		await record.withdraw('a', other);
+		expect((await record.find('a')).state).toBe('open');
+	});
+});
