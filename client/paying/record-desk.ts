@@ -67,6 +67,7 @@ export class RecordDesk {
 		async () => await this.inserting,
 	);
 
+	/** Adds rows, at once: ids are among them. */
 	readonly insert = gather(async (rows: RecordFields[]) => {
 		const inserted = this.ports.store.insert(rows);
 		this.inserting = inserted.catch(() => undefined);

@@ -22,14 +22,12 @@ export const bodyAsBytes: RequestHandler = (request, response, next) => {
 };
 
 /** Whatever goes wrong on the way to an answer, as spec 2.5 says. A client that left in the middle is not told. */
-const answerError: ErrorRequestHandler = (
-	error: { status?: number },
-	_request,
-	response,
-	// eslint-disable-next-line @typescript-eslint/no-unused-vars -- with four of them Express knows who handles errors
-	_next,
-) => {
-	if (response.headersSent) return void response.destroy();
+const answerError: ErrorRequestHandler = (error: { status?: number }, _request, response, next) => {
+	if (response.headersSent) {
+		response.destroy();
+		// Nothing is left to be said: with the error, Express would print it.
+		return next();
+	}
 	const { status = 500 } = error;
 	const name = status === 413 ? 'payload_too_large' : status < 500 ? 'invalid_request' : null;
 	const found = errorAnswer(name ?? 'server_error');

@@ -34,7 +34,7 @@ async function check(folder: string, which: string): Promise<string> {
 	let printed = '';
 	child.stdout.on('data', (chunk) => (printed += String(chunk)));
 	await new Promise((done) => child.on('close', done));
-	return printed.trim().split('\n').at(-1) || '{"violation":"it came to no end"}';
+	return printed.trim().split('\n').at(-1) || '{"played":0,"violation":"it came to no end"}';
 }
 
 /** @returns puts back what was edited; `null` where what is to be broken is not found */
