@@ -17,7 +17,7 @@ interface Kept {
 }
 
 /** As the end-to-end test leaves it. */
-interface Soak {
+interface Left {
 	executions: number;
 	items: number;
 	seconds: number;
@@ -26,40 +26,61 @@ interface Soak {
 	after: Kept;
 }
 
+interface Soak {
+	package: Left;
+	/** The same pictures by n8n's own nodes, in an n8n of its own. */
+	without: Left;
+}
+
 /** Many executions in one n8n: what of its memory does not come back. */
 export const soak: Part<Soak> = {
 	name: 'soak',
 	onlyAsked: true,
 	async run() {
 		const left = await endToEnd('soak', { MEDIA_SOAK: String(EXECUTIONS) });
-		const figures = left.get('soak') as Soak;
+		const figures = {
+			package: left.get('package') as Left,
+			without: left.get('without') as Left,
+		};
 		printTable(`${EXECUTIONS} executions in one n8n`, table(figures));
 		return figures;
 	},
 	tables: (figures) => ({ soak: table(figures) }),
 };
 
-function table({ before, samples, after }: Soak): Row[] {
+type Value = (kept: Kept) => string | number;
+
+function table(figures: Soak): Row[] {
 	const megabytes = (bytes: number) => `${fixed(bytes / MB, 0)} MB`;
-	// In the first half n8n takes what it needs for as many executions at once as there are.
-	const later = samples.slice(samples.length / 2);
-	const per100 = (of: 'heapUsed' | 'rss') => {
-		const points = later.map((each) => ({ x: each.executions, y: each[of] / MB }));
-		return `${fixed(slope(points) * 100, 2)} MB`;
-	};
-	const line = (name: string, value: (kept: Kept) => string | number, growth = '') => ({
-		'': name,
-		'before, at rest': value(before),
-		'after, at rest': value(after),
-		'slope in 100 executions, second half': growth,
-	});
-	const sum = (counts: Record<string, number>) =>
-		Object.values(counts).reduce((total, count) => total + count, 0);
-	return [
-		line('heap', ({ heapUsed }) => megabytes(heapUsed), per100('heapUsed')),
-		line('resident memory', ({ rss }) => megabytes(rss), per100('rss')),
-		line('timers', ({ resources }) => resources.Timeout ?? 0),
-		line('sockets', ({ resources }) => resources.TCPSocketWrap ?? 0),
-		line('objects of this package', ({ own }) => sum(own)),
+	const lines: Array<[name: string, value: Value, of?: 'heapUsed' | 'rss']> = [
+		['heap', ({ heapUsed }) => megabytes(heapUsed), 'heapUsed'],
+		['resident memory', ({ rss }) => megabytes(rss), 'rss'],
+		['timers', ({ resources }) => resources.Timeout ?? 0],
+		['sockets', ({ resources }) => resources.TCPSocketWrap ?? 0],
+		['objects of this package', ({ own }) => sum(own)],
 	];
+	const ways: Array<[name: string, left: Left]> = [
+		['Image Generation', figures.package],
+		['n8n’s own nodes', figures.without],
+	];
+	return lines.flatMap(([name, value, of]) =>
+		ways.map(([way, left]) => ({
+			'': name,
+			by: way,
+			'before, at rest': value(left.before),
+			'after, at rest': value(left.after),
+			'slope in 100 executions, second half': of ? slopeOf(left, of) : '',
+		})),
+	);
+}
+
+/** In the first half n8n takes what it needs for as many executions at once as there are. */
+function slopeOf({ samples }: Left, of: 'heapUsed' | 'rss'): string {
+	const later = samples.slice(samples.length / 2);
+	const points = later.map((each) => ({ x: each.executions, y: each[of] / MB }));
+	return `${fixed(slope(points) * 100, 2)} MB`;
+}
+
+function sum(counts: Record<string, number>): number {
+	return Object.values(counts).reduce((total, count) => total + count, 0);
 }

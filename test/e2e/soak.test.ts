@@ -7,7 +7,8 @@ import { Stage } from './support/stage';
 import { outputFolder } from './support/surroundings';
 import { until } from './support/until';
 import { Webhook } from './support/webhook';
-import { promptsNamed, smallImageNode } from './support/workflows';
+import { handBuilt, promptsNamed, smallImageNode } from './support/workflows';
+import type { Step } from './support/workflows';
 
 const executions = Number(process.env.MEDIA_SOAK ?? 0);
 const asked = executions > 0 ? describe : describe.skip;
@@ -30,16 +31,20 @@ interface Insight {
 	own: Record<string, number>;
 }
 
-const keyed = smallImageNode({ idempotencyKey: '={{ $json.prompt }}' });
+/** The same pictures with the package, and by n8n's own nodes: what of the memory is n8n's. */
+const ways: Array<[name: string, steps: (service: string) => Step[]]> = [
+	['package', () => [smallImageNode({ idempotencyKey: '={{ $json.prompt }}' })]],
+	['without', (service) => handBuilt(service, SECONDS)],
+];
 
-asked(`${executions} executions, one after the other`, () => {
+asked.each(ways)(`${executions} executions, one after the other: %s`, (name, steps) => {
 	let stage: Stage;
 	let insight = '';
 	beforeAll(async () => {
 		const [port] = await freePorts(1);
 		insight = `http://127.0.0.1:${port}`;
 		stage = await Stage.open({
-			name: 'soak-stage',
+			name: `soak-stage-${name}`,
 			sandbox: { timeScale: 1, generationSeconds: SECONDS, log: false },
 			env: {
 				NODE_OPTIONS: `--import ${join(__dirname, 'support', 'insight.mjs')}`,
@@ -60,7 +65,7 @@ asked(`${executions} executions, one after the other`, () => {
 	}
 
 	it('leaves nothing behind', async () => {
-		const webhook = await Webhook.open(stage, 'soak', [keyed]);
+		const webhook = await Webhook.open(stage, 'soak', steps(stage.sandbox.url));
 		let called = 0;
 		const callEverySecond = async (count: number, after: (number: number) => Promise<void>) => {
 			const begun = Date.now();
@@ -83,7 +88,7 @@ asked(`${executions} executions, one after the other`, () => {
 		const after = await atRest(called * ITEMS);
 		await mkdir(outputFolder('soak'), { recursive: true });
 		const figures = { executions, items: ITEMS, seconds, before, samples, after };
-		await writeFile(join(outputFolder('soak'), 'soak.json'), JSON.stringify(figures));
+		await writeFile(join(outputFolder('soak'), `${name}.json`), JSON.stringify(figures));
 		expect(stage.sandbox.books.totals.created).toBe(called * ITEMS);
 	}, 1_800_000);
 });

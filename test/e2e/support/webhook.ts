@@ -2,7 +2,7 @@ import type { Execution } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
 import { until } from './until';
 import { byWebhook } from './workflows';
-import type { Answer, OwnNode } from './workflows';
+import type { Answer, Step } from './workflows';
 
 /** A workflow that another system calls with a list of prompts. */
 export class Webhook {
@@ -12,12 +12,7 @@ export class Webhook {
 	) {}
 
 	/** Saves and publishes it. */
-	static async open(
-		stage: Stage,
-		path: string,
-		nodes: OwnNode[],
-		answer?: Answer,
-	): Promise<Webhook> {
+	static async open(stage: Stage, path: string, nodes: Step[], answer?: Answer): Promise<Webhook> {
 		const { id, versionId } = await stage.save(byWebhook(path, nodes, answer));
 		await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
 		const webhook = new Webhook(stage, path);

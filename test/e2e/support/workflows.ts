@@ -7,8 +7,11 @@ export const packageName = 'n8n-nodes-media-generation';
 
 export const trigger = 'Start';
 
-type Settings = Partial<Omit<INode, 'parameters'>>;
+type Settings = Partial<Omit<INode, 'id' | 'parameters'>>;
 type Unplaced = Omit<INode, 'position'>;
+
+/** A node of the package, or one of n8n's. */
+export type Step = OwnNode | Unplaced;
 
 /** A node of the package, with the settings that a test is about. */
 export interface OwnNode extends Settings {
@@ -18,17 +21,21 @@ export interface OwnNode extends Settings {
 	parameters: INodeParameters;
 }
 
+const credentials = { mediaGenerationApi: { id: null, name: 'Media Generation account' } };
+
 function node(name: string, type: string, version: number, parameters: INodeParameters): Unplaced {
 	return { id: randomUUID(), name, type, typeVersion: version, parameters };
 }
 
-function ownNode({ type, ...rest }: OwnNode): Unplaced {
+function nodeOf(step: Step): Unplaced {
+	if ('id' in step) return step;
+	const { type, ...rest } = step;
 	return {
 		id: randomUUID(),
 		typeVersion: 1,
 		...rest,
 		type: `${packageName}.${type}`,
-		credentials: { mediaGenerationApi: { id: null, name: 'Media Generation account' } },
+		credentials,
 	};
 }
 
@@ -48,7 +55,7 @@ function split(field: string): Unplaced {
 }
 
 /** Started by hand: one item a prompt, through the given nodes. */
-export function byHand(name: string, prompts: string[], ...nodes: OwnNode[]): WorkflowFile {
+export function byHand(name: string, prompts: string[], ...nodes: Step[]): WorkflowFile {
 	const jsonOutput = JSON.stringify({ prompt: prompts });
 	const set = { mode: 'raw', jsonOutput, options: {} };
 	return {
@@ -57,7 +64,7 @@ export function byHand(name: string, prompts: string[], ...nodes: OwnNode[]): Wo
 			node(trigger, 'n8n-nodes-base.manualTrigger', 1, {}),
 			node('List', 'n8n-nodes-base.set', 3.4, set),
 			split('prompt'),
-			...nodes.map(ownNode),
+			...nodes.map(nodeOf),
 		]),
 	};
 }
@@ -71,14 +78,14 @@ const answers: Record<Answer, INodeParameters> = {
 };
 
 /** Started by a request to `/webhook/<path>` whose body holds the list `prompt`. */
-export function byWebhook(path: string, nodes: OwnNode[], answer: Answer = 'id'): WorkflowFile {
+export function byWebhook(path: string, nodes: Step[], answer: Answer = 'id'): WorkflowFile {
 	const parameters = { httpMethod: 'POST', path, ...answers[answer] };
 	return {
 		name: path,
 		...inLine([
 			{ ...node(trigger, 'n8n-nodes-base.webhook', 2, parameters), webhookId: randomUUID() },
 			split('body.prompt'),
-			...nodes.map(ownNode),
+			...nodes.map(nodeOf),
 		]),
 	};
 }
@@ -101,6 +108,35 @@ export function imageNode(options: INodeParameters = {}, settings: Settings = {}
 export function smallImageNode(options: INodeParameters = {}, settings: Settings = {}): OwnNode {
 	const { parameters, ...node } = imageNode(options, settings);
 	return { ...node, parameters: { ...parameters, size: '256x256' } };
+}
+
+/** The same picture by n8n's own nodes, built by hand: created, waited for as long as it takes, looked at, downloaded. */
+export function handBuilt(service: string, seconds: number): Step[] {
+	const authentication = {
+		authentication: 'predefinedCredentialType',
+		nodeCredentialType: 'mediaGenerationApi',
+	};
+	const request = (name: string, parameters: INodeParameters): Unplaced => ({
+		...node(name, 'n8n-nodes-base.httpRequest', 4.2, { options: {}, ...parameters }),
+		...(parameters.authentication && { credentials }),
+	});
+	return [
+		request('Create', {
+			...authentication,
+			method: 'POST',
+			url: `${service}/v1/images/generations`,
+			sendBody: true,
+			specifyBody: 'json',
+			jsonBody:
+				"={{ JSON.stringify({ model: 'aurora-image-1', prompt: $json.prompt, size: '256x256' }) }}",
+		}),
+		node('Wait', 'n8n-nodes-base.wait', 1.1, { amount: seconds + 1, unit: 'seconds' }),
+		request('Status', { ...authentication, url: `=${service}/v1/generations/{{ $json.id }}` }),
+		request('Download', {
+			url: '={{ $json.data[0].url }}',
+			options: { response: { response: { responseFormat: 'file' } } },
+		}),
+	];
 }
 
 /** So many prompts that tests can tell apart. */
