@@ -57,21 +57,21 @@ export function replaced(rows: RecordRow[]): RecordRow[] {
 	return rows.filter((row) => isReplaced(row, rows));
 }
 
-/** A key as the table holds it: PostgreSQL takes no NUL. */
+/** A key as the table holds it, and gives it back. */
 export function storedKey(key: string): string {
-	const text = storable(key);
-	if (text.length <= LONGEST_KEY) return text;
-	return `${text.slice(0, LONGEST_KEY)}… ${digest(key)}`;
+	if (key.length <= LONGEST_KEY) return storable(key);
+	return `${storable(key.slice(0, LONGEST_KEY))}… ${digest(key)}`;
 }
 
 /** The beginning of a prompt, as the table holds it. */
 export function storedPrompt(prompt: string): string {
-	const text = storable(prompt);
-	return text.length <= LONGEST_PROMPT ? text : `${text.slice(0, LONGEST_PROMPT)}…`;
+	if (prompt.length <= LONGEST_PROMPT) return storable(prompt);
+	return `${storable(prompt.slice(0, LONGEST_PROMPT))}…`;
 }
 
+/** PostgreSQL takes no NUL, and no database half a character, such as a cut leaves of an emoji. */
 function storable(text: string): string {
-	return text.replaceAll('\0', '\uFFFD');
+	return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 }
 
 /** A new row: of what is asked for nothing is known yet. @param ticket stands for its writer until it is sent */

@@ -1,0 +1,87 @@
+import {
+	CLAIMED,
+	claimedRow,
+	inForce,
+	inPlaceOf,
+	replaced,
+	SENT,
+	storedKey,
+	storedPrompt,
+	surplus,
+} from '../../../client/paying/record-rows';
+import type { RecordRow } from '../../../client/paying/record-store';
+
+const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e', writer: 'u' };
+
+function row(id: number, changes: Partial<RecordRow> = {}): RecordRow {
+	return { ...claimedRow(scope, 'a', `u/${id}`), id, born: '', changedAt: null, ...changes };
+}
+
+const claim = (id: number) => row(id, { status: CLAIMED });
+const sent = (id: number) => row(id, { status: SENT });
+const made = (id: number, changes: Partial<RecordRow> = {}) =>
+	row(id, { status: 'completed', generation_id: `g${id}`, ...changes });
+const failed = (id: number) => made(id, { status: 'failed' });
+const inPlace = (id: number, before: RecordRow) => made(id, { writer: inPlaceOf(before.writer) });
+
+describe('of several rows of a key', () => {
+	it.each<[what: string, rows: RecordRow[], counts: number | undefined]>([
+		['none counts where there is none', [], undefined],
+		['what was made counts, though it is the newest', [claim(1), sent(2), made(3)], 3],
+		['what was sent counts before an older claim', [claim(1), sent(2)], 2],
+		['the oldest claim counts, in whatever order they come', [claim(3), claim(1), claim(2)], 1],
+		['the oldest of what was made counts', [made(2), made(1)], 1],
+		['what has failed does not count', [failed(1), claim(2)], 2],
+		['what has failed alone is none', [failed(1)], undefined],
+		['what another has taken the place of does not count', [sent(1), inPlace(2, sent(1))], 2],
+		[
+			'what another has taken the place of does not count, though that has failed',
+			[sent(1), { ...inPlace(2, sent(1)), status: 'failed' }],
+			undefined,
+		],
+	])('%s', (_, rows, counts) => {
+		expect(inForce([...rows])?.id).toBe(counts);
+		expect(inForce([...rows].reverse())?.id).toBe(counts);
+	});
+
+	it.each<[what: string, rows: RecordRow[], extra: number[]]>([
+		['all claims but the oldest', [claim(1), claim(2), claim(3)], [2, 3]],
+		['every claim beside what was sent', [claim(1), sent(2)], [1]],
+		['never what was sent', [sent(1), sent(2)], []],
+		['never the only claim', [claim(1)], []],
+	])('those that are too many are %s', (_, rows, extra) => {
+		expect(surplus([...rows]).map(({ id }) => id)).toEqual(extra);
+	});
+
+	it('those whose places others have taken mean nothing any more', () => {
+		const rows = [sent(1), inPlace(2, sent(1)), sent(3)];
+		expect(replaced(rows).map(({ id }) => id)).toEqual([1]);
+	});
+});
+
+describe('a key is kept', () => {
+	it.each([
+		['as it is', 'shoe-42', 'shoe-42'],
+		['as it is up to 300 letters', 'x'.repeat(300), 'x'.repeat(300)],
+		['without what PostgreSQL does not take', 'a\0b', 'a\uFFFDb'],
+		['without half a character, which no database gives back', 'a\uD83D', 'a\uFFFD'],
+		['with whole ones', '\u{1F6A2}', '\u{1F6A2}'],
+	])('%s', (_, key, stored) => expect(storedKey(key)).toBe(stored));
+
+	it('shortened where it is longer, and still another than one that begins the same', () => {
+		const [one, other] = [storedKey(`${'x'.repeat(300)}1`), storedKey(`${'x'.repeat(300)}2`)];
+		expect(one).toMatch(/^x{300}… [0-9a-f]{32}$/);
+		expect(other).not.toBe(one);
+	});
+
+	it('shortened to whole characters', () => {
+		expect(storedKey(`${'x'.repeat(299)}\u{1F6A2} at sea`)).toMatch(/^x{299}\uFFFD… [0-9a-f]{32}$/);
+	});
+});
+
+it('of a prompt the beginning is kept', () => {
+	expect(storedPrompt('a\0 boat')).toBe('a\uFFFD boat');
+	expect(storedPrompt('x'.repeat(200))).toBe('x'.repeat(200));
+	expect(storedPrompt('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
+	expect(storedPrompt(`${'x'.repeat(199)}\u{1F6A2}`)).toBe(`${'x'.repeat(199)}\uFFFD…`);
+});
