@@ -19,6 +19,9 @@ export const CREDENTIAL = 'mediaGenerationApi';
 /** The service answers at once (spec 1.3). What takes longer than this in all is lost, also where it trickles in. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
+/** The slowest line that is waited for, in bytes a millisecond: references may be megabytes, ten requests at once. */
+const SLOWEST_LINE = 16;
+
 /** A storage that takes longer than this for one byte is not worth asking. */
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -115,7 +118,7 @@ async function exchange(
 			if (committed()) void wallClock.sleep(GRACE_AFTER_STOP_MS, request.signal).then(end);
 			else end();
 		}),
-		whenAborted(AbortSignal.timeout(REQUEST_TIMEOUT_MS), end),
+		whenAborted(AbortSignal.timeout(timeoutOf(options.body)), end),
 	];
 	const sender = Object.create(context, {
 		getCredentials: {
@@ -137,6 +140,13 @@ async function exchange(
 		for (const forget of waiting) forget();
 		end();
 	}
+}
+
+/** How long a request may take: to be sent, which what is inline decides, and to be answered. */
+function timeoutOf(body: unknown): number {
+	const { inputs = [] } = (body ?? {}) as { inputs?: Array<{ value: string }> };
+	const bytes = inputs.reduce((sum, { value }) => sum + value.length, 0);
+	return REQUEST_TIMEOUT_MS + Math.ceil(bytes / SLOWEST_LINE);
 }
 
 /** Watches a credential being read, and tells whether it still is: then the request has not left. */

@@ -268,6 +268,20 @@ describe('an answer that trickles in', () => {
 	});
 });
 
+describe('a request with references inline', () => {
+	it('is given the time to be sent on a slow line, ten of them at once', async () => {
+		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+		const value = 'A'.repeat(5_900_000);
+		const inputs = [
+			{ type: 'image', source: 'data', value },
+			{ type: 'image', source: 'data', value: `${value}A` },
+		];
+		await expect(waiting({}).send({ ...POST, body: { ...POST.body, inputs } })).rejects.toThrow();
+		// A megabit a second, and ten that share it.
+		expect(timeout.mock.calls).toEqual([[60_000 + 737_501]]);
+	});
+});
+
 describe('a credential that n8n is slow to read', () => {
 	it.each(['Stop', 'the signal', 'the minute'])(
 		'keeps a request from leaving after %s',
