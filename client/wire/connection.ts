@@ -108,6 +108,8 @@ const REASONS: Array<[RegExp, string]> = [
 	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'this machine has no network'],
 	[/^(ERR_INVALID_URL|ERR_BAD_REQUEST)$/, 'the Base URL is no web address'],
 	[/^ERR_INVALID_CHAR$/, 'the API key has characters that cannot be sent'],
+	[/^ERR_SSRF$/, 'n8n does not allow requests to its address'],
+	[/^ERR_TLS_REFUSED$/, 'it refuses the encryption that n8n speaks'],
 	[/^ERR_SSL_/, 'it does not speak https'],
 	[/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
 	[/^ERR_TLS_CERT_ALTNAME/, 'its certificate is for another name'],
@@ -118,6 +120,15 @@ function reasonOf(code: string | null): string {
 	const known = REASONS.find(([codes]) => codes.test(code ?? ''));
 	return known?.[1] ?? 'the connection broke while it was made';
 }
+
+/** What is told by a name or in words only, and comes before a request can leave: a code of its own for each. */
+const IN_WORDS: Array<[code: string | null, words: RegExp, meant: string]> = [
+	[null, /^Ssrf/, 'ERR_SSRF'],
+	['EPROTO', /wrong version number/, 'ERR_SSL_WRONG_VERSION_NUMBER'],
+	['EPROTO', /alert protocol version|unsupported protocol|unrecognized name/, 'ERR_TLS_REFUSED'],
+	// As a load balancer does that has nobody behind it, and a proxy that cannot get through.
+	[null, /before (secure TLS connection was established|receiving CONNECT)/, 'ECONNRESET'],
+];
 
 /** What errors of Node, and of those who wrap them, say of themselves. */
 type ErrorLink = Partial<
@@ -157,10 +168,9 @@ function rootCause(failure: unknown): RootCause {
 		if (typeof error.code === 'string') code = error.code;
 		phase = phaseOf(error.syscall) ?? phase;
 		host = hostOf(error) ?? host;
-		if (code === 'EPROTO' && /wrong version number/.test(String(error.message))) {
-			code = 'ERR_SSL_WRONG_VERSION_NUMBER';
-			phase = 'connecting';
-		}
+		const said = `${String(error.name)}: ${String(error.message)}`;
+		const known = IN_WORDS.find(([of, words]) => (of ?? code) === code && words.test(said));
+		if (known) [code, phase] = [known[2], 'connecting'];
 	}
 	return { code, phase, host };
 }

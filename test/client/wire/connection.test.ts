@@ -25,6 +25,17 @@ const NEVER_SENT: Array<[string, unknown]> = [
 	['a host that is down', networkError('EHOSTDOWN', 'connect')],
 	['a network that is down', networkError('ENETDOWN', 'connect')],
 	['no address to send from', networkError('EADDRNOTAVAIL', 'connect')],
+	[
+		'a load balancer that closes before TLS',
+		failure({
+			code: 'ECONNRESET',
+			message: 'Client network socket disconnected before secure TLS connection was established',
+		}),
+	],
+	[
+		'a proxy that closes before it has connected',
+		failure({ message: 'Proxy connection ended before receiving CONNECT response' }),
+	],
 ];
 
 /** As above, and nothing to be mended by waiting. */
@@ -41,6 +52,19 @@ const MISCONFIGURED: Array<[string, unknown]> = [
 			message: 'write EPROTO 80:error:0A00010B:…:wrong version number:…',
 		}),
 	],
+	[
+		'an address that n8n does not allow',
+		failure({ name: 'SsrfBlockedIpError', message: 'The request was blocked' }),
+	],
+	...['tlsv1 alert protocol version', 'unsupported protocol', 'tlsv1 unrecognized name'].map(
+		(words): [string, unknown] => [
+			`a server that refuses TLS: ${words}`,
+			failure({
+				code: 'EPROTO',
+				message: `write EPROTO 80:error:0A00042E:SSL routines::${words}:…`,
+			}),
+		],
+	),
 	['a certificate for another name', failure({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })],
 	['a certificate that has expired', failure({ code: 'CERT_HAS_EXPIRED' })],
 	['a certificate that does not hold yet', failure({ code: 'CERT_NOT_YET_VALID' })],
@@ -63,6 +87,11 @@ const MAYBE_SENT: Array<[string, unknown]> = [
 	['an answer that breaks off', failure({ code: 'ERR_BAD_RESPONSE', message: 'aborted' })],
 	['an answer that is no HTTP', failure({ code: 'HPE_INVALID_CONSTANT' })],
 	['a TLS failure of no known kind', networkError('EPROTO', 'write')],
+	[
+		'a TLS failure while it is read',
+		failure({ code: 'EPROTO', message: 'alert handshake failure' }),
+	],
+	['words of another error', failure({ code: 'EPIPE', message: 'unsupported protocol' })],
 	['a host that is lost while the request is written', networkError('EHOSTUNREACH', 'write')],
 	['a network that is lost while the answer is read', networkError('ENETDOWN', 'read')],
 	['an error without a code', new Error('Something')],
@@ -89,6 +118,11 @@ describe('a request that got no answer', () => {
 		[{ code: 'EHOSTUNREACH', syscall: 'connect' }, 'no route to its address'],
 		[{ code: 'CERT_HAS_EXPIRED' }, 'its certificate has expired'],
 		[{ code: 'ECONNRESET', syscall: 'connect' }, 'the connection broke while it was made'],
+		[{ name: 'SsrfBlockedIpError' }, 'n8n does not allow requests to its address'],
+		[
+			{ code: 'EPROTO', message: 'tlsv1 alert protocol version' },
+			'it refuses the encryption that n8n speaks',
+		],
 	])('names the cause, and the host where it is known: %j', (fields, said) => {
 		for (const times of [0, 2]) {
 			const { message } = errorFromConnection(wrapped(failure(fields), times), true);
