@@ -20,9 +20,21 @@ const LONGEST_QUEUE_MS = 1_000;
 export class Storage {
 	/** False once it has denied a file that was there, as a cache does that remembers. */
 	usable = true;
-	/** True once it has told apart what was missing and what was there, and the service has confirmed it. */
-	confirmed = false;
+	/** Whether its word alone is taken: once it has told apart what was missing and what was there, and not wrongly so. */
+	trusted = false;
+	private contradicted = false;
 	private nextAt = 0;
+
+	/** The service says the same of an output that was missing before. */
+	confirm(): void {
+		this.trusted = !this.contradicted;
+	}
+
+	/** The service says that what is there is not done: some write a file while it is being made. */
+	contradict(): void {
+		this.contradicted = true;
+		this.trusted = false;
+	}
 
 	/**
 	 * A place among the probes of the step.

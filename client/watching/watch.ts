@@ -139,8 +139,8 @@ export class Watch {
 			if (tried.value !== null) await this.see(tried.value, deadline);
 			return;
 		}
-		const { error } = tried;
-		if (!(error instanceof GenerationError)) throw error;
+		if (!(tried.error instanceof GenerationError)) throw tried.error;
+		const error = this.generation === null ? tried.error : ofWhatWasSeen(tried.error);
 		if (this.failures === 0) this.failingSince = clock.now();
 		const nobody = error.code === 'connection_failed' && !service.answered;
 		const tries = {
@@ -160,8 +160,9 @@ export class Watch {
 		const unannounced = this.canProbe() && this.generation !== null && !this.ready;
 		this.failures = 0;
 		this.generation = generation;
+		if (this.ready && !isFinal(generation)) storage.contradict();
 		if (!isCompleted(generation)) return;
-		if (this.ready) storage.confirmed ||= this.missed;
+		if (this.ready && this.missed) storage.confirm();
 		// The storage should know of it by now. One that denies it would do so for every generation.
 		else if (unannounced && storage.turn(ports.clock.now()) === 0) {
 			if ((await this.sign(deadline)) === 'not yet') storage.usable = false;
@@ -185,7 +186,7 @@ export class Watch {
 		if (sign === 'nothing') return;
 		this.ready = true;
 		const soon = this.statusAt !== null && clock.now() < this.statusAt + this.step.intervalMs;
-		if (this.readiness === 'outputUrl' || (soon && this.missed && this.step.storage.confirmed))
+		if (this.readiness === 'outputUrl' || (soon && this.missed && this.step.storage.trusted))
 			this.complete();
 	}
 
@@ -249,4 +250,13 @@ export class Watch {
 		const { url, url_expires_at: expiry } = this.generation.item;
 		return url !== null && (expiry === null || Date.parse(expiry) > this.step.ports.clock.now());
 	}
+}
+
+/**
+ * The error of a look at what was seen before: who denies it now is a proxy on the way or a replica that lags, and comes
+ * round.
+ */
+function ofWhatWasSeen(error: GenerationError): GenerationError {
+	const denied = /^(generation_not_found|http_4\d\d)$/.test(error.code);
+	return denied ? error.with({ retry: 'backoff' }) : error;
 }

@@ -244,11 +244,7 @@ export const mutations: Mutation[] = [
 		'await within(clock, deadline - now, halt,',
 		'await within(clock, 3_600_000, halt,',
 	),
-	watch(
-		'a placeholder is believed',
-		'(soon && this.missed && this.step.storage.confirmed)',
-		'soon',
-	),
+	watch('a placeholder is believed', '(soon && this.missed && this.step.storage.trusted)', 'soon'),
 	{
 		...watch('probes leave after the stop', "if (halt.aborted) return 'nothing';", ''),
 		also: [

@@ -49,6 +49,22 @@ describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
 	});
 });
 
+it('a storage that shows a file while it is being written leads to none before it is done', async () => {
+	const step = stepOf(16_000);
+	step.settings.maxConcurrent = 1;
+	step.fake.storage = ({ endsAt }) =>
+		step.time.now() >= endsAt - 5_000 ? { status: 206, oneByte: true } : missing;
+	const early: string[] = [];
+	step.finish = async (_, generation) => {
+		const made = step.fake.made.find(({ id }) => id === generation.item.id);
+		if (made && step.time.now() < made.endsAt) early.push(made.id);
+		return { generation, output: '' };
+	};
+	const { outcomes } = await step.run(batch(8, auto));
+	expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+	expect(early).toEqual([]);
+});
+
 describe('a storage that answers with anything but the byte or its absence', () => {
 	it.each([
 		'that redirects',

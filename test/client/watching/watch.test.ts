@@ -136,6 +136,27 @@ describe('the status', () => {
 		);
 	});
 
+	it.each([
+		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
+		['a page of a firewall', { status: 403, body: '<html>Just a moment…</html>' }],
+		['a replica that lags', refusal(404, 'generation_not_found')],
+	])('of what was seen is asked for again where it is denied: %s', async (_, response) => {
+		const step = stepOf(20_000);
+		step.fake.orderLooks(() => response);
+		const { outcomes } = await step.run(batch(3, { readiness: 'status' }));
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((n) => `completed generation-${n}`));
+	});
+
+	it('of what was seen is given up where it is denied for minutes, and names what is paid for', async () => {
+		const step = stepOf(200_000);
+		step.fake.orderLooks(...(Array<() => object>(20).fill(() => ({ status: 404 })) as never[]));
+		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
+		const error = errorIn(outcomes[0]);
+		expect([error.code, error.generation?.id]).toEqual(['http_404', 'generation-1']);
+		expect(step.elapsed).toBeGreaterThan(30_000);
+		expect(step.elapsed).toBeLessThan(150_000);
+	});
+
 	it('that is asked for again counts once, however many items it is asked for', async () => {
 		const step = stepOf(5000);
 		await step.run(batch(1, { wait: false }));
