@@ -40,8 +40,8 @@ export async function peek(stream: ByteStream): Promise<Buffer> {
 }
 
 /**
- * Calls `giveUp` once hardly any bytes have come in for so long. They are counted where they come in, since it is n8n's
- * storage that reads them.
+ * Calls `giveUp` once hardly any bytes have come in for so long, up to the last. They are counted where they come in,
+ * since it is n8n's storage that reads them, and that may take its time with them afterwards.
  *
  * @param ended ends the watching
  */
@@ -52,17 +52,20 @@ export async function watchHeadway(
 	giveUp: () => void,
 ): Promise<void> {
 	let bytes = 0;
+	let isWhole = false;
 	const push = stream.push.bind(stream);
 	stream.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
 		bytes += chunk?.length ?? 0;
+		isWhole ||= chunk === null;
 		return push(chunk, encoding);
 	};
-	while (!ended.aborted) {
+	for (;;) {
 		const before = bytes;
 		await new Promise<void>((resolve) => {
 			whenAborted(ended, resolve);
 			whenAborted(AbortSignal.timeout(windowMs), resolve);
 		});
-		if (!ended.aborted && bytes - before < LEAST_BYTES) return giveUp();
+		if (ended.aborted || isWhole) return;
+		if (bytes - before < LEAST_BYTES) return giveUp();
 	}
 }

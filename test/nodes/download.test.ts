@@ -143,6 +143,25 @@ describe('a body of which hardly anything comes', () => {
 		expect(binary.bytes).toBe(20 * 64 * 1024);
 	});
 
+	it('is not one that has come as a whole and is stored for long afterwards', async () => {
+		windows();
+		let begun = 0;
+		let stored = 0;
+		const { binary } = await downloading({
+			bodyOf: async () => {
+				begun++;
+				return new PassThrough().end(Buffer.alloc(1_000_000, 1));
+			},
+			store: async (whole) => {
+				const bytes = await bytesOf(whole);
+				for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+				stored++;
+				return bytes;
+			},
+		});
+		expect([binary.bytes, begun, stored]).toEqual([1_000_000, 1, 1]);
+	});
+
 	it('warns of no leak while its first bytes trickle in', async () => {
 		const warned = jest.spyOn(process, 'emitWarning').mockImplementation();
 		const body = new PassThrough();
