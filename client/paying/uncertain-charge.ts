@@ -51,7 +51,7 @@ export function unknownInRow(
 ): GenerationError {
 	return error.with({
 		title: `Generation ${generation} does not exist`,
-		description: `Row ${id} of the data table ${RECORD_TABLE} says that it was made for the key "${key}". Choose the credential with which it was made; or delete that row, and the item is made and paid for anew.`,
+		description: `Row ${id} of the data table ${RECORD_TABLE} says that it was made for the key "${key}". Choose the credential with which it was made, or run it again in a while. Where the service’s library does not have it either, delete that row, and the item is made and paid for anew.`,
 		generation: { id: generation },
 		charge: 'none',
 	});

@@ -163,6 +163,8 @@ function rowOf(json: IDataObject): RecordRow {
 	const changedAt = Date.parse(String(json.updatedAt));
 	return {
 		...(Object.fromEntries(fields) as RecordFields),
+		// People put it in by hand, and paste a line break along.
+		generation_id: String(json.generation_id ?? '').trim(),
 		id: Number(json.id),
 		born: String(json.createdAt),
 		changedAt: Number.isNaN(changedAt) ? null : changedAt,

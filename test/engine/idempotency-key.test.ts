@@ -151,6 +151,16 @@ describe('an order whose answer was lost', () => {
 		expect(created()).toBe(1);
 	});
 
+	it('is taken up, too, where a line break was pasted along', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		const [{ id }] = stage.sandbox.books.generations;
+		rows()[0].generation_id = ` ${id}\n`;
+		const second = await execute(items(['a', 'a boat']));
+		expect(idsOf(second.output('Step'))).toEqual([id]);
+		expect(created()).toBe(1);
+	});
+
 	it('is made anew once its row is deleted', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
