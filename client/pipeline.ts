@@ -200,8 +200,14 @@ class Pipeline<T> {
 		}
 		const request = await job.request();
 		const key = ledger.key(job, request);
-		course.order = { job, request, key };
-		return await this.obtain(course, course.order);
+		const order: Order = { job, request, key };
+		course.order = order;
+		try {
+			return await this.obtain(course, order);
+		} finally {
+			// What it asks for may be megabytes, and nobody looks at it again.
+			order.request = { ...request, body: {} };
+		}
 	}
 
 	/** The generation that the order has come to in an earlier try, unless it failed then; else a new one. */
