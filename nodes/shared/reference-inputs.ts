@@ -173,13 +173,20 @@ function binaryInput(
 	const { place, binary } = isFile(file)
 		? { place: file, binary: file }
 		: namedFile(context, itemIndex, requiredText(`${field}: Input Binary Field`, file), field);
+	const { mimeType } = binary;
+	if (!mimeType) {
+		throw new InvalidInputError(
+			`${field}: the file has no MIME type`,
+			'Let the step that makes it say what kind of file it is, such as image/png.',
+		);
+	}
 	const size = knownSize(binary);
 	if (size !== undefined) inlineSize(field, size);
-	const kind = inputType(field, type ?? binary.mimeType.split('/')[0]);
+	const kind = inputType(field, type ?? mimeType.split('/')[0]);
 	return async () => {
 		const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, place);
 		inlineSize(field, bytes.length);
-		const value = `data:${binary.mimeType};base64,${bytes.toString('base64')}`;
+		const value = `data:${mimeType};base64,${bytes.toString('base64')}`;
 		return { type: kind, source: 'data', value };
 	};
 }

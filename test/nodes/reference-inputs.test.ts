@@ -137,6 +137,16 @@ describe('a reference input', () => {
 		expect(await load()).toEqual([{ type: 'image', source: 'data', value: later }]);
 	});
 
+	it.each([{}, { type: 'image' }])(
+		'that is a file of which nobody says what it is is refused: %j',
+		(type) => {
+			const input = { source: 'binary', binaryPropertyName: 'photo', ...type };
+			expect(reading([input], { mimeType: undefined }).load).toThrow(
+				'Reference Input 1: the file has no MIME type',
+			);
+		},
+	);
+
 	it('that is a file of no kind that the service takes is refused', () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		expect(reading([input], { mimeType: 'application/pdf' }).load).toThrow(
