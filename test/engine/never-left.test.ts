@@ -1,0 +1,62 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+
+import { openStage, prompts } from './stage';
+
+/** Places at which a request ends before it can leave, as they are met: nothing can have been charged. */
+
+const stage = openStage();
+const open: Server[] = [];
+
+afterEach(() => {
+	delete process.env.HTTPS_PROXY;
+	for (const server of open.splice(0)) server.close();
+});
+
+async function portOf(server: Server): Promise<number> {
+	open.push(server);
+	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+	return (server.address() as AddressInfo).port;
+}
+
+/** Says something to whoever speaks first, and hangs up. */
+function answering(words: Buffer | string): Server {
+	return createServer((socket: Socket) => {
+		socket.on('error', () => undefined);
+		socket.once('data', () => socket.end(words));
+	});
+}
+
+async function expectNotCharged(baseUrl: string, said: RegExp): Promise<void> {
+	const run = await stage.run(
+		'imageGeneration',
+		{ options: { timeout: 1 } },
+		{ items: prompts('a boat'), credential: { baseUrl } },
+	);
+	expect(run.error).toMatchObject({
+		message: expect.stringMatching(said),
+		description: expect.stringContaining('nothing was charged'),
+		context: { code: 'connection_failed' },
+	});
+}
+
+/** A TLS alert: fatal, and of this kind (RFC 8446, 6). */
+const alert = (kind: number) => Buffer.from([0x15, 3, 3, 0, 2, 2, kind]);
+
+it.each<[string, () => Server, RegExp]>([
+	['closes before TLS', () => answering(''), /the connection broke while it was made/],
+	['knows no such name', () => answering(alert(112)), /refuses the encryption/],
+	[
+		'speaks an old TLS only',
+		() =>
+			createTlsServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' }),
+		/refuses the encryption/,
+	],
+])('a server that %s has been sent nothing', async (_, serverOf, said) => {
+	await expectNotCharged(`https://127.0.0.1:${await portOf(serverOf())}`, said);
+});
+
+it('a proxy that hangs up has been sent nothing', async () => {
+	process.env.HTTPS_PROXY = `http://127.0.0.1:${await portOf(answering(''))}`;
+	await expectNotCharged('https://service.example', /the connection broke while it was made/);
+});
