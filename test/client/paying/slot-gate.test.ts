@@ -1,77 +1,10 @@
 import fc from 'fast-check';
 
 import { CancelledError, errorFromResponse, GenerationError } from '../../../client/wire/errors';
-import { attempt } from '../../../client/basics/attempt';
 import { SlotGate } from '../../../client/paying/slot-gate';
-import { noSlot, refusal } from '../../support/answers';
+import { refusal } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
-
-const HOUR = 3_600_000;
-const refusedNow = () => errorFromResponse(noSlot(12, 10), true);
-
-/** What a submission does with the gate: each turn is settled by what became of the request. */
-async function passThrough<T>(
-	gate: SlotGate,
-	create: () => Promise<T>,
-	timeoutMs: number,
-): Promise<T> {
-	const arrival = gate.arrive();
-	for (;;) {
-		const turn = await gate.enter(timeoutMs, arrival);
-		const tried = await attempt(create);
-		if (tried.ok) {
-			gate.gained(turn);
-			return tried.value;
-		}
-		const noSlot = tried.error instanceof GenerationError && tried.error.retry === 'slot';
-		if (noSlot) {
-			gate.refused(turn, tried.error as GenerationError);
-			continue;
-		}
-		gate.unused(turn);
-		throw tried.error;
-	}
-}
-
-/** A gate, and a service behind it that has `free()` slots, which each request that passes takes. */
-function gated(free: () => number, latencyMs = 0) {
-	const time = new VirtualTime(0);
-	const stop = new AbortController();
-	const gate = new SlotGate({ clock: time, random: () => 0, signal: stop.signal });
-	let taken = 0;
-	const asked: Array<{ item: number; at: number }> = [];
-	const passed: Array<{ item: number; at: number }> = [];
-	const pass = async (item: number, timeoutMs = HOUR) =>
-		await passThrough(
-			gate,
-			async () => {
-				asked.push({ item, at: time.now() });
-				const made = taken < free();
-				if (made) {
-					taken++;
-					passed.push({ item, at: time.now() });
-				}
-				await time.sleep(latencyMs);
-				if (!made) throw refusedNow();
-				return item;
-			},
-			timeoutMs,
-		);
-	/** One of the generations that have passed ends. */
-	const end = () => {
-		taken--;
-		gate.release();
-	};
-	return { time, stop, gate, pass, end, asked, passed };
-}
-
-function timesOf(entries: Array<{ at: number }>): number[] {
-	return entries.map(({ at }) => at);
-}
-
-function itemsOf(entries: Array<{ item: number }>): number[] {
-	return entries.map(({ item }) => item);
-}
+import { gated, HOUR, itemsOf, passThrough, refusedNow, timesOf } from './gated';
 
 describe('while the service has slots', () => {
 	it('nobody waits for anybody', async () => {
@@ -232,65 +165,5 @@ describe('a creating request that found no slot', () => {
 		time.at(2500, end);
 		await time.run(pass(1));
 		expect(gate.waitedMs).toBe(2500);
-	});
-});
-
-describe('several that found no slot', () => {
-	it.each([0, 300])('are served first come, first served: %i ms an answer', async (latencyMs) => {
-		const { time, pass, end, passed } = gated(() => 2, latencyMs);
-		const all = Array.from({ length: 8 }, async (_, item) => await pass(item));
-		for (let n = 1; n <= 6; n++) time.at(n * 1000 + 100, end);
-		await time.run(Promise.all(all));
-		expect(itemsOf(passed)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-	});
-
-	it('ask one at a time, not all again and again', async () => {
-		const { time, pass, asked } = gated(() => 0, 300);
-		await time.run(Promise.allSettled(Array.from({ length: 50 }, async (_, n) => pass(n, 60_000))));
-		const later = timesOf(asked).filter((at) => at > 0);
-		expect(later.length).toBeLessThan(20);
-		for (const [index, at] of later.slice(1).entries()) {
-			expect(at - later[index]).toBeGreaterThan(300);
-		}
-	});
-
-	it('take every slot that our own generations give back, each at once', async () => {
-		const { time, pass, end, passed } = gated(() => 3);
-		const all = Array.from({ length: 9 }, async (_, item) => await pass(item));
-		time.at(10_000, () => [end, end, end].forEach((one) => one()));
-		time.at(20_000, () => [end, end, end].forEach((one) => one()));
-		await time.run(Promise.all(all));
-		expect(timesOf(passed)).toEqual([0, 0, 0, 10_000, 10_000, 10_000, 20_000, 20_000, 20_000]);
-	});
-
-	it('take at once all the room that others have left, as soon as it is noticed', async () => {
-		let free = 1;
-		const { time, pass, passed } = gated(() => free);
-		const all = Array.from({ length: 6 }, async (_, item) => await pass(item));
-		time.at(5000, () => (free = 6));
-		await time.run(Promise.all(all));
-		const [, ...later] = timesOf(passed);
-		expect(new Set(later).size).toBe(1);
-	});
-
-	it('all come through, in their order, whatever others of the account do', async () => {
-		const others = fc.array(fc.nat(4), { minLength: 1, maxLength: 10 });
-		await fc.assert(
-			fc.asyncProperty(others, fc.integer({ min: 1, max: 12 }), async (taken, items) => {
-				const { time, pass, end, passed } = gated(() => {
-					const now = Math.floor(time.now() / 7000);
-					return 4 - (now < taken.length ? taken[now] : 0);
-				});
-				const all = Array.from({ length: items }, async (_, item) => {
-					await pass(item);
-					await time.sleep(9000);
-					end();
-				});
-				await time.run(Promise.all(all));
-				expect([...itemsOf(passed)].sort((one, other) => one - other)).toEqual(
-					Array.from({ length: items }, (_, item) => item),
-				);
-			}),
-		);
 	});
 });

@@ -1,0 +1,63 @@
+import { GenerationRecord } from '../../../client/paying/record';
+import type { RecordScope } from '../../../client/paying/record-rows';
+import { MemoryTable, prompt, type TableFate } from '../../support/memory-table';
+import { VirtualTime } from '../../support/virtual-time';
+
+/** Executions that meet at one table, in virtual time. */
+export class Records {
+	readonly time = new VirtualTime();
+	readonly table = new MemoryTable(this.time);
+	/** Whether the table can be reached. */
+	down = false;
+	/** What becomes of the next rows that are added, where it is not the usual. */
+	readonly inserts: Array<TableFate['fails']> = [];
+
+	/** How often the table was called. */
+	calls = 0;
+	/** How long the next rows take to come into the table. */
+	readonly insertMs: number[] = [];
+	/** How long the next changes take. */
+	readonly changeMs: number[] = [];
+
+	/** An execution of its own. */
+	recordOf(writer: string, scope: Partial<RecordScope> = {}): GenerationRecord {
+		const store = this.table.reachedBy(this.time, (method) => {
+			this.calls++;
+			return {
+				...prompt,
+				...(method === 'insert' && { beforeMs: this.insertMs.shift() ?? prompt.beforeMs }),
+				...(method === 'change' && { beforeMs: this.changeMs.shift() ?? prompt.beforeMs }),
+				fails: this.down ? 'before' : method === 'insert' ? this.inserts.shift() : undefined,
+			};
+		});
+		return new GenerationRecord(
+			{ workflowId: 'w', nodeId: 'n', executionId: writer, writer, ...scope },
+			{
+				store,
+				clock: this.time,
+				random: () => 0.5,
+				signal: new AbortController().signal,
+			},
+		);
+	}
+
+	/** One that has claimed the key. */
+	async open(writer: string): Promise<GenerationRecord> {
+		const record = this.recordOf(writer);
+		await record.begin(['a']);
+		return record;
+	}
+
+	get row() {
+		return this.table.rows[0];
+	}
+}
+
+/** Two who may hold an order. */
+export const [one, other] = [{}, {}];
+
+/** Plays it to its end. */
+export async function inTime(play: (records: Records) => Promise<void>): Promise<void> {
+	const records = new Records();
+	await records.time.run(play(records));
+}
