@@ -18,8 +18,6 @@ const NEVER_SENT = new Set([
 	'ERR_BAD_REQUEST',
 	// A key that no header can hold.
 	'ERR_INVALID_CHAR',
-	// https to a port that speaks http; older releases of Node say it in words only.
-	'ERR_SSL_WRONG_VERSION_NUMBER',
 	'ERR_TLS_CERT_ALTNAME_INVALID',
 	'CERT_HAS_EXPIRED',
 	'CERT_NOT_YET_VALID',
@@ -121,7 +119,10 @@ function reasonOf(code: string | null): string {
 	return known?.[1] ?? 'the connection broke while it was made';
 }
 
-/** What is told by a name or in words only, and comes before a request can leave: a code of its own for each. */
+/**
+ * What is told by a name or in words only, and comes before a request can leave: a code of its own for each. What Node
+ * itself calls a wrong version is found in a connection that stands: somebody has taken the request, and answers in clear.
+ */
 const IN_WORDS: Array<[code: string | null, words: RegExp, meant: string]> = [
 	[null, /^Ssrf/, 'ERR_SSRF'],
 	['EPROTO', /wrong version number/, 'ERR_SSL_WRONG_VERSION_NUMBER'],

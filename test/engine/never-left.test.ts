@@ -44,6 +44,7 @@ async function expectNotCharged(baseUrl: string, said: RegExp): Promise<void> {
 const alert = (kind: number) => Buffer.from([0x15, 3, 3, 0, 2, 2, kind]);
 
 it.each<[string, () => Server, RegExp]>([
+	['speaks http', () => answering('HTTP/1.1 400 Bad Request\r\n\r\n'), /does not speak https/],
 	['closes before TLS', () => answering(''), /the connection broke while it was made/],
 	['knows no such name', () => answering(alert(112)), /refuses the encryption/],
 	[

@@ -43,9 +43,8 @@ const MISCONFIGURED: Array<[string, unknown]> = [
 	['an address that is none', failure({ code: 'ERR_INVALID_URL' })],
 	['a key that no header can hold', failure({ code: 'ERR_INVALID_CHAR' })],
 	['a protocol that is none of the web’s', failure({ code: 'ERR_BAD_REQUEST' })],
-	['https to a port that speaks http', failure({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' })],
 	[
-		'https to a port that speaks http, as older releases of Node say it',
+		'https to a port that speaks http',
 		failure({
 			code: 'EPROTO',
 			syscall: 'write',
@@ -90,6 +89,10 @@ const MAYBE_SENT: Array<[string, unknown]> = [
 	[
 		'a TLS failure while it is read',
 		failure({ code: 'EPROTO', message: 'alert handshake failure' }),
+	],
+	[
+		'words in clear in a connection that stands: somebody has taken the request',
+		failure({ code: 'ERR_SSL_WRONG_VERSION_NUMBER', message: 'wrong version number' }),
 	],
 	['words of another error', failure({ code: 'EPIPE', message: 'unsupported protocol' })],
 	['a host that is lost while the request is written', networkError('EHOSTUNREACH', 'write')],
