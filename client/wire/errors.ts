@@ -1,5 +1,6 @@
 import { errorRow, isListed, type RetryRule } from './error-table';
 import type { GenerationItem } from './generation';
+import { brief } from '../basics/brief';
 import type { ServiceResponse } from '../basics/ports';
 
 /**
@@ -156,8 +157,8 @@ function readErrorBody(body: unknown, status: number): ServiceErrorBody | null {
 	if (named === undefined && typeof message !== 'string') return null;
 	return {
 		code: (named as string | undefined) ?? null,
-		message: typeof message === 'string' ? message : null,
-		param: typeof param === 'string' ? param : null,
+		message: typeof message === 'string' ? brief(message) : null,
+		param: typeof param === 'string' ? brief(param) : null,
 		listed: isListed(code, type, status),
 	};
 }

@@ -1,3 +1,4 @@
+import { brief } from '../basics/brief';
 import { presignedUrlExpiry } from './presigned-url';
 
 export type GenerationType = 'image' | 'video';
@@ -97,9 +98,9 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 /** The inner shape of a failed generation's `error` is not specified (spec 2.1), so any is read. */
 function readFailureReason(error: unknown): string | null {
 	if (error === undefined || error === null) return null;
-	if (typeof error === 'string') return error;
+	if (typeof error === 'string') return brief(error);
 	const { message, reason, code } = asRecord(error);
-	return text(message) ?? text(reason) ?? text(code) ?? JSON.stringify(error);
+	return brief(text(message) ?? text(reason) ?? text(code) ?? JSON.stringify(error));
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

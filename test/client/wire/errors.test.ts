@@ -194,6 +194,17 @@ describe('the words of the service', () => {
 		expect(description).toContain(`The service says: ${words} Choose a model`);
 	});
 
+	it('are cut where they go on for too long: some services repeat what they were sent', () => {
+		const {
+			message,
+			description,
+			said: kept,
+		} = said(`No such thing: ${'iVBORw0K'.repeat(500_000)}`);
+		expect(message + description).toContain('The service says: No such thing: iVBOR');
+		expect((message + description + kept).length).toBeLessThan(3_000);
+		expect(kept).toMatch(/…$/);
+	});
+
 	it.each(['The model does not exist.', 'the MODEL does not exist!', ' '])(
 		'are left out where they say what the title says: "%s"',
 		(words) => {

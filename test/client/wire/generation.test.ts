@@ -113,6 +113,14 @@ describe('why a generation failed', () => {
 	])('is read from any form of it: %j', (error, reason) => {
 		expect(readGeneration(wireGeneration({ error }), now)?.failureReason).toBe(reason);
 	});
+
+	it.each(['x'.repeat(4_000_000), { message: 'x'.repeat(4_000_000) }])(
+		'is cut where it goes on for too long: some services repeat what they were sent',
+		(error) => {
+			const { failureReason } = readGeneration(wireGeneration({ error }), now) ?? {};
+			expect(failureReason).toBe(`${'x'.repeat(1_000)}…`);
+		},
+	);
 });
 
 describe('the end of a generation', () => {
