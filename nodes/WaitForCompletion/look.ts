@@ -48,10 +48,13 @@ function ended(items: SleepingItem[]): INodeExecutionData[] {
 	return items.map((json, item) => ({ json: { ...json, ended: true }, pairedItem: { item } }));
 }
 
-/** Whether there is anything to sleep for. A service that is in trouble during a look will be asked again after the sleep. */
+/**
+ * Whether there is anything to sleep for. A service that is in trouble during a look will be asked again after the sleep,
+ * and so will be what stands before it, whose answer is not the service's own.
+ */
 function isUnfinished(item: INodeExecutionData): boolean {
 	const failure = failureOf(item);
-	if (failure) return failure.retry !== 'never';
+	if (failure) return failure.retry !== 'never' || failure.code.startsWith('http_');
 	return item.json.status !== 'completed' && item.json.status !== 'failed';
 }
 

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { attempt, type Attempt } from '../../client/basics/attempt';
 import { limit } from '../../client/basics/limit';
@@ -82,11 +82,20 @@ export async function runStep(
 	if (cancelSignal(context).aborted) {
 		reportStop(context, all);
 	} else if (firstFailed !== null && !continuesOnError(context)) {
-		const failed = all[firstFailed.itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
-		throw stepError(context, failed.error, firstFailed.itemIndex, all, ledgerOf(context));
+		throw endedBy(context, firstFailed, all);
 	}
 	summaryHint(context, stats, all);
 	return [outputItems(context, all)];
+}
+
+/** The error of a step that the error of one job ends. @param all the outcomes of all items, in their order */
+function endedBy(
+	context: IExecuteFunctions,
+	{ itemIndex }: Job,
+	all: Array<Outcome<Output>>,
+): NodeApiError {
+	const { error } = all[itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
+	return stepError(context, error, itemIndex, all, ledgerOf(context));
 }
 
 /** The error of an item for which this try sends nothing. An earlier one may have paid for it. */
@@ -121,7 +130,11 @@ async function recordOf(
 	return null;
 }
 
-/** Waits for so long, and tells whether anything is still running then that has time left. */
+/**
+ * Waits for so long, and tells whether anything is still running then that has time left.
+ *
+ * @throws NodeApiError as the step itself does: there is nothing to sleep for
+ */
 async function anyOutlasts(
 	context: IExecuteFunctions,
 	plans: Planned[],
@@ -135,8 +148,12 @@ async function anyOutlasts(
 	}));
 	const { outcomes, firstFailed } = await runPlans(context, brief);
 	if (cancelSignal(context).aborted) return false;
-	// The error ends the step in any case, so there is nothing to sleep for.
-	if (firstFailed !== null && !continuesOnError(context)) return false;
+	if (firstFailed !== null && !continuesOnError(context)) {
+		const all: Array<Outcome<Output>> = [];
+		for (const { job } of plans) all[job.itemIndex] = { kind: 'stopped', generation: null };
+		brief.forEach(({ job }, index) => (all[job.itemIndex] = outcomes[index]));
+		throw endedBy(context, firstFailed, all);
+	}
 	return outcomes.some((outcome) => outcome.kind === 'done' && outcome.generation.timed_out);
 }
 

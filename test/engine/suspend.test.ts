@@ -64,6 +64,28 @@ describe('a suspended wait', () => {
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
+	it.each([1, 2])(
+		'sleeps on where a router has nobody behind it for %d requests',
+		async (times) => {
+			const id = await stage.made('a boat [seconds: 9000]');
+			const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
+			const action = { kind: 'respond', status: 404, body: 'default backend - 404' } as const;
+			stage.sandbox.faults.order({ on: 'status', times, action });
+			const still = await stage.engine.resume(asleep);
+			expect(still.status).toBe('waiting');
+		},
+	);
+
+	it('ends at once, as polling does, where its first look is refused', async () => {
+		const ids = [await stage.made('a boat [seconds: 9000]'), await stage.made('a ship')];
+		const action = { kind: 'respond', status: 404, body: 'default backend - 404' } as const;
+		stage.sandbox.faults.order({ on: 'status', times: 1, action });
+		stage.sandbox.requests.clear();
+		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
+		expect(run.error).toMatchObject({ context: { itemIndex: 0, code: 'http_404' } });
+		expect(stage.sandbox.requests.on('status').length).toBeLessThanOrEqual(ids.length);
+	});
+
 	it('does not sleep on for what the service refuses to tell', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
