@@ -46,7 +46,8 @@ export function failureOf(item: INodeExecutionData): GenerationError | undefined
 
 /**
  * The item of a failure that the workflow goes on with. For an error output n8n looks for `error` on the item itself,
- * and keeps the rest of its JSON only where that property is not enumerable; there it keeps the input's own fields.
+ * and keeps the rest of its JSON only where that property is not enumerable; there it keeps the input's own fields and
+ * files.
  *
  * @param keys that all items of this node have, so that a failed one has them too
  */
@@ -73,11 +74,15 @@ function itemOf(
 	if (!hasErrorOutput(context)) {
 		return { json: { ...keys, ...generation, ...failure }, pairedItem };
 	}
-	const { json } = context.getInputData()[itemIndex];
+	const { json, binary } = context.getInputData()[itemIndex];
 	const known = {
 		...(generation && { id: generation.id }),
 		...(generation?.status && { status: generation.status }),
 	};
-	const item: INodeExecutionData = { json: { ...json, ...failure, ...known }, pairedItem };
+	const item: INodeExecutionData = {
+		json: { ...json, ...failure, ...known },
+		...(binary && { binary }),
+		pairedItem,
+	};
 	return Object.defineProperty(item, 'error', { value: nodeError(context, error, itemIndex) });
 }

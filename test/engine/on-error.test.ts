@@ -128,6 +128,15 @@ describe('On Error = Error Output', () => {
 		);
 	});
 
+	it("keeps the input's files", async () => {
+		const photo = { data: 'aGVsbG8=', mimeType: 'image/png', fileName: 'a.png' };
+		const given = [{ json: { prompt: texts[3] }, binary: { photo } }];
+		const run = await stage.run('imageGeneration', plain, { items: given, settings: apart });
+		expect(run.output('Step', 1)).toMatchObject([
+			{ json: { error_code: 'invalid_parameter' }, binary: { photo } },
+		]);
+	});
+
 	it('holds the failed items of the other nodes too', async () => {
 		const unknown = await stage.run('waitForCompletion', plain, {
 			items: [{ id: 'unknown', row: 1 }],
