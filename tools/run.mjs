@@ -9,10 +9,17 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const windows = process.platform === 'win32';
 
+/** What runs on this machine is not reached through a company's proxy. */
+function direct() {
+	const stated = process.env.NO_PROXY ?? process.env.no_proxy;
+	const hosts = [stated, '127.0.0.1', 'localhost'].filter(Boolean).join(',');
+	return { NO_PROXY: hosts, no_proxy: hosts };
+}
+
 function environment(extra) {
 	const bin = join(root, 'node_modules', '.bin');
 	const path = process.env.PATH ?? process.env.Path ?? '';
-	return { ...process.env, PATH: `${bin}${delimiter}${path}`, ...extra };
+	return { ...process.env, ...direct(), PATH: `${bin}${delimiter}${path}`, ...extra };
 }
 
 /**

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning } from '../../tools/is-running';
@@ -72,6 +72,16 @@ describe('ports', () => {
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 		const { port } = server.address() as AddressInfo;
 		await expect(requirePort(port)).rejects.toMatchObject({ code: 'EADDRINUSE', port });
+		expect(await usualPort(port)).not.toBe(port);
+		await new Promise((resolve) => server.close(resolve));
+	});
+
+	const addresses = Object.values(networkInterfaces()).flat();
+	const hasIPv6 = addresses.some((one) => one?.address === '::1');
+	(hasIPv6 ? it : it.skip)('are taken where another program listens by IPv6 only', async () => {
+		const server = createServer();
+		await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
+		const { port } = server.address() as AddressInfo;
 		expect(await usualPort(port)).not.toBe(port);
 		await new Promise((resolve) => server.close(resolve));
 	});

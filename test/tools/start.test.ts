@@ -65,10 +65,13 @@ it('names the options that are about a port which is taken', async () => {
 });
 
 describe('the data', () => {
-	it('belongs to one n8n at a time', () => {
-		const lock = new DataLock(folder);
-		expect(() => new DataLock(folder)).toThrow(`(process ${process.pid})`);
-		lock.release();
+	it('belongs to one n8n at a time', async () => {
+		await writeFile(join(folder, 'running.json'), JSON.stringify([process.ppid]));
+		expect(() => new DataLock(folder)).toThrow(`(process ${process.ppid}, says ${folder}`);
+	});
+
+	it('is free where it was our own process id that a killed one had', async () => {
+		await writeFile(join(folder, 'running.json'), JSON.stringify([process.pid]));
 		new DataLock(folder).release();
 	});
 
@@ -80,7 +83,7 @@ describe('the data', () => {
 	});
 
 	it('is taken for as long as n8n itself runs, also without us', async () => {
-		await writeFile(join(folder, 'running.json'), JSON.stringify([nobody, process.pid]));
+		await writeFile(join(folder, 'running.json'), JSON.stringify([nobody, process.ppid]));
 		expect(() => new DataLock(folder)).toThrow('already runs');
 	});
 });

@@ -14,11 +14,12 @@ export class DataLock {
 	constructor(folder: string) {
 		this.file = join(folder, 'running.json');
 		mkdirSync(folder, { recursive: true });
-		const pid = this.pids().find(isRunning);
+		// Where process ids are given anew from the beginning, as in a container, our own may be noted from last time.
+		const pid = this.pids().find((one) => one !== process.pid && isRunning(one));
 		if (pid !== undefined) {
 			throw new Trouble(
-				`n8n already runs with the data in ${folder} (process ${pid}). End it, or choose another ` +
-					'folder with --data.',
+				`n8n already runs with the data in ${folder} (process ${pid}, says ${this.file}). End it, or ` +
+					'choose another folder with --data.',
 			);
 		}
 		this.add(process.pid);

@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const module = pathToFileURL(join(__dirname, '..', '..', 'tools', 'run.mjs')).href;
+
+/** What a command sees that every command of the package is started by, within these surroundings. */
+function seenBy(env: Record<string, string>): { [name: string]: string | undefined } {
+	const program = `
+		import { run } from '${module}';
+		const names = "['HTTP_PROXY', 'NO_PROXY', 'no_proxy'].map((name) => [name, process.env[name]])";
+		const { stdout } = await run(process.execPath, ['-p', \`JSON.stringify(\${names})\`], { output: 'hide' });
+		console.log(stdout);`;
+	const { PATH = '' } = process.env;
+	const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+		env: { PATH, ...env },
+		encoding: 'utf8',
+	});
+	return Object.fromEntries(JSON.parse(said) as Array<[string, string]>);
+}
+
+it.each([
+	[{ HTTP_PROXY: 'http://proxy:3128' }, '127.0.0.1,localhost'],
+	[{ HTTP_PROXY: 'http://proxy:3128', no_proxy: '.corp' }, '.corp,127.0.0.1,localhost'],
+])('what runs on this machine is not looked for at a proxy: %j', (env, hosts) => {
+	expect(seenBy(env)).toEqual({ HTTP_PROXY: env.HTTP_PROXY, NO_PROXY: hosts, no_proxy: hosts });
+});
