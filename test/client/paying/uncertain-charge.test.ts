@@ -23,6 +23,15 @@ describe('an uncertain charge', () => {
 		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
 	});
 
+	it('says where it is on record, whatever has happened to the last request', () => {
+		const cause = new GenerationError({ title: 'It broke', description: '', code: 'broke' });
+		const onRecord = 'Row 7 says so';
+		expect(uncertainCharge(cause, { onRecord }).description).toMatch(
+			/^It broke\. Row 7 says so\. /,
+		);
+		expect(uncertainCharge(null, { onRecord }).description).toMatch(/^Row 7 says so\. To be/);
+	});
+
 	it('of requests that were sent again does not say that none was', () => {
 		const error = uncertainCharge(null, { sent: 4 }, 'resubmit');
 		expect(error.description).toMatch(

@@ -1,0 +1,132 @@
+import { Ledger } from '../../../client/paying/ledger';
+import { OrderBook, type Order } from '../../../client/paying/order-book';
+import type { GenerationRecord } from '../../../client/paying/record';
+import { GenerationError } from '../../../client/wire/errors';
+import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { wireGeneration } from '../../support/answers';
+import { creating } from '../../support/step';
+import { inTime, type Records } from './records';
+
+const halt = new AbortController().signal;
+
+function generation(status: string): Generation {
+	return readGeneration(wireGeneration({ id: 'made', status }), 0) as Generation;
+}
+
+async function orderOf(
+	onUncertainCharge: 'error' | 'resubmit',
+	key: string | null = 'a',
+): Promise<Order> {
+	const job = creating('a boat', 0, { idempotencyKey: key, onUncertainCharge });
+	return { job, request: await job.request(), key: '0:0:x' };
+}
+
+/** The books of an execution, and an order that it has for the key. */
+async function booksOf(
+	records: Records,
+	writer: string,
+	onUncertainCharge: 'error' | 'resubmit' = 'error',
+): Promise<{ book: OrderBook; ledger: Ledger; record: GenerationRecord; order: Order }> {
+	const record = await records.open(writer);
+	const ledger = new Ledger({}, 0);
+	const book = new OrderBook({ ledger, record }, halt);
+	return { book, ledger, record, order: await orderOf(onUncertainCharge) };
+}
+
+/** Has sent the order, and been killed or stopped before an answer came. */
+async function leaveOpen(records: Records): Promise<void> {
+	const { book, order } = await booksOf(records, 'first');
+	await book.find(order);
+	await book.intend(order);
+	await book.leave(order);
+}
+
+describe('an order that another execution has left open', () => {
+	it('is open, and says in which row, also once nothing more is sent for it', async () => {
+		await inTime(async (records) => {
+			await leaveOpen(records);
+			const { book, order } = await booksOf(records, 'second');
+			const open = { sent: 1, onRecord: expect.stringContaining('Row 1 of the data table') };
+			expect(await book.find(order)).toEqual(open);
+			expect(book.known(order)).toEqual(open);
+		});
+	});
+
+	it('is not sent where the user does not take the risk', async () => {
+		await inTime(async (records) => {
+			await leaveOpen(records);
+			const { book, order } = await booksOf(records, 'second', 'error');
+			await book.find(order);
+			expect(await book.intend(order)).toBeNull();
+			expect(records.table.rows).toMatchObject([{ status: 'sent', writer: '' }]);
+		});
+	});
+
+	it('is sent once more where the user takes it, and may have been charged twice then', async () => {
+		await inTime(async (records) => {
+			await leaveOpen(records);
+			const { book, ledger, order } = await booksOf(records, 'second', 'resubmit');
+			await book.find(order);
+			expect(await book.intend(order)).toMatch(/^[0-9a-f]{32}$/);
+			expect(ledger.find(order.key)?.sent).toBe(2);
+			await book.leave(order);
+			expect(book.known(order)).toMatchObject({ sent: 2, onRecord: expect.any(String) });
+		});
+	});
+});
+
+it('an order that another execution is sending is not open', async () => {
+	await inTime(async (records) => {
+		const first = await booksOf(records, 'first');
+		await first.book.find(first.order);
+		await first.book.intend(first.order);
+		const { book, record, order } = await booksOf(records, 'second');
+		const found = record.find('a');
+		await records.time.sleep(3_000);
+		expect(book.known(order)).toBeUndefined();
+		await record.close();
+		first.book.record(first.order, generation('processing'));
+		await found;
+	});
+});
+
+it('an order of which one answer was lost stays open when the next request is refused', async () => {
+	await inTime(async (records) => {
+		const { book, order } = await booksOf(records, 'first', 'resubmit');
+		await book.find(order);
+		await book.intend(order);
+		await book.intend(order);
+		await book.withdraw(order);
+		expect(records.table.rows).toMatchObject([{ status: 'sent' }]);
+		await book.withdraw(order);
+		expect(records.table.rows).toMatchObject([{ status: 'claimed' }]);
+	});
+});
+
+it('an order has one name in all of its requests, and another once its generation has failed', async () => {
+	const book = new OrderBook({ ledger: new Ledger({}, 0) }, halt);
+	const order = await orderOf('error', null);
+	const first = await book.intend(order);
+	await book.withdraw(order);
+	expect(await book.intend(order)).toBe(first);
+	book.record(order, generation('failed'));
+	expect(await book.intend(order)).not.toBe(first);
+});
+
+it('only of a generation that does not exist it is said which row has it', async () => {
+	await inTime(async (records) => {
+		const { book, order } = await booksOf(records, 'first');
+		await book.find(order);
+		await book.intend(order);
+		book.record(order, generation('processing'));
+		const error = (code: string) => new GenerationError({ title: 'No', description: '', code });
+		for (const other of [error('forbidden'), new Error('Something')]) {
+			expect(book.explain(order, other)).toBe(other);
+		}
+		expect(book.explain(order, error('generation_not_found'))).toMatchObject({
+			message: 'Generation made does not exist',
+			charge: 'none',
+			generation: { id: 'made' },
+		});
+	});
+});
