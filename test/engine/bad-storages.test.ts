@@ -44,11 +44,14 @@ describe('a storage that answers without end', () => {
 describe('a storage that sends the whole file for its first byte', () => {
 	it('is read no further than that', async () => {
 		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: { kind: 'ignoreRange' } });
-		const id = await stage.made('a boat [seconds: 60] [size: 50MB]');
 		const parameters = { ...byUrl, downloadOutput: false };
-		const run = await stage.run('waitForCompletion', parameters, { items: [{ id }] });
-		expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
-		expect(probes().map(({ status }) => status)).toContain(200);
+		const wholeFile = () => probes().some(({ status }) => status === 200);
+		// On a busy machine the status may be the first to tell.
+		while (!wholeFile()) {
+			const id = await stage.made('a boat [seconds: 60] [size: 50MB]');
+			const run = await stage.run('waitForCompletion', parameters, { items: [{ id }] });
+			expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
+		}
 		expect(Math.max(...probes().map(({ bytes }) => bytes))).toBeLessThan(20 * MEGABYTE);
 	});
 });

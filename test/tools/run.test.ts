@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const module = pathToFileURL(join(__dirname, '..', '..', 'tools', 'run.mjs')).href;
+const runner = pathToFileURL(join(__dirname, '..', '..', 'tools', 'run.mjs')).href;
 
 /** What a command sees that every command of the package is started by, within these surroundings. */
 function seenBy(env: Record<string, string>): { [name: string]: string | undefined } {
 	const program = `
-		import { run } from '${module}';
+		import { run } from '${runner}';
 		const names = "['HTTP_PROXY', 'NO_PROXY', 'no_proxy'].map((name) => [name, process.env[name]])";
 		const { stdout } = await run(process.execPath, ['-p', \`JSON.stringify(\${names})\`], { output: 'hide' });
 		console.log(stdout);`;
