@@ -3,7 +3,7 @@ import type { Clock, ProbeUrl, Random } from '../basics/ports';
 import { within } from '../basics/within';
 import type { Readiness } from '../jobs/job';
 import { backoffDelay, passes } from '../wire/backoff';
-import { CancelledError, GenerationError } from '../wire/errors';
+import { CancelledError, GenerationError, isForeign } from '../wire/errors';
 import { isCompleted, isFinal, type Generation } from '../wire/generation';
 import type { GenerationService } from '../wire/service';
 import { signOf, Storage, type Sign } from './storage';
@@ -257,6 +257,6 @@ export class Watch {
  * round.
  */
 function ofWhatWasSeen(error: GenerationError): GenerationError {
-	const denied = /^(generation_not_found|http_4\d\d)$/.test(error.code);
+	const denied = error.code === 'generation_not_found' || isForeign(error);
 	return denied ? error.with({ retry: 'backoff' }) : error;
 }

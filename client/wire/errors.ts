@@ -204,3 +204,8 @@ export function sentences(...parts: Array<string | false | null | undefined>): s
 		.map((part) => (/[.!?]$/.test(part) ? part : `${part}.`))
 		.join(' ');
 }
+
+/** Whether an answer was not the service's own, but that of something on the way to it, such as a router's page. */
+export function isForeign({ code }: GenerationError): boolean {
+	return code.startsWith('http_');
+}

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { GenerationError } from '../../client/wire/errors';
+import { GenerationError, isForeign } from '../../client/wire/errors';
 import { wallClock } from '../shared/clock';
 import { cancelSignal, isWithinSleep } from '../shared/execution';
 import { errorItem, failureOf } from '../shared/results';
@@ -54,7 +54,7 @@ function ended(items: SleepingItem[]): INodeExecutionData[] {
  */
 function isUnfinished(item: INodeExecutionData): boolean {
 	const failure = failureOf(item);
-	if (failure) return failure.retry !== 'never' || failure.code.startsWith('http_');
+	if (failure) return failure.retry !== 'never' || isForeign(failure);
 	return item.json.status !== 'completed' && item.json.status !== 'failed';
 }
 
