@@ -155,8 +155,8 @@ describe('Wait for Completion', () => {
 	});
 
 	describe('when a generation is not ready in time', () => {
-		// A last look has to be answered before the timeout, and requests are as slow as they are.
-		beforeEach(() => stage.setPace(10));
+		// Two looks before the last: requests are as slow as they are, and one has to be answered before the timeout.
+		beforeEach(() => stage.setPace(20));
 
 		it.each([
 			['imageGeneration', { prompt: 'a boat [seconds: 999]' }],
@@ -164,7 +164,7 @@ describe('Wait for Completion', () => {
 			['waitForCompletion', {}],
 		] as const)('%s can hand it on as it stands', async (node, own) => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
-			const options = { timeout: 10, onTimeout: 'continue' };
+			const options = { timeout: 30, onTimeout: 'continue' };
 			const run = await stage.run(node, { ...own, options }, { items: idsOf(id) });
 			const entry = stage.sandbox.books.generations.at(-1);
 			expect(run.status).toBe('success');
@@ -179,10 +179,10 @@ describe('Wait for Completion', () => {
 
 		it('is an error that says how to have it all the same', async () => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
-			const options = { timeout: 10 };
+			const options = { timeout: 30 };
 			const run = await stage.run('waitForCompletion', { options }, { items: idsOf(id) });
 			expect(run.error).toMatchObject({
-				message: 'The generation did not finish within 10 s',
+				message: 'The generation did not finish within 30 s',
 				description: expect.stringMatching(
 					`still processing.*Wait for Completion.*Paid for: ${id}`,
 				),
