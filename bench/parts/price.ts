@@ -14,8 +14,12 @@ interface Priced {
 	/** Seconds, one for each measurement. */
 	without: number[];
 	withKeys: number[];
-	/** Milliseconds that a call of the table takes. */
+	/** With keys, where the record holds so many rows of others. */
+	besideMany: number[];
+	rows: number;
+	/** Milliseconds that a call of the table takes, and beside those rows. */
 	times: Record<string, number>;
+	timesBesideMany: Record<string, number>;
 }
 
 interface Result {
@@ -32,7 +36,10 @@ export const price: Part<Result> = {
 		const priced = [...results.values()] as Priced[];
 		const rows = priced.map(row);
 		printTable('What keys cost: from the first beginning to the last end', rows);
-		const times = priced.map(({ mode, times: calls }) => ({ mode, ...calls }));
+		const times = priced.flatMap(({ mode, times: few, timesBesideMany: many, rows: count }) => [
+			{ mode, ...few },
+			{ mode: `${mode}, beside ${count} rows`, ...many },
+		]);
 		printTable('Milliseconds that a call of the table takes, by the number of rows', times);
 		return { rows, times };
 	},
@@ -43,16 +50,18 @@ export const price: Part<Result> = {
 			'without keys': `${each['without keys (s)'].toFixed(0)} s`,
 			'with keys': `${each['with keys (s)'].toFixed(0)} s`,
 			more: `${each['more (%)']} %`,
+			'beside 50,000 rows': `${each['beside 50,000 rows (s)'].toFixed(0)} s`,
 		})),
 	}),
 };
 
-function row({ mode, executions, items, seconds, without, withKeys }: Priced) {
+function row({ mode, executions, items, seconds, without, withKeys, besideMany }: Priced) {
 	return {
 		mode,
 		batch: `${executions} x ${items} items of ${seconds} s`,
 		'without keys (s)': median(without),
 		'with keys (s)': median(withKeys),
 		'more (%)': fixed((median(withKeys) / median(without) - 1) * 100, 1),
+		'beside 50,000 rows (s)': median(besideMany),
 	};
 }

@@ -4,20 +4,34 @@ import type { WorkflowFile } from '../../../tools/n8n/rest';
 import { packageName, trigger } from './workflows';
 
 const source = `
+const { randomUUID } = require('node:crypto');
 const { join } = require('node:path');
 const modules = join(process.env.N8N_USER_FOLDER, '.n8n', 'nodes', 'node_modules', '${packageName}', 'dist');
 const { dataTable } = require(join(modules, 'nodes', 'shared', 'data-table.js'));
 const { RECORD_COLUMNS } = require(join(modules, 'client', 'paying', 'record-store.js'));
+const generation = () => {
+	const [id, writer] = [randomUUID(), randomUUID()];
+	const prompt = 'A picture that was made some time ago, number ' + id;
+	return {
+		key: prompt, workflow_id: 'another-workflow', node_id: writer, execution_id: '1', generation_id: id,
+		status: 'completed', type: 'image', model: 'aurora-image-1', prompt, request: id, writer: writer + '/1+',
+	};
+};
 const median = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
 class TableProbe {
 	constructor() {
 		this.description = {
 			displayName: 'Table Probe', name: 'tableProbe', group: ['transform'], version: 1, description: 'Measures',
-			defaults: { name: 'Table Probe' }, inputs: ['main'], outputs: ['main'], properties: [],
+			defaults: { name: 'Table Probe' }, inputs: ['main'], outputs: ['main'],
+			properties: [{ displayName: 'Rows', name: 'rows', type: 'number', default: 0 }],
 		};
 	}
 	async execute() {
 		const table = await dataTable(this);
+		const fields = Object.fromEntries(RECORD_COLUMNS.map((name) => [name, '']));
+		for (let rows = this.getNodeParameter('rows', 0); rows > 0; rows -= 1000) {
+			await table.insert(Array.from({ length: 1000 }, () => ({ ...fields, ...generation() })));
+		}
 		const times = {};
 		const measure = async (name, run) => {
 			const started = performance.now();
@@ -27,7 +41,7 @@ class TableProbe {
 		for (let round = 0; round < 7; round++) {
 			for (const count of [1, 10, 100]) {
 				const keys = Array.from({ length: count }, (_, index) => 'probe ' + round + ' ' + count + ' ' + index);
-				const rows = keys.map((key) => ({ ...Object.fromEntries(RECORD_COLUMNS.map((name) => [name, ''])), key, writer: key }));
+				const rows = keys.map((key) => ({ ...fields, key, writer: key }));
 				const where = { match: 'any', conditions: keys.map((key) => ['writer', key]) };
 				await measure('claim ' + count, async () => await table.insert(rows));
 				await measure('read ' + count, async () => await table.read(keys));
@@ -47,21 +61,21 @@ export async function buildProbe(folder: string): Promise<void> {
 	await writeFile(join(folder, 'TableProbe.node.js'), source);
 }
 
-/** A workflow of the probe alone, called Probe. */
-export function probeWorkflow(): WorkflowFile {
-	const node = (name: string, type: string, x: number) => ({
+/** A workflow of the probe alone, called Probe. @param rows of generations that are put on record before */
+export function probeWorkflow(rows = 0): WorkflowFile {
+	const node = (name: string, type: string, x: number, parameters = {}) => ({
 		id: `probe-${x}`,
 		name,
 		type,
 		typeVersion: 1,
 		position: [x, 0],
-		parameters: {},
+		parameters,
 	});
 	return {
 		name: 'Probe',
 		nodes: [
 			node(trigger, 'n8n-nodes-base.manualTrigger', 0),
-			node('Probe', 'CUSTOM.tableProbe', 220),
+			node('Probe', 'CUSTOM.tableProbe', 220, { rows }),
 		],
 		connections: { [trigger]: { main: [[{ node: 'Probe', type: 'main', index: 0 }]] } },
 		settings: { executionOrder: 'v1' },
