@@ -118,6 +118,25 @@ describe('Generation Credits', () => {
 		]);
 	});
 
+	it("tells the service's balance, not one that an item has brought along to the error output", async () => {
+		const items = [
+			{ balance: 777, least: 1_000_000 },
+			{ balance: 5, least: 1 },
+		];
+		const parameters = { options: { minimumBalance: '={{ $json.least }}' } };
+		const settings = { onError: 'continueErrorOutput' as const };
+		const run = await stage.run('generationCredits', parameters, { items, settings });
+		expect(run.hints('Step')).toMatchObject([
+			{ message: expect.stringMatching(/^100000 credits/) as string },
+		]);
+		const poor = await stage.run('generationCredits', parameters, {
+			items,
+			settings,
+			key: 'empty',
+		});
+		expect(poor.hints('Step')).toEqual([]);
+	});
+
 	it("hands on the service's own summary", async () => {
 		const quick = { waitForCompletion: false };
 		await stage.run('imageGeneration', quick, { items: prompts('one', 'two') });
