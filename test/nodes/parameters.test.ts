@@ -40,7 +40,7 @@ describe('the options of running', () => {
 		['Max Concurrent', { maxConcurrent: -1 }],
 		['Max Concurrent', { maxConcurrent: '' }],
 		['Poll Interval', { pollInterval: 0 }],
-		['Poll Interval', { pollInterval: 0.001 }],
+		['Poll Interval', { pollInterval: 0.99 }],
 		['Readiness', { readiness: 'head' }],
 		['Poll Interval', { pollInterval: -3 }],
 	])('are refused by name: %s in %j', (name, options) => {
