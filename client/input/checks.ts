@@ -147,12 +147,21 @@ export function generationId(field: string, value: unknown): string {
 	);
 }
 
+/** Where a second URL begins behind a first: a comma or a space alone may be part of one. */
+const BETWEEN_URLS = /[\s,][a-z][a-z\d+.-]{0,20}:\/\//i;
+
 /**
  * A URL that the service is to fetch: https (spec 4.1). Plain http is let through to this machine only, as browsers
  * do, for a service that runs here.
  */
 export function fetchableUrl(field: string, value: unknown): string {
 	const text = requiredText(field, value);
+	if (Array.isArray(value) ? value.length > 1 : BETWEEN_URLS.test(text)) {
+		throw new InvalidInputError(
+			`${field} holds several URLs`,
+			'It takes one: choose which, such as {{ $json.urls[0] }}.',
+		);
+	}
 	if (isFetchable(text)) return text;
 	throw new InvalidInputError(
 		`${field} "${shortened(text)}" is not an https:// URL`,

@@ -75,16 +75,23 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 	});
 }
 
+/** What n8n says where there is none: it was never chosen, was deleted, or is of an n8n with another encryption key. */
+const NO_CREDENTIAL = /not have any credentials|with no ID|does not exist|not be decrypted/;
+
 function unreadableCredential({ cause }: NotSentError): GenerationError {
+	const said = cause instanceof Error ? cause.message : null;
+	const missing = said !== null && NO_CREDENTIAL.test(said);
 	return new GenerationError({
-		title: 'The credential could not be read',
+		title: missing ? 'The node has no credential' : 'The credential could not be read',
 		description: sentences(
 			'Nothing was sent, so nothing was charged',
-			cause instanceof Error ? `n8n says: ${cause.message}` : null,
-			'Check that n8n can reach the place where it keeps its credentials, and that this one still exists',
+			said && `n8n says: ${said}`,
+			missing
+				? 'Choose a Media Generation API credential in the node, or create one'
+				: 'Check that n8n can reach the place where it keeps its credentials, and that this one still exists',
 		),
-		code: 'credential_unreadable',
-		retry: 'backoff',
+		code: missing ? 'credential_missing' : 'credential_unreadable',
+		retry: missing ? 'never' : 'backoff',
 	});
 }
 

@@ -218,6 +218,7 @@ const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	balance_below_minimum: 'quota-exhausted',
 	connection_failed: 'temporarily-unavailable',
 	connection_lost: 'temporarily-unavailable',
+	credential_missing: 'credential-invalid',
 	credential_unreadable: 'temporarily-unavailable',
 	timeout: 'temporarily-unavailable',
 	download_failed: 'temporarily-unavailable',

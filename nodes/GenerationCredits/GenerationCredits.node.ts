@@ -9,6 +9,7 @@ import { requireBalance, type Credits } from '../../client/wire/credits';
 import { asTool, sharedDescription } from '../shared/description';
 import { runLookups, type Lookups } from '../shared/lookup';
 import { creditsHint } from '../shared/report';
+import { failureOf } from '../shared/results';
 import { creditsFields } from './fields';
 import { readCreditsForm } from './request';
 
@@ -36,7 +37,8 @@ export class GenerationCredits implements INodeType {
 		const output = await runLookups(this, async (lookups, itemIndex) => [
 			await readCredits(this, lookups, itemIndex),
 		]);
-		creditsHint(this, output[0][0]?.json.balance);
+		// An item of a failure may have a balance of its own, from its input.
+		creditsHint(this, output[0].find((item) => !failureOf(item))?.json.balance);
 		return output;
 	}
 }

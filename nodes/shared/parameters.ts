@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
 import { integer, oneOf, positive, requiredText } from '../../client/input/checks';
 import type { CreateJob, Job, Readiness } from '../../client/jobs/job';
@@ -56,9 +56,18 @@ export function recipeOf(
 	const each = options && typeof options === 'object' ? options : null;
 	const key = each && 'idempotencyKey' in each ? each.idempotencyKey : options;
 	return {
-		request: JSON.stringify([type, asking(others), each ? asking(each) : options, json]),
-		idempotencyKey: JSON.stringify([key, json]),
+		request: asText([type, asking(others), each ? asking(each) : options, json]),
+		idempotencyKey: asText([key, json]),
 	};
+}
+
+/** As JSON. An item may hold itself, such as the error of a request does: n8n takes it. */
+function asText(value: object): string {
+	try {
+		return JSON.stringify(value);
+	} catch {
+		return jsonStringify(value, { replaceCircularRefs: true });
+	}
 }
 
 /** How long one generation is waited for, and what then. @throws InvalidInputError */

@@ -1,7 +1,13 @@
+import { ExecuteContext } from 'n8n-core';
+import type { INodeParameters } from 'n8n-workflow';
+
 import { GivenCredentials } from '../../tools/engine/credentials';
+import { inARow } from '../../tools/engine/in-a-row';
 import { Outgoing } from '../support/outgoing';
+import { ownNode } from '../support/workflow';
+import type { NodeName } from '../support/workflow';
 import { items, openKeyedStage } from './keyed';
-import { prompts } from './stage';
+import { byId, prompts } from './stage';
 
 const { stage, rows, execute } = openKeyedStage();
 
@@ -23,6 +29,31 @@ function whileReading(fault: (reads: number) => Promise<void>): void {
 		return await getDecrypted.apply(this, wanted);
 	});
 }
+
+describe('a node without a credential, as it is pasted or imported', () => {
+	it.each<[NodeName, INodeParameters]>([
+		['imageGeneration', { model: byId('lumen-turbo'), prompt: 'A boat' }],
+		['waitForCompletion', { generationId: 'an-id' }],
+		['generationModels', {}],
+	])('says at once what is missing, and tries nothing again: %s', async (type, parameters) => {
+		const outgoing = new Outgoing();
+		const asked = jest.spyOn(ExecuteContext.prototype, 'getCredentials');
+		const settings = { onError: 'continueRegularOutput' as const };
+		const step = ownNode('Step', type, parameters, settings);
+		const run = await stage.engine.run(inARow(step), { credentials: {} });
+		expect(run.output('Step')).toMatchObject([
+			{
+				json: {
+					error: expect.stringMatching(/^The node has no credential\..*Choose a/),
+					error_code: 'credential_missing',
+				},
+			},
+		]);
+		outgoing.stop();
+		expect([asked.mock.calls.length, outgoing.sent]).toEqual([1, []]);
+		asked.mockRestore();
+	});
+});
 
 describe('a credential store', () => {
 	it('that is slow when the user stops: nothing is sent or paid any more', async () => {

@@ -30,11 +30,14 @@ describe('a key', () => {
 				key: 'a',
 				workflow_id: 'the-workflow',
 				node_id: 'the-node',
+				execution_id: run.executionId,
 				generation_id: id,
 				status: 'completed',
 				type: 'image',
 				model: 'lumen-turbo',
 				prompt: 'a boat',
+				request: expect.stringMatching(/^[\da-f]{32}$/) as string,
+				writer: expect.stringMatching(/./) as string,
 			},
 		]);
 		expect(JSON.stringify(tables.tables)).not.toContain(stage.sandbox.keys.main);

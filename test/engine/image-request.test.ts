@@ -189,6 +189,34 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		]);
 	});
 
+	it('are those of the item itself, by the field that its expression names', async () => {
+		const file = (mimeType: string, bytes: number) => ({ name: 'a', mimeType, bytes });
+		const items = [
+			{
+				prompt: 'A boat',
+				field: 'one',
+				files: { one: file('image/png', 3), two: file('image/gif', 4) },
+			},
+			{
+				prompt: 'A ship',
+				field: 'two',
+				files: { one: file('video/mp4', 5), two: file('audio/mpeg', 6) },
+			},
+		];
+		const parameters = { ...capable, ...input(fromFile('={{ $json.field }}')) };
+		const run = await stage.run('imageGeneration', parameters, { items, before: [files] });
+		expect(run.error).toBeUndefined();
+		const sevens = (count: number) => Buffer.alloc(count, 7).toString('base64');
+		const inputsOf = (prompt: string) =>
+			stage.bodies.find((body) => body.prompt === prompt)?.inputs;
+		expect(inputsOf('A boat')).toEqual([
+			{ type: 'image', source: 'data', value: `data:image/png;base64,${sevens(3)}` },
+		]);
+		expect(inputsOf('A ship')).toEqual([
+			{ type: 'audio', source: 'data', value: `data:audio/mpeg;base64,${sevens(6)}` },
+		]);
+	});
+
 	it('may hold 4.5 MB, and no byte more', async () => {
 		const file = { name: 'a.png', mimeType: 'image/png' };
 		const most = await runWith({ data: { ...file, bytes: limit } }, fromFile('data'));

@@ -151,6 +151,14 @@ export const checks: Check[] = [
 		says: 'Input Image URL',
 	},
 	{
+		field: 'list where one input image URL is meant',
+		node: video,
+		parameters: { imageUrl: VALUE },
+		good: [aUrl],
+		bad: [[aUrl, aUrl], `${aUrl}, ${aUrl}`],
+		says: 'Input Image URL holds several URLs',
+	},
+	{
 		field: 'list of input images',
 		node: image,
 		parameters: { model: byId('aurora-image-1'), ...option('inputImages') },

@@ -35,6 +35,15 @@ describe('the limit of concurrent generations', () => {
 		);
 	});
 
+	it('is that of the first item where an expression gives each another', async () => {
+		stage.setPace(20);
+		const items = [1, 3, 3].map((most) => ({ prompt: '[seconds: 9] a boat', most }));
+		const parameters = { ...plain, options: { maxConcurrent: '={{ $json.most }}' } };
+		await stage.run('imageGeneration', parameters, { items });
+		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(1);
+		expect(stage.sandbox.books.totals.created).toBe(3);
+	});
+
 	it('is ten unless told otherwise', async () => {
 		stage.setPace(20);
 		const texts = numbered(12, '[seconds: 20] a boat');

@@ -27,6 +27,18 @@ describe('Generation Models', () => {
 		expect((await found({ returnAll: true })).map(({ json }) => json)).toStrictEqual(data);
 	});
 
+	it.each([{ operation: '' }, { type: '', limit: '' }, { returnAll: '={{ null }}' }])(
+		'does so too where a field is left empty: %j',
+		async (empty) => {
+			expect(await found(empty)).toHaveLength(16);
+			const data = Array.from({ length: 60 }, (_, index) => ({ id: `model-${index}` }));
+			const action = { kind: 'respond', status: 200, body: { object: 'list', data } } as const;
+			stage.sandbox.faults.order({ on: 'models', action });
+			expect(await found(empty)).toHaveLength(50);
+			expect(paths()).toEqual(['GET /v1/models', 'GET /v1/models']);
+		},
+	);
+
 	it('lists as many as the limit allows', async () => {
 		const three = listModels('video').slice(0, 3);
 		const items = await found({ type: 'video', limit: 3 });
@@ -116,6 +128,30 @@ describe('Generation Credits', () => {
 		expect(run.hints('Step')).toMatchObject([
 			{ message: expect.stringMatching(/^12345 credits .* 2 items/) as string },
 		]);
+	});
+
+	it("tells the service's balance, not one that an item has brought along to the error output", async () => {
+		const items = [
+			{ balance: 777, least: 1_000_000 },
+			{ balance: 5, least: 1 },
+		];
+		const parameters = { options: { minimumBalance: '={{ $json.least }}' } };
+		const settings = { onError: 'continueErrorOutput' as const };
+		const run = await stage.run('generationCredits', parameters, { items, settings });
+		expect(run.hints('Step')).toMatchObject([
+			{ message: expect.stringMatching(/^100000 credits/) as string },
+		]);
+		const poor = await stage.run('generationCredits', parameters, {
+			items,
+			settings,
+			key: 'empty',
+		});
+		expect(poor.hints('Step')).toEqual([]);
+	});
+
+	it('reads the balance where the operation is left empty', async () => {
+		await stage.run('generationCredits', { operation: '' });
+		expect(paths()).toEqual(['GET /v1/credits/balance']);
 	});
 
 	it("hands on the service's own summary", async () => {

@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
@@ -140,6 +142,17 @@ describe('"Retry execution"', () => {
 		expect(retried.output('Step').map(({ json }) => json.status)).toEqual(
 			texts.map(() => 'completed'),
 		);
+	});
+
+	it('takes up what was paid for an item that holds itself, such as the error of a request', async () => {
+		const item: IDataObject = { prompt: 'a boat' };
+		item.request = { item };
+		const items = [item, ...prompts('a ship [reject: invalid_parameter 1]')];
+		const failed = await stage.run('imageGeneration', plain, { items });
+		expect(failed.error).toMatchObject({ context: { itemIndex: 1 } });
+		const run = await stage.engine.retry(failed);
+		expect(run.status).toBe('success');
+		expect(stage.sandbox.books.totals.created).toBe(2);
 	});
 
 	it('takes up what comes out differently, also with other options of running', async () => {

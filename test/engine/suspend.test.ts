@@ -41,6 +41,30 @@ describe('a suspended wait', () => {
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 2, charged: 2 });
 	});
 
+	it('hands on each file as its item has asked for it before the sleep', async () => {
+		const ids = await Promise.all(
+			['a boat', 'a ship'].map((text) => stage.made(`${text} [seconds: 900]`)),
+		);
+		const wanted = [
+			{ id: ids[0], fetch: true, field: 'picture', name: 'boat' },
+			{ id: ids[1], fetch: false, field: 'data', name: '' },
+		];
+		const parameters = {
+			...suspend,
+			downloadOutput: '={{ $json.fetch }}',
+			binaryPropertyName: '={{ $json.field }}',
+			options: { fileName: '={{ $json.name }}' },
+		};
+		const asleep = await stage.run('waitForCompletion', parameters, { items: wanted });
+		expect(asleep.status).toBe('waiting');
+		for (const id of ids) stage.sandbox.service.finish(id);
+		const [fetched, other] = (await stage.engine.resume(asleep)).output('Step');
+		expect([fetched.json.id, other.json.id]).toEqual(ids);
+		expect(Object.keys(fetched.binary ?? {})).toEqual(['picture']);
+		expect(binaryOf(fetched, 'picture').fileName).toBe('boat.png');
+		expect(other.binary).toBeUndefined();
+	});
+
 	it('sleeps again for as long as anything is unfinished', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });

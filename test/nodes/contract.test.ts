@@ -133,6 +133,21 @@ function optionsOf({ description }: INodeType): INodeProperties[] {
 	return options as INodeProperties[];
 }
 
+it('the package is what n8n takes, and needs nothing of its own', () => {
+	expect(manifest).toMatchObject({
+		name: 'n8n-nodes-media-generation',
+		license: 'MIT',
+		files: ['dist'],
+		peerDependencies: { 'n8n-workflow': '*' },
+		n8n: {
+			n8nNodesApiVersion: 1,
+			strict: true,
+			credentials: ['dist/credentials/MediaGenerationApi.credentials.js'],
+		},
+	});
+	expect(manifest).not.toHaveProperty('dependencies');
+});
+
 describe('the five nodes', () => {
 	it('are those of the package', () => {
 		expect(manifest.n8n.nodes).toHaveLength(NODES.length);

@@ -40,7 +40,7 @@ describe('the options of running', () => {
 		['Max Concurrent', { maxConcurrent: -1 }],
 		['Max Concurrent', { maxConcurrent: '' }],
 		['Poll Interval', { pollInterval: 0 }],
-		['Poll Interval', { pollInterval: 0.001 }],
+		['Poll Interval', { pollInterval: 0.99 }],
 		['Readiness', { readiness: 'head' }],
 		['Poll Interval', { pollInterval: -3 }],
 	])('are refused by name: %s in %j', (name, options) => {
@@ -126,5 +126,8 @@ describe('what an order is made from', () => {
 
 	it('is another for another item, such as the arguments of another call of a tool', () => {
 		expect(recipe(written, { a: 2 })).not.toBe(recipe(written));
+		const items = [{ json: { a: 1 } }, { json: { a: 2 } }];
+		const { context } = contextOf({ items, node: { parameters: written } });
+		expect(recipeOf(context, 1).request).toBe(recipe(written, { a: 2 }));
 	});
 });

@@ -45,6 +45,16 @@ describe('the output items', () => {
 		expect(json).toMatchObject({ id: null, status: null, url: null, timed_out: false });
 	});
 
+	it('have the code as the service writes it', () => {
+		const error = new GenerationError({
+			title: 'Paused',
+			description: 'Resume it',
+			code: 'CONNECTION_PAUSED',
+		});
+		const [{ json }] = outputItems(contextOf().context, [{ kind: 'error', error }]);
+		expect(json.error_code).toBe('CONNECTION_PAUSED');
+	});
+
 	it('are one for each outcome that has something to hand on, in order and paired', () => {
 		const binary = { data: '', mimeType: 'image/png' };
 		const outcomes: Array<Outcome<Output>> = [

@@ -14,6 +14,8 @@ describe('a URL that the service is to fetch', () => {
 		'https://example.com/a.png',
 		'HTTPS://example.com/a.png?x=1&y=%20#z',
 		' https://example.com/a b.png ',
+		'https://example.com/a boat, at sea.png',
+		'https://img.example.com/fetch/f_auto,q_80/https://example.com/a.png',
 		'http://localhost:8080/a.png',
 		'http://127.0.0.1/a.png',
 		'http://[::1]:5678/a.png',
@@ -44,6 +46,17 @@ describe('a URL that the service is to fetch', () => {
 		`http://example.com/${'a'.repeat(5000)}`,
 	])('is refused: %s', (value) => {
 		expectRefused(fetchableUrl, value);
+	});
+
+	it.each([
+		['a list', ['https://example.com/a.png', 'https://example.com/b.png']],
+		['a list, not all of them whole', ['https://example.com/a.png', 'b.png']],
+		['commas', 'https://example.com/a.png,https://example.com/b.png'],
+		['commas and spaces', 'https://example.com/a.png, https://example.com/b.png'],
+		['line breaks', 'https://example.com/a.png\nhttps://example.com/b.png'],
+	])('is one: several in %s are not made into one and paid for', (_, value) => {
+		expect(() => fetchableUrl('URL', value)).toThrow('URL holds several URLs');
+		expect(fetchableUrl('URL', ['https://example.com/a.png'])).toBe('https://example.com/a.png');
 	});
 
 	it('is never anything but https, or http on this machine', () => {

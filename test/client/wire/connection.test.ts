@@ -244,6 +244,23 @@ describe('a request that never left', () => {
 		});
 	});
 
+	it.each([
+		'Node does not have any credentials set',
+		'Node does not have any credentials set for "mediaGenerationApi"',
+		'Found credential with no ID.',
+		'Credential with ID "7" does not exist for type "mediaGenerationApi".',
+		'Credentials could not be decrypted. The likely reason is that a different "encryptionKey" was used',
+	])('because there is no credential is not tried again: %s', (said) => {
+		const error = errorFromConnection(new NotSentError(new Error(said)), true);
+		expect(error).toMatchObject({
+			message: 'The node has no credential',
+			description: expect.stringContaining('Choose a Media Generation API credential'),
+			code: 'credential_missing',
+			charge: 'none',
+			retry: 'never',
+		});
+	});
+
 	it('is told without a cause where there is none', () => {
 		expect(errorFromConnection(new NotSentError(), true).description).not.toContain('n8n says');
 	});

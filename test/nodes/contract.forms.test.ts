@@ -1,0 +1,112 @@
+import {
+	NodeHelpers,
+	type INode,
+	type INodeParameters,
+	type INodeProperties,
+	type INodePropertyCollection,
+	type INodeType,
+} from 'n8n-workflow';
+
+import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
+import { allNodes } from '../support/all-nodes';
+import type { NodeName } from '../support/workflow';
+
+/** What a form shows, and when: hidden fields are dropped by n8n, whatever stands in them. */
+
+function typeOf(name: NodeName): INodeType {
+	return allNodes.find(({ description }) => description.name === name) as INodeType;
+}
+
+/** The names of the fields that show where all else is as the form opens. */
+function shown(fields: INodeProperties[], chosen: INodeParameters, { description }: INodeType) {
+	const untouched = fields.map((field) => [field.name, field.default]);
+	const parameters = { ...Object.fromEntries(untouched), ...chosen } as INodeParameters;
+	const node = { parameters } as unknown as INode;
+	return fields
+		.filter((field) => NodeHelpers.displayParameter(parameters, field, node, description))
+		.map(({ name }) => name);
+}
+
+describe('a form shows', () => {
+	const download = ['downloadOutput', 'binaryPropertyName'];
+	const image = ['model', 'prompt', 'size', 'referenceInputs', 'waitForCompletion'];
+	const video = ['model', 'prompt', 'resolution', 'duration', 'fps', 'imageUrl'];
+
+	it.each<[NodeName, INodeParameters, string[]]>([
+		['imageGeneration', {}, [...image, ...download, 'options']],
+		['imageGeneration', { downloadOutput: false }, [...image, 'downloadOutput', 'options']],
+		['imageGeneration', { waitForCompletion: false }, [...image, 'notWaitingNotice', 'options']],
+		['videoGeneration', {}, [...video, 'waitForCompletion', ...download, 'options']],
+		['waitForCompletion', {}, ['generationId', 'mode', ...download, 'options']],
+		['waitForCompletion', { mode: 'check' }, ['generationId', 'mode', ...download, 'options']],
+		[
+			'waitForCompletion',
+			{ mode: 'suspend' },
+			['generationId', 'mode', 'suspendNotice', ...download, 'options'],
+		],
+		['generationModels', {}, ['operation', 'type', 'returnAll', 'limit']],
+		['generationModels', { returnAll: true }, ['operation', 'type', 'returnAll']],
+		['generationModels', { operation: 'get' }, ['operation', 'modelId']],
+		['generationCredits', {}, ['operation', 'options']],
+		['generationCredits', { operation: 'getSummary' }, ['operation', 'options']],
+	])('of %s with %j', (name, chosen, fields) => {
+		const node = typeOf(name);
+		const visible = node.description.properties.filter(({ type }) => type !== 'hidden');
+		expect(shown(visible, chosen, node)).toEqual(fields);
+	});
+
+	it.each([
+		['url', 'url'],
+		['binary', 'binaryPropertyName'],
+		['data', 'data'],
+	])('for a reference input from %s: %s', (source, field) => {
+		const node = typeOf('imageGeneration');
+		const inputs = node.description.properties.find(({ name }) => name === 'referenceInputs');
+		expect(inputs?.typeOptions).toEqual({ multipleValues: true });
+		const [{ values }] = inputs?.options as INodePropertyCollection[];
+		expect(shown(values, { source }, node)).toEqual(['source', 'type', field]);
+	});
+});
+
+describe('the model picker', () => {
+	it.each<[NodeName, string]>([
+		['imageGeneration', 'model'],
+		['videoGeneration', 'model'],
+		['generationModels', 'modelId'],
+	])('of %s has a list to search, which the node can make, and the id', (name, field) => {
+		const { description, methods } = typeOf(name);
+		const picker = description.properties.find((each) => each.name === field);
+		expect(picker?.modes?.map((mode) => [mode.name, mode.type])).toEqual([
+			['list', 'list'],
+			['id', 'string'],
+		]);
+		const { searchable, searchListMethod = '' } = picker?.modes?.[0].typeOptions ?? {};
+		expect(searchable).toBe(true);
+		expect(Object.keys(methods?.listSearch ?? {})).toEqual([searchListMethod]);
+	});
+});
+
+describe('the credential', () => {
+	it('has the address and the key, which nobody can read off the screen', () => {
+		const { name, displayName, properties } = new MediaGenerationApi();
+		expect([name, displayName]).toEqual(['mediaGenerationApi', 'Media Generation API']);
+		expect(properties).toMatchObject([
+			{ name: 'baseUrl', type: 'string', required: true },
+			{ name: 'apiKey', type: 'string', required: true, typeOptions: { password: true } },
+		]);
+	});
+});
+
+it('what has to be filled in is marked: n8n asks for it before it runs a node', () => {
+	const required = allNodes.map(({ description: { name, properties } }) => [
+		name,
+		properties.filter((field) => field.required).map((field) => field.name),
+	]);
+	expect(Object.fromEntries(required)).toEqual({
+		imageGeneration: ['model', 'prompt', 'binaryPropertyName'],
+		videoGeneration: ['model', 'prompt', 'binaryPropertyName'],
+		waitForCompletion: ['generationId', 'binaryPropertyName'],
+		generationModels: ['modelId'],
+		generationCredits: [],
+	});
+});

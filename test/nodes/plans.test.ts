@@ -1,0 +1,48 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import { planImage } from '../../nodes/ImageGeneration/request';
+import type { Plan } from '../../nodes/shared/step';
+import { planVideo } from '../../nodes/VideoGeneration/request';
+import { planWait } from '../../nodes/WaitForCompletion/request';
+import { contextOf } from '../support/context';
+
+type PlanItem = (context: IExecuteFunctions, itemIndex: number) => Plan;
+
+const make = { model: 'aurora', prompt: 'A boat' };
+const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };
+
+/** Added to a form, and left empty there. */
+const options = [
+	...['fileName', 'idempotencyKey', 'maxConcurrent', 'onTimeout', 'onUncertainCharge'],
+	...['pollInterval', 'readiness', 'timeout'],
+];
+const left = (empty: unknown): IDataObject => ({
+	options: Object.fromEntries(options.map((name) => [name, empty])) as IDataObject,
+	...Object.fromEntries(
+		['waitForCompletion', 'downloadOutput', 'mode'].map((name) => [name, empty]),
+	),
+});
+
+describe.each<[string, PlanItem, IDataObject, IDataObject, seconds: number]>([
+	['an image', planImage, make, creating, 600],
+	['a video', planVideo, make, creating, 1800],
+	['a wait', planWait, { generationId: 'an-id' }, { kind: 'collect', id: 'an-id' }, 1800],
+])('%s of which no more is said than it takes', (_, plan, required, job, seconds) => {
+	it.each([{}, left(null), left(''), left(' ')])(
+		'is waited for, downloaded, and bounded as the contract says: %j',
+		(chosen) => {
+			const { context } = contextOf({ parameters: { ...chosen, ...required } });
+			expect(plan(context, 0)).toMatchObject({
+				job: {
+					...job,
+					wait: true,
+					readiness: 'auto',
+					timeoutMs: seconds * 1000,
+					onTimeout: 'error',
+				},
+				download: { propertyName: 'data', fileName: null },
+				step: { maxConcurrent: 10, pollIntervalMs: 3000 },
+			});
+		},
+	);
+});
