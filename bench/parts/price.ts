@@ -50,7 +50,7 @@ export const price: Part<Result> = {
 			'without keys': `${each['without keys (s)'].toFixed(0)} s`,
 			'with keys': `${each['with keys (s)'].toFixed(0)} s`,
 			more: `${each['more (%)']} %`,
-			'beside 50,000 rows': `${each['beside 50,000 rows (s)'].toFixed(0)} s`,
+			'beside 100,000 rows': `${each['beside 100,000 rows (s)'].toFixed(0)} s`,
 		})),
 	}),
 };
@@ -62,6 +62,6 @@ function row({ mode, executions, items, seconds, without, withKeys, besideMany }
 		'without keys (s)': median(without),
 		'with keys (s)': median(withKeys),
 		'more (%)': fixed((median(withKeys) / median(without) - 1) * 100, 1),
-		'beside 50,000 rows (s)': median(besideMany),
+		'beside 100,000 rows (s)': median(besideMany),
 	};
 }
