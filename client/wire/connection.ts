@@ -76,7 +76,8 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 }
 
 /** What n8n says where there is none: it was never chosen, was deleted, or is of an n8n with another encryption key. */
-const NO_CREDENTIAL = /not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
+const NO_CREDENTIAL =
+	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
 
 function unreadableCredential({ cause }: NotSentError): GenerationError {
 	const said = cause instanceof Error ? cause.message : null;
