@@ -92,7 +92,7 @@ interface ServiceErrorBody {
 	code: string | null;
 	message: string | null;
 	param: string | null;
-	/** Whether spec 7 lists it so. */
+	/** Whether it is a 5xx that spec 7 lists. */
 	listed: boolean;
 }
 
