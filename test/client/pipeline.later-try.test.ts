@@ -1,3 +1,4 @@
+import { refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step } from '../support/step';
 
 describe('a later try', () => {
@@ -21,6 +22,20 @@ describe('a later try', () => {
 			'completed generation-2',
 			'completed generation-5',
 		]);
+	});
+
+	it('does not take what has failed for paid where it cannot be made anew', async () => {
+		const step = new Step();
+		step.fake.failure = () => 'out of paint';
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(20_000));
+		step.fake.order('p0', refused(422, 'unsupported_parameter'));
+		const { outcomes } = await step.runAgain(batch(1));
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'unsupported_parameter',
+			charge: 'none',
+			generation: null,
+		});
 	});
 
 	it('waits the whole timeout again for what it has taken up', async () => {

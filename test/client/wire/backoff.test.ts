@@ -98,6 +98,23 @@ describe('trying again', () => {
 		expect(triedAt).toHaveLength(2);
 	});
 
+	it('ends within 5 s where nobody has ever answered', async () => {
+		const time = new VirtualTime();
+		const begun = time.now();
+		const triedAt: number[] = [];
+		const nobody = failing().with({ code: 'connection_failed' });
+		const task = withRetries(
+			async () => {
+				triedAt.push(time.now() - begun);
+				throw nobody;
+			},
+			() => false,
+			{ clock: time, random: () => 0.9, signal: new AbortController().signal },
+		);
+		await expect(time.run(task)).rejects.toBe(nobody);
+		expect(triedAt).toEqual([0, 1900]);
+	});
+
 	it('ends at once when the signal aborts: nothing is sent after it', async () => {
 		const { time, stop, triedAt, task } = trying(Infinity);
 		time.at(2000, () => stop.abort());
