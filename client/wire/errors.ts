@@ -184,8 +184,7 @@ function news(title: string, text: string | null | undefined): string {
 	const known = tellingWords(title);
 	const sentencesOf = written.split(/(?<=[.!?]) /);
 	const first = sentencesOf.findIndex((sentence) => {
-		const telling = tellingWords(sentence);
-		return telling.length > 0 && telling.some((word) => !known.includes(word));
+		return tellingWords(sentence).some((word) => !known.includes(word));
 	});
 	return first < 0 ? '' : sentencesOf.slice(first).join(' ');
 }
