@@ -1,3 +1,4 @@
+import { refusal } from '../support/answers';
 import { refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step } from '../support/step';
 
@@ -36,6 +37,20 @@ describe('a later try', () => {
 			charge: 'none',
 			generation: null,
 		});
+	});
+
+	it('that is refused when it looks for what is paid for looks once', async () => {
+		const step = new Step();
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(() => refusal(401, 'expired_api_key'));
+		const { outcomes, stats } = await step.runAgain(batch(1));
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'expired_api_key',
+			charge: 'paid',
+			generation: { id: 'generation-1' },
+		});
+		expect(stats.takenUp).toBe(0);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
 	});
 
 	it('waits the whole timeout again for what it has taken up', async () => {

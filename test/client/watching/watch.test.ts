@@ -189,6 +189,16 @@ describe('the status', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
+	it('is asked for again for long where nobody is there any more', async () => {
+		const step = stepOf(10_000);
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(...Array.from({ length: 5 }, () => nobody));
+		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
 	it('that a Stop cuts off is no error', async () => {
 		const step = stepOf(60_000);
 		step.stopAt(11_000);
