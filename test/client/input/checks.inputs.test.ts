@@ -16,6 +16,7 @@ describe('a URL that the service is to fetch', () => {
 		' https://example.com/a b.png ',
 		'http://localhost:8080/a.png',
 		'http://127.0.0.1/a.png',
+		'http://127.0.0.10/a.png',
 		'http://[::1]:5678/a.png',
 	])('is accepted: %s', (text) => {
 		expect(fetchableUrl('URL', text)).toBe(text.trim());
@@ -28,6 +29,7 @@ describe('a URL that the service is to fetch', () => {
 		'http://example.com/a.png',
 		'http://127.0.0.1.example.com/a.png',
 		'http://localhost.example.com/a.png',
+		'http://notlocalhost/a.png',
 		'http://192.168.0.1/a.png',
 		'https://',
 		'https://exa mple.com/a.png',

@@ -130,6 +130,21 @@ describe('the error of a job', () => {
 		expect(errorOfJob(error, null)).toMatchObject({ message: error.message });
 	});
 
+	it.each([
+		['it is late', timedOutGeneration(unseen('x'), 1000, null)],
+		[
+			'it has been seen',
+			broken.with({
+				code: 'generation_not_found',
+				charge: 'paid',
+				generation: { id: 'x', status: 'pending' },
+			}),
+		],
+		['nothing was paid', broken.with({ code: 'generation_not_found', generation: { id: 'x' } })],
+	])('says nothing of the account where %s', (_, error) => {
+		expect(errorOfJob(error, null)).toBe(error);
+	});
+
 	it('names a generation that has been seen, even where it is said not to exist', () => {
 		const missing = broken.with({ code: 'generation_not_found' });
 		const { item } = generation();
