@@ -27,7 +27,5 @@ export async function within<T>(
 	} finally {
 		forget();
 		over.abort();
-		// Whoever is late may still fail: nobody is there to hear it.
-		running.catch(() => undefined);
 	}
 }

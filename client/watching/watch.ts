@@ -157,7 +157,7 @@ export class Watch {
 
 	private async see(generation: Generation, deadline: number): Promise<void> {
 		const { storage, ports } = this.step;
-		const unannounced = this.canProbe() && this.generation !== null && !this.ready;
+		const unannounced = this.canProbe() && !this.ready;
 		this.failures = 0;
 		this.generation = generation;
 		if (this.ready && !isFinal(generation)) storage.contradict();
@@ -238,7 +238,6 @@ export class Watch {
 	private planProbe(): void {
 		const { clock, random } = this.step.ports;
 		const { intervalMs } = this.step;
-		if (!this.probing) return;
 		const age = clock.now() - this.since;
 		const pause = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * random());
 		const wanted = this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, pause);

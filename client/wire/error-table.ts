@@ -136,34 +136,19 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 };
 
-/** Spec 7: the statuses that each code comes with, and its type. */
-const LISTED: Record<string, { statuses: number[]; type: string }> = {
-	invalid_request: { statuses: [400], type: 'invalid_request' },
-	invalid_parameter: { statuses: [400], type: 'invalid_request' },
-	authentication_error: { statuses: [401], type: 'auth_error' },
-	insufficient_credits: { statuses: [402, 403], type: 'billing_error' },
-	forbidden: { statuses: [403], type: 'auth_error' },
-	CONNECTION_PAUSED: { statuses: [403], type: 'invalid_request_error' },
-	model_not_found: { statuses: [404], type: 'not_found' },
-	generation_not_found: { statuses: [404], type: 'not_found' },
-	generation_in_progress: { statuses: [409], type: 'conflict' },
-	payload_too_large: { statuses: [413], type: 'invalid_request' },
-	unsupported_parameter: { statuses: [422], type: 'invalid_request' },
-	CONCURRENCY_LIMIT_REACHED: { statuses: [429], type: 'invalid_request_error' },
-	CONNECTION_LIMIT_REACHED: { statuses: [429], type: 'invalid_request_error' },
-	server_error: { statuses: [500], type: 'server_error' },
-	model_unavailable: { statuses: [502], type: 'server_error' },
-	service_unavailable: { statuses: [503], type: 'server_error' },
+/** Spec 7: the status that each 5xx of the service comes with. */
+const OWN_5XX: Record<string, number> = {
+	server_error: 500,
+	model_unavailable: 502,
+	service_unavailable: 503,
 };
 
 /**
- * Whether an error is one that spec 7 lists, of the status and the type that it has there. Proxies have errors of the
- * same form, but not the same errors.
+ * Whether a 5xx is one that spec 7 lists, of the status and the type that it has there. Proxies have errors of the same
+ * form, but not the same errors.
  */
 export function isListed(code: unknown, type: unknown, status: number): boolean {
-	const known = typeof code === 'string' && Object.hasOwn(LISTED, code);
-	const listed = known ? LISTED[code] : undefined;
-	return listed !== undefined && listed.type === type && listed.statuses.includes(status);
+	return type === 'server_error' && OWN_5XX[String(code)] === status;
 }
 
 /** What a code is not listed for: by HTTP status, so that unknown codes and foreign bodies still say something. */

@@ -92,7 +92,7 @@ interface ServiceErrorBody {
 	code: string | null;
 	message: string | null;
 	param: string | null;
-	/** Whether spec 7 lists it so. */
+	/** Whether it is a 5xx that spec 7 lists. */
 	listed: boolean;
 }
 
@@ -184,8 +184,7 @@ function news(title: string, text: string | null | undefined): string {
 	const known = tellingWords(title);
 	const sentencesOf = written.split(/(?<=[.!?]) /);
 	const first = sentencesOf.findIndex((sentence) => {
-		const telling = tellingWords(sentence);
-		return telling.length > 0 && telling.some((word) => !known.includes(word));
+		return tellingWords(sentence).some((word) => !known.includes(word));
 	});
 	return first < 0 ? '' : sentencesOf.slice(first).join(' ');
 }

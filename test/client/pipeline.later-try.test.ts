@@ -1,3 +1,5 @@
+import { refusal } from '../support/answers';
+import { refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step } from '../support/step';
 
 describe('a later try', () => {
@@ -21,6 +23,34 @@ describe('a later try', () => {
 			'completed generation-2',
 			'completed generation-5',
 		]);
+	});
+
+	it('does not take what has failed for paid where it cannot be made anew', async () => {
+		const step = new Step();
+		step.fake.failure = () => 'out of paint';
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(20_000));
+		step.fake.order('p0', refused(422, 'unsupported_parameter'));
+		const { outcomes } = await step.runAgain(batch(1));
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'unsupported_parameter',
+			charge: 'none',
+			generation: null,
+		});
+	});
+
+	it('that is refused when it looks for what is paid for looks once', async () => {
+		const step = new Step();
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(() => refusal(401, 'expired_api_key'));
+		const { outcomes, stats } = await step.runAgain(batch(1));
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'expired_api_key',
+			charge: 'paid',
+			generation: { id: 'generation-1' },
+		});
+		expect(stats.takenUp).toBe(0);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
 	});
 
 	it('waits the whole timeout again for what it has taken up', async () => {

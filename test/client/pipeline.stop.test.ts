@@ -48,6 +48,16 @@ describe('a stop', () => {
 		expect(Object.values(step.kept).map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
 	});
 
+	it('while a creating request is under way begins nothing with what it came to', async () => {
+		const step = new Step();
+		step.fake.latencyMs = 1000;
+		step.finish = jest.fn(step.finish);
+		step.stopAt(400);
+		const { outcomes } = await step.run(batch(2, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['stopped generation-1', 'stopped generation-2']);
+		expect(step.finish).not.toHaveBeenCalled();
+	});
+
 	it('while a generation is taken up keeps its id', async () => {
 		const step = new Step();
 		await step.run(batch(1, { wait: false }));

@@ -57,6 +57,22 @@ describe('a task with a time limit', () => {
 		expect(time.now() - before).toBe(300);
 	});
 
+	it('leaves nothing behind when it has ended: no timer, and nobody to be told', async () => {
+		const all = new AbortController();
+		const signals: Array<AbortSignal | undefined> = [];
+		const clock = {
+			now: () => time.now(),
+			sleep: async (ms: number, signal?: AbortSignal) => {
+				signals.push(signal);
+				await time.sleep(ms, signal);
+			},
+		};
+		let told: AbortSignal | undefined;
+		await within(clock, 1000, all.signal, async (signal) => (told = signal));
+		all.abort();
+		expect([signals[0]?.aborted, told?.aborted]).toEqual([true, false]);
+	});
+
 	it('may fail late without anybody hearing of it', async () => {
 		const run = within(time, 1000, never, async () => {
 			await time.sleep(2000);

@@ -18,6 +18,7 @@ describe('a URL that the service is to fetch', () => {
 		'https://img.example.com/fetch/f_auto,q_80/https://example.com/a.png',
 		'http://localhost:8080/a.png',
 		'http://127.0.0.1/a.png',
+		'http://127.0.0.10/a.png',
 		'http://[::1]:5678/a.png',
 	])('is accepted: %s', (text) => {
 		expect(fetchableUrl('URL', text)).toBe(text.trim());
@@ -30,6 +31,7 @@ describe('a URL that the service is to fetch', () => {
 		'http://example.com/a.png',
 		'http://127.0.0.1.example.com/a.png',
 		'http://localhost.example.com/a.png',
+		'http://notlocalhost/a.png',
 		'http://192.168.0.1/a.png',
 		'https://',
 		'https://exa mple.com/a.png',

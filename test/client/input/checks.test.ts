@@ -13,9 +13,36 @@ import {
 	requiredText,
 	RESOLUTIONS,
 	size,
+	writtenOut,
 } from '../../../client/input/checks';
 import { InvalidInputError } from '../../../client/wire/errors';
 import { accepted, anything, expectRefused } from '../../support/checks';
+
+describe('what an expression comes to', () => {
+	const date = new Date(0);
+
+	it.each([
+		['A cat', 'A cat'],
+		[7, 7],
+		[false, false],
+		[null, null],
+		[date, date.toISOString()],
+		[
+			['A cat', date],
+			['A cat', date.toISOString()],
+		],
+	])('is taken as it is, or as it writes itself out: %j', (value, written) => {
+		expect(writtenOut('Prompt', value)).toEqual(written);
+	});
+
+	it.each([[undefined], [['A cat', undefined]]])('is something: %j', (value) => {
+		expect(() => writtenOut('Prompt', value)).toThrow('Prompt came to nothing');
+	});
+
+	it.each([[{}], [{ toJSON: () => ({}) }], [new Date(NaN)]])('is no object: %j', (value) => {
+		expect(() => writtenOut('Prompt', value)).toThrow('Prompt is an object');
+	});
+});
 
 describe('a text', () => {
 	it.each([

@@ -1,5 +1,5 @@
 import { CancelledError, GenerationError } from '../../../client/wire/errors';
-import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { readGeneration, unseen, type Generation } from '../../../client/wire/generation';
 import {
 	errorOfJob,
 	failedGeneration,
@@ -7,6 +7,7 @@ import {
 	paidGenerations,
 	thrownOutcome,
 	timedOutGeneration,
+	uncertainItems,
 	type Outcome,
 } from '../../../client/jobs/outcome';
 import { wireGeneration, type WireFields } from '../../support/answers';
@@ -58,6 +59,19 @@ describe('a generation that is not ready in time', () => {
 			generation: late.item,
 		});
 		expect(error.description).toMatch(/^It is still processing.*paid for.*Wait for Completion/);
+	});
+
+	it('tells what the last trouble with looking was', () => {
+		const { description } = timedOutGeneration(generation(), 1000, broken);
+		expect(description).toContain('The last trouble while looking: Broken. Fetch it');
+		expect(timedOutGeneration(generation(), 1000, null).description).not.toContain('trouble');
+	});
+
+	it('that was never seen is known by its id only', () => {
+		const error = timedOutGeneration(unseen('x'), 1000, broken);
+		expect(error).toMatchObject({ charge: 'paid', generation: { id: 'x' } });
+		expect(error.generation).not.toHaveProperty('status');
+		expect(error.description).toMatch(/^It could not be looked at; it is paid for/);
 	});
 });
 
@@ -114,6 +128,21 @@ describe('the error of a job', () => {
 		});
 		expect(error.description).toMatch(/Choose the credential .*new execution/);
 		expect(errorOfJob(error, null)).toMatchObject({ message: error.message });
+	});
+
+	it.each([
+		['it is late', timedOutGeneration(unseen('x'), 1000, null)],
+		[
+			'it has been seen',
+			broken.with({
+				code: 'generation_not_found',
+				charge: 'paid',
+				generation: { id: 'x', status: 'pending' },
+			}),
+		],
+		['nothing was paid', broken.with({ code: 'generation_not_found', generation: { id: 'x' } })],
+	])('says nothing of the account where %s', (_, error) => {
+		expect(errorOfJob(error, null)).toBe(error);
 	});
 
 	it('names a generation that has been seen, even where it is said not to exist', () => {
@@ -174,5 +203,14 @@ describe('the generations that are paid for', () => {
 			'known by id only',
 			'late',
 		]);
+	});
+});
+
+describe('the items of which nobody knows whether they were charged', () => {
+	it('are those whose answers were lost', () => {
+		const errors = (['none', 'unknown', 'paid', 'unknown'] as const).map(
+			(charge): Outcome<string> => ({ kind: 'error', error: broken.with({ charge }) }),
+		);
+		expect(uncertainItems([...errors, { kind: 'stopped', generation: null }])).toEqual([1, 3]);
 	});
 });

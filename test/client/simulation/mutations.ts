@@ -150,11 +150,15 @@ export const mutations: Mutation[] = [
 	),
 	errorTable(
 		'any text code and type count as the service’s',
-		'return listed !== undefined && listed.type === type && listed.statuses.includes(status);',
+		"return type === 'server_error' && OWN_5XX[String(code)] === status;",
 		"return typeof code === 'string' && typeof type === 'string';",
 	),
-	errorTable('a code counts whatever its status', '&& listed.statuses.includes(status)', ''),
-	errorTable('a code counts whatever its type', '&& listed.type === type ', ''),
+	errorTable(
+		'a code counts whatever its status',
+		'OWN_5XX[String(code)] === status',
+		'String(code) in OWN_5XX',
+	),
+	errorTable('a code counts whatever its type', "type === 'server_error' && ", ''),
 	connection(
 		'a reset is certain',
 		'const NEVER_SENT = new Set([',

@@ -33,3 +33,21 @@ describe('the pace of a step’s probes', () => {
 		expect([storage.turn(0), storage.turn(60_000), storage.turn(60_000)]).toEqual([0, 0, 40]);
 	});
 });
+
+describe('the word of a storage', () => {
+	it('is taken once the service has said the same', () => {
+		const storage = new Storage();
+		expect(storage.trusted).toBe(false);
+		storage.confirm();
+		expect(storage.trusted).toBe(true);
+	});
+
+	it('is never taken again once the service has denied it', () => {
+		const storage = new Storage();
+		storage.confirm();
+		storage.contradict();
+		expect(storage.trusted).toBe(false);
+		storage.confirm();
+		expect(storage.trusted).toBe(false);
+	});
+});

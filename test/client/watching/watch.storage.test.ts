@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { seededRandom } from '../../../sandbox/basics/random';
-import { networkError } from '../../support/answers';
+import { answer, networkError } from '../../support/answers';
 import { hanging, type FakeService } from '../../support/fake-service';
 import { batch, inShort, type Step, waitingFor } from '../../support/step';
 import {
@@ -126,17 +126,50 @@ describe.each([
 	});
 });
 
+it('a storage is not given up where the status was asked for before it', async () => {
+	const step = stepOf(9990);
+	step.settings.maxConcurrent = 1;
+	await step.run(batch(2, auto));
+	const [first, second] = step.fake.made;
+	expect(step.fake.looksAt(first.id)).toHaveLength(1);
+	expect(step.fake.probed.map(({ id }) => id)).toContain(second.id);
+});
+
+describe('a URL', () => {
+	it('that is not known at first is asked once it is', async () => {
+		const step = stepOf(9500);
+		step.fake.order('p0', (make) => {
+			make();
+			return answer({ id: 'generation-1' });
+		});
+		await step.run(batch(1, auto));
+		expect(step.elapsed).toBeLessThanOrEqual(soonAfter(9500));
+	});
+
+	it('of which nobody knows when it expires is asked', async () => {
+		const step = stepOf(5000);
+		step.fake.order('p0', (make) => {
+			const { body } = make();
+			return answer({ ...(body as object), created: null });
+		});
+		await step.run(batch(1, auto));
+		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
+	});
+});
+
 describe('a URL that has expired', () => {
 	it('is not asked, and renewed by the status', async () => {
-		const step = stepOf(60_000);
+		const step = stepOf(500_000);
 		const { time, fake } = step;
 		fake.url = (id) => `https://storage.example.com/${id}.png?expires=${time.now() / 1000 + 20}`;
 		const { outcomes } = await step.run(batch(1, auto));
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 		for (const { url, at } of fake.probed) {
-			expect(Number(new URL(url).searchParams.get('expires')) * 1000).toBeGreaterThan(at);
+			const expiresAt = Number(new URL(url).searchParams.get('expires')) * 1000;
+			// It may expire while a probe waits for its time.
+			expect(at - expiresAt).toBeLessThanOrEqual(INTERVAL_MS);
 		}
-		expect(new Set(fake.probed.map(({ url }) => url)).size).toBeGreaterThan(2);
+		expect(new Set(fake.probed.map(({ url }) => url)).size).toBeGreaterThan(20);
 	});
 
 	it('is renewed at once for an id that is given', async () => {
@@ -158,6 +191,16 @@ describe('no probe leaves', () => {
 		const { startedAt } = step.fake.made[0];
 		for (const { at } of step.fake.probed) expect(at - startedAt).toBeLessThanOrEqual(ms);
 		expect(step.elapsed).toBe(ms);
+	});
+
+	it('after a Stop while the status is asked for', async () => {
+		const step = stepOf(9900);
+		step.fake.latencyMs = 500;
+		step.stopAt(10_700);
+		await step.run(batch(1, auto));
+		const { startedAt } = step.fake.made[0];
+		expect(step.fake.looksAt('generation-1')[0].at).toBeLessThan(startedAt + 10_700);
+		for (const { at } of step.fake.probed) expect(at - startedAt).toBeLessThanOrEqual(10_700);
 	});
 
 	it.each(['auto', 'outputUrl'] as const)('after the timeout: %s', async (readiness) => {

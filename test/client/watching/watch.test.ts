@@ -41,8 +41,16 @@ describe('the end of a generation', () => {
 				const took = step.time.now() - startedAt;
 				expect(took).toBeLessThanOrEqual(soonAfter(duration));
 			}),
-			{ numRuns: 40 },
+			// The status was asked for just before.
+			{ numRuns: 40, examples: [[11_000, 1]] },
 		);
+	});
+
+	it('is asked for where it may be, however often the storage has proved itself', async () => {
+		const step = stepOf(15_000);
+		step.settings.maxConcurrent = 1;
+		await step.run(batch(4, auto));
+		for (const { id } of step.fake.made) expect(step.fake.looksAt(id)).toHaveLength(2);
 	});
 
 	it('that is a failure is noticed within ten seconds or a tenth of its age', async () => {
@@ -134,6 +142,72 @@ describe('the status', () => {
 			}),
 			{ numRuns: 100 },
 		);
+	});
+
+	it('that could not be had is asked for again after a pause, not only when a failure is looked for', async () => {
+		const step = stepOf(10_500);
+		step.fake.failure = () => 'out of paint';
+		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
+		expect(step.elapsed).toBeLessThanOrEqual(10_000 + INTERVAL_MS);
+	});
+
+	it.each([
+		[15_000, 12_000],
+		[2000, 1300],
+	])('is asked for just before a timeout of %d ms', async (timeoutMs, duration) => {
+		const step = stepOf(duration);
+		step.fake.failure = () => 'out of paint';
+		const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs }));
+		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
+	});
+
+	it('of the one is asked for through trouble, whatever the other has failed with', async () => {
+		const step = stepOf(5000);
+		step.settings.stopOnError = false;
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(
+			() => refusal(404, 'generation_not_found'),
+			() => refusal(503, 'service_unavailable'),
+		);
+		const { outcomes } = await step.runAgain([
+			waitingFor('foreign', 0),
+			waitingFor('generation-1', 1),
+		]);
+		expect(outcomes.map(inShort)).toEqual(['generation_not_found', 'completed generation-1']);
+	});
+
+	it('is asked for again where nobody is there at first', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(nobody);
+		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('is asked for again for long where nobody is there any more', async () => {
+		const step = stepOf(10_000);
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(...Array.from({ length: 5 }, () => nobody));
+		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('that a Stop cuts off is no error', async () => {
+		const step = stepOf(60_000);
+		step.stopAt(11_000);
+		step.fake.orderLooks(async () => {
+			await step.time.sleep(INTERVAL_MS, step.cancel.signal);
+			throw networkError('ECONNABORTED');
+		});
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['stopped generation-1']);
 	});
 
 	it.each([

@@ -98,6 +98,25 @@ describe('trying again', () => {
 		expect(triedAt).toHaveLength(2);
 	});
 
+	it.each([
+		['connection_failed', 2],
+		['connection_lost', 7],
+	])('where nobody has ever answered ends as soon as it should: %s', async (code, tries) => {
+		const time = new VirtualTime();
+		const triedAt: number[] = [];
+		const nobody = failing().with({ code });
+		const task = withRetries(
+			async () => {
+				triedAt.push(time.now());
+				throw nobody;
+			},
+			() => false,
+			{ clock: time, random: () => 0.9, signal: new AbortController().signal },
+		);
+		await expect(time.run(task)).rejects.toBe(nobody);
+		expect(triedAt).toHaveLength(tries);
+	});
+
 	it('ends at once when the signal aborts: nothing is sent after it', async () => {
 		const { time, stop, triedAt, task } = trying(Infinity);
 		time.at(2000, () => stop.abort());

@@ -18,6 +18,7 @@ const NEVER_SENT: Array<[string, unknown]> = [
 	['refused', networkError('ECONNREFUSED', 'connect')],
 	['an unknown name', networkError('ENOTFOUND', 'getaddrinfo')],
 	['a name server that does not answer', networkError('EAI_AGAIN', 'getaddrinfo')],
+	['a name server that fails', networkError('EAI_FAIL', 'getaddrinfo')],
 	['a connection that does not come about in time', networkError('ETIMEDOUT', 'connect')],
 	['a reset while connecting', networkError('ECONNRESET', 'connect')],
 	['no route to the host', networkError('EHOSTUNREACH', 'connect')],
@@ -118,7 +119,7 @@ describe('a request that got no answer', () => {
 			{ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'api.example.com' },
 			'there is no such name (api.example.com)',
 		],
-		[{ code: 'EHOSTUNREACH', syscall: 'connect' }, 'no route to its address'],
+		[{ code: 'EHOSTUNREACH', syscall: 'connect', address: '' }, 'no route to its address'],
 		[{ code: 'CERT_HAS_EXPIRED' }, 'its certificate has expired'],
 		[{ code: 'ECONNRESET', syscall: 'connect' }, 'the connection broke while it was made'],
 		[{ name: 'SsrfBlockedIpError' }, 'n8n does not allow requests to its address'],
@@ -211,6 +212,13 @@ describe('a request that got no answer', () => {
 		const cause = networkError('ENOTFOUND', 'getaddrinfo');
 		const apiError = failure({ name: 'NodeApiError', httpCode: null, code: 'ERR_NETWORK', cause });
 		expect(errorFromConnection(apiError, true).charge).toBe('none');
+	});
+
+	it('is told by the wrapping where the cause has no code of its own', () => {
+		for (const cause of [new Error('Certificate'), failure({ code: 502 })]) {
+			const { charge } = errorFromConnection(failure({ code: 'CERT_HAS_EXPIRED', cause }), true);
+			expect(charge).toBe('none');
+		}
 	});
 
 	it('is not searched for ever: a chain of causes may loop', () => {

@@ -225,6 +225,7 @@ describe('every row and alternate form of spec 7', () => {
 
 describe('an unknown code', () => {
 	it.each<[number, string, string, boolean]>([
+		[300, 'The Base URL redirects elsewhere', 'never', true],
 		[301, 'The Base URL redirects elsewhere', 'never', true],
 		[307, 'The Base URL redirects elsewhere', 'never', true],
 		[400, 'The service refused the request', 'never', false],
@@ -232,7 +233,9 @@ describe('an unknown code', () => {
 		[402, 'Not enough credits', 'never', true],
 		[403, 'The service refused the request', 'never', false],
 		[404, 'The service refused the request', 'never', false],
+		[408, 'The service failed to answer', 'backoff', false],
 		[429, 'Too many requests', 'backoff', false],
+		[499, 'The service failed to answer', 'backoff', false],
 		[500, 'The service failed to answer', 'backoff', false],
 		[504, 'The service failed to answer', 'backoff', false],
 		[599, 'The service failed to answer', 'backoff', false],

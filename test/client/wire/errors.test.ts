@@ -16,6 +16,7 @@ const FOREIGN_BODIES: Array<[string, unknown]> = [
 	['null', null],
 	['foreign JSON', { message: 'no healthy upstream' }],
 	['an error that is a text', { error: 'Bad Gateway' }],
+	['an error that is null', { error: null }],
 	['an error without code and message', { error: { id: 7 } }],
 	['an array', ['error']],
 ];
@@ -23,6 +24,11 @@ const FOREIGN_BODIES: Array<[string, unknown]> = [
 describe('the form with the status as code', () => {
 	it('takes the code from the type', () => {
 		const body = { error: { type: 'expired_api_key', message: 'Expired', code: 401 } };
+		expect(errorFromResponse({ status: 401, body }, false).code).toBe('expired_api_key');
+	});
+
+	it('takes it where the code is an empty text, too', () => {
+		const body = { error: { type: 'expired_api_key', message: 'Expired', code: '' } };
 		expect(errorFromResponse({ status: 401, body }, false).code).toBe('expired_api_key');
 	});
 
@@ -128,18 +134,18 @@ describe('an error', () => {
 	});
 
 	it('claims nothing by default', () => {
-		const { status, charge, retry, stopsSubmitting, generation } = new GenerationError({
-			title: '',
+		expect({ ...new GenerationError({ title: '', description: '', code: 'x' }) }).toEqual({
+			name: 'GenerationError',
+			code: 'x',
 			description: '',
-			code: '',
+			said: null,
+			status: null,
+			charge: 'none',
+			retry: 'never',
+			stopsSubmitting: false,
+			generation: null,
+			unsent: false,
 		});
-		expect([status, charge, retry, stopsSubmitting, generation]).toEqual([
-			null,
-			'none',
-			'never',
-			false,
-			null,
-		]);
 	});
 
 	it('with changes keeps all else', () => {
@@ -173,6 +179,7 @@ describe('sentences', () => {
 		expect(sentences('One', 'Two.', null, undefined, false, '', 'Three?', 'Four!')).toBe(
 			'One. Two. Three? Four!',
 		);
+		expect(sentences('v1.5 is old', 'v2 is not')).toBe('v1.5 is old. v2 is not.');
 		expect(sentences()).toBe('');
 	});
 });
@@ -205,14 +212,24 @@ describe('the words of the service', () => {
 		expect(kept).toMatch(/…$/);
 	});
 
-	it.each(['The model does not exist.', 'the MODEL does not exist!', ' '])(
-		'are left out where they say what the title says: "%s"',
-		(words) => {
-			const { message, description } = said(words);
-			expect(message).toBe('The model does not exist');
-			expect(description).not.toContain('The service says');
-		},
-	);
+	it.each([
+		'The model does not exist.',
+		'the MODEL does not exist!',
+		'This model does not exist at all.',
+		' ',
+	])('are left out where they say what the title says: "%s"', (words) => {
+		const { message, description } = said(words);
+		expect(message).toBe('The model does not exist');
+		expect(description).not.toContain('The service says');
+	});
+
+	it.each([
+		['Model 9 does not exist', 'Model 9 does not exist'],
+		['v1.5 is no model of ours.', 'v1.5 is no model of ours'],
+		['The model does not exist. Did you mean kestrel?', 'Did you mean kestrel?'],
+	])('are part of it where they say more: "%s"', (words, told) => {
+		expect(said(words).message).toBe(`The model does not exist: ${told}`);
+	});
 
 	it('are one line in a title', () => {
 		expect(said('Too\n\tbad').message).toBe('The model does not exist: Too bad');

@@ -56,6 +56,11 @@ describe('a generation', () => {
 		});
 	});
 
+	it('without a URL has none that expires', () => {
+		const { item } = readGeneration({ id: 'x', created: now / 1000 }, now) ?? {};
+		expect(item).toMatchObject({ url: null, url_expires_at: null });
+	});
+
 	it('is read from its outer fields where they contradict the entry', () => {
 		const body = { ...wireGeneration({ status: 'completed' }), id: 'outer', status: 'processing' };
 		expect(readGeneration(body, now)?.item).toMatchObject({ id: 'outer', status: 'processing' });

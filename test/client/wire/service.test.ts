@@ -248,6 +248,19 @@ describe('a reading request', () => {
 		expect(sent).toHaveLength(2);
 	});
 
+	it.each([...UNCERTAIN, ...UNREADABLE])('of a status charges nothing: %s', async (_, failure) => {
+		const { time, stop, service } = scripted(failure);
+		const error = await time.run(thrownBy(service.look('x', stop.signal)));
+		expect(error.charge).toBe('none');
+	});
+
+	it('of a status that breaks because of a stop is cancelled, also where it is single', async () => {
+		const { time, stop, service } = scripted(networkError('ECONNABORTED'));
+		const task = service.look('x', stop.signal);
+		stop.abort();
+		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
+	});
+
 	describe.each(reads.slice(1))('of %s', (_, read) => {
 		it.each<[string, ServiceResponse]>([
 			...UNREADABLE,
@@ -263,10 +276,10 @@ describe('a reading request', () => {
 	});
 
 	it('is soon given up where nobody has ever answered: a wrong address is not to be waited for', async () => {
-		const { time, service } = scripted(networkError('ECONNREFUSED', 'connect'));
+		const { time, sentAt, service } = scripted(networkError('ECONNREFUSED', 'connect'));
 		const error = await time.run(thrownBy(service.balance()));
 		expect(error.code).toBe('connection_failed');
-		expect(time.now()).toBeLessThanOrEqual(5000);
+		expect(sentAt).toEqual([0, 1000, 3000]);
 	});
 
 	it('is tried for long where the service has answered before', async () => {
