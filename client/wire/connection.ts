@@ -55,13 +55,14 @@ export class NotSentError extends Error {
  * @param charging whether the request could have charged credits
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
-	if (failure instanceof NotSentError) return unreadableCredential(failure);
+	// What asks for something that was paid for before is not to deny that.
+	const uncharged = charging ? ', so nothing was charged' : '';
+	if (failure instanceof NotSentError) return unreadableCredential(failure, uncharged);
 	const { code, phase, host } = rootCause(failure);
 	if (phase === 'connecting' || (phase === null && code !== null && NEVER_SENT.has(code))) {
 		return new GenerationError({
 			title: `The service cannot be reached: ${reasonOf(code)}${host === null ? '' : ` (${host})`}`,
-			description:
-				'No connection was made, so nothing was charged. Check the base address in the credential, and that the service is up.',
+			description: `No connection was made${uncharged}. Check the base address in the credential, and that the service is up.`,
 			code: 'connection_failed',
 			retry: code !== null && PERMANENT.test(code) ? 'never' : 'backoff',
 		});
@@ -79,13 +80,13 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 const NO_CREDENTIAL =
 	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
 
-function unreadableCredential({ cause }: NotSentError): GenerationError {
+function unreadableCredential({ cause }: NotSentError, uncharged: string): GenerationError {
 	const said = cause instanceof Error ? cause.message : null;
 	const missing = said !== null && NO_CREDENTIAL.test(said);
 	return new GenerationError({
 		title: missing ? 'The node has no credential' : 'The credential could not be read',
 		description: sentences(
-			'Nothing was sent, so nothing was charged',
+			`Nothing was sent${uncharged}`,
 			said && `n8n says: ${said}`,
 			missing
 				? 'Choose a Media Generation API credential in the node, or create one'

@@ -251,12 +251,14 @@ describe.each(everyNode)('%s', (node) => {
 		expectNoKeyIn(run);
 	});
 
-	it('says so when nobody is there, and that nothing was charged', async () => {
+	it('says so when nobody is there, and what was charged', async () => {
 		const credential = { baseUrl: 'http://127.0.0.1:1' };
 		const run = await stage.run(node, {}, { items, credential });
 		expect(run.error).toMatchObject({
 			message: 'The service cannot be reached: connection refused (127.0.0.1:1)',
-			description: expect.stringContaining('nothing was charged'),
+			description: expect.stringMatching(
+				node === 'waitForCompletion' ? /up\. It is paid for/ : /nothing was charged/i,
+			),
 			context: { itemIndex: 0, code: 'connection_failed' },
 		});
 		expectNoKeyIn(run);

@@ -269,6 +269,14 @@ describe('a request that never left', () => {
 		});
 	});
 
+	it.each([new NotSentError(), networkError('ECONNREFUSED')])(
+		'and would have charged nothing says nothing of charges: %s',
+		(failed) => {
+			expect(errorFromConnection(failed, true).description).toContain('so nothing was charged.');
+			expect(errorFromConnection(failed, false).description).not.toContain('charged');
+		},
+	);
+
 	it('is told without a cause where there is none', () => {
 		expect(errorFromConnection(new NotSentError(), true).description).not.toContain('n8n says');
 	});
