@@ -112,6 +112,23 @@ describe('a reference input', () => {
 		expect(read).toEqual([]);
 	});
 
+	it.each<[string, Partial<IBinaryData>]>([
+		['as it says', { bytes: 0 }],
+		['as it is', {}],
+	])('is refused before it is read where it is empty: %s', (_, file) => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const { read, load } = reading([input], file, Buffer.alloc(0));
+		expect(load).toThrow('Reference Input 1 is an empty file');
+		expect(read).toEqual([]);
+	});
+
+	it('is never sent empty, whatever was said of its size', async () => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
+		const load = async () => await reading([input], stored, Buffer.alloc(0)).load()();
+		await expect(load()).rejects.toThrow('Reference Input 1 is an empty file');
+	});
+
 	it('is never sent too large, whatever was said of its size', async () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const large = Buffer.alloc(MAX_INLINE_BYTES + 1);
