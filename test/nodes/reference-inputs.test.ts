@@ -53,6 +53,11 @@ describe('a reference input', () => {
 			{ type: 'audio', source: 'data' },
 		],
 		[
+			'data whose kind stands in it in capitals',
+			{ source: 'data', data: 'data:Audio/WAV;base64,UklG' },
+			{ type: 'audio', source: 'data' },
+		],
+		[
 			'a file of the item',
 			{ source: 'binary', type: 'image', binaryPropertyName: 'photo' },
 			{ type: 'image', source: 'data', value: DATA },
@@ -127,6 +132,16 @@ describe('a reference input', () => {
 		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
 		const load = async () => await reading([input], stored, Buffer.alloc(0)).load()();
 		await expect(load()).rejects.toThrow('Reference Input 1 is an empty file');
+	});
+
+	it.each([
+		['audio/ogg; codecs=opus', 'audio', 'data:audio/ogg;base64,'],
+		['image/png;charset=binary', 'image', 'data:image/png;base64,'],
+		['Image/PNG', 'image', 'data:image/png;base64,'],
+	])('has the plain type of its file: %s', async (mimeType, type, head) => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const [sent] = await reading([input], { mimeType }).load()();
+		expect(sent).toMatchObject({ type, value: expect.stringMatching(`^${head}`) as string });
 	});
 
 	it('is never sent too large, whatever was said of its size', async () => {
