@@ -232,6 +232,7 @@ describe('an unknown code', () => {
 		[402, 'Not enough credits', 'never', true],
 		[403, 'The service refused the request', 'never', false],
 		[404, 'The service refused the request', 'never', false],
+		[413, 'The request is too large', 'never', false],
 		[429, 'Too many requests', 'backoff', false],
 		[500, 'The service failed to answer', 'backoff', false],
 		[504, 'The service failed to answer', 'backoff', false],
