@@ -68,7 +68,10 @@ export async function download(
 			await wallClock.sleep(backoffDelay(tries - 1, Math.random), signal);
 		}
 		if (signal.aborted) throw new CancelledError();
-		generation = await request.refresh();
+		const fresh = await attempt(request.refresh);
+		if (fresh.ok) generation = fresh.value;
+		// The URL in hand may do as well, whatever is with the service, unless the storage has refused it.
+		else if (error.status === 403 || generation.item.url === null) throw fresh.error;
 	}
 }
 
