@@ -213,6 +213,12 @@ function isBase64(encoded: string): boolean {
 
 /** @param bytes decoded size of an inline input */
 export function inlineSize(field: string, bytes: number): void {
+	if (bytes === 0) {
+		throw new InvalidInputError(
+			`${field} is an empty file`,
+			'Check the step that makes the file: without it something else would be made, and paid for.',
+		);
+	}
 	if (bytes <= MAX_INLINE_BYTES) return;
 	// Rounded up: what is a byte too large must not read as if it fitted.
 	const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1);

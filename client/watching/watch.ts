@@ -158,8 +158,11 @@ export class Watch {
 	private async see(generation: Generation, deadline: number): Promise<void> {
 		const { storage, ports } = this.step;
 		const unannounced = this.canProbe() && !this.ready;
+		const before = this.generation?.item.revised_prompt ?? null;
 		this.failures = 0;
 		this.generation = generation;
+		// What the model has made of a prompt is told by the status alone.
+		if (generation.item.revised_prompt !== before) storage.contradict();
 		if (this.ready && !isFinal(generation)) storage.contradict();
 		if (!isCompleted(generation)) return;
 		if (this.ready && this.missed) storage.confirm();

@@ -164,6 +164,8 @@ function byStatus(status: number): ErrorRow {
 	}
 	if (status === 401) return KEY_REFUSED;
 	if (status === 402) return OUT_OF_CREDITS;
+	// A proxy in front of the service may have a smaller limit than that, and its own words for it.
+	if (status === 413) return BY_CODE.payload_too_large;
 	if (status === 429) {
 		return {
 			title: 'Too many requests',

@@ -91,11 +91,11 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 			revised_prompt: text(entry.revised_prompt),
 			timed_out: false,
 		},
-		failureReason: readFailureReason(wire.error),
+		failureReason: readFailureReason(wire.error ?? entry.error),
 	};
 }
 
-/** The inner shape of a failed generation's `error` is not specified (spec 2.1), so any is read. */
+/** Neither the place nor the inner shape of a failed generation's `error` is shown (spec 2.1), so any is read. */
 function readFailureReason(error: unknown): string | null {
 	if (error === undefined || error === null) return null;
 	if (typeof error === 'string') return brief(error);

@@ -14,8 +14,9 @@ const SIGNATURES: Signature[] = [
 	{ mimeType: 'image/jpeg', bytes: '\xff\xd8\xff' },
 	{ mimeType: 'image/gif', bytes: 'GIF8' },
 	{ mimeType: 'image/webp', bytes: /^RIFF[^]{4}WEBP/ },
-	{ mimeType: 'image/avif', bytes: /^ftypavi[fs]/, offset: 4 },
-	{ mimeType: 'image/heic', bytes: /^ftyp(hei[cx]|mif1)/, offset: 4 },
+	// Both may begin as a picture of no certain kind, and tell theirs after that.
+	{ mimeType: 'image/avif', bytes: /^ftyp(avi[fs]|m[is]f1[^]*avi[fs])/, offset: 4 },
+	{ mimeType: 'image/heic', bytes: /^ftyp(he[iv][cmsx]|m[is]f1)/, offset: 4 },
 	{ mimeType: 'image/bmp', bytes: /^BM[^]{4}\0{4}/ },
 	{ mimeType: 'image/tiff', bytes: /^(II\*\0|MM\0\*)/ },
 	{ mimeType: 'video/quicktime', bytes: 'ftypqt  ', offset: 4 },
@@ -25,9 +26,12 @@ const SIGNATURES: Signature[] = [
 	{ mimeType: 'video/x-matroska', bytes: /^.E\xdf\xa3[^]*matroska/s },
 	{ mimeType: 'video/x-msvideo', bytes: /^RIFF[^]{4}AVI / },
 	{ mimeType: 'audio/wav', bytes: /^RIFF[^]{4}WAVE/ },
+	{ mimeType: 'video/ogg', bytes: /^OggS[^]{25}(theora|video)/ },
 	{ mimeType: 'audio/ogg', bytes: 'OggS' },
 	{ mimeType: 'audio/flac', bytes: 'fLaC' },
 	{ mimeType: 'audio/mpeg', bytes: /^(ID3|\xff[\xfb\xf3\xf2])/ },
+	// Stated as XML it would be taken for the error document of a storage.
+	{ mimeType: 'image/svg+xml', bytes: /^\s*(<\?xml[^>]*>\s*)?<(!doctype )?svg[\s>]/i },
 	{ mimeType: 'text/html', bytes: /^\s*<(!doctype html|html)/i },
 	// The error document of an object store.
 	{ mimeType: 'application/xml', bytes: /^(<\?xml[^>]*>)?\s*<Error>/ },
@@ -48,6 +52,7 @@ const EXTENSIONS: Record<string, string[]> = {
 	'video/webm': ['webm'],
 	'video/x-matroska': ['mkv'],
 	'video/x-msvideo': ['avi'],
+	'video/ogg': ['ogv', 'ogg'],
 	'audio/mp4': ['m4a'],
 	'audio/wav': ['wav'],
 	'audio/ogg': ['ogg', 'oga'],

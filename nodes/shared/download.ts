@@ -1,9 +1,10 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import { attempt } from '../../client/basics/attempt';
+import { failedGeneration } from '../../client/jobs/outcome';
 import { backoffDelay } from '../../client/wire/backoff';
 import { CancelledError } from '../../client/wire/errors';
-import type { Generation } from '../../client/wire/generation';
+import { isFailed, type Generation } from '../../client/wire/generation';
 import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../client/wire/media-type';
 import { orAborted, whenAborted } from './abort';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
@@ -45,7 +46,8 @@ export interface Downloaded {
  * Streams a generation's output from its presigned URL into n8n's storage, and hands it on only when it is whole. The
  * key never goes there. A URL that has expired is replaced; a download that breaks is begun again a few times.
  *
- * @throws GenerationError with the generation's id and URL where the file cannot be had; CancelledError after a stop
+ * @throws GenerationError with the generation's id and URL where the file cannot be had, or that it has failed after
+ * all; CancelledError after a stop
  */
 export async function download(
 	context: IExecuteFunctions,
@@ -68,7 +70,12 @@ export async function download(
 			await wallClock.sleep(backoffDelay(tries - 1, Math.random), signal);
 		}
 		if (signal.aborted) throw new CancelledError();
-		generation = await request.refresh();
+		const fresh = await attempt(request.refresh);
+		// The URL in hand may do as well, whatever is with the service, unless the storage has refused it.
+		if (fresh.ok) generation = fresh.value;
+		else if (error.status === 403 || generation.item.url === null) throw fresh.error;
+		// What the storage showed was no output then.
+		if (isFailed(generation)) throw failedGeneration(generation);
 	}
 }
 

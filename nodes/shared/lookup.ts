@@ -36,9 +36,8 @@ export async function runLookups(
 		const looked = await attempt(async () => await look(lookups, itemIndex));
 		if (looked.ok) {
 			const pairedItem = { item: itemIndex };
-			items.push(
-				...looked.value.map((entry) => ({ json: { ...entry } as IDataObject, pairedItem })),
-			);
+			for (const entry of looked.value)
+				items.push({ json: { ...entry } as IDataObject, pairedItem });
 			continue;
 		}
 		if (looked.error instanceof CancelledError) break;

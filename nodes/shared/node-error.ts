@@ -27,7 +27,8 @@ export function stepError(
 	ledger?: Ledger,
 ): NodeApiError {
 	const seen = paidGenerations(outcomes);
-	const recorded = ledger?.paid() ?? [];
+	const refunded = error.charge === 'refunded' ? error.generation?.id : null;
+	const recorded = (ledger?.paid() ?? []).filter(({ id }) => id !== refunded);
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
 	const description = sentences(

@@ -155,7 +155,7 @@ function inlineInput(
 	field: string,
 ): () => Promise<WireInput> {
 	const label = `${field}: Data`;
-	const stated = /^data:(.*?)\//.exec(dataUri(label, data).slice(0, 100))?.[1];
+	const stated = /^data:(.*?)\//.exec(dataUri(label, data).slice(0, 100))?.[1].toLowerCase();
 	const kind = inputType(field, type ?? stated);
 	return async () => {
 		const entries = entriesOf(readForm(context, itemIndex, [referenceInputsField]));
@@ -173,7 +173,7 @@ function binaryInput(
 	const { place, binary } = isFile(file)
 		? { place: file, binary: file }
 		: namedFile(context, itemIndex, requiredText(`${field}: Input Binary Field`, file), field);
-	const { mimeType } = binary;
+	const mimeType = plainType(binary.mimeType);
 	if (!mimeType) {
 		throw new InvalidInputError(
 			`${field}: the file has no MIME type`,
@@ -189,6 +189,11 @@ function binaryInput(
 		const value = `data:${mimeType};base64,${bytes.toString('base64')}`;
 		return { type: kind, source: 'data', value };
 	};
+}
+
+/** What kind of file it is, without how it is encoded: a data URI has no room for `audio/ogg; codecs=opus`. */
+function plainType(mimeType: string | undefined): string | undefined {
+	return mimeType?.split(';')[0].trim().toLowerCase();
 }
 
 /** A workflow may keep its files within the JSON, under this name: n8n then takes a path into that for a field's name. */

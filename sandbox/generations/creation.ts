@@ -166,6 +166,7 @@ export function createGeneration(
 		prompt: valid.prompt,
 		request: body as Readonly<Record<string, unknown>>,
 		output: outputOf(valid, asked, workshop.random),
+		revisedPrompt: asked.revised ?? null,
 		createdAt: now,
 		processingAt: now + Math.min(milliseconds * 0.2, 2000 / workshop.timeScale),
 		finishAt: now + milliseconds,

@@ -8,6 +8,8 @@ export interface Directives {
 	bytes?: number;
 	/** The creating request is refused with this code, always or so many times. */
 	reject?: { code: string; times: number };
+	/** What the model makes of the prompt. */
+	revised?: string;
 	/** The prompt without its directives. */
 	plain: string;
 }
@@ -17,8 +19,11 @@ const failPattern = /\[fail(-text)?(?::\s*([^\]]*))?\]/i;
 const secondsPattern = /\[seconds:\s*(\d+(?:\.\d+)?)\s*\]/i;
 const sizePattern = /\[size:\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB)\s*\]/i;
 const rejectPattern = /\[reject:\s*(\w+)(?:\s+(\d+))?\s*\]/i;
+const revisePattern = /\[revise:\s*([^\]]+)\]/i;
 const anyPattern = new RegExp(
-	[failPattern, secondsPattern, sizePattern, rejectPattern].map((each) => each.source).join('|'),
+	[failPattern, secondsPattern, sizePattern, rejectPattern, revisePattern]
+		.map((each) => each.source)
+		.join('|'),
 	'gi',
 );
 
@@ -41,5 +46,7 @@ export function readDirectives(prompt: string): Directives {
 	if (reject) {
 		directives.reject = { code: reject[1], times: reject[2] ? Number(reject[2]) : Infinity };
 	}
+	const revise = revisePattern.exec(prompt);
+	if (revise) directives.revised = revise[1].trim();
 	return directives;
 }

@@ -43,6 +43,8 @@ export interface Generation {
 	readonly prompt: string;
 	readonly request: Readonly<Record<string, unknown>>;
 	readonly output: Output;
+	/** What the model has made of the prompt; null where it took it as it was. */
+	readonly revisedPrompt: string | null;
 	readonly createdAt: number;
 	readonly processingAt: number;
 	finishAt: number;
@@ -91,13 +93,15 @@ function errorOf(failure: Failure): unknown {
 export function entryAt(generation: Generation, now: number): GenerationEntry {
 	const status = statusAt(generation, now);
 	const { id, model, url } = generation;
+	// Nobody has revised a prompt before the work on it is done.
+	const revised_prompt = status === 'completed' ? generation.revisedPrompt : null;
 	const entry: GenerationEntry = {
 		id,
 		status,
 		created: Math.floor(generation.createdAt / 1000),
 		model: model.id,
 		type: model.type,
-		data: [{ url, generation_id: id, status, model: model.id, revised_prompt: null }],
+		data: [{ url, generation_id: id, status, model: model.id, revised_prompt }],
 	};
 	if (status === 'failed' && generation.failure) entry.error = errorOf(generation.failure);
 	return entry;

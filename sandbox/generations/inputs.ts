@@ -16,6 +16,7 @@ function assertInline(value: string, param: string): void {
 	const header = dataUri.exec(value);
 	if (!header) throw badValue(param, `${param} must be a base64 data URI.`);
 	const base64 = value.slice(header[0].length);
+	if (base64 === '') throw badValue(param, `${param} holds no data.`);
 	const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
 	if (decodedBytes(base64.length, padding) > inlineLimitBytes) {
 		throw new ServiceError('payload_too_large', `${param} is over 4.5 MB decoded.`, param);

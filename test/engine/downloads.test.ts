@@ -126,6 +126,31 @@ describe('a download', () => {
 		]);
 	});
 
+	describe.each(['generation_not_found', 'service_unavailable', 'authentication_error'] as const)(
+		'while the service says %s',
+		(code) => {
+			const afterwards = async (action: FaultAction) => {
+				const id = await stage.made('[seconds: 0] a boat');
+				order(action);
+				const trouble = { kind: 'error', code } as const;
+				stage.sandbox.faults.order({ on: 'status', skip: 1, times: 'always', action: trouble });
+				return await stage.run('waitForCompletion', {}, { items: [{ id }] });
+			};
+
+			it('that breaks off is begun again by the URL in hand', async () => {
+				const run = await afterwards({ kind: 'truncate', afterBytes: 500 });
+				const [item] = run.output('Step');
+				const served = await stage.served(String(item.json.id));
+				expect(sha256(await run.binary(binaryOf(item)))).toBe(sha256(served));
+			});
+
+			it('whose URL has expired is an error that says what the service says', async () => {
+				const run = await afterwards({ kind: 'expire' });
+				expect(run.error).toMatchObject({ context: { code } });
+			});
+		},
+	);
+
 	it.each<[string, FaultAction]>([
 		['without a length', { kind: 'noContentLength' }],
 		['as application/octet-stream', { kind: 'contentType', value: 'application/octet-stream' }],

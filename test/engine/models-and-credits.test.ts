@@ -27,6 +27,13 @@ describe('Generation Models', () => {
 		expect((await found({ returnAll: true })).map(({ json }) => json)).toStrictEqual(data);
 	});
 
+	it('hands on a catalogue of any length', async () => {
+		const data = Array.from({ length: 200_000 }, (_, index) => ({ id: `model-${index}` }));
+		const action = { kind: 'respond', status: 200, body: { object: 'list', data } } as const;
+		stage.sandbox.faults.order({ on: 'models', action });
+		expect(await found({ returnAll: true })).toHaveLength(200_000);
+	});
+
 	it.each([{ operation: '' }, { type: '', limit: '' }, { returnAll: '={{ null }}' }])(
 		'does so too where a field is left empty: %j',
 		async (empty) => {

@@ -48,6 +48,25 @@ describe('noticing the end by a storage', () => {
 	});
 });
 
+describe('a generation that fails although the storage has something there', () => {
+	const stage = openStage();
+
+	it('is an error that says so, and not paid for', async () => {
+		const action = { kind: 'respond', status: 200, body: 'x' } as const;
+		stage.sandbox.faults.order({ on: 'probe', times: 'always', action });
+		const run = await stage.run(
+			'imageGeneration',
+			{ options: { readiness: 'outputUrl' } },
+			{ items: prompts('a boat [fail: out of paint]') },
+		);
+		expect(run.error).toMatchObject({
+			message: 'The generation failed: out of paint',
+			description: expect.stringContaining('refunded') as string,
+			context: { code: 'generation_failed', generations: [] },
+		});
+	});
+});
+
 describe('noticing the end by a storage that says 403 of what is not there yet', () => {
 	const stage = openStage({ missingOutputStatus: 403 });
 

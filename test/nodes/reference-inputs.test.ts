@@ -53,6 +53,11 @@ describe('a reference input', () => {
 			{ type: 'audio', source: 'data' },
 		],
 		[
+			'data whose kind stands in it in capitals',
+			{ source: 'data', data: 'data:Audio/WAV;base64,UklG' },
+			{ type: 'audio', source: 'data' },
+		],
+		[
 			'a file of the item',
 			{ source: 'binary', type: 'image', binaryPropertyName: 'photo' },
 			{ type: 'image', source: 'data', value: DATA },
@@ -110,6 +115,33 @@ describe('a reference input', () => {
 		const { read, load } = reading([input], { bytes: MAX_INLINE_BYTES + 1 });
 		expect(load).toThrow('Reference Input 1 is too large');
 		expect(read).toEqual([]);
+	});
+
+	it.each<[string, Partial<IBinaryData>]>([
+		['as it says', { bytes: 0 }],
+		['as it is', {}],
+	])('is refused before it is read where it is empty: %s', (_, file) => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const { read, load } = reading([input], file, Buffer.alloc(0));
+		expect(load).toThrow('Reference Input 1 is an empty file');
+		expect(read).toEqual([]);
+	});
+
+	it('is never sent empty, whatever was said of its size', async () => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
+		const load = async () => await reading([input], stored, Buffer.alloc(0)).load()();
+		await expect(load()).rejects.toThrow('Reference Input 1 is an empty file');
+	});
+
+	it.each([
+		['audio/ogg; codecs=opus', 'audio', 'data:audio/ogg;base64,'],
+		['image/png;charset=binary', 'image', 'data:image/png;base64,'],
+		['Image/PNG', 'image', 'data:image/png;base64,'],
+	])('has the plain type of its file: %s', async (mimeType, type, head) => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const [sent] = await reading([input], { mimeType }).load()();
+		expect(sent).toMatchObject({ type, value: expect.stringMatching(`^${head}`) as string });
 	});
 
 	it('is never sent too large, whatever was said of its size', async () => {

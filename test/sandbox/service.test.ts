@@ -58,6 +58,15 @@ describe('a generation', () => {
 		expect(sandbox.look(id).error).toBe('no luck');
 	});
 
+	it('can have a prompt that its model has revised, which it tells once it is done', () => {
+		const sandbox = new VirtualSandbox();
+		const { id } = sandbox.created({ prompt: 'A cat [revise: A better cat]' });
+		const told = () => sandbox.look(id).data[0].revised_prompt;
+		expect(told()).toBeNull();
+		sandbox.clock.pass(10);
+		expect(told()).toBe('A better cat');
+	});
+
 	it('takes as long as its prompt, an order, or the options say', () => {
 		const sandbox = new VirtualSandbox({ timeScale: 2 });
 		sandbox.service.faults.order({ on: 'create', action: { kind: 'seconds', seconds: 40 } });

@@ -45,6 +45,10 @@ describe('an image request (spec 4.1)', () => {
 			[400, 'invalid_parameter', 'inputs[0].value'],
 		],
 		[
+			{ inputs: [{ type: 'image', source: 'data', value: 'data:image/png;base64,' }] },
+			[400, 'invalid_parameter', 'inputs[0].value'],
+		],
+		[
 			{ inputs: [{ type: 'text', source: 'data', value: png }] },
 			[400, 'invalid_parameter', 'inputs[0].type'],
 		],

@@ -9,6 +9,7 @@ export interface WireFields {
 	/** Unix seconds. */
 	created?: number;
 	url?: string;
+	revised_prompt?: string;
 	error?: unknown;
 }
 
@@ -17,7 +18,8 @@ export function wireGeneration(fields: WireFields = {}): Record<string, unknown>
 	const { id = 'generation-1', status = 'pending', model = 'aurora-image-1' } = fields;
 	const { type = 'image', created = Date.UTC(2026, 0, 1) / 1000, error } = fields;
 	const url = fields.url ?? `https://storage.example.com/outputs/${id}.png`;
-	const entry = { url, generation_id: id, status, model, revised_prompt: null };
+	const { revised_prompt = null } = fields;
+	const entry = { url, generation_id: id, status, model, revised_prompt };
 	return { id, status, created, model, type, data: [entry], ...(error !== undefined && { error }) };
 }
 

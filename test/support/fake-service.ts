@@ -68,6 +68,8 @@ export class FakeService {
 	durationMs: (prompt: string) => number = () => 10_000;
 	/** Why the generation of a prompt fails, if it does. */
 	failure: (prompt: string) => string | undefined = () => undefined;
+	/** What the model has made of a prompt, told once it is done. */
+	revisedPrompt: (prompt: string) => string | undefined = () => undefined;
 	/** How many slots others of the account hold. */
 	others: () => number = () => 0;
 
@@ -176,7 +178,10 @@ export class FakeService {
 		const { endsAt, failure } = made;
 		const known = { id, url: this.url(id) };
 		if (endsAt > this.time.now()) return answer(wireGeneration({ ...known, status: 'processing' }));
-		if (failure === undefined) return answer(wireGeneration({ ...known, status: 'completed' }));
+		if (failure === undefined) {
+			const revised_prompt = this.revisedPrompt(made.prompt);
+			return answer(wireGeneration({ ...known, revised_prompt, status: 'completed' }));
+		}
 		return answer(wireGeneration({ ...known, status: 'failed', error: { message: failure } }));
 	}
 }

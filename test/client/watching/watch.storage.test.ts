@@ -157,6 +157,18 @@ describe('a URL', () => {
 	});
 });
 
+describe('what the model has made of a prompt', () => {
+	it('is told by the status alone, so that the word of the storage is not enough', async () => {
+		const step = stepOf(11_000);
+		step.settings.maxConcurrent = 1;
+		step.fake.revisedPrompt = (prompt) => `a better ${prompt}`;
+		const { outcomes } = await step.run(batch(4, auto));
+		expect(outcomes).toMatchObject(
+			[0, 1, 2, 3].map((index) => ({ generation: { revised_prompt: `a better p${index}` } })),
+		);
+	});
+});
+
 describe('a URL that has expired', () => {
 	it('is not asked, and renewed by the status', async () => {
 		const step = stepOf(500_000);

@@ -234,6 +234,7 @@ describe('an unknown code', () => {
 		[403, 'The service refused the request', 'never', false],
 		[404, 'The service refused the request', 'never', false],
 		[408, 'The service failed to answer', 'backoff', false],
+		[413, 'The request is too large', 'never', false],
 		[429, 'Too many requests', 'backoff', false],
 		[499, 'The service failed to answer', 'backoff', false],
 		[500, 'The service failed to answer', 'backoff', false],

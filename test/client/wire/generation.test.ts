@@ -119,6 +119,11 @@ describe('why a generation failed', () => {
 		expect(readGeneration(wireGeneration({ error }), now)?.failureReason).toBe(reason);
 	});
 
+	it('is read from the entry where it stands there', () => {
+		const body = { id: 'x', status: 'failed', data: [{ error: { message: 'out of paint' } }] };
+		expect(readGeneration(body, now)?.failureReason).toBe('out of paint');
+	});
+
 	it.each(['x'.repeat(4_000_000), { message: 'x'.repeat(4_000_000) }])(
 		'is cut where it goes on for too long: some services repeat what they were sent',
 		(error) => {
