@@ -59,6 +59,7 @@ export function notSent(cause: GenerationError, itemIndex: number): GenerationEr
 	return cause.with({
 		title: `Not sent, as item ${itemIndex} was refused: ${cause.message}`,
 		retry: 'never',
+		charge: 'none',
 		unsent: true,
 	});
 }

@@ -23,6 +23,8 @@ export interface ServicePorts extends RetryPorts {
  */
 export class GenerationService {
 	private hasAnswered = false;
+	/** Whether the key has been good for anything yet: until then it may be wrong. */
+	private keyWorked = false;
 
 	constructor(private readonly ports: ServicePorts) {}
 
@@ -116,7 +118,13 @@ export class GenerationService {
 			throw errorFromConnection(failure, charging);
 		});
 		this.hasAnswered = true;
-		if (response.status >= 200 && response.status < 300) return response;
-		throw errorFromResponse(response, charging);
+		if (response.status >= 200 && response.status < 300) {
+			this.keyWorked = true;
+			return response;
+		}
+		const error = errorFromResponse(response, charging);
+		// A key that is revoked fails what is under way, of which the work may be done (spec 5.5).
+		const revoked = charging && response.status === 401 && this.keyWorked;
+		throw revoked ? error.with({ charge: 'unknown' }) : error;
 	}
 }

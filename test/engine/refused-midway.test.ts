@@ -42,6 +42,49 @@ describe('a key that is revoked in the middle', () => {
 	});
 });
 
+describe('a key that is revoked while a creating request is under way', () => {
+	/** As soon as a generation is made, and before anybody is told. */
+	function revokeAfter(made: number) {
+		const { accounts } = stage.sandbox.service;
+		stage.sandbox.faults.order({
+			on: 'create',
+			skip: made - 1,
+			action: { kind: 'delay', ms: 200 },
+		});
+		const revoke = setInterval(() => {
+			if (stage.sandbox.books.totals.created < made) return;
+			accounts.keyOf('main').state = 'revoked';
+			clearInterval(revoke);
+		}, 1);
+	}
+
+	it('may have been charged, so that nothing is paid again once there is a key', async () => {
+		revokeAfter(2);
+		const items = prompts('a boat', 'a ship', 'a raft');
+		const parameters = { ...plain, options: { maxConcurrent: 1 } };
+		const run = await stage.run('imageGeneration', parameters, { items });
+		expect(run.error).toMatchObject({
+			description: expect.stringMatching(/The API key was refused.*1 item was not sent/),
+			context: { itemIndex: 1, code: 'uncertain_charge' },
+		});
+		stage.sandbox.service.accounts.keyOf('main').state = 'active';
+		const retried = await stage.engine.retry(run);
+		expect(retried.error).toMatchObject({ context: { itemIndex: 1, code: 'uncertain_charge' } });
+		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
+	});
+
+	it('says of the others that nothing was charged', async () => {
+		revokeAfter(2);
+		const items = prompts('a boat', 'a ship', 'a raft');
+		const parameters = { ...plain, options: { maxConcurrent: 1 } };
+		const run = await stage.run('imageGeneration', parameters, { items, settings: goOn });
+		const [, uncertain, unsent] = run.output('Step').map(({ json }) => json);
+		expect(uncertain.error_code).toBe('uncertain_charge');
+		expect(unsent.error_code).toBe('authentication_error');
+		expect(unsent.error).toMatch(/^Not sent, as item 1 was refused.*Nothing was charged/);
+	});
+});
+
 describe('when the credits run out in the middle', () => {
 	it.each([
 		['empty', 402],

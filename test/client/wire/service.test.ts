@@ -185,6 +185,21 @@ describe('a creating request', () => {
 		},
 	);
 
+	it.each([
+		[401, 'expired_api_key', 'unknown'],
+		[403, 'forbidden', 'none'],
+	])(
+		'whose key has worked before is refused with %d %s: charged is %s',
+		async (status, code, charge) => {
+			const { time, service } = scripted(answer(wireGeneration()), refusal(status, code));
+			await time.run(service.status('x'));
+			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+			expect(error).toMatchObject({ code, charge });
+			const look = await time.run(thrownBy(service.status('x')));
+			expect(look.charge).toBe('none');
+		},
+	);
+
 	it('is left to whoever knows the slots where there is none', async () => {
 		const { time, sent, service } = scripted(noSlot(10), answer(wireGeneration()));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
