@@ -125,6 +125,11 @@ export const mutations: Mutation[] = [
 	),
 	digest('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
 	service(
+		'a refusal of a revoked key is believed',
+		'charging && response.status === 401 && this.keyWorked',
+		'false',
+	),
+	service(
 		'a lost answer counts as cancelled',
 		'if (stop.aborted && !charging) throw',
 		'if (stop.aborted) throw',
