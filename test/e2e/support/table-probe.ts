@@ -30,7 +30,7 @@ class TableProbe {
 		const table = await dataTable(this);
 		const fields = Object.fromEntries(RECORD_COLUMNS.map((name) => [name, '']));
 		for (let rows = this.getNodeParameter('rows', 0); rows > 0; rows -= 1000) {
-			await table.insert(Array.from({ length: 1000 }, () => ({ ...fields, ...generation() })));
+			await table.insert(Array.from({ length: 1000 }, generation));
 		}
 		const times = {};
 		const measure = async (name, run) => {
@@ -62,7 +62,7 @@ export async function buildProbe(folder: string): Promise<void> {
 }
 
 /** A workflow of the probe alone, called Probe. @param rows of generations that are put on record before */
-export function probeWorkflow(rows = 0): WorkflowFile {
+export function probeWorkflow(rows: number): WorkflowFile {
 	const node = (name: string, type: string, x: number, parameters = {}) => ({
 		id: `probe-${x}`,
 		name,
