@@ -7,7 +7,7 @@ import { inTurn } from './paying/in-turn';
 import { OrderBook, type Books, type Order } from './paying/order-book';
 import type { Probing } from './paying/slot-gate';
 import { Submission, type SubmissionStats } from './paying/submission';
-import { Watcher, type Watch } from './watching/watch';
+import { Watcher, type Goal, type Watch } from './watching/watch';
 import { CancelledError, type KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
@@ -145,16 +145,31 @@ class Pipeline<T> {
 		}
 	}
 
+	/** Takes a job as far as it needs its slot: until its generation is over at the service. */
 	private async carry(job: Job): Promise<void> {
 		const course: Course = { job, order: null, watch: null };
 		try {
-			const generation = await this.generationOf(course);
-			this.finishing.push(this.finish(job, generation));
+			const begun = await this.begin(course);
+			await this.wait(course, begun, job.wait ? 'over' : 'seen');
+			this.finishing.push(
+				begun.watch.isAnnounced
+					? this.confirm(course, begun)
+					: this.finish(job, this.resultOf(course, begun)),
+			);
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, this.known(course)));
 		}
-		const seen = course.watch?.generation;
-		if (seen && isFinal(seen)) this.release(seen.item.id);
+		if (course.watch?.isOver) this.release(course.watch.id);
+	}
+
+	/** The storage has the output of a generation; its status is still to say so, and what else is to be known of it. */
+	private async confirm(course: Course, begun: Begun): Promise<void> {
+		try {
+			await this.wait(course, begun, 'ended');
+			await this.finish(course.job, this.resultOf(course, begun));
+		} catch (error) {
+			this.settle(course.job, thrownOutcome(error, this.known(course)));
+		}
 	}
 
 	private release(id: string): void {
@@ -163,19 +178,20 @@ class Pipeline<T> {
 		this.submission.gate.release();
 	}
 
-	/**
-	 * Comes to the job's generation, and to its end where that is to be waited for.
-	 *
-	 * @throws GenerationError where it failed, or did not end in time and the job does not continue then
-	 */
-	private async generationOf(course: Course): Promise<Generation> {
-		const { job } = course;
-		const { watch, deadline } = await this.begin(course);
+	private async wait(course: Course, { watch, deadline }: Begun, goal: Goal): Promise<void> {
 		try {
-			await watch.until(job.wait ? 'ended' : 'seen', deadline);
+			await watch.until(goal, deadline);
 		} finally {
 			this.keep(course);
 		}
+	}
+
+	/**
+	 * The job's generation, once it was waited for.
+	 *
+	 * @throws GenerationError where it failed, or did not end in time and the job does not continue then
+	 */
+	private resultOf({ job }: Course, { watch }: Begun): Generation {
 		const { generation } = watch;
 		if (generation && (!job.wait || isFinal(generation))) {
 			if (job.wait && isFailed(generation)) throw failedGeneration(generation);

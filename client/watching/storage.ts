@@ -30,7 +30,7 @@ export class Storage {
 		this.trusted = !this.contradicted;
 	}
 
-	/** The service says that what is there is not done (some write a file while it is being made), or has more to say of it. */
+	/** The service says that what is there is not done (some write a file while it is being made). */
 	contradict(): void {
 		this.contradicted = true;
 		this.trusted = false;

@@ -22,6 +22,11 @@ const STATUS_EVERY = 5;
 /** What is left of a timeout for a last look to be answered. */
 const LAST_LOOK_MS = 1_000;
 
+/**
+ * Until when to watch: it was seen once, its slot at the service is free again, or it has ended and its status says so.
+ */
+export type Goal = 'seen' | 'over' | 'ended';
+
 /** What watching reaches the world by. */
 export interface WatchPorts {
 	service: GenerationService;
@@ -109,16 +114,30 @@ export class Watch {
 		this.probing = readiness !== 'status';
 	}
 
+	/** Whether the storage, which can be trusted, says that it is there, and its status is still to be asked. */
+	get isAnnounced(): boolean {
+		return this.ready && this.missed && this.step.storage.trusted && !this.hasEnded;
+	}
+
+	/** Whether it is over at the service. */
+	get isOver(): boolean {
+		return this.hasEnded || this.isAnnounced;
+	}
+
+	private get hasEnded(): boolean {
+		return this.generation !== null && isFinal(this.generation);
+	}
+
 	/**
-	 * Looks until it was seen once, or has ended.
+	 * Looks until the goal is reached.
 	 *
 	 * @param deadline milliseconds since the Unix epoch; then it is over in any case, and looks that hang are given up
 	 * @throws GenerationError for a refusal or trouble that does not pass; CancelledError once the step ends
 	 */
-	async until(goal: 'seen' | 'ended', deadline: number): Promise<void> {
+	async until(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.step.ports;
-		if (goal === 'ended') this.planProbe();
-		while (!this.generation || (goal === 'ended' && !isFinal(this.generation))) {
+		if (goal !== 'seen') this.planProbe();
+		while (!this.hasReached(goal)) {
 			const statusAt = this.statusDueAt(deadline);
 			const probeAt = this.canProbe() ? this.probeAt : Infinity;
 			const at = Math.min(statusAt, probeAt, deadline);
@@ -127,6 +146,11 @@ export class Watch {
 			if (at === deadline) return;
 			await (statusAt <= probeAt ? this.look(deadline) : this.probe(deadline));
 		}
+	}
+
+	private hasReached(goal: Goal): boolean {
+		if (goal === 'seen') return this.generation !== null;
+		return goal === 'over' ? this.isOver : this.hasEnded;
 	}
 
 	/** Asks for the status. */
@@ -158,11 +182,8 @@ export class Watch {
 	private async see(generation: Generation, deadline: number): Promise<void> {
 		const { storage, ports } = this.step;
 		const unannounced = this.canProbe() && !this.ready;
-		const before = this.generation?.item.revised_prompt ?? null;
 		this.failures = 0;
 		this.generation = generation;
-		// What the model has made of a prompt is told by the status alone.
-		if (generation.item.revised_prompt !== before) storage.contradict();
 		if (this.ready && !isFinal(generation)) storage.contradict();
 		if (!isCompleted(generation)) return;
 		if (this.ready && this.missed) storage.confirm();
@@ -188,9 +209,7 @@ export class Watch {
 		this.probing = false;
 		if (sign === 'nothing') return;
 		this.ready = true;
-		const soon = this.statusAt !== null && clock.now() < this.statusAt + this.step.intervalMs;
-		if (this.readiness === 'outputUrl' || (soon && this.missed && this.step.storage.trusted))
-			this.complete();
+		if (this.readiness === 'outputUrl') this.complete();
 	}
 
 	private async sign(deadline: number): Promise<Sign> {
@@ -204,7 +223,7 @@ export class Watch {
 		return tried.ok && tried.value !== null ? signOf(tried.value.value) : 'nothing';
 	}
 
-	/** The output is there, which says the same as the status (spec 4.3). */
+	/** The output is there, which says the same as the status (spec 4.3), for those who want to ask no more than that. */
 	private complete(): void {
 		const generation = this.generation as Generation;
 		this.generation = { ...generation, item: { ...generation.item, status: 'completed' } };

@@ -136,12 +136,14 @@ function judgeTraffic({ world, plan, transport, result }: Ended): void {
 	}
 }
 
-/** From its first request to its last, an item holds one of the step's slots. */
+/** From its first request to its last, or until its output is there, an item holds one of the step's slots. */
 function mostAtOnce(traffic: Traffic[]): number {
 	return Math.max(
 		0,
 		...traffic.map(
-			({ first }) => traffic.filter((other) => other.first <= first && first <= other.last).length,
+			({ first }) =>
+				traffic.filter(({ first: from, over, last }) => from <= first && first <= (over ?? last))
+					.length,
 		),
 	);
 }

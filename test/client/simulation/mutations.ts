@@ -253,7 +253,16 @@ export const mutations: Mutation[] = [
 		'await within(clock, deadline - now, halt,',
 		'await within(clock, 3_600_000, halt,',
 	),
-	watch('a placeholder is believed', '(soon && this.missed && this.step.storage.trusted)', 'soon'),
+	watch(
+		'the slot of a placeholder is given away',
+		'this.ready && this.missed && this.step.storage.trusted',
+		'this.ready',
+	),
+	watch(
+		'what is there counts as done',
+		"goal === 'over' ? this.isOver : this.hasEnded",
+		'this.isOver',
+	),
 	{
 		...watch('probes leave after the stop', "if (halt.aborted) return 'nothing';", ''),
 		also: [

@@ -23,6 +23,8 @@ export interface Traffic {
 	/** Order of its first request and its last event among all of the try. */
 	first: number;
 	last: number;
+	/** The event at which the storage told that its output is there: from then on its generation takes no slot. */
+	over: number | null;
 	creates: number;
 	/** Looks at a generation that brought an answer, and the times of the first and the last of them. */
 	looks: number;
@@ -119,6 +121,7 @@ export class Transport {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
 		traffic.creates++;
+		traffic.over = null;
 		let arrived = false;
 		try {
 			await this.travel(sentAt, fate.ms / 2, this.grace.signal);
@@ -143,8 +146,11 @@ export class Transport {
 		await world.time.sleep(storage === 'hanging' ? TIMEOUT_MS : 20, signal);
 		if (signal?.aborted) throw aborted();
 		if (storage === 'hanging') throw timedOut();
-		const answer = this.storage(world.isWritten(url), url);
+		const written = world.isWritten(url);
+		const answer = this.storage(written, url);
 		if (answer instanceof Error) throw answer;
+		const traffic = this.traffic.get(world.itemOfUrl(url));
+		if (written && answer.oneByte && traffic) traffic.over ??= this.events++;
 		return answer;
 	};
 
@@ -258,6 +264,7 @@ export class Transport {
 		const traffic = this.traffic.get(item) ?? {
 			first: event,
 			last: event,
+			over: null,
 			creates: 0,
 			looks: 0,
 			watchedFrom: Infinity,

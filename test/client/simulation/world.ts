@@ -75,6 +75,11 @@ export class World {
 		return this.service.fetchOutput({ method: 'GET', path, query, headers: {} }).output !== null;
 	}
 
+	/** The item whose output a presigned URL leads to. */
+	itemOfUrl(url: string): number {
+		return this.charges.find(({ id }) => url.includes(id))?.item ?? -1;
+	}
+
 	/** Lets others take so many of the account's slots. */
 	occupy(slots: number): void {
 		this.service.occupy(account, slots);
