@@ -32,6 +32,7 @@ const errorTable = inFile('wire/error-table.ts');
 const connection = inFile('wire/connection.ts');
 const outcome = inFile('jobs/outcome.ts');
 const pipeline = inFile('pipeline.ts');
+const course = inFile('course.ts');
 const watch = inFile('watching/watch.ts');
 
 const watchOverHalt: Edit = watch(
@@ -195,25 +196,25 @@ export const mutations: Mutation[] = [
 		"return { kind: 'stopped', generation };",
 		"return { kind: 'stopped', generation: null };",
 	),
-	pipeline(
+	course(
 		'what cannot be looked at is made anew',
-		'if (!seen.ok) throw this.book.explain(order, seen.error);',
-		'if (!seen.ok) {\n\t\t\t\tdelete this.ports.ledger.entries[order.key];\n\t\t\t\tcontinue;\n\t\t\t}',
+		'if (!seen.ok) throw book.explain(order, seen.error);',
+		'if (!seen.ok) {\n\t\t\t\tdelete this.step.ledger.entries[order.key];\n\t\t\t\tcontinue;\n\t\t\t}',
 	),
-	pipeline(
+	course(
 		'a take-up is made anew when its time is over',
-		'this.keep(course);\n\t\t\tif (!watch.generation ||',
-		'this.keep(course);\n\t\t\tif (!watch.generation) {\n\t\t\t\tdelete this.ports.ledger.entries[order.key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
+		'this.keep();\n\t\t\tif (!watch.generation ||',
+		'this.keep();\n\t\t\tif (!watch.generation) {\n\t\t\t\tdelete this.step.ledger.entries[order.key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
 	),
-	pipeline(
+	course(
 		'what has failed is taken up',
 		'if (!watch.generation || !isFailed(watch.generation)) {',
 		'if (true as boolean) {',
 	),
 	pipeline(
 		'sent although the step has failed',
-		'halt: this.halt.signal, probing',
-		'halt: ports.cancel, probing',
+		'book, halt, probing',
+		'book, halt: ports.cancel, probing',
 	),
 	pipeline(
 		'more at once than asked for',
@@ -230,7 +231,7 @@ export const mutations: Mutation[] = [
 		'if (this.settings.stopOnError) this.halt.abort();',
 		'',
 	),
-	pipeline(
+	course(
 		'a timeout is handed on',
 		"if (job.onTimeout === 'error') throw",
 		'if (false as boolean) throw',

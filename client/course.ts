@@ -1,0 +1,146 @@
+import { attempt } from './basics/attempt';
+import type { Clock } from './basics/ports';
+import type { CreateJob, Job } from './jobs/job';
+import { failedGeneration, timedOutGeneration } from './jobs/outcome';
+import { inTurn } from './paying/in-turn';
+import type { Ledger } from './paying/ledger';
+import type { Order, OrderBook } from './paying/order-book';
+import type { Submission } from './paying/submission';
+import type { Goal, Watch, Watcher } from './watching/watch';
+import type { KnownGeneration } from './wire/errors';
+import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
+
+/** What is left for a look at what was slept for past its timeout. */
+const AFTER_SLEEP_MS = 60_000;
+
+/** What all jobs of a step share. */
+export interface Shared {
+	clock: Clock;
+	ledger: Ledger;
+	book: OrderBook;
+	submission: Submission;
+	watcher: Watcher;
+}
+
+/** A job on its way to its generation, and with it to its end. */
+export class Course {
+	/** `null` before its request was built, and where there is none. */
+	private order: Order | null = null;
+	/** `null` before there is a generation to watch. */
+	watch: Watch | null = null;
+	/** Until when it is waited for, in milliseconds since the Unix epoch. */
+	private deadline = Infinity;
+
+	constructor(
+		readonly job: Job,
+		private readonly step: Shared,
+	) {}
+
+	/** What is known of its generation, for its outcome whatever happens. */
+	get known(): KnownGeneration | null {
+		return (
+			this.watch?.generation?.item ??
+			knownBefore(this.job, this.step.ledger, this.order?.key ?? null)
+		);
+	}
+
+	/**
+	 * Comes to something to watch: by its id, or by an order.
+	 *
+	 * @throws GenerationError where there is none to be had, or CancelledError
+	 */
+	async begin(): Promise<void> {
+		const { job } = this;
+		if (job.kind === 'create') return await this.orderIt(job);
+		const { clock, watcher } = this.step;
+		this.watch = watcher.watch(job.id, null, job.readiness);
+		const now = clock.now();
+		const { waitingSinceMs: since = now } = job;
+		this.deadline = since + job.timeoutMs;
+		// One that was slept for may be over its time, and have ended meanwhile: it is looked at in any case.
+		if (since < now) await this.watch.until('seen', now + AFTER_SLEEP_MS);
+	}
+
+	/**
+	 * Waits for its generation until the goal is reached or its time is over.
+	 *
+	 * @throws as `Watch.until`
+	 */
+	async wait(goal: Goal): Promise<void> {
+		try {
+			await this.watch?.until(goal, this.deadline);
+		} finally {
+			this.keep();
+		}
+	}
+
+	/**
+	 * Its generation, once it was waited for.
+	 *
+	 * @throws GenerationError where it failed, or did not end in time and the job does not continue then
+	 */
+	result(): Generation {
+		const { job } = this;
+		const { id, generation, trouble } = this.watch as Watch;
+		if (generation && (!job.wait || isFinal(generation))) {
+			if (job.wait && isFailed(generation)) throw failedGeneration(generation);
+			return generation;
+		}
+		const known = generation ?? unseen(id);
+		if (job.onTimeout === 'error') throw timedOutGeneration(known, job.timeoutMs, trouble);
+		return { ...known, item: { ...known.item, timed_out: true } };
+	}
+
+	private async orderIt(job: CreateJob): Promise<void> {
+		const { ledger } = this.step;
+		const request = await job.request();
+		const order: Order = { job, request, key: ledger.key(job, request) };
+		this.order = order;
+		try {
+			// An agent may ask for the same twice at once: the second call comes to what the first has made.
+			await inTurn(ledger.entries, order.key, async () => await this.obtain(order));
+		} finally {
+			// What it asks for may be megabytes, and nobody looks at it again.
+			order.request = { ...request, body: {} };
+		}
+	}
+
+	/** The generation that the order has come to in an earlier try, unless it failed then; else a new one. */
+	private async obtain(order: Order): Promise<void> {
+		const { clock, book, submission, watcher } = this.step;
+		for (;;) {
+			const id = await submission.earlier(order);
+			const made = id === null ? await submission.create(order) : null;
+			// Neither: somebody else makes it, and the book knows more by now.
+			if (id === null && made === null) continue;
+			const watch = watcher.watch(made?.item.id ?? (id as string), made, order.job.readiness);
+			this.deadline = clock.now() + order.job.timeoutMs;
+			this.watch = watch;
+			if (made) return;
+			const seen = await attempt(async () => await watch.until('seen', this.deadline));
+			if (!seen.ok) throw book.explain(order, seen.error);
+			this.keep();
+			if (!watch.generation || !isFailed(watch.generation)) {
+				submission.stats.takenUp++;
+				return;
+			}
+			this.watch = null;
+		}
+	}
+
+	/** Writes down what is known of the generation of an order. */
+	private keep(): void {
+		if (this.order !== null && this.watch?.generation) {
+			this.step.book.record(this.order, this.watch.generation);
+		}
+	}
+}
+
+/**
+ * The generation of a job that this try has not come to: the one to wait for, or one that an earlier try has paid for.
+ *
+ * @param key of the job's order; `null` where its request was never built
+ */
+export function knownBefore(job: Job, ledger: Ledger, key: string | null): KnownGeneration | null {
+	return job.kind === 'collect' ? { id: job.id } : ledger.paidBy(job.itemIndex, key);
+}
