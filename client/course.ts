@@ -53,12 +53,14 @@ export class Course {
 		const { job } = this;
 		if (job.kind === 'create') return await this.orderIt(job);
 		const { clock, watcher } = this.step;
-		this.watch = watcher.watch(job.id, null, job.readiness);
 		const now = clock.now();
 		const { waitingSinceMs: since = now } = job;
+		const slept = since < now;
+		// A look that does not wait has others after it, and no time for what is denied.
+		this.watch = watcher.watch(job.id, null, job.readiness, slept && job.wait);
 		this.deadline = since + job.timeoutMs;
 		// One that was slept for may be over its time, and have ended meanwhile: it is looked at in any case.
-		if (since < now) await this.watch.until('seen', now + AFTER_SLEEP_MS);
+		if (slept) await this.watch.until('seen', now + AFTER_SLEEP_MS);
 	}
 
 	/**

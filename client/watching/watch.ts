@@ -60,9 +60,17 @@ export class Watcher {
 		readonly intervalMs: number,
 	) {}
 
-	/** @param generation as the creating answer gave it; `null` where only its id is known */
-	watch(id: string, generation: Generation | null, readiness: Readiness): Watch {
-		return new Watch(this, id, generation, readiness);
+	/**
+	 * @param generation as the creating answer gave it; `null` where only its id is known
+	 * @param exists whether it was waited for before
+	 */
+	watch(
+		id: string,
+		generation: Generation | null,
+		readiness: Readiness,
+		exists = generation !== null,
+	): Watch {
+		return new Watch(this, id, generation, readiness, exists);
 	}
 
 	/**
@@ -109,6 +117,7 @@ export class Watch {
 		/** As it was last seen; `null` before it was. */
 		public generation: Generation | null,
 		private readonly readiness: Readiness,
+		private exists: boolean,
 	) {
 		this.since = step.ports.clock.now();
 		this.probing = readiness !== 'status';
@@ -164,7 +173,7 @@ export class Watch {
 			return;
 		}
 		if (!(tried.error instanceof GenerationError)) throw tried.error;
-		const error = this.generation === null ? tried.error : ofWhatWasSeen(tried.error);
+		const error = this.exists ? ofWhatExists(tried.error) : tried.error;
 		if (this.failures === 0) this.failingSince = clock.now();
 		const nobody = error.code === 'connection_failed' && !service.answered;
 		const tries = {
@@ -184,6 +193,7 @@ export class Watch {
 		const unannounced = this.canProbe() && !this.ready;
 		this.failures = 0;
 		this.generation = generation;
+		this.exists = true;
 		if (this.ready && !isFinal(generation)) storage.contradict();
 		if (!isCompleted(generation)) return;
 		if (this.ready && this.missed) storage.confirm();
@@ -274,10 +284,10 @@ export class Watch {
 }
 
 /**
- * The error of a look at what was seen before: who denies it now is a proxy on the way or a replica that lags, and comes
+ * The error of a look at what exists: who denies it now is a proxy on the way or a replica that lags, and comes
  * round.
  */
-function ofWhatWasSeen(error: GenerationError): GenerationError {
+function ofWhatExists(error: GenerationError): GenerationError {
 	const denied = error.code === 'generation_not_found' || isForeign(error);
 	return denied ? error.with({ retry: 'backoff' }) : error;
 }

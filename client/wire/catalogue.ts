@@ -15,6 +15,11 @@ export interface Model {
 	[key: string]: unknown;
 }
 
+/** Whether an entry can be used at all. */
+export function isModel(entry: unknown): entry is Model {
+	return typeof (entry as Partial<Model> | null)?.id === 'string';
+}
+
 /** Which models are to be listed (spec 4.4). */
 export type ModelFilter = 'all' | 'image' | 'video';
 

@@ -1,5 +1,7 @@
 /** A presigned URL lives one hour from its issue (spec 8). */
 const LIFETIME_SECONDS = 3600;
+/** No URL has ended before there was any. */
+const EARLIEST_END = Date.UTC(2000, 0);
 
 /**
  * When a presigned URL expires. Object stores write it into the URL; where this one does not, the spec's hour from
@@ -14,7 +16,9 @@ export function presignedUrlExpiry(
 	created: number | null,
 	now: number,
 ): string | null {
-	const stated = isoTime(statedExpiry(url));
+	const end = statedExpiry(url);
+	// Some write a lifetime where others write the end.
+	const stated = end !== null && end < EARLIEST_END ? null : isoTime(end);
 	if (stated !== null || created === null) return stated;
 	const bound = (created + LIFETIME_SECONDS) * 1000;
 	return bound > now ? isoTime(bound) : null;

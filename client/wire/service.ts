@@ -1,5 +1,5 @@
 import { withRetries, type RetryPorts } from './backoff';
-import type { Model, ModelFilter } from './catalogue';
+import { isModel, type Model, type ModelFilter } from './catalogue';
 import { errorFromConnection } from './connection';
 import type { Credits } from './credits';
 import { CancelledError, errorFromResponse, unreadableAnswer } from './errors';
@@ -62,7 +62,7 @@ export class GenerationService {
 		const query: Record<string, string> = type === 'all' ? {} : { type };
 		const request = { method: 'GET', path: '/v1/models', query } as const;
 		const { data } = await this.object(request, (body) => Array.isArray(body.data));
-		return data as Model[];
+		return (data as unknown[]).filter(isModel);
 	}
 
 	/** GET /v1/credits/balance: the service's own entry (spec 2.3). */

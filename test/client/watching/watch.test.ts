@@ -220,6 +220,19 @@ describe('the status', () => {
 		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((n) => `completed generation-${n}`));
 	});
 
+	it.each([
+		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
+		['a replica that lags', refusal(404, 'generation_not_found')],
+	])('of what was waited for in a sleep is asked for again, too: %s', async (_, response) => {
+		const step = stepOf(20_000);
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(70_000));
+		step.fake.orderLooks(() => response);
+		const waitingSinceMs = step.time.now() - 70_000;
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
 	it('of what was seen is given up where it is denied for minutes, and names what is paid for', async () => {
 		const step = stepOf(200_000);
 		step.fake.orderLooks(...(Array<() => object>(20).fill(() => ({ status: 404 })) as never[]));

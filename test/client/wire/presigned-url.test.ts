@@ -43,6 +43,7 @@ describe('the expiry of a presigned URL', () => {
 		],
 		['an empty end', 'https://x.example.com/a?Expires='],
 		['an end that is none', 'https://x.example.com/a?Expires=soon'],
+		['an end before there was anything', 'https://x.example.com/a?Expires=3600'],
 		['an end beyond all time', 'https://x.example.com/a?Expires=99999999999999'],
 		[
 			'a lifetime beyond all time',

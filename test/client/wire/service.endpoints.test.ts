@@ -70,6 +70,12 @@ describe('the six endpoints', () => {
 		expect(balance).toEqual({ object: 'credit_balance', balance: 7 });
 	});
 
+	it('hand on no models that have no ID', async () => {
+		const data = [null, { id: 'a' }, 'b', { name: 'c' }, { id: 7 }];
+		const { time, service } = scripted(answer({ object: 'list', data }));
+		expect(await time.run(service.models())).toEqual([{ id: 'a' }]);
+	});
+
 	it('hand on no models where the answer lists none', async () => {
 		const { time, service } = scripted(answer({ object: 'list', data: [] }));
 		expect(await time.run(service.models())).toEqual([]);
