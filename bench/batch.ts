@@ -24,6 +24,8 @@ export interface BatchCase {
 	readiness: Readiness;
 	/** Seconds until a creating request is answered; its work begins at once. */
 	creatingSeconds?: number;
+	/** Seconds by which a file is in the storage before its generation is done. */
+	earlySeconds?: number;
 	seed: number;
 }
 
@@ -54,6 +56,8 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	const service = new GenerationService({ clock: time, seed: batch.seed, generationSeconds });
 	const { account, key } = service.accounts.keyOf('main');
 	account.concurrency = batch.limit;
+	const early = { kind: 'early', seconds: batch.earlySeconds ?? 0 } as const;
+	service.faults.order({ on: 'download', times: 'always', action: early });
 
 	const start = time.now();
 	const step = async (index: number) =>

@@ -47,6 +47,8 @@ export type FaultAction =
 	| { kind: 'unreachable' }
 	/** Storage: while the file is missing, its URL is noted, and answered as missing for so long. */
 	| { kind: 'remember404'; seconds: number }
+	/** Storage: the file is there so many seconds before its generation is done. */
+	| { kind: 'early'; seconds: number }
 	/** Storage: the whole file, whatever range was asked for. */
 	| { kind: 'ignoreRange' }
 	/** Downloads: encoded with gzip, whether the client takes that or not. */
@@ -128,6 +130,7 @@ const kinds: Readonly<Record<FaultAction['kind'], true>> = {
 	seconds: true,
 	unreachable: true,
 	remember404: true,
+	early: true,
 	ignoreRange: true,
 	gzip: true,
 	truncate: true,

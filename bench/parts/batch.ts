@@ -44,8 +44,13 @@ export const batch: Part<Result> = {
 			for (const spread of SPREADS) rows.push(await besideStatus(seconds, spread, most));
 		}
 		printTable(`100 items, limit 10, virtual time, mean of ${SEEDS} lists`, rows);
-		const crowded = [...(await shared()), ...(await slowlyCreated()), ...(await single())];
-		printTable('The limit shared, creating slow, and one picture alone', crowded);
+		const crowded = [
+			...(await shared()),
+			...(await slowlyCreated()),
+			...(await early()),
+			...(await single()),
+		];
+		printTable('The limit shared, creating slow, files early, and one picture alone', crowded);
 		requireBounds([...rows, ...crowded]);
 		return { seeds: SEEDS, rows, crowded };
 	},
@@ -95,6 +100,20 @@ async function slowlyCreated(): Promise<Columns[]> {
 	for (const maxConcurrent of [10, 20]) {
 		const name = `10 s each, creating takes 4 s, Max Concurrent ${maxConcurrent}`;
 		rows.push(await row(name, { ...slow, maxConcurrent } as Case, 1.15));
+	}
+	return rows;
+}
+
+/** Files that are there before the service says so. */
+async function early(): Promise<Columns[]> {
+	const rows = [];
+	for (const seconds of [2, 4, 10]) {
+		for (const earlySeconds of [0.3, 1]) {
+			const name = `${seconds} s each, files ${earlySeconds} s before their status`;
+			const shape: Case = { ...USUAL, seconds, spread: 'each', readiness: 'auto', earlySeconds };
+			const { ratio } = await meanOf({ ...shape, readiness: 'status' });
+			rows.push(await row(name, shape, ratio));
+		}
 	}
 	return rows;
 }

@@ -98,9 +98,9 @@ export class Watch {
 	private readonly since: number;
 	private statusAt: number | null = null;
 	private probeAt = Infinity;
-	/** What the storage has said of this output: that it was missing, and that it is there. */
+	/** What the storage has said of this output: that it was missing, and when it was first said to be there. */
 	private missed = false;
-	private ready = false;
+	private readyAt: number | null = null;
 	private probing: boolean;
 	/** Whether the step has too much to ask the storage for it to be asked about this one, too. */
 	private crowded = false;
@@ -125,7 +125,7 @@ export class Watch {
 
 	/** Whether the storage, which can be trusted, says that it is there, and its status is still to be asked. */
 	get isAnnounced(): boolean {
-		return this.ready && this.missed && this.step.storage.trusted && !this.hasEnded;
+		return this.readyAt !== null && this.missed && this.step.storage.trusted && !this.hasEnded;
 	}
 
 	/** Whether it is over at the service. */
@@ -190,13 +190,15 @@ export class Watch {
 
 	private async see(generation: Generation, deadline: number): Promise<void> {
 		const { storage, ports } = this.step;
-		const unannounced = this.canProbe() && !this.ready;
+		const unannounced = this.canProbe() && this.readyAt === null;
 		this.failures = 0;
 		this.generation = generation;
 		this.exists = true;
-		if (this.ready && !isFinal(generation)) storage.contradict();
+		if (this.readyAt !== null && !isFinal(generation)) {
+			storage.contradict(ports.clock.now() - this.readyAt);
+		}
 		if (!isCompleted(generation)) return;
-		if (this.ready && this.missed) storage.confirm();
+		if (this.readyAt !== null && this.missed) storage.confirm();
 		// The storage should know of it by now. One that denies it would do so for every generation.
 		else if (unannounced && storage.turn(ports.clock.now()) === 0) {
 			if ((await this.sign(deadline)) === 'not yet') storage.usable = false;
@@ -218,7 +220,7 @@ export class Watch {
 		}
 		this.probing = false;
 		if (sign === 'nothing') return;
-		this.ready = true;
+		this.readyAt = clock.now();
 		if (this.readiness === 'outputUrl') this.complete();
 	}
 
@@ -244,10 +246,11 @@ export class Watch {
 		const { intervalMs } = this.step;
 		const { since, statusAt } = this;
 		const earliest = Math.max(this.pausedUntil, statusAt === null ? since : statusAt + intervalMs);
-		if (this.failures > 0) return earliest;
-		if (this.generation === null || this.ready) return earliest;
-		const last = statusAt ?? since;
-		const due = last + this.statusPause();
+		if (this.failures > 0 || this.generation === null) return earliest;
+		const due =
+			this.readyAt === null
+				? (statusAt ?? since) + this.statusPause()
+				: this.readyAt + this.step.storage.lead;
 		return Math.max(earliest, Math.min(due, deadline - this.lastLook(deadline)));
 	}
 

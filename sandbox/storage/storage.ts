@@ -59,7 +59,8 @@ function missing({ missingStatus }: Shelf): StorageReply {
 	return xmlAnswer(404, 'NoSuchKey', 'The specified key does not exist.');
 }
 
-function lookUp(request: ServiceRequest, shelf: Shelf): StorageReply {
+/** @param aheadMs how long before its generation is done a file is there */
+function lookUp(request: ServiceRequest, shelf: Shelf, aheadMs = 0): StorageReply {
 	// As S3: a signature in the query and a header at once are one too many.
 	if (request.headers.authorization !== undefined) {
 		return xmlAnswer(400, 'InvalidArgument', 'Only one auth mechanism allowed');
@@ -69,7 +70,7 @@ function lookUp(request: ServiceRequest, shelf: Shelf): StorageReply {
 	const { presigner, generation, now } = shelf;
 	const fault = presigner.check(request.path, request.query ?? {}, now);
 	if (fault) return refused(fault);
-	const written = generation !== undefined && statusAt(generation, now) === 'completed';
+	const written = generation !== undefined && statusAt(generation, now + aheadMs) === 'completed';
 	if (!written || shelf.misses.has(request, now)) return missing(shelf);
 	const { output } = generation;
 	return { ...xmlAnswer(200, '', ''), body: undefined, headers: {}, happened: 'sent', output };
@@ -95,6 +96,8 @@ export function fetchOutput(
 			return { ...lookUp(request, shelf), fault: action };
 		case 'trickle':
 			return { ...lookUp(request, shelf), fault: action, pace: paceOf(action) };
+		case 'early':
+			return lookUp(request, shelf, action.seconds * 1000);
 		case 'remember404': {
 			const found = lookUp(request, shelf);
 			const isNew = !found.output && !shelf.misses.has(request, shelf.now);

@@ -133,6 +133,17 @@ describe('faults at the storage', () => {
 		expect((await fetch(url)).status).toBe(200);
 	});
 
+	it('have the file before its generation is done', async () => {
+		const { id, data } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
+		const order = { on: 'probe', times: 'always' } as const;
+		sandbox.faults.order({ ...order, action: { kind: 'early', seconds: 100_000 } });
+		expect((await fetch(data[0].url, probe)).ok).toBe(true);
+		const { status } = (await (await send(sandbox, `/v1/generations/${id}`)).json()) as {
+			status: string;
+		};
+		expect(status).not.toBe('completed');
+	});
+
 	it('send without end, until the client leaves', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'respond', status: 500, body: 'x'.repeat(65_536), endless: true });

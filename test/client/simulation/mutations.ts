@@ -256,8 +256,8 @@ export const mutations: Mutation[] = [
 	),
 	watch(
 		'the slot of a placeholder is given away',
-		'this.ready && this.missed && this.step.storage.trusted',
-		'this.ready',
+		'this.readyAt !== null && this.missed && this.step.storage.trusted',
+		'this.readyAt !== null',
 	),
 	watch(
 		'what is there counts as done',

@@ -45,9 +45,29 @@ describe('the word of a storage', () => {
 	it('is never taken again once the service has denied it', () => {
 		const storage = new Storage();
 		storage.confirm();
-		storage.contradict();
+		storage.contradict(10);
 		expect(storage.trusted).toBe(false);
 		storage.confirm();
 		expect(storage.trusted).toBe(false);
+	});
+
+	it('is enough once it is trusted; before, the status is given a moment', () => {
+		const storage = new Storage();
+		expect(storage.lead).toBe(250);
+		storage.confirm();
+		expect(storage.lead).toBe(0);
+		storage.contradict(0);
+		expect(storage.lead).toBe(250);
+	});
+
+	it('counts for four times as long as was not enough, and for nothing where that is seconds', () => {
+		const storage = new Storage();
+		storage.contradict(100);
+		expect([storage.lead, storage.usable]).toEqual([250, true]);
+		storage.contradict(300);
+		storage.contradict(300);
+		expect([storage.lead, storage.usable]).toEqual([1200, true]);
+		storage.contradict(1300);
+		expect([storage.lead, storage.usable]).toEqual([0, false]);
 	});
 });

@@ -29,6 +29,9 @@ export function stepOf(durationMs: number, seed = 1): Step {
 /** A quarter of a second or a thirtieth of the age, and a quarter of that for the jitter. */
 export const soonAfter = (ms: number) => ms + 1.25 * Math.max(250, ms / 30) + 1;
 
+/** How long a storage of which nothing is known is ahead of the status at the most. */
+export const LEAD_MS = 250;
+
 /** The gaps between the status requests for each generation. */
 export function gaps(fake: FakeService): number[] {
 	return fake.made.flatMap(({ id }) => {
