@@ -10,12 +10,14 @@ import type { Goal, Watch, Watcher } from './watching/watch';
 import type { KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 
-/** What is left for a look at what was slept for past its timeout. */
-const AFTER_SLEEP_MS = 60_000;
+/** What is left for a look where the time was over before it. */
+const ONE_LOOK_MS = 60_000;
 
 /** What all jobs of a step share. */
 export interface Shared {
 	clock: Clock;
+	/** When the step began, in milliseconds since the Unix epoch. */
+	startedAt: number;
 	ledger: Ledger;
 	book: OrderBook;
 	submission: Submission;
@@ -52,15 +54,16 @@ export class Course {
 	async begin(): Promise<void> {
 		const { job } = this;
 		if (job.kind === 'create') return await this.orderIt(job);
-		const { clock, watcher } = this.step;
-		const now = clock.now();
-		const { waitingSinceMs: since = now } = job;
-		const slept = since < now;
+		const { clock, startedAt, watcher } = this.step;
+		// What exists goes on whoever watches it: the time of all of them runs from the beginning.
+		const { waitingSinceMs: since = startedAt } = job;
 		// A look that does not wait has others after it, and no time for what is denied.
-		this.watch = watcher.watch(job.id, null, job.readiness, slept && job.wait);
+		const exists = since < startedAt && job.wait;
+		this.watch = watcher.watch(job.id, null, job.readiness, exists);
 		this.deadline = since + job.timeoutMs;
-		// One that was slept for may be over its time, and have ended meanwhile: it is looked at in any case.
-		if (slept) await this.watch.until('seen', now + AFTER_SLEEP_MS);
+		// One that was slept for, or came late to its turn, may have ended meanwhile: it is looked at in any case.
+		const now = clock.now();
+		if (since < now) await this.watch.until('seen', now + ONE_LOOK_MS);
 	}
 
 	/**

@@ -6,7 +6,7 @@ import { thrownOutcome, type Outcome } from './jobs/outcome';
 import { OrderBook, type Books } from './paying/order-book';
 import type { Probing } from './paying/slot-gate';
 import { Submission, type SubmissionStats } from './paying/submission';
-import { Watcher } from './watching/watch';
+import { Watcher, type Looks } from './watching/watch';
 import { CancelledError } from './wire/errors';
 import type { Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
@@ -20,11 +20,18 @@ export interface PipelinePorts<T> extends Books {
 	random: Random;
 	/** The user's Stop or the workflow's timeout: from then on nothing is sent. */
 	cancel: AbortSignal;
-	/** What is made of a generation to hand it on, such as its download. Overlaps with everything else. */
+	/** When which status was last asked for, where that is to be known beyond this pipeline. */
+	looks?: Looks;
+	/**
+	 * What is made of a generation to hand it on, such as its download. Overlaps with everything else.
+	 *
+	 * @param refresh asks for it once more, as soon as the poll interval allows
+	 */
 	finish: (
 		job: Job,
 		generation: Generation,
 		signal: AbortSignal,
+		refresh: () => Promise<Generation>,
 	) => Promise<{ generation: Generation; output: T | null }>;
 }
 
@@ -90,9 +97,10 @@ class Pipeline<T> {
 		const book = new OrderBook(ports, halt);
 		this.shared = {
 			...ports,
+			startedAt: ports.clock.now(),
 			book,
 			submission: new Submission({ ...ports, book, halt, probing: settings.probing }),
-			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs),
+			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.looks),
 		};
 	}
 
@@ -166,7 +174,9 @@ class Pipeline<T> {
 		const { signal } = this.halt;
 		try {
 			if (signal.aborted) throw new CancelledError();
-			const finished = await this.ports.finish(job, generation, signal);
+			const { watcher } = this.shared;
+			const refresh = async () => await watcher.again(generation.item.id);
+			const finished = await this.ports.finish(job, generation, signal, refresh);
 			this.settle(job, {
 				kind: 'done',
 				generation: finished.generation.item,

@@ -18,7 +18,7 @@ const LONGEST_QUEUE_MS = 1_000;
 
 /**
  * A status may come a moment after its file. Who asks for it too early may not ask again for a whole poll interval, so
- * it gets this long, and four times what was not enough; where that is too long, looking at the poll interval is better.
+ * it gets this long, and twice what was not enough; where that is too long, looking at the poll interval is better.
  */
 const FIRST_LEAD_MS = 250;
 const LONGEST_LEAD_MS = 2_000;
@@ -51,7 +51,7 @@ export class Storage {
 	contradict(ms: number): void {
 		this.contradicted = true;
 		this.trusted = false;
-		if (ms >= this.leadMs) this.leadMs = 4 * ms;
+		if (ms >= this.leadMs) this.leadMs = 2 * ms;
 		if (this.leadMs > LONGEST_LEAD_MS) this.usable = false;
 	}
 

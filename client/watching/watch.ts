@@ -44,6 +44,9 @@ interface Look {
 	seen: Promise<Generation | null>;
 }
 
+/** The last look at each generation, by its id. */
+export type Looks = Map<string, Look>;
+
 /** How the generations of one step are watched, and what is learned of their storage. */
 export class Watcher {
 	readonly storage = new Storage();
@@ -51,13 +54,15 @@ export class Watcher {
 	nobodyThere = false;
 	/** The errors after which a look was repeated, for the step's summary: one that several items share counts once. */
 	readonly passed = new Set<GenerationError>();
-	/** The last look at each generation. */
-	private readonly looks = new Map<string, Look>();
 
-	/** @param intervalMs the status of a generation is never asked for more often */
+	/**
+	 * @param intervalMs the status of a generation is never asked for more often
+	 * @param looks of whoever has watched before
+	 */
 	constructor(
 		readonly ports: WatchPorts,
 		readonly intervalMs: number,
+		private readonly looks: Looks = new Map(),
 	) {}
 
 	/**
@@ -71,6 +76,20 @@ export class Watcher {
 		exists = generation !== null,
 	): Watch {
 		return new Watch(this, id, generation, readiness, exists);
+	}
+
+	/**
+	 * The status of a generation that was seen, asked for anew as soon as the interval allows, as for a fresh URL.
+	 *
+	 * @throws as `GenerationService.status`
+	 */
+	async again(id: string): Promise<Generation> {
+		const { clock, service, halt } = this.ports;
+		const due = (this.looks.get(id)?.at ?? 0) + this.intervalMs;
+		await clock.sleep(Math.max(0, due - clock.now()), halt);
+		const seen = service.status(id);
+		this.looks.set(id, { at: clock.now(), seen });
+		return await seen;
 	}
 
 	/**

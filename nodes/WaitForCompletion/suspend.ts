@@ -103,7 +103,7 @@ async function sleepUntilEnded(
 		.getInputData()
 		.map((_, itemIndex) => sleepingItem(context, itemIndex, waitingSince));
 	const { id: workflowId = '' } = context.getWorkflow();
-	const { data } = await context.executeWorkflow(
+	const { data, waitTill } = await context.executeWorkflow(
 		{ code: sleepingWorkflow(context.getNode(), items) },
 		items.map((json) => ({ json })),
 		undefined,
@@ -112,5 +112,7 @@ async function sleepUntilEnded(
 			executionMode: context.getMode(),
 		},
 	);
+	// It sleeps: n8n drops what is handed on now, but Retry On Fail runs a step again whose first item has an error.
+	if (waitTill) return [[]];
 	return [data?.[0] ?? []];
 }

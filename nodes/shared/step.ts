@@ -8,6 +8,7 @@ import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
 import type { GenerationRecord } from '../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
+import type { Looks } from '../../client/watching/watch';
 import { GenerationService } from '../../client/wire/service';
 import { wallClock } from './clock';
 import { download, type DownloadRequest } from './download';
@@ -64,14 +65,15 @@ export async function runStep(
 	);
 	throwFirst(context, failures);
 
+	const looks: Looks = new Map();
 	const planned = plans.flatMap((plan) => (plan.ok ? [plan.value] : []));
-	if (suspension && (await anyOutlasts(context, planned, suspension.afterMs))) {
+	if (suspension && (await anyOutlasts(context, planned, looks, suspension.afterMs))) {
 		return await suspension.sleep();
 	}
 	const record = await recordOf(context, planned, failures);
 	throwFirst(context, failures);
 	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
-	const running = runPlans(context, valid, record);
+	const running = runPlans(context, valid, looks, record);
 	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
 	recordHint(context, record, stats.changed);
 	const ran = new Map(valid.map(({ job }, index) => [job.itemIndex, outcomes[index]]));
@@ -138,6 +140,7 @@ async function recordOf(
 async function anyOutlasts(
 	context: IExecuteFunctions,
 	plans: Planned[],
+	looks: Looks,
 	afterMs: number,
 ): Promise<boolean> {
 	const patient = plans.filter(({ job }) => job.timeoutMs > afterMs);
@@ -146,7 +149,7 @@ async function anyOutlasts(
 		job: { ...planned.job, timeoutMs: afterMs, onTimeout: 'continue' as const },
 		download: null,
 	}));
-	const { outcomes, firstFailed } = await runPlans(context, brief);
+	const { outcomes, firstFailed } = await runPlans(context, brief, looks);
 	if (cancelSignal(context).aborted) return false;
 	if (firstFailed !== null && !continuesOnError(context)) {
 		const all: Array<Outcome<Output>> = [];
@@ -183,6 +186,7 @@ async function planItems(
 async function runPlans(
 	context: IExecuteFunctions,
 	plans: Planned[],
+	looks: Looks,
 	record: GenerationRecord | null = null,
 ): Promise<PipelineResult<Output>> {
 	// What holds for the whole step is read from its first item.
@@ -205,10 +209,12 @@ async function runPlans(
 			cancel,
 			ledger: ledgerOf(context),
 			record,
-			finish: async (job, generation, signal) =>
-				await fetchOutput(context, service, planOf.get(job) as Planned, {
+			looks,
+			finish: async (job, generation, signal, refresh) =>
+				await fetchOutput(context, planOf.get(job) as Planned, {
 					generation,
 					signal,
+					refresh,
 					limited,
 				}),
 		},
@@ -222,9 +228,8 @@ async function runPlans(
 
 async function fetchOutput(
 	context: IExecuteFunctions,
-	service: GenerationService,
 	{ download: target }: Planned,
-	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'limited'>,
+	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
@@ -232,7 +237,6 @@ async function fetchOutput(
 	const fetched = await download(context, {
 		...finished,
 		fileName: target.fileName ?? [model, id].filter(Boolean).join('-'),
-		refresh: async () => await service.status(id),
 	});
 	return {
 		generation: fetched.generation,

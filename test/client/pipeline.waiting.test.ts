@@ -123,6 +123,20 @@ describe('a timeout', () => {
 		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
 	});
 
+	it('counts from the beginning of the step for ids that are given, however late their turn comes', async () => {
+		const step = new Step({ maxConcurrent: 2, stopOnError: false });
+		step.fake.durationMs = (prompt) => (prompt === 'p5' ? 10_000 : 1_000_000);
+		await step.run(batch(6, { wait: false }));
+		const ids = [1, 2, 3, 4, 5, 6].map((n) => `generation-${n}`);
+		const jobs = ids.map((id, index) => waitingFor(id, index, { timeoutMs: 20_000 }));
+		const { outcomes } = await step.runAgain(jobs);
+		expect(outcomes.map(inShort)).toEqual([
+			...ids.slice(0, 5).map((id) => `timeout ${id}`),
+			'completed generation-6',
+		]);
+		expect(step.elapsed).toBe(20_000);
+	});
+
 	it('counts from before the step where the waiting began before it', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 100_000;

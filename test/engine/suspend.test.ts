@@ -140,6 +140,18 @@ describe('a suspended wait', () => {
 		]);
 	});
 
+	it('falls asleep once, also with Retry On Fail', async () => {
+		const id = await stage.made('a boat [seconds: 900]');
+		stage.sandbox.requests.clear();
+		const plain = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
+		const looks = stage.sandbox.requests.on('status').length;
+		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id), settings });
+		expect([plain.status, asleep.status]).toEqual(['waiting', 'waiting']);
+		const again = stage.sandbox.requests.on('status').length - looks;
+		expect(again).toBeLessThan(2 * looks);
+	});
+
 	it('does not sleep for what has soon ended', async () => {
 		const id = await stage.made('a boat [seconds: 10]');
 		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });

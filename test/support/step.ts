@@ -77,6 +77,8 @@ export class Step {
 	/** Where jitter comes from. */
 	random: Random = () => 0;
 	cancel = new AbortController();
+	/** Of all runs of it. */
+	looks: PipelinePorts<string>['looks'];
 	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
 		generation,
 		output: `file of ${generation.item.id}`,
@@ -118,6 +120,7 @@ export class Step {
 			clock: this.time,
 			random: () => this.random(),
 			cancel: this.cancel.signal,
+			looks: this.looks,
 			finish: async (...args) => await this.finish(...args),
 		};
 		return await this.time.run(runPipeline(jobs, ports, this.settings));

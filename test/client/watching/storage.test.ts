@@ -60,13 +60,13 @@ describe('the word of a storage', () => {
 		expect(storage.lead).toBe(250);
 	});
 
-	it('counts for four times as long as was not enough, and for nothing where that is seconds', () => {
+	it('counts for twice as long as was not enough, and for nothing where that is seconds', () => {
 		const storage = new Storage();
 		storage.contradict(100);
 		expect([storage.lead, storage.usable]).toEqual([250, true]);
 		storage.contradict(300);
 		storage.contradict(300);
-		expect([storage.lead, storage.usable]).toEqual([1200, true]);
+		expect([storage.lead, storage.usable]).toEqual([600, true]);
 		storage.contradict(1300);
 		expect([storage.lead, storage.usable]).toEqual([0, false]);
 	});

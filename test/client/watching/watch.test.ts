@@ -280,3 +280,45 @@ describe('the status', () => {
 		expect(step.fake.probed.map(({ at }) => at - startedAt)).toEqual([3000, 6000, 9000, 12_000]);
 	});
 });
+
+describe('what is asked for once more, as for a fresh URL', () => {
+	it('waits for its turn', async () => {
+		const step = stepOf(5000);
+		const asked: number[] = [];
+		step.finish = async (_job, generation, _signal, refresh) => {
+			for (let times = 0; times < 2; times++) {
+				await refresh();
+				asked.push(step.time.now());
+			}
+			return { generation, output: '' };
+		};
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(3);
+		expect(gaps(step.fake)).toEqual([INTERVAL_MS, INTERVAL_MS]);
+	});
+
+	it('is taken from whoever has watched before in the same step', async () => {
+		const step = stepOf(5000);
+		step.looks = new Map();
+		await step.run(batch(1, auto));
+		const before = step.fake.looksAt('generation-1').length;
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, auto)]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(before);
+	});
+
+	it('is asked for at once where the status was asked for long ago', async () => {
+		const step = stepOf(5000);
+		let took = Infinity;
+		step.finish = async (_job, generation, _signal, refresh) => {
+			await step.time.sleep(INTERVAL_MS);
+			const from = step.time.now();
+			await refresh();
+			took = step.time.now() - from;
+			return { generation, output: '' };
+		};
+		await step.run(batch(1, auto));
+		expect(took).toBe(0);
+	});
+});
