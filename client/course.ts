@@ -10,8 +10,9 @@ import type { Goal, Watch, Watcher } from './watching/watch';
 import type { KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 
-/** What is left for a look where the time was over before it. */
-const ONE_LOOK_MS = 60_000;
+/** What is left for a look where the time was over before it: after a sleep it is tried as often as any other. */
+const LATE_LOOK_MS = 10_000;
+const AFTER_SLEEP_MS = 100_000;
 
 /** What all jobs of a step share. */
 export interface Shared {
@@ -63,7 +64,8 @@ export class Course {
 		this.deadline = since + job.timeoutMs;
 		// One that was slept for, or came late to its turn, may have ended meanwhile: it is looked at in any case.
 		const now = clock.now();
-		if (since < now) await this.watch.until('seen', now + ONE_LOOK_MS);
+		const lookMs = exists ? AFTER_SLEEP_MS : LATE_LOOK_MS;
+		if (since < now) await this.watch.until('seen', now + lookMs);
 	}
 
 	/**

@@ -1,3 +1,4 @@
+import { brief } from '../basics/brief';
 import { InvalidInputError } from '../wire/errors';
 
 /** Inline reference inputs may hold about this much, decoded (spec 8). */
@@ -47,7 +48,20 @@ export function writtenOut(field: string, value: unknown): unknown {
 		throw cameToObject(field);
 	}
 	if (typeof value === 'string' && value.includes('[object Object]')) throw cameToObject(field);
+	const expression = typeof value === 'string' ? UNEVALUATED.exec(value) : null;
+	if (expression) throw unevaluated(field, expression[0]);
 	return value;
+}
+
+/** An expression of n8n that stands in a text: braces alone have a meaning in prompts for some models. */
+const UNEVALUATED =
+	/\{\{[^{}]*\$(json|input|node|item|binary|\(|vars|execution|workflow|today|now)[^{}]*\}\}/;
+
+function unevaluated(field: string, expression: string): InvalidInputError {
+	return new InvalidInputError(
+		`${field} holds an expression that was not evaluated: ${brief(expression)}`,
+		`Switch ${field} from Fixed to Expression. In a workflow's JSON its text begins with an equals sign then.`,
+	);
 }
 
 /** A text; a number is written out. A switch, or what is no number, is not what anybody means by a text. */

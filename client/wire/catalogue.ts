@@ -38,7 +38,8 @@ export function describeModel(model: Model): { name: string; description: string
 
 /** Whether every word of a search appears somewhere in what is known of the model. */
 export function matchesModel(model: Model, search: string): boolean {
-	const known = [model.id, model.name, model.provider, model.description].join(' ').toLowerCase();
+	const { name, description } = describeModel(model);
+	const known = [model.id, name, description].join(' ').toLowerCase();
 	return search
 		.toLowerCase()
 		.split(/\s+/)

@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { GenerationError } from '../../client/wire/errors';
 import { generationId, number, oneOf } from '../../client/input/checks';
-import { collection, readForm } from '../shared/form';
+import { collection, readForm, type Form } from '../shared/form';
 import { downloadTarget, given, readinessOf, stepOptions, waitingOf } from '../shared/parameters';
 import type { CollectJob } from '../../client/jobs/job';
 import type { Plan } from '../shared/step';
@@ -25,7 +26,7 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 	return {
 		job: {
 			kind: 'collect',
-			id: generationId('Generation ID', form.generationId),
+			id: idOf(context, itemIndex, form),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
 			readiness: readinessOf(options),
@@ -34,6 +35,20 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 		download: downloadTarget(form, options),
 		step: stepOptions(options),
 	};
+}
+
+/** @throws the error that an item came with, where a node before has come to no generation */
+function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id }: Form): string {
+	const { error, error_code: code } = context.getInputData()[itemIndex].json;
+	if (id === null && typeof error === 'string' && typeof code === 'string') {
+		throw new GenerationError({
+			title: error,
+			description:
+				'The item came with this error, and with no generation to wait for. Filter such items out before this node, or set its On Error to Continue',
+			code,
+		});
+	}
+	return generationId('Generation ID', id);
 }
 
 /** The mode of the first item, unchecked; `undefined` where n8n cannot work it out, of which `planWait` tells. */

@@ -33,17 +33,19 @@ export function creationPlan(
 	request: () => Promise<CreateRequest>,
 ): Plan {
 	const options = collection(form, 'options');
+	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
 	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
 	return {
 		job: {
 			kind: 'create',
 			request,
-			idempotencyKey: textIfGiven('Idempotency Key', options.idempotencyKey),
+			idempotencyKey,
 			wait,
 			readiness: readinessOf(options),
 			onUncertainCharge: onUncertainChargeOf(options),
 			...waitingOf(options, defaultTimeout),
 		},
+		keyIsEmpty: 'idempotencyKey' in options && idempotencyKey === null,
 		download: wait ? downloadTarget(form, options) : null,
 		step: stepOptions(options),
 	};

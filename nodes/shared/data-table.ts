@@ -246,8 +246,9 @@ function workflow(context: IExecuteFunctions, parameters: Call): IWorkflowBase {
 		settings: {
 			executionOrder: 'v1',
 			saveDataSuccessExecution: 'none',
-			// The instance may allow no callers by default; nobody else can call what is in no list.
-			callerPolicy: 'any',
+			saveDataErrorExecution: 'none',
+			// The instance may allow no callers by default.
+			callerPolicy: 'workflowsFromSameOwner',
 		},
 		active: false,
 	} as unknown as IWorkflowBase;
@@ -258,6 +259,10 @@ const KNOWN: Array<[says: RegExp, why: string]> = [
 	[
 		/module is disabled/i,
 		'Data tables are switched off in this n8n (N8N_DISABLED_MODULES). Switch them on',
+	],
+	[
+		/cannot be called/i,
+		'This n8n does not let the workflow run a workflow of its own, which it needs for its data table',
 	],
 	[
 		/size limit exceeded/i,

@@ -50,14 +50,11 @@ export function recipeOf(
 	const { type, parameters } = context.getNode();
 	const asking = (written: object) =>
 		Object.entries(written).filter(([name]) => !OF_RUNNING.has(name));
-	const { options, ...others } = parameters;
+	const { options = {}, ...others } = parameters;
 	const { json } = context.getInputData()[itemIndex];
-	// All options may be one expression.
-	const each = options && typeof options === 'object' ? options : null;
-	const key = each && 'idempotencyKey' in each ? each.idempotencyKey : options;
 	return {
-		request: asText([type, asking(others), each ? asking(each) : options, json]),
-		idempotencyKey: asText([key, json]),
+		request: asText([type, asking(others), asking(options as Options), json]),
+		idempotencyKey: asText([(options as Options).idempotencyKey, json]),
 	};
 }
 

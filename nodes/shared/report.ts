@@ -10,15 +10,22 @@ import { asHtml, counted } from './wording';
 /** What a step says beside its output. */
 
 /**
- * After a stop n8n may drop what the step returns, so what was paid for goes into the log.
+ * After a stop n8n may drop what the step returns, and a failed execution that is not kept is seen by nobody: so what
+ * was paid for goes into the log.
+ *
+ * @param what has happened to the step, in words
  */
-export function reportStop(context: IExecuteFunctions, outcomes: Array<Outcome<unknown>>): void {
+export function reportEnd(
+	context: IExecuteFunctions,
+	what: string,
+	outcomes: Array<Outcome<unknown>>,
+): void {
 	const paid = paidGenerations(outcomes).map(({ id }) => id);
 	const open = uncertainItems(outcomes);
 	if (paid.length === 0 && open.length === 0) return;
 	context.logger.warn(
 		sentences(
-			`Stopped while "${context.getNode().name}" was running`,
+			`${what} while "${context.getNode().name}" was running`,
 			paid.length > 0 &&
 				`${counted(paid.length, 'generation is', 'generations are')} already paid for and ${paid.length === 1 ? 'goes' : 'go'} on at the service; Wait for Completion fetches what becomes of ${paid.length === 1 ? 'it' : 'them'} without paying: ${paid.join(', ')}`,
 			open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
@@ -118,20 +125,28 @@ function courseOf(stats: PipelineStats): string[] {
  * What there is to say of idempotency keys after a run.
  *
  * @param changed items that have the generation of their key, which was ordered with another request
+ * @param unkeyed items whose key is empty
  */
 export function recordHint(
 	context: IExecuteFunctions,
 	record: GenerationRecord | null,
 	changed: number[],
+	unkeyed: number[],
 ): void {
 	const unrecorded = [...(record?.unrecorded ?? [])];
 	const message = sentences(
 		changed.length > 0 &&
-			`What ${changed.length === 1 ? 'item' : 'items'} ${changed.join(', ')} asked for has changed since it was made: the key alone decides, so the generation that exists was handed on. Change the key to have it made anew`,
+			`What ${itemsOf(changed)} asked for is not what was made for the same idempotency key, earlier or for another item: the key alone decides, so the generation that exists was handed on. Give each order a key of its own to have it made`,
+		unkeyed.length > 0 &&
+			`The idempotency key of ${itemsOf(unkeyed)} is empty: what is made for them is paid for at every run`,
 		unrecorded.length > 0 &&
 			`The data table ${RECORD_TABLE} could not be written to after the request, so that another execution may not know these keys: ${unrecorded.join(', ')}. This execution does`,
 	);
 	if (message !== '') hint(context, message);
+}
+
+function itemsOf(indexes: number[]): string {
+	return `${indexes.length === 1 ? 'item' : 'items'} ${indexes.join(', ')}`;
 }
 
 /**

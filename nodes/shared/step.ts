@@ -16,7 +16,7 @@ import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './executio
 import { stepError } from './node-error';
 import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
 import { keyOf, openRecord } from './record';
-import { recordHint, reportStop, summaryHint } from './report';
+import { recordHint, reportEnd, summaryHint } from './report';
 import { outputItems, type Output } from './results';
 import { connect, probeWith } from './transport';
 
@@ -32,6 +32,8 @@ export interface Plan {
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
 	step: StepOptions;
+	/** Whether the option Idempotency Key is there, and came to no key. */
+	keyIsEmpty?: boolean;
 }
 
 interface Planned extends Plan {
@@ -75,14 +77,14 @@ export async function runStep(
 	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
 	const running = runPlans(context, valid, looks, record);
 	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
-	recordHint(context, record, stats.changed);
+	recordHint(context, record, stats.changed, withoutKey(valid));
 	const ran = new Map(valid.map(({ job }, index) => [job.itemIndex, outcomes[index]]));
 	const all = failures.map((error, index) =>
 		error === null ? (ran.get(index) as Outcome<Output>) : { kind: 'error' as const, error },
 	);
 
 	if (cancelSignal(context).aborted) {
-		reportStop(context, all);
+		reportEnd(context, 'Stopped', all);
 	} else if (firstFailed !== null && !continuesOnError(context)) {
 		throw endedBy(context, firstFailed, all);
 	}
@@ -97,7 +99,13 @@ function endedBy(
 	all: Array<Outcome<Output>>,
 ): NodeApiError {
 	const { error } = all[itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
+	reportEnd(context, `Failed (${error.message})`, all);
 	return stepError(context, error, itemIndex, all, ledgerOf(context));
+}
+
+/** The items whose key is empty, unless nobody wants one. */
+function withoutKey(plans: Planned[]): number[] {
+	return plans.filter(({ keyIsEmpty }) => keyIsEmpty).map(({ job }) => job.itemIndex);
 }
 
 /** The error of an item for which this try sends nothing. An earlier one may have paid for it. */

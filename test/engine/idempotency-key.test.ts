@@ -79,9 +79,38 @@ describe('a key', () => {
 		expect(idsOf(second.output('Step'))).toEqual(idsOf(first.output('Step')));
 		expect(second.hints('Step')).toContainEqual(
 			expect.objectContaining({
-				message: expect.stringMatching(/What item 0 asked for has changed .*Change the key/),
+				message: expect.stringMatching(
+					/What item 0 asked for is not what was made .*a key of its own/,
+				),
 			}),
 		);
+	});
+
+	it('that another item has, too, is one order, and a hint says so where they asked for different things', async () => {
+		const run = await execute(items(['a', 'a boat'], ['a', 'a ship']));
+		expect(new Set(idsOf(run.output('Step'))).size).toBe(1);
+		expect(run.hints('Step')).toContainEqual(
+			expect.objectContaining({
+				message: expect.stringMatching(
+					/What item [01] asked for is not what was made .*another item/,
+				),
+			}),
+		);
+	});
+
+	it('that is empty is none, which a hint says: what is made is paid for at every run', async () => {
+		const list = [...items(['a', 'a boat'], [null, 'a ship']), { key: ' ', prompt: 'a raft' }];
+		const run = await execute(list);
+		expect(run.hints('Step')).toMatchObject([
+			{
+				message: expect.stringContaining(
+					'idempotency key of items 1, 2 is empty: what is made for them is paid for at every run',
+				),
+			},
+		]);
+		expect((await execute(items(['a', 'a boat']))).hints('Step')).not.toMatchObject([
+			{ message: expect.stringContaining('is empty') },
+		]);
 	});
 
 	it('that begins with an equals sign, or is long, is only a text', async () => {

@@ -47,6 +47,14 @@ export const checks: Check[] = [
 		says: 'Prompt is empty',
 	})),
 	{
+		field: 'prompt with an expression that was not evaluated',
+		node: image,
+		parameters: { prompt: VALUE },
+		good: '{{masterpiece}}, a boat for $20, {soft light}',
+		bad: ['{{ $json.prompt }}', 'A boat at {{ $json.place }}', '{{ $("Form").item.json.a }} '],
+		says: 'Prompt holds an expression that was not evaluated: {{ $',
+	},
+	{
 		field: 'prompt that is no text',
 		node: image,
 		parameters: { prompt: VALUE },
@@ -274,7 +282,8 @@ export const checks: Check[] = [
 		field: 'beginning of a wait',
 		node: wait,
 		parameters: { generationId: 'unknown', waitingSince: VALUE },
-		good: 1_700_000_000_000,
+		// What was waited for before is asked for more than once.
+		good: 4_100_000_000_000,
 		bad: ['yesterday', 'NaN'],
 		says: 'Waiting Since',
 	},

@@ -203,6 +203,14 @@ describe('On Error = Stop', () => {
 		for (const { id } of paid) expect(run.error).toHaveProperty('description', containing(id));
 		const { generations } = run.error?.context as { generations: Array<{ id: string }> };
 		expect(generations.map(({ id }) => id)).toEqual(paid.map(({ id }) => id));
+		// The execution may be one that n8n is told not to keep.
+		expect(run.logs).toContainEqual(
+			expect.objectContaining({
+				level: 'warn',
+				message: containing('Failed (The generation failed'),
+				metadata: { generations: paid.map(({ id }) => id) },
+			}),
+		);
 	});
 
 	it('names a generation that did not end in time: it is paid for and goes on', async () => {

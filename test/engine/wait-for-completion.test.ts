@@ -252,3 +252,28 @@ describe('by an output URL that expires', () => {
 		expect(Date.parse(String(json.url_expires_at))).toBeGreaterThan(created + 60_000);
 	});
 });
+
+describe('Wait for Completion after a node that goes on with what failed', () => {
+	const stage = openStage();
+	const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
+
+	it('hands on the error that an item came with, and waits for the others', async () => {
+		const [id] = await madeBefore(stage, 'a boat');
+		const settings = { onError: 'continueRegularOutput' as const };
+		const run = await stage.run('waitForCompletion', {}, { items: [refused, { id }], settings });
+		expect(run.output('Step').map(({ json }) => json)).toMatchObject([
+			{ ...refused, error: expect.stringMatching(/^Not enough credits/) as string, status: null },
+			{ id, status: 'completed' },
+		]);
+	});
+
+	it('stops with that error where it is to stop', async () => {
+		const run = await stage.run('waitForCompletion', {}, { items: [refused] });
+		expect(run.error).toMatchObject({
+			message: 'Not enough credits',
+			description: expect.stringMatching(/came with this error.*Filter such items out/s),
+			context: { code: 'insufficient_credits', itemIndex: 0 },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+});

@@ -159,6 +159,14 @@ describe('the error of a step that stops', () => {
 		);
 	});
 
+	it('tells an agent that another call of the tool pays again', () => {
+		const { context: tool } = contextOf({ isTool: true });
+		const ledger = new Ledger({ '0:0:x': { id: 'a', status: 'pending' } }, 0);
+		const { message } = stepError(tool, failed, 0, [], ledger);
+		expect(message).toMatch(/Calling this tool again pays again: get what is paid for by its ID/);
+		expect(message).not.toContain('Retry');
+	});
+
 	it('advises no retry where the step itself has paid for nothing: there is no record to take up', () => {
 		const waited = stepError(context, failed, 1, [done('a', 'processing')], new Ledger({}, 0));
 		expect(waited.description).toContain('1 generation is already paid for.');

@@ -105,7 +105,6 @@ describe('what an order is made from', () => {
 		expect(named('={{ $now }}').idempotencyKey).toContain('={{ $now }}');
 		expect(named('a').request).toBe(named('b').request);
 		expect(named('a').idempotencyKey).not.toBe(named('b').idempotencyKey);
-		expect(recipes({ options: '={{ $json.options }}' }).idempotencyKey).toContain('$json.options');
 	});
 
 	it('is what is written, not what it comes to, and the same for other options of running', () => {
@@ -118,7 +117,6 @@ describe('what an order is made from', () => {
 	it.each([
 		{ ...written, prompt: '={{ $today }}' },
 		{ ...written, options: { seed: 1 } },
-		{ ...written, options: '={{ $json.options }}' },
 		{ prompt: written.prompt },
 	])('is another for %j', (parameters) => {
 		expect(recipe(parameters)).not.toBe(recipe(written));

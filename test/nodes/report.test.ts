@@ -2,7 +2,7 @@ import { GenerationError, type Charge } from '../../client/wire/errors';
 import type { GenerationItem } from '../../client/wire/generation';
 import type { Outcome } from '../../client/jobs/outcome';
 import type { PipelineStats } from '../../client/pipeline';
-import { creditsHint, reportStop, summaryHint } from '../../nodes/shared/report';
+import { creditsHint, reportEnd, summaryHint } from '../../nodes/shared/report';
 import { contextOf } from '../support/context';
 
 function stats(changes: Partial<PipelineStats>): PipelineStats {
@@ -159,13 +159,13 @@ describe('the hint before a batch', () => {
 	});
 });
 
-describe('the word in the log after a stop', () => {
+describe('the word in the log after a stop or an error', () => {
 	const stoppedAt = (id: string): Outcome<null> => ({ kind: 'stopped', generation: { id } });
 	const uncertain = failed('uncertain_charge', 'unknown');
 
 	it('names all that is paid for', () => {
 		const { context, warnings } = contextOf();
-		reportStop(context, [done('a'), stoppedAt('b'), stopped]);
+		reportEnd(context, 'Stopped', [done('a'), stoppedAt('b'), stopped]);
 		expect(warnings).toEqual([
 			{
 				message: expect.stringMatching(
@@ -178,14 +178,14 @@ describe('the word in the log after a stop', () => {
 
 	it('names the items that may have been charged', () => {
 		const { context, warnings } = contextOf();
-		reportStop(context, [stopped, uncertain, uncertain]);
+		reportEnd(context, 'Stopped', [stopped, uncertain, uncertain]);
 		expect(warnings[0].message).not.toContain('paid for');
 		expect(warnings[0].message).toContain('not known whether these items were charged: 1, 2.');
 	});
 
 	it('is not given where nothing was paid', () => {
 		const { context, warnings } = contextOf();
-		reportStop(context, [stopped]);
+		reportEnd(context, 'Stopped', [stopped]);
 		expect(warnings).toEqual([]);
 	});
 });
