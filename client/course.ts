@@ -98,6 +98,11 @@ export class Course {
 		return { ...known, item: { ...known.item, timed_out: true } };
 	}
 
+	/** The error of what was to be done with its generation, with what to do about the record. */
+	explain(error: unknown): unknown {
+		return this.order === null ? error : this.step.book.explain(this.order, error);
+	}
+
 	private async orderIt(job: CreateJob): Promise<void> {
 		const { ledger } = this.step;
 		const request = await job.request();

@@ -145,7 +145,7 @@ class Pipeline<T> {
 			await course.begin();
 			await course.wait(job.wait ? 'over' : 'seen');
 			this.finishing.push(
-				course.watch?.isAnnounced ? this.confirm(course) : this.finish(job, course.result()),
+				course.watch?.isAnnounced ? this.confirm(course) : this.finish(course, course.result()),
 			);
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, course.known));
@@ -158,7 +158,7 @@ class Pipeline<T> {
 		const { job } = course;
 		try {
 			await course.wait('ended');
-			await this.finish(job, course.result());
+			await this.finish(course, course.result());
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, course.known));
 		}
@@ -170,7 +170,8 @@ class Pipeline<T> {
 		this.shared.submission.gate.release();
 	}
 
-	private async finish(job: Job, generation: Generation): Promise<void> {
+	private async finish(course: Course, generation: Generation): Promise<void> {
+		const { job } = course;
 		const { signal } = this.halt;
 		try {
 			if (signal.aborted) throw new CancelledError();
@@ -183,7 +184,7 @@ class Pipeline<T> {
 				output: finished.output,
 			});
 		} catch (error) {
-			this.settle(job, thrownOutcome(error, generation.item));
+			this.settle(job, thrownOutcome(course.explain(error), generation.item));
 		}
 	}
 

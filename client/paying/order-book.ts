@@ -10,7 +10,7 @@ import type { Ledger } from './ledger';
 import type { Found, GenerationRecord } from './record';
 import { SENT, storedKey, storedPrompt } from './record-rows';
 import type { RecordRow } from './record-store';
-import { inRow, unknownInRow } from './uncertain-charge';
+import { goneInRow, inRow, unknownInRow } from './uncertain-charge';
 
 /** An item's order: its job, what it asks for, and the key that it has in the ledger. */
 export interface Order {
@@ -114,13 +114,13 @@ export class OrderBook {
 		if (isFinal(generation) && status !== null) record?.ended(key, { id, status });
 	}
 
-	/** The error of an order whose generation the service does not know, with what to do about the record. */
+	/** The error of an order whose generation the service does not know, or its storage, with what to do about the record. */
 	explain(order: Order, error: unknown): unknown {
 		const { key, record } = this.outside(order);
 		const row = record?.rowOf(key);
 		if (!row || !(error instanceof GenerationError)) return error;
-		if (error.code !== 'generation_not_found') return error;
-		return unknownInRow(error, row);
+		if (error.code === 'generation_not_found') return unknownInRow(error, row);
+		return error.code === 'download_failed' && error.status === 404 ? goneInRow(error, row) : error;
 	}
 
 	private takenUp({ job, request }: Order, { row }: Found): Entry {

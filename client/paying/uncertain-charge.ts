@@ -56,3 +56,13 @@ export function unknownInRow(
 		charge: 'none',
 	});
 }
+
+/** The error of a key whose generation has no file any more, with what to do. */
+export function goneInRow(error: GenerationError, { id, key }: RecordRow): GenerationError {
+	return error.with({
+		description: sentences(
+			error.description,
+			`Where the file is gone for good, delete row ${id} of the data table ${RECORD_TABLE} (key "${key}"): then the item is made and paid for anew`,
+		),
+	});
+}

@@ -227,6 +227,20 @@ it('an id that the service no longer knows is an error with the key and the row'
 	expect(created()).toBe(1);
 });
 
+it('a file that the storage no longer has is an error with the key and the row', async () => {
+	const download = { ...keyed, downloadOutput: true };
+	await execute(items(['a', 'a boat']), download);
+	const action = { kind: 'respond', status: 404 } as const;
+	stage.sandbox.faults.order({ on: 'download', times: 'always', action });
+	const run = await execute(items(['a', 'a boat']), download);
+	expect(run.error).toMatchObject({ context: { code: 'download_failed' } });
+	expect(run.error).toHaveProperty(
+		'description',
+		expect.stringMatching(/delete row \d+ of the data table media_generations \(key "a"\)/),
+	);
+	expect(created()).toBe(1);
+});
+
 it('what is refused for certain leaves the key free', async () => {
 	const first = await execute(items(['a', 'a boat [reject: invalid_parameter 1]']));
 	expect(first.status).toBe('error');

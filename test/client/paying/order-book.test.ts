@@ -113,7 +113,7 @@ it('an order has one name in all of its requests, and another once its generatio
 	expect(await book.intend(order)).not.toBe(first);
 });
 
-it('only of a generation that does not exist it is said which row has it', async () => {
+it('only of a generation that does not exist, or has no file, it is said which row has it', async () => {
 	await inTime(async (records) => {
 		const { book, order } = await booksOf(records, 'first');
 		await book.find(order);
@@ -123,6 +123,12 @@ it('only of a generation that does not exist it is said which row has it', async
 		for (const other of [error('forbidden'), new Error('Something')]) {
 			expect(book.explain(order, other)).toBe(other);
 		}
+		const gone = error('download_failed');
+		expect(book.explain(order, gone)).toBe(gone);
+		expect(book.explain(order, gone.with({ status: 404 }))).toHaveProperty(
+			'description',
+			expect.stringMatching(/^Where the file is gone for good, delete row/),
+		);
 		expect(book.explain(order, error('generation_not_found'))).toMatchObject({
 			message: 'Generation made does not exist',
 			charge: 'none',
