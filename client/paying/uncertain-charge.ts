@@ -6,7 +6,7 @@ import { RECORD_TABLE, type RecordRow } from './record-store';
 /** What to do, by what the user has chosen. */
 const ADVICE: Record<CreateJob['onUncertainCharge'], string> = {
 	error:
-		'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit and retry',
+		'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit, and retry with the workflow that has it (n8n’s “Retry with currently saved workflow”)',
 	resubmit:
 		'A retry sends it once more, as On Uncertain Charge asks. Look in the service’s library or at the balance first: what exists can be fetched with Wait for Completion',
 };

@@ -135,9 +135,9 @@ const idempotencyKeyOption: INodeProperties = {
 	name: 'idempotencyKey',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. {{ $json.sku }}',
+	placeholder: 'e.g. {{ $json.id }}, as an expression',
 	description:
-		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, in any later retry or execution too',
+		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, for other items and in any later retry or execution too',
 };
 
 const uncertainChargeOption: INodeProperties = {
@@ -153,12 +153,13 @@ const uncertainChargeOption: INodeProperties = {
 		{
 			name: 'Resubmit',
 			value: 'resubmit',
-			description: 'Send it again, at the risk of paying for it twice',
+			description:
+				'Send it again, up to three times in each try of the step: each of them may be paid for',
 		},
 	],
 	default: 'error',
 	description:
-		'What to do when the connection broke before the service answered, so that nobody knows whether credits were charged',
+		'What to do when the connection broke before the service answered, or a gateway answered in its place, so that nobody knows whether credits were charged',
 };
 
 /** The options of every node that waits. @param timeout default in seconds */
@@ -181,7 +182,7 @@ export function runningOptions(timeout: number): INodeProperties[] {
 			typeOptions: { minValue: 1 },
 			default: 10,
 			description:
-				'How many generations of this node may be in flight at once. Where the account allows fewer, the node waits for free slots by itself. Read from the first item.',
+				'How many generations of this node may be in flight at once; without waiting, how many creating requests. Where the account allows fewer, the node waits for free slots by itself. Read from the first item.',
 		},
 		{
 			displayName: 'On Timeout',
@@ -220,7 +221,7 @@ export function runningOptions(timeout: number): INodeProperties[] {
 					name: 'Automatic',
 					value: 'auto',
 					description:
-						'The status at the poll interval and, in between, the first byte of the output URL',
+						'The first byte of the output URL, and the status every ten seconds or less often',
 				},
 				{
 					name: 'Output URL',

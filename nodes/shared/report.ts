@@ -34,6 +34,21 @@ export function reportEnd(
 	);
 }
 
+/** What nobody expected goes into the log with its trace: n8n logs no more of an error than its kind. */
+export function reportUnexpected(
+	context: IExecuteFunctions,
+	outcomes: Array<Outcome<unknown>>,
+): void {
+	for (const outcome of outcomes) {
+		if (outcome.kind !== 'error' || outcome.error.code !== 'unexpected_error') continue;
+		const { message, cause } = outcome.error;
+		const trace = cause instanceof Error ? cause.stack : undefined;
+		context.logger.error(`"${context.getNode().name}" met what it did not expect: ${message}`, {
+			trace,
+		});
+	}
+}
+
 /**
  * One hint in the output panel after a run that was not plain sailing: what is there, what is not, and why.
  *

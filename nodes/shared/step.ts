@@ -16,7 +16,7 @@ import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './executio
 import { stepError } from './node-error';
 import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
 import { keyOf, openRecord } from './record';
-import { recordHint, reportEnd, summaryHint } from './report';
+import { recordHint, reportEnd, reportUnexpected, summaryHint } from './report';
 import { outputItems, type Output } from './results';
 import { connect, probeWith } from './transport';
 
@@ -83,6 +83,7 @@ export async function runStep(
 		error === null ? (ran.get(index) as Outcome<Output>) : { kind: 'error' as const, error },
 	);
 
+	reportUnexpected(context, all);
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);
 	} else if (firstFailed !== null && !continuesOnError(context)) {
