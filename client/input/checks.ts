@@ -55,7 +55,7 @@ export function writtenOut(field: string, value: unknown): unknown {
 
 /** An expression of n8n that stands in a text: braces alone have a meaning in prompts for some models. */
 const UNEVALUATED =
-	/\{\{[^{}]*\$(json|input|node|item|binary|\(|vars|execution|workflow|today|now)[^{}]*\}\}/;
+	/\{\{[^{}]{0,200}\$(json|input|node|item|binary|\(|vars|execution|workflow|today|now)[^{}]{0,500}\}\}/;
 
 function unevaluated(field: string, expression: string): InvalidInputError {
 	return new InvalidInputError(
