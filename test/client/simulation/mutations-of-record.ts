@@ -28,11 +28,6 @@ export const recordMutations: Mutation[] = [
 		'await',
 	),
 	record(
-		'what another has sent is taken for what was found open',
-		'row === open)',
-		'open !== undefined)',
-	),
-	record(
 		'what became open meanwhile is sent all the same',
 		'|| !(isFree(row) || row === open)',
 		'',
