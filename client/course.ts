@@ -10,8 +10,9 @@ import type { Goal, Watch, Watcher } from './watching/watch';
 import type { KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 
-/** What is left for a look where the time was over before it: after a sleep it is tried as often as any other. */
-const LATE_LOOK_MS = 10_000;
+/** How long a step goes on looking, beyond its time, at ids whose turns come late, without any of them being seen. */
+const LATE_MS = 10_000;
+/** What is left for a look after a sleep: it is tried as often as any other. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** What all jobs of a step share. */
@@ -19,6 +20,8 @@ export interface Shared {
 	clock: Clock;
 	/** When the step began, in milliseconds since the Unix epoch. */
 	startedAt: number;
+	/** When an id whose turn came late was last seen. */
+	lateSeenAt: number;
 	ledger: Ledger;
 	book: OrderBook;
 	submission: Submission;
@@ -64,8 +67,10 @@ export class Course {
 		this.deadline = since + job.timeoutMs;
 		// One that was slept for, or came late to its turn, may have ended meanwhile: it is looked at in any case.
 		const now = clock.now();
-		const lookMs = exists ? AFTER_SLEEP_MS : LATE_LOOK_MS;
-		if (since < now) await this.watch.until('seen', now + lookMs);
+		if (!exists && now < this.deadline) return;
+		const late = Math.max(this.deadline, this.step.lateSeenAt) + LATE_MS;
+		await this.watch.until('seen', exists ? now + AFTER_SLEEP_MS : late);
+		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}
 
 	/**

@@ -6,7 +6,8 @@ import { thrownOutcome, type Outcome } from './jobs/outcome';
 import { OrderBook, type Books } from './paying/order-book';
 import type { Probing } from './paying/slot-gate';
 import { Submission, type SubmissionStats } from './paying/submission';
-import { Watcher, type Looks } from './watching/watch';
+import type { LastLooks } from './watching/looks';
+import { Watcher } from './watching/watch';
 import { CancelledError } from './wire/errors';
 import type { Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
@@ -20,8 +21,9 @@ export interface PipelinePorts<T> extends Books {
 	random: Random;
 	/** The user's Stop or the workflow's timeout: from then on nothing is sent. */
 	cancel: AbortSignal;
-	/** When which status was last asked for, where that is to be known beyond this pipeline. */
-	looks?: Looks;
+	/** When the step began, where that was before this pipeline, and which statuses it has asked for since. */
+	startedAt?: number;
+	looks?: LastLooks;
 	/**
 	 * What is made of a generation to hand it on, such as its download. Overlaps with everything else.
 	 *
@@ -85,6 +87,8 @@ class Pipeline<T> {
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
 	private nextJob = 0;
+	/** Generations that the storage has told of and the service has not yet. */
+	private unconfirmed = 0;
 	/** Generations whose slots were given back: several items may have the same one. */
 	private readonly released = new Set<string>();
 
@@ -97,7 +101,8 @@ class Pipeline<T> {
 		const book = new OrderBook(ports, halt);
 		this.shared = {
 			...ports,
-			startedAt: ports.clock.now(),
+			startedAt: ports.startedAt ?? ports.clock.now(),
+			lateSeenAt: 0,
 			book,
 			submission: new Submission({ ...ports, book, halt, probing: settings.probing }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.looks),
@@ -144,6 +149,8 @@ class Pipeline<T> {
 		try {
 			await course.begin();
 			await course.wait(job.wait ? 'over' : 'seen');
+			// As long as the service tells nothing, it may have more under way than allowed, or be in trouble.
+			if (job.wait && this.unconfirmed >= this.settings.maxConcurrent) await course.wait('ended');
 			this.finishing.push(
 				course.watch?.isAnnounced ? this.confirm(course) : this.finish(course, course.result()),
 			);
@@ -156,8 +163,9 @@ class Pipeline<T> {
 	/** The storage has the output of a generation; its status is still to say so, and what else is to be known of it. */
 	private async confirm(course: Course): Promise<void> {
 		const { job } = course;
+		this.unconfirmed++;
 		try {
-			await course.wait('ended');
+			await course.wait('ended').finally(() => this.unconfirmed--);
 			await this.finish(course, course.result());
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, course.known));
@@ -176,7 +184,7 @@ class Pipeline<T> {
 		try {
 			if (signal.aborted) throw new CancelledError();
 			const { watcher } = this.shared;
-			const refresh = async () => await watcher.again(generation.item.id);
+			const refresh = async () => await watcher.looks.again(generation.item.id);
 			const finished = await this.ports.finish(job, generation, signal, refresh);
 			this.settle(job, {
 				kind: 'done',

@@ -48,19 +48,32 @@ export function writtenOut(field: string, value: unknown): unknown {
 		throw cameToObject(field);
 	}
 	if (typeof value === 'string' && value.includes('[object Object]')) throw cameToObject(field);
-	const expression = typeof value === 'string' ? UNEVALUATED.exec(value) : null;
-	if (expression) throw unevaluated(field, expression[0]);
 	return value;
 }
 
-/** An expression of n8n that stands in a text: braces alone have a meaning in prompts for some models. */
-const UNEVALUATED =
-	/\{\{[^{}]{0,200}\$(json|input|node|item|binary|\(|vars|execution|workflow|today|now)[^{}]{0,500}\}\}/;
+/** What an expression of n8n has in its braces, which alone have a meaning in prompts for some models. */
+const OF_N8N =
+	/\$(json|input|node|item|itemIndex|binary|vars|env|execution|workflow|prevNode|parameter|runIndex|today|now|fromAI)\b|\$\(\s*["'`]|\bDateTime\./;
+/** Nobody writes longer texts by hand. */
+const LONGEST_WRITTEN = 50_000;
 
-function unevaluated(field: string, expression: string): InvalidInputError {
-	return new InvalidInputError(
+/**
+ * Checks what is written in a field, as against what it comes to: an expression in a fixed text would be sent as it stands.
+ *
+ * @param written texts, alone or in lists and groups; those that begin with an equals sign are expressions
+ */
+export function evaluated(field: string, written: unknown): void {
+	if (typeof written === 'object' && written !== null) {
+		Object.values(written).forEach((part) => evaluated(field, part));
+	}
+	if (typeof written !== 'string' || written.startsWith('=')) return;
+	if (written.length > LONGEST_WRITTEN) return;
+	const braced = written.match(/\{\{[^{}]*\}\}/g) ?? [];
+	const expression = braced.find((text) => OF_N8N.test(text));
+	if (expression === undefined) return;
+	throw new InvalidInputError(
 		`${field} holds an expression that was not evaluated: ${brief(expression)}`,
-		`Switch ${field} from Fixed to Expression. In a workflow's JSON its text begins with an equals sign then.`,
+		'Switch the field from Fixed to Expression. In the JSON of a workflow its text begins with an equals sign then.',
 	);
 }
 

@@ -120,7 +120,8 @@ export class OrderBook {
 		const row = record?.rowOf(key);
 		if (!row || !(error instanceof GenerationError)) return error;
 		if (error.code === 'generation_not_found') return unknownInRow(error, row);
-		return error.code === 'download_failed' && error.status === 404 ? goneInRow(error, row) : error;
+		const gone = error.code === 'download_failed' && [403, 404, 410].includes(error.status ?? 0);
+		return gone ? goneInRow(error, row) : error;
 	}
 
 	private takenUp({ job, request }: Order, { row }: Found): Entry {

@@ -1,11 +1,11 @@
 import { attempt } from '../basics/attempt';
-import type { Clock, ProbeUrl, Random } from '../basics/ports';
+import type { ProbeUrl, Random } from '../basics/ports';
 import { within } from '../basics/within';
 import type { Readiness } from '../jobs/job';
 import { backoffDelay, passes } from '../wire/backoff';
 import { CancelledError, GenerationError, isForeign } from '../wire/errors';
 import { isCompleted, isFinal, type Generation } from '../wire/generation';
-import type { GenerationService } from '../wire/service';
+import { Looks, type LastLooks, type LookPorts } from './looks';
 import { signOf, Storage, type Sign } from './storage';
 
 /** A probe's pause: a quarter of a second at first, then this part of the generation's age. */
@@ -28,24 +28,10 @@ const LAST_LOOK_MS = 1_000;
 export type Goal = 'seen' | 'over' | 'ended';
 
 /** What watching reaches the world by. */
-export interface WatchPorts {
-	service: GenerationService;
+export interface WatchPorts extends LookPorts {
 	probe: ProbeUrl;
-	clock: Clock;
 	random: Random;
-	/** Ends all watching. */
-	halt: AbortSignal;
 }
-
-/** One status request, for all items that wait for its generation. */
-interface Look {
-	at: number;
-	/** `null` where its time was over first. Rejects as the request does. */
-	seen: Promise<Generation | null>;
-}
-
-/** The last look at each generation, by its id. */
-export type Looks = Map<string, Look>;
 
 /** How the generations of one step are watched, and what is learned of their storage. */
 export class Watcher {
@@ -55,15 +41,19 @@ export class Watcher {
 	/** The errors after which a look was repeated, for the step's summary: one that several items share counts once. */
 	readonly passed = new Set<GenerationError>();
 
+	readonly looks: Looks;
+
 	/**
 	 * @param intervalMs the status of a generation is never asked for more often
-	 * @param looks of whoever has watched before
+	 * @param lastLooks of whoever has watched before
 	 */
 	constructor(
 		readonly ports: WatchPorts,
 		readonly intervalMs: number,
-		private readonly looks: Looks = new Map(),
-	) {}
+		lastLooks?: LastLooks,
+	) {
+		this.looks = new Looks(ports, intervalMs, lastLooks);
+	}
 
 	/**
 	 * @param generation as the creating answer gave it; `null` where only its id is known
@@ -76,39 +66,6 @@ export class Watcher {
 		exists = generation !== null,
 	): Watch {
 		return new Watch(this, id, generation, readiness, exists);
-	}
-
-	/**
-	 * The status of a generation that was seen, asked for anew as soon as the interval allows, as for a fresh URL.
-	 *
-	 * @throws as `GenerationService.status`
-	 */
-	async again(id: string): Promise<Generation> {
-		const { clock, service, halt } = this.ports;
-		const due = (this.looks.get(id)?.at ?? 0) + this.intervalMs;
-		await clock.sleep(Math.max(0, due - clock.now()), halt);
-		const seen = service.status(id);
-		this.looks.set(id, { at: clock.now(), seen });
-		return await seen;
-	}
-
-	/**
-	 * Asks for the status of a generation. Where another item did so within the interval, what came of that is the answer.
-	 *
-	 * @param deadline milliseconds since the Unix epoch; then the answer is not waited for any longer
-	 */
-	look(id: string, deadline: number): Look {
-		const { clock, service, halt } = this.ports;
-		const now = clock.now();
-		const inTime = async (task: (signal: AbortSignal) => Promise<Generation | null>) =>
-			(await within(clock, deadline - now, halt, task))?.value ?? null;
-		const last = this.looks.get(id);
-		if (last && now < last.at + this.intervalMs) {
-			return { at: last.at, seen: inTime(async () => await last.seen) };
-		}
-		const look = { at: now, seen: inTime(async (signal) => await service.look(id, signal)) };
-		this.looks.set(id, look);
-		return look;
 	}
 }
 
@@ -184,11 +141,11 @@ export class Watch {
 	/** Asks for the status. */
 	private async look(deadline: number): Promise<void> {
 		const { clock, service, random } = this.step.ports;
-		const look = this.step.look(this.id, deadline);
+		const look = this.step.looks.look(this.id, deadline);
 		this.statusAt = look.at;
 		const tried = await attempt(async () => await look.seen);
 		if (tried.ok) {
-			if (tried.value !== null) await this.see(tried.value, deadline);
+			if (tried.value !== null) await this.see(tried.value, look.at, deadline);
 			return;
 		}
 		if (!(tried.error instanceof GenerationError)) throw tried.error;
@@ -207,14 +164,14 @@ export class Watch {
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
 	}
 
-	private async see(generation: Generation, deadline: number): Promise<void> {
+	private async see(generation: Generation, askedAt: number, deadline: number): Promise<void> {
 		const { storage, ports } = this.step;
 		const unannounced = this.canProbe() && this.readyAt === null;
 		this.failures = 0;
 		this.generation = generation;
 		this.exists = true;
-		if (this.readyAt !== null && !isFinal(generation)) {
-			storage.contradict(ports.clock.now() - this.readyAt);
+		if (this.readyAt !== null && askedAt >= this.readyAt && !isFinal(generation)) {
+			storage.contradict(askedAt - this.readyAt);
 		}
 		if (!isCompleted(generation)) return;
 		if (this.readyAt !== null && this.missed) storage.confirm();

@@ -44,8 +44,9 @@ function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id 
 		throw new GenerationError({
 			title: error,
 			description:
-				'The item came with this error, and with no generation to wait for. Filter such items out before this node, or set its On Error to Continue',
+				'The item came with this error, and with no generation to wait for. Filter such items out before this node, or let it go on with the others: On Error, Continue',
 			code,
+			charge: code === 'uncertain_charge' ? 'unknown' : 'none',
 		});
 	}
 	return generationId('Generation ID', id);

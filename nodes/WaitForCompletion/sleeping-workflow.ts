@@ -15,6 +15,9 @@ export interface SleepingItem extends IDataObject {
 	generationId: GenericValue;
 	downloadOutput: GenericValue;
 	binaryPropertyName: GenericValue;
+	/** What it came with in place of a generation, if so. */
+	error?: string;
+	error_code?: string;
 	/** Those that were chosen. */
 	options: IDataObject;
 	/** When the step began, in milliseconds since the Unix epoch. */

@@ -59,7 +59,10 @@ function sleepingItem(
 ): SleepingItem {
 	const parameter = (name: string, fallback: string | boolean) =>
 		context.getNodeParameter(name, itemIndex, fallback) as GenericValue;
+	const { error, error_code } = context.getInputData()[itemIndex].json;
 	return {
+		// Of an item that came with an error in place of a generation.
+		...(typeof error === 'string' && typeof error_code === 'string' && { error, error_code }),
 		generationId: parameter('generationId', ''),
 		downloadOutput: parameter('downloadOutput', true),
 		binaryPropertyName: parameter('binaryPropertyName', 'data'),

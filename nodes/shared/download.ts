@@ -70,6 +70,8 @@ export async function download(
 			await wallClock.sleep(backoffDelay(tries - 1, Math.random), signal);
 		}
 		if (signal.aborted) throw new CancelledError();
+		// Where the connection broke the URL in hand is as good as before.
+		if (error.status === null && generation.item.url !== null) continue;
 		const fresh = await attempt(request.refresh);
 		// The URL in hand may do as well, whatever is with the service, unless the storage has refused it.
 		if (fresh.ok) generation = fresh.value;

@@ -135,7 +135,7 @@ const idempotencyKeyOption: INodeProperties = {
 	name: 'idempotencyKey',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. {{ $json.id }}, as an expression',
+	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
 		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, for other items and in any later retry or execution too',
 };

@@ -51,7 +51,7 @@ export function stepError(
 /** How to come by what a step that stops has paid for. */
 function howToGoOn(context: IExecuteFunctions): string {
 	if (runsAsTool(context)) {
-		return 'Calling this tool again pays again: get what is paid for by its ID, with the tool that waits for completion';
+		return 'Calling this tool again pays again, unless it has an Idempotency Key: get what is paid for by its ID, with the tool that waits for completion';
 	}
 	return isWithinSleep(context)
 		? 'Wait for it again by its ID in a new execution, which pays nothing. Retry in the list of executions would only show this error again, without looking'

@@ -27,7 +27,7 @@ export function reportEnd(
 		sentences(
 			`${what} while "${context.getNode().name}" was running`,
 			paid.length > 0 &&
-				`${counted(paid.length, 'generation is', 'generations are')} already paid for and ${paid.length === 1 ? 'goes' : 'go'} on at the service; Wait for Completion fetches what becomes of ${paid.length === 1 ? 'it' : 'them'} without paying: ${paid.join(', ')}`,
+				`${counted(paid.length, 'generation is', 'generations are')} already paid for; Wait for Completion fetches ${paid.length === 1 ? 'it' : 'them'} without paying: ${paid.join(', ')}`,
 			open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
 		),
 		{ generations: paid },
@@ -37,11 +37,11 @@ export function reportEnd(
 /** What nobody expected goes into the log with its trace: n8n logs no more of an error than its kind. */
 export function reportUnexpected(
 	context: IExecuteFunctions,
-	outcomes: Array<Outcome<unknown>>,
+	errors: Array<GenerationError | null>,
 ): void {
-	for (const outcome of outcomes) {
-		if (outcome.kind !== 'error' || outcome.error.code !== 'unexpected_error') continue;
-		const { message, cause } = outcome.error;
+	for (const error of errors) {
+		if (error?.code !== 'unexpected_error') continue;
+		const { message, cause } = error;
 		const trace = cause instanceof Error ? cause.stack : undefined;
 		context.logger.error(`"${context.getNode().name}" met what it did not expect: ${message}`, {
 			trace,

@@ -8,7 +8,7 @@ import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
 import type { GenerationRecord } from '../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import type { Looks } from '../../client/watching/watch';
+import type { LastLooks } from '../../client/watching/looks';
 import { GenerationService } from '../../client/wire/service';
 import { wallClock } from './clock';
 import { download, type DownloadRequest } from './download';
@@ -40,6 +40,12 @@ interface Planned extends Plan {
 	job: Job;
 }
 
+/** What all that runs in a step shares: when it began, and which statuses it has asked for. */
+interface Begun {
+	startedAt: number;
+	looks: LastLooks;
+}
+
 /** How a step that waits for long lets go of its worker. */
 export interface Suspension {
 	/** What ends before this is waited for in the step. */
@@ -65,17 +71,18 @@ export async function runStep(
 	const failures = plans.map((planned, itemIndex) =>
 		planned.ok ? null : unsentError(context, planned.error, itemIndex),
 	);
+	reportUnexpected(context, failures);
 	throwFirst(context, failures);
 
-	const looks: Looks = new Map();
+	const begun: Begun = { startedAt: wallClock.now(), looks: new Map() };
 	const planned = plans.flatMap((plan) => (plan.ok ? [plan.value] : []));
-	if (suspension && (await anyOutlasts(context, planned, looks, suspension.afterMs))) {
+	if (suspension && (await anyOutlasts(context, planned, begun, suspension.afterMs))) {
 		return await suspension.sleep();
 	}
 	const record = await recordOf(context, planned, failures);
 	throwFirst(context, failures);
 	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
-	const running = runPlans(context, valid, looks, record);
+	const running = runPlans(context, valid, begun, record);
 	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
 	recordHint(context, record, stats.changed, withoutKey(valid));
 	const ran = new Map(valid.map(({ job }, index) => [job.itemIndex, outcomes[index]]));
@@ -83,7 +90,6 @@ export async function runStep(
 		error === null ? (ran.get(index) as Outcome<Output>) : { kind: 'error' as const, error },
 	);
 
-	reportUnexpected(context, all);
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);
 	} else if (firstFailed !== null && !continuesOnError(context)) {
@@ -149,7 +155,7 @@ async function recordOf(
 async function anyOutlasts(
 	context: IExecuteFunctions,
 	plans: Planned[],
-	looks: Looks,
+	begun: Begun,
 	afterMs: number,
 ): Promise<boolean> {
 	const patient = plans.filter(({ job }) => job.timeoutMs > afterMs);
@@ -158,7 +164,7 @@ async function anyOutlasts(
 		job: { ...planned.job, timeoutMs: afterMs, onTimeout: 'continue' as const },
 		download: null,
 	}));
-	const { outcomes, firstFailed } = await runPlans(context, brief, looks);
+	const { outcomes, firstFailed } = await runPlans(context, brief, begun);
 	if (cancelSignal(context).aborted) return false;
 	if (firstFailed !== null && !continuesOnError(context)) {
 		const all: Array<Outcome<Output>> = [];
@@ -195,7 +201,7 @@ async function planItems(
 async function runPlans(
 	context: IExecuteFunctions,
 	plans: Planned[],
-	looks: Looks,
+	begun: Begun,
 	record: GenerationRecord | null = null,
 ): Promise<PipelineResult<Output>> {
 	// What holds for the whole step is read from its first item.
@@ -209,7 +215,7 @@ async function runPlans(
 		signal: cancel,
 	});
 	const limited = limit(MAX_DOWNLOADS);
-	return await runPipeline<Output>(
+	const result = await runPipeline<Output>(
 		plans.map(({ job }) => job),
 		{
 			...ports,
@@ -218,7 +224,7 @@ async function runPlans(
 			cancel,
 			ledger: ledgerOf(context),
 			record,
-			looks,
+			...begun,
 			finish: async (job, generation, signal, refresh) =>
 				await fetchOutput(context, planOf.get(job) as Planned, {
 					generation,
@@ -233,6 +239,11 @@ async function runPlans(
 			stopOnError: !continuesOnError(context),
 		},
 	);
+	reportUnexpected(
+		context,
+		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),
+	);
+	return result;
 }
 
 async function fetchOutput(

@@ -9,7 +9,7 @@ import type {
 
 import { allNodes } from '../support/all-nodes';
 import type { NodeName } from '../support/workflow';
-import { openStage } from './stage';
+import { openStage, prompts } from './stage';
 
 /** Every field of every form that takes expressions, as the nodes' own descriptions have them. */
 interface Field {
@@ -129,3 +129,23 @@ describe.each(fields)(
 		);
 	},
 );
+
+describe('an expression that stands in a fixed text', () => {
+	it.each([
+		{ prompt: '{{ $json.prompt }}' },
+		{ options: { negativePrompt: 'no {{ $json.what }}' } },
+	])('is refused before anything is sent: %j', async (parameters) => {
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
+		expect(run.error).toMatchObject({
+			message: expect.stringContaining('holds an expression that was not evaluated: {{ $json.'),
+			description: expect.stringContaining('from Fixed to Expression'),
+			context: { code: 'invalid_input' },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+
+	it('is taken as it is where it has come from an expression', async () => {
+		const items = prompts('A sign: {{ $json.name }}');
+		expect((await stage.run('imageGeneration', {}, { items })).status).toBe('success');
+	});
+});

@@ -47,14 +47,6 @@ export const checks: Check[] = [
 		says: 'Prompt is empty',
 	})),
 	{
-		field: 'prompt with an expression that was not evaluated',
-		node: image,
-		parameters: { prompt: VALUE },
-		good: '{{masterpiece}}, a boat for $20, {soft light}',
-		bad: ['{{ $json.prompt }}', 'A boat at {{ $json.place }}', '{{ $("Form").item.json.a }} '],
-		says: 'Prompt holds an expression that was not evaluated: {{ $',
-	},
-	{
 		field: 'prompt that is no text',
 		node: image,
 		parameters: { prompt: VALUE },

@@ -184,6 +184,21 @@ describe('a suspended wait', () => {
 		]);
 	});
 
+	it('keeps the error that an item came with', async () => {
+		const id = await stage.made('a boat [seconds: 900]');
+		const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
+		const settings = { onError: 'continueRegularOutput' as const };
+		const order = { items: [refused, { id }], settings };
+		const asleep = await stage.run('waitForCompletion', suspend, order);
+		expect(asleep.status).toBe('waiting');
+		stage.sandbox.service.finish(id);
+		const awake = await stage.engine.resume(asleep);
+		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.id)).toEqual([
+			'insufficient_credits',
+			id,
+		]);
+	});
+
 	it('polls, and says why, where failed items have an output of their own', async () => {
 		const id = await stage.made('a boat');
 		const order = { items: idsOf(id), settings: { onError: 'continueErrorOutput' as const } };

@@ -267,6 +267,19 @@ describe('Wait for Completion after a node that goes on with what failed', () =>
 		]);
 	});
 
+	it('does not call that free of which nobody knows whether it was charged', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		const settings = { onError: 'continueRegularOutput' as const };
+		const model = byId('lumen-turbo');
+		const parameters = { model, prompt: 'a boat', waitForCompletion: false };
+		const image = ownNode('Image', 'imageGeneration', parameters, settings);
+		const wait = ownNode('Step', 'waitForCompletion', {}, settings);
+		const run = await stage.runWorkflow(inARow(image, wait), { items: [{}] });
+		const [{ json }] = run.output('Step');
+		expect(json.error_code).toBe('uncertain_charge');
+		expect(json.error).not.toContain('Nothing was charged');
+	});
+
 	it('stops with that error where it is to stop', async () => {
 		const run = await stage.run('waitForCompletion', {}, { items: [refused] });
 		expect(run.error).toMatchObject({

@@ -27,3 +27,17 @@ it('reads the parameters of many items without holding up whatever else n8n does
 	expect(read).toEqual(items.map((_, index) => index));
 	expect(Math.max(...readInTurn.values())).toBeLessThanOrEqual(50);
 });
+
+it('puts what nobody expected into the log, with its trace', async () => {
+	const { context, errors } = contextOf();
+	const failing = runStep(context, () => {
+		throw new TypeError('boom');
+	});
+	await expect(failing).rejects.toThrow('boom');
+	expect(errors).toEqual([
+		{
+			message: '"Pictures" met what it did not expect: boom',
+			meta: { trace: expect.stringMatching(/^TypeError: boom\n +at /) as string },
+		},
+	]);
+});

@@ -20,6 +20,8 @@ export interface Given {
 export interface Taken {
 	context: IExecuteFunctions;
 	warnings: Array<{ message: string; meta: object | undefined }>;
+	/** Those in the log. */
+	errors: Taken['warnings'];
 	hints: object[];
 }
 
@@ -35,6 +37,7 @@ export const NODE: INode = {
 /** A context with as much of n8n in it as the helpers of `nodes/shared` ask for. */
 export function contextOf(given: Given = {}): Taken {
 	const warnings: Taken['warnings'] = [];
+	const errors: Taken['errors'] = [];
 	const hints: object[] = [];
 	const items = given.items ?? [{ json: {} }];
 	const { parameters = {} } = given;
@@ -57,8 +60,9 @@ export function contextOf(given: Given = {}): Taken {
 		addExecutionHints: (...added: object[]) => hints.push(...added),
 		logger: {
 			warn: (message: string, meta?: object) => warnings.push({ message, meta }),
+			error: (message: string, meta?: object) => errors.push({ message, meta }),
 		},
 		helpers: given.helpers ?? {},
 	};
-	return { context: context as unknown as IExecuteFunctions, warnings, hints };
+	return { context: context as unknown as IExecuteFunctions, warnings, errors, hints };
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import {
+	evaluated,
 	aspectRatio,
 	duration,
 	FRAME_RATES,
@@ -17,6 +18,41 @@ import {
 } from '../../../client/input/checks';
 import { InvalidInputError } from '../../../client/wire/errors';
 import { accepted, anything, expectRefused } from '../../support/checks';
+
+describe('what is written in a field', () => {
+	it.each([
+		'{{ $json.prompt }}',
+		'A boat at {{ $json.place }}',
+		'{{ $("Form").item.json.a }}',
+		'{{$now}}',
+		'{{ DateTime.now() }}',
+		{ options: { seed: 1, idempotencyKey: 'a-{{ $itemIndex }}' } },
+		{ input: [{ url: 'https://example.com/{{ $json.file }}' }] },
+	])('is refused where an expression was not evaluated: %j', (written) => {
+		expect(() => evaluated('Prompt', written)).toThrow(
+			/^Prompt holds an expression that was not evaluated: \{\{/,
+		);
+	});
+
+	it.each([
+		'={{ $json.prompt }}',
+		'{{masterpiece}}, a boat for $20, {soft light}',
+		'\\textbf{{$(x+1)^2$}}',
+		'{{ $items left }}',
+		{ __rl: true, mode: 'id', value: '={{ $json.model }}' },
+		null,
+		undefined,
+		7,
+	])('is taken as it is: %j', (written) => {
+		expect(() => evaluated('Prompt', written)).not.toThrow();
+	});
+
+	it('is read in no time, whatever it is', () => {
+		for (const text of [`{{${'$now '.repeat(1e5)}`, '{{'.repeat(1e6), '{'.repeat(1e6)]) {
+			expect(() => evaluated('Prompt', text)).not.toThrow();
+		}
+	});
+});
 
 describe('what an expression comes to', () => {
 	const date = new Date(0);

@@ -34,6 +34,7 @@ const outcome = inFile('jobs/outcome.ts');
 const pipeline = inFile('pipeline.ts');
 const course = inFile('course.ts');
 const watch = inFile('watching/watch.ts');
+const looks = inFile('watching/looks.ts');
 
 const watchOverHalt: Edit = watch(
 	'',
@@ -242,14 +243,14 @@ export const mutations: Mutation[] = [
 			'statusAt === null ? since : statusAt + intervalMs)',
 			'statusAt === null ? since : statusAt + intervalMs / 2)',
 		),
-		also: [watch('', 'now < last.at + this.intervalMs)', 'now < last.at + this.intervalMs / 2)')],
+		also: [looks('', 'now < last.at + this.intervalMs)', 'now < last.at + this.intervalMs / 2)')],
 	},
 	watch(
 		'the waiting goes on after the stop',
 		'await clock.sleep(Math.max(0, at - clock.now()), halt);',
 		'await clock.sleep(Math.max(0, at - clock.now()));',
 	),
-	watch(
+	looks(
 		'a look is not given up at the deadline',
 		'await within(clock, deadline - now, halt,',
 		'await within(clock, 3_600_000, halt,',

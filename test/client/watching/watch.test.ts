@@ -281,6 +281,22 @@ describe('the status', () => {
 	});
 });
 
+describe('where the storage was trusted, and then nothing can be asked at the service', () => {
+	const trouble = {
+		'as it is in trouble': () => refusal(503, 'service_unavailable'),
+		'as it never answers': hanging,
+	};
+
+	it.each(Object.entries(trouble))('no more is made than before: %s', async (_, look) => {
+		const step = stepOf(2000);
+		step.settings.maxConcurrent = step.fake.slots = 10;
+		step.fake.orderLooks(...Array.from({ length: 20 }, () => () => undefined));
+		step.fake.orderLooks(...Array.from({ length: 500 }, () => look));
+		await step.run(batch(300, { ...auto, timeoutMs: 120_000 }));
+		expect(step.fake.made.length).toBeLessThanOrEqual(50);
+	});
+});
+
 describe('what is asked for once more, as for a fresh URL', () => {
 	it('waits for its turn', async () => {
 		const step = stepOf(5000);
@@ -306,6 +322,28 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, auto)]);
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(before);
+	});
+
+	it('is asked for once, however many items want it, and not any more once the step has ended', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		const refreshed: unknown[] = [];
+		step.finish = async (_job, generation, _signal, refresh) => {
+			refreshed.push((await refresh()).item.id);
+			return { generation, output: '' };
+		};
+		await step.runAgain([0, 1, 2, 3].map((index) => waitingFor('generation-1', index, auto)));
+		expect(refreshed).toEqual(Array(4).fill('generation-1'));
+		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
+
+		const before = step.fake.looksAt('generation-1').length;
+		const { finish } = step;
+		step.finish = async (...args) => {
+			step.time.at(step.time.now() + 1000, () => step.cancel.abort());
+			return await finish(...args);
+		};
+		await step.runAgain([waitingFor('generation-1', 0, auto)]);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(before + 1);
 	});
 
 	it('is asked for at once where the status was asked for long ago', async () => {

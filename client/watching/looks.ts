@@ -1,0 +1,72 @@
+import type { Clock } from '../basics/ports';
+import { within } from '../basics/within';
+import { CancelledError } from '../wire/errors';
+import type { Generation } from '../wire/generation';
+import type { GenerationService } from '../wire/service';
+
+/** What looking reaches the world by. */
+export interface LookPorts {
+	service: GenerationService;
+	clock: Clock;
+	/** Ends all watching. */
+	halt: AbortSignal;
+}
+
+/** One status request, for all items that wait for its generation. */
+interface Look {
+	at: number;
+	/** `null` where its time was over first. Rejects as the request does. */
+	seen: Promise<Generation | null>;
+}
+
+/** The last look at each generation, by its id. */
+export type LastLooks = Map<string, Look>;
+
+/** The status requests of a step: for one generation never two within the poll interval, whoever asks. */
+export class Looks {
+	/** @param last of whoever has looked before */
+	constructor(
+		private readonly ports: LookPorts,
+		private readonly intervalMs: number,
+		private readonly last: LastLooks = new Map(),
+	) {}
+
+	/**
+	 * The status of a generation that was seen, asked for anew as soon as the interval allows, as for a fresh URL.
+	 *
+	 * @throws as `GenerationService.status`
+	 */
+	async again(id: string): Promise<Generation> {
+		const { clock, service, halt } = this.ports;
+		const before = this.last.get(id);
+		const due = (before?.at ?? 0) + this.intervalMs;
+		await clock.sleep(Math.max(0, due - clock.now()), halt);
+		if (halt.aborted) throw new CancelledError();
+		const last = this.last.get(id);
+		// Another item with the same generation was quicker.
+		const shared = last !== before ? await last?.seen : null;
+		if (shared) return shared;
+		const seen = service.status(id);
+		this.last.set(id, { at: clock.now(), seen });
+		return await seen;
+	}
+
+	/**
+	 * Asks for the status of a generation. Where another item did so within the interval, what came of that is the answer.
+	 *
+	 * @param deadline milliseconds since the Unix epoch; then the answer is not waited for any longer
+	 */
+	look(id: string, deadline: number): Look {
+		const { clock, service, halt } = this.ports;
+		const now = clock.now();
+		const inTime = async (task: (signal: AbortSignal) => Promise<Generation | null>) =>
+			(await within(clock, deadline - now, halt, task))?.value ?? null;
+		const last = this.last.get(id);
+		if (last && now < last.at + this.intervalMs) {
+			return { at: last.at, seen: inTime(async () => await last.seen) };
+		}
+		const look = { at: now, seen: inTime(async (signal) => await service.look(id, signal)) };
+		this.last.set(id, look);
+		return look;
+	}
+}
