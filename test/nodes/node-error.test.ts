@@ -231,3 +231,42 @@ describe('the request, which holds the key,', () => {
 		expect(shown.join('')).not.toContain(secret);
 	});
 });
+
+describe('what a step that stops has paid for', () => {
+	const entries = (...ids: string[]) =>
+		new Ledger(
+			Object.fromEntries(ids.map((id, index) => [`0:${index}:x`, { id, status: 'pending' }])),
+			0,
+		);
+	const paidIn = (error: NodeApiError) =>
+		(error.context.generations as Array<{ id: string }>).map(({ id }) => id);
+
+	it('is not what was refunded, whatever is on record of it', () => {
+		const error = stepError(context, failed, 0, [], entries('x', 'b'));
+		expect(paidIn(error)).toEqual(['b']);
+		expect(error.description).toMatch(/Refunded: x\. Paid for: b \(pending\)\.$/);
+	});
+
+	it('is each generation once, of this try and of earlier ones', () => {
+		const outcomes = [done('a', 'completed'), done('b', 'completed')];
+		expect(paidIn(stepError(context, failed, 2, outcomes, entries('b', 'c')))).toEqual([
+			'a',
+			'b',
+			'c',
+		]);
+	});
+
+	it('is not counted where it is the one that the error is about', () => {
+		const own = failed.with({ charge: 'paid', code: 'timeout' });
+		const { description } = stepError(context, own, 0, [{ kind: 'error', error: own }]);
+		expect(description).not.toMatch(/already paid for|Refunded/);
+		expect(description).toMatch(/Paid for: x \(failed\)\.$/);
+	});
+
+	it('says nothing of other items where there are none', () => {
+		const error = stepError(context, failed, 0, [{ kind: 'error', error: failed }]);
+		expect(error.description).toBe(
+			'Change the prompt. Its credits were refunded. Code: generation_failed. Refunded: x.',
+		);
+	});
+});

@@ -44,6 +44,21 @@ describe('the hint after a run', () => {
 		['some failed', [...ready, refunded, refunded], '2 failed and were refunded.'],
 		['one failed', [...ready, refunded], '1 failed and was refunded.'],
 		[
+			'some failed in different ways',
+			[...ready, refunded, failed('other_failure', 'refunded')],
+			'2 failed and were refunded.',
+		],
+		[
+			'answers were lost in different ways',
+			[...ready, failed('uncertain_charge', 'unknown'), failed('server_error', 'unknown')],
+			'2 got no answer: it is not known whether they were charged. See the items’ errors before running them again.',
+		],
+		[
+			'some are paid for and missing for different reasons',
+			[...ready, failed('timeout', 'paid'), failed('download_failed', 'paid')],
+			'1 is paid for, but not there: Title of timeout. Wait for Completion fetches it by id. 1 is paid for, but not there: Title of download_failed. Wait for Completion fetches it by id.',
+		],
+		[
 			'the credits ran out',
 			[
 				...ready,
