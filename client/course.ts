@@ -12,7 +12,7 @@ import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 
 /** How long a step goes on looking, beyond its time, at ids whose turns come late, without any of them being seen. */
 const LATE_MS = 10_000;
-/** What is left for a look after a sleep: it is tried as often as any other. */
+/** How long a generation that was slept for is asked for at its end: enough for all the tries of a look that fails. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** What all jobs of a step share. */

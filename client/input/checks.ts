@@ -62,9 +62,9 @@ const LONGEST_WRITTEN = 50_000;
  *
  * @param written texts, alone or in lists and groups; those that begin with an equals sign are expressions
  */
-export function evaluated(field: string, written: unknown): void {
+export function requireEvaluated(field: string, written: unknown): void {
 	if (typeof written === 'object' && written !== null) {
-		Object.values(written).forEach((part) => evaluated(field, part));
+		Object.values(written).forEach((part) => requireEvaluated(field, part));
 	}
 	if (typeof written !== 'string' || written.startsWith('=')) return;
 	if (written.length > LONGEST_WRITTEN) return;

@@ -39,10 +39,11 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 
 /** @throws the error that an item came with, where a node before has come to no generation */
 function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id }: Form): string {
-	const { error, error_code: code } = context.getInputData()[itemIndex].json;
-	if (id === null && typeof error === 'string' && typeof code === 'string') {
+	const came = id === null ? errorOfInput(context, itemIndex) : null;
+	if (came !== null) {
+		const { error: title, error_code: code } = came;
 		throw new GenerationError({
-			title: error,
+			title,
 			description:
 				'The item came with this error, and with no generation to wait for. Filter such items out before this node, or let it go on with the others: On Error, Continue',
 			code,
@@ -50,6 +51,15 @@ function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id 
 		});
 	}
 	return generationId('Generation ID', id);
+}
+
+/** The error that an item brought along in place of a generation, from a node that went on with it; `null` if none. */
+export function errorOfInput(
+	context: IExecuteFunctions,
+	itemIndex: number,
+): { error: string; error_code: string } | null {
+	const { error, error_code } = context.getInputData()[itemIndex].json;
+	return typeof error === 'string' && typeof error_code === 'string' ? { error, error_code } : null;
 }
 
 /** The mode of the first item, unchecked; `undefined` where n8n cannot work it out, of which `planWait` tells. */

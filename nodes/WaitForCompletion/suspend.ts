@@ -13,7 +13,7 @@ import { optionsOf } from '../shared/parameters';
 import { hint } from '../shared/report';
 import { runStep, type Suspension } from '../shared/step';
 import { SHORTEST_NAP_MS } from './naps';
-import { modeOfFirst, planWait, type WaitPlan } from './request';
+import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 
 /**
@@ -59,10 +59,8 @@ function sleepingItem(
 ): SleepingItem {
 	const parameter = (name: string, fallback: string | boolean) =>
 		context.getNodeParameter(name, itemIndex, fallback) as GenericValue;
-	const { error, error_code } = context.getInputData()[itemIndex].json;
 	return {
-		// Of an item that came with an error in place of a generation.
-		...(typeof error === 'string' && typeof error_code === 'string' && { error, error_code }),
+		...errorOfInput(context, itemIndex),
 		generationId: parameter('generationId', ''),
 		downloadOutput: parameter('downloadOutput', true),
 		binaryPropertyName: parameter('binaryPropertyName', 'data'),

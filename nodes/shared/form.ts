@@ -5,7 +5,7 @@ import type {
 	INodePropertyCollection,
 } from 'n8n-workflow';
 
-import { cameToNothing, evaluated, writtenOut } from '../../client/input/checks';
+import { cameToNothing, requireEvaluated, writtenOut } from '../../client/input/checks';
 import { InvalidInputError, titled } from '../../client/wire/errors';
 
 /** What an item's form comes to, by the names of its fields: `null` where nothing was chosen. */
@@ -34,7 +34,7 @@ export function readForm(
 
 /** What n8n makes of what is written in a field, expressions evaluated. */
 function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
-	evaluated(field.displayName, context.getNode().parameters[field.name]);
+	requireEvaluated(field.displayName, context.getNode().parameters[field.name]);
 	try {
 		// The fallback is for what is not written at all, so what is undefined is an expression that came to nothing.
 		return context.getNodeParameter(field.name, itemIndex, field.default);

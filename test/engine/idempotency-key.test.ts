@@ -108,9 +108,9 @@ describe('a key', () => {
 				),
 			},
 		]);
-		expect((await execute(items(['a', 'a boat']))).hints('Step')).not.toMatchObject([
-			{ message: expect.stringContaining('is empty') },
-		]);
+		expect((await execute(items(['a', 'a boat']))).hints('Step')).not.toContainEqual(
+			expect.objectContaining({ message: expect.stringContaining('is empty') }),
+		);
 	});
 
 	it('that begins with an equals sign, or is long, is only a text', async () => {

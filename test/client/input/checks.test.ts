@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import {
-	evaluated,
+	requireEvaluated,
 	aspectRatio,
 	duration,
 	FRAME_RATES,
@@ -29,7 +29,7 @@ describe('what is written in a field', () => {
 		{ options: { seed: 1, idempotencyKey: 'a-{{ $itemIndex }}' } },
 		{ input: [{ url: 'https://example.com/{{ $json.file }}' }] },
 	])('is refused where an expression was not evaluated: %j', (written) => {
-		expect(() => evaluated('Prompt', written)).toThrow(
+		expect(() => requireEvaluated('Prompt', written)).toThrow(
 			/^Prompt holds an expression that was not evaluated: \{\{/,
 		);
 	});
@@ -44,12 +44,12 @@ describe('what is written in a field', () => {
 		undefined,
 		7,
 	])('is taken as it is: %j', (written) => {
-		expect(() => evaluated('Prompt', written)).not.toThrow();
+		expect(() => requireEvaluated('Prompt', written)).not.toThrow();
 	});
 
 	it('is read in no time, whatever it is', () => {
 		for (const text of [`{{${'$now '.repeat(1e5)}`, '{{'.repeat(1e6), '{'.repeat(1e6)]) {
-			expect(() => evaluated('Prompt', text)).not.toThrow();
+			expect(() => requireEvaluated('Prompt', text)).not.toThrow();
 		}
 	});
 });
