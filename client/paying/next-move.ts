@@ -1,4 +1,4 @@
-import { passes, type Tries } from '../wire/backoff';
+import { passes } from '../wire/backoff';
 import type { GenerationError } from '../wire/errors';
 import type { CreateJob } from '../jobs/job';
 
@@ -9,7 +9,11 @@ export const MAX_RESUBMISSIONS = 3;
 export type Move = 'wait for a slot' | 'back off' | 'send again' | 'give up';
 
 /** What has been tried for an order in this try of the step. */
-export interface Tried extends Tries {
+export interface Tried {
+	/** Tries again after errors that pass. */
+	retries: number;
+	/** Milliseconds since it first failed. */
+	sinceMs: number;
 	/** Requests sent again after a lost answer. */
 	resubmissions: number;
 }
@@ -34,5 +38,5 @@ export function nextMove(
 	}
 	if (error.charge !== 'none') return 'give up';
 	if (error.retry === 'slot') return 'wait for a slot';
-	return passes(error, tried) && inTime ? 'back off' : 'give up';
+	return passes(error, tried.retries) && inTime ? 'back off' : 'give up';
 }

@@ -77,9 +77,9 @@ export class Submission {
 	}
 
 	private async sendUntilMade(order: Order): Promise<Generation | null> {
-		const { clock, random, halt, service } = this.ports;
+		const { clock, random, halt } = this.ports;
 		const arrival = this.gate.arrive();
-		const tried: Tried = { retries: 0, sinceMs: 0, answered: false, resubmissions: 0 };
+		const tried: Tried = { retries: 0, sinceMs: 0, resubmissions: 0 };
 		let failingSince: number | null = null;
 		let cause: GenerationError | null = null;
 		for (;;) {
@@ -89,13 +89,8 @@ export class Submission {
 			cause = error ?? cause;
 			if (error !== null && error.retry !== 'slot') failingSince ??= clock.now();
 			tried.sinceMs = clock.now() - (failingSince ?? clock.now());
-			tried.answered = service.answered;
 			const move = error === null ? 'give up' : nextMove(error, tried, order.job);
-			if (move === 'give up') {
-				const nobodyThere = error?.code === 'connection_failed' && !service.answered;
-				if (nobodyThere) this.closeWayBy(error, order.job.itemIndex);
-				throw await this.inTheEnd(order, cause, sent.error);
-			}
+			if (move === 'give up') throw await this.inTheEnd(order, cause, sent.error);
 			if (move === 'wait for a slot') {
 				// The service is well, and the line may be long: what fails after it fails for the first time.
 				failingSince = null;

@@ -36,8 +36,6 @@ export interface WatchPorts extends LookPorts {
 /** How the generations of one step are watched, and what is learned of their storage. */
 export class Watcher {
 	readonly storage = new Storage();
-	/** Once one has given up a service that never answered, the others do not try for as long again. */
-	nobodyThere = false;
 	/** The errors after which a look was repeated, for the step's summary: one that several items share counts once. */
 	readonly passed = new Set<GenerationError>();
 
@@ -80,9 +78,8 @@ export class Watch {
 	private probing: boolean;
 	/** Whether the step has too much to ask the storage for it to be asked about this one, too. */
 	private crowded = false;
-	/** The looks that failed in a row, and since when. */
+	/** The looks that failed in a row. */
 	private failures = 0;
-	private failingSince = 0;
 	private pausedUntil = 0;
 	/** The last error that passed. */
 	trouble: GenerationError | null = null;
@@ -140,7 +137,7 @@ export class Watch {
 
 	/** Asks for the status. */
 	private async look(deadline: number): Promise<void> {
-		const { clock, service, random } = this.step.ports;
+		const { clock, random } = this.step.ports;
 		const look = this.step.looks.look(this.id, deadline);
 		this.statusAt = look.at;
 		const tried = await attempt(async () => await look.seen);
@@ -150,15 +147,7 @@ export class Watch {
 		}
 		if (!(tried.error instanceof GenerationError)) throw tried.error;
 		const error = this.exists ? ofWhatExists(tried.error) : tried.error;
-		if (this.failures === 0) this.failingSince = clock.now();
-		const nobody = error.code === 'connection_failed' && !service.answered;
-		const tries = {
-			retries: this.failures,
-			sinceMs: clock.now() - this.failingSince,
-			answered: service.answered,
-		};
-		if (nobody) this.step.nobodyThere ||= !passes(error, tries);
-		if (!passes(error, tries) || (nobody && this.step.nobodyThere)) throw error;
+		if (!passes(error, this.failures)) throw error;
 		this.trouble = error;
 		this.step.passed.add(error);
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);

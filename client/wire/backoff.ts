@@ -6,9 +6,6 @@ import { CancelledError, GenerationError } from './errors';
 const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
 
-/** How long a service is looked for that has never answered: a wrong address is not to be waited for. */
-const FIRST_CONTACT_MS = 5_000;
-
 /**
  * The pause before a try: doubling from 1 s to at most `mostSeconds`, with jitter over its upper half, so that many
  * clients that were refused together do not come back together.
@@ -25,25 +22,13 @@ export function backoffDelay(
 	return shortest * (1 + random()) * 1000;
 }
 
-function longestDelay(retries: number): number {
-	return backoffDelay(retries, () => 1);
-}
-
-/** How often and for how long something has been tried. */
-export interface Tries {
-	/** Tries again so far. */
-	retries: number;
-	/** Milliseconds since it first failed. */
-	sinceMs: number;
-	/** Whether the service has ever answered in this step. */
-	answered: boolean;
-}
-
-/** Whether an error passes by itself soon enough to try again after a pause (spec 7, retry rules). */
-export function passes(error: GenerationError, { retries, sinceMs, answered }: Tries): boolean {
-	if (error.retry !== 'backoff' || retries >= MAX_RETRIES) return false;
-	if (answered || error.code !== 'connection_failed') return true;
-	return sinceMs + longestDelay(retries) <= FIRST_CONTACT_MS;
+/**
+ * Whether an error passes by itself soon enough to try again after a pause (spec 7, retry rules).
+ *
+ * @param retries tries again so far
+ */
+export function passes({ retry, stopsSubmitting }: GenerationError, retries: number): boolean {
+	return retry === 'backoff' && !stopsSubmitting && retries < MAX_RETRIES;
 }
 
 /** What trying again needs: time, jitter, and what ends it. */
@@ -59,22 +44,18 @@ export interface RetryPorts {
 /**
  * Runs a request that only reads again after errors that pass by themselves, a bounded number of times.
  *
- * @param answered whether the service has ever answered
  * @throws the last error, or `CancelledError` once the signal has aborted
  */
 export async function withRetries<T>(
 	run: () => Promise<T>,
-	answered: () => boolean,
 	{ clock, random, signal, maxRetries = MAX_RETRIES }: RetryPorts,
 ): Promise<T> {
-	let failingSince: number | null = null;
 	for (let retries = 0; ; retries++) {
 		const tried = await attempt(run);
 		if (tried.ok) return tried.value;
 		const { error } = tried;
-		failingSince ??= clock.now();
-		const tries = { retries, sinceMs: clock.now() - failingSince, answered: answered() };
-		const again = error instanceof GenerationError && passes(error, tries) && retries < maxRetries;
+		const again =
+			error instanceof GenerationError && passes(error, retries) && retries < maxRetries;
 		if (!again) throw error;
 		await clock.sleep(backoffDelay(retries, random), signal);
 		if (signal.aborted) throw new CancelledError();

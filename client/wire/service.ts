@@ -2,7 +2,12 @@ import { withRetries, type RetryPorts } from './backoff';
 import { isModel, type Model, type ModelFilter } from './catalogue';
 import { errorFromConnection } from './connection';
 import type { Credits } from './credits';
-import { CancelledError, errorFromResponse, unreadableAnswer } from './errors';
+import {
+	CancelledError,
+	errorFromResponse,
+	unreadableAnswer,
+	type GenerationError,
+} from './errors';
 import { readGeneration, type Generation, type GenerationType } from './generation';
 import type { SendRequest, ServiceRequest, ServiceResponse } from '../basics/ports';
 
@@ -11,6 +16,9 @@ export interface CreateRequest {
 	type: GenerationType;
 	body: object;
 }
+
+/** For how long an address at which nobody has ever answered is tried again: it may be a wrong one. */
+const FIRST_CONTACT_MS = 2_000;
 
 export interface ServicePorts extends RetryPorts {
 	send: SendRequest;
@@ -23,15 +31,12 @@ export interface ServicePorts extends RetryPorts {
  */
 export class GenerationService {
 	private hasAnswered = false;
+	/** When a connection to it first failed. */
+	private missedAt: number | null = null;
 	/** Whether the key has been good for anything yet: until then it may be wrong. */
 	private keyWorked = false;
 
 	constructor(private readonly ports: ServicePorts) {}
-
-	/** Whether any answer has come yet: until then its address may be wrong. */
-	get answered(): boolean {
-		return this.hasAnswered;
-	}
 
 	/**
 	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'` says
@@ -106,7 +111,7 @@ export class GenerationService {
 
 	/** Reading changes nothing, so whatever passes by itself is tried again. */
 	private async reading<T>(run: () => Promise<T>): Promise<T> {
-		return await withRetries(run, () => this.hasAnswered, this.ports);
+		return await withRetries(run, this.ports);
 	}
 
 	private async answer(request: ServiceRequest, signal?: AbortSignal): Promise<ServiceResponse> {
@@ -115,7 +120,8 @@ export class GenerationService {
 		if (stop.aborted) throw new CancelledError();
 		const response = await send(request, signal).catch((failure: unknown) => {
 			if (stop.aborted && !charging) throw new CancelledError();
-			throw errorFromConnection(failure, charging);
+			const error = errorFromConnection(failure, charging);
+			throw this.isNowhere(error) ? error.with({ stopsSubmitting: true }) : error;
 		});
 		this.hasAnswered = true;
 		if (response.status >= 200 && response.status < 300) {
@@ -126,5 +132,13 @@ export class GenerationService {
 		// A key that is revoked fails what is under way, of which the work may be done (spec 5.5).
 		const revoked = charging && response.status === 401 && this.keyWorked;
 		throw revoked ? error.with({ charge: 'unknown' }) : error;
+	}
+
+	/** Whether nobody has ever answered at the address, and it was tried for long enough: then no request gets through. */
+	private isNowhere({ code }: GenerationError): boolean {
+		if (this.hasAnswered || code !== 'connection_failed') return false;
+		const now = this.ports.clock.now();
+		this.missedAt ??= now;
+		return now - this.missedAt >= FIRST_CONTACT_MS;
 	}
 }

@@ -14,7 +14,7 @@ const foreign = (status: number, body: unknown = '<html>') =>
 const broken = (code: string, syscall?: string) =>
 	errorFromConnection(networkError(code, syscall), true);
 
-const first: Tried = { retries: 0, sinceMs: 0, answered: true, resubmissions: 0 };
+const first: Tried = { retries: 0, sinceMs: 0, resubmissions: 0 };
 const asked = { onUncertainCharge: 'resubmit', timeoutMs: 600_000 } as const;
 const unasked = { onUncertainCharge: 'error', timeoutMs: 600_000 } as const;
 
@@ -87,11 +87,9 @@ describe('after a creating request that brought no generation', () => {
 		expect(nextMove(said(500, 'server_error'), late, unasked)).toBe('give up');
 	});
 
-	it('comes no long wait for an address at which nobody has ever answered', () => {
-		const nobody = broken('ECONNREFUSED', 'connect');
-		const never = { ...first, answered: false };
-		expect(nextMove(nobody, never, unasked)).toBe('back off');
-		expect(nextMove(nobody, { ...never, retries: 1, sinceMs: 2000 }, unasked)).toBe('give up');
+	it('comes nothing where every further request would fail too', () => {
+		const nobody = broken('ECONNREFUSED', 'connect').with({ stopsSubmitting: true });
+		expect(nextMove(nobody, first, unasked)).toBe('give up');
 	});
 
 	it('comes nothing where a generation exists', () => {

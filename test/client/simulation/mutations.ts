@@ -82,7 +82,7 @@ export const mutations: Mutation[] = [
 	nextMove(
 		'an uncertain request is tried again by itself',
 		"if (error.charge === 'unknown') {",
-		"if (error.charge === 'unknown' && passes(error, tried)) return 'back off';\n\tif (error.charge === 'unknown') {",
+		"if (error.charge === 'unknown' && passes(error, tried.retries)) return 'back off';\n\tif (error.charge === 'unknown') {",
 	),
 	nextMove('no free slot is an error', "return 'wait for a slot';", "return 'give up';"),
 	gate(

@@ -170,8 +170,10 @@ describe('a reading request', () => {
 	it('is soon given up where nobody has ever answered: a wrong address is not to be waited for', async () => {
 		const { time, sentAt, service } = scripted(networkError('ECONNREFUSED', 'connect'));
 		const error = await time.run(thrownBy(service.balance()));
-		expect(error.code).toBe('connection_failed');
+		expect(error).toMatchObject({ code: 'connection_failed', retry: 'backoff' });
 		expect(sentAt).toEqual([0, 1000, 3000]);
+		expect(await time.run(thrownBy(service.balance()))).toMatchObject({ stopsSubmitting: true });
+		expect(sentAt).toHaveLength(4);
 	});
 
 	it('is tried for long where the service has answered before', async () => {
