@@ -9,6 +9,7 @@ import type { Submission } from './paying/submission';
 import type { Goal, Watch, Watcher } from './watching/watch';
 import type { KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
+import type { CreateRequest } from './wire/service';
 
 /** How long a step goes on looking, beyond its time, at ids whose turns come late, without any of them being seen. */
 const LATE_MS = 10_000;
@@ -109,25 +110,20 @@ export class Course {
 	}
 
 	private async orderIt(job: CreateJob): Promise<void> {
-		const { ledger } = this.step;
+		const { book, ledger } = this.step;
 		const request = await job.request();
-		const order: Order = { job, request, key: ledger.key(job, request) };
+		const order = book.order(job, request);
 		this.order = order;
-		try {
-			// An agent may ask for the same twice at once: the second call comes to what the first has made.
-			await inTurn(ledger.entries, order.key, async () => await this.obtain(order));
-		} finally {
-			// What it asks for may be megabytes, and nobody looks at it again.
-			order.request = { ...request, body: {} };
-		}
+		// An agent may ask for the same twice at once: the second call comes to what the first has made.
+		await inTurn(ledger.entries, order.key, async () => await this.obtain(order, request));
 	}
 
 	/** The generation that the order has come to in an earlier try, unless it failed then; else a new one. */
-	private async obtain(order: Order): Promise<void> {
+	private async obtain(order: Order, request: CreateRequest): Promise<void> {
 		const { clock, book, submission, watcher } = this.step;
 		for (;;) {
 			const id = await submission.earlier(order);
-			const made = id === null ? await submission.create(order) : null;
+			const made = id === null ? await submission.create(order, request) : null;
 			// Neither: somebody else makes it, and the book knows more by now.
 			if (id === null && made === null) continue;
 			const watch = watcher.watch(made?.item.id ?? (id as string), made, order.job.readiness);

@@ -9,14 +9,22 @@ import { digest } from './digest';
 import type { Ledger } from './ledger';
 import type { Found, GenerationRecord } from './record';
 import { SENT, storedKey, storedPrompt } from './record-rows';
-import type { RecordRow } from './record-store';
+import type { RecordFields, RecordRow } from './record-store';
 import { goneInRow, inRow, unknownInRow } from './uncertain-charge';
 
-/** An item's order: its job, what it asks for, and the key that it has in the ledger. */
+/** An item's order, as the books know it. What it asks for may be megabytes, and is not kept. */
 export interface Order {
 	job: CreateJob;
-	request: CreateRequest;
+	/** In the ledger. */
 	key: string;
+	/** In the record outside of the execution; `null` for an item without an idempotency key. */
+	recordKey: string | null;
+	/** What a row of the record says of the request. */
+	about: Partial<RecordFields>;
+	/** The row that was found open and may be sent again: this, and not what others have made of it since. */
+	open?: RecordRow;
+	/** What its requests are called where no record gives it a name, while the ledger has nothing of them. */
+	name?: string;
 }
 
 export interface Books {
@@ -34,16 +42,22 @@ export interface Books {
 export class OrderBook {
 	/** Items whose generation was ordered with another request than theirs. */
 	readonly changed = new Set<number>();
-	/** Rows of orders that were found open and may be sent again: these, and not what others have made of them since. */
-	private readonly open = new WeakMap<Order, RecordRow>();
-	/** Names of orders that no record outside gives one to, for the time in which the ledger has nothing of them. */
-	private readonly names = new WeakMap<Order, string>();
 
 	/** @param halt ends the waiting for what another execution has sent */
 	constructor(
 		private readonly books: Books,
 		private readonly halt: AbortSignal,
 	) {}
+
+	order(job: CreateJob, request: CreateRequest): Order {
+		const named = job.idempotencyKey ?? null;
+		return {
+			job,
+			key: this.books.ledger.key(job, request),
+			recordKey: named === null ? null : storedKey(named),
+			about: named === null ? {} : about(request),
+		};
+	}
 
 	/** What is known of an order; where another has sent it, once it is known what came of that. */
 	async find(order: Order): Promise<Entry | undefined> {
@@ -54,13 +68,13 @@ export class OrderBook {
 		if (isMade(entry)) {
 			// Paid for before the item had this key.
 			if (found.state === 'free' && (await record.send(key, order))) {
-				await record.made(key, entry, about(order.request));
+				await record.made(key, entry, order.about);
 			}
 			return entry;
 		}
 		if (found.state === 'made') return this.takenUp(order, found);
 		if (found.state === 'free') return entry;
-		if (order.job.onUncertainCharge === 'resubmit') this.open.set(order, found.row);
+		if (order.job.onUncertainCharge === 'resubmit') order.open = found.row;
 		return openIn(found.row, entry);
 	}
 
@@ -81,11 +95,10 @@ export class OrderBook {
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
-		const open = this.open.get(order);
-		if (record !== null && !(await record.send(key, order, open))) return null;
+		if (record !== null && !(await record.send(key, order, order.open))) return null;
 		const name = record?.nameOf(key) ?? this.nameOf(order);
 		// What another execution has sent is not in the ledger of this one.
-		this.books.ledger.intend(order.key, name, open === undefined ? 0 : 1);
+		this.books.ledger.intend(order.key, name, order.open === undefined ? 0 : 1);
 		return name;
 	}
 
@@ -108,9 +121,9 @@ export class OrderBook {
 		const { ledger } = this.books;
 		ledger.record(order.key, generation);
 		const { id, status } = generation.item;
-		if (status === 'failed') this.names.delete(order);
+		if (status === 'failed') order.name = undefined;
 		const { key, record } = this.outside(order);
-		if (record?.isHeldBy(key, order)) void record.made(key, generation.item, about(order.request));
+		if (record?.isHeldBy(key, order)) void record.made(key, generation.item, order.about);
 		if (isFinal(generation) && status !== null) record?.ended(key, { id, status });
 	}
 
@@ -124,24 +137,20 @@ export class OrderBook {
 		return gone ? goneInRow(error, row) : error;
 	}
 
-	private takenUp({ job, request }: Order, { row }: Found): Entry {
-		if (row.request !== '' && row.request !== about(request).request) {
-			this.changed.add(job.itemIndex);
-		}
+	private takenUp({ job, about: wanted }: Order, { row }: Found): Entry {
+		if (row.request !== '' && row.request !== wanted.request) this.changed.add(job.itemIndex);
 		return { id: row.generation_id, status: row.status };
 	}
 
 	private nameOf(order: Order): string {
-		const name = this.books.ledger.find(order.key)?.name ?? this.names.get(order) ?? randomUUID();
-		this.names.set(order, name);
-		return name;
+		order.name = this.books.ledger.find(order.key)?.name ?? order.name ?? randomUUID();
+		return order.name;
 	}
 
-	private outside({ job }: Order): { key: string; record: GenerationRecord | null } {
-		const key = job.idempotencyKey ?? null;
-		return key === null
+	private outside({ recordKey }: Order): { key: string; record: GenerationRecord | null } {
+		return recordKey === null
 			? { key: '', record: null }
-			: { key: storedKey(key), record: this.books.record ?? null };
+			: { key: recordKey, record: this.books.record ?? null };
 	}
 }
 
@@ -151,7 +160,7 @@ function openIn(row: RecordRow, entry: Entry | undefined): Entry {
 }
 
 /** What a row says of a request. */
-function about({ type, body }: CreateRequest) {
+function about({ type, body }: CreateRequest): Partial<RecordFields> {
 	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
 	return {
 		type,

@@ -4,7 +4,7 @@ import { errorOfJob, notSent } from '../jobs/outcome';
 import { backoffDelay } from '../wire/backoff';
 import { CancelledError, GenerationError } from '../wire/errors';
 import type { Generation } from '../wire/generation';
-import type { GenerationService } from '../wire/service';
+import type { CreateRequest, GenerationService } from '../wire/service';
 import { isMade, isOpen } from './book';
 import { nextMove, type Tried } from './next-move';
 import type { Order, OrderBook } from './order-book';
@@ -68,22 +68,14 @@ export class Submission {
 	 * @returns `null` where somebody else is sending it: the book will know what comes of it
 	 * @throws GenerationError, or CancelledError when the step ends before the request was sent
 	 */
-	async create(order: Order): Promise<Generation | null> {
-		try {
-			return await this.sendUntilMade(order);
-		} finally {
-			await this.ports.book.leave(order);
-		}
-	}
-
-	private async sendUntilMade(order: Order): Promise<Generation | null> {
+	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
 		const { clock, random, halt } = this.ports;
 		const arrival = this.gate.arrive();
 		const tried: Tried = { retries: 0, sinceMs: 0, resubmissions: 0 };
 		let failingSince: number | null = null;
 		let cause: GenerationError | null = null;
 		for (;;) {
-			const sent = await attempt(async () => await this.sendInTurn(order, arrival));
+			const sent = await attempt(async () => await this.sendInTurn(order, request, arrival));
 			if (sent.ok) return sent.value;
 			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
 			cause = error ?? cause;
@@ -105,8 +97,12 @@ export class Submission {
 	}
 
 	/** One creating request, as soon as there may be a slot for it: the intent before it, the id straight after. */
-	private async sendInTurn(order: Order, arrival: number): Promise<Generation | null> {
-		const { job, request } = order;
+	private async sendInTurn(
+		order: Order,
+		request: CreateRequest,
+		arrival: number,
+	): Promise<Generation | null> {
+		const { job } = order;
 		const { book, service } = this.ports;
 		const turn = await this.gate.enter(job.timeoutMs, arrival);
 		let intended = false;

@@ -1,5 +1,4 @@
 import { GenerationError } from '../../client/wire/errors';
-import type { CreateJob } from '../../client/jobs/job';
 import { Ledger } from '../../client/paying/ledger';
 import { OrderBook } from '../../client/paying/order-book';
 import { GenerationService } from '../../client/wire/service';
@@ -15,6 +14,7 @@ export class Desk {
 	readonly fake = new FakeService(this.time);
 	readonly halt = new AbortController();
 	readonly ledger = new Ledger({}, 0);
+	readonly book = new OrderBook({ ledger: this.ledger }, this.halt.signal);
 	readonly submission: Submission;
 
 	constructor(Service = GenerationService) {
@@ -24,7 +24,7 @@ export class Desk {
 		this.submission = new Submission({
 			...ports,
 			service,
-			book: new OrderBook({ ledger: this.ledger }, this.halt.signal),
+			book: this.book,
 			halt: this.halt.signal,
 		});
 	}
@@ -36,10 +36,11 @@ export class Desk {
 
 	async obtaining(prompt: string, changes: CreateChanges = {}, itemIndex = 0): Promise<Generation> {
 		const job = creating(prompt, itemIndex, changes);
-		const order = { job, request: await job.request(), key: await this.key(job) };
+		const request = await job.request();
+		const order = this.book.order(job, request);
 		const earlier = await this.submission.earlier(order);
 		if (earlier !== null) throw new Error(`There is one: ${earlier}`);
-		return (await this.submission.create(order)) as Generation;
+		return (await this.submission.create(order, request)) as Generation;
 	}
 
 	async refusalOf(prompt: string, changes: CreateChanges = {}): Promise<GenerationError> {
@@ -49,10 +50,7 @@ export class Desk {
 	}
 
 	async entry(prompt: string) {
-		return this.ledger.find(await this.key(creating(prompt)));
-	}
-
-	private async key(job: CreateJob): Promise<string> {
-		return this.ledger.key(job, await job.request());
+		const job = creating(prompt);
+		return this.ledger.find(this.ledger.key(job, await job.request()));
 	}
 }

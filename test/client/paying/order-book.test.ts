@@ -14,11 +14,12 @@ function generation(status: string): Generation {
 }
 
 async function orderOf(
+	book: OrderBook,
 	onUncertainCharge: 'error' | 'resubmit',
 	key: string | null = 'a',
 ): Promise<Order> {
 	const job = creating('a boat', 0, { idempotencyKey: key, onUncertainCharge });
-	return { job, request: await job.request(), key: '0:0:x' };
+	return book.order(job, await job.request());
 }
 
 /** The books of an execution, and an order that it has for the key. */
@@ -30,7 +31,7 @@ async function booksOf(
 	const record = await records.open(writer);
 	const ledger = new Ledger({}, 0);
 	const book = new OrderBook({ ledger, record }, halt);
-	return { book, ledger, record, order: await orderOf(onUncertainCharge) };
+	return { book, ledger, record, order: await orderOf(book, onUncertainCharge) };
 }
 
 /** Has sent the order, and been killed or stopped before an answer came. */
@@ -105,7 +106,7 @@ it('an order of which one answer was lost stays open when the next request is re
 
 it('an order has one name in all of its requests, and another once its generation has failed', async () => {
 	const book = new OrderBook({ ledger: new Ledger({}, 0) }, halt);
-	const order = await orderOf('error', null);
+	const order = await orderOf(book, 'error', null);
 	const first = await book.intend(order);
 	await book.withdraw(order);
 	expect(await book.intend(order)).toBe(first);

@@ -19,8 +19,8 @@ const rows = inFile('record-rows.ts');
 export const recordMutations: Mutation[] = [
 	book(
 		'the request leaves before the row says so',
-		'if (record !== null && !(await record.send(key, order, open))) return null;',
-		'if (record !== null) void record.send(key, order, open).catch(() => false);',
+		'if (record !== null && !(await record.send(key, order, order.open))) return null;',
+		'if (record !== null) void record.send(key, order, order.open).catch(() => false);',
 	),
 	book(
 		'a refusal frees a row that was open',

@@ -45,7 +45,7 @@ const watchOverHalt: Edit = watch(
 export const mutations: Mutation[] = [
 	book(
 		'no intent before the request',
-		'this.books.ledger.intend(order.key, name, open === undefined ? 0 : 1);',
+		'this.books.ledger.intend(order.key, name, order.open === undefined ? 0 : 1);',
 		'',
 	),
 	submission(
