@@ -1,14 +1,6 @@
 import type { Clock, Random } from '../basics/ports';
 import { all, type RecordDesk } from './record-desk';
-import {
-	CLAIMED,
-	claimedRow,
-	inForce,
-	isFree,
-	replaced,
-	surplus,
-	type RecordScope,
-} from './record-rows';
+import { CLAIMED, claimedRow, inForce, isFree, surplus, type RecordScope } from './record-rows';
 import type { Condition, RecordRow, RecordStore } from './record-store';
 
 /** How long another is given to take back a claim that is one too many, and at the most before claiming anew. */
@@ -62,11 +54,9 @@ export class Claims {
 			);
 			const again: string[] = [];
 			const extra = found.flatMap(surplus);
-			const removed = await this.desk.remove([
-				...(round > 0 ? extra : extra.filter((row) => this.isOwn(row))),
-				// Of our own that is done when there is time; who was killed does not come to it.
-				...found.flatMap(replaced).filter((row) => !this.isOwn(row)),
-			]);
+			const removed = await this.desk.remove(
+				round > 0 ? extra : extra.filter((row) => this.isOwn(row)),
+			);
 			unsettled.forEach((key, index) => {
 				const row = inForce(found[index]);
 				// What we have done since is newer than what was read.
@@ -90,7 +80,7 @@ export class Claims {
 		return writer.startsWith(`${this.scope.writer}/`);
 	}
 
-	/** All rows of our own but those with an id have a writer that begins so. */
+	/** Rows of our own. */
 	get mine(): Condition {
 		return ['writer', `${this.scope.writer}/`, 'begins with'];
 	}

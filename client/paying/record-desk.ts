@@ -29,7 +29,7 @@ export interface DeskPorts {
 export class RecordDesk {
 	private readonly pending = new Set<Promise<unknown>>();
 	/** Until the ids that are being written are there. */
-	private inserting: Promise<unknown> = Promise.resolve();
+	private writingIds: Promise<unknown> = Promise.resolve();
 
 	constructor(
 		private readonly scope: RecordScope,
@@ -64,21 +64,21 @@ export class RecordDesk {
 			const hits = new Set((await this.ports.store.change(changes)).flat());
 			return claims.map(({ id }) => hits.has(id));
 		},
-		async () => await this.inserting,
+		async () => await this.writingIds,
 	);
 
-	/** Adds rows, at once: ids are among them. */
-	readonly insert = gather(async (rows: RecordFields[]) => {
-		const inserted = this.ports.store.insert(rows);
-		this.inserting = inserted.catch(() => undefined);
-		await inserted;
-		return rows.map(() => undefined);
+	/** Writes ids, at once. Whether a row was hit. */
+	readonly writeId = gather(async (changes: Change[]) => {
+		const written = this.ports.store.change(changes);
+		this.writingIds = written.catch(() => undefined);
+		return (await written).map((ids) => ids.length > 0);
 	});
 
-	/** Removes rows of our own, by their tickets. */
-	async clear(own: RecordRow[]): Promise<void> {
-		if (own.length > 0) await this.ports.store.remove(chunks(own).map(byTickets));
-	}
+	/** Adds rows. */
+	readonly insert = gather(async (rows: RecordFields[]) => {
+		await this.ports.store.insert(rows);
+		return rows.map(() => undefined);
+	});
 
 	/** Takes rows of others away, unless they have changed. @returns the ids of those that had not */
 	async remove(rows: RecordRow[]): Promise<Set<number>> {

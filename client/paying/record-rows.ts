@@ -28,33 +28,16 @@ export const isFree = (row: RecordRow) => !hasId(row) && row.status === CLAIMED;
 /** One that has failed was refunded: it no longer stands in the way of another. */
 const isLive = (row: RecordRow) => row.status !== 'failed';
 
-/**
- * What a row with an id bears for its writer: it takes the place of the row with that ticket, which goes when there is time.
- * Adding a row is as quick for a hundred of them as for one; changing each takes a hundred times as long.
- */
-export const inPlaceOf = (ticket: string) => `${ticket}+`;
-
-/** Whether another row has taken its place: who is to remove it has not come to it yet. */
-function isReplaced(row: RecordRow, rows: RecordRow[]): boolean {
-	return !hasId(row) && rows.some(({ writer }) => writer === inPlaceOf(row.writer));
-}
-
 /** What counts where a key has several rows: what was made, before what was sent, before the oldest claim. */
 export function inForce(rows: RecordRow[]): RecordRow | undefined {
 	const rank = (row: RecordRow) => (hasId(row) ? 0 : isFree(row) ? 2 : 1);
-	const live = rows.filter((row) => isLive(row) && !isReplaced(row, rows));
-	return live.sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0];
+	return rows.filter(isLive).sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0];
 }
 
 /** Claims beside the row that counts: several had claimed at one moment. */
 export function surplus(rows: RecordRow[]): RecordRow[] {
 	const chosen = inForce(rows);
 	return rows.filter((row) => isFree(row) && row !== chosen);
-}
-
-/** Rows whose places others have taken: they mean nothing any more. */
-export function replaced(rows: RecordRow[]): RecordRow[] {
-	return rows.filter((row) => isReplaced(row, rows));
 }
 
 /** A key as the table holds it, and gives it back. */

@@ -5,7 +5,7 @@ import { Claims } from './claims';
 import { digest } from './digest';
 import { Quiet } from './quiet';
 import { all, asSeen, RecordDesk, type DeskPorts } from './record-desk';
-import { fieldsOf, inPlaceOf, hasId, isFree, CLAIMED, SENT, type RecordScope } from './record-rows';
+import { fieldsOf, hasId, isFree, CLAIMED, SENT, type RecordScope } from './record-rows';
 import { available, unavailable, type RecordFields, type RecordRow } from './record-store';
 
 /** Who has not been heard of for this long is gone. */
@@ -56,8 +56,6 @@ export class GenerationRecord {
 	private readonly arriving = new Set<string>();
 	private readonly desk: RecordDesk;
 	private readonly claims: Claims;
-	/** Rows whose places others have taken: they are removed when there is time. */
-	private replaced: RecordRow[] = [];
 	/** Ends that are written when there is time, by status. */
 	private readonly ends = new Map<string, string[]>();
 	private readonly closing = new AbortController();
@@ -166,21 +164,19 @@ export class GenerationRecord {
 	): Promise<void> {
 		const row = this.underWay.get(key)?.row;
 		if (!row) return;
-		const writer = inPlaceOf(row.writer);
-		const made = { ...row, ...about, generation_id: id, status: status ?? 'pending', writer };
-		this.claims.rows.set(key, made);
+		const set = { ...about, generation_id: id, status: status ?? 'pending' };
+		this.claims.rows.set(key, { ...row, ...set });
 		this.arriving.add(key);
 		this.settle(key);
 		await this.desk.background(async () => {
-			let tries = 0;
 			const kept = await this.desk.keep(async () => {
-				// A try that seemed to fail may have been carried out.
-				const before = tries++ === 0 ? [] : await this.desk.read(key);
-				if (before.some((one) => one.generation_id === id)) return;
-				await this.desk.insert(fieldsOf(made));
+				if (await this.desk.writeId({ where: asSeen(row), set })) return;
+				// Its row was deleted or taken over; or a try that seemed to fail has written it.
+				const rows = await this.desk.read(key);
+				if (rows.some((one) => one.generation_id === id)) return;
+				await this.desk.insert(fieldsOf({ ...row, ...set }));
 			});
 			if (!kept.ok) this.unrecorded.add(key);
-			else this.replaced.push(row);
 			this.arriving.delete(key);
 		});
 	}
@@ -218,7 +214,6 @@ export class GenerationRecord {
 		await Promise.all([this.desk.settled(), ...this.failing.values()]);
 		await Promise.all([
 			attempt(async () => await this.writeEnds()),
-			attempt(async () => await this.clearReplaced()),
 			attempt(async () => await this.claims.takeBack()),
 		]);
 	}
@@ -275,14 +270,7 @@ export class GenerationRecord {
 				await attempt(async () => await this.desk.write({ where, set: { status: SENT } }));
 			}
 			await attempt(async () => await this.writeEnds());
-			await attempt(async () => await this.clearReplaced());
 		}
-	}
-
-	private async clearReplaced(): Promise<void> {
-		const rows = this.replaced;
-		this.replaced = [];
-		await this.desk.clear(rows);
 	}
 
 	private async writeEnds(): Promise<void> {

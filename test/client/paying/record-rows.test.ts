@@ -2,8 +2,6 @@ import {
 	CLAIMED,
 	claimedRow,
 	inForce,
-	inPlaceOf,
-	replaced,
 	SENT,
 	storedKey,
 	storedPrompt,
@@ -22,7 +20,6 @@ const sent = (id: number) => row(id, { status: SENT });
 const made = (id: number, changes: Partial<RecordRow> = {}) =>
 	row(id, { status: 'completed', generation_id: `g${id}`, ...changes });
 const failed = (id: number) => made(id, { status: 'failed' });
-const inPlace = (id: number, before: RecordRow) => made(id, { writer: inPlaceOf(before.writer) });
 
 describe('of several rows of a key', () => {
 	it.each<[what: string, rows: RecordRow[], counts: number | undefined]>([
@@ -33,12 +30,6 @@ describe('of several rows of a key', () => {
 		['the oldest of what was made counts', [made(2), made(1)], 1],
 		['what has failed does not count', [failed(1), claim(2)], 2],
 		['what has failed alone is none', [failed(1)], undefined],
-		['what another has taken the place of does not count', [sent(1), inPlace(2, sent(1))], 2],
-		[
-			'what another has taken the place of does not count, though that has failed',
-			[sent(1), { ...inPlace(2, sent(1)), status: 'failed' }],
-			undefined,
-		],
 	])('%s', (_, rows, counts) => {
 		expect(inForce([...rows])?.id).toBe(counts);
 		expect(inForce([...rows].reverse())?.id).toBe(counts);
@@ -51,11 +42,6 @@ describe('of several rows of a key', () => {
 		['never the only claim', [claim(1)], []],
 	])('those that are too many are %s', (_, rows, extra) => {
 		expect(surplus([...rows]).map(({ id }) => id)).toEqual(extra);
-	});
-
-	it('those whose places others have taken mean nothing any more', () => {
-		const rows = [sent(1), inPlace(2, sent(1)), sent(3)];
-		expect(replaced(rows).map(({ id }) => id)).toEqual([1]);
 	});
 });
 

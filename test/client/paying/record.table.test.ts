@@ -10,7 +10,7 @@ describe('an id', () => {
 		await inTime(async (records) => {
 			const record = await records.open('first');
 			await record.send('a', one);
-			records.inserts.push(fails);
+			records.changes.push(fails);
 			await record.made('a', { id: 'made', status: 'processing' });
 			await record.close();
 			expect(records.table.rows).toMatchObject([{ generation_id: 'made', status: 'processing' }]);

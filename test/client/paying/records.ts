@@ -9,8 +9,8 @@ export class Records {
 	readonly table = new MemoryTable(this.time);
 	/** Whether the table can be reached. */
 	down = false;
-	/** What becomes of the next rows that are added, where it is not the usual. */
-	readonly inserts: Array<TableFate['fails']> = [];
+	/** What becomes of the next changes, where it is not the usual. */
+	readonly changes: Array<TableFate['fails']> = [];
 
 	/** How often the table was called. */
 	calls = 0;
@@ -27,7 +27,7 @@ export class Records {
 				...prompt,
 				...(method === 'insert' && { beforeMs: this.insertMs.shift() ?? prompt.beforeMs }),
 				...(method === 'change' && { beforeMs: this.changeMs.shift() ?? prompt.beforeMs }),
-				fails: this.down ? 'before' : method === 'insert' ? this.inserts.shift() : undefined,
+				fails: this.down ? 'before' : method === 'change' ? this.changes.shift() : undefined,
 			};
 		});
 		return new GenerationRecord(

@@ -32,7 +32,11 @@ export const recordMutations: Mutation[] = [
 		'|| !(isFree(row) || row === open)',
 		'',
 	),
-	record('the id is not written down', 'await this.desk.insert(fieldsOf(made));', ''),
+	record(
+		'the id is not written down',
+		'if (await this.desk.writeId({ where: asSeen(row), set })) return;',
+		'return;',
+	),
 	record(
 		'a refusal frees a row that another had left open',
 		'if (this.underWay.get(key)?.wasOpen)',
