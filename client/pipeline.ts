@@ -111,9 +111,7 @@ class Pipeline<T> {
 
 	async run(): Promise<PipelineResult<T>> {
 		const { cancel } = this.ports;
-		const stop = () => this.halt.abort();
-		if (cancel.aborted) stop();
-		const forget = onAbort(cancel, stop);
+		const forget = onAbort(cancel, () => this.halt.abort());
 		try {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));

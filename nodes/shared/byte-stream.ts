@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { onAbort } from '../../client/basics/abort';
 import { SNIFF_BYTES } from '../../client/wire/media-type';
-import { whenAborted } from './abort';
 
 /** A body that is read as it comes in, as n8n's storage takes it. */
 export type ByteStream = Exclude<
@@ -62,8 +62,8 @@ export async function watchHeadway(
 	for (;;) {
 		const before = bytes;
 		await new Promise<void>((resolve) => {
-			whenAborted(ended, resolve);
-			whenAborted(AbortSignal.timeout(windowMs), resolve);
+			onAbort(ended, resolve);
+			onAbort(AbortSignal.timeout(windowMs), resolve);
 		});
 		if (ended.aborted || isWhole) return;
 		if (bytes - before < LEAST_BYTES) return giveUp();

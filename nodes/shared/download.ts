@@ -1,12 +1,13 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
+import { onAbort } from '../../client/basics/abort';
 import { attempt } from '../../client/basics/attempt';
 import { failedGeneration } from '../../client/jobs/outcome';
 import { backoffDelay } from '../../client/wire/backoff';
 import { CancelledError } from '../../client/wire/errors';
 import { isFailed, type Generation } from '../../client/wire/generation';
 import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../client/wire/media-type';
-import { orAborted, whenAborted } from './abort';
+import { orAborted } from './abort';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
 import { badOutput, downloadError, stalled } from './download-errors';
@@ -88,7 +89,7 @@ async function fetchOnce(
 	{ fileName, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
 ): Promise<IBinaryData> {
 	const connection = new AbortController();
-	const forget = whenAborted(signal, () => connection.abort());
+	const forget = onAbort(signal, () => connection.abort());
 	try {
 		connection.signal.throwIfAborted();
 		const fetching = fetchWhole(context, generation, fileName, idleTimeoutMs, connection);
@@ -122,7 +123,7 @@ async function fetchWhole(
 	const { statusCode, headers, body } = response;
 	// Breaks are told to whoever reads at that moment. One that comes when nobody does would end n8n.
 	body.on('error', () => {});
-	whenAborted(connection.signal, () => body.destroy());
+	onAbort(connection.signal, () => body.destroy());
 	if (statusCode !== 200) throw badOutput('The storage refused the output', statusCode);
 	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
 	const head = await peek(body);

@@ -5,10 +5,11 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
+import { onAbort } from '../../client/basics/abort';
 import { attempt } from '../../client/basics/attempt';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../client/basics/ports';
 import { NotSentError } from '../../client/wire/connection';
-import { orAborted, whenAborted } from './abort';
+import { orAborted } from './abort';
 import { wallClock } from './clock';
 import type { ByteStream } from './byte-stream';
 
@@ -113,12 +114,12 @@ async function exchange(
 	const credential = watchedCredential(request.signal);
 	const committed = () => options.method === 'POST' && !credential.isBeingRead;
 	const waiting = [
-		whenAborted(signal, () => committed() || end()),
-		whenAborted(stop, () => {
+		onAbort(signal, () => committed() || end()),
+		onAbort(stop, () => {
 			if (committed()) void wallClock.sleep(GRACE_AFTER_STOP_MS, request.signal).then(end);
 			else end();
 		}),
-		whenAborted(AbortSignal.timeout(timeoutOf(options.body)), end),
+		onAbort(AbortSignal.timeout(timeoutOf(options.body)), end),
 	];
 	const sender = Object.create(context, {
 		getCredentials: {
@@ -175,7 +176,7 @@ export function probeWith(context: IExecuteFunctions): ProbeUrl {
 	return async (url, signal) => {
 		const request = new AbortController();
 		const ends = [signal, stopOf(context), AbortSignal.timeout(PROBE_TIMEOUT_MS)];
-		const waiting = ends.map((one) => whenAborted(one, () => request.abort()));
+		const waiting = ends.map((one) => onAbort(one, () => request.abort()));
 		const forget = () => waiting.forEach((each) => each());
 		const probed = await attempt(async () => {
 			request.signal.throwIfAborted();
@@ -208,7 +209,7 @@ async function firstByte(
 	body.on('error', hangUp);
 	// One that stands still closes only with its connection: until then the signal may have to end that.
 	body.once('close', closed);
-	whenAborted(signal, hangUp);
+	onAbort(signal, hangUp);
 	try {
 		const found = statusCode === 200 || statusCode === 206;
 		return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
