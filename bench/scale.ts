@@ -1,4 +1,4 @@
-import type { Probing } from '../client/paying/slot-gate';
+import type { Probing } from '../client/paying/slots';
 import { seededRandom } from '../sandbox/basics/random';
 import { GenerationService } from '../sandbox/service';
 import { logNormal } from '../sandbox/generations/timing';

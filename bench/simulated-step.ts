@@ -4,7 +4,7 @@ import { Ledger } from '../client/paying/ledger';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/basics/ports';
 import type { Readiness } from '../client/jobs/job';
-import type { Probing } from '../client/paying/slot-gate';
+import { Slots, type Probing } from '../client/paying/slots';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
@@ -28,7 +28,7 @@ export interface SimulatedStep {
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
 export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineResult<null>> {
-	const { time: clock, random, model } = step;
+	const { time: clock, random, model, probing } = step;
 	const signal = new AbortController().signal;
 	const client = new Client({ send: sendTo(step), clock, random, signal });
 	const request: CreateRequest = { type: 'video', body: { model, prompt: 'a wave', duration: 2 } };
@@ -51,13 +51,13 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			cancel: signal,
 			ledger: new Ledger({}, 0),
 			probe: probeOf(step),
+			slots: new Slots({ clock, random, probing }),
 			finish: async (_, generation) => ({ generation, output: null }),
 		},
 		{
 			maxConcurrent: step.maxConcurrent,
 			stopOnError: false,
 			pollIntervalMs: step.pollIntervalMs,
-			probing: step.probing,
 		},
 	);
 }

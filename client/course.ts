@@ -5,6 +5,7 @@ import { failedGeneration, timedOutGeneration } from './jobs/outcome';
 import { inTurn } from './paying/in-turn';
 import type { Ledger } from './paying/ledger';
 import type { Order, OrderBook } from './paying/order-book';
+import type { Slots } from './paying/slots';
 import type { Submission } from './paying/submission';
 import type { Goal, Watch, Watcher } from './watching/watch';
 import type { KnownGeneration } from './wire/errors';
@@ -25,6 +26,7 @@ export interface Shared {
 	lateSeenAt: number;
 	ledger: Ledger;
 	book: OrderBook;
+	slots: Slots;
 	submission: Submission;
 	watcher: Watcher;
 }

@@ -4,7 +4,7 @@ import { Course, knownBefore, type Shared } from './course';
 import type { Job } from './jobs/job';
 import { thrownOutcome, type Outcome } from './jobs/outcome';
 import { OrderBook, type Books } from './paying/order-book';
-import type { Probing } from './paying/slot-gate';
+import { Slots } from './paying/slots';
 import { Submission, type SubmissionStats } from './paying/submission';
 import type { LastLooks } from './watching/looks';
 import { Watcher } from './watching/watch';
@@ -19,6 +19,8 @@ export interface PipelinePorts<T> extends Books {
 	probe: ProbeUrl;
 	clock: Clock;
 	random: Random;
+	/** The slots of the account, where other steps share them. */
+	slots?: Slots;
 	/** The user's Stop or the workflow's timeout: from then on nothing is sent. */
 	cancel: AbortSignal;
 	/** When the step began, where that was before this pipeline, and which statuses it has asked for since. */
@@ -45,8 +47,6 @@ export interface PipelineSettings {
 	stopOnError: boolean;
 	/** The status of a generation is never asked for more often. */
 	pollIntervalMs: number;
-	/** How to ask for slots, where it is not the usual way. */
-	probing?: Probing;
 }
 
 /** What happened on the way, for the step's summary. */
@@ -99,12 +99,14 @@ class Pipeline<T> {
 	) {
 		const halt = this.halt.signal;
 		const book = new OrderBook(ports, halt);
+		const slots = ports.slots ?? new Slots(ports);
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? ports.clock.now(),
 			lateSeenAt: 0,
 			book,
-			submission: new Submission({ ...ports, book, halt, probing: settings.probing }),
+			slots,
+			submission: new Submission({ ...ports, book, halt, slots }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.looks),
 		};
 	}
@@ -119,7 +121,7 @@ class Pipeline<T> {
 		} finally {
 			forget();
 		}
-		const { book, submission, watcher } = this.shared;
+		const { book, slots, submission, watcher } = this.shared;
 		const { stats, gate } = submission;
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
@@ -128,7 +130,7 @@ class Pipeline<T> {
 				...stats,
 				retries: stats.retries + watcher.passed.size,
 				slotWaitMs: gate.waitedMs,
-				slotRefusal: gate.lastRefusal?.said ?? null,
+				slotRefusal: slots.lastRefusal?.said ?? null,
 				changed: [...book.changed].sort((a, b) => a - b),
 			},
 		};
@@ -155,7 +157,7 @@ class Pipeline<T> {
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, course.known));
 		}
-		if (course.watch?.isOver) this.release(course.watch.id);
+		if (course.watch?.isOver && course.watch.wasRunning) this.release(course.watch.id);
 	}
 
 	/** The storage has the output of a generation; its status is still to say so, and what else is to be known of it. */
@@ -173,7 +175,7 @@ class Pipeline<T> {
 	private release(id: string): void {
 		if (this.released.has(id)) return;
 		this.released.add(id);
-		this.shared.submission.gate.release();
+		this.shared.slots.release();
 	}
 
 	private async finish(course: Course, generation: Generation): Promise<void> {

@@ -1,5 +1,6 @@
 import { Ledger } from '../../client/paying/ledger';
 import { GenerationRecord } from '../../client/paying/record';
+import { Slots } from '../../client/paying/slots';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { GenerationService as Client } from '../../client/wire/service';
 import type { Clock, ProbeUrl, SendRequest } from '../../client/basics/ports';
@@ -30,6 +31,7 @@ const DOWNLOAD_TRIES = 5;
 export class Process {
 	dead = false;
 	readonly clock: Clock;
+	private readonly slots: Slots;
 	private executions = 0;
 
 	constructor(
@@ -44,6 +46,7 @@ export class Process {
 				if (this.dead) await new Promise<never>(() => undefined);
 			},
 		};
+		this.slots = new Slots({ clock: this.clock, random: world.random });
 	}
 
 	/**
@@ -68,6 +71,7 @@ export class Process {
 					service: new Client({ ...ports, send: this.send }),
 					record,
 					probe: this.probe,
+					slots: this.slots,
 					cancel: signal,
 					ledger: new Ledger({}, 0),
 					finish: async (_, generation) => {

@@ -2,8 +2,9 @@
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `action` once when the signal aborts: at once where it has, never where there is none. However many wait for a signal, it gets one listener only: platforms warn
- * of a leak from eleven on, and a step has more than ten generations to wait for.
+ * Calls `action` once when the signal aborts: at once where it has, never where there is none. However many wait for a
+ * signal, it gets one listener only: platforms warn of a leak from eleven on, and a step has more than ten generations to
+ * wait for.
  *
  * @returns ends the waiting
  */

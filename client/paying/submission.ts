@@ -8,7 +8,8 @@ import type { CreateRequest, GenerationService } from '../wire/service';
 import { isMade, isOpen } from './book';
 import { nextMove, type Tried } from './next-move';
 import type { Order, OrderBook } from './order-book';
-import { SlotGate, type Probing, type Turn } from './slot-gate';
+import { SlotGate } from './slot-gate';
+import type { Slots, Turn } from './slots';
 import { uncertainCharge } from './uncertain-charge';
 
 export interface SubmissionPorts {
@@ -18,7 +19,8 @@ export interface SubmissionPorts {
 	random: Random;
 	/** Ends the step: nothing more is submitted. */
 	halt: AbortSignal;
-	probing?: Probing;
+	/** Of the account. */
+	slots: Slots;
 }
 
 /** What submitting came to, for the step's summary. */
@@ -40,8 +42,6 @@ export interface SubmissionStats {
 export class Submission {
 	readonly stats: SubmissionStats = { made: 0, takenUp: 0, retries: 0, resubmitted: 0 };
 	readonly gate: SlotGate;
-	/** The refusal that every further request would meet too. */
-	private closedBy: { error: GenerationError; itemIndex: number } | null = null;
 
 	constructor(private readonly ports: SubmissionPorts) {
 		this.gate = new SlotGate({ ...ports, signal: ports.halt });
@@ -103,32 +103,32 @@ export class Submission {
 		arrival: number,
 	): Promise<Generation | null> {
 		const { job } = order;
-		const { book, service } = this.ports;
+		const { book, service, slots } = this.ports;
 		const turn = await this.gate.enter(job.timeoutMs, arrival);
 		let intended = false;
 		const sent = await attempt(async () => {
-			this.requireOpenWay();
 			const name = await book.intend(order);
 			intended = name !== null;
 			// Writing that down may have taken a while.
-			this.requireOpenWay();
+			this.gate.requireOpen();
 			return name === null ? null : await service.create(request, name);
 		});
 		if (!sent.ok) {
 			await this.settleRefusal(turn, order, sent.error, intended);
 			throw sent.error;
 		}
-		if (sent.value === null) this.gate.unused(turn);
+		if (sent.value === null) slots.unused(turn);
 		else await this.settle(turn, order, sent.value);
 		return sent.value;
 	}
 
 	/** Gives the turn back, and the intent where it is certain that nothing was charged. */
 	private async settleRefusal(turn: Turn, order: Order, error: unknown, intended: boolean) {
+		const { slots } = this.ports;
 		const refusal = error instanceof GenerationError ? error : null;
-		if (refusal?.stopsSubmitting) this.closeWayBy(refusal, order.job.itemIndex);
-		if (refusal?.retry === 'slot') this.gate.refused(turn, refusal);
-		else this.gate.unused(turn);
+		if (refusal?.stopsSubmitting) this.gate.close(notSent(refusal, order.job.itemIndex));
+		if (refusal?.retry === 'slot') slots.refused(turn, refusal);
+		else slots.unused(turn);
 		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
 		if (intended && notCharged) await this.ports.book.withdraw(order);
 	}
@@ -140,18 +140,6 @@ export class Submission {
 		const { sent = 1 } = book.known(order) ?? {};
 		this.stats.resubmitted += sent - 1;
 		book.record(order, generation);
-	}
-
-	/** @throws where nothing may leave any more */
-	private requireOpenWay(): void {
-		if (this.ports.halt.aborted) throw new CancelledError();
-		if (this.closedBy) throw notSent(this.closedBy.error, this.closedBy.itemIndex);
-	}
-
-	/** Notes an error that every further request of the step would meet too. */
-	private closeWayBy(error: GenerationError, itemIndex: number): void {
-		this.closedBy ??= { error, itemIndex };
-		this.gate.open();
 	}
 
 	/** The error of an order that is given up: what is open may have been charged, whatever became of the last request. */

@@ -83,6 +83,8 @@ export class Watch {
 	private pausedUntil = 0;
 	/** The last error that passed. */
 	trouble: GenerationError | null = null;
+	/** Whether it was seen under way, and so had a slot of the account. */
+	wasRunning: boolean;
 
 	constructor(
 		private readonly step: Watcher,
@@ -94,6 +96,7 @@ export class Watch {
 	) {
 		this.since = step.ports.clock.now();
 		this.probing = readiness !== 'status';
+		this.wasRunning = generation !== null && !isFinal(generation);
 	}
 
 	/** Whether the storage, which can be trusted, says that it is there, and its status is still to be asked. */
@@ -162,6 +165,7 @@ export class Watch {
 		if (this.readyAt !== null && askedAt >= this.readyAt && !isFinal(generation)) {
 			storage.contradict(askedAt - this.readyAt);
 		}
+		this.wasRunning ||= !isFinal(generation);
 		if (!isCompleted(generation)) return;
 		if (this.readyAt !== null && this.missed) storage.confirm();
 		// The storage should know of it by now. One that denies it would do so for every generation.
@@ -257,5 +261,5 @@ export class Watch {
  */
 function ofWhatExists(error: GenerationError): GenerationError {
 	const denied = error.code === 'generation_not_found' || isForeign(error);
-	return denied ? error.with({ retry: 'backoff' }) : error;
+	return denied ? error.with({ retry: 'backoff', stopsSubmitting: false }) : error;
 }

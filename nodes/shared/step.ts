@@ -7,6 +7,7 @@ import { isCompleted, type Generation } from '../../client/wire/generation';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
 import type { GenerationRecord } from '../../client/paying/record';
+import type { Slots } from '../../client/paying/slots';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { LastLooks } from '../../client/watching/looks';
 import { GenerationService } from '../../client/wire/service';
@@ -18,6 +19,7 @@ import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './
 import { keyOf, openRecord } from './record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './report';
 import { outputItems, type Output } from './results';
+import { withSlots } from './slots';
 import { connect, probeWith } from './transport';
 
 /** Downloads at once: enough to fill a line, few enough for the memory of storages that buffer. */
@@ -215,30 +217,33 @@ async function runPlans(
 		signal: cancel,
 	});
 	const limited = limit(MAX_DOWNLOADS);
-	const result = await runPipeline<Output>(
-		plans.map(({ job }) => job),
-		{
-			...ports,
-			service,
-			probe: probeWith(context),
-			cancel,
-			ledger: ledgerOf(context),
-			record,
-			...begun,
-			finish: async (job, generation, signal, refresh) =>
-				await fetchOutput(context, planOf.get(job) as Planned, {
-					generation,
-					signal,
-					refresh,
-					limited,
-				}),
-		},
-		{
-			maxConcurrent,
-			pollIntervalMs,
-			stopOnError: !continuesOnError(context),
-		},
-	);
+	const run = async (slots: Slots) =>
+		await runPipeline<Output>(
+			plans.map(({ job }) => job),
+			{
+				...ports,
+				service,
+				probe: probeWith(context),
+				slots,
+				cancel,
+				ledger: ledgerOf(context),
+				record,
+				...begun,
+				finish: async (job, generation, signal, refresh) =>
+					await fetchOutput(context, planOf.get(job) as Planned, {
+						generation,
+						signal,
+						refresh,
+						limited,
+					}),
+			},
+			{
+				maxConcurrent,
+				pollIntervalMs,
+				stopOnError: !continuesOnError(context),
+			},
+		);
+	const result = await withSlots(context, run);
 	reportUnexpected(
 		context,
 		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),

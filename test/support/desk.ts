@@ -2,6 +2,7 @@ import { GenerationError } from '../../client/wire/errors';
 import { Ledger } from '../../client/paying/ledger';
 import { OrderBook } from '../../client/paying/order-book';
 import { GenerationService } from '../../client/wire/service';
+import { Slots } from '../../client/paying/slots';
 import { Submission } from '../../client/paying/submission';
 import type { Generation } from '../../client/wire/generation';
 import { FakeService } from './fake-service';
@@ -26,6 +27,7 @@ export class Desk {
 			service,
 			book: this.book,
 			halt: this.halt.signal,
+			slots: new Slots(ports),
 		});
 	}
 

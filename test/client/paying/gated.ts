@@ -1,6 +1,7 @@
 import { errorFromResponse, GenerationError } from '../../../client/wire/errors';
 import { attempt } from '../../../client/basics/attempt';
 import { SlotGate } from '../../../client/paying/slot-gate';
+import { Slots } from '../../../client/paying/slots';
 import { noSlot } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
 
@@ -10,6 +11,7 @@ export const refusedNow = () => errorFromResponse(noSlot(12, 10), true);
 /** What a submission does with the gate: each turn is settled by what became of the request. */
 export async function passThrough<T>(
 	gate: SlotGate,
+	slots: Slots,
 	create: () => Promise<T>,
 	timeoutMs: number,
 ): Promise<T> {
@@ -23,10 +25,10 @@ export async function passThrough<T>(
 		}
 		const noSlot = tried.error instanceof GenerationError && tried.error.retry === 'slot';
 		if (noSlot) {
-			gate.refused(turn, tried.error as GenerationError);
+			slots.refused(turn, tried.error as GenerationError);
 			continue;
 		}
-		gate.unused(turn);
+		slots.unused(turn);
 		throw tried.error;
 	}
 }
@@ -35,13 +37,15 @@ export async function passThrough<T>(
 export function gated(free: () => number, latencyMs = 0) {
 	const time = new VirtualTime(0);
 	const stop = new AbortController();
-	const gate = new SlotGate({ clock: time, random: () => 0, signal: stop.signal });
+	const slots = new Slots({ clock: time, random: () => 0 });
+	const gate = new SlotGate({ clock: time, signal: stop.signal, slots });
 	let taken = 0;
 	const asked: Array<{ item: number; at: number }> = [];
 	const passed: Array<{ item: number; at: number }> = [];
 	const pass = async (item: number, timeoutMs = HOUR) =>
 		await passThrough(
 			gate,
+			slots,
 			async () => {
 				asked.push({ item, at: time.now() });
 				const made = taken < free();
@@ -58,9 +62,9 @@ export function gated(free: () => number, latencyMs = 0) {
 	/** One of the generations that have passed ends. */
 	const end = () => {
 		taken--;
-		gate.release();
+		slots.release();
 	};
-	return { time, stop, gate, pass, end, asked, passed };
+	return { time, stop, gate, slots, pass, end, asked, passed };
 }
 
 export function timesOf(entries: Array<{ at: number }>): number[] {

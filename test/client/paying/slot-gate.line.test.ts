@@ -72,15 +72,16 @@ describe('several that found no slot', () => {
 		const { time, gate, pass } = gated(() => 0, 100);
 		const passing = Array.from({ length: 5 }, async (_, item) => await pass(item, 30_000));
 		const given = Promise.allSettled(passing);
-		const turns: Array<{ turn: string; at: number }> = [];
+		const reason = new Error('the key was refused');
+		const learned: Array<{ error: unknown; at: number }> = [];
 		const standing = Array.from({ length: 3 }, async () => {
 			await time.sleep(8_000);
-			const turn = await gate.enter(HOUR);
-			turns.push({ turn, at: time.now() });
+			await gate.enter(HOUR).catch((error: unknown) => learned.push({ error, at: time.now() }));
 		});
-		time.at(9_000, () => gate.open());
+		time.at(9_000, () => gate.close(reason));
 		await time.run(Promise.all(standing));
-		expect(turns).toEqual(Array(3).fill({ turn: 'free', at: 9_000 }));
+		expect(learned).toEqual(Array(3).fill({ error: reason, at: 9_000 }));
+		await expect(gate.enter(HOUR)).rejects.toBe(reason);
 		void given;
 	});
 

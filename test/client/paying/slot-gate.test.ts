@@ -2,6 +2,7 @@ import fc from 'fast-check';
 
 import { CancelledError, errorFromResponse, GenerationError } from '../../../client/wire/errors';
 import { SlotGate } from '../../../client/paying/slot-gate';
+import { Slots } from '../../../client/paying/slots';
 import { refusal } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
 import { gated, HOUR, itemsOf, passThrough, refusedNow, timesOf } from './gated';
@@ -10,28 +11,30 @@ describe('while the service has slots', () => {
 	it('nobody waits for anybody', async () => {
 		const time = new VirtualTime(0);
 		const { signal } = new AbortController();
-		const gate = new SlotGate({ clock: time, random: () => 0, signal });
+		const slots = new Slots({ clock: time, random: () => 0 });
+		const gate = new SlotGate({ clock: time, signal, slots });
 		const create = async () => {
 			await time.sleep(100);
 			return time.now();
 		};
-		const made = Array.from({ length: 5 }, async () => await passThrough(gate, create, HOUR));
+		const made = Array.from({ length: 5 }, async () => await passThrough(gate, slots, create, HOUR));
 		expect(await time.run(Promise.all(made))).toEqual([100, 100, 100, 100, 100]);
 		expect(gate.waitedMs).toBe(0);
 	});
 
 	it('an error is handed on as it is', async () => {
-		const { time, gate } = gated(() => 1);
+		const { time, gate, slots } = gated(() => 1);
 		const error = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
-		const task = passThrough(gate, async () => await Promise.reject(error), HOUR);
+		const task = passThrough(gate, slots, async () => await Promise.reject(error), HOUR);
 		await expect(time.run(task)).rejects.toBe(error);
 	});
 
 	it('the daily limit of a connected app is no slot to wait for', async () => {
-		const { time, gate } = gated(() => 1);
+		const { time, gate, slots } = gated(() => 1);
 		let asked = 0;
 		const task = passThrough(
 			gate,
+			slots,
 			async () => {
 				asked++;
 				throw errorFromResponse(refusal(429, 'CONNECTION_LIMIT_REACHED'), true);
@@ -115,9 +118,10 @@ describe('a creating request that found no slot', () => {
 
 	it('does not keep others from their turn when it fails for good', async () => {
 		let free = 0;
-		const { time, gate, pass, passed } = gated(() => free);
+		const { time, gate, slots, pass, passed } = gated(() => free);
 		const lost = passThrough(
 			gate,
+			slots,
 			async () => {
 				if (free === 0) throw refusedNow();
 				throw new TypeError('A mistake of ours');

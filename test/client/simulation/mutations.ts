@@ -23,6 +23,7 @@ const inFile =
 const submission = inFile('paying/submission.ts');
 const nextMove = inFile('paying/next-move.ts');
 const gate = inFile('paying/slot-gate.ts');
+const slots = inFile('paying/slots.ts');
 const book = inFile('paying/order-book.ts');
 const ledger = inFile('paying/ledger.ts');
 const digest = inFile('paying/digest.ts');
@@ -87,10 +88,10 @@ export const mutations: Mutation[] = [
 	nextMove('no free slot is an error', "return 'wait for a slot';", "return 'give up';"),
 	gate(
 		'a stop leaves those who wait for a slot waiting',
-		'onAbort(ports.signal, () => this.line.forEach(({ wake }) => wake.abort()));',
+		'onAbort(ports.signal, () => this.wakeAll());',
 		'void onAbort;',
 	),
-	gate(
+	slots(
 		'after a refusal nobody asks for a slot again',
 		"if (turn === 'presumed') this.refusals++;\n\t\tthis.pause();",
 		"if (turn === 'presumed') this.refusals++;",
@@ -214,8 +215,8 @@ export const mutations: Mutation[] = [
 	),
 	pipeline(
 		'sent although the step has failed',
-		'book, halt, probing',
-		'book, halt: ports.cancel, probing',
+		'book, halt, slots',
+		'book, halt: ports.cancel, slots',
 	),
 	pipeline(
 		'more at once than asked for',
