@@ -1,7 +1,7 @@
 import { attempt } from './basics/attempt';
 import type { Clock } from './basics/ports';
 import type { CreateJob, Job } from './jobs/job';
-import { failedGeneration, timedOutGeneration } from './jobs/outcome';
+import { failedGeneration, inAnotherAccount, isUnknown, timedOutGeneration } from './jobs/outcome';
 import { inTurn } from './paying/in-turn';
 import type { Ledger } from './paying/ledger';
 import type { Order, OrderBook } from './paying/order-book';
@@ -48,8 +48,7 @@ export class Course {
 	/** What is known of its generation, for its outcome whatever happens. */
 	get known(): KnownGeneration | null {
 		return (
-			this.watch?.generation?.item ??
-			knownBefore(this.job, this.step.ledger, this.order?.key ?? null)
+			this.watch?.generation?.item ?? knownBefore(this.job, this.step.book, this.order?.key ?? null)
 		);
 	}
 
@@ -63,16 +62,20 @@ export class Course {
 		if (job.kind === 'create') return await this.orderIt(job);
 		const { clock, startedAt, watcher } = this.step;
 		// What exists goes on whoever watches it: the time of all of them runs from the beginning.
-		const { waitingSinceMs: since = startedAt } = job;
+		const { waitingSinceMs = startedAt } = job;
 		// A look that does not wait has others after it, and no time for what is denied.
-		const exists = since < startedAt && job.wait;
+		const exists = waitingSinceMs < startedAt && job.wait;
 		this.watch = watcher.watch(job.id, null, job.readiness, exists);
-		this.deadline = since + job.timeoutMs;
+		this.deadline = waitingSinceMs + job.timeoutMs;
+		// A look of a sleep is to let go of its worker soon.
+		if (waitingSinceMs < startedAt && !job.wait) {
+			this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
+		}
 		// One that was slept for, or came late to its turn, may have ended meanwhile: it is looked at in any case.
 		const now = clock.now();
 		if (!exists && now < this.deadline) return;
-		const late = Math.max(this.deadline, this.step.lateSeenAt) + LATE_MS;
-		await this.watch.until('seen', exists ? now + AFTER_SLEEP_MS : late);
+		const since = Math.max(this.deadline, startedAt, this.step.lateSeenAt);
+		await this.watch.until('seen', since + (exists ? AFTER_SLEEP_MS : LATE_MS));
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}
 
@@ -128,12 +131,17 @@ export class Course {
 			const made = id === null ? await submission.create(order, request) : null;
 			// Neither: somebody else makes it, and the book knows more by now.
 			if (id === null && made === null) continue;
-			const watch = watcher.watch(made?.item.id ?? (id as string), made, order.job.readiness);
+			const known = made?.item.id ?? (id as string);
+			// The service has said so itself: who denies it now comes round.
+			const watch = watcher.watch(known, made, order.job.readiness, true);
 			this.deadline = clock.now() + order.job.timeoutMs;
 			this.watch = watch;
 			if (made) return;
 			const seen = await attempt(async () => await watch.until('seen', this.deadline));
-			if (!seen.ok) throw book.explain(order, seen.error);
+			if (!seen.ok) {
+				const { error } = seen;
+				throw book.explain(order, isUnknown(error) ? inAnotherAccount(error, known) : error);
+			}
 			this.keep();
 			if (!watch.generation || !isFailed(watch.generation)) {
 				submission.stats.takenUp++;
@@ -154,8 +162,8 @@ export class Course {
 /**
  * The generation of a job that this try has not come to: the one to wait for, or one that an earlier try has paid for.
  *
- * @param key of the job's order; `null` where its request was never built
+ * @param key of the job's order in the ledger; `null` where its request was never built
  */
-export function knownBefore(job: Job, ledger: Ledger, key: string | null): KnownGeneration | null {
-	return job.kind === 'collect' ? { id: job.id } : ledger.paidBy(job.itemIndex, key);
+export function knownBefore(job: Job, book: OrderBook, key: string | null): KnownGeneration | null {
+	return job.kind === 'collect' ? { id: job.id } : book.paidBy(job, key);
 }

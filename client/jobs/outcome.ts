@@ -64,13 +64,23 @@ export function notSent(cause: GenerationError, itemIndex: number): GenerationEr
 	});
 }
 
-/** What an earlier try of the step has paid for is not in the account that is asked now. */
-function inAnotherAccount(error: GenerationError): GenerationError {
+/**
+ * What an earlier try of the step has paid for is not in the account that is asked now.
+ *
+ * @param error of the look at it
+ */
+export function inAnotherAccount(error: GenerationError, id: string): GenerationError {
 	return error.with({
 		title: 'What an earlier try has paid for is not in this account',
-		description:
-			'The service does not know its generation. Choose the credential with which it was made, and retry. To have it made and paid for anew, start a new execution.',
+		description: `The service does not know generation ${id}. Choose the credential with which it was made, and retry. To have it made and paid for anew, start a new execution.`,
+		generation: { id },
+		charge: 'paid',
 	});
+}
+
+/** Whether a look was told that there is no such generation. */
+export function isUnknown(error: unknown): error is GenerationError {
+	return error instanceof GenerationError && error.code === 'generation_not_found';
 }
 
 /** Any error of a job as one that says what is known of its generation. Programming errors are not hidden, only carried. */
@@ -84,15 +94,18 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 					code: 'unexpected_error',
 					cause: error,
 				});
-	const unknown = known.code === 'generation_not_found';
-	const own = known.generation;
-	if (unknown && known.charge === 'paid' && own && own.status === undefined) {
-		return inAnotherAccount(known);
-	}
-	if (generation === null || own !== null) return known;
-	// One that has been seen exists, whatever a later answer says.
-	if (unknown && generation.status === undefined) {
-		return known.with({ title: `Generation ${generation.id} does not exist` });
+	if (generation === null || known.generation !== null) return known;
+	// Of one that was never seen nothing but its id is known, as it was typed.
+	if (generation.status === undefined) {
+		return known.code === 'generation_not_found'
+			? known.with({ title: `Generation ${generation.id} does not exist` })
+			: known.with({
+					generation,
+					description: sentences(
+						known.description,
+						`Nothing is charged for looking: wait for generation ${generation.id} again by its ID`,
+					),
+				});
 	}
 	return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });
 }

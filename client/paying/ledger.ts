@@ -15,8 +15,8 @@ const NO_RECIPE = { request: '', idempotencyKey: '' };
  * plain object that n8n keeps with the execution: it survives Retry On Fail and "Retry execution".
  */
 export class Ledger {
-	/** The keys that earlier tries of this run have left, by item. */
-	private readonly earlier = new Map<string, string[]>();
+	/** The keys of each item, the newest last. */
+	private readonly keys = new Map<string, string[]>();
 
 	/**
 	 * @param entries the object kept with the execution; written to at once
@@ -26,10 +26,7 @@ export class Ledger {
 		readonly entries: Record<string, Entry>,
 		private readonly runIndex: number,
 	) {
-		for (const key of Object.keys(entries)) {
-			const item = key.slice(0, key.indexOf(':', key.indexOf(':') + 1) + 1);
-			this.earlier.set(item, [...(this.earlier.get(item) ?? []), key]);
-		}
+		for (const key of Object.keys(entries)) this.index(key);
 	}
 
 	/**
@@ -43,7 +40,7 @@ export class Ledger {
 		const marks = [JSON.stringify(request), asking, ...named].map(markOf);
 		const [print, made, ...name] = marks;
 		const item = this.prefix(itemIndex);
-		const earlier = (this.earlier.get(item) ?? [])
+		const earlier = (this.keys.get(item) ?? [])
 			.filter((key) => this.entries[key] !== undefined && this.entries[key].status !== 'failed')
 			.map((key) => ({ key, marks: key.slice(item.length).split(':') }))
 			.filter(({ marks: [, , ...other] }) => maySayTheSame(name, other));
@@ -63,8 +60,8 @@ export class Ledger {
 	 * @param key of its request; `null` where that was never built, so that any request of the item counts
 	 */
 	paidBy(itemIndex: number, key: string | null): KnownGeneration | null {
-		const keys = key === null ? this.keysOf(itemIndex) : [key];
-		for (const one of keys.reverse()) {
+		const keys = key === null ? (this.keys.get(this.prefix(itemIndex)) ?? []) : [key];
+		for (const one of [...keys].reverse()) {
 			const entry = this.find(one);
 			if (isMade(entry)) return { id: entry.id, status: entry.status };
 		}
@@ -88,7 +85,7 @@ export class Ledger {
 	 * @param before requests of it that are open elsewhere, where nothing is known of it here
 	 */
 	intend(key: string, name: string, before = 0): void {
-		this.entries[key] = { sent: (this.entries[key]?.sent ?? before) + 1, name };
+		this.write(key, { sent: (this.entries[key]?.sent ?? before) + 1, name });
 	}
 
 	withdraw(key: string): void {
@@ -98,12 +95,19 @@ export class Ledger {
 	}
 
 	record(key: string, { item: { id, status } }: Generation): void {
-		this.entries[key] = { id, ...(status !== null && { status }) };
+		this.write(key, { id, ...(status !== null && { status }) });
 	}
 
-	private keysOf(itemIndex: number): string[] {
-		const prefix = this.prefix(itemIndex);
-		return Object.keys(this.entries).filter((key) => key.startsWith(prefix));
+	private write(key: string, entry: Entry): void {
+		if (this.entries[key] === undefined) this.index(key);
+		this.entries[key] = entry;
+	}
+
+	private index(key: string): void {
+		const item = key.slice(0, key.indexOf(':', key.indexOf(':') + 1) + 1);
+		const others = this.keys.get(item);
+		if (others === undefined) this.keys.set(item, [key]);
+		else if (!others.includes(key)) others.push(key);
 	}
 
 	private prefix(itemIndex: number): string {

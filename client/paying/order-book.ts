@@ -1,14 +1,14 @@
 import { randomUUID } from 'crypto';
 
 import type { CreateJob } from '../jobs/job';
-import { GenerationError } from '../wire/errors';
+import { GenerationError, type KnownGeneration } from '../wire/errors';
 import { isFinal, type Generation } from '../wire/generation';
 import type { CreateRequest } from '../wire/service';
 import { isMade, isOpen, type Entry } from './book';
 import { digest } from './digest';
 import type { Ledger } from './ledger';
 import type { Found, GenerationRecord } from './record';
-import { SENT, storedKey, storedPrompt } from './record-rows';
+import { hasId, SENT, storedKey, storedPrompt } from './record-rows';
 import type { RecordFields, RecordRow } from './record-store';
 import { goneInRow, inRow, unknownInRow } from './uncertain-charge';
 
@@ -57,6 +57,18 @@ export class OrderBook {
 			recordKey: named === null ? null : storedKey(named),
 			about: named === null ? {} : about(request),
 		};
+	}
+
+	/**
+	 * The generation that an item is known to have paid for.
+	 *
+	 * @param key of its order in the ledger; `null` where its request was never built
+	 */
+	paidBy({ itemIndex, idempotencyKey }: CreateJob, key: string | null): KnownGeneration | null {
+		const { ledger, record } = this.books;
+		const row = idempotencyKey ? record?.rowOf(storedKey(idempotencyKey)) : undefined;
+		const onRecord = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
+		return ledger.paidBy(itemIndex, key) ?? onRecord;
 	}
 
 	/** What is known of an order; where another has sent it, once it is known what came of that. */

@@ -6,7 +6,7 @@ import { CancelledError, GenerationError } from '../wire/errors';
 import type { Generation } from '../wire/generation';
 import type { CreateRequest, GenerationService } from '../wire/service';
 import { isMade, isOpen } from './book';
-import { nextMove, type Tried } from './next-move';
+import { MAX_RESUBMISSIONS, nextMove, type Tried } from './next-move';
 import type { Order, OrderBook } from './order-book';
 import { SlotGate } from './slot-gate';
 import type { Slots, Turn } from './slots';
@@ -42,6 +42,8 @@ export interface SubmissionStats {
 export class Submission {
 	readonly stats: SubmissionStats = { made: 0, takenUp: 0, retries: 0, resubmitted: 0 };
 	readonly gate: SlotGate;
+	/** How many answers were lost in this try of the step: of an order, whichever items have it. */
+	private readonly lost = new Map<string, number>();
 
 	constructor(private readonly ports: SubmissionPorts) {
 		this.gate = new SlotGate({ ...ports, signal: ports.halt });
@@ -56,8 +58,9 @@ export class Submission {
 	async earlier(order: Order): Promise<string | null> {
 		const entry = await this.ports.book.find(order);
 		if (isMade(entry)) return entry.id;
-		if (isOpen(entry) && order.job.onUncertainCharge === 'error') {
-			throw uncertainCharge(null, entry);
+		const { onUncertainCharge: choice } = order.job;
+		if (isOpen(entry) && (choice === 'error' || this.lostOf(order) > MAX_RESUBMISSIONS)) {
+			throw uncertainCharge(null, entry, choice);
 		}
 		return null;
 	}
@@ -81,6 +84,7 @@ export class Submission {
 			cause = error ?? cause;
 			if (error !== null && error.retry !== 'slot') failingSince ??= clock.now();
 			tried.sinceMs = clock.now() - (failingSince ?? clock.now());
+			if (error?.charge === 'unknown') tried.resubmissions = this.lostAgain(order) - 1;
 			const move = error === null ? 'give up' : nextMove(error, tried, order.job);
 			if (move === 'give up') throw await this.inTheEnd(order, cause, sent.error);
 			if (move === 'wait for a slot') {
@@ -90,7 +94,7 @@ export class Submission {
 				continue;
 			}
 			if (move === 'back off') this.stats.retries++;
-			const pauses = move === 'back off' ? tried.retries++ : tried.resubmissions++;
+			const pauses = move === 'back off' ? tried.retries++ : tried.resubmissions;
 			const left = order.job.timeoutMs - tried.sinceMs;
 			await clock.sleep(Math.min(backoffDelay(pauses, random), left), halt);
 		}
@@ -140,6 +144,16 @@ export class Submission {
 		const { sent = 1 } = book.known(order) ?? {};
 		this.stats.resubmitted += sent - 1;
 		book.record(order, generation);
+	}
+
+	private lostOf({ key, recordKey }: Order): number {
+		return this.lost.get(recordKey ?? key) ?? 0;
+	}
+
+	private lostAgain(order: Order): number {
+		const lost = this.lostOf(order) + 1;
+		this.lost.set(order.recordKey ?? order.key, lost);
+		return lost;
 	}
 
 	/** The error of an order that is given up: what is open may have been charged, whatever became of the last request. */

@@ -41,7 +41,7 @@ export function uncertainCharge(
 
 /** Where an open order is on record, and what can be done there. */
 export function inRow({ id, key, execution_id: execution }: RecordRow): string {
-	return `Row ${id} of the data table ${RECORD_TABLE} says that execution ${execution} has sent it for the key "${key}", and no id came. Where the generation exists, its id in the column generation_id of that row makes every execution take it up; where it does not, delete that row`;
+	return `Row ${id} of the data table ${RECORD_TABLE} says that execution ${execution} has sent it for the key "${key}", and no id came. Where the generation exists, its id in the column generation_id of that row makes every execution take it up; where it does not, delete that row and start a new execution`;
 }
 
 /** The error of a key whose generation the service does not know. Nothing is paid anew by itself. */
@@ -51,7 +51,7 @@ export function unknownInRow(
 ): GenerationError {
 	return error.with({
 		title: `Generation ${generation} does not exist`,
-		description: `Row ${id} of the data table ${RECORD_TABLE} says that it was made for the key "${key}". Choose the credential with which it was made, or run it again in a while. Where the service’s library does not have it either, delete that row, and the item is made and paid for anew.`,
+		description: `Row ${id} of the data table ${RECORD_TABLE} says that it was made for the key "${key}". Choose the credential with which it was made, or run it again in a while. Where the service’s library does not have it either, delete that row and start a new execution: the item is made and paid for anew.`,
 		generation: { id: generation },
 		charge: 'none',
 	});
@@ -62,7 +62,7 @@ export function goneInRow(error: GenerationError, { id, key }: RecordRow): Gener
 	return error.with({
 		description: sentences(
 			error.description,
-			`Where the file is gone for good, delete row ${id} of the data table ${RECORD_TABLE} (key "${key}"): then the item is made and paid for anew`,
+			`Where the file is gone for good, delete row ${id} of the data table ${RECORD_TABLE} (key "${key}") and start a new execution: then the item is made and paid for anew`,
 		),
 	});
 }

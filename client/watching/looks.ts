@@ -1,5 +1,6 @@
-import type { Clock } from '../basics/ports';
+import type { Clock, Random } from '../basics/ports';
 import { within } from '../basics/within';
+import { withRetries } from '../wire/backoff';
 import { CancelledError } from '../wire/errors';
 import type { Generation } from '../wire/generation';
 import type { GenerationService } from '../wire/service';
@@ -8,6 +9,7 @@ import type { GenerationService } from '../wire/service';
 export interface LookPorts {
 	service: GenerationService;
 	clock: Clock;
+	random: Random;
 	/** Ends all watching. */
 	halt: AbortSignal;
 }
@@ -32,11 +34,18 @@ export class Looks {
 	) {}
 
 	/**
-	 * The status of a generation that was seen, asked for anew as soon as the interval allows, as for a fresh URL.
+	 * The status of a generation that was seen, asked for anew as soon as the interval allows, as for a fresh URL; and
+	 * again after errors that pass by themselves.
 	 *
-	 * @throws as `GenerationService.status`
+	 * @throws GenerationError, or CancelledError once the step ends
 	 */
 	async again(id: string): Promise<Generation> {
+		const { clock, random, halt } = this.ports;
+		const again = async () => await this.nextLook(id);
+		return await withRetries(again, { clock, random, signal: halt });
+	}
+
+	private async nextLook(id: string): Promise<Generation> {
 		const { clock, service, halt } = this.ports;
 		const before = this.last.get(id);
 		const due = (before?.at ?? 0) + this.intervalMs;
@@ -46,7 +55,7 @@ export class Looks {
 		// Another item with the same generation was quicker.
 		const shared = last !== before ? await last?.seen : null;
 		if (shared) return shared;
-		const seen = service.status(id);
+		const seen = service.look(id, halt);
 		this.last.set(id, { at: clock.now(), seen });
 		return await seen;
 	}

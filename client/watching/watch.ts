@@ -1,5 +1,5 @@
 import { attempt } from '../basics/attempt';
-import type { ProbeUrl, Random } from '../basics/ports';
+import type { ProbeUrl } from '../basics/ports';
 import { within } from '../basics/within';
 import type { Readiness } from '../jobs/job';
 import { backoffDelay, passes } from '../wire/backoff';
@@ -30,7 +30,6 @@ export type Goal = 'seen' | 'over' | 'ended';
 /** What watching reaches the world by. */
 export interface WatchPorts extends LookPorts {
 	probe: ProbeUrl;
-	random: Random;
 }
 
 /** How the generations of one step are watched, and what is learned of their storage. */
@@ -129,7 +128,9 @@ export class Watch {
 			await clock.sleep(Math.max(0, at - clock.now()), halt);
 			if (halt.aborted) throw new CancelledError();
 			if (at === deadline) return;
-			await (statusAt <= probeAt ? this.look(deadline) : this.probe(deadline));
+			// Who was frozen for longer than that, as a laptop is, may have missed the end: it is looked at once more.
+			const until = clock.now() > deadline ? clock.now() + LAST_LOOK_MS : deadline;
+			await (statusAt <= probeAt ? this.look(until) : this.probe(until));
 		}
 	}
 
@@ -143,7 +144,7 @@ export class Watch {
 		const { clock, random } = this.step.ports;
 		const look = this.step.looks.look(this.id, deadline);
 		this.statusAt = look.at;
-		const tried = await attempt(async () => await look.seen);
+		const tried = await attempt(async () => this.requireOwn(await look.seen));
 		if (tried.ok) {
 			if (tried.value !== null) await this.see(tried.value, look.at, deadline);
 			return;
@@ -154,6 +155,18 @@ export class Watch {
 		this.trouble = error;
 		this.step.passed.add(error);
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
+	}
+
+	/** @throws GenerationError where an answer is about another generation, as of a cache on the way that mixes them up */
+	private requireOwn(seen: Generation | null): Generation | null {
+		const id = this.generation?.item.id ?? (this.exists ? this.id : null);
+		if (seen === null || id === null || seen.item.id === id) return seen;
+		throw new GenerationError({
+			title: 'The service answered about another generation',
+			description: `It was asked about ${id}, and answered about ${seen.item.id}. Something on the way to it may remember answers: no cache should.`,
+			code: 'unreadable_answer',
+			retry: 'backoff',
+		});
 	}
 
 	private async see(generation: Generation, askedAt: number, deadline: number): Promise<void> {

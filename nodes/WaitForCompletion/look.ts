@@ -26,21 +26,45 @@ export async function look(context: IExecuteFunctions): Promise<INodeExecutionDa
 	const items = input.map(({ json }) => json as SleepingItem);
 	if (items[0].ended) return [input];
 	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
+	if (wallClock.now() < items[0].waitingSince + intervalOf(items)) {
+		const unseen = items.map(({ generationId: id }) => ({ json: { id, status: null } }));
+		return await sleep(context, items, unseen as INodeExecutionData[]);
+	}
 	const [seen] = await runStep(context, (itemIndex) => planWait(context, itemIndex));
 	if (cancelSignal(context).aborted) return [ended(items)];
 	const now = wallClock.now();
 	const unfinished = items.filter((item, itemIndex) => {
 		return isUnfinished(seen[itemIndex]) && now < deadlineOf(item);
 	});
-	if (unfinished.length === 0) return [ended(items)];
-	const [{ waitingSince }] = items;
+	return unfinished.length === 0 ? [ended(items)] : await sleep(context, unfinished, seen);
+}
+
+/**
+ * Puts the execution to sleep until the next look.
+ *
+ * @param unfinished what it sleeps for
+ * @param seen all items, as they were last seen
+ */
+async function sleep(
+	context: IExecuteFunctions,
+	unfinished: SleepingItem[],
+	seen: INodeExecutionData[],
+): Promise<INodeExecutionData[][]> {
+	const [{ waitingSince }] = unfinished;
+	const now = wallClock.now();
 	const timeoutMs = lastDeadline(unfinished) - waitingSince;
-	await context.putExecutionToWait(new Date(now + napMs(now - waitingSince, timeoutMs)));
+	const nap = napMs(now - waitingSince, timeoutMs, intervalOf(unfinished));
+	await context.putExecutionToWait(new Date(now + nap));
 	return [
 		seen.map((item, itemIndex) =>
 			item.json.error ? item : errorItem(context, noResult(item.json), itemIndex),
 		),
 	];
+}
+
+/** The poll interval in milliseconds; none where it is no number, of which `planWait` tells. */
+function intervalOf([{ options }]: SleepingItem[]): number {
+	return 1000 * (Number(options.pollInterval) || 0);
 }
 
 /** What the line of looks hands on to the collecting. */
@@ -54,7 +78,10 @@ function ended(items: SleepingItem[]): INodeExecutionData[] {
  */
 function isUnfinished(item: INodeExecutionData): boolean {
 	const failure = failureOf(item);
-	if (failure) return failure.retry !== 'never' || isForeign(failure);
+	if (failure) {
+		const passes = failure.retry !== 'never' || failure.code === 'timeout';
+		return passes || isForeign(failure);
+	}
 	return item.json.status !== 'completed' && item.json.status !== 'failed';
 }
 

@@ -84,7 +84,8 @@ function collect(node: INode, items: SleepingItem[]) {
 	return {
 		...sameAs(node),
 		name: 'Collect',
-		onError: node.onError,
+		// Older workflows have a switch in its place.
+		onError: node.onError ?? (node.continueOnFail ? 'continueRegularOutput' : undefined),
 		parameters: {
 			...wait(items),
 			mode: 'poll',

@@ -19,6 +19,7 @@ import {
 	type RecordStore,
 	type Where,
 } from '../../client/paying/record-store';
+import { orAborted } from './abort';
 import { cancelSignal, isSaved } from './execution';
 
 /**
@@ -28,6 +29,11 @@ import { cancelSignal, isSaved } from './execution';
 
 /** So many conditions stand in one statement; databases bear no chain of any length. */
 const MOST_CONDITIONS = 200;
+
+/** A database that takes longer than this is not waited for: whether it has done what it was asked is not known then. */
+const LONGEST_CALL_MS = 60_000;
+/** And for each row that it is to work on. */
+const LONGEST_ROW_MS = 50;
 
 const DATA_TABLE = 'n8n-nodes-base.dataTable';
 
@@ -214,9 +220,9 @@ async function run(
 	const input = items.map((json) => ({ json }));
 	const start = async (doNotWaitToFinish: boolean) => {
 		const code = workflow(context, parameters);
-		const { data } = await context.executeWorkflow({ code }, input, undefined, {
-			doNotWaitToFinish,
-		});
+		const running = context.executeWorkflow({ code }, input, undefined, { doNotWaitToFinish });
+		const longest = AbortSignal.timeout(LONGEST_CALL_MS + LONGEST_ROW_MS * items.length);
+		const { data } = await orAborted(longest, running);
 		return data?.[0] ?? [];
 	};
 	const ran = await attempt(async () => await start(false));

@@ -75,11 +75,23 @@ export async function download(
 		if (error.status === null && generation.item.url !== null) continue;
 		const fresh = await attempt(request.refresh);
 		// The URL in hand may do as well, whatever is with the service, unless the storage has refused it.
-		if (fresh.ok) generation = fresh.value;
-		else if (error.status === 403 || generation.item.url === null) throw fresh.error;
+		if (!fresh.ok) {
+			if (error.status === 403 || generation.item.url === null) throw fresh.error;
+			continue;
+		}
 		// What the storage showed was no output then.
-		if (isFailed(generation)) throw failedGeneration(generation);
+		if (isFailed(fresh.value)) throw failedGeneration(fresh.value);
+		generation = withUrlOf(generation, fresh.value);
 	}
+}
+
+/** Only the URL is fresh: a replica that lags may still say that the generation is under way. */
+function withUrlOf(
+	generation: Generation,
+	{ item: { url, url_expires_at } }: Generation,
+): Generation {
+	if (url === null) return generation;
+	return { ...generation, item: { ...generation.item, url, url_expires_at } };
 }
 
 /** Whatever comes of it, the connection is closed: nothing that is not wanted is read. */

@@ -1,4 +1,4 @@
-import { noSlot, refusal } from '../support/answers';
+import { answer, noSlot, refusal, wireGeneration } from '../support/answers';
 import { answerLost, refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
 
@@ -41,6 +41,21 @@ describe('a refusal that all would meet', () => {
 			expect(errorIn(outcome).message).toMatch(/^Not sent, as item 0 was refused/);
 		}
 		expect(step.elapsed).toBeLessThan(10_000);
+	});
+});
+
+describe('an answer about another generation', () => {
+	it('is no answer: each item keeps its own', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1000 : 20_000);
+		step.fake.orderLooks(
+			() => undefined,
+			() => answer(wireGeneration({ id: 'generation-1', status: 'completed' })),
+		);
+		const { outcomes, stats } = await step.run(batch(2));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1', 'completed generation-2']);
+		expect(Object.values(step.kept).map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
+		expect(stats.retries).toBe(1);
 	});
 });
 

@@ -53,6 +53,23 @@ describe('a later try', () => {
 		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
 	});
 
+	it('asks a full account no more often because of what was finished long ago', async () => {
+		const refusals = async (finished: number) => {
+			const step = new Step({ stopOnError: false });
+			for (let index = 0; index < 9; index++) {
+				step.fake.order(`p${index}`, refused(422, 'unsupported_parameter'));
+			}
+			await step.run(batch(9 + finished));
+			const from = step.time.now();
+			const before = step.fake.creating.length;
+			step.fake.slots = 10;
+			step.fake.others = () => (step.time.now() - from < 60_000 ? 10 : 0);
+			await step.runAgain(batch(9 + finished));
+			return step.fake.creating.length - before - 9;
+		};
+		expect(await refusals(300)).toBe(await refusals(0));
+	});
+
 	it('waits the whole timeout again for what it has taken up', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 50_000;

@@ -82,6 +82,52 @@ describe.each(Object.keys(troubles))('with looks %s, a step', (trouble) => {
 	});
 });
 
+describe('ids that were slept for', () => {
+	const slept = (step: Step, changes: Parameters<typeof waitingFor>[2]) =>
+		Array.from({ length: 200 }, (_, index) =>
+			waitingFor(`generation-${index}`, index, {
+				waitingSinceMs: step.time.now() - 1_800_000,
+				...changes,
+			}),
+		);
+
+	it.each(Object.keys(troubles))(
+		'and whose time is over do not go on for long: %s',
+		async (trouble) => {
+			const step = troubled(trouble);
+			step.fake.orderLooks(...Array(5000).fill(troubles[trouble](step)));
+			const { outcomes } = await step.run(slept(step, { timeoutMs: 1_800_000 }));
+			expect(outcomes.every(({ kind }) => kind === 'error')).toBe(true);
+			expect(step.elapsed).toBeLessThanOrEqual(100_000);
+		},
+	);
+
+	it('hold a worker for no longer at a look, which others follow', async () => {
+		const step = troubled('that fail');
+		step.fake.orderLooks(...Array(5000).fill(unavailable));
+		await step.run(slept(step, { timeoutMs: 7_200_000, wait: false }));
+		expect(step.elapsed).toBeLessThanOrEqual(110_000);
+	});
+});
+
+describe('a process that is frozen beyond the timeout, as a laptop is', () => {
+	it('looks once more at what may have ended meanwhile', async () => {
+		const step = new Step();
+		const { time } = step;
+		let frozenMs = 0;
+		step.clock = {
+			now: () => time.now() + frozenMs,
+			sleep: async (ms: number, signal?: AbortSignal) => await time.sleep(ms, signal),
+		};
+		time.at(time.now() + 4000, () => {
+			frozenMs = 3_600_000;
+			for (const made of step.fake.made) made.endsAt = time.now();
+		});
+		const { outcomes } = await step.run(batch(3));
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((n) => `completed generation-${n}`));
+	});
+});
+
 describe('an item that gets no slot', () => {
 	it.each(['error', 'continue'] as const)(
 		'gives up at its timeout, and says that nothing was charged: %s',

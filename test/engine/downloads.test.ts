@@ -248,4 +248,18 @@ describe('a download', () => {
 			pairedItem: { item: 1 },
 		});
 	});
+
+	it('that needs a fresh URL takes no more than that of an answer that lags behind', async () => {
+		stage.sandbox.faults.order({ on: 'download', times: 1, action: { kind: 'expire' } });
+		const id = await stage.made('a boat [seconds: 1]');
+		const url = stage.sandbox.service.outputUrl(id);
+		const body = { id, status: 'processing', type: 'image', data: [{ url, generation_id: id }] };
+		const action = { kind: 'respond', status: 200, contentType: 'application/json', body } as const;
+		stage.sandbox.faults.order({ on: 'status', skip: 1, times: 1, action });
+		await new Promise((resolve) => setTimeout(resolve, 100));
+		const run = await stage.run('waitForCompletion', {}, { items: [{ id }] });
+		const [{ json, binary }] = run.output('Step');
+		expect(binary?.data).toBeDefined();
+		expect(json).toMatchObject({ status: 'completed', url, model: 'lumen-turbo' });
+	});
 });

@@ -55,7 +55,7 @@ describe('without a table', () => {
 
 	it('after the request: the item comes out, and a hint says that it is not on record', async () => {
 		tables.before = (operation) => {
-			if (operation === 'insert' && created() > 0) throw new Error('the database is gone');
+			if (operation === 'update' && created() > 0) throw new Error('the database is gone');
 		};
 		const run = await execute(items(['a', 'a boat']));
 		expect(run.status).toBe('success');

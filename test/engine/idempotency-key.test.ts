@@ -222,7 +222,7 @@ it('an id that the service no longer knows is an error with the key and the row'
 	expect(run.error).toMatchObject({ context: { code: 'generation_not_found' } });
 	expect(run.error).toHaveProperty(
 		'description',
-		expect.stringMatching(/Row 2 of the data table media_generations .*key "a".*delete that row/),
+		expect.stringMatching(/Row 1 of the data table media_generations .*key "a".*delete that row/),
 	);
 	expect(created()).toBe(1);
 });

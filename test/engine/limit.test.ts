@@ -51,6 +51,22 @@ describe('the limit of concurrent generations', () => {
 		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(10);
 	});
 
+	it('has one line for the executions of a process: first come, first served', async () => {
+		stage.setPace(20);
+		stage.sandbox.service.accounts.account('main').concurrency = 1;
+		const settings = { credentials: { mediaGenerationApi: { id: 'one', name: 'One account' } } };
+		const texts = numbered(6, '[seconds: 9] a boat');
+		const runs = [];
+		for (const text of texts) {
+			runs.push(stage.run('imageGeneration', plain, { items: prompts(text), settings }));
+			await new Promise((resolve) => setTimeout(resolve, 100));
+		}
+		const ended = await Promise.all(runs);
+		expect(ended.map(({ status }) => status)).toEqual(texts.map(() => 'success'));
+		expect(stage.sandbox.books.generations.map(({ prompt }) => prompt)).toEqual(texts);
+		expectEachMadeOnce(texts);
+	});
+
 	it("is the account's where that is lower: items wait, and none fails or is paid twice", async () => {
 		stage.setPace(20);
 		stage.sandbox.service.accounts.account('main').concurrency = 2;

@@ -257,7 +257,9 @@ describe.each(everyNode)('%s', (node) => {
 		expect(run.error).toMatchObject({
 			message: 'The service cannot be reached: connection refused (127.0.0.1:1)',
 			description: expect.stringMatching(
-				node === 'waitForCompletion' ? /up\. It is paid for/ : /nothing was charged/i,
+				node === 'waitForCompletion'
+					? /up\. Nothing is charged for looking/
+					: /nothing was charged/i,
 			),
 			context: { itemIndex: 0, code: 'connection_failed' },
 		});

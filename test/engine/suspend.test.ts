@@ -283,6 +283,38 @@ describe('a suspended wait', () => {
 		}
 	});
 
+	it('asks for a status no more often than at the poll interval', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		stage.sandbox.requests.clear();
+		const parameters = { ...suspend, options: { pollInterval: 600, timeout: 7200 } };
+		let run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
+		for (let wakes = 0; wakes < 4; wakes++) {
+			expect(run.status).toBe('waiting');
+			stage.leap(601);
+			run = await stage.engine.resume(run);
+		}
+		const times = stage.sandbox.requests.on('status').map(({ at }) => at);
+		expect(times.length).toBeGreaterThan(2);
+		const gaps = times.slice(1).map((at, index) => at - times[index]);
+		expect(Math.min(...gaps)).toBeGreaterThanOrEqual(600_000);
+	});
+
+	it('goes on with failed items where the older Continue On Fail says so', async () => {
+		const ids = [await stage.made('a boat [seconds: 900]'), await stage.made('a ship [fail]')];
+		const settings = { continueOnFail: true };
+		const asleep = await stage.run('waitForCompletion', suspend, {
+			items: idsOf(...ids),
+			settings,
+		});
+		stage.sandbox.service.finish(ids[0]);
+		const awake = await stage.engine.resume(asleep);
+		expect(awake.status).toBe('success');
+		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+			'completed',
+			'generation_failed',
+		]);
+	});
+
 	it('says of what no look was answered for that it was not seen', async () => {
 		const ids = [await stage.made('a boat'), await stage.made('a ship [seconds: 9000]')];
 		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [70, 1800][index] }));

@@ -21,6 +21,15 @@ describe('Wait for Completion', () => {
 		return entry && stage.promised({ ...entry, state: 'completed' });
 	};
 
+	it('claims no payment for what it has never seen, and names it', async () => {
+		const action = { kind: 'error', code: 'forbidden' } as const;
+		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
+		const { error } = await stage.run('waitForCompletion', {}, { items: idsOf('no-such-id') });
+		const { description } = error as unknown as { description: string };
+		expect(description).toContain('wait for generation no-such-id again by its ID');
+		expect(description).not.toMatch(/paid for/i);
+	});
+
 	it('takes the ids of the step before, waits, and hands on the files', async () => {
 		const image = ownNode('Image', 'imageGeneration', {
 			model: byId('lumen-turbo'),

@@ -1,4 +1,4 @@
-import type { Random } from '../../client/basics/ports';
+import type { Clock, Random } from '../../client/basics/ports';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import type { Entry } from '../../client/paying/book';
 import { Ledger } from '../../client/paying/ledger';
@@ -77,6 +77,10 @@ export class Step {
 	/** Where jitter comes from. */
 	random: Random = () => 0;
 	cancel = new AbortController();
+	/** What the step takes for the time. */
+	clock: Clock = this.time;
+	/** Of the account, where other steps share them. */
+	slots: PipelinePorts<string>['slots'];
 	/** Of all runs of it. */
 	looks: PipelinePorts<string>['looks'];
 	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
@@ -104,7 +108,7 @@ export class Step {
 	service(): GenerationService {
 		return new GenerationService({
 			send: this.fake.send,
-			clock: this.time,
+			clock: this.clock,
 			random: () => this.random(),
 			signal: this.cancel.signal,
 		});
@@ -117,8 +121,9 @@ export class Step {
 			service,
 			probe: this.fake.probe,
 			ledger: new Ledger(this.kept, 0),
-			clock: this.time,
+			clock: this.clock,
 			random: () => this.random(),
+			slots: this.slots,
 			cancel: this.cancel.signal,
 			looks: this.looks,
 			finish: async (...args) => await this.finish(...args),

@@ -3,6 +3,7 @@ import { readGeneration, unseen, type Generation } from '../../../client/wire/ge
 import {
 	errorOfJob,
 	failedGeneration,
+	inAnotherAccount,
 	notSent,
 	paidGenerations,
 	thrownOutcome,
@@ -118,8 +119,7 @@ describe('the error of a job', () => {
 
 	it('says that the account is another where it does not know what an earlier try has paid for', () => {
 		const missing = broken.with({ code: 'generation_not_found' });
-		const paid = missing.with({ generation: { id: 'x' }, charge: 'paid' });
-		const error = errorOfJob(paid, { id: 'x', status: 'pending' });
+		const error = errorOfJob(inAnotherAccount(missing, 'x'), { id: 'x', status: 'pending' });
 		expect(error).toMatchObject({
 			message: 'What an earlier try has paid for is not in this account',
 			code: 'generation_not_found',
@@ -130,19 +130,12 @@ describe('the error of a job', () => {
 		expect(errorOfJob(error, null)).toMatchObject({ message: error.message });
 	});
 
-	it.each([
-		['it is late', timedOutGeneration(unseen('x'), 1000, null)],
-		[
-			'it has been seen',
-			broken.with({
-				code: 'generation_not_found',
-				charge: 'paid',
-				generation: { id: 'x', status: 'pending' },
-			}),
-		],
-		['nothing was paid', broken.with({ code: 'generation_not_found', generation: { id: 'x' } })],
-	])('says nothing of the account where %s', (_, error) => {
-		expect(errorOfJob(error, null)).toBe(error);
+	it('names an id that was never seen, and claims no payment for what may be a typing mistake', () => {
+		const error = errorOfJob(broken, { id: 'x' });
+		expect(error).toMatchObject({ message: 'Broken', generation: { id: 'x' }, charge: 'none' });
+		expect(error.description).toBe(
+			'Mend it. Nothing is charged for looking: wait for generation x again by its ID.',
+		);
 	});
 
 	it('names a generation that has been seen, even where it is said not to exist', () => {
@@ -156,7 +149,7 @@ describe('the error of a job', () => {
 		['a text', 'a text'],
 		[undefined, 'undefined'],
 	])('carries what nobody expected: %s', (thrown, message) => {
-		const error = errorOfJob(thrown, { id: 'x' });
+		const error = errorOfJob(thrown, { id: 'x', status: 'pending' });
 		expect(error).toMatchObject({ message, code: 'unexpected_error', charge: 'paid' });
 		expect(error.cause).toBe(thrown);
 	});

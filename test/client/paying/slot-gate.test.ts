@@ -17,7 +17,10 @@ describe('while the service has slots', () => {
 			await time.sleep(100);
 			return time.now();
 		};
-		const made = Array.from({ length: 5 }, async () => await passThrough(gate, slots, create, HOUR));
+		const made = Array.from(
+			{ length: 5 },
+			async () => await passThrough(gate, slots, create, HOUR),
+		);
 		expect(await time.run(Promise.all(made))).toEqual([100, 100, 100, 100, 100]);
 		expect(gate.waitedMs).toBe(0);
 	});

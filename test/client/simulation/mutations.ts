@@ -62,7 +62,7 @@ export const mutations: Mutation[] = [
 	submission('what exists is not taken up', 'if (isMade(entry)) return entry.id;', ''),
 	submission(
 		'an open request is sent again',
-		"if (isOpen(entry) && order.job.onUncertainCharge === 'error') {",
+		"if (isOpen(entry) && (choice === 'error' || this.lostOf(order) > MAX_RESUBMISSIONS)) {",
 		'if (false as boolean) {',
 	),
 	submission(
@@ -70,11 +70,7 @@ export const mutations: Mutation[] = [
 		'return isOpen(entry) ? uncertainCharge',
 		"return isOpen(entry) && error === cause && cause.charge === 'unknown' ? uncertainCharge",
 	),
-	submission(
-		'sent although it will be refused',
-		'if (this.closedBy) throw notSent(this.closedBy.error, this.closedBy.itemIndex);',
-		'',
-	),
+	gate('sent although it will be refused', 'if (this.closedBy) throw this.closedBy;', ''),
 	nextMove(
 		'a lost answer is sent again unasked',
 		"onUncertainCharge === 'resubmit' && tried",
@@ -103,12 +99,12 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'the id is not recorded',
-		'this.entries[key] = { id, ...(status !== null && { status }) };',
+		'this.write(key, { id, ...(status !== null && { status }) });',
 		'void [key, id, status];',
 	),
 	ledger(
 		'the intent is not saved with the execution',
-		'this.entries[key] = { sent: (this.entries[key]?.sent ?? before) + 1, name };',
+		'this.write(key, { sent: (this.entries[key]?.sent ?? before) + 1, name });',
 		'Object.defineProperty(this.entries, key, { value: {}, writable: true, configurable: true });',
 	),
 	ledger(
@@ -118,8 +114,8 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'a status is kept for an id',
-		'this.entries[key] = { id, ...(status',
-		'this.entries[key] = { ...(status',
+		'this.write(key, { id, ...(status',
+		'this.write(key, { ...(status',
 	),
 	ledger(
 		'an earlier try is forgotten by one that did not come so far',
@@ -192,7 +188,11 @@ export const mutations: Mutation[] = [
 		'return known.with({ generation, charge:',
 		'return known.with({ charge:',
 	),
-	outcome('a generation that was seen does not exist', ' && generation.status === undefined', ''),
+	outcome(
+		'a generation that was seen does not exist',
+		'if (generation.status === undefined) {',
+		"if (generation.status === undefined || known.code === 'generation_not_found') {",
+	),
 	outcome(
 		'a stop forgets the id',
 		"return { kind: 'stopped', generation };",
@@ -200,8 +200,8 @@ export const mutations: Mutation[] = [
 	),
 	course(
 		'what cannot be looked at is made anew',
-		'if (!seen.ok) throw book.explain(order, seen.error);',
-		'if (!seen.ok) {\n\t\t\t\tdelete this.step.ledger.entries[order.key];\n\t\t\t\tcontinue;\n\t\t\t}',
+		'const { error } = seen;',
+		'delete this.step.ledger.entries[order.key];\n\t\t\t\tif (true as boolean) continue;\n\t\t\t\tconst { error } = seen;',
 	),
 	course(
 		'a take-up is made anew when its time is over',

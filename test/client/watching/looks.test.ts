@@ -1,3 +1,4 @@
+import { refusal } from '../../support/answers';
 import { batch, inShort, waitingFor } from '../../support/step';
 import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
@@ -16,6 +17,45 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(3);
 		expect(gaps(step.fake)).toEqual([INTERVAL_MS, INTERVAL_MS]);
+	});
+
+	it('waits for its turn after trouble, too', async () => {
+		const step = stepOf(5000);
+		step.finish = async (_job, generation, _signal, refresh) => {
+			const trouble = () => refusal(503, 'service_unavailable');
+			step.fake.orderLooks(trouble, trouble);
+			await refresh();
+			return { generation, output: '' };
+		};
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(4);
+		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
+	});
+
+	it('is given up when another item ends the step', async () => {
+		const step = stepOf(1000);
+		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1000 : 8000);
+		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
+		let failedAt = 0;
+		step.finish = async (_job, generation, _signal, refresh) => {
+			step.fake.orderLooks(...Array(20).fill(() => troubleFor(generation.item.id)));
+			await refresh();
+			return { generation, output: '' };
+		};
+		const troubleFor = (id: string) => {
+			const last = step.fake.seen.at(-1);
+			if (!last?.path.endsWith(id)) return undefined;
+			if (failedAt > 0) throw new Error('asked after the end');
+			return refusal(503, 'service_unavailable');
+		};
+		step.time.at(step.time.now() + 9500, () => (failedAt = step.time.now()));
+		const { outcomes } = await step.run(batch(2));
+		expect(outcomes.map(inShort)).toEqual([
+			'stopped generation-1',
+			'generation_failed generation-2',
+		]);
+		expect(step.elapsed).toBeLessThan(12_000);
 	});
 
 	it('is taken from whoever has watched before in the same step', async () => {
