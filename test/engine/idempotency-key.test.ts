@@ -193,12 +193,14 @@ describe('an order whose answer was lost', () => {
 		expect(created()).toBe(1);
 	});
 
-	it('is made anew once its row is deleted', async () => {
+	it('is made anew once its row is deleted, and is not taken for the one before by its name', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
-		tables.tables[0].rows = [];
+		// SQLite gives the id of its newest row once more.
+		Object.assign(tables.tables[0], { rows: [], nextId: 1 });
 		expect((await execute(items(['a', 'a boat']))).status).toBe('success');
 		expect(created()).toBe(2);
+		expect(new Set(headers()).size).toBe(2);
 	});
 
 	it('has one name in every request, also where the user has it sent again', async () => {
@@ -248,6 +250,12 @@ it('what is refused for certain leaves the key free', async () => {
 	expect((await execute(items(['a', 'a boat [reject: invalid_parameter 1]']))).status).toBe(
 		'success',
 	);
+});
+
+it('an item that is refused before anything is sent leaves no claims of the others', async () => {
+	const run = await execute(items(['a', 'a boat'], ['b', '']));
+	expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_input' } });
+	expect(tables.tables).toEqual([]);
 });
 
 it('every creating request has a name of its own, also without a key', async () => {

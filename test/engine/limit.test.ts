@@ -148,6 +148,30 @@ describe('downloads', () => {
 		expect(run.status).toBe('canceled');
 		expect(stage.sandbox.requests.on('create')).toHaveLength(texts.length);
 	});
+
+	it('are three at once, since a storage may hold each of them in memory', async () => {
+		const texts = [...numbered(8, '[seconds: 1] a boat'), '[seconds: 30] a ship'];
+		const action = { kind: 'stall', afterBytes: 100 } as const;
+		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
+		const { books, requests } = stage.sandbox;
+		/** Whether the ship was seen to have ended, long after the others. */
+		const isOver = () => {
+			const ship = books.generations.find(({ prompt }) => prompt.endsWith('ship'));
+			return requests.on('status').some(({ generationId, at, answered }) => {
+				return ship && generationId === ship.id && at >= ship.finishes && answered;
+			});
+		};
+		const untilAllHaveEnded = async ({ cancel }: Control) => {
+			while (!isOver()) await new Promise((resolve) => setImmediate(resolve));
+			cancel();
+		};
+		const run = await stage.run(
+			'imageGeneration',
+			{},
+			{ items: prompts(...texts), onReady: (control) => void untilAllHaveEnded(control) },
+		);
+		expect([run.status, requests.on('download').length]).toEqual(['canceled', 3]);
+	});
 });
 
 describe('the hint of a step', () => {

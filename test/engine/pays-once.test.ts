@@ -204,6 +204,20 @@ describe('"Retry execution"', () => {
 		});
 	});
 
+	it('names also what is paid for and not asked for any more, and how to have it', async () => {
+		const texts = ['a boat', 'a raft [reject: invalid_parameter]'];
+		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
+		const prompt = '={{ $json.prompt.replace("boat", "yacht") }}';
+		const parameters = { ...plain, model: byId('lumen-turbo'), prompt, size: '64x64' };
+		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
+		const { error } = await stage.engine.retry(failed, { workflow });
+		const ids = stage.sandbox.books.generations.map(({ id }) => id);
+		expect(ids).toHaveLength(2);
+		expect(error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_parameter' } });
+		for (const id of ids) expect(error?.description).toContain(id);
+		expect(error?.description).toContain('take up what is paid for');
+	});
+
 	it('makes anew what has failed since', async () => {
 		const texts = ['a boat [seconds: 999]', 'a ship [reject: invalid_parameter 1]'];
 		const parameters = { waitForCompletion: false };

@@ -173,6 +173,18 @@ describe('a stop', () => {
 		expectAllPaidNamed(run);
 	});
 
+	it('ends the asking for a fresh URL while the service is in trouble', async () => {
+		const id = await stage.made('a boat [seconds: 0]');
+		const trouble = { kind: 'error', code: 'service_unavailable' } as const;
+		stage.sandbox.faults.order({ on: 'status', skip: 1, times: 'always', action: trouble });
+		stage.sandbox.faults.order({ on: 'download', action: { kind: 'expire' } });
+		const order = { items: [{ id }] };
+		const seen = () => asked('status') >= 3;
+		const { run, late } = await stopWhen(seen, 'waitForCompletion', {}, order);
+		expect([run.status, late]).toEqual(['canceled', []]);
+		expect(paidInLog(run)).toEqual([[id]]);
+	});
+
 	it('ends a node that only reads', async () => {
 		const action = { kind: 'error', code: 'server_error' } as const;
 		stage.sandbox.faults.order({ on: 'any', times: 'always', action });

@@ -110,6 +110,21 @@ describe('a suspended wait', () => {
 		expect(stage.sandbox.requests.on('status').length).toBeLessThanOrEqual(ids.length);
 	});
 
+	it('ends at once where one has failed whose turn came late', async () => {
+		// What is late is looked at for ten seconds, within which requests have to be answered.
+		stage.setPace(20);
+		const ids = [
+			await stage.made('a boat [seconds: 9000]'),
+			await stage.made('a ship [fail: no paint]'),
+		];
+		const parameters = { ...suspend, options: { maxConcurrent: 1 } };
+		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(...ids) });
+		expect([run.status, run.error?.message]).toEqual([
+			'error',
+			expect.stringMatching(/failed\W+no paint/),
+		]);
+	});
+
 	it('does not sleep on for what the service refuses to tell', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
@@ -156,6 +171,25 @@ describe('a suspended wait', () => {
 		expect(run.output('Step')).toMatchObject([
 			{ json: { id, status: 'completed' }, binary: { data: {} }, pairedItem: { item: 0 } },
 		]);
+		expect(stage.sandbox.requests.on('download')).toHaveLength(1);
+	});
+
+	it('does not sleep for what has less time than that', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		const options = { ...late.options, timeout: 20 };
+		const run = await stage.run('waitForCompletion', { ...late, options }, { items: idsOf(id) });
+		expect(run.status).toBe('success');
+		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
+		// No other execution has begun.
+		expect(stage.engine.execution(String(Number(run.executionId) + 1))).toBeUndefined();
+	});
+
+	it('asks for nothing where an item is refused before', async () => {
+		const id = await stage.made('a boat [seconds: 900]');
+		stage.sandbox.requests.clear();
+		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id, '') });
+		expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_input' } });
+		expect(stage.arrived).toBe(0);
 	});
 
 	it('ends as an error where a generation fails while it sleeps', async () => {

@@ -260,6 +260,26 @@ describe('by an output URL that expires', () => {
 		expect(finishes - created).toBeGreaterThan(60_000);
 		expect(Date.parse(String(json.url_expires_at))).toBeGreaterThan(created + 60_000);
 	});
+
+	it('hands on the fresh one where it expires before the file is there', async () => {
+		stage.setPace(10);
+		const [id] = await madeBefore(stage, 'a boat [seconds: 0]');
+		const before = stage.sandbox.service.outputUrl(id);
+		stage.sandbox.faults.order({ on: 'download', action: { kind: 'expire' } });
+		const untilRefused = async () => {
+			while (stage.sandbox.requests.on('download').length === 0) {
+				await new Promise((resolve) => setImmediate(resolve));
+			}
+			stage.leap(60);
+		};
+		const onReady = () => void untilRefused();
+		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id), onReady });
+		const [{ json, binary }] = run.output('Step');
+		expect(binary).toMatchObject({ data: { mimeType: 'image/png' } });
+		const after = stage.sandbox.service.outputUrl(id);
+		expect(after).not.toBe(before);
+		expect(json.url).toBe(after);
+	});
 });
 
 describe('Wait for Completion after a node that goes on with what failed', () => {

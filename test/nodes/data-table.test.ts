@@ -1,30 +1,179 @@
-import type { IWorkflowBase } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	IWorkflowBase,
+} from 'n8n-workflow';
 
+import type { Change, Where } from '../../client/paying/record-store';
 import { dataTable } from '../../nodes/shared/data-table';
 import { contextOf } from '../support/context';
 
+/** One call of n8n's Data Table node, by a small workflow. */
+interface Call {
+	code: IWorkflowBase;
+	parameters: IDataObject;
+	items: IDataObject[];
+	/** Whether it is waited for. */
+	awaited: boolean;
+}
+
+type Rows = Array<Pick<INodeExecutionData, 'json' | 'pairedItem'>>;
+
+/** A saved workflow beside a table, which is asked by calls, and answers the usual unless told otherwise. */
+function beside(answer: (call: Call) => Rows | undefined = () => undefined, cancel?: AbortSignal) {
+	const calls: Call[] = [];
+	const { context } = contextOf({ cancel });
+	const executeWorkflow: IExecuteFunctions['executeWorkflow'] = async ({ code }, input, _, how) => {
+		const call = {
+			code: code as IWorkflowBase,
+			parameters: code?.nodes[1].parameters as IDataObject,
+			items: (input ?? []).map(({ json }) => json),
+			awaited: how?.doNotWaitToFinish !== true,
+		};
+		calls.push(call);
+		const rows = answer(call) ?? [{ json: { id: 'table', name: 'media_generations' } }];
+		return { executionId: '2', data: [rows] };
+	};
+	Object.assign(context, {
+		getWorkflow: () => ({ id: 'saved', active: true }),
+		getExecutionId: () => '1',
+		getMode: () => 'manual',
+		executeWorkflow,
+	});
+	return { context, calls };
+}
+
+const conditionsOf = ({ parameters }: Call) =>
+	(parameters.filters as { conditions: IDataObject[] }).conditions;
+
 describe('the small workflows that keep the record', () => {
 	it('are called by their own workflow whatever n8n allows by default, and are in no list afterwards', async () => {
-		const called: IWorkflowBase[] = [];
-		const { context } = contextOf();
-		Object.assign(context, {
-			getWorkflow: () => ({ id: 'saved', active: true }),
-			getExecutionId: () => '1',
-			getMode: () => 'manual',
-			executeWorkflow: async ({ code }: { code: IWorkflowBase }) => {
-				called.push(code);
-				return { executionId: '2', data: [[{ json: { id: 'table', name: 'media_generations' } }]] };
-			},
-		});
+		const { context, calls } = beside();
 		await dataTable(context);
-		expect(called.length).toBeGreaterThan(0);
-		for (const { settings } of called) {
+		expect(calls.length).toBeGreaterThan(0);
+		for (const { code } of calls) {
 			// `any` ends with n8n 3.
-			expect(settings).toMatchObject({
+			expect(code.settings).toMatchObject({
 				callerPolicy: 'workflowsFromSameOwner',
 				saveDataSuccessExecution: 'none',
 				saveDataErrorExecution: 'none',
 			});
 		}
+	});
+
+	it('are run once, also where they fail: nothing is written twice', async () => {
+		const { context, calls } = beside(({ parameters }) => {
+			if (parameters.operation === 'insert') throw new Error('the database is gone');
+			return undefined;
+		});
+		const table = await dataTable(context);
+		calls.length = 0;
+		await expect(table.insert([])).rejects.toThrow('the database is gone');
+		expect(calls.map(({ awaited }) => awaited)).toEqual([true]);
+	});
+
+	it('are not waited for after the workflow’s timeout, when n8n ends whatever is waited for', async () => {
+		const stop = new AbortController();
+		const { context, calls } = beside(({ awaited }) => {
+			if (stop.signal.aborted && awaited) throw new Error('The execution was cancelled');
+			return undefined;
+		}, stop.signal);
+		const table = await dataTable(context);
+		calls.length = 0;
+		stop.abort();
+		await table.change([{ where: { match: 'all', conditions: [['id', 1]] }, set: {} }]);
+		const [first, second] = calls;
+		expect(calls.map(({ awaited }) => awaited)).toEqual([true, false]);
+		expect(second).toEqual({ ...first, awaited: false });
+	});
+});
+
+describe('the table', () => {
+	const media = (id: string, name: string) => ({ json: { id, name } });
+
+	it('is the one of that very name: n8n finds by a part of it', async () => {
+		const { context, calls } = beside(({ parameters }) =>
+			parameters.operation === 'list'
+				? [media('1', 'media_generations_2025'), media('2', 'media_generations')]
+				: [],
+		);
+		await (await dataTable(context)).read(['a']);
+		expect(calls.at(-1)?.parameters.dataTableId).toMatchObject({ value: '2' });
+		// It may be beyond the first fifty.
+		expect(calls[0].parameters).toMatchObject({ operation: 'list', returnAll: true });
+	});
+
+	it('reads hundreds of keys whole, in statements that a database bears', async () => {
+		const keys = Array.from({ length: 450 }, (_, index) => `key ${index}`);
+		const { context, calls } = beside((call) =>
+			call.parameters.operation === 'get'
+				? conditionsOf(call).map(({ keyValue }) => ({ json: { key: keyValue as string } }))
+				: undefined,
+		);
+		const table = await dataTable(context);
+		calls.length = 0;
+		expect((await table.read(keys)).map(({ key }) => key)).toEqual(keys);
+		expect(calls.map((call) => conditionsOf(call).length)).toEqual([200, 200, 50]);
+		// n8n gives fifty rows unless it is asked for all.
+		expect(calls.every(({ parameters }) => parameters.returnAll === true)).toBe(true);
+	});
+
+	it('tells when a row was born and changed, as far as it can be read', async () => {
+		const createdAt = '2026-01-01T00:00:00.000Z';
+		const { context } = beside(({ parameters }) =>
+			parameters.operation === 'get'
+				? [{ json: { id: 1, createdAt, updatedAt: createdAt } }, { json: { id: 2, createdAt } }]
+				: undefined,
+		);
+		expect(await (await dataTable(context)).read(['a'])).toMatchObject([
+			{ id: 1, born: createdAt, changedAt: Date.parse(createdAt) },
+			{ id: 2, born: createdAt, changedAt: null },
+		]);
+	});
+
+	it('looks for what begins so by a pattern', async () => {
+		const { context, calls } = beside();
+		const where: Where = { match: 'all', conditions: [['writer', 'u/', 'begins with']] };
+		await (await dataTable(context)).remove([where]);
+		const call = calls.at(-1) as Call;
+		expect(conditionsOf(call)).toMatchObject([{ keyName: 'writer', condition: 'like' }]);
+		expect(call.items).toMatchObject([{ values: ['u/%'] }]);
+	});
+
+	it('tells of each change which rows it has hit, whatever others were carried out with it', async () => {
+		const one = (id: number): Change => ({
+			where: {
+				match: 'all',
+				conditions: [
+					['id', id],
+					['status', 'claimed'],
+				],
+			},
+			set: { status: 'sent' },
+		});
+		const any = (...ids: string[]): Change => ({
+			where: { match: 'any', conditions: ids.map((id) => ['generation_id', id]) },
+			set: { status: 'completed' },
+		});
+		const row = (id: number, pairedItem: INodeExecutionData['pairedItem']) => ({
+			json: { id },
+			pairedItem,
+		});
+		const { context, calls } = beside((call) => {
+			if (call.parameters.operation !== 'update') return undefined;
+			const values = call.items.map((item) => JSON.stringify(item.values));
+			if (values.length > 1) return [row(3, { item: 2 }), row(2, [{ item: 1 }])];
+			return values[0] === '["g1","g2"]' ? [row(7, 0), row(8, 0)] : [row(9, { item: 0 })];
+		});
+		const table = await dataTable(context);
+		calls.length = 0;
+		const changes = [one(1), any('g1', 'g2'), one(2), any('g3'), one(3)];
+		expect(await table.change(changes)).toEqual([[], [7, 8], [2], [9], [3]]);
+		expect(calls.map(({ items }) => items.map(({ set }) => (set as IDataObject).status))).toEqual([
+			['sent', 'sent', 'sent'],
+			['completed'],
+			['completed'],
+		]);
 	});
 });

@@ -1,22 +1,28 @@
 import { EventEmitter, once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 
+import type { IHttpRequestOptions } from 'n8n-workflow';
+
+import { CancelledError, GenerationError } from '../../client/wire/errors';
 import { readGeneration, type Generation } from '../../client/wire/generation';
 import { wallClock } from '../../nodes/shared/clock';
-import { download } from '../../nodes/shared/download';
-import { wireGeneration } from '../support/answers';
+import { download, type DownloadRequest } from '../../nodes/shared/download';
+import { wireGeneration, type WireFields } from '../support/answers';
 import { contextOf } from '../support/context';
+import { VirtualTime } from '../support/virtual-time';
 
 beforeEach(() => void jest.spyOn(wallClock, 'sleep').mockResolvedValue());
 
 afterEach(() => jest.restoreAllMocks());
 
-const generation = readGeneration(wireGeneration({ status: 'completed' }), 0) as Generation;
+const made = (fields: WireFields) => readGeneration(wireGeneration(fields), 0) as Generation;
+const generation = made({ status: 'completed' });
 
-interface World {
+interface World extends Partial<Pick<DownloadRequest, 'generation' | 'refresh' | 'signal'>> {
 	/** Asked once for each try. */
-	bodyOf: () => Promise<Readable>;
-	statusCode?: number;
+	bodyOf: (options: IHttpRequestOptions) => Promise<Readable>;
+	/** The same for each try, or one for each, and the last one ever after. */
+	statusCode?: number | number[];
 	/** What n8n's storage does with a body. */
 	store?: (whole: Buffer | Readable) => Promise<object>;
 }
@@ -27,17 +33,24 @@ async function bytesOf(whole: Buffer | Readable): Promise<object> {
 	return { bytes };
 }
 
-async function downloading({ bodyOf, statusCode = 200, store = bytesOf }: World) {
+async function downloading({ bodyOf, statusCode = 200, store = bytesOf, ...given }: World) {
+	const statuses = [statusCode].flat();
 	const { context } = contextOf({
 		helpers: {
-			httpRequest: async () => ({ statusCode, headers: {}, body: await bodyOf() }),
+			httpRequest: async (options: IHttpRequestOptions) => {
+				const [status] = statuses.length > 1 ? statuses.splice(0, 1) : statuses;
+				return { statusCode: status, headers: {}, body: await bodyOf(options) };
+			},
 			prepareBinaryData: store,
 		},
 	});
 	const { signal } = new AbortController();
 	const refresh = async () => generation;
-	return await download(context, { generation, fileName: 'a', refresh, signal });
+	return await download(context, { generation, fileName: 'a', refresh, signal, ...given });
 }
+
+/** A body of a hundred bytes. */
+const file = () => new PassThrough().end('x'.repeat(100));
 
 describe('a body that ends before its first bytes', () => {
 	it.each<[string, () => Promise<Readable>]>([
@@ -129,18 +142,50 @@ describe('a body of which hardly anything comes', () => {
 		expect(bodies.every(({ destroyed }) => destroyed)).toBe(true);
 	});
 
+	/** Sends so many pieces, a turn apart, that are headway enough. */
+	const send = (body: PassThrough, rest: number, after: () => void) => {
+		if (rest === 0) return after();
+		body.write(Buffer.alloc(64 * 1024, 1));
+		setImmediate(() => send(body, rest - 1, after));
+	};
+
 	it('is not one that only takes long', async () => {
 		windows();
 		const body = new PassThrough();
-		const send = (rest: number) => {
-			if (rest > 0) {
-				body.write(Buffer.alloc(64 * 1024, 1));
-				setImmediate(() => send(rest - 1));
-			} else body.end();
-		};
-		send(20);
+		send(body, 20, () => body.end());
 		const { binary } = await downloading({ bodyOf: async () => body });
 		expect(binary.bytes).toBe(20 * 64 * 1024);
+	});
+
+	it('is one that stands still, however much has come before', async () => {
+		windows();
+		const bodies: Readable[] = [];
+		const bodyOf = async () => {
+			const body = new PassThrough();
+			bodies.push(body);
+			send(body, 5, () => undefined);
+			return body;
+		};
+		await expect(downloading({ bodyOf })).rejects.toThrow('hardly any headway');
+		expect(bodies.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true, true]);
+	});
+
+	it('is one that drips without an end', async () => {
+		windows();
+		const drip = (body: PassThrough) => {
+			if (body.destroyed) return;
+			body.write('x'.repeat(1000));
+			setImmediate(() => drip(body));
+		};
+		const bodies: Readable[] = [];
+		const bodyOf = async () => {
+			const body = new PassThrough();
+			bodies.push(body);
+			drip(body);
+			return body;
+		};
+		await expect(downloading({ bodyOf })).rejects.toThrow('hardly any headway');
+		expect(bodies).toHaveLength(5);
 	});
 
 	it('is not one that has come as a whole and is stored for long afterwards', async () => {
@@ -179,6 +224,162 @@ describe('a body of which hardly anything comes', () => {
 		expect(binary.bytes).toBe(60);
 		expect(Math.max(...counts)).toBeLessThan(EventEmitter.defaultMaxListeners);
 		expect(warned).not.toHaveBeenCalled();
+	});
+});
+
+describe('a try of a download', () => {
+	it('asks for the file as it is stored, without the key, and not for ever', async () => {
+		const sent: IHttpRequestOptions[] = [];
+		const bodyOf = async (options: IHttpRequestOptions) => {
+			sent.push(options);
+			return file();
+		};
+		await downloading({ bodyOf });
+		expect(sent).toEqual([
+			{
+				method: 'GET',
+				url: generation.item.url,
+				headers: { 'Accept-Encoding': 'identity' },
+				encoding: 'stream',
+				timeout: 60_000,
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: true,
+				abortSignal: expect.any(AbortSignal) as AbortSignal,
+			},
+		]);
+	});
+
+	it('hands its file on as a stream that nobody has touched: n8n’s storage may pipe it', async () => {
+		const store = async (whole: Buffer | Readable) =>
+			await bytesOf((whole as Readable).pipe(new PassThrough()));
+		const bodyOf = async () => new PassThrough().end(Buffer.alloc(1_000_000, 1));
+		expect((await downloading({ bodyOf, store })).binary.bytes).toBe(1_000_000);
+	});
+
+	it('that breaks when nobody reads it any more ends nothing else', async () => {
+		const bodies: Readable[] = [];
+		const bodyOf = async () => bodies[bodies.push(endless('')) - 1];
+		await expect(downloading({ bodyOf, statusCode: 500 })).rejects.toMatchObject({ status: 500 });
+		expect(() => bodies[0].emit('error', new Error('reset'))).not.toThrow();
+	});
+});
+
+describe('a download that is begun again', () => {
+	const fresh = made({ status: 'completed', url: 'https://storage.example.com/fresh.png' });
+	const unnamed = { ...generation, item: { ...generation.item, url: null } };
+	const broken = new GenerationError({ title: 'Down', description: '', code: 'down' });
+
+	/** The addresses that were asked, of tries that are answered with these statuses. */
+	async function addresses(statusCode: number[], given: Partial<World> = {}) {
+		const asked: unknown[] = [];
+		const bodyOf = async ({ url }: IHttpRequestOptions) => {
+			asked.push(url);
+			return asked.length < statusCode.length ? endless('') : file();
+		};
+		const refresh = jest.fn(async () => fresh);
+		const downloaded = await downloading({ bodyOf, statusCode, refresh, ...given });
+		return { asked, downloaded, refresh };
+	}
+
+	it('has the file by its fresh URL, and hands that on', async () => {
+		const { asked, downloaded } = await addresses([403, 200]);
+		expect(asked).toEqual([generation.item.url, fresh.item.url]);
+		expect(downloaded.generation).toBe(fresh);
+	});
+
+	it('asks for a URL first where there is none', async () => {
+		const { asked, downloaded } = await addresses([200], { generation: unnamed });
+		expect(asked).toEqual([fresh.item.url]);
+		expect(downloaded.generation).toBe(fresh);
+	});
+
+	it('asks for no other URL where only the connection broke', async () => {
+		const refresh = jest.fn(async () => fresh);
+		let tries = 0;
+		const bodyOf = async () => {
+			if (++tries === 1) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+			return file();
+		};
+		await downloading({ bodyOf, refresh });
+		expect([tries, refresh.mock.calls.length]).toEqual([2, 0]);
+	});
+
+	it.each([404, 500])(
+		'goes on with the URL in hand while the service is in trouble: after a %d',
+		async (status) => {
+			const refresh = async () => await Promise.reject(broken);
+			const { asked } = await addresses([status, 200], { refresh });
+			expect(asked).toEqual([generation.item.url, generation.item.url]);
+		},
+	);
+
+	it.each<[string, number[], Generation]>([
+		['refused', [403, 200], generation],
+		['missing', [200], unnamed],
+	])('says what the service says where its URL is %s', async (_, statuses, before) => {
+		const refresh = async () => await Promise.reject(broken);
+		await expect(addresses(statuses, { generation: before, refresh })).rejects.toBe(broken);
+	});
+
+	it('waits for nothing where its URL has expired, but does where the fresh one is refused, too', async () => {
+		await addresses([403, 200]);
+		expect(wallClock.sleep).not.toHaveBeenCalled();
+		await addresses([403, 403, 403, 200]);
+		expect(wallClock.sleep).toHaveBeenCalledTimes(2);
+	});
+
+	it('is no error of the file where the generation has failed after all, which was refunded', async () => {
+		const refresh = async () => made({ status: 'failed', error: 'no paint' });
+		await expect(addresses([404, 200], { refresh })).rejects.toMatchObject({
+			code: 'generation_failed',
+			charge: 'refunded',
+		});
+	});
+});
+
+describe('a stop', () => {
+	it('ends the pause before the next try, and nothing is asked for any more', async () => {
+		const time = new VirtualTime(0);
+		const sleep = jest.spyOn(wallClock, 'sleep');
+		sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
+		const stop = new AbortController();
+		const refresh = jest.fn(async () => generation);
+		const bodyOf = async () => endless('');
+		time.at(100, () => stop.abort());
+		const running = downloading({ bodyOf, statusCode: 500, refresh, signal: stop.signal });
+		await expect(time.run(running)).rejects.toThrow(CancelledError);
+		expect([time.now(), refresh.mock.calls.length]).toEqual([100, 0]);
+	});
+
+	it.each([1, 5])('ends a try whose answer never comes: the %d.', async (which) => {
+		const stop = new AbortController();
+		const signals: Array<AbortSignal | undefined> = [];
+		const bodyOf = async ({ abortSignal }: IHttpRequestOptions) => {
+			if (signals.push(abortSignal as AbortSignal) < which) throw new Error('reset');
+			setImmediate(() => stop.abort());
+			return await new Promise<never>(() => undefined);
+		};
+		await expect(downloading({ bodyOf, signal: stop.signal })).rejects.toThrow(CancelledError);
+		expect(signals).toHaveLength(which);
+		expect(signals.at(-1)?.aborted).toBe(true);
+	});
+
+	it('does not wait for a storage of n8n that comes to no end', async () => {
+		const stop = new AbortController();
+		const store = async () => {
+			setImmediate(() => stop.abort());
+			return await new Promise<never>(() => undefined);
+		};
+		const running = downloading({ bodyOf: async () => file(), store, signal: stop.signal });
+		await expect(running).rejects.toThrow(CancelledError);
+	});
+
+	it('before its turn has come lets nothing be asked for', async () => {
+		const bodyOf = jest.fn(async () => file());
+		await expect(downloading({ bodyOf, signal: AbortSignal.abort() })).rejects.toThrow(
+			CancelledError,
+		);
+		expect(bodyOf).not.toHaveBeenCalled();
 	});
 });
 

@@ -83,6 +83,67 @@ describe('the probe of a presigned URL', () => {
 		},
 	);
 
+	it.each([403, 200])('is not ended once more by a Stop long after it: a %d', async (status) => {
+		const stop = new AbortController();
+		const body = bodyOf('');
+		const headers = { 'content-length': '1' };
+		const { sent, probe } = storage(status, headers, body, stop.signal);
+		await probe(url);
+		await new Promise((resolve) => setImmediate(resolve));
+		stop.abort();
+		expect(sent[0].abortSignal?.aborted).toBe(false);
+	});
+
+	it('that failed is not ended once more either', async () => {
+		const stop = new AbortController();
+		const sent: IHttpRequestOptions[] = [];
+		const httpRequest = async (options: IHttpRequestOptions) => {
+			sent.push(options);
+			throw new Error('reset');
+		};
+		const { context } = contextOf({ cancel: stop.signal, helpers: { httpRequest } });
+		await expect(probeWith(context)(url)).rejects.toThrow('reset');
+		stop.abort();
+		expect(sent[0].abortSignal?.aborted).toBe(false);
+	});
+
+	it('can still be ended by Stop while its connection stands', async () => {
+		const stop = new AbortController();
+		const body = bodyOf('');
+		// It does not close when it is told to, as with a connection that stands still.
+		body._destroy = () => undefined;
+		const { sent, probe } = storage(403, {}, body, stop.signal);
+		await probe(url);
+		stop.abort();
+		expect(sent[0].abortSignal?.aborted).toBe(true);
+	});
+
+	it('is not asked for at all after a Stop', async () => {
+		const { sent, probe } = storage(200, {}, bodyOf(''), AbortSignal.abort());
+		await expect(probe(url)).rejects.toThrow(/abort/);
+		expect(sent).toEqual([]);
+	});
+
+	it.each(['its signal', 'Stop'])('is over with %s though no answer ever comes', async (what) => {
+		const [stop, look] = [new AbortController(), new AbortController()];
+		const sent: IHttpRequestOptions[] = [];
+		const httpRequest = async (options: IHttpRequestOptions) => {
+			sent.push(options);
+			return await new Promise<never>(() => undefined);
+		};
+		const { context } = contextOf({ cancel: stop.signal, helpers: { httpRequest } });
+		const probed = probeWith(context)(url, look.signal);
+		setImmediate(() => (what === 'Stop' ? stop : look).abort());
+		await expect(probed).rejects.toThrow(/abort/);
+		expect(sent[0].abortSignal?.aborted).toBe(true);
+	});
+
+	it('that breaks when nobody reads it any more ends nothing else', async () => {
+		const body = bodyOf('');
+		await storage(403, {}, body).probe(url);
+		expect(() => body.emit('error', new Error('reset'))).not.toThrow();
+	});
+
 	it('warns of no leak where forty ask at once', async () => {
 		const warned: Error[] = [];
 		const note = (warning: Error) => void warned.push(warning);

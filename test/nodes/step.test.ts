@@ -1,6 +1,8 @@
 import { InvalidInputError } from '../../client/wire/errors';
-import { runStep } from '../../nodes/shared/step';
+import { stepOptions } from '../../nodes/shared/parameters';
+import { runStep, type Plan } from '../../nodes/shared/step';
 import { contextOf } from '../support/context';
+import { creating } from '../support/step';
 
 it('reads the parameters of many items without holding up whatever else n8n does', async () => {
 	const items = Array.from({ length: 1000 }, () => ({ json: {} }));
@@ -29,12 +31,23 @@ it('reads the parameters of many items without holding up whatever else n8n does
 	expect(Math.max(...readInTurn.values())).toBeLessThanOrEqual(250);
 });
 
-it('puts what nobody expected into the log, with its trace', async () => {
+const boom = (): never => {
+	throw new TypeError('boom');
+};
+
+it.each<[string, () => Plan]>([
+	['its parameters are read', boom],
+	[
+		'its request is built',
+		() => ({
+			job: creating('A boat', 0, { request: async () => boom() }),
+			download: null,
+			step: stepOptions({}),
+		}),
+	],
+])('puts what nobody expected into the log, with its trace: where %s', async (_, plan) => {
 	const { context, errors } = contextOf();
-	const failing = runStep(context, () => {
-		throw new TypeError('boom');
-	});
-	await expect(failing).rejects.toThrow('boom');
+	await expect(runStep(context, plan)).rejects.toThrow('boom');
 	expect(errors).toEqual([
 		{
 			message: '"Pictures" met what it did not expect: boom',

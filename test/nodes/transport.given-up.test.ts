@@ -69,6 +69,26 @@ describe('a request that is given up', () => {
 		},
 	);
 
+	it.each(['its signal', 'Stop', 'the minute'])(
+		'is not waited for any longer after %s, though the helper of n8n goes on',
+		async (what) => {
+			const [stop, minute, look] = [
+				new AbortController(),
+				new AbortController(),
+				new AbortController(),
+			];
+			jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
+			const httpRequestWithAuthentication = async () => {
+				const end = { Stop: stop, 'the minute': minute, 'its signal': look }[what];
+				setImmediate(() => end?.abort());
+				return await new Promise<never>(() => undefined);
+			};
+			const helpers = { httpRequestWithAuthentication };
+			const { context } = contextOf({ credentials, cancel: stop.signal, helpers });
+			await expect(connect(context)(GET, look.signal)).rejects.toThrow(/abort/);
+		},
+	);
+
 	it('by its signal is let come to its answer where it creates', async () => {
 		const [look, minute] = [new AbortController(), new AbortController()];
 		jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
@@ -85,6 +105,22 @@ describe('a request that is given up', () => {
 		time.at(1000, () => stop.abort());
 		await expect(time.run(send(POST))).rejects.toThrow(/abort/);
 		expect(ended).toEqual([6000]);
+	});
+
+	it('by Stop and answered in time leaves nothing behind that waits', async () => {
+		const stop = new AbortController();
+		const time = new VirtualTime(0);
+		const sleep = jest.spyOn(wallClock, 'sleep');
+		sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
+		const httpRequestWithAuthentication = async () => {
+			await time.sleep(2000);
+			return { statusCode: 200, body: {} };
+		};
+		const helpers = { httpRequestWithAuthentication };
+		const { context } = contextOf({ credentials, cancel: stop.signal, helpers });
+		time.at(1000, () => stop.abort());
+		await expect(time.run(connect(context)(POST))).resolves.toMatchObject({ status: 200 });
+		expect(sleep.mock.calls.map(([ms, signal]) => [ms, signal?.aborted])).toEqual([[5000, true]]);
 	});
 
 	it.each([GET, POST])('before it was handed over is never sent: $method', async (request) => {

@@ -133,6 +133,13 @@ describe('the key', () => {
 		expect(answer.body).toEqual({ ...body, error: { message: 'Bad key [API key]' } });
 	});
 
+	it('is taken out wherever an error says it: in lists, and in what these hold', async () => {
+		const said = (key: string) => [`Bad key ${key}`, { tried: [key, 1, null] }];
+		const { context } = answering({ statusCode: 200, body: { id: 'x', error: said(KEY) } });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/generations/x' });
+		expect(answer.body).toEqual({ id: 'x', error: said('[API key]') });
+	});
+
 	it('that is the name of a field leaves the answer readable', async () => {
 		const body = { error: { message: 'There is no error' } };
 		const { context } = answering({ statusCode: 400, body }, { apiKey: 'error' });

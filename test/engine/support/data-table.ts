@@ -151,8 +151,13 @@ function matching(context: IExecuteFunctions, table: Table, item: number): IData
 		const hits = conditions.map(({ keyName, condition, keyValue }) =>
 			condition === 'eq'
 				? row[keyName] === keyValue
-				: String(row[keyName]).startsWith(String(keyValue).replace(/%$/, '')),
+				: isLike(String(row[keyName]), String(keyValue)),
 		);
 		return all ? hits.every(Boolean) : hits.some(Boolean);
 	});
+}
+
+/** As SQL's LIKE, of whose wildcards only a `%` at the end is known here. */
+function isLike(text: string, pattern: string): boolean {
+	return pattern.endsWith('%') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
 }
