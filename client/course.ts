@@ -14,6 +14,8 @@ import type { CreateRequest } from './wire/service';
 
 /** How long a step goes on looking, beyond its time, at ids whose turns come late, without any of them being seen. */
 const LATE_MS = 10_000;
+/** A turn that leaves less time than this, or a quarter of a short timeout, comes late. */
+const SHORTEST_TURN_MS = 1_000;
 /** How long a generation that was slept for is asked for at its end: enough for all the tries of a look that fails. */
 const AFTER_SLEEP_MS = 100_000;
 
@@ -22,7 +24,7 @@ export interface Shared {
 	clock: Clock;
 	/** When the step began, in milliseconds since the Unix epoch. */
 	startedAt: number;
-	/** When an id whose turn came late was last seen. */
+	/** When an id whose turn came late was last seen; at first, when the looking began. */
 	lateSeenAt: number;
 	ledger: Ledger;
 	book: OrderBook;
@@ -72,9 +74,9 @@ export class Course {
 			this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
 		}
 		// One that was slept for, or came late to its turn, may have ended meanwhile: it is looked at in any case.
-		const now = clock.now();
-		if (!exists && now < this.deadline) return;
-		const since = Math.max(this.deadline, startedAt, this.step.lateSeenAt);
+		const left = this.deadline - clock.now();
+		if (!exists && left >= Math.min(SHORTEST_TURN_MS, job.timeoutMs / 4)) return;
+		const since = Math.max(this.deadline, this.step.lateSeenAt);
 		await this.watch.until('seen', since + (exists ? AFTER_SLEEP_MS : LATE_MS));
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}

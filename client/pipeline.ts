@@ -103,7 +103,7 @@ class Pipeline<T> {
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? ports.clock.now(),
-			lateSeenAt: 0,
+			lateSeenAt: ports.clock.now(),
 			book,
 			slots,
 			submission: new Submission({ ...ports, book, halt, slots }),

@@ -103,7 +103,7 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 					generation,
 					description: sentences(
 						known.description,
-						`Nothing is charged for looking: wait for generation ${generation.id} again by its ID`,
+						'Nothing was charged for looking: wait for it again by its ID',
 					),
 				});
 	}

@@ -108,6 +108,7 @@ export class Slots {
 		this.probing = false;
 		this.refusals = 0;
 		this.presumed += 2;
+		if (this.line.length === 0) this.forget();
 		this.wakeFirst();
 	}
 
@@ -137,6 +138,13 @@ export class Slots {
 		this.refusals = 0;
 		if (!this.probing) this.probeAt = Math.min(this.probeAt, this.nextProbe());
 		this.wakeFirst();
+	}
+
+	/** There is more room than anybody asks for: whoever comes next may ask at once. */
+	private forget(): void {
+		this.limited = false;
+		this.free = 0;
+		this.presumed = 0;
 	}
 
 	private pause(): void {

@@ -31,6 +31,9 @@ export function stepError(
 	const recorded = (ledger?.paid() ?? []).filter(({ id }) => id !== refunded);
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
+	const { generation } = error;
+	const isNamed =
+		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
 		explained(error),
 		othersOf(outcomes, failed),
@@ -40,6 +43,7 @@ export function stepError(
 		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
+		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
 		paid.length > 0 && `Paid for: ${paid.map(named).join(', ')}`,
 	);
 	return nodeError(context, error, failed, description, {

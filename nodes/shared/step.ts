@@ -170,7 +170,10 @@ async function anyOutlasts(
 	if (cancelSignal(context).aborted) return false;
 	if (firstFailed !== null && !continuesOnError(context)) {
 		const all: Array<Outcome<Output>> = [];
-		for (const { job } of plans) all[job.itemIndex] = { kind: 'stopped', generation: null };
+		for (const { job } of plans) {
+			const generation = job.kind === 'collect' ? { id: job.id } : null;
+			all[job.itemIndex] = { kind: 'stopped', generation };
+		}
 		brief.forEach(({ job }, index) => (all[job.itemIndex] = outcomes[index]));
 		throw endedBy(context, firstFailed, all);
 	}

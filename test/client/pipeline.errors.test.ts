@@ -59,6 +59,15 @@ describe('an answer about another generation', () => {
 	});
 });
 
+describe('something on the way that denies what exists', () => {
+	it.each([302, 401, 402, 403, 404])('with a %d is asked again', async (status) => {
+		const step = new Step();
+		step.fake.orderLooks(() => ({ status, body: '<html>Sign in' }));
+		const { outcomes } = await step.run(batch(1));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+});
+
 describe('the first error of a step that stops', () => {
 	it('ends it: nothing more is sent, and what is in flight is named', async () => {
 		const step = new Step({ maxConcurrent: 3 });

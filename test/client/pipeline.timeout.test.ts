@@ -110,6 +110,24 @@ describe('ids that were slept for', () => {
 	});
 });
 
+describe('an id whose turn comes just before its time is over', () => {
+	it.each([0, 1])('is looked at all the same: timers that fire %d ms early', async (early) => {
+		const step = new Step({ maxConcurrent: 1 });
+		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 9e6 : 1000);
+		await step.run(batch(2, { wait: false }));
+		step.fake.latencyMs = 100;
+		step.clock = {
+			now: () => step.time.now(),
+			sleep: async (ms, signal) => await step.time.sleep(ms > 20 ? ms - early : ms, signal),
+		};
+		const jobs = [1, 2].map((n) =>
+			waitingFor(`generation-${n}`, n - 1, { timeoutMs: 60_000, onTimeout: 'continue' }),
+		);
+		const { outcomes } = await step.runAgain(jobs);
+		expect(outcomes.map(inShort)).toEqual(['processing generation-1', 'completed generation-2']);
+	});
+});
+
 describe('a process that is frozen beyond the timeout, as a laptop is', () => {
 	it('looks once more at what may have ended meanwhile', async () => {
 		const step = new Step();

@@ -258,7 +258,7 @@ describe.each(everyNode)('%s', (node) => {
 			message: 'The service cannot be reached: connection refused (127.0.0.1:1)',
 			description: expect.stringMatching(
 				node === 'waitForCompletion'
-					? /up\. Nothing is charged for looking/
+					? /up\. Nothing was charged for looking/
 					: /nothing was charged/i,
 			),
 			context: { itemIndex: 0, code: 'connection_failed' },

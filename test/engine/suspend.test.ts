@@ -317,6 +317,31 @@ describe('a suspended wait', () => {
 		}
 	});
 
+	it.each(['poll', 'suspend'])('hands on what is ready, and had little time: %s', async (mode) => {
+		stage.setPace(20);
+		const ids = [await stage.made('a boat [seconds: 50]'), await stage.made('a ship [seconds: 0]')];
+		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [1800, 20][index] }));
+		const parameters = {
+			mode,
+			downloadOutput: false,
+			options: { timeout: '={{ $json.timeout }}' },
+		};
+		const run = await stage.run('waitForCompletion', parameters, { items });
+		expect(run.output('Step').map(({ json }) => [json.id, json.status])).toEqual(
+			ids.map((id) => [id, 'completed']),
+		);
+	});
+
+	it('names what had little time where another item ends it before it sleeps', async () => {
+		stage.setPace(20);
+		const texts = ['a boat [seconds: 10] [fail: no paint]', 'a ship [seconds: 900]'];
+		const ids = [await stage.made(texts[0]), await stage.made(texts[1])];
+		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [1800, 40][index] }));
+		const parameters = { ...suspend, options: { timeout: '={{ $json.timeout }}' } };
+		const run = await stage.run('waitForCompletion', parameters, { items });
+		expect(run.error).toHaveProperty('description', expect.stringContaining(ids[1]));
+	});
+
 	it('asks for a status no more often than at the poll interval', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		stage.sandbox.requests.clear();

@@ -26,7 +26,7 @@ describe('Wait for Completion', () => {
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
 		const { error } = await stage.run('waitForCompletion', {}, { items: idsOf('no-such-id') });
 		const { description } = error as unknown as { description: string };
-		expect(description).toContain('wait for generation no-such-id again by its ID');
+		expect(description).toMatch(/wait for it again by its ID.* Generation: no-such-id\.$/);
 		expect(description).not.toMatch(/paid for/i);
 	});
 

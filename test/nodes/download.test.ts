@@ -284,13 +284,13 @@ describe('a download that is begun again', () => {
 	it('has the file by its fresh URL, and hands that on', async () => {
 		const { asked, downloaded } = await addresses([403, 200]);
 		expect(asked).toEqual([generation.item.url, fresh.item.url]);
-		expect(downloaded.generation).toBe(fresh);
+		expect(downloaded.generation).toEqual(fresh);
 	});
 
 	it('asks for a URL first where there is none', async () => {
 		const { asked, downloaded } = await addresses([200], { generation: unnamed });
 		expect(asked).toEqual([fresh.item.url]);
-		expect(downloaded.generation).toBe(fresh);
+		expect(downloaded.generation).toEqual(fresh);
 	});
 
 	it('asks for no other URL where only the connection broke', async () => {

@@ -5,7 +5,7 @@ import { Ledger } from '../../client/paying/ledger';
 import { GenerationRecord } from '../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { GenerationService } from '../../client/wire/service';
-import { MemoryTable, prompt } from './memory-table';
+import { prompt, type MemoryTable } from './memory-table';
 import { creating, type CreateChanges, type Step } from './step';
 
 /** An item with an idempotency key. */

@@ -134,7 +134,7 @@ describe('the error of a job', () => {
 		const error = errorOfJob(broken, { id: 'x' });
 		expect(error).toMatchObject({ message: 'Broken', generation: { id: 'x' }, charge: 'none' });
 		expect(error.description).toBe(
-			'Mend it. Nothing is charged for looking: wait for generation x again by its ID.',
+			'Mend it. Nothing was charged for looking: wait for it again by its ID.',
 		);
 	});
 

@@ -118,6 +118,18 @@ describe('steps that share the slots of an account', () => {
 		expect(Math.max(...made.map(({ at }) => at))).toBeLessThan(25_000);
 	});
 
+	it('ask at once again when there was room for all who stood in line', async () => {
+		let taken = 12;
+		const { time, step, made } = sharing(() => 12 - taken);
+		const [first, late] = [step('first'), step('late')];
+		time.at(5_000, () => (taken = 0));
+		await time.run(first.batch(2, 2, 1_000));
+		const from = time.now();
+		await time.run(late.batch(12, 12, 1_000));
+		const times = made.filter((each) => each.step === 'late').map(({ at }) => at - from);
+		expect(times).toEqual(Array(12).fill(100));
+	});
+
 	it('all come through, whatever others of the account do and whoever is stopped', async () => {
 		const schedule = fc.record({
 			steps: fc.array(

@@ -90,7 +90,7 @@ export const mutations: Mutation[] = [
 	slots(
 		'after a refusal nobody asks for a slot again',
 		"if (turn === 'presumed') this.refusals++;\n\t\tthis.pause();",
-		"if (turn === 'presumed') this.refusals++;",
+		"if (turn === 'presumed') this.refusals++;\n\t\tthis.probeAt = Infinity;",
 	),
 	ledger(
 		'a refusal takes back the intent of an earlier request',
@@ -187,11 +187,6 @@ export const mutations: Mutation[] = [
 		'an error does not name its generation',
 		'return known.with({ generation, charge:',
 		'return known.with({ charge:',
-	),
-	outcome(
-		'a generation that was seen does not exist',
-		'if (generation.status === undefined) {',
-		"if (generation.status === undefined || known.code === 'generation_not_found') {",
 	),
 	outcome(
 		'a stop forgets the id',
