@@ -20,6 +20,7 @@ import {
 	type Where,
 } from '../../client/paying/record-store';
 import { orAborted } from './abort';
+import { inPlainWords } from './data-table-errors';
 import { cancelSignal, isSaved } from './execution';
 
 /**
@@ -83,8 +84,9 @@ class DataTable implements RecordStore {
 	}
 
 	async change(changes: Change[]): Promise<number[][]> {
-		const columns = { mappingMode: 'defineBelow', value: '={{ $json.set }}' };
-		return await this.each('update', changes, { columns });
+		return await this.each('update', changes, (sets) => ({
+			columns: { mappingMode: 'defineBelow', value: valueOf(sets) },
+		}));
 	}
 
 	async remove(wheres: Where[]): Promise<number[][]> {
@@ -98,7 +100,7 @@ class DataTable implements RecordStore {
 	private async each(
 		operation: string,
 		changes: Change[],
-		parameters: INodeParameters = {},
+		parameters: (sets: Array<Change['set']>) => INodeParameters = () => ({}),
 	): Promise<number[][]> {
 		const hits = changes.map((): number[] => []);
 		await Promise.all(
@@ -107,8 +109,9 @@ class DataTable implements RecordStore {
 					const { where, set } = changes[index];
 					return { ...valuesOf(where), set };
 				});
-				const form = filter(changes[group[0]].where);
-				const rows = await this.call(operation, items, { ...parameters, ...form });
+				const form = filter(changes[group[0]].where, group.length === 1);
+				const more = parameters(group.map((index) => changes[index].set));
+				const rows = await this.call(operation, items, { ...more, ...form });
 				for (const row of rows) hits[group[itemOf(row)]].push(Number(row.json.id));
 			}),
 		);
@@ -131,21 +134,35 @@ class DataTable implements RecordStore {
 
 /**
  * The conditions of a call. n8n takes no list of conditions from an item, only the value of each; and text that begins
- * with an equals sign would be evaluated, so such a value comes from the item. Reading the others from there as well
- * would take twice as long with hundreds of them.
+ * with an equals sign would be evaluated, so such a value comes from the item. So do all of a call that has several
+ * items. What need not be read from there stands here: n8n takes milliseconds for each, and for hundreds of them twice as
+ * long as for the call itself.
  */
-function filter({ match, conditions }: Where): INodeParameters {
-	const fromItem = (value: string | number) => match === 'all' || String(value).startsWith('=');
+function filter(where: Where, single = false): INodeParameters {
+	const { match, conditions } = where;
+	const { values } = valuesOf(where);
+	const fromItem = (value: string | number) => isEvaluated(value) || (match === 'all' && !single);
 	return {
 		matchType: match === 'all' ? 'allConditions' : 'anyCondition',
 		filters: {
-			conditions: conditions.map(([keyName, value, how = 'is'], index) => ({
+			conditions: conditions.map(([keyName, , how = 'is'], index) => ({
 				keyName,
 				condition: how === 'is' ? 'eq' : 'like',
-				keyValue: fromItem(value) ? `={{ $json.values[${index}] }}` : value,
+				keyValue: fromItem(values[index]) ? `={{ $json.values[${index}] }}` : values[index],
 			})),
 		},
 	};
+}
+
+/** What a call sets: as its items say, or where there is only one as it stands. */
+function valueOf(sets: Array<Change['set']>): INodeParameters | string {
+	const [set, ...others] = sets;
+	const asItStands = others.length === 0 && !Object.values(set).some(isEvaluated);
+	return asItStands ? set : '={{ $json.set }}';
+}
+
+function isEvaluated(value: string | number): boolean {
+	return String(value).startsWith('=');
 }
 
 function valuesOf({ conditions }: Where): { values: Array<string | number> } {
@@ -258,40 +275,4 @@ function workflow(context: IExecuteFunctions, parameters: Call): IWorkflowBase {
 		},
 		active: false,
 	} as unknown as IWorkflowBase;
-}
-
-/** What n8n says where it has no table to give, and what can be done about it. */
-const KNOWN: Array<[says: RegExp, why: string]> = [
-	[
-		/module is disabled/i,
-		'Data tables are switched off in this n8n (N8N_DISABLED_MODULES). Switch them on',
-	],
-	[
-		/cannot be called/i,
-		'This n8n does not let the workflow run a workflow of its own, which it needs for its data table',
-	],
-	[
-		/size limit exceeded/i,
-		'The data tables of this n8n are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
-	],
-	[
-		/unrecognized node type/i,
-		'This n8n has no Data Table node: it is excluded (NODES_EXCLUDE), or the release is too old. Nodes can make data tables from n8n 2.3 on',
-	],
-	[
-		/unknown column|do not exist in the selected table/i,
-		`The data table ${RECORD_TABLE} does not have the columns that belong there. Rename it, and it is made anew`,
-	],
-	[
-		/could not be found/i,
-		`The data table ${RECORD_TABLE} was deleted meanwhile. Run the step again`,
-	],
-];
-
-/** Why there is no record, for a person; what n8n said where that is not known. */
-function inPlainWords(error: unknown): string {
-	const said = error instanceof Error ? error.message : String(error);
-	const known = KNOWN.find(([says]) => says.test(said));
-	if (known) return known[1];
-	return `The data table ${RECORD_TABLE} could not be reached or made: nodes can make data tables from n8n 2.3 on. n8n says: ${said}`;
 }

@@ -62,6 +62,27 @@ describe('the small workflows that keep the record', () => {
 		}
 	});
 
+	it('have what they write as it stands where it is one row’s, for n8n is slow to evaluate', async () => {
+		const { context, calls } = beside();
+		const table = await dataTable(context);
+		calls.length = 0;
+		const where: Where = { match: 'all', conditions: [['id', 7]] };
+		await table.change([{ where, set: { status: 'sent' } }]);
+		expect(conditionsOf(calls[0])).toEqual([{ keyName: 'id', condition: 'eq', keyValue: 7 }]);
+		expect(calls[0].parameters.columns).toMatchObject({ value: { status: 'sent' } });
+	});
+
+	it('evaluate nothing that comes from elsewhere, whatever it begins with', async () => {
+		const { context, calls } = beside();
+		const table = await dataTable(context);
+		calls.length = 0;
+		const where: Where = { match: 'any', conditions: [['key', '={{ 1 }}']] };
+		await table.change([{ where, set: { status: '=1' } }]);
+		expect(conditionsOf(calls[0])).toMatchObject([{ keyValue: '={{ $json.values[0] }}' }]);
+		expect(calls[0].parameters.columns).toMatchObject({ value: '={{ $json.set }}' });
+		expect(calls[0].items).toEqual([{ values: ['={{ 1 }}'], set: { status: '=1' } }]);
+	});
+
 	it('are run once, also where they fail: nothing is written twice', async () => {
 		const { context, calls } = beside(({ parameters }) => {
 			if (parameters.operation === 'insert') throw new Error('the database is gone');

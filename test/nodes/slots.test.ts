@@ -5,7 +5,9 @@ import { withSlots } from '../../nodes/shared/slots';
 
 const node = (id?: string | null) => ({
 	getNode: () =>
-		({ ...(id !== undefined && { credentials: { mediaGenerationApi: { id, name: 'x' } } }) }) as INode,
+		({
+			...(id !== undefined && { credentials: { mediaGenerationApi: { id, name: 'x' } } }),
+		}) as INode,
 });
 
 /** Steps of those credentials, all of them under way at once: what each is given. */

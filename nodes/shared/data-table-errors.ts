@@ -1,0 +1,37 @@
+import { RECORD_TABLE } from '../../client/paying/record-store';
+
+/** What n8n says where it has no table to give, and what can be done about it. */
+const KNOWN: Array<[says: RegExp, why: string]> = [
+	[
+		/module is disabled/i,
+		'Data tables are switched off in this n8n (N8N_DISABLED_MODULES). Switch them on',
+	],
+	[
+		/cannot be called/i,
+		'This n8n does not let the workflow run a workflow of its own, which it needs for its data table',
+	],
+	[
+		/size limit exceeded/i,
+		'The data tables of this n8n are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
+	],
+	[
+		/unrecognized node type/i,
+		'This n8n has no Data Table node: it is excluded (NODES_EXCLUDE), or the release is too old. Nodes can make data tables from n8n 2.3 on',
+	],
+	[
+		/unknown column|do not exist in the selected table/i,
+		`The data table ${RECORD_TABLE} does not have the columns that belong there. Rename it, and it is made anew`,
+	],
+	[
+		/could not be found/i,
+		`The data table ${RECORD_TABLE} was deleted meanwhile. Run the step again`,
+	],
+];
+
+/** Why there is no record, for a person; what n8n said where that is not known. */
+export function inPlainWords(error: unknown): string {
+	const said = error instanceof Error ? error.message : String(error);
+	const known = KNOWN.find(([says]) => says.test(said));
+	if (known) return known[1];
+	return `The data table ${RECORD_TABLE} could not be reached or made: nodes can make data tables from n8n 2.3 on. n8n says: ${said}`;
+}
