@@ -65,7 +65,7 @@ export class Course {
 		const { clock, startedAt, watcher } = this.step;
 		// What exists goes on whoever watches it: the time of all of them runs from the beginning.
 		const { waitingSinceMs = startedAt } = job;
-		// A look that does not wait has others after it, and no time for what is denied.
+		// A look of a sleep is followed by others: what is denied is not asked for again within it.
 		const exists = waitingSinceMs < startedAt && job.wait;
 		this.watch = watcher.watch(job.id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + job.timeoutMs;

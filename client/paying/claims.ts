@@ -3,7 +3,7 @@ import { all, type RecordDesk } from './record-desk';
 import { CLAIMED, claimedRow, inForce, isFree, surplus, type RecordScope } from './record-rows';
 import type { Condition, RecordRow, RecordStore } from './record-store';
 
-/** How long another is given to take back a claim that is one too many, and at the most before claiming anew. */
+/** The pause before reading again where several have claimed a key, and the longest before claiming anew. */
 const SETTLE_MS = 300;
 /** So often a claim may be taken away by others before that is called trouble. */
 const MOST_CLAIMS = 10;
@@ -61,7 +61,7 @@ export class Claims {
 				const row = inForce(found[index]);
 				// What we have done since is newer than what was read.
 				if (this.isAhead(key) || this.rows.get(key) !== before[index]) return;
-				// Somebody else has one of them by now: see what it has become.
+				// One that is too many could not be removed: somebody has sent it. See what it has become.
 				if (!surplus(found[index]).every(({ id }) => removed.has(id))) again.push(key);
 				else if (row) this.rows.set(key, row);
 				else this.rows.delete(key);

@@ -61,6 +61,7 @@ export class Ledger {
 	 */
 	paidBy(itemIndex: number, key: string | null): KnownGeneration | null {
 		const keys = key === null ? (this.keys.get(this.prefix(itemIndex)) ?? []) : [key];
+		// The newest first.
 		for (const one of [...keys].reverse()) {
 			const entry = this.find(one);
 			if (isMade(entry)) return { id: entry.id, status: entry.status };

@@ -54,8 +54,8 @@ export class RecordDesk {
 	});
 
 	/**
-	 * Says of claims of our own that they are sent; by their tickets any number of them at once. `false`: it is gone. A call
-	 * costs the same for one row as for many, so these wait while ids are written, and then go together. Ids never wait.
+	 * Says of claims of our own that they are sent; by their tickets any number of them in one statement. `false`: it is gone.
+	 * Such a call costs the same for one row as for many, so these wait while ids are written, and then go together.
 	 */
 	readonly sendOwn = gather(
 		async (claims: RecordRow[]) => {

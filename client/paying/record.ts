@@ -33,7 +33,7 @@ interface UnderWay {
 	row: RecordRow;
 	/** It was open before already: whatever becomes of this try, it stays so. */
 	wasOpen: boolean;
-	/** Aborts when nobody here is on it any longer. */
+	/** Wakes those of this step who wait for what comes of it. */
 	over: AbortController;
 	/** The claim is being given back. */
 	leaving?: Promise<void>;
@@ -43,8 +43,9 @@ interface UnderWay {
  * The record outside of the execution, which outlives it. One row is one generation.
  *
  * No more than one request a key leaves, whoever else writes, by two rules. A row is changed only by compare-and-set: its
- * writer is a ticket that no other row has and that is new with every change of hands. And who finds several claims for
- * a key uses none before all but one are gone: the later of two finds both. Claims are free: nobody waits for one.
+ * writer is a ticket that no other row has and that is new with every change of hands. And two executions may claim a key
+ * at the same moment: who reads several claims removes the surplus, and sends only when one is left; the later of two
+ * always sees both. A claim belongs to nobody: whoever is ready first may take it.
  */
 export class GenerationRecord {
 	/** Keys whose generation could not be put on record. */

@@ -35,7 +35,7 @@ export interface WatchPorts extends LookPorts {
 /** How the generations of one step are watched, and what is learned of their storage. */
 export class Watcher {
 	readonly storage = new Storage();
-	/** The errors after which a look was repeated, for the step's summary: one that several items share counts once. */
+	/** The errors after which a look was repeated, for the step's summary. */
 	readonly passed = new Set<GenerationError>();
 
 	readonly looks: Looks;
@@ -54,7 +54,7 @@ export class Watcher {
 
 	/**
 	 * @param generation as the creating answer gave it; `null` where only its id is known
-	 * @param exists whether it was waited for before
+	 * @param exists whether the service has told of it before: who denies it then comes round
 	 */
 	watch(
 		id: string,
@@ -71,8 +71,9 @@ export class Watch {
 	private readonly since: number;
 	private statusAt: number | null = null;
 	private probeAt = Infinity;
-	/** What the storage has said of this output: that it was missing, and when it was first said to be there. */
+	/** Whether the storage has said that this output is missing. */
 	private missed = false;
+	/** When the storage first said that it is there. */
 	private readyAt: number | null = null;
 	private probing: boolean;
 	/** Whether the step has too much to ask the storage for it to be asked about this one, too. */

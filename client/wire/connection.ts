@@ -55,7 +55,7 @@ export class NotSentError extends Error {
  * @param charging whether the request could have charged credits
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
-	// What asks for something that was paid for before is not to deny that.
+	// A status request may be about a generation that was paid for: that is not to be denied.
 	const uncharged = charging ? ', so nothing was charged' : '';
 	if (failure instanceof NotSentError) return unreadableCredential(failure, uncharged);
 	const { code, phase, host } = rootCause(failure);

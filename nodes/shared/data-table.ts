@@ -226,7 +226,7 @@ async function find(context: IExecuteFunctions): Promise<string | undefined> {
 
 /**
  * Runs the Data Table node once over the items. After the workflow's timeout n8n ends every small workflow that is
- * waited for, also one under way: what is to be written then is not waited for.
+ * waited for, also one under way: the last writes are begun without waiting for them.
  */
 async function run(
 	context: IExecuteFunctions,

@@ -112,7 +112,7 @@ function endedBy(
 	return stepError(context, error, itemIndex, all, ledgerOf(context));
 }
 
-/** The items whose key is empty, unless nobody wants one. */
+/** The items that have the option Idempotency Key, and no key in it. */
 function withoutKey(plans: Planned[]): number[] {
 	return plans.filter(({ keyIsEmpty }) => keyIsEmpty).map(({ job }) => job.itemIndex);
 }
