@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../basics/ports';
 import { within } from '../basics/within';
 import { withRetries } from '../wire/backoff';
-import { CancelledError } from '../wire/errors';
+import { CancelledError, GenerationError } from '../wire/errors';
 import type { Generation } from '../wire/generation';
 import type { GenerationService } from '../wire/service';
 
@@ -54,10 +54,10 @@ export class Looks {
 		const last = this.last.get(id);
 		// Another item with the same generation was quicker.
 		const shared = last !== before ? await last?.seen : null;
-		if (shared) return shared;
+		if (shared) return requireAbout(id, shared);
 		const seen = service.look(id, halt);
 		this.last.set(id, { at: clock.now(), seen });
-		return await seen;
+		return requireAbout(id, await seen);
 	}
 
 	/**
@@ -78,4 +78,15 @@ export class Looks {
 		this.last.set(id, look);
 		return look;
 	}
+}
+
+/** @throws GenerationError where an answer is about another generation, as of a cache on the way that mixes them up */
+export function requireAbout(id: string, seen: Generation): Generation {
+	if (seen.item.id === id) return seen;
+	throw new GenerationError({
+		title: 'The service answered about another generation',
+		description: `It was asked about ${id}, and answered about ${seen.item.id}. Something on the way to it may remember answers: no cache should.`,
+		code: 'unreadable_answer',
+		retry: 'backoff',
+	});
 }

@@ -5,7 +5,7 @@ import type { Readiness } from '../jobs/job';
 import { backoffDelay, passes } from '../wire/backoff';
 import { CancelledError, GenerationError, isForeign } from '../wire/errors';
 import { isCompleted, isFinal, type Generation } from '../wire/generation';
-import { Looks, type LastLooks, type LookPorts } from './looks';
+import { Looks, requireAbout, type LastLooks, type LookPorts } from './looks';
 import { signOf, Storage, type Sign } from './storage';
 
 /** A probe's pause: a quarter of a second at first, then this part of the generation's age. */
@@ -158,16 +158,10 @@ export class Watch {
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
 	}
 
-	/** @throws GenerationError where an answer is about another generation, as of a cache on the way that mixes them up */
+	/** @throws GenerationError where an answer is about another generation than the one that is known to be this */
 	private requireOwn(seen: Generation | null): Generation | null {
 		const id = this.generation?.item.id ?? (this.exists ? this.id : null);
-		if (seen === null || id === null || seen.item.id === id) return seen;
-		throw new GenerationError({
-			title: 'The service answered about another generation',
-			description: `It was asked about ${id}, and answered about ${seen.item.id}. Something on the way to it may remember answers: no cache should.`,
-			code: 'unreadable_answer',
-			retry: 'backoff',
-		});
+		return seen === null || id === null ? seen : requireAbout(id, seen);
 	}
 
 	private async see(generation: Generation, askedAt: number, deadline: number): Promise<void> {

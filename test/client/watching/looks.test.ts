@@ -1,4 +1,4 @@
-import { refusal } from '../../support/answers';
+import { answer, refusal, wireGeneration } from '../../support/answers';
 import { batch, inShort, waitingFor } from '../../support/step';
 import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
@@ -30,6 +30,19 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		const { outcomes } = await step.run(batch(1, auto));
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(4);
+		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
+	});
+
+	it('is about the generation that was asked for, whatever a cache on the way has', async () => {
+		const step = stepOf(5000);
+		const refreshed: string[] = [];
+		step.finish = async (_job, generation, _signal, refresh) => {
+			step.fake.orderLooks(() => answer(wireGeneration({ id: 'foreign', status: 'completed' })));
+			refreshed.push((await refresh()).item.id);
+			return { generation, output: '' };
+		};
+		await step.run(batch(1, auto));
+		expect(refreshed).toEqual(['generation-1']);
 		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
 	});
 

@@ -89,13 +89,13 @@ async function makespanOf(T: number, earlyMs: number, seed: number, readiness: R
 }
 
 describe('a storage that has the file a moment before the service is done', () => {
-	// 250 ms, 500, 1000, 2000 and no more: each that was not enough costs an interval.
-	it('makes nothing slower than the status alone, but for four intervals of finding out', async () => {
+	// 250 ms, 500, 1000, 2000 and no more: each that was not enough costs an interval, and a slot may lose one more at its end.
+	it('makes nothing slower than the status alone, but for five intervals of finding out', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(1, 40), seconds(0, 4), anySeed, async (T, early, seed) => {
 				const took = await makespanOf(T, early, seed, 'auto');
 				const plain = await makespanOf(T, early, seed, 'status');
-				expect(took).toBeLessThanOrEqual(Math.max(1.03 * plain, 1.1 * 10 * T) + 4 * INTERVAL_MS);
+				expect(took).toBeLessThanOrEqual(Math.max(1.03 * plain, 1.1 * 10 * T) + 5 * INTERVAL_MS);
 			}),
 			{ numRuns: 100 },
 		);
