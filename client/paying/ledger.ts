@@ -100,7 +100,7 @@ export class Ledger {
 	}
 
 	private write(key: string, entry: Entry): void {
-		if (this.entries[key] === undefined) this.index(key);
+		this.index(key);
 		this.entries[key] = entry;
 	}
 

@@ -51,15 +51,10 @@ export class GenerationService {
 		return await this.generation({ method: 'POST', path, body, headers });
 	}
 
-	/** GET /v1/generations/{id}, once. @param signal gives up on it */
+	/** GET /v1/generations/{id}, once: the status, and a URL that is fresh. @param signal gives up on it */
 	async look(id: string, signal: AbortSignal): Promise<Generation> {
 		const path = `/v1/generations/${encodeURIComponent(id)}`;
 		return await this.generation({ method: 'GET', path }, signal);
-	}
-
-	/** GET /v1/generations/{id}: the status, and a URL that is fresh. */
-	async status(id: string): Promise<Generation> {
-		return await this.reading(async () => await this.look(id, this.ports.signal));
 	}
 
 	/** GET /v1/models. */

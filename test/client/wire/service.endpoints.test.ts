@@ -7,6 +7,8 @@ import { IMAGE, NAME, readable, scripted } from '../../support/scripted-service'
 
 const NAMED = { 'Idempotency-Key': NAME };
 
+const never = new AbortController().signal;
+
 describe('the six endpoints', () => {
 	it.each<[string, (service: GenerationService) => Promise<unknown>, ServiceRequest]>([
 		[
@@ -26,7 +28,7 @@ describe('the six endpoints', () => {
 		],
 		[
 			'a generation is looked at',
-			async (service) => await service.status('0b8f-1'),
+			async (service) => await service.look('0b8f-1', never),
 			{ method: 'GET', path: '/v1/generations/0b8f-1' },
 		],
 		[
@@ -57,7 +59,7 @@ describe('the six endpoints', () => {
 
 	it('hand on the generation, read', async () => {
 		const { time, service } = scripted(answer(wireGeneration({ id: 'x', status: 'processing' })));
-		const generation = await time.run(service.status('x'));
+		const generation = await time.run(service.look('x', never));
 		expect(generation.item).toMatchObject({ id: 'x', status: 'processing' });
 	});
 
@@ -85,7 +87,7 @@ describe('the six endpoints', () => {
 		await fc.assert(
 			fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
 				const { time, sent, service } = scripted(answer(wireGeneration({ id })));
-				await time.run(service.status(id));
+				await time.run(service.look(id, never));
 				const segments = sent[0].path.split('/');
 				expect(segments).toHaveLength(4);
 				expect(decodeURIComponent(segments[3])).toBe(id);

@@ -68,11 +68,11 @@ describe('a creating request', () => {
 	])(
 		'whose key has worked before is refused with %d %s: charged is %s',
 		async (status, code, charge) => {
-			const { time, service } = scripted(answer(wireGeneration()), refusal(status, code));
-			await time.run(service.status('x'));
+			const { time, stop, service } = scripted(answer(wireGeneration()), refusal(status, code));
+			await time.run(service.look('x', stop.signal));
 			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 			expect(error).toMatchObject({ code, charge });
-			const look = await time.run(thrownBy(service.status('x')));
+			const look = await time.run(thrownBy(service.look('x', stop.signal)));
 			expect(look.charge).toBe('none');
 		},
 	);
@@ -106,7 +106,6 @@ describe('a creating request', () => {
 
 describe('a reading request', () => {
 	const reads: Array<[string, (service: GenerationService) => Promise<unknown>]> = [
-		['status', async (service) => await service.status('x')],
 		['models', async (service) => await service.models()],
 		['balance', async (service) => await service.balance()],
 		['summary', async (service) => await service.summary()],
@@ -132,12 +131,6 @@ describe('a reading request', () => {
 			await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
 			expect(sent).toHaveLength(1);
 		});
-	});
-
-	it.each(UNREADABLE)('of a status is sent again after %s', async (_, unreadable) => {
-		const { time, sent, service } = scripted(unreadable, answer(wireGeneration({ id: 'x' })));
-		expect((await time.run(service.status('x'))).item.id).toBe('x');
-		expect(sent).toHaveLength(2);
 	});
 
 	it.each([...UNCERTAIN, ...UNREADABLE])('of a status charges nothing: %s', async (_, failure) => {
@@ -185,8 +178,8 @@ describe('a reading request', () => {
 	});
 
 	it('of a generation that does not exist says so', async () => {
-		const { time, service } = scripted(refusal(404, 'generation_not_found'));
-		const error = await time.run(thrownBy(service.status('x')));
+		const { time, stop, service } = scripted(refusal(404, 'generation_not_found'));
+		const error = await time.run(thrownBy(service.look('x', stop.signal)));
 		expect(error).toMatchObject({ code: 'generation_not_found', status: 404 });
 	});
 });
