@@ -3,6 +3,7 @@ import { logNormal, type GenerationTime } from '../sandbox/generations/timing';
 import { seededRandom } from '../sandbox/basics/random';
 import { VirtualTime } from '../test/support/virtual-time';
 import type { Readiness } from '../client/jobs/job';
+import { Slots } from '../client/paying/slots';
 import { runSimulatedStep } from './simulated-step';
 
 /** How the generation times of a batch lie around T. */
@@ -12,6 +13,8 @@ export type Spread = 'each' | 'log-normal' | 'two speeds';
 export interface BatchCase {
 	/** Steps that run beside each other and share the limit. */
 	steps: number;
+	/** Whether each runs in a process of its own, and knows nothing of the others. */
+	apart?: boolean;
 	/** Items of each step. */
 	items: number;
 	limit: number;
@@ -60,6 +63,8 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	service.faults.order({ on: 'download', times: 'always', action: early });
 
 	const start = time.now();
+	const slots = () => new Slots({ clock: time, random: seededRandom(batch.seed) });
+	const shared = slots();
 	const step = async (index: number) =>
 		await runSimulatedStep({
 			service,
@@ -72,6 +77,7 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 			pollIntervalMs: POLL_INTERVAL_MS,
 			timeoutMs: 3_600_000,
 			readiness: batch.readiness,
+			slots: batch.apart ? slots() : shared,
 			creatingMs: 1000 * (batch.creatingSeconds ?? 0),
 		});
 	const steps = Array.from({ length: batch.steps }, async (_, index) => await step(index));

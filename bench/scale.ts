@@ -1,4 +1,4 @@
-import type { Probing } from '../client/paying/slots';
+import { Slots, type Probing } from '../client/paying/slots';
 import { seededRandom } from '../sandbox/basics/random';
 import { GenerationService } from '../sandbox/service';
 import { logNormal } from '../sandbox/generations/timing';
@@ -50,10 +50,11 @@ export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 	);
 	const execute = async (at: number, index: number) => {
 		await time.sleep(at - start);
+		const jitter = seededRandom(scale.seed * 1e6 + index);
 		const { outcomes } = await runSimulatedStep({
 			service,
 			time,
-			random: seededRandom(scale.seed * 1e6 + index),
+			random: jitter,
 			key,
 			items: 1,
 			model: MODEL,
@@ -61,7 +62,7 @@ export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 			pollIntervalMs: 3000,
 			timeoutMs: 24 * 3_600_000,
 			readiness: 'auto',
-			probing: scale.probing,
+			slots: new Slots({ clock: time, random: jitter, probing: scale.probing }),
 		});
 		const [outcome] = outcomes;
 		if (outcome.kind !== 'done') throw new Error(`Execution ${index}: ${outcome.kind}`);

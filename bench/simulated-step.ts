@@ -4,7 +4,7 @@ import { Ledger } from '../client/paying/ledger';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/basics/ports';
 import type { Readiness } from '../client/jobs/job';
-import { Slots, type Probing } from '../client/paying/slots';
+import type { Slots } from '../client/paying/slots';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
@@ -22,13 +22,13 @@ export interface SimulatedStep {
 	readiness: Readiness;
 	/** What a creating request takes to be answered; the work begins at once. */
 	creatingMs?: number;
-	/** The longest pause between two probes for a slot, where it is not the usual one. */
-	probing?: Probing;
+	/** Of the account, where it shares them with other steps of its process, or asks for them in another way. */
+	slots?: Slots;
 }
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
 export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineResult<null>> {
-	const { time: clock, random, model, probing } = step;
+	const { time: clock, random, model, slots } = step;
 	const signal = new AbortController().signal;
 	const client = new Client({ send: sendTo(step), clock, random, signal });
 	const request: CreateRequest = { type: 'video', body: { model, prompt: 'a wave', duration: 2 } };
@@ -51,7 +51,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			cancel: signal,
 			ledger: new Ledger({}, 0),
 			probe: probeOf(step),
-			slots: new Slots({ clock, random, probing }),
+			slots,
 			finish: async (_, generation) => ({ generation, output: null }),
 		},
 		{

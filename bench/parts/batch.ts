@@ -16,13 +16,21 @@ const ALONE: Bounds = [
 	[30, 1.03],
 	[120, 1.03],
 ];
-/** The same where two nodes share the limit. */
+/** The same where two nodes share the limit: as good as one alone. */
 const SHARED: Bounds = [
+	[1.5, 1.15],
+	[2, 1.15],
+	[4, 1.1],
+	[10, 1.1],
+	[30, 1.1],
+];
+
+/** The same where they are in two workers of n8n, which know nothing of each other. */
+const APART: Bounds = [
 	[1.5, 1.25],
 	[2, 1.25],
 	[4, 1.1],
 	[10, 1.1],
-	[30, 1.1],
 ];
 
 type Bounds = Array<[seconds: number, most: number]>;
@@ -90,6 +98,17 @@ async function shared(): Promise<Columns[]> {
 			const name = `${nameOf(seconds, spread)}, two nodes sharing the limit`;
 			rows.push(await row(name, { ...USUAL, steps: 2, seconds, spread, readiness: 'auto' }, most));
 		}
+	}
+	for (const [seconds, most] of APART) {
+		const shape: Case = {
+			...USUAL,
+			steps: 2,
+			apart: true,
+			seconds,
+			spread: 'each',
+			readiness: 'auto',
+		};
+		rows.push(await row(`${seconds} s each, two nodes in two workers`, shape, most));
 	}
 	return rows;
 }
