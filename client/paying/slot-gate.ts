@@ -36,7 +36,8 @@ export class SlotGate {
 	}
 
 	/**
-	 * Waits until there may be a slot. Each turn ends in exactly one of `gained`, `refused` and `unused`.
+	 * Waits until there may be a slot. Each turn ends in exactly one of `gained` here, and `refused` and `unused` of
+	 * the slots.
 	 *
 	 * @param timeoutMs how long no slot at all may be gained before the item gives up
 	 * @param arrival who came earlier has its turn earlier
@@ -60,7 +61,7 @@ export class SlotGate {
 		}
 	}
 
-	/** The service had a slot. */
+	/** The service had a slot: the step begins anew to wait for one. */
 	gained(turn: Turn): void {
 		this.starvedSince = null;
 		this.ports.slots.gained(turn);

@@ -27,7 +27,9 @@ export async function look(context: IExecuteFunctions): Promise<INodeExecutionDa
 	if (items[0].ended) return [input];
 	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
 	if (wallClock.now() < items[0].waitingSince + intervalOf(items)) {
-		const unseen = items.map(({ generationId: id }) => ({ json: { id, status: null } }));
+		const unseen = items.map(({ generationId: id, error, error_code }) => ({
+			json: { id, status: null, ...(error && { error, error_code }) },
+		}));
 		return await sleep(context, items, unseen as INodeExecutionData[]);
 	}
 	const [seen] = await runStep(context, (itemIndex) => planWait(context, itemIndex));

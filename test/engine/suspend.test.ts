@@ -1,5 +1,3 @@
-import { ExecuteContext } from 'n8n-core';
-
 import type { Run } from '../../tools/engine';
 import { binaryOf, openStage, sha256 } from './stage';
 
@@ -100,31 +98,6 @@ describe('a suspended wait', () => {
 		},
 	);
 
-	it('ends at once, as polling does, where its first look is refused', async () => {
-		const ids = [await stage.made('a boat [seconds: 9000]'), await stage.made('a ship')];
-		const action = { kind: 'respond', status: 404, body: 'default backend - 404' } as const;
-		stage.sandbox.faults.order({ on: 'status', times: 1, action });
-		stage.sandbox.requests.clear();
-		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
-		expect(run.error).toMatchObject({ context: { itemIndex: 0, code: 'http_404' } });
-		expect(stage.sandbox.requests.on('status').length).toBeLessThanOrEqual(ids.length);
-	});
-
-	it('ends at once where one has failed whose turn came late', async () => {
-		// What is late is looked at for ten seconds, within which requests have to be answered.
-		stage.setPace(20);
-		const ids = [
-			await stage.made('a boat [seconds: 9000]'),
-			await stage.made('a ship [fail: no paint]'),
-		];
-		const parameters = { ...suspend, options: { maxConcurrent: 1 } };
-		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(...ids) });
-		expect([run.status, run.error?.message]).toEqual([
-			'error',
-			expect.stringMatching(/failed\W+no paint/),
-		]);
-	});
-
 	it('does not sleep on for what the service refuses to tell', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
@@ -153,43 +126,6 @@ describe('a suspended wait', () => {
 			['processing', true],
 			['completed', false],
 		]);
-	});
-
-	it('falls asleep once, also with Retry On Fail', async () => {
-		const id = await stage.made('a boat [seconds: 900]');
-		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id), settings });
-		expect(asleep.status).toBe('waiting');
-		// No other execution has begun between the two.
-		expect(Number(sleeperOf(asleep).record.id) - Number(asleep.record.id)).toBe(1);
-	});
-
-	it('does not sleep for what has soon ended', async () => {
-		const id = await stage.made('a boat [seconds: 10]');
-		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		expect(run.status).toBe('success');
-		expect(run.output('Step')).toMatchObject([
-			{ json: { id, status: 'completed' }, binary: { data: {} }, pairedItem: { item: 0 } },
-		]);
-		expect(stage.sandbox.requests.on('download')).toHaveLength(1);
-	});
-
-	it('does not sleep for what has less time than that', async () => {
-		const id = await stage.made('a boat [seconds: 9000]');
-		const options = { ...late.options, timeout: 20 };
-		const run = await stage.run('waitForCompletion', { ...late, options }, { items: idsOf(id) });
-		expect(run.status).toBe('success');
-		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
-		// No other execution has begun.
-		expect(stage.engine.execution(String(Number(run.executionId) + 1))).toBeUndefined();
-	});
-
-	it('asks for nothing where an item is refused before', async () => {
-		const id = await stage.made('a boat [seconds: 900]');
-		stage.sandbox.requests.clear();
-		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id, '') });
-		expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_input' } });
-		expect(stage.arrived).toBe(0);
 	});
 
 	it('ends as an error where a generation fails while it sleeps', async () => {
@@ -231,45 +167,6 @@ describe('a suspended wait', () => {
 			'insufficient_credits',
 			id,
 		]);
-	});
-
-	it('polls, and says why, where failed items have an output of their own', async () => {
-		const id = await stage.made('a boat');
-		const order = { items: idsOf(id), settings: { onError: 'continueErrorOutput' as const } };
-		const run = await stage.run('waitForCompletion', suspend, order);
-		expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
-		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^Polled instead of suspending/) },
-		]);
-	});
-
-	it('polls, and says why, where n8n does not let it sleep', async () => {
-		const id = await stage.made('a boat [seconds: 90]');
-		const refused = new Error('The sub-workflow may not be called');
-		jest.spyOn(ExecuteContext.prototype, 'executeWorkflow').mockRejectedValueOnce(refused);
-		const settings = { onError: 'continueRegularOutput' as const };
-		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id), settings });
-		expect(run.output('Step')).toMatchObject([
-			{ json: { id, status: 'completed' }, binary: { data: {} } },
-		]);
-		expect(run.hints('Step')).toContainEqual(
-			expect.objectContaining({
-				message: expect.stringMatching(/^Polled instead .* may not be called/) as string,
-			}),
-		);
-	});
-
-	it('waits no longer than its timeout in all where n8n does not let it sleep', async () => {
-		const id = await stage.made('a boat [seconds: 9000]');
-		let asked = 0;
-		jest.spyOn(ExecuteContext.prototype, 'executeWorkflow').mockImplementationOnce(async () => {
-			stage.leap(1800);
-			asked = stage.arrived;
-			throw new Error('The sub-workflow may not be called');
-		});
-		const run = await stage.run('waitForCompletion', late, { items: idsOf(id) });
-		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
-		expect(stage.arrived).toBe(asked + 1);
 	});
 
 	it('takes what was finished while it slept past its timeout', async () => {
@@ -317,31 +214,6 @@ describe('a suspended wait', () => {
 		}
 	});
 
-	it.each(['poll', 'suspend'])('hands on what is ready, and had little time: %s', async (mode) => {
-		stage.setPace(20);
-		const ids = [await stage.made('a boat [seconds: 50]'), await stage.made('a ship [seconds: 0]')];
-		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [1800, 20][index] }));
-		const parameters = {
-			mode,
-			downloadOutput: false,
-			options: { timeout: '={{ $json.timeout }}' },
-		};
-		const run = await stage.run('waitForCompletion', parameters, { items });
-		expect(run.output('Step').map(({ json }) => [json.id, json.status])).toEqual(
-			ids.map((id) => [id, 'completed']),
-		);
-	});
-
-	it('names what had little time where another item ends it before it sleeps', async () => {
-		stage.setPace(20);
-		const texts = ['a boat [seconds: 10] [fail: no paint]', 'a ship [seconds: 900]'];
-		const ids = [await stage.made(texts[0]), await stage.made(texts[1])];
-		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [1800, 40][index] }));
-		const parameters = { ...suspend, options: { timeout: '={{ $json.timeout }}' } };
-		const run = await stage.run('waitForCompletion', parameters, { items });
-		expect(run.error).toHaveProperty('description', expect.stringContaining(ids[1]));
-	});
-
 	it('asks for a status no more often than at the poll interval', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		stage.sandbox.requests.clear();
@@ -387,5 +259,14 @@ describe('a suspended wait', () => {
 		expect(awake.output('Step')[0].json.error).toContain(
 			`generation ${ids[0]} had not been seen yet when the wait fell asleep`,
 		);
+	});
+
+	it('falls asleep once, also with Retry On Fail', async () => {
+		const id = await stage.made('a boat [seconds: 900]');
+		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id), settings });
+		expect(asleep.status).toBe('waiting');
+		// No other execution has begun between the two.
+		expect(Number(sleeperOf(asleep).record.id) - Number(asleep.record.id)).toBe(1);
 	});
 });
