@@ -230,6 +230,20 @@ describe('a suspended wait', () => {
 		expect(Math.min(...gaps)).toBeGreaterThanOrEqual(600_000);
 	});
 
+	it('keeps the error that an item came with, also before it has looked', async () => {
+		const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
+		const items = [{ id: await stage.made('a boat [seconds: 9000]') }, refused];
+		const parameters = { ...suspend, options: { pollInterval: 600 } };
+		const settings = { onError: 'continueRegularOutput' as const };
+		const asleep = await stage.run('waitForCompletion', parameters, { items, settings });
+		sleeperOf(asleep).record.state.status = 'crashed';
+		const awake = await stage.engine.resume(asleep);
+		expect(awake.output('Step').map(({ json }) => json.error_code)).toEqual([
+			'wait_interrupted',
+			'insufficient_credits',
+		]);
+	});
+
 	it('goes on with failed items where the older Continue On Fail says so', async () => {
 		const ids = [await stage.made('a boat [seconds: 900]'), await stage.made('a ship [fail]')];
 		const settings = { continueOnFail: true };

@@ -4,6 +4,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { probeWith } from '../../nodes/shared/transport';
 import { contextOf } from '../support/context';
+import { controllers } from '../support/controllers';
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -67,11 +68,7 @@ describe('the probe of a presigned URL', () => {
 	it.each(['its signal', 'Stop', 'ten seconds'])(
 		'hangs up on a storage that never sends, after %s',
 		async (what) => {
-			const [stop, look, late] = [
-				new AbortController(),
-				new AbortController(),
-				new AbortController(),
-			];
+			const [stop, look, late] = controllers(3);
 			const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
 			const body = bodyOf('');
 			const { probe } = storage(200, {}, body, stop.signal);

@@ -4,6 +4,7 @@ import { NotSentError } from '../../client/wire/connection';
 import { wallClock } from '../../nodes/shared/clock';
 import { connect } from '../../nodes/shared/transport';
 import { contextOf } from '../support/context';
+import { controllers } from '../support/controllers';
 import { VirtualTime } from '../support/virtual-time';
 
 /** When a request is given up, and what may have left by then. */
@@ -72,11 +73,7 @@ describe('a request that is given up', () => {
 	it.each(['its signal', 'Stop', 'the minute'])(
 		'is not waited for any longer after %s, though the helper of n8n goes on',
 		async (what) => {
-			const [stop, minute, look] = [
-				new AbortController(),
-				new AbortController(),
-				new AbortController(),
-			];
+			const [stop, minute, look] = controllers(3);
 			jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
 			const httpRequestWithAuthentication = async () => {
 				const end = { Stop: stop, 'the minute': minute, 'its signal': look }[what];
@@ -173,11 +170,7 @@ describe('a credential that n8n is slow to read', () => {
 	it.each(['Stop', 'the signal', 'the minute'])(
 		'keeps a request from leaving after %s',
 		async (what) => {
-			const [stop, minute, look] = [
-				new AbortController(),
-				new AbortController(),
-				new AbortController(),
-			];
+			const [stop, minute, look] = controllers(3);
 			jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
 			const readCredential = async () => await time.sleep(5000);
 			const { send, left, time } = waiting({ cancel: stop.signal, readCredential });

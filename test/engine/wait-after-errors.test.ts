@@ -1,0 +1,42 @@
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
+import { byId, openStage } from './stage';
+
+const stage = openStage();
+
+describe('Wait for Completion after a node that goes on with what failed', () => {
+	const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
+
+	it('hands on the error that an item came with, and waits for the others', async () => {
+		const id = await stage.made('a boat');
+		const settings = { onError: 'continueRegularOutput' as const };
+		const run = await stage.run('waitForCompletion', {}, { items: [refused, { id }], settings });
+		expect(run.output('Step').map(({ json }) => json)).toMatchObject([
+			{ ...refused, error: expect.stringMatching(/^Not enough credits/) as string, status: null },
+			{ id, status: 'completed' },
+		]);
+	});
+
+	it('does not call that free of which nobody knows whether it was charged', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		const settings = { onError: 'continueRegularOutput' as const };
+		const model = byId('lumen-turbo');
+		const parameters = { model, prompt: 'a boat', waitForCompletion: false };
+		const image = ownNode('Image', 'imageGeneration', parameters, settings);
+		const wait = ownNode('Step', 'waitForCompletion', {}, settings);
+		const run = await stage.runWorkflow(inARow(image, wait), { items: [{}] });
+		const [{ json }] = run.output('Step');
+		expect(json.error_code).toBe('uncertain_charge');
+		expect(json.error).not.toContain('Nothing was charged');
+	});
+
+	it('stops with that error where it is to stop', async () => {
+		const run = await stage.run('waitForCompletion', {}, { items: [refused] });
+		expect(run.error).toMatchObject({
+			message: 'Not enough credits',
+			description: expect.stringMatching(/came with this error.*Filter such items out/s),
+			context: { code: 'insufficient_credits', itemIndex: 0 },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+});
