@@ -7,12 +7,12 @@ import type { FaultQueue } from './faults';
 import { bodyAsBytes, close, listen, serverWith } from './http/app';
 import { addConnectedApps, connectedAppsPath } from './http/connected-apps';
 import { addControlRoutes } from './http/control';
-import { refuseForeign } from './http/guard';
+import { refuseForeignHost, refuseForeignOrigin } from './http/guard';
 import { formatLine } from './http/log';
 import type { LogLine } from './http/log';
-import { addMcpRoutes } from './http/mcp';
+import { addMcpRoutes, connectorPath } from './http/mcp';
 import { addRestRoutes } from './http/rest';
-import { addConsent, addSignInRoutes } from './http/sign-in';
+import { addConsent, addSignInRoutes, signInPaths } from './http/sign-in';
 import { addStatusPage } from './http/status-page';
 import { addStorageRoutes } from './http/storage';
 import { MediaLibrary } from './media/library';
@@ -79,13 +79,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const { host = '127.0.0.1', port = 0, storagePort = 0, latencyMs = 0 } = options;
 	const service = new GenerationService(options);
 	let url = '';
-	const connector = (): URL => new URL('/mcp', url);
+	const connector = (): URL => new URL(connectorPath, url);
 	const signIn = new SignIn(service, connector, options.accessTokenSeconds ?? 3600);
 	const log = logLineOf(options.log);
 	const library = new MediaLibrary();
 	const rest = serverWith((app) => {
-		// Before anything is read of what it guards.
-		app.all(['/', '/_sandbox/*rest', connectedAppsPath, consentPath], refuseForeign);
+		// First of all routes: a refused request is not read. The REST interface is open to every origin, as it asks for a
+		// key, and so are the sign-in endpoints, which apps in a browser use.
+		const own = ['/', '/_sandbox/*rest', connectedAppsPath, consentPath, connectorPath];
+		app.all([...own, ...signInPaths], refuseForeignHost);
+		app.all(own, refuseForeignOrigin);
 		addSignInRoutes(app, signIn, log);
 		app.use(bodyAsBytes);
 		addMcpRoutes(app, service, signIn, log);

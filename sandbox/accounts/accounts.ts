@@ -184,9 +184,14 @@ export class AccountBook {
 		return key;
 	}
 
+	/** The account of that name, or undefined. */
+	find(name: string): Account | undefined {
+		return this.accounts.get(name);
+	}
+
 	/** The account of that name; throws where there is none. */
 	account(name: string): Account {
-		const account = this.accounts.get(name);
+		const account = this.find(name);
 		if (!account) throw new Error(`The sandbox has no account "${name}".`);
 		return account;
 	}

@@ -1,23 +1,19 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { localhostHostValidation } from '@modelcontextprotocol/sdk/server/middleware/hostHeaderValidation.js';
 import type { RequestHandler } from 'express';
-import { isLoopback } from '../basics/loopback';
 
 const refusal =
-	'The sandbox is steered from its own pages and by programs on this machine. This came from a page of ' +
-	'somebody else, or under a name that is not of this machine. Nothing was changed.\n';
+	'The sandbox takes this request from its own pages and from programs on this machine only. It came from ' +
+	'a page of another origin. Nothing was changed.\n';
 
 /**
- * A foreign name may have been made to lead to this machine, and any page can send a form here: browsers name the page
- * then. Programs name none.
+ * Refuses a request under a host name that is not this machine's, with 403. A web page can make its own host name
+ * resolve to 127.0.0.1 and then counts as same-origin (DNS rebinding; the MCP specification asks for this check).
  */
-function isFromHere({ host = '', origin }: IncomingHttpHeaders): boolean {
-	const own = `http://${host}`;
-	if (!URL.canParse(own) || !isLoopback(new URL(own).hostname)) return false;
-	return origin === undefined || origin === own;
-}
+export const refuseForeignHost: RequestHandler = localhostHostValidation();
 
-/** Refuses what pages of somebody else have sent. */
-export const refuseForeign: RequestHandler = ({ headers }, response, next) => {
-	if (isFromHere(headers)) next();
+/** Refuses a request from a page of another origin, with 403. Programs send no `Origin` and pass. */
+export const refuseForeignOrigin: RequestHandler = ({ headers }, response, next) => {
+	const { host, origin } = headers;
+	if (origin === undefined || origin === `http://${host}`) next();
 	else response.status(403).type('text/plain').send(refusal);
 };

@@ -21,6 +21,9 @@ interface Answer {
 	happened: string;
 }
 
+/** Path of the connector (spec 1.6). */
+export const connectorPath = '/mcp';
+
 const json = { 'content-type': 'application/json' };
 
 /**
@@ -98,7 +101,7 @@ export function addMcpRoutes(
 			return unauthorized(error, signIn, authorization !== undefined);
 		}
 	};
-	app.all('/mcp', async (request, response) => {
+	app.all(connectorPath, async (request, response) => {
 		const started = performance.now();
 		const asked = serviceRequest(request);
 		const { status, headers, body, happened } = await answer(asked);

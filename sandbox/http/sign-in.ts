@@ -3,14 +3,15 @@ import type { Express, RequestHandler } from 'express';
 import { consentPath, titleOf } from '../oauth/sign-in';
 import type { SignIn, SignInRequest } from '../oauth/sign-in';
 import { scope } from '../oauth/grants';
+import { destinationOf } from '../oauth/redirects';
 import type { GenerationService } from '../service';
 import { connectedAppsPath } from './connected-apps';
 import type { LogLine } from './log';
 import { escaped, page, sendPage } from './pages';
 import { formFields, serviceRequest } from './request';
 
-/** What the SDK's router answers. */
-const sdkPaths = [
+/** The paths that the SDK's router answers. */
+export const signInPaths = [
 	'/authorize',
 	'/token',
 	'/register',
@@ -38,7 +39,7 @@ function sdkRoutes(signIn: SignIn): RequestHandler {
 /** Signing in to the connector (spec 5.8), as apps do it: the SDK's endpoints, which read bodies themselves. */
 export function addSignInRoutes(app: Express, signIn: SignIn, log: LogLine): void {
 	let sdk: RequestHandler | null = null;
-	app.all(sdkPaths, async (request, response, next) => {
+	app.all(signInPaths, async (request, response, next) => {
 		const started = performance.now();
 		// Never the address as it is: there is a code in it.
 		const { method, path } = request;
@@ -66,6 +67,7 @@ function consentPage(
 	{ client, params }: SignInRequest,
 ): string {
 	const title = escaped(titleOf(client));
+	const place = destinationOf(params.redirectUri);
 	const about = client.client_uri
 		? ` It says that it is <b>${escaped(client.client_uri)}</b>.`
 		: '';
@@ -78,7 +80,7 @@ function consentPage(
 		.join('');
 	const body = `
 <p><b>${title}</b> asks to use the connector for your account.${about}
-You will be sent back to <b>${escaped(new URL(params.redirectUri).host)}</b>.</p>
+You will be sent back to <b>${escaped(place.text)}</b>${place.isApp ? ', an app on this device' : ''}.</p>
 <p>It may</p>
 <ul><li>see the models, your credits and your asset library</li>
 <li>create pictures and videos with your credits: up to 500 in any 24 hours, unless you change that</li></ul>
@@ -96,6 +98,22 @@ const tooLate = page(
 	'Nothing to allow here',
 	'<p>This request was answered, or is too long ago. Start again in the app that sent you here.</p>',
 );
+
+/** For an answer that the form of the consent page cannot send. It stays open for a good one. */
+function unclearPage(id: string): string {
+	const again = `${consentPath}?request=${encodeURIComponent(id)}`;
+	return page(
+		'Nothing was allowed',
+		`<p>Choose one of the accounts, and Allow or Deny. <a href="${again}">Back</a></p>`,
+	);
+}
+
+/** The account that may be used from now on, or null for Deny. Undefined for an answer that is neither. */
+function answerIn(fields: URLSearchParams, { accounts }: GenerationService) {
+	const answer = fields.get('answer');
+	if (answer === 'deny') return null;
+	return answer === 'allow' ? accounts.find(fields.get('account') ?? '') : undefined;
+}
 
 /** The page where a person says yes or no to a sign-in (spec 5.8). */
 export function addConsent(
@@ -116,14 +134,15 @@ export function addConsent(
 		const id = fields.get('request') ?? '';
 		const asked = signIn.request(id);
 		if (!asked) return sendPage(response, tooLate, 400);
-		const account = fields.get('answer') === 'allow' ? fields.get('account') : null;
+		const account = answerIn(fields, service);
+		if (account === undefined) return sendPage(response, unclearPage(id), 400);
 		response.redirect(303, signIn.decide(id, asked, account));
 		log({
 			method: 'POST',
 			path: consentPath,
 			status: 303,
 			delivery: 'answer',
-			happened: `${titleOf(asked.client)} ${account ? `may act for ${account}` : 'was denied'}`,
+			happened: `${titleOf(asked.client)} ${account ? `may act for ${account.name}` : 'was denied'}`,
 			milliseconds: performance.now() - started,
 		});
 	});

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Response } from 'express';
 import type { OAuthRegisteredClientsStore } from '@modelcontextprotocol/sdk/server/auth/clients.js';
 import {
-	InvalidClientMetadataError,
 	InvalidGrantError,
 	InvalidTargetError,
 	InvalidTokenError,
@@ -17,10 +16,11 @@ import type {
 	OAuthTokenRevocationRequest,
 	OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { Account } from '../accounts/accounts';
 import type { ConnectedApp } from '../accounts/connected-apps';
-import { isLoopback } from '../basics/loopback';
 import type { GenerationService } from '../service';
 import { Grants, scope } from './grants';
+import { assertRedirectUris, destinationOf } from './redirects';
 
 /** A person has to say yes or no to this. */
 export interface SignInRequest {
@@ -35,23 +35,10 @@ export const consentPath = '/sign-in';
 
 const decisionSeconds = 600;
 
-/** What an app is called, in one line: by its own name, or else by where it lives. */
+/** The name of an app in one line of at most 80 characters: its own, or else the place of its redirect URI. */
 export function titleOf({ client_name: name = '', redirect_uris: [address] }: Client): string {
-	const line = name.replace(/[\p{C}\s]+/gu, ' ').trim();
-	return line.slice(0, 80) || new URL(address).host;
-}
-
-/** Plain http only to this machine, as the MCP specification asks. */
-function assertRedirectUris({ redirect_uris: addresses }: Client): void {
-	if (addresses.length === 0) throw new InvalidClientMetadataError('A redirect URI is needed.');
-	for (const address of addresses) {
-		const { protocol, hostname, hash } = new URL(address);
-		if ((protocol === 'http:' && !isLoopback(hostname)) || hash !== '') {
-			throw new InvalidClientMetadataError(
-				'A redirect URI must be https, or http to localhost, and have no fragment.',
-			);
-		}
-	}
+	const line = name.replace(/[\p{C}\s]+/gu, ' ').trim() || destinationOf(address).text;
+	return line.slice(0, 80);
 }
 
 /**
@@ -79,7 +66,7 @@ export class SignIn implements OAuthServerProvider {
 			registerClient: (registered) => {
 				// The SDK has given it an id by now; its type does not say so.
 				const client = registered as Client;
-				assertRedirectUris(client);
+				assertRedirectUris(client.redirect_uris);
 				this.clients.set(client.client_id, client);
 				return client;
 			},
@@ -104,18 +91,17 @@ export class SignIn implements OAuthServerProvider {
 	/**
 	 * Takes a person's answer, and returns the address to send them back to with it.
 	 *
-	 * @param accountName the account that the app may act for; null: denied
+	 * @param account the account that the app may act for; null: denied
 	 */
-	decide(id: string, request: SignInRequest, accountName: string | null): string {
+	decide(id: string, request: SignInRequest, account: Account | null): string {
 		const { client, params, resource } = request;
 		const back = new URL(params.redirectUri);
 		if (params.state !== undefined) back.searchParams.set('state', params.state);
-		if (accountName === null) {
+		if (account === null) {
 			back.searchParams.set('error', 'access_denied');
 			back.searchParams.set('error_description', 'The request to connect was denied.');
 		} else {
-			const { accounts, apps, clock } = this.service;
-			const account = accounts.account(accountName);
+			const { apps, clock } = this.service;
 			const app = apps.connect(client.client_id, titleOf(client), account, clock.now());
 			const { codeChallenge: challenge, redirectUri } = params;
 			const code = this.grants.issueCode({ app, resource, challenge, redirectUri });

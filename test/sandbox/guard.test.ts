@@ -24,6 +24,9 @@ describe.each([
 	['POST', '/_sandbox/reset'],
 	['POST', '/_sandbox/faults'],
 	['DELETE', '/_sandbox/faults'],
+	['GET', '/mcp'],
+	['POST', '/mcp'],
+	['DELETE', '/mcp'],
 ])('%s %s', (method, path) => {
 	const status = async (headers: Record<string, string>) =>
 		await statusUnder(`${sandbox.url}${path}`, { method, headers });
@@ -71,6 +74,35 @@ it('says in plain words what it refuses, and does nothing of it', async () => {
 it('refuses before anything is read of it', async () => {
 	const headers = { host: 'evil.example', 'content-length': '9', connection: 'close' };
 	expect(await statusUnder(`${sandbox.url}/_sandbox/reset`, { method: 'POST', headers })).toBe(403);
+});
+
+describe.each([
+	['GET', '/authorize'],
+	['POST', '/token'],
+	['POST', '/register'],
+	['POST', '/revoke'],
+	['GET', '/.well-known/oauth-authorization-server'],
+	['GET', '/.well-known/oauth-protected-resource/mcp'],
+])('%s %s, which apps in a browser may use', (method, path) => {
+	const status = async (headers: Record<string, string>) =>
+		await statusUnder(`${sandbox.url}${path}`, { method, headers });
+
+	it('is refused under a foreign host name', async () => {
+		expect(await status({ host: 'evil.example' })).toBe(403);
+	});
+
+	it('answers an app of any origin', async () => {
+		expect(await status({ ...own, origin: 'https://inspector.example' })).not.toBe(403);
+	});
+});
+
+it('an agent with a key gets no answer at the connector under a foreign host name (DNS rebinding)', async () => {
+	const headers = { authorization: `Bearer ${sandbox.keys.main}` };
+	const status = async (more: Record<string, string>) =>
+		await statusUnder(`${sandbox.url}/mcp`, { headers: { ...headers, ...more } });
+	expect(await status(own)).toBe(405);
+	expect(await status({ host: 'evil.example' })).toBe(403);
+	expect(await status({ ...own, origin: 'https://evil.example' })).toBe(403);
 });
 
 it('leaves the service itself to whoever has a key, under any name', async () => {

@@ -68,18 +68,56 @@ describe('an authorization request', () => {
 		expect(back.searchParams.get('error')).toBe(error);
 	});
 
-	it.each([
-		['http://evil.example/callback'],
-		['https://app.example/#part'],
-		['javascript:alert(1)'],
-	])('cannot come from an app that wants its answers at %s', async (address) => {
-		const response = await fetch(`${sandbox.url}/register`, {
+	const register = async (...addresses: string[]) =>
+		await fetch(`${sandbox.url}/register`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ redirect_uris: [address], token_endpoint_auth_method: 'none' }),
+			body: JSON.stringify({ redirect_uris: addresses, token_endpoint_auth_method: 'none' }),
 		});
-		const { error } = (await response.json()) as { error: string };
-		expect([response.status, error]).toEqual([400, 'invalid_client_metadata']);
+
+	it.each([
+		['http://evil.example/callback'],
+		['http://localhost.evil.example/callback'],
+		['https://app.example/#part'],
+		['https://app.example/#'],
+		['javascript:alert(1)'],
+		['data:text/html,hello'],
+		['file:///etc/passwd'],
+		['ftp://files.example/callback'],
+		['intent://scan#Intent;scheme=zxing;end'],
+		['intent://scan/'],
+		['ws://localhost/callback'],
+		['blob:https://app.example/1'],
+		['myapp:/callback'],
+	])('cannot come from an app that wants its answers at %s', async (address) => {
+		for (const addresses of [[address], [callback, address]]) {
+			const response = await register(...addresses);
+			const { error } = (await response.json()) as { error: string };
+			expect([response.status, error]).toEqual([400, 'invalid_client_metadata']);
+		}
+	});
+
+	it.each([
+		['https://app.example/callback'],
+		['http://localhost:9876/callback'],
+		['http://127.0.0.1/callback'],
+		['http://[::1]:9876/callback'],
+		['com.example.app:/callback'],
+		['com.example.app://callback'],
+	])('can come from an app that wants its answers at %s', async (address) => {
+		expect((await register(address)).status).toBe(201);
+	});
+
+	it('is refused with the whole rule in the message', async () => {
+		const { error_description: message } = (await (
+			await register('file:///etc/passwd')
+		).json()) as {
+			error_description: string;
+		};
+		expect(message).toBe(
+			'A redirect URI must be https, http to this machine (localhost, 127.0.0.1, [::1]), or a private scheme ' +
+				'with a dot such as com.example.app:/callback. It must have no fragment.',
+		);
 	});
 });
 

@@ -62,6 +62,56 @@ describe('an app that has not signed in', () => {
 		expect(sandbox.service.apps.all()).toEqual([]);
 	});
 
+	it.each([
+		['Notes', 'com.example.notes:/callback?from=sandbox', 'Notes', 'com.example.notes:/callback'],
+		[
+			'',
+			'com.example.notes://signed-in',
+			'com.example.notes://signed-in',
+			'com.example.notes://signed-in',
+		],
+		[' \n ', 'https://notes.example/callback', 'notes.example', 'notes.example'],
+	])(
+		'is named with its destination, also one named %j at %s',
+		async (name, address, title, place) => {
+			const app = new App(sandbox, name, address);
+			const question = await app.ask();
+			const text = await (await openPage(question)).text();
+			expect(text).toContain(`<title>Connect ${title}</title>`);
+			expect(text).toContain(`<b>${title}</b> asks to use the connector`);
+			expect(text).toContain(`sent back to <b>${place}</b>`);
+			expect(text.includes('an app on this device')).toBe(address.startsWith('com.'));
+
+			const back = await answerQuestion(question, 'allow');
+			expect(back.href.startsWith(address)).toBe(true);
+			expect(back.searchParams.get('code')).toMatch(/./);
+		},
+	);
+
+	it.each([
+		['an unknown account', 'allow', { account: 'nobody' }],
+		['no account', 'allow', { account: '' }],
+		['an account named like a property of objects', 'allow', { account: 'constructor' }],
+		['neither Allow nor Deny', 'allow', { answer: 'perhaps' }],
+	])(
+		'can be answered again after an answer with %s, which is a 400',
+		async (_what, button, fields) => {
+			const question = await new App(sandbox).ask();
+			const html = await (await openPage(question)).text();
+			const refused = await press(question, html, button, fields);
+			const text = await refused.text();
+			expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+			expect(text).toContain('Choose one of the accounts');
+			expect(sandbox.service.apps.all()).toEqual([]);
+
+			const again = await openPage(
+				new URL(/href="(\/sign-in\?[^"]+)"/.exec(text)?.[1] ?? '', question),
+			);
+			const sent = await press(question, await again.text(), 'allow', { account: 'main' });
+			expect(sent.status).toBe(303);
+		},
+	);
+
 	it('is told so where the person denies it', async () => {
 		const back = await answerQuestion(await new App(sandbox).ask(), 'deny');
 		expect(back.origin + back.pathname).toBe(callback);

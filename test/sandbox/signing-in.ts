@@ -55,7 +55,6 @@ export async function answerQuestion(
 
 /** An app that signs in with the SDK's own client, and keeps in memory what it is given. */
 export class App implements OAuthClientProvider {
-	readonly redirectUrl = callback;
 	readonly clientMetadata;
 	registration: OAuthClientInformationMixed | undefined;
 	/** What it was given last. */
@@ -67,10 +66,11 @@ export class App implements OAuthClientProvider {
 	constructor(
 		private readonly sandbox: Sandbox,
 		name = 'Test app',
+		readonly redirectUrl = callback,
 	) {
 		this.clientMetadata = {
 			client_name: name,
-			redirect_uris: [callback],
+			redirect_uris: [redirectUrl],
 			token_endpoint_auth_method: 'none',
 		};
 	}

@@ -1,0 +1,32 @@
+import { InvalidClientMetadataError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
+import { isLoopback } from '../basics/loopback';
+
+const rule =
+	'A redirect URI must be https, http to this machine (localhost, 127.0.0.1, [::1]), or a private scheme ' +
+	'with a dot such as com.example.app:/callback. It must have no fragment.';
+
+/** RFC 8252, 7.1 and 8.4: an app's own scheme is a reversed domain name. Without the dot, `file:` would be one. */
+function isPrivateScheme(protocol: string): boolean {
+	return protocol.includes('.');
+}
+
+function isAllowed(address: string): boolean {
+	const { protocol, hostname } = new URL(address);
+	if (address.includes('#')) return false;
+	if (protocol === 'http:') return isLoopback(hostname);
+	return protocol === 'https:' || isPrivateScheme(protocol);
+}
+
+/** Throws InvalidClientMetadataError unless there is at least one address and each is allowed (MCP authorization). */
+export function assertRedirectUris(addresses: readonly string[]): void {
+	if (addresses.length === 0) throw new InvalidClientMetadataError('A redirect URI is needed.');
+	if (!addresses.every(isAllowed)) throw new InvalidClientMetadataError(rule);
+}
+
+/** Where a redirect URI leads, for people: the host of a web page, or else the whole address of an app without its query. */
+export function destinationOf(address: string): { text: string; isApp: boolean } {
+	const url = new URL(address);
+	if (!isPrivateScheme(url.protocol)) return { text: url.host, isApp: false };
+	url.search = '';
+	return { text: url.href, isApp: true };
+}
