@@ -42,12 +42,14 @@ export interface Caller {
 	readonly account: Account;
 	/** False: may look but not create. */
 	readonly mayCreate: boolean;
+	/** Null for an API key: keys have no daily limit and cannot be paused (spec 5.8, 8). */
 	readonly connection: Connection | null;
 }
 
 export interface ApiKey extends Caller {
 	/** The full key: `svc_live_` and 40 hexadecimal characters (spec 5.2). */
 	readonly key: string;
+	readonly connection: null;
 	state: KeyState;
 }
 
@@ -76,8 +78,6 @@ export const keyNames = [
 	'readOnly',
 	'empty',
 	'emptyForbidden',
-	'connectedApp',
-	'pausedApp',
 ] as const;
 
 export type KeyName = (typeof keyNames)[number];
@@ -103,14 +103,12 @@ const startAccounts: readonly AccountOrder[] = [
 	{ name: 'noPlan', plan: null },
 	{ name: 'empty', credits: 0 },
 	{ name: 'emptyForbidden', credits: 0, emptyForm: 403 },
-	{ name: 'connected' },
 ];
 
 interface KeyOrder {
 	account: string;
 	state?: KeyState;
 	mayCreate?: boolean;
-	connection?: Connection;
 }
 
 const startKeys: Readonly<Record<KeyName, KeyOrder>> = {
@@ -128,8 +126,6 @@ const startKeys: Readonly<Record<KeyName, KeyOrder>> = {
 	readOnly: { account: 'main', mayCreate: false },
 	empty: { account: 'empty' },
 	emptyForbidden: { account: 'emptyForbidden' },
-	connectedApp: { account: 'connected', connection: { dailyLimit: 500, paused: false } },
-	pausedApp: { account: 'connected', connection: { dailyLimit: 500, paused: true } },
 };
 
 /** The accounts and their keys. */
@@ -177,7 +173,7 @@ export class AccountBook {
 			account: this.account(order.account),
 			state: order.state ?? 'active',
 			mayCreate: order.mayCreate ?? true,
-			connection: order.connection ? { ...order.connection } : null,
+			connection: null,
 		};
 		this.keysByName.set(name, key);
 		this.keysByText.set(key.key, key);

@@ -34,7 +34,10 @@ interface Row {
 	node?: NodeName;
 }
 
-/** Spec 7, its sixteen rows and three alternate forms. Where nothing natural leads to one, the sandbox is told to answer so. */
+/**
+ * Spec 7: the sixteen rows and the three alternate forms. The sandbox is told to answer with those that a key does not
+ * meet: a node always has a key, and only a connected app has a daily limit and can be paused (spec 5.8).
+ */
 const rows: Row[] = [
 	{
 		code: 'invalid_request',
@@ -76,7 +79,7 @@ const rows: Row[] = [
 		status: 403,
 		title: /connected app is paused/,
 		advice: /Resume it/,
-		key: 'pausedApp',
+		prompt: '[reject: CONNECTION_PAUSED]',
 	},
 	{
 		code: 'model_not_found',
@@ -127,12 +130,12 @@ const rows: Row[] = [
 		status: 429,
 		title: /daily credit limit.*0 of 5 credits used.*needs 8/,
 		advice: /Raise the limit/,
-		key: 'connectedApp',
 		prepare: () => {
-			const { connection } = stage.sandbox.service.accounts.keyOf('connectedApp');
-			if (connection) connection.dailyLimit = 5;
+			const code = 'CONNECTION_LIMIT_REACHED';
+			const message =
+				'Daily credit limit reached: 0 of 5 credits used in the last 24 hours, this generation needs 8.';
+			stage.sandbox.faults.order({ on: 'create', action: { kind: 'error', code, message } });
 		},
-		parameters: { model: byId('aurora-image-1') },
 	},
 	{
 		code: 'server_error',

@@ -14,7 +14,11 @@ const natural: Partial<
 	authentication_error: (sandbox) => sandbox.send('GET', '/v1/models', undefined, 'revoked'),
 	insufficient_credits: (sandbox) => sandbox.image({}, 'empty'),
 	forbidden: (sandbox) => sandbox.image({}, 'readOnly'),
-	CONNECTION_PAUSED: (sandbox) => sandbox.image({}, 'pausedApp'),
+	CONNECTION_PAUSED: (sandbox) => {
+		const app = sandbox.connectApp();
+		sandbox.service.apps.change(app.name, { paused: true });
+		return sandbox.image({}, app);
+	},
 	model_not_found: (sandbox) => sandbox.image({ model: 'nothing' }),
 	generation_not_found: (sandbox) => sandbox.send('GET', '/v1/generations/nothing'),
 	payload_too_large: (sandbox) =>
@@ -25,10 +29,9 @@ const natural: Partial<
 		return sandbox.image();
 	},
 	CONNECTION_LIMIT_REACHED: (sandbox) => {
-		for (let count = 0; count < 3; count++) {
-			sandbox.video({ duration: 8, resolution: '1080p' }, 'connectedApp');
-		}
-		return sandbox.video({ duration: 8, resolution: '1080p' }, 'connectedApp');
+		const app = sandbox.connectApp();
+		sandbox.service.apps.change(app.name, { dailyLimit: 5 });
+		return sandbox.image({}, app);
 	},
 	invalid_api_key: (sandbox) => sandbox.send('GET', '/v1/models', undefined, 'revokedAlternate'),
 	expired_api_key: (sandbox) => sandbox.send('GET', '/v1/models', undefined, 'expired'),

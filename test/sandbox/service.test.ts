@@ -1,4 +1,7 @@
 import fc from 'fast-check';
+import { keyNames } from '../../sandbox/accounts/accounts';
+import type { KeyName } from '../../sandbox/accounts/accounts';
+import type { ConnectedApp } from '../../sandbox/accounts/connected-apps';
 import { logNormal } from '../../sandbox/generations/timing';
 import { RequestLog } from '../../sandbox/books/requests';
 import { start, VirtualSandbox } from './virtual';
@@ -186,14 +189,23 @@ describe('credits', () => {
 		expect(summary).toMatchObject({ period_used: 0, by_model: [], balance: 99_992 });
 	});
 
-	it('of a connected app are limited over 24 hours', () => {
+	it.each(keyNames)('have no daily limit for an API key, nor can it be paused: %s', (key) => {
 		const sandbox = new VirtualSandbox();
-		const make = () => sandbox.video({ duration: 8, resolution: '1080p' }, 'connectedApp');
-		expect([make(), make(), make(), make()].map(({ status }) => status)).toEqual([
-			200, 200, 200, 429,
-		]);
+		for (let count = 0; count < 4; count++) {
+			const { body } = sandbox.video({ duration: 8, resolution: '1080p' }, key);
+			expect(JSON.stringify(body)).not.toContain('CONNECTION_');
+		}
+	});
+
+	it('of a connected app are limited over 24 hours, and not those of the keys of its account', () => {
+		const sandbox = new VirtualSandbox();
+		const make = (from: KeyName | ConnectedApp) =>
+			sandbox.video({ duration: 8, resolution: '1080p' }, from).status;
+		const app = sandbox.connectApp();
+		expect([make(app), make(app), make(app), make(app)]).toEqual([200, 200, 200, 429]);
+		expect([make('main'), make(sandbox.connectApp('another'))]).toEqual([200, 200]);
 		sandbox.clock.pass(24 * 3600);
-		expect(make().status).toBe(200);
+		expect(make(app)).toBe(200);
 	});
 
 	it('add up and the limit holds, whatever happens', () => {

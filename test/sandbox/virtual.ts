@@ -1,5 +1,6 @@
 import { keyNamed } from '../../sandbox/accounts/accounts';
 import type { KeyName } from '../../sandbox/accounts/accounts';
+import type { ConnectedApp } from '../../sandbox/accounts/connected-apps';
 import type { GenerationEntry } from '../../sandbox/generations/generations';
 import { GenerationService } from '../../sandbox/service';
 import type { ServiceOptions } from '../../sandbox/service';
@@ -38,30 +39,39 @@ export class VirtualSandbox {
 		});
 	}
 
-	/** Sends a request with a named key, or with no key where `key` is null. */
+	/** Sends a request with a named key, for a connected app as its connector does, or with neither for null. */
 	send(
 		method: string,
 		target: string,
 		body?: unknown,
-		key: KeyName | null = 'main',
+		from: KeyName | ConnectedApp | null = 'main',
 		more: Record<string, string> = {},
 	) {
 		const url = new URL(target, 'http://service.invalid');
-		const headers = { ...more, ...(key && { authorization: `Bearer ${keyNamed(key)}` }) };
 		const query = Object.fromEntries(url.searchParams);
-		return this.service.handle({ method, path: url.pathname, query, headers, body });
+		const request = { method, path: url.pathname, query, headers: more, body };
+		if (from === null) return this.service.handle(request);
+		if (typeof from === 'object') return this.service.handle({ ...request, caller: from });
+		const headers = { ...more, authorization: `Bearer ${keyNamed(from)}` };
+		return this.service.handle({ ...request, headers });
+	}
+
+	/** An app that has signed in to the account `main`. */
+	connectApp(name = 'An app'): ConnectedApp {
+		const { accounts, apps } = this.service;
+		return apps.connect(name, name, accounts.account('main'), this.clock.now());
 	}
 
 	/** Creates an image, with what is given on top of a good request. */
-	image(fields: Record<string, unknown> = {}, key: KeyName = 'main') {
+	image(fields: Record<string, unknown> = {}, from: KeyName | ConnectedApp = 'main') {
 		const body = { model: 'aurora-image-1', prompt: 'A lighthouse', ...fields };
-		return this.send('POST', '/v1/images/generations', body, key);
+		return this.send('POST', '/v1/images/generations', body, from);
 	}
 
 	/** Creates a video likewise. */
-	video(fields: Record<string, unknown> = {}, key: KeyName = 'main') {
+	video(fields: Record<string, unknown> = {}, from: KeyName | ConnectedApp = 'main') {
 		const body = { model: 'aurora-motion-1', prompt: 'A paper boat', ...fields };
-		return this.send('POST', '/v1/videos/generations', body, key);
+		return this.send('POST', '/v1/videos/generations', body, from);
 	}
 
 	/** Creates an image that is expected to be accepted. */
