@@ -180,9 +180,10 @@ export class GenerationService {
 
 	/**
 	 * The answer to a request whose answer is late, unless its key was revoked meanwhile: then it
-	 * fails although its work is done (spec 5.5).
+	 * fails although its work is done (spec 5.5). A connected app has no key.
 	 */
 	late(request: ServiceRequest, reply: Reply): Reply {
+		if (request.caller?.connection) return reply;
 		if (reply.status !== 200 || reply.record?.fault === 'respond') return reply;
 		try {
 			authenticate(this.accounts, request.headers.authorization);

@@ -1,4 +1,5 @@
 import { ServiceError } from './errors';
+import { isLoopback } from './loopback';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -56,24 +57,31 @@ export function optionalInteger(fields: Fields, name: string, param = name): num
 	return value;
 }
 
-/** Throws `invalid_parameter` unless the text is a URL of one of those protocols. */
-export function assertUrl(value: string, param: string, protocols: readonly string[]): void {
-	const url = URL.canParse(value) ? new URL(value) : null;
-	if (!url || !protocols.includes(url.protocol)) {
-		const wanted = protocols.map((protocol) => `${protocol}//`).join(' or ');
-		throw badValue(param, `${param} must be a URL with ${wanted}.`);
-	}
+/** Which URLs an endpoint takes. */
+export type UrlRule = 'https' | 'http or https';
+
+function isFetchable(text: string, rule: UrlRule): boolean {
+	if (!URL.canParse(text)) return false;
+	const { protocol, hostname } = new URL(text);
+	if (protocol === 'https:') return true;
+	// The sandbox's own storage has no TLS, and its outputs can be references.
+	return protocol === 'http:' && (rule === 'http or https' || isLoopback(hostname));
+}
+
+/** Throws `invalid_parameter` unless the text is a URL as the rule has it. http to this machine always passes. */
+export function assertUrl(value: string, param: string, rule: UrlRule): void {
+	if (!isFetchable(value, rule)) throw badValue(param, `${param} must be an ${rule} URL.`);
 }
 
 /** A list of URLs, empty where absent; throws `invalid_parameter`. */
-export function urlList(fields: Fields, name: string): string[] {
+export function urlList(fields: Fields, name: string, rule: UrlRule): string[] {
 	const value = fields[name];
 	if (isAbsent(value)) return [];
 	if (!Array.isArray(value)) throw badValue(name, `${name} must be an array of URLs.`);
 	return value.map((entry: unknown, index) => {
 		const param = `${name}[${index}]`;
 		if (typeof entry !== 'string') throw badValue(param, `${param} must be a URL.`);
-		assertUrl(entry, param, ['https:']);
+		assertUrl(entry, param, rule);
 		return entry;
 	});
 }

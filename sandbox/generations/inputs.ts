@@ -34,7 +34,7 @@ function assertInput(input: unknown, name: string): void {
 	}
 	const value = requiredText(input, 'value');
 	const source = requiredText(input, 'source');
-	if (source === 'url') assertUrl(value, `${name}.value`, ['https:']);
+	if (source === 'url') assertUrl(value, `${name}.value`, 'https');
 	else if (source === 'data') assertInline(value, `${name}.value`);
 	else throw badValue(`${name}.source`, `${name}.source must be url or data.`);
 }

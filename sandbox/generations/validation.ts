@@ -1,4 +1,5 @@
 import { frameSizes, findModel, videoPrice } from '../models/catalogue';
+import { frameRates } from '../models/model';
 import type { Fps, ImageModel, MediaType, Model, Resolution, VideoModel } from '../models/model';
 import { ServiceError } from '../basics/errors';
 import {
@@ -69,7 +70,7 @@ function validateImage(fields: Fields, model: ImageModel): Omit<ValidRequest, 'm
 	const seed = optionalInteger(parameters, 'seed', 'parameters.seed');
 	if (optionalText(fields, 'edit_mode') && !model.edit) throw unsupported(model, 'edit_mode');
 	const inputs = readInputs(fields.inputs);
-	const legacy = urlList(fields, 'input_images');
+	const legacy = urlList(fields, 'input_images', 'https');
 	assertReferences(model, inputs.length, 'inputs');
 	assertReferences(model, inputs.length + legacy.length, 'input_images');
 	return {
@@ -103,10 +104,11 @@ function durationOf(fields: Fields, model: VideoModel): number {
 	return duration;
 }
 
-function fpsOf(fields: Fields, model: VideoModel): Fps {
+/** Spec 4.2: unlike resolution and duration, the allowed values do not vary by model. */
+function fpsOf(fields: Fields): Fps {
 	const asked = optionalInteger(fields, 'fps') ?? 24;
-	const found = model.fps.find((fps) => fps === asked);
-	if (!found) throw badValue('fps', `fps must be one of ${model.fps.join(', ')} for ${model.id}.`);
+	const found = frameRates.find((fps) => fps === asked);
+	if (!found) throw badValue('fps', `fps must be one of ${frameRates.join(', ')}.`);
 	return found;
 }
 
@@ -122,7 +124,7 @@ function assertSupported(fields: Fields, model: VideoModel): void {
 	const imageUrl = optionalText(fields, 'image_url');
 	if (!imageUrl) return;
 	if (!model.imageInput) throw unsupported(model, 'image_url');
-	assertUrl(imageUrl, 'image_url', ['https:', 'http:', 'data:']);
+	assertUrl(imageUrl, 'image_url', 'http or https');
 }
 
 /** Spec 4.2. */
@@ -130,8 +132,8 @@ function validateVideo(fields: Fields, model: VideoModel): Omit<ValidRequest, 'm
 	assertSupported(fields, model);
 	const resolution = resolutionOf(fields, model);
 	const duration = durationOf(fields, model);
-	const fps = fpsOf(fields, model);
-	assertReferences(model, urlList(fields, 'input_images').length, 'input_images');
+	const fps = fpsOf(fields);
+	assertReferences(model, urlList(fields, 'input_images', 'http or https').length, 'input_images');
 	const [width, height] = frameSizes[resolution];
 	return {
 		seed: optionalInteger(fields, 'seed'),

@@ -39,8 +39,12 @@ export class McpConnection {
 	 */
 	async ask(request: Pick<ServiceRequest, 'method' | 'path' | 'query' | 'body'>) {
 		const { caller, authorization } = this;
-		const reply = this.service.handle({ ...request, caller, headers: { authorization } });
-		if (reply.delayMs > 0) await sleep(reply.delayMs);
+		const asked: ServiceRequest = { ...request, caller, headers: { authorization } };
+		let reply = this.service.handle(asked);
+		if (reply.delayMs > 0) {
+			await sleep(reply.delayMs);
+			reply = this.service.late(asked, reply);
+		}
 		if (reply.delivery !== 'answer') {
 			throw new McpError(ErrorCode.InternalError, 'The service did not answer.');
 		}

@@ -1,6 +1,9 @@
 export type MediaType = 'image' | 'video';
 export type Resolution = '480p' | '720p' | '1080p';
-export type Fps = 12 | 24 | 30;
+
+/** Frames a second of a video (spec 4.2). */
+export const frameRates = [12, 24, 30] as const;
+export type Fps = (typeof frameRates)[number];
 
 interface ModelBasics {
 	readonly id: string;
@@ -30,7 +33,6 @@ export interface ImageModel extends ModelBasics {
 export interface VideoModel extends ModelBasics {
 	readonly type: 'video';
 	readonly resolutions: readonly Resolution[];
-	readonly fps: readonly Fps[];
 	/** Whether it takes `resolution`, and `fps`, at all. */
 	readonly resolutionChoice: boolean;
 	readonly fpsChoice: boolean;

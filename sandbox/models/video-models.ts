@@ -1,15 +1,13 @@
-import type { Fps, Resolution, VideoModel } from './model';
+import type { Resolution, VideoModel } from './model';
 
 const upTo720: readonly Resolution[] = ['480p', '720p'];
 const upTo1080: readonly Resolution[] = ['480p', '720p', '1080p'];
 const onlyHd: readonly Resolution[] = ['720p', '1080p'];
-const anyFps: readonly Fps[] = [12, 24, 30];
 
 /** What most of the models share; each entry below states where it differs. */
 const usual = {
 	type: 'video',
 	resolutions: upTo1080,
-	fps: anyFps,
 	resolutionChoice: true,
 	fpsChoice: true,
 	seed: true,
@@ -54,7 +52,6 @@ export const videoModels: readonly VideoModel[] = [
 		creditsPerSecond: 25,
 		maxDuration: 10,
 		resolutions: onlyHd,
-		fps: [24, 30],
 		maxReferences: 3,
 	},
 	{
@@ -127,7 +124,7 @@ export const videoModels: readonly VideoModel[] = [
 		averageSeconds: 75,
 		creditsPerSecond: 12,
 		maxDuration: 9,
-		resolutions: onlyHd,
+		resolutions: ['720p'],
 		resolutionChoice: false,
 		imageInput: false,
 	},

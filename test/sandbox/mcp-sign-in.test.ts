@@ -192,6 +192,13 @@ describe('an app that has signed in', () => {
 		await client.close();
 	});
 
+	it('gets an answer that is late', async () => {
+		const client = await new App(sandbox).signIn();
+		sandbox.faults.order({ on: 'credits', action: { kind: 'delay', ms: 1 } });
+		expect(await callTool(client, 'get_balance')).toMatchObject({ failed: false });
+		await client.close();
+	});
+
 	it('keeps its limit when the same app signs in again', async () => {
 		const app = new App(sandbox);
 		await (await app.signIn()).close();

@@ -209,6 +209,17 @@ describe('refusals', () => {
 		await agent.close();
 	});
 
+	it('come to a call in flight whose key is revoked, the work done (spec 5.5)', async () => {
+		sandbox.faults.order({ on: 'create', action: { kind: 'delay', ms: 50 } });
+		const asked = call('create_generation', boat);
+		while (sandbox.books.totals.created === 0) await new Promise(setImmediate);
+		sandbox.service.accounts.keyOf('main').state = 'revoked';
+		expect(await asked).toMatchObject({
+			failed: true,
+			body: { error: { code: 'authentication_error' } },
+		});
+	});
+
 	it('also come from faults, and an answer that is lost was paid for all the same', async () => {
 		sandbox.faults.order({ on: 'create', action: { kind: 'error', code: 'server_error' } });
 		expect((await call('create_generation', boat)).body).toMatchObject({

@@ -1,8 +1,5 @@
-import fc from 'fast-check';
-import { keyNames } from '../../sandbox/accounts/accounts';
-import type { KeyName } from '../../sandbox/accounts/accounts';
-import type { ConnectedApp } from '../../sandbox/accounts/connected-apps';
-import { logNormal } from '../../sandbox/generations/timing';
+import { frameSizes, listModels } from '../../sandbox/models/catalogue';
+import type { Resolution } from '../../sandbox/models/model';
 import { RequestLog } from '../../sandbox/books/requests';
 import { start, VirtualSandbox } from './virtual';
 import type { ErrorBody } from './virtual';
@@ -153,88 +150,6 @@ describe('the concurrency limit', () => {
 	});
 });
 
-describe('credits', () => {
-	it('are shown as spec 2.3 and 2.4 have them', () => {
-		const sandbox = new VirtualSandbox();
-		sandbox.created();
-		sandbox.video();
-		sandbox.created({ prompt: '[fail]' });
-		sandbox.clock.pass(60);
-		expect(sandbox.send('GET', '/v1/credits/balance').body).toEqual({
-			object: 'credit_balance',
-			balance: 99_952,
-			subscription_active: true,
-			lifetime_purchased: 100_000,
-			lifetime_used: 48,
-		});
-		expect(sandbox.send('GET', '/v1/credits/summary').body).toEqual({
-			object: 'credit_summary',
-			balance: 99_952,
-			period_start: '2025-12-03T03:05:05.678Z',
-			period_end: '2026-01-02T03:05:05.678Z',
-			period_used: 48,
-			by_media_type: { image: 8, video: 40 },
-			by_model: [
-				{ model: 'aurora-image-1', credits_used: 8 },
-				{ model: 'aurora-motion-1', credits_used: 40 },
-			],
-		});
-	});
-
-	it('of more than 30 days ago are in no summary', () => {
-		const sandbox = new VirtualSandbox();
-		sandbox.created();
-		sandbox.clock.pass(31 * 24 * 3600);
-		const summary = sandbox.send('GET', '/v1/credits/summary').body;
-		expect(summary).toMatchObject({ period_used: 0, by_model: [], balance: 99_992 });
-	});
-
-	it.each(keyNames)('have no daily limit for an API key, nor can it be paused: %s', (key) => {
-		const sandbox = new VirtualSandbox();
-		for (let count = 0; count < 4; count++) {
-			const { body } = sandbox.video({ duration: 8, resolution: '1080p' }, key);
-			expect(JSON.stringify(body)).not.toContain('CONNECTION_');
-		}
-	});
-
-	it('of a connected app are limited over 24 hours, and not those of the keys of its account', () => {
-		const sandbox = new VirtualSandbox();
-		const make = (from: KeyName | ConnectedApp) =>
-			sandbox.video({ duration: 8, resolution: '1080p' }, from).status;
-		const app = sandbox.connectApp();
-		expect([make(app), make(app), make(app), make(app)]).toEqual([200, 200, 200, 429]);
-		expect([make('main'), make(sandbox.connectApp('another'))]).toEqual([200, 200]);
-		sandbox.clock.pass(24 * 3600);
-		expect(make(app)).toBe(200);
-	});
-
-	it('add up and the limit holds, whatever happens', () => {
-		const step = fc.oneof(
-			fc.record({ kind: fc.constant('image' as const), fails: fc.boolean() }),
-			fc.record({ kind: fc.constant('pass' as const), seconds: fc.integer({ min: 0, max: 15 }) }),
-			fc.record({ kind: fc.constant('lose' as const) }),
-		);
-		fc.assert(
-			fc.property(fc.array(step, { maxLength: 60 }), fc.integer(), (steps, seed) => {
-				const sandbox = new VirtualSandbox({ seed, generationSeconds: logNormal(8, 0.8) });
-				const { service } = sandbox;
-				for (const each of steps) {
-					if (each.kind === 'pass') sandbox.clock.pass(each.seconds);
-					if (each.kind === 'image') sandbox.image({ prompt: each.fails ? '[fail]' : 'x' });
-					if (each.kind === 'lose') {
-						service.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
-						sandbox.image();
-					}
-					expect(service.runningOf('main')).toBeLessThanOrEqual(10);
-					const { charged, refunded } = service.books.totals;
-					expect(sandbox.balance()).toBe(100_000 - charged + refunded);
-				}
-			}),
-			{ numRuns: 50 },
-		);
-	});
-});
-
 describe('models', () => {
 	it('are seven for images and nine for videos, with limits between them', () => {
 		const sandbox = new VirtualSandbox();
@@ -260,6 +175,16 @@ describe('models', () => {
 		});
 		expect(sandbox.send('GET', '/v1/models?type=audio').status).toBe(400);
 	});
+
+	it.each(listModels('video'))(
+		'state the largest frame that they make: $id',
+		({ id, max_resolution }) => {
+			const largest = ['1080p', '720p', '480p', undefined].find(
+				(resolution) => new VirtualSandbox().video({ model: id, resolution }).status === 200,
+			);
+			expect(max_resolution).toBe(frameSizes[(largest ?? '720p') as Resolution].join('x'));
+		},
+	);
 });
 
 describe('the books', () => {

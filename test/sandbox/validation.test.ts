@@ -58,6 +58,9 @@ describe('an image request (spec 4.1)', () => {
 		],
 		[{ input_images: ['https://a.invalid/b.png'] }, 200],
 		[{ input_images: ['b.png'] }, [400, 'invalid_parameter', 'input_images[0]']],
+		[{ input_images: ['http://a.invalid/b.png'] }, [400, 'invalid_parameter', 'input_images[0]']],
+		[{ input_images: ['http://127.0.0.1:8788/b.png'] }, 200],
+		[{ inputs: [{ type: 'image', source: 'url', value: 'http://localhost:8788/b.png' }] }, 200],
 		[
 			{ input_images: Array<string>(5).fill('https://a.invalid/b.png') },
 			[400, 'invalid_parameter', 'input_images'],
@@ -97,7 +100,8 @@ describe('a video request (spec 4.2)', () => {
 		[{ model: 'tidal-still-to-video', fps: 24 }, [422, 'unsupported_parameter', 'fps']],
 		[{ model: 'tidal-still-to-video' }, 200],
 		[{ fps: 25 }, [400, 'invalid_parameter', 'fps']],
-		[{ model: 'pinhole-cinema-2', fps: 12 }, [400, 'invalid_parameter', 'fps']],
+		[{ model: 'pinhole-cinema-2', fps: 12 }, 200],
+		[{ fps: 24.5 }, [400, 'invalid_parameter', 'fps']],
 		[{ model: 'lumen-loop', seed: 3 }, [422, 'unsupported_parameter', 'seed']],
 		[
 			{ model: 'lumen-loop', negative_prompt: 'x' },
@@ -109,7 +113,10 @@ describe('a video request (spec 4.2)', () => {
 			[422, 'unsupported_parameter', 'image_url'],
 		],
 		[{ image_url: 'https://a.invalid/b.png', input_images: ['https://a.invalid/c.png'] }, 200],
+		[{ image_url: 'http://a.invalid/b.png', input_images: ['http://a.invalid/c.png'] }, 200],
 		[{ image_url: 'nowhere' }, [400, 'invalid_parameter', 'image_url']],
+		[{ image_url: png }, [400, 'invalid_parameter', 'image_url']],
+		[{ input_images: [png] }, [400, 'invalid_parameter', 'input_images[0]']],
 		[
 			{ model: 'kestrel-flight-3-fast', input_images: ['https://a.invalid/c.png'] },
 			[422, 'unsupported_parameter', 'input_images'],
