@@ -11,6 +11,7 @@ import { refuseForeignHost, refuseForeignOrigin } from './http/guard';
 import { formatLine } from './http/log';
 import type { LogLine } from './http/log';
 import { addMcpRoutes, connectorPath } from './http/mcp';
+import { addPreviews } from './http/previews';
 import { addRestRoutes } from './http/rest';
 import { addConsent, addSignInRoutes, signInPaths } from './http/sign-in';
 import { addStatusPage } from './http/status-page';
@@ -94,6 +95,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		addMcpRoutes(app, service, signIn, log);
 		addControlRoutes(app, service, signIn);
 		addStatusPage(app, service);
+		addPreviews(app, service, library);
 		addConnectedApps(app, service, signIn);
 		addConsent(app, service, signIn, log);
 		addRestRoutes(app, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);

@@ -1,5 +1,5 @@
 import { statusAt } from '../generations/generations';
-import type { Status } from '../generations/generations';
+import type { Output, Status } from '../generations/generations';
 import { usedInDay } from './credits';
 import type { Ledger } from './ledger';
 
@@ -81,6 +81,13 @@ export class Books {
 		const now = this.now();
 		this.ledger.settle(now);
 		return usedInDay(callerName, this.ledger.all, now);
+	}
+
+	/** What the generation of that id has made, or undefined until it is completed. */
+	output(id: string): Output | undefined {
+		const generation = this.ledger.find(id);
+		if (!generation || statusAt(generation, this.now()) !== 'completed') return undefined;
+		return generation.output;
 	}
 
 	/** The entry of that id, or undefined. */

@@ -34,7 +34,7 @@ function rowOf(service: GenerationService, signIn: SignIn, app: ConnectedApp) {
 }
 
 function appsPage(service: GenerationService, signIn: SignIn): string {
-	const heads = ['App', 'Connected (UTC)', 'Last 24 hours', 'State', ''];
+	const heads = ['App', 'Connected (UTC)', 'Last 24 hours', 'State', 'Change'];
 	const apps = service.apps.all();
 	const sections = [...new Set(apps.map(({ account }) => account))].map((account) => {
 		const own = apps.filter((app) => app.account === account);

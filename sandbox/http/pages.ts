@@ -1,17 +1,5 @@
 import type { Response } from 'express';
-
-const style = `
-	body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
-		color: #1c2333; background: #fafbfd; }
-	h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-	table { border-collapse: collapse; width: 100%; background: #fff; }
-	th, td { text-align: left; padding: .35rem .7rem; border-bottom: 1px solid #e3e7ef; }
-	td { font-variant-numeric: tabular-nums; }
-	td form { display: inline-block; margin-right: .5rem; }
-	input, select, button { font: inherit; padding: .2rem .6rem; }
-	input[type=number] { width: 6rem; }
-	.completed { color: #137a3f; } .failed { color: #b3261e; } .pending, .processing { color: #8a5a00; }
-	code { font-size: .85em; }`;
+import { style } from './style';
 
 /** A text as HTML shows it. */
 export function escaped(text: string): string {
@@ -24,31 +12,48 @@ export function escaped(text: string): string {
 	return text.replace(/[&<>"]/g, (letter) => entities[letter]);
 }
 
-/** A table of cells in HTML. */
+/** A table of cells in HTML, or nothing without rows. A narrow screen shows more than four columns below each other. */
 export function table(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
-	const cells = (tag: string, texts: readonly string[]): string =>
-		`<tr>${texts.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>`;
-	return `<table>${cells('th', heads)}${rows.map((row) => cells('td', row)).join('')}</table>`;
+	if (rows.length === 0) return '';
+	const head = heads.map((text) => `<th scope="col">${text}</th>`).join('');
+	const lines = rows.map((row) => {
+		const cells = row.map((text, index) => `<td data-head="${heads[index]}">${text}</td>`);
+		return `<tr>${cells.join('')}</tr>`;
+	});
+	const kind = heads.length > 4 ? ' class="stack"' : '';
+	return `<div class="scroll"><table${kind}><tr>${head}</tr>${lines.join('')}</table></div>`;
 }
 
-/** A whole page for people; `refreshSeconds` has the browser load it again and again. */
-export function page(title: string, body: string, more: { refreshSeconds?: number } = {}): string {
-	const { refreshSeconds } = more;
-	const refresh = refreshSeconds ? `<meta http-equiv="refresh" content="${refreshSeconds}">` : '';
+/** A button that copies a text. `what` names it for screen readers. */
+export function copyButton(text: string, what: string): string {
+	return `<button type="button" data-copy="${escaped(text)}" aria-label="Copy ${escaped(what)}">Copy</button>`;
+}
+
+/** An icon of the sandbox's own: browsers would ask the REST interface for one. */
+const icon =
+	"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E" +
+	"%3Crect width='8' height='8' rx='2' fill='%234a4fd0'/%3E%3Cpath d='M3 2l3 2-3 2z' fill='%23fff'/%3E%3C/svg%3E";
+
+/** A whole page for people. `script` is the path of a script of the sandbox's own. */
+export function page(title: string, body: string, { script }: { script?: string } = {}): string {
+	const loaded = script ? `<script src="${script}" defer></script>` : '';
 	return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8">${refresh}
-<title>${title}</title><style>${style}</style></head><body>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="${icon}">
+<title>${title}</title><style>${style}</style>${loaded}</head><body>
 <h1>${title}</h1>${body}
 </body></html>`;
 }
 
-/** Answers with a page that runs no scripts and that no other page can frame. */
+/** Answers with a page that runs and loads nothing foreign, and that no other page can frame. */
 export function sendPage(response: Response, html: string, status = 200): void {
 	response
 		.status(status)
 		.set({
 			'content-security-policy':
-				"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+				"default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; media-src 'self'; " +
+				"style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
 			'x-frame-options': 'DENY',
 			'referrer-policy': 'same-origin',
 			'cache-control': 'no-store',

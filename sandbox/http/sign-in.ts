@@ -89,7 +89,7 @@ You will be sent back to <b>${escaped(place.text)}</b>${place.isApp ? ', an app 
 <form method="post" action="${consentPath}">
 <input type="hidden" name="request" value="${escaped(id)}">
 <p><label>Account <select name="account">${options}</select></label></p>
-<p><button name="answer" value="allow">Allow</button> <button name="answer" value="deny">Deny</button></p>
+<p><button name="answer" value="allow" class="primary">Allow</button> <button name="answer" value="deny">Deny</button></p>
 </form>`;
 	return page(`Connect ${title}`, body);
 }

@@ -2,9 +2,18 @@ import type { Express } from 'express';
 import type { BookEntry } from '../books/books';
 import type { GenerationService } from '../service';
 import { connectedAppsPath } from './connected-apps';
-import { escaped, page, sendPage, table } from './pages';
+import { liveScript, liveScriptPath } from './live-script';
+import { copyButton, escaped, page, sendPage, table } from './pages';
+import { thumbnailPath, videoPath } from './previews';
 
-const recentCount = 50;
+/** How many of the ended generations are shown. */
+const recentCount = 48;
+
+const number = (value: number): string => value.toLocaleString('en');
+
+function isRunning({ state }: BookEntry): boolean {
+	return state === 'pending' || state === 'processing';
+}
 
 function accountTable(service: GenerationService): string {
 	const rows = service.accounts.all().map((account) => {
@@ -12,54 +21,94 @@ function accountTable(service: GenerationService): string {
 		return [
 			escaped(account.name),
 			account.plan ?? 'none',
-			account.balance.toLocaleString('en'),
+			number(account.balance),
 			`${running} of ${account.concurrency}`,
 		];
 	});
 	return table(['Account', 'Plan', 'Credits', 'Running'], rows);
 }
 
-function outcomeOf(entry: BookEntry, service: GenerationService, now: number): string {
-	if (entry.state === 'completed') {
-		return `<a href="${escaped(service.outputUrl(entry.id) ?? '')}">open</a>`;
+function keyTable({ accounts }: GenerationService): string {
+	const rows = accounts
+		.keys()
+		.map(({ name, key }) => [
+			escaped(name),
+			`<span class="wide"><code>${key.slice(0, 13)}…</code> ${copyButton(key, `the key ${name}`)}</span>`,
+		]);
+	return table(['Name', 'Key'], rows);
+}
+
+function bookFacts({ books }: GenerationService): string {
+	const { created, running, completed, failed, charged, refunded } = books.totals;
+	const facts: Array<[string, number]> = [
+		['Generations', created],
+		['Running', running],
+		['Completed', completed],
+		['Failed', failed],
+		['Credits charged', charged],
+		['Credits refunded', refunded],
+	];
+	const lines = facts.map(([name, value]) => `<dt>${name}</dt><dd>${number(value)}</dd>`);
+	return `<dl class="facts">${lines.join('')}</dl>`;
+}
+
+/** What a card shows: the output, why there is none, or how long it takes. */
+function sightOf(entry: BookEntry, service: GenerationService): string {
+	const { id, state, type } = entry;
+	if (state === 'failed') return '<div class="blank failed">failed, refunded</div>';
+	if (state !== 'completed') {
+		const seconds = Math.ceil((entry.finishes - service.clock.now()) / 1000);
+		return `<div class="blank ${state}">${state}<br>${seconds} s left</div>`;
 	}
-	if (entry.state === 'failed') return `refunded ${entry.refunded}`;
-	return `${Math.ceil((entry.finishes - now) / 1000)} s left`;
+	if (type === 'video') {
+		return (
+			`<video controls muted loop playsinline preload="none" poster="${thumbnailPath(id)}" ` +
+			`src="${videoPath(id)}"></video>`
+		);
+	}
+	return `<img loading="lazy" src="${thumbnailPath(id)}" alt="">`;
 }
 
-function generationTable(service: GenerationService, entries: readonly BookEntry[]): string {
-	const now = service.clock.now();
-	const rows = entries.map((entry) => [
-		new Date(entry.created).toTimeString().slice(0, 8),
-		`<span class="${entry.state}">${entry.state}</span>`,
-		escaped(entry.account),
-		entry.model,
-		escaped(entry.prompt.slice(0, 120)),
-		String(entry.charged),
-		outcomeOf(entry, service, now),
-		`<code>${entry.id}</code>`,
-	]);
-	return table(['Created', 'State', 'Account', 'Model', 'Prompt', 'Credits', '', 'Id'], rows);
+function cardOf(entry: BookEntry, service: GenerationService): string {
+	const { id, state, account, model, prompt, charged, refunded, created } = entry;
+	const paid = `${charged} ${charged === 1 ? 'credit' : 'credits'}${refunded > 0 ? ', refunded' : ''}`;
+	const time = new Date(created).toTimeString().slice(0, 8);
+	const link = escaped(service.outputUrl(id) ?? '');
+	const open = state === 'completed' ? ` · <a href="${link}">Open file</a>` : '';
+	return `<figure class="card" id="card-${id}">${sightOf(entry, service)}<figcaption>
+<div class="prompt">${escaped(prompt.slice(0, 200))}</div>
+<div>${model} · ${paid}</div>
+<div class="quiet">${time} · ${escaped(account)}${open}</div>
+<code class="quiet">${id}</code></figcaption></figure>`;
 }
 
-/** The page in HTML: accounts, what runs, what was made last. */
-function statusPage(service: GenerationService): string {
+/** The page in HTML: what runs and what was made last, beside the books, the accounts and the keys. */
+function statusPage(service: GenerationService, url: string): string {
 	const newest = [...service.books.generations].reverse();
-	const isRunning = ({ state }: BookEntry): boolean =>
-		state === 'pending' || state === 'processing';
-	const running = newest.filter(isRunning);
 	const recent = newest.filter((entry) => !isRunning(entry)).slice(0, recentCount);
+	const shown = [...newest.filter(isRunning), ...recent];
+	const cards = shown.map((entry) => cardOf(entry, service)).join('');
+	const none =
+		'<p class="quiet" id="none">Nothing yet. What is generated appears here by itself.</p>';
+	const { key } = service.accounts.keyOf('main');
 	const body = `
+<p>Base URL <code>${escaped(url)}</code> ${copyButton(url, 'the Base URL')}<br>
+API key <code>${key}</code> ${copyButton(key, 'the API key')}</p>
 <p><a href="${connectedAppsPath}">API / MCP Access</a></p>
-<h2>Accounts</h2>${accountTable(service)}
-<h2>Running: ${running.length}</h2>${generationTable(service, running)}
-<h2>Recent</h2>${generationTable(service, recent)}`;
-	return page('Media generation sandbox', body, { refreshSeconds: 3 });
+<div class="desk"><section><h2>Outputs</h2>
+<div class="cards" id="outputs" data-live="keyed">${cards || none}</div></section>
+<aside><h2>Books</h2><div id="books" data-live>${bookFacts(service)}</div>
+<h2>Accounts</h2><div id="accounts" data-live>${accountTable(service)}</div>
+<h2>Keys</h2>${keyTable(service)}</aside></div>`;
+	return page('Media generation sandbox', body, { script: liveScriptPath });
 }
 
-/** Serves the page at `/`. */
+/** Serves the page at `/`, and its script. */
 export function addStatusPage(app: Express, service: GenerationService): void {
-	app.get('/', (_request, response) => {
-		sendPage(response, statusPage(service));
+	app.get('/', (request, response) => {
+		sendPage(response, statusPage(service, `http://${request.headers.host}`));
+	});
+	app.get(liveScriptPath, (_request, response) => {
+		response.type('text/javascript').set('cache-control', 'no-store').send(liveScript);
 	});
 }

@@ -53,15 +53,6 @@ describe('the service over HTTP', () => {
 		const { headers } = await fetch(`${sandbox.url}/v1/models`);
 		expect([...headers.keys()].filter((name) => /rate|retry/i.test(name))).toEqual([]);
 	});
-
-	it('shows people a page, with prompts as text', async () => {
-		await createOverHttp(sandbox, { prompt: '<script>alert(1)</script>' });
-		const page = await fetch(`${sandbox.url}/`);
-		expect(page.headers.get('content-type')).toContain('text/html');
-		const html = await page.text();
-		expect(html).toContain('&lt;script&gt;');
-		expect(html).not.toContain('<script>');
-	});
 });
 
 describe('the storage over HTTP', () => {

@@ -15,7 +15,8 @@ function introduce({ n8n, sandbox, workflows }: Started, { data }: StartOptions)
 	say(`
 n8n      ${n8n.url}
          sign in as ${owner.email} with the password ${owner.password}
-Sandbox  ${sandbox.url}  what the service was asked for and what it charged
+Sandbox  ${sandbox.url}  what it has made and charged, and all keys
+         API key ${sandbox.keys.main}
 Examples`);
 	for (const { id, name } of workflows) {
 		say(`  ${name.padEnd(width)}  ${n8n.url}/workflow/${id}`);

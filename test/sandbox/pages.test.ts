@@ -1,0 +1,129 @@
+/** The pages for people: what was made, the books beside it, and the keys. */
+import { table } from '../../sandbox/http/pages';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+import { createOverHttp, finishedOverHttp, send } from './over-http';
+
+let sandbox: Sandbox;
+
+beforeAll(async () => (sandbox = await startSandbox()));
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+async function shown(path = '/'): Promise<string> {
+	const page = await fetch(`${sandbox.url}${path}`);
+	expect(page.headers.get('content-type')).toContain('text/html');
+	return await page.text();
+}
+
+/** A small video that is finished. */
+async function finishedVideo(): Promise<string> {
+	const body = {
+		model: 'aurora-motion-1',
+		prompt: 'A paper boat [seconds: 60000]',
+		resolution: '480p',
+		duration: 0.1,
+		fps: 12,
+	};
+	const { id } = (await (await send(sandbox, '/v1/videos/generations', body)).json()) as {
+		id: string;
+	};
+	sandbox.service.finish(id);
+	return id;
+}
+
+describe('the status page', () => {
+	it('shows prompts as text', async () => {
+		await createOverHttp(sandbox, { prompt: '<script>alert(1)</script>' });
+		const html = await shown();
+		expect(html).toContain('&lt;script&gt;');
+		expect(html).not.toContain('<script>');
+	});
+
+	it('shows a picture as soon as it is made, a video to play, and what runs or failed', async () => {
+		const picture = await finishedOverHttp(sandbox, { prompt: 'A harbor' });
+		const video = await finishedVideo();
+		const failed = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
+		sandbox.service.finish(failed.id, 'No');
+		await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
+		const html = await shown();
+		expect(html).toContain(`<img loading="lazy" src="/_sandbox/outputs/${picture.id}/thumbnail"`);
+		expect(html).toMatch(new RegExp(`<video [^>]*src="/_sandbox/outputs/${video}/video"`));
+		expect(html).toContain('failed, refunded');
+		expect(html).toMatch(/pending<br>\d+ s left/);
+		expect(html).toContain('<dt>Generations</dt><dd>4</dd>');
+		expect(html).toContain('1 credit, refunded');
+	});
+
+	it('shows the Base URL and every key to copy', async () => {
+		const html = await shown();
+		for (const text of [sandbox.url, ...Object.values(sandbox.keys)]) {
+			expect(html).toContain(`data-copy="${text}"`);
+		}
+		expect(html).toContain(`API key <code>${sandbox.keys.main}</code>`);
+	});
+
+	it('says so where nothing was made yet', async () => {
+		const html = await shown();
+		expect(html).toContain('Nothing yet');
+		expect(html).not.toContain('<figure');
+	});
+
+	it('asks the storage for nothing, so that faults for downloads stay for the client', async () => {
+		const { id } = await finishedOverHttp(sandbox);
+		const video = await finishedVideo();
+		sandbox.faults.order({ on: 'download', action: { kind: 'expire' } });
+		for (const path of [`${id}/thumbnail`, `${video}/thumbnail`, `${video}/video`]) {
+			expect((await fetch(`${sandbox.url}/_sandbox/outputs/${path}`)).status).toBe(200);
+		}
+		expect(sandbox.requests.all.filter(({ origin }) => origin === 'storage')).toEqual([]);
+		expect(sandbox.faults.pending).toHaveLength(1);
+	});
+});
+
+describe('a preview', () => {
+	const preview = async (path: string, headers: Record<string, string> = {}) =>
+		await fetch(`${sandbox.url}/_sandbox/outputs/${path}`, { headers });
+
+	it('is a small JPEG, also of a large picture', async () => {
+		const { id } = await finishedOverHttp(sandbox, { model: 'pinhole-photo-2', size: '2048x1024' });
+		const answer = await preview(`${id}/thumbnail`);
+		const bytes = Buffer.from(await answer.arrayBuffer());
+		expect(answer.headers.get('content-type')).toBe('image/jpeg');
+		expect(bytes.subarray(0, 2).toString('hex')).toBe('ffd8');
+		expect(bytes.length).toBeLessThan(150_000);
+	});
+
+	it('of a video is played from any place', async () => {
+		const id = await finishedVideo();
+		const whole = Buffer.from(await (await preview(`${id}/video`)).arrayBuffer());
+		expect(whole.subarray(4, 8).toString()).toBe('ftyp');
+		const part = await preview(`${id}/video`, { range: 'bytes=4-7' });
+		expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
+		expect((await preview(`${id}/video`, { range: 'bytes=99999999-' })).status).toBe(416);
+	});
+
+	it('is not there before the output is', async () => {
+		const { id } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
+		for (const path of [`${id}/thumbnail`, `${id}/video`, 'nothing/thumbnail']) {
+			expect((await preview(path)).status).toBe(404);
+		}
+	});
+});
+
+describe.each(['/', '/connected-apps', '/sign-in'])('the page %s', (path) => {
+	it('fits a phone and a dark screen, does not reload, and loads nothing foreign', async () => {
+		const page = await fetch(`${sandbox.url}${path}`);
+		const html = await page.text();
+		expect(html).toContain('<meta name="viewport" content="width=device-width');
+		expect(html).toContain('prefers-color-scheme: dark');
+		expect(html).not.toContain('http-equiv');
+		expect(html).not.toContain('></th>');
+		expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+	});
+});
+
+it('a table without rows has no headings either', () => {
+	expect(table(['App', 'State'], [])).toBe('');
+	expect(table(['App', 'State'], [['n8n', 'active']])).toContain('<th scope="col">State</th>');
+});
