@@ -179,8 +179,8 @@ export class GenerationService {
 	}
 
 	/**
-	 * The answer to a request whose answer is late, unless its key was revoked meanwhile: then it
-	 * fails although its work is done (spec 5.5).
+	 * The answer to a request whose answer is late. If its key was revoked meanwhile, the request fails (spec 5.5),
+	 * and what it made is undone: a 401 says that nothing was made.
 	 */
 	late(request: ServiceRequest, reply: Reply): Reply {
 		if (reply.status !== 200 || reply.record?.fault === 'respond') return reply;
@@ -191,6 +191,7 @@ export class GenerationService {
 			const { record } = reply;
 			const refusal = refusalFrom(error);
 			if (record) record.status = refusal.status;
+			if (record?.on === 'create') this.ledger.undo(record.generationId);
 			return { ...refusal, record };
 		}
 	}

@@ -124,11 +124,6 @@ export const mutations: Mutation[] = [
 	),
 	digest('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
 	service(
-		'a refusal of a revoked key is believed',
-		'charging && response.status === 401 && this.keyWorked',
-		'false',
-	),
-	service(
 		'a lost answer counts as cancelled',
 		'if (stop.aborted && !charging) throw',
 		'if (stop.aborted) throw',
@@ -145,6 +140,11 @@ export const mutations: Mutation[] = [
 		'every 5xx is certain',
 		'const uncertain = charging &&',
 		'const uncertain = (false as boolean) && charging &&',
+	),
+	errors(
+		'a refused key leaves the charge open',
+		'return status >= 500 ||',
+		'return status === 401 || status >= 500 ||',
 	),
 	errors('a gateway’s error counts as the service’s', '&& !own?.listed', '&& own === null'),
 	errors(
