@@ -116,6 +116,7 @@ export class Transport {
 		if (sentAt > this.closedAt && traffic.creates === 0) {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
+		world.judgeName(item, request.headers);
 		traffic.creates++;
 		traffic.over = null;
 		let arrived = false;
