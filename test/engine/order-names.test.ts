@@ -75,7 +75,7 @@ describe('another order has another name', () => {
 		expect(new Set(names()).size).toBe(2);
 	});
 
-	it('another item with the same prompt, and another run of a loop', async () => {
+	it('another item with the same prompt', async () => {
 		await run(unkeyed, {}, items(['a', 'a boat'], ['b', 'a boat']));
 		expect(new Set(names()).size).toBe(2);
 	});
