@@ -89,8 +89,6 @@ class Pipeline<T> {
 	private nextJob = 0;
 	/** Generations that the storage has told of and the service has not yet. */
 	private unconfirmed = 0;
-	/** Generations whose slots were given back: several items may have the same one. */
-	private readonly released = new Set<string>();
 
 	constructor(
 		private readonly jobs: Job[],
@@ -157,7 +155,8 @@ class Pipeline<T> {
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, course.known));
 		}
-		if (course.watch?.isOver && course.watch.wasRunning) this.release(course.watch.id);
+		const { watch } = course;
+		if (watch?.isOver && watch.wasRunning) this.shared.slots.release(watch.id);
 	}
 
 	/** The storage has the output of a generation; its status is still to say so, and what else is to be known of it. */
@@ -170,12 +169,6 @@ class Pipeline<T> {
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, course.known));
 		}
-	}
-
-	private release(id: string): void {
-		if (this.released.has(id)) return;
-		this.released.add(id);
-		this.shared.slots.release();
 	}
 
 	private async finish(course: Course, generation: Generation): Promise<void> {

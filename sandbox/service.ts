@@ -179,8 +179,8 @@ export class GenerationService {
 	}
 
 	/**
-	 * The answer to a request whose answer is late, unless its key was revoked meanwhile: then it
-	 * fails although its work is done (spec 5.5). A connected app has no key.
+	 * The answer to a request whose answer is late. If its key was revoked meanwhile, the request fails (spec 5.5),
+	 * and what it made is undone: a 401 says that nothing was made. A connected app has no key.
 	 */
 	late(request: ServiceRequest, reply: Reply): Reply {
 		if (request.caller?.connection) return reply;
@@ -192,6 +192,7 @@ export class GenerationService {
 			const { record } = reply;
 			const refusal = refusalFrom(error);
 			if (record) record.status = refusal.status;
+			if (record?.on === 'create') this.ledger.undo(record.generationId);
 			return { ...refusal, record };
 		}
 	}

@@ -13,6 +13,8 @@ export class Claims {
 	readonly rows = new Map<string, RecordRow>();
 	/** Generations known to have failed, whatever the table still says of them. */
 	readonly failed = new Set<string>();
+	/** How many generations of each key have failed. */
+	readonly failures = new Map<string, number>();
 	private tickets = 0;
 
 	/** @param isAhead whether we know more of a key's row than the table: what has left, or come, and is still being written */
@@ -59,6 +61,8 @@ export class Claims {
 			);
 			unsettled.forEach((key, index) => {
 				const row = inForce(found[index]);
+				const failures = found[index].filter(({ status }) => status === 'failed');
+				this.failures.set(key, failures.length);
 				// What we have done since is newer than what was read.
 				if (this.isAhead(key) || this.rows.get(key) !== before[index]) return;
 				// One that is too many could not be removed: somebody has sent it. See what it has become.

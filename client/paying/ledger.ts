@@ -1,9 +1,9 @@
 import type { CreateJob } from '../jobs/job';
 import { eachOnce, type KnownGeneration } from '../wire/errors';
 import type { Generation } from '../wire/generation';
-import type { CreateRequest } from '../wire/service';
 import { isMade, type Entry } from './book';
 import { digest } from './digest';
+import { orderName } from './order-name';
 
 /** Of a job, what its order is known again by. */
 type Ordered = Pick<CreateJob, 'itemIndex' | 'recipe' | 'idempotencyKey'>;
@@ -21,10 +21,12 @@ export class Ledger {
 	/**
 	 * @param entries the object kept with the execution; written to at once
 	 * @param runIndex which run of the node this is: a later run of a loop is to pay for its own
+	 * @param execution identifies the execution: the same in all of its retries, another in every other execution
 	 */
 	constructor(
 		readonly entries: Record<string, Entry>,
 		private readonly runIndex: number,
+		private readonly execution = '',
 	) {
 		for (const key of Object.keys(entries)) this.index(key);
 	}
@@ -33,12 +35,13 @@ export class Ledger {
 	 * One key for an item's order: a changed prompt is a new order, and so is a changed idempotency key. One that came
 	 * out differently of the same recipe is not, or an expression such as a random seed would pay anew with every try;
 	 * and who adds an idempotency key, or takes it away, does not pay again for what the execution has.
+	 *
+	 * @param print from `digestOf` its request
 	 */
-	key({ itemIndex, recipe, idempotencyKey }: Ordered, request: CreateRequest): string {
+	key({ itemIndex, recipe, idempotencyKey }: Ordered, print: string): string {
 		const { request: asking, idempotencyKey: naming } = recipe?.() ?? NO_RECIPE;
 		const named = idempotencyKey ? [idempotencyKey, naming] : ['', ''];
-		const marks = [JSON.stringify(request), asking, ...named].map(markOf);
-		const [print, made, ...name] = marks;
+		const [made, ...name] = [asking, ...named].map(markOf);
 		const item = this.prefix(itemIndex);
 		const earlier = (this.keys.get(item) ?? [])
 			.filter((key) => this.entries[key] !== undefined && this.entries[key].status !== 'failed')
@@ -47,7 +50,14 @@ export class Ledger {
 		const same =
 			earlier.find(({ marks: [other] }) => other === print) ??
 			earlier.find(({ marks: [, other] }) => made !== '' && other === made);
-		return same?.key ?? item + marks.join(':');
+		return same?.key ?? item + [print, made, ...name].join(':');
+	}
+
+	/** The name of an item's order where it has no idempotency key. @param print from `digestOf` its request */
+	nameOf(itemIndex: number, print: string): string {
+		const entries = (this.keys.get(this.prefix(itemIndex)) ?? []).map((key) => this.entries[key]);
+		const failed = entries.flatMap((entry) => (entry?.status === 'failed' ? [entry.id] : []));
+		return orderName([this.execution, this.runIndex, itemIndex], new Set(failed).size, print);
 	}
 
 	find(key: string): Entry | undefined {
@@ -86,7 +96,10 @@ export class Ledger {
 	 * @param before requests of it that are open elsewhere, where nothing is known of it here
 	 */
 	intend(key: string, name: string, before = 0): void {
-		this.write(key, { sent: (this.entries[key]?.sent ?? before) + 1, name });
+		const entry = this.entries[key];
+		// A failed generation stays on record: the name of the next order depends on how many have failed.
+		if (entry?.status === 'failed') this.write(`${key}:${entry.id}`, entry);
+		this.write(key, { sent: (entry?.sent ?? before) + 1, name });
 	}
 
 	withdraw(key: string): void {

@@ -1,12 +1,10 @@
-import { randomUUID } from 'crypto';
-
 import type { CreateJob } from '../jobs/job';
 import { GenerationError, type KnownGeneration } from '../wire/errors';
 import { isFinal, type Generation } from '../wire/generation';
 import type { CreateRequest } from '../wire/service';
 import { isMade, isOpen, type Entry } from './book';
-import { digest } from './digest';
 import type { Ledger } from './ledger';
+import { digestOf } from './order-name';
 import type { Found, GenerationRecord } from './record';
 import { hasId, SENT, storedKey, storedPrompt } from './record-rows';
 import type { RecordFields, RecordRow } from './record-store';
@@ -19,12 +17,12 @@ export interface Order {
 	key: string;
 	/** In the record outside of the execution; `null` for an item without an idempotency key. */
 	recordKey: string | null;
+	/** From `digestOf` the request. */
+	print: string;
 	/** What a row of the record says of the request. */
 	about: Partial<RecordFields>;
 	/** The row that was found open and may be sent again: this, and not what others have made of it since. */
 	open?: RecordRow;
-	/** What its requests are called where no record gives it a name, while the ledger has nothing of them. */
-	name?: string;
 }
 
 export interface Books {
@@ -51,11 +49,13 @@ export class OrderBook {
 
 	order(job: CreateJob, request: CreateRequest): Order {
 		const named = job.idempotencyKey ?? null;
+		const print = digestOf(request);
 		return {
 			job,
-			key: this.books.ledger.key(job, request),
+			key: this.books.ledger.key(job, print),
 			recordKey: named === null ? null : storedKey(named),
-			about: named === null ? {} : about(request),
+			print,
+			about: named === null ? {} : about(request, print),
 		};
 	}
 
@@ -103,12 +103,12 @@ export class OrderBook {
 	/**
 	 * Right before a request leaves.
 	 *
-	 * @returns a name for the order, the same in every try; `null` where somebody else was quicker: nothing may leave
+	 * @returns the name of the order; `null` where somebody else was quicker: nothing may leave
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
 		if (record !== null && !(await record.send(key, order, order.open))) return null;
-		const name = record?.nameOf(key) ?? this.nameOf(order);
+		const name = this.nameOf(order);
 		// What another execution has sent is not in the ledger of this one.
 		this.books.ledger.intend(order.key, name, order.open === undefined ? 0 : 1);
 		return name;
@@ -133,7 +133,6 @@ export class OrderBook {
 		const { ledger } = this.books;
 		ledger.record(order.key, generation);
 		const { id, status } = generation.item;
-		if (status === 'failed') order.name = undefined;
 		const { key, record } = this.outside(order);
 		if (record?.isHeldBy(key, order)) void record.made(key, generation.item, order.about);
 		if (isFinal(generation) && status !== null) record?.ended(key, { id, status });
@@ -149,14 +148,19 @@ export class OrderBook {
 		return gone ? goneInRow(error, row) : error;
 	}
 
-	private takenUp({ job, about: wanted }: Order, { row }: Found): Entry {
-		if (row.request !== '' && row.request !== wanted.request) this.changed.add(job.itemIndex);
+	private takenUp({ job, print }: Order, { row }: Found): Entry {
+		if (row.request !== '' && row.request !== print) this.changed.add(job.itemIndex);
 		return { id: row.generation_id, status: row.status };
 	}
 
+	/** An order that may already be charged keeps its name, also where its request comes out differently now. */
 	private nameOf(order: Order): string {
-		order.name = this.books.ledger.find(order.key)?.name ?? order.name ?? randomUUID();
-		return order.name;
+		const { ledger } = this.books;
+		const { name } = ledger.find(order.key) ?? {};
+		if (name !== undefined) return name;
+		const { key, record } = this.outside(order);
+		const print = order.open?.request || order.print;
+		return record?.nameOf(key, print) ?? ledger.nameOf(order.job.itemIndex, print);
 	}
 
 	private outside({ recordKey }: Order): { key: string; record: GenerationRecord | null } {
@@ -172,12 +176,12 @@ function openIn(row: RecordRow, entry: Entry | undefined): Entry {
 }
 
 /** What a row says of a request. */
-function about({ type, body }: CreateRequest): Partial<RecordFields> {
+function about({ type, body }: CreateRequest, print: string): Partial<RecordFields> {
 	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
 	return {
 		type,
 		model: String(model ?? ''),
 		prompt: storedPrompt(String(prompt ?? '')),
-		request: digest(JSON.stringify([type, body])),
+		request: print,
 	};
 }

@@ -2,7 +2,7 @@ import { attempt } from '../basics/attempt';
 import type { Random } from '../basics/ports';
 import { CancelledError, type KnownGeneration } from '../wire/errors';
 import { Claims } from './claims';
-import { digest } from './digest';
+import { orderName } from './order-name';
 import { Quiet } from './quiet';
 import { all, asSeen, RecordDesk, type DeskPorts } from './record-desk';
 import { fieldsOf, hasId, isFree, CLAIMED, SENT, type RecordScope } from './record-rows';
@@ -202,11 +202,10 @@ export class GenerationRecord {
 		return this.claims.rows.get(key);
 	}
 
-	/** One name for the order that the row of a key stands for: the same for whoever takes it up, another once it failed. */
-	nameOf(key: string): string | undefined {
-		const row = this.claims.rows.get(key);
+	/** The name of a key's order. @param print from `digestOf` its request */
+	nameOf(key: string, print: string): string {
 		const { workflowId, nodeId } = this.scope;
-		return row && digest(JSON.stringify([workflowId, nodeId, key, row.id, row.born]));
+		return orderName([workflowId, nodeId, key], this.claims.failures.get(key) ?? 0, print);
 	}
 
 	/** Writes what is left to write, and takes back claims of which nothing came. Never throws. */

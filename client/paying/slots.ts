@@ -22,6 +22,9 @@ const LEAST_LONGEST_PAUSE = 3;
 /** Until the one who asks on suspicion is answered, nobody else does: for so long, as one answer may never come. */
 const LONGEST_PROBE_MS = 10_000;
 
+/** How many ended generations are remembered: more than can end before the last execution notices the end of one. */
+const MOST_RELEASED = 10_000;
+
 /** The leave to ask for a slot: one that is known to be free, or one that may be. */
 export type Turn = 'free' | 'presumed';
 
@@ -49,6 +52,8 @@ export class Slots {
 	private arrivals = 0;
 	/** In the order of their arrival. */
 	private readonly line: Place[] = [];
+	/** Ids of generations whose slots were released, the newest last. Several executions may watch the same generation. */
+	private readonly released = new Set<string>();
 
 	/** When the waiting for any slot began; a slot gained or given back begins it anew. */
 	starvedSince: number | null = null;
@@ -130,8 +135,15 @@ export class Slots {
 		this.wakeFirst();
 	}
 
-	/** A generation has ended: its slot is the account's again. Others' may have, too, before long. */
-	release(): void {
+	/**
+	 * A generation that was seen running has ended, so the account has one more free slot. Further calls with the same id
+	 * change nothing.
+	 */
+	release(id: string): void {
+		if (this.released.has(id)) return;
+		this.released.add(id);
+		const [oldest] = this.released;
+		if (this.released.size > MOST_RELEASED) this.released.delete(oldest);
 		if (!this.limited) return;
 		this.free++;
 		this.starvedSince = this.ports.clock.now();

@@ -33,8 +33,6 @@ export class GenerationService {
 	private hasAnswered = false;
 	/** When a connection to it first failed. */
 	private missedAt: number | null = null;
-	/** Whether the key has been good for anything yet: until then it may be wrong. */
-	private keyWorked = false;
 
 	constructor(private readonly ports: ServicePorts) {}
 
@@ -119,14 +117,8 @@ export class GenerationService {
 			throw this.isNowhere(error) ? error.with({ stopsSubmitting: true }) : error;
 		});
 		this.hasAnswered = true;
-		if (response.status >= 200 && response.status < 300) {
-			this.keyWorked = true;
-			return response;
-		}
-		const error = errorFromResponse(response, charging);
-		// A key that is revoked fails what is under way, of which the work may be done (spec 5.5).
-		const revoked = charging && response.status === 401 && this.keyWorked;
-		throw revoked ? error.with({ charge: 'unknown' }) : error;
+		if (response.status >= 200 && response.status < 300) return response;
+		throw errorFromResponse(response, charging);
 	}
 
 	/** Whether nobody has ever answered at the address, and it was tried for long enough: then no request gets through. */

@@ -23,6 +23,8 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 	const form = readForm(context, itemIndex, waitFields);
 	const options = collection(form, 'options');
 	const since = form.waitingSince;
+	// Every item is checked, although the step reads these from its first item.
+	stepOptions(options);
 	return {
 		job: {
 			kind: 'collect',
@@ -33,7 +35,6 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 			...waitingOf(options, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(form, options),
-		step: stepOptions(options),
 	};
 }
 

@@ -35,6 +35,8 @@ export function creationPlan(
 	const options = collection(form, 'options');
 	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
 	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
+	// Every item is checked, although the step reads these from its first item.
+	stepOptions(options);
 	return {
 		job: {
 			kind: 'create',
@@ -47,6 +49,5 @@ export function creationPlan(
 		},
 		keyIsEmpty: 'idempotencyKey' in options && idempotencyKey === null,
 		download: wait ? downloadTarget(form, options) : null,
-		step: stepOptions(options),
 	};
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { Entry } from '../../client/paying/book';
@@ -44,9 +45,12 @@ export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const kept = context.getContext('node') as IDataObject & {
 		generations?: Record<string, Entry>;
+		/** Made by the first try: "Retry execution" has another execution id, and the same context. */
+		token?: string;
 	};
 	kept.generations ??= {};
-	return new Ledger(kept.generations, runIndex(context));
+	kept.token ??= randomUUID();
+	return new Ledger(kept.generations, runIndex(context), kept.token);
 }
 
 /** The run in which an agent's call of the tool was first tried, by the arguments of that call. */

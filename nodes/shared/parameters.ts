@@ -92,7 +92,7 @@ export interface StepOptions {
 	pollIntervalMs: number;
 }
 
-/** Reads what holds for the whole step. @throws InvalidInputError */
+/** Reads what holds for the whole step from an item's options, each of which is to be valid. @throws InvalidInputError */
 export function stepOptions(options: Options): StepOptions {
 	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
 	return {
@@ -100,6 +100,33 @@ export function stepOptions(options: Options): StepOptions {
 		// An expression knows nothing of the bound in the form.
 		pollIntervalMs: 1000 * positive('Poll Interval', options.pollInterval ?? 3, 1),
 	};
+}
+
+/**
+ * What holds for the whole step, read from its first item, whatever else is invalid there. An invalid setting is an error
+ * of that item only: the step then uses the default.
+ */
+export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
+	const validOr = (name: 'maxConcurrent' | 'pollInterval', defaults: StepOptions) => {
+		try {
+			return stepOptions({ [name]: optionOfFirst(context, name) });
+		} catch {
+			return defaults;
+		}
+	};
+	const defaults = stepOptions({});
+	const { maxConcurrent } = validOr('maxConcurrent', defaults);
+	const { pollIntervalMs } = validOr('pollInterval', defaults);
+	return { maxConcurrent, pollIntervalMs };
+}
+
+/** Reads an option by its path, so that n8n evaluates no other option: the expression of another one may fail. */
+function optionOfFirst(context: IExecuteFunctions, name: string): unknown {
+	// One expression may give the whole collection.
+	const isWhole = typeof context.getNode().parameters.options === 'string';
+	return isWhole
+		? optionsOf(context, 0)[name]
+		: context.getNodeParameter(`options.${name}`, 0, null);
 }
 
 /** @param options those of `form` */

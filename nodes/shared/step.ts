@@ -6,6 +6,7 @@ import type { GenerationError } from '../../client/wire/errors';
 import { isCompleted, type Generation } from '../../client/wire/generation';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
+import type { Ledger } from '../../client/paying/ledger';
 import type { GenerationRecord } from '../../client/paying/record';
 import type { Slots } from '../../client/paying/slots';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
@@ -15,7 +16,7 @@ import { wallClock } from './clock';
 import { download, type DownloadRequest } from './download';
 import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
 import { stepError } from './node-error';
-import { recipeOf, stepOptions, type DownloadTarget, type StepOptions } from './parameters';
+import { recipeOf, stepOptionsOf, type DownloadTarget, type StepOptions } from './parameters';
 import { keyOf, openRecord } from './record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './report';
 import { outputItems, type Output } from './results';
@@ -33,7 +34,6 @@ export interface Plan {
 	job: Omit<CreateJob, 'itemIndex' | 'recipe'> | Omit<CollectJob, 'itemIndex'>;
 	/** `null`: hand on JSON only. */
 	download: DownloadTarget | null;
-	step: StepOptions;
 	/** Whether the option Idempotency Key is there, and came to no key. */
 	keyIsEmpty?: boolean;
 }
@@ -42,9 +42,12 @@ interface Planned extends Plan {
 	job: Job;
 }
 
-/** What all that runs in a step shares: when it began, and which statuses it has asked for. */
+/** What all items of a step share. Read from n8n once: for thousands of invalid items that alone would take minutes. */
 interface Begun {
+	options: StepOptions;
+	ledger: Ledger;
 	startedAt: number;
+	/** Which statuses the step has asked for. */
 	looks: LastLooks;
 }
 
@@ -70,19 +73,21 @@ export async function runStep(
 	suspension?: Suspension,
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
+	const ledger = ledgerOf(context);
 	const failures = plans.map((planned, itemIndex) =>
-		planned.ok ? null : unsentError(context, planned.error, itemIndex),
+		planned.ok ? null : unsentError(ledger, planned.error, itemIndex),
 	);
 	reportUnexpected(context, failures);
-	throwFirst(context, failures);
+	throwFirst(context, ledger, failures);
 
-	const begun: Begun = { startedAt: wallClock.now(), looks: new Map() };
+	const options = stepOptionsOf(context);
+	const begun: Begun = { options, ledger, startedAt: wallClock.now(), looks: new Map() };
 	const planned = plans.flatMap((plan) => (plan.ok ? [plan.value] : []));
 	if (suspension && (await anyOutlasts(context, planned, begun, suspension.afterMs))) {
 		return await suspension.sleep();
 	}
-	const record = await recordOf(context, planned, failures);
-	throwFirst(context, failures);
+	const record = await recordOf(context, ledger, planned, failures);
+	throwFirst(context, ledger, failures);
 	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
 	const running = runPlans(context, valid, begun, record);
 	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
@@ -95,7 +100,7 @@ export async function runStep(
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);
 	} else if (firstFailed !== null && !continuesOnError(context)) {
-		throw endedBy(context, firstFailed, all);
+		throw endedBy(context, ledger, firstFailed, all);
 	}
 	summaryHint(context, stats, all);
 	return [outputItems(context, all)];
@@ -104,12 +109,13 @@ export async function runStep(
 /** The error of a step that the error of one job ends. @param all the outcomes of all items, in their order */
 function endedBy(
 	context: IExecuteFunctions,
+	ledger: Ledger,
 	{ itemIndex }: Job,
 	all: Array<Outcome<Output>>,
 ): NodeApiError {
 	const { error } = all[itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
 	reportEnd(context, `Failed (${error.message})`, all);
-	return stepError(context, error, itemIndex, all, ledgerOf(context));
+	return stepError(context, error, itemIndex, all, ledger);
 }
 
 /** The items that have the option Idempotency Key, and no key in it. */
@@ -118,24 +124,25 @@ function withoutKey(plans: Planned[]): number[] {
 }
 
 /** The error of an item for which this try sends nothing. An earlier one may have paid for it. */
-function unsentError(
-	context: IExecuteFunctions,
-	error: unknown,
-	itemIndex: number,
-): GenerationError {
-	return errorOfJob(error, ledgerOf(context).paidBy(itemIndex, null));
+function unsentError(ledger: Ledger, error: unknown, itemIndex: number): GenerationError {
+	return errorOfJob(error, ledger.paidBy(itemIndex, null));
 }
 
 /** @throws NodeApiError where an item has failed before anything was sent, and the step does not go on without it */
-function throwFirst(context: IExecuteFunctions, failures: Array<GenerationError | null>): void {
+function throwFirst(
+	context: IExecuteFunctions,
+	ledger: Ledger,
+	failures: Array<GenerationError | null>,
+): void {
 	const first = failures.findIndex((failure) => failure !== null);
 	if (first < 0 || continuesOnError(context)) return;
-	throw stepError(context, failures[first] as GenerationError, first, [], ledgerOf(context));
+	throw stepError(context, failures[first] as GenerationError, first, [], ledger);
 }
 
 /** The record of the items that have a key. Where it cannot be had, each of them has that as its failure. */
 async function recordOf(
 	context: IExecuteFunctions,
+	ledger: Ledger,
 	planned: Planned[],
 	failures: Array<GenerationError | null>,
 ): Promise<GenerationRecord | null> {
@@ -144,7 +151,7 @@ async function recordOf(
 	if (opened.ok) return opened.value;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;
-		failures[job.itemIndex] = unsentError(context, opened.error, job.itemIndex);
+		failures[job.itemIndex] = unsentError(ledger, opened.error, job.itemIndex);
 	}
 	return null;
 }
@@ -175,7 +182,7 @@ async function anyOutlasts(
 			all[job.itemIndex] = { kind: 'stopped', generation };
 		}
 		brief.forEach(({ job }, index) => (all[job.itemIndex] = outcomes[index]));
-		throw endedBy(context, firstFailed, all);
+		throw endedBy(context, begun.ledger, firstFailed, all);
 	}
 	return outcomes.some((outcome) => outcome.kind === 'done' && outcome.generation.timed_out);
 }
@@ -209,8 +216,7 @@ async function runPlans(
 	begun: Begun,
 	record: GenerationRecord | null = null,
 ): Promise<PipelineResult<Output>> {
-	// What holds for the whole step is read from its first item.
-	const { maxConcurrent, pollIntervalMs } = plans[0]?.step ?? stepOptions({});
+	const { options, ...shared } = begun;
 	const cancel = cancelSignal(context);
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
 	const ports = { clock: wallClock, random: Math.random };
@@ -229,9 +235,8 @@ async function runPlans(
 				probe: probeWith(context),
 				slots,
 				cancel,
-				ledger: ledgerOf(context),
 				record,
-				...begun,
+				...shared,
 				finish: async (job, generation, signal, refresh) =>
 					await fetchOutput(context, planOf.get(job) as Planned, {
 						generation,
@@ -241,8 +246,7 @@ async function runPlans(
 					}),
 			},
 			{
-				maxConcurrent,
-				pollIntervalMs,
+				...options,
 				stopOnError: !continuesOnError(context),
 			},
 		);

@@ -18,6 +18,16 @@ export class Ledger {
 		account.lifetimeUsed += generation.charged;
 	}
 
+	/** Removes a generation as if it had never been made, and gives its credits back. */
+	undo(id: string | null): void {
+		const generation = this.all.find((one) => one.id === id);
+		if (!generation) return;
+		if (generation.refunded === 0) this.refund(generation);
+		this.all.splice(this.all.indexOf(generation), 1);
+		this.byId.delete(generation.id);
+		this.running.delete(generation);
+	}
+
 	/** Lets time pass: what has ended by `now` runs no more, and what failed is refunded. */
 	settle(now: number): void {
 		for (const generation of this.running) {

@@ -128,7 +128,7 @@ export function createOnce(
 	const repeats = idempotencyKey ? workshop.repeats : null;
 	const name = `${caller.account.name} ${idempotencyKey}`;
 	const before = repeats?.get(name);
-	if (before) return { made: before, charged: 0 };
+	if (before && workshop.ledger.find(before.id)) return { made: before, charged: 0 };
 	const made = create();
 	repeats?.set(name, made);
 	return { made, charged: made.charged };

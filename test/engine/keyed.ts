@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { wallClock } from '../../nodes/shared/clock';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
-import { byId, openStage } from './stage';
+import { byId, openStage, type StageOptions } from './stage';
 import { dataTableType, DataTables } from './support/data-table';
 
 /** Parameters of a step whose items have keys. */
@@ -26,9 +26,9 @@ export function workflowWith(parameters: INodeParameters, settings = {}) {
 }
 
 /** Executions of that workflow, beside n8n's data tables in memory, for the tests of one file. */
-export function openKeyedStage() {
+export function openKeyedStage(options: StageOptions = {}) {
 	const tables = new DataTables(() => wallClock.now());
-	const stage = openStage({ extraNodes: { [dataTableType]: tables } });
+	const stage = openStage({ ...options, extraNodes: { [dataTableType]: tables } });
 	beforeEach(() => tables.reset());
 	return {
 		stage,

@@ -7,6 +7,8 @@ const stage = openStage();
 const plain = { downloadOutput: false };
 const goOn = { onError: 'continueRegularOutput' as const };
 
+type KeyRefusal = 'authentication_error' | 'invalid_api_key' | 'expired_api_key' | 'forbidden';
+
 describe('a key that is revoked in the middle', () => {
 	const texts = ['a boat [seconds: 20]', 'a ship [seconds: 20]'];
 
@@ -42,46 +44,62 @@ describe('a key that is revoked in the middle', () => {
 	});
 });
 
+describe('a key that is refused at the second item of a batch', () => {
+	const items = prompts('a boat', 'a ship', 'a raft');
+	const parameters = { ...plain, options: { maxConcurrent: 1 } };
+
+	/** The service accepts the first creating request, and refuses the key of the second. */
+	function refuseSecond(code: KeyRefusal) {
+		stage.sandbox.faults.order({ on: 'create', skip: 1, action: { kind: 'error', code } });
+	}
+
+	it.each<[KeyRefusal, RegExp]>([
+		['authentication_error', /^The API key was refused.*Nothing was charged/],
+		['invalid_api_key', /^The API key was refused.*Nothing was charged/],
+		['expired_api_key', /^The API key has expired or was revoked.*Nothing was charged/],
+		['forbidden', /^The API key lacks permission for this action.*Nothing was charged/],
+	])('nothing is charged for that item: %s', async (code, said) => {
+		refuseSecond(code);
+		const run = await stage.run('imageGeneration', parameters, { items, settings: goOn });
+		const [made, refused, unsent] = run.output('Step').map(({ json }) => json);
+		expect(made.status).toBe('completed');
+		expect(refused).toMatchObject({ error_code: code, error: expect.stringMatching(said) });
+		expect(unsent.error).toMatch(/^Not sent, as item 1 was refused.*Nothing was charged/);
+	});
+
+	it.each<KeyRefusal>(['authentication_error', 'invalid_api_key', 'expired_api_key'])(
+		'a retry with a new key makes the item, once: %s',
+		async (code) => {
+			refuseSecond(code);
+			const run = await stage.run('imageGeneration', parameters, { items });
+			expect(run.error).toMatchObject({ httpCode: '401', context: { itemIndex: 1, code } });
+			const retried = await stage.engine.retry(run);
+			expect(retried.status).toBe('success');
+			expect(items.map(({ prompt }) => stage.sandbox.books.liveChargesFor(String(prompt)))).toEqual(
+				[1, 1, 1],
+			);
+		},
+	);
+});
+
 describe('a key that is revoked while a creating request is under way', () => {
-	/** As soon as a generation is made, and before anybody is told. */
-	function revokeAfter(made: number) {
+	it('nothing is charged for the request that was refused', async () => {
 		const { accounts } = stage.sandbox.service;
-		stage.sandbox.faults.order({
-			on: 'create',
-			skip: made - 1,
-			action: { kind: 'delay', ms: 200 },
-		});
+		stage.sandbox.faults.order({ on: 'create', skip: 1, action: { kind: 'delay', ms: 200 } });
 		const revoke = setInterval(() => {
-			if (stage.sandbox.books.totals.created < made) return;
+			if (stage.sandbox.books.totals.created < 2) return;
 			accounts.keyOf('main').state = 'revoked';
 			clearInterval(revoke);
 		}, 1);
-	}
-
-	it('may have been charged, so that nothing is paid again once there is a key', async () => {
-		revokeAfter(2);
-		const items = prompts('a boat', 'a ship', 'a raft');
+		const items = prompts('a boat', 'a ship');
 		const parameters = { ...plain, options: { maxConcurrent: 1 } };
 		const run = await stage.run('imageGeneration', parameters, { items });
-		expect(run.error).toMatchObject({
-			description: expect.stringMatching(/The API key was refused.*1 item was not sent/),
-			context: { itemIndex: 1, code: 'uncertain_charge' },
-		});
-		stage.sandbox.service.accounts.keyOf('main').state = 'active';
+		expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'authentication_error' } });
+		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(0);
+		accounts.keyOf('main').state = 'active';
 		const retried = await stage.engine.retry(run);
-		expect(retried.error).toMatchObject({ context: { itemIndex: 1, code: 'uncertain_charge' } });
+		expect(retried.status).toBe('success');
 		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
-	});
-
-	it('says of the others that nothing was charged', async () => {
-		revokeAfter(2);
-		const items = prompts('a boat', 'a ship', 'a raft');
-		const parameters = { ...plain, options: { maxConcurrent: 1 } };
-		const run = await stage.run('imageGeneration', parameters, { items, settings: goOn });
-		const [, uncertain, unsent] = run.output('Step').map(({ json }) => json);
-		expect(uncertain.error_code).toBe('uncertain_charge');
-		expect(unsent.error_code).toBe('authentication_error');
-		expect(unsent.error).toMatch(/^Not sent, as item 1 was refused.*Nothing was charged/);
 	});
 });
 

@@ -30,7 +30,10 @@ const GENERATION_SECONDS = 2;
 const PATIENCE_MS = 60_000;
 
 export interface StageOptions
-	extends Pick<SandboxOptions, 'urlLifetimeSeconds' | 'missingOutputStatus'> {
+	extends Pick<
+		SandboxOptions,
+		'honoursIdempotencyKeys' | 'missingOutputStatus' | 'urlLifetimeSeconds'
+	> {
 	binaryMode?: EngineOptions['binaryMode'];
 	storageDir?: EngineOptions['storageDir'];
 	extraNodes?: EngineOptions['extraNodes'];

@@ -1,4 +1,5 @@
 import { isOpen } from '../../client/paying/book';
+import { digestOf } from '../../client/paying/order-name';
 import type { IDataObject } from 'n8n-workflow';
 
 import {
@@ -10,7 +11,7 @@ import {
 } from '../../nodes/shared/execution';
 import { contextOf } from '../support/context';
 
-const request = { type: 'image', body: { prompt: 'A cat' } } as const;
+const request = digestOf({ type: 'image', body: { prompt: 'A cat' } });
 
 describe('what a step knows of its execution', () => {
 	it('is the signal of the user’s stop', () => {
@@ -47,6 +48,14 @@ describe('the ledger of a step', () => {
 		const stored = JSON.parse(JSON.stringify(kept)) as IDataObject;
 		const later = ledgerOf(contextOf({ kept: stored }).context);
 		expect(isOpen(later.find(later.key({ itemIndex: 0 }, request)))).toBe(true);
+	});
+
+	it('names an order the same in every retry of the execution, and otherwise in another execution', () => {
+		const kept: IDataObject = {};
+		const first = ledgerOf(contextOf({ kept }).context).nameOf(0, request);
+		const stored = JSON.parse(JSON.stringify(kept)) as IDataObject;
+		expect(ledgerOf(contextOf({ kept: stored }).context).nameOf(0, request)).toBe(first);
+		expect(ledgerOf(contextOf({ kept: {} }).context).nameOf(0, request)).not.toBe(first);
 	});
 
 	it('is another for each run of a loop', () => {

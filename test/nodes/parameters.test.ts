@@ -8,6 +8,7 @@ import {
 	readinessOf,
 	recipeOf,
 	stepOptions,
+	stepOptionsOf,
 	waitingOf,
 } from '../../nodes/shared/parameters';
 import { contextOf } from '../support/context';
@@ -52,6 +53,42 @@ describe('the options of running', () => {
 
 	it('say how many generations there have to be at least', () => {
 		expect(() => stepOptions({ maxConcurrent: 0 })).toThrow('not a number of at least 1');
+	});
+});
+
+describe('the options of the whole step', () => {
+	const read = (...options: unknown[]) =>
+		stepOptionsOf(contextOf({ parameters: options.map(byPath), items: [] }).context);
+	/** As n8n finds an option by its path. */
+	const byPath = (options: unknown): IDataObject =>
+		Object.fromEntries(
+			Object.entries(options as object).map(([name, value]) => [`options.${name}`, value]),
+		);
+
+	it('are those of the first item', () => {
+		expect(read({ maxConcurrent: 2, pollInterval: 5 }, { maxConcurrent: 3 })).toEqual({
+			maxConcurrent: 2,
+			pollIntervalMs: 5000,
+		});
+		expect(read({}, { maxConcurrent: 3 })).toEqual({ maxConcurrent: 10, pollIntervalMs: 3000 });
+	});
+
+	it('have their defaults where they are invalid, each by itself', () => {
+		expect(read({ maxConcurrent: 0, pollInterval: 5 })).toEqual({
+			maxConcurrent: 10,
+			pollIntervalMs: 5000,
+		});
+		expect(read({ maxConcurrent: 2, pollInterval: 'soon' })).toEqual({
+			maxConcurrent: 2,
+			pollIntervalMs: 3000,
+		});
+	});
+
+	it('may all come from one expression', () => {
+		const node = { parameters: { options: '={{ $json.options }}' } };
+		const given = (options: IDataObject) =>
+			stepOptionsOf(contextOf({ node, parameters: { options } }).context);
+		expect(given({ maxConcurrent: 2 }).maxConcurrent).toBe(2);
 	});
 });
 

@@ -41,7 +41,6 @@ describe.each<[string, PlanItem, IDataObject, IDataObject, seconds: number]>([
 					onTimeout: 'error',
 				},
 				download: { propertyName: 'data', fileName: null },
-				step: { maxConcurrent: 10, pollIntervalMs: 3000 },
 			});
 		},
 	);

@@ -1,5 +1,4 @@
 import { InvalidInputError } from '../../client/wire/errors';
-import { stepOptions } from '../../nodes/shared/parameters';
 import { runStep, type Plan } from '../../nodes/shared/step';
 import { contextOf } from '../support/context';
 import { creating } from '../support/step';
@@ -42,7 +41,6 @@ it.each<[string, () => Plan]>([
 		() => ({
 			job: creating('A boat', 0, { request: async () => boom() }),
 			download: null,
-			step: stepOptions({}),
 		}),
 	],
 ])('puts what nobody expected into the log, with its trace: where %s', async (_, plan) => {

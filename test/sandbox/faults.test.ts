@@ -46,14 +46,17 @@ describe('faults at the service', () => {
 		expect(performance.now() - started).toBeGreaterThan(145);
 	});
 
-	it('fail in flight when the key is revoked, the work done', async () => {
+	it('fail in flight when the key is revoked, and nothing is made or charged', async () => {
 		onCreate({ kind: 'delay', ms: 100 });
+		const before = sandbox.service.accounts.account('main').balance;
 		const asked = createOverHttp(sandbox);
 		const refused = expect(asked).rejects.toThrow('401');
 		while (sandbox.books.totals.created === 0) await new Promise(setImmediate);
 		sandbox.service.accounts.keyOf('main').state = 'revoked';
 		await refused;
 		expect(sandbox.requests.all).toMatchObject([{ status: 401, answered: true }]);
+		expect(sandbox.books.totals).toMatchObject({ created: 0, charged: 0 });
+		expect(sandbox.service.accounts.account('main').balance).toBe(before);
 	});
 
 	it.each<[string, FaultAction, number, string | null, string]>([

@@ -53,6 +53,6 @@ export class Desk {
 
 	async entry(prompt: string) {
 		const job = creating(prompt);
-		return this.ledger.find(this.ledger.key(job, await job.request()));
+		return this.ledger.find(this.book.order(job, await job.request()).key);
 	}
 }

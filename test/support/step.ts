@@ -116,6 +116,11 @@ export class Step {
 
 	/** One try of the step. */
 	async run(jobs: Job[]): Promise<PipelineResult<string>> {
+		return await this.time.run(this.begin(jobs));
+	}
+
+	/** One try of the step, or one of several at once, while time is run by the caller. */
+	async begin(jobs: Job[]): Promise<PipelineResult<string>> {
 		const service = this.service();
 		const ports: PipelinePorts<string> = {
 			service,
@@ -128,7 +133,7 @@ export class Step {
 			looks: this.looks,
 			finish: async (...args) => await this.finish(...args),
 		};
-		return await this.time.run(runPipeline(jobs, ports, this.settings));
+		return await runPipeline(jobs, ports, this.settings);
 	}
 
 	/** A later try of it, as after an error or by "Retry execution". */

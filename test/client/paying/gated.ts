@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { errorFromResponse, GenerationError } from '../../../client/wire/errors';
 import { attempt } from '../../../client/basics/attempt';
 import { SlotGate } from '../../../client/paying/slot-gate';
@@ -62,7 +64,7 @@ export function gated(free: () => number, latencyMs = 0) {
 	/** One of the generations that have passed ends. */
 	const end = () => {
 		taken--;
-		slots.release();
+		slots.release(randomUUID());
 	};
 	return { time, stop, gate, slots, pass, end, asked, passed };
 }

@@ -1,9 +1,11 @@
 import { readGeneration, type Generation } from '../../../client/wire/generation';
 import { isOpen, type Entry } from '../../../client/paying/book';
 import { Ledger } from '../../../client/paying/ledger';
+import { digestOf } from '../../../client/paying/order-name';
 import { wireGeneration } from '../../support/answers';
 
-const request = { type: 'image', body: { model: 'm', prompt: 'A cat' } } as const;
+const asked = { type: 'image', body: { model: 'm', prompt: 'A cat' } } as const;
+const request = digestOf(asked);
 
 function generation(id: string, status: string): Generation {
 	const read = readGeneration(wireGeneration({ id, status }), 0);
@@ -19,8 +21,8 @@ function item(itemIndex: number, made = '', idempotencyKey: string | null = null
 describe('the ledger', () => {
 	it('has one key for the same request of the same item of the same run', () => {
 		const key = new Ledger({}, 0).key({ itemIndex: 3 }, request);
-		const same = JSON.parse(JSON.stringify(request)) as typeof request;
-		expect(new Ledger({}, 0).key({ itemIndex: 3 }, same)).toBe(key);
+		const same = JSON.parse(JSON.stringify(asked)) as typeof asked;
+		expect(new Ledger({}, 0).key({ itemIndex: 3 }, digestOf(same))).toBe(key);
 	});
 
 	it.each([
@@ -28,11 +30,11 @@ describe('the ledger', () => {
 		['another run, as of a loop', new Ledger({}, 1).key({ itemIndex: 3 }, request)],
 		[
 			'a changed prompt',
-			new Ledger({}, 0).key({ itemIndex: 3 }, { ...request, body: { prompt: 'A dog' } }),
+			new Ledger({}, 0).key({ itemIndex: 3 }, digestOf({ ...asked, body: { prompt: 'A dog' } })),
 		],
 		[
 			'another kind of output',
-			new Ledger({}, 0).key({ itemIndex: 3 }, { ...request, type: 'video' }),
+			new Ledger({}, 0).key({ itemIndex: 3 }, digestOf({ ...asked, type: 'video' })),
 		],
 	])('has another key for %s', (_, other) => {
 		expect(other).not.toBe(new Ledger({}, 0).key({ itemIndex: 3 }, request));
@@ -43,7 +45,7 @@ describe('the ledger', () => {
 	});
 
 	describe('of an earlier try', () => {
-		const other = { ...request, body: { model: 'm', prompt: 'A cat', seed: 7 } };
+		const other = digestOf({ ...asked, body: { model: 'm', prompt: 'A cat', seed: 7 } });
 		const kept: Record<string, Entry> = {};
 		const made = new Ledger(kept, 0).key(item(3, 'recipe'), request);
 		const later = () => new Ledger(kept, 0);
@@ -153,7 +155,7 @@ describe('the ledger', () => {
 	it('knows what an item has paid for, also while its request is not built', () => {
 		const ledger = new Ledger({}, 0);
 		const [cat, dog] = ['cat', 'dog'].map((prompt) =>
-			ledger.key({ itemIndex: 1 }, { type: 'image', body: { prompt } }),
+			ledger.key({ itemIndex: 1 }, digestOf({ type: 'image', body: { prompt } })),
 		);
 		expect(ledger.paidBy(1, null)).toBeNull();
 		ledger.record(cat, generation('x', 'processing'));

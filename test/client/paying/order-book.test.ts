@@ -104,14 +104,51 @@ it('an order of which one answer was lost stays open when the next request is re
 	});
 });
 
-it('an order has one name in all of its requests, and another once its generation has failed', async () => {
-	const book = new OrderBook({ ledger: new Ledger({}, 0) }, halt);
-	const order = await orderOf(book, 'error', null);
-	const first = await book.intend(order);
-	await book.withdraw(order);
-	expect(await book.intend(order)).toBe(first);
-	book.record(order, generation('failed'));
-	expect(await book.intend(order)).not.toBe(first);
+describe('the name of an order without a key', () => {
+	it('is the same in every try, and another once its generation has failed', async () => {
+		const kept = {};
+		const bookOf = () => new OrderBook({ ledger: new Ledger(kept, 0) }, halt);
+		const names: Array<string | null> = [];
+		/** A try of the step that sends the order, and what comes of it. */
+		const attempted = async (end: (book: OrderBook, order: Order) => unknown) => {
+			const book = bookOf();
+			const order = await orderOf(book, 'error', null);
+			names.push(await book.intend(order));
+			await end(book, order);
+		};
+		await attempted(async (book, order) => await book.withdraw(order));
+		await attempted((book, order) => book.record(order, generation('failed')));
+		await attempted(async (book, order) => await book.withdraw(order));
+		await attempted((book, order) => book.record(order, generation('completed')));
+		expect(names[1]).toBe(names[0]);
+		expect(names[2]).not.toBe(names[0]);
+		expect(names[3]).toBe(names[2]);
+		expect(bookOf().known(await orderOf(bookOf(), 'error', null))).toMatchObject({ id: 'made' });
+	});
+
+	it('stays the same while it is open, also where its request comes out differently', async () => {
+		const book = new OrderBook({ ledger: new Ledger({}, 0) }, halt);
+		const recipe = () => ({ request: '={{ Math.random() }}', idempotencyKey: '' });
+		const sent = async (prompt: string) => {
+			const job = creating(prompt, 0, { recipe });
+			return await book.intend(book.order(job, await job.request()));
+		};
+		expect(await sent('another boat')).toBe(await sent('a boat'));
+	});
+});
+
+it('an order that another execution has left open keeps its name, also where the request has changed', async () => {
+	await inTime(async (records) => {
+		const first = await booksOf(records, 'first');
+		await first.book.find(first.order);
+		const name = await first.book.intend(first.order);
+		await first.book.leave(first.order);
+		records.table.rows[0].request = first.order.print;
+		const { book, order } = await booksOf(records, 'second', 'resubmit');
+		const changed = { ...order, print: 'another request' };
+		await book.find(changed);
+		expect(await book.intend(changed)).toBe(name);
+	});
 });
 
 it('only of a generation that does not exist, or has no file, it is said which row has it', async () => {

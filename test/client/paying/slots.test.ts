@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import fc from 'fast-check';
 
 import { seededRandom } from '../../../sandbox/basics/random';
@@ -32,7 +34,7 @@ function sharing(limit: () => number, random = () => 0) {
 			);
 			await time.sleep(ms);
 			running--;
-			slots.release();
+			slots.release(randomUUID());
 		};
 		/** A batch, so many at once. */
 		const batch = async (items: number, width: number, ms: number) => {
@@ -46,6 +48,40 @@ function sharing(limit: () => number, random = () => 0) {
 	};
 	return { time, slots, step, asked, made };
 }
+
+describe('a generation that ends', () => {
+	/** Slots of a full account, and how many of them are known to be free. */
+	function fullAccount() {
+		const slots = new Slots({ clock: new VirtualTime(0), random: () => 0 });
+		slots.refused('free', refusedNow());
+		const place = { arrival: 0, wake: new AbortController() };
+		slots.join(place);
+		const free = () => {
+			let count = 0;
+			while (slots.take(place) === 'free') count++;
+			return count;
+		};
+		return { slots, free };
+	}
+
+	it('frees one slot, however many executions see it end', () => {
+		const { slots, free } = fullAccount();
+		for (const id of ['a', 'b', 'a', 'a', 'b']) slots.release(id);
+		expect(free()).toBe(2);
+		slots.release('a');
+		expect(free()).toBe(0);
+	});
+
+	it('is remembered until 10,000 others have ended, so that memory is bounded', () => {
+		const { slots, free } = fullAccount();
+		for (let id = 0; id <= 10_000; id++) slots.release(String(id));
+		expect(free()).toBe(10_001);
+		slots.release('1');
+		expect(free()).toBe(0);
+		slots.release('0');
+		expect(free()).toBe(1);
+	});
+});
 
 describe('steps that share the slots of an account', () => {
 	it('stand in one line: who comes while a batch has them all is served after those who came before', async () => {

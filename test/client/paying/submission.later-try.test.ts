@@ -30,7 +30,7 @@ describe('a generation that an earlier try has made', () => {
 		await step.time.run(step.time.sleep(20_000));
 		const { outcomes, stats } = await step.runAgain(batch(1, { wait: false }));
 		expect(outcomes.map(inShort)).toEqual(['pending generation-2']);
-		expect(Object.values(step.kept)).toEqual([{ id: 'generation-2', status: 'pending' }]);
+		expect(Object.values(step.kept)).toContainEqual({ id: 'generation-2', status: 'pending' });
 		expect(stats).toMatchObject({ made: 1, takenUp: 0 });
 	});
 

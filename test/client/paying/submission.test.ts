@@ -19,7 +19,7 @@ describe('a creating request', () => {
 		const desk = new Desk();
 		let whileUnderWay: unknown = null;
 		const cat = creating('cat');
-		const key = desk.ledger.key(cat, await cat.request());
+		const { key } = desk.book.order(cat, await cat.request());
 		desk.fake.order('cat', (make) => {
 			whileUnderWay = { ...desk.ledger.find(key) };
 			return make();

@@ -63,6 +63,7 @@ const refusal = fc
 		'CONNECTION_LIMIT_REACHED',
 		'forbidden',
 		'authentication_error',
+		'expired_api_key',
 		'invalid_api_key',
 		'invalid_parameter',
 		'payload_too_large',
@@ -70,9 +71,6 @@ const refusal = fc
 		'model_not_found',
 	)
 	.map((code): Answer => ({ kind: 'refusal', code: code as 'forbidden' }));
-const revoked = fc
-	.constantFrom('authentication_error', 'expired_api_key', 'invalid_api_key')
-	.map((code): Answer => ({ kind: 'refusal', code }));
 const slotRefusal = fc.constant<Answer>({ kind: 'refusal', code: 'CONCURRENCY_LIMIT_REACHED' });
 const lostSight = fc.constant<Answer>({ kind: 'refusal', code: 'generation_not_found' });
 const own = fc.constant<Answer>({ kind: 'own' });
@@ -86,7 +84,6 @@ const notDone = fc.constant<CreateFate['work']>('not done');
 const createFate: Arbitrary<CreateFate> = weighted(
 	[12, fc.record({ work: done, answer: own, ms: latency })],
 	[4, fc.record({ work: done, answer: weighted([2, midway], [1, gateway]), ms: latency })],
-	[1, fc.record({ work: done, answer: revoked, ms: latency })],
 	[2, fc.record({ work: notDone, answer: weighted([2, midway], [1, gateway]), ms: latency })],
 	[2, fc.record({ work: notDone, answer: weighted([2, early], [1, gatekeeper]), ms: latency })],
 	[2, fc.record({ work: notDone, answer: passing, ms: latency })],

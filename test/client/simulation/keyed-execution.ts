@@ -134,9 +134,10 @@ export class KeyedExecution {
 		if (this.stop.signal.aborted) world.blame('Something is sent after the stop');
 		await clock.sleep(world.random() * 100);
 		if (request.method === 'GET') return world.handle(request);
+		const key = Number(/\d+$/.exec(String((request.body as { prompt: string }).prompt)));
+		world.judgeName(key, request.headers);
 		if (world.chance(refused)) return errorAnswer('service_unavailable');
 		const response = world.handle(request);
-		const key = Number(/\d+$/.exec(String((request.body as { prompt: string }).prompt)));
 		const { id } = response.body as { id?: string };
 		if (id !== undefined) {
 			world.judgeCharge(key, id, this.planned.onUncertainCharge === 'resubmit');

@@ -3,6 +3,7 @@ import { GenerationService } from '../../../sandbox/service';
 import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
 import type { ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
+import { Names } from './names';
 import type { KeyedSchedule } from './keyed-schedule';
 
 /** What lasts over all executions: the time, the service and its books, and the table. */
@@ -19,6 +20,7 @@ export class KeyedWorld {
 	executions = 0;
 	deaths = 0;
 	lost = 0;
+	private readonly names = new Names();
 	private readonly replaced = new Set<string>();
 	private violation: Error | null = null;
 	private readonly trace: string[] = [];
@@ -50,6 +52,13 @@ export class KeyedWorld {
 		const { status, body: answer } = this.service.handle({ method, path, body, headers: sent });
 		this.service.faults.clear();
 		return { status, body: answer };
+	}
+
+	/** A creating request leaves for a key. */
+	judgeName(key: number, headers: Record<string, string> | undefined): void {
+		const made = this.service.books.generations.filter(({ prompt }) => prompt === promptOf(key));
+		const broken = this.names.judge(key, headers, made.length - this.live(key).length);
+		if (broken !== null) this.blame(broken);
 	}
 
 	/** A creating request leaves for a key that may have been paid already. */

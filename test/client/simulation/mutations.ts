@@ -27,6 +27,7 @@ const slots = inFile('paying/slots.ts');
 const book = inFile('paying/order-book.ts');
 const ledger = inFile('paying/ledger.ts');
 const digest = inFile('paying/digest.ts');
+const orderName = inFile('paying/order-name.ts');
 const service = inFile('wire/service.ts');
 const errors = inFile('wire/errors.ts');
 const errorTable = inFile('wire/error-table.ts');
@@ -104,7 +105,7 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'the intent is not saved with the execution',
-		'this.write(key, { sent: (this.entries[key]?.sent ?? before) + 1, name });',
+		'this.write(key, { sent: (entry?.sent ?? before) + 1, name });',
 		'Object.defineProperty(this.entries, key, { value: {}, writable: true, configurable: true });',
 	),
 	ledger(
@@ -122,12 +123,17 @@ export const mutations: Mutation[] = [
 		'if (isMade(entry)) return { id: entry.id, status: entry.status };',
 		'',
 	),
-	digest('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
-	service(
-		'a refusal of a revoked key is believed',
-		'charging && response.status === 401 && this.keyWorked',
-		'false',
+	orderName(
+		'an order has another name in every try',
+		'failures, request]',
+		'failures, request, Math.random()]',
 	),
+	ledger(
+		'equal orders of two items have one name',
+		'orderName([this.execution, this.runIndex, itemIndex]',
+		'orderName([this.execution, this.runIndex]',
+	),
+	digest('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
 	service(
 		'a lost answer counts as cancelled',
 		'if (stop.aborted && !charging) throw',
@@ -145,6 +151,11 @@ export const mutations: Mutation[] = [
 		'every 5xx is certain',
 		'const uncertain = charging &&',
 		'const uncertain = (false as boolean) && charging &&',
+	),
+	errors(
+		'a refused key leaves the charge open',
+		'return status >= 500 ||',
+		'return status === 401 || status >= 500 ||',
 	),
 	errors('a gateway’s error counts as the service’s', '&& !own?.listed', '&& own === null'),
 	errors(

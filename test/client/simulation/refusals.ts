@@ -23,17 +23,9 @@ const passing = new Set([
 	'service_unavailable',
 ]);
 
-/** What is said of a key that is wrong, or was revoked. */
-const ofTheKey = new Set(['authentication_error', 'expired_api_key', 'invalid_api_key']);
-
 /** Whether the client can know by it that the request never left. */
 export function tellsNothingLeft(answer: Answer): boolean {
 	return answer.kind === 'none' && isEarly(answer.how);
-}
-
-/** Whether the key was refused. One that is revoked fails what is under way, of which the work may be done (spec 5.5). */
-export function isOfTheKey(answer: Answer): boolean {
-	return ofTheKey.has(nameOf(answer));
 }
 
 /** Whether the answer to one item's creating request makes those of other items pointless. */

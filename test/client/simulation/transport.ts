@@ -1,6 +1,6 @@
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { aborted, breakages, foreignAnswers, mayHavePassed, timedOut } from './faults';
-import { closesForAll, closesForItem, isOfTheKey, tellsNothingLeft } from './refusals';
+import { closesForAll, closesForItem, tellsNothingLeft } from './refusals';
 import { tellAnswer } from './story';
 import { nameOf, type Charge, type World } from './world';
 import type {
@@ -62,8 +62,6 @@ export class Transport {
 	/** When the status of each generation was last asked for. */
 	private readonly askedAt = new Map<string, number>();
 	private looks = 0;
-	/** Whether the key has been good for anything in this try. */
-	private keyWorked = false;
 
 	constructor(
 		private readonly world: World,
@@ -93,11 +91,9 @@ export class Transport {
 		const traffic = this.arriving(item);
 		if (this.isTime('request', ++this.requests)) this.cancel();
 		try {
-			const response = creating
+			return creating
 				? await this.create(request, item, traffic)
 				: await this.look(request, item, traffic, signal);
-			this.keyWorked ||= response.status < 300;
-			return response;
 		} finally {
 			traffic.last = this.events++;
 			if (creating) this.createdAt = world.time.now();
@@ -120,14 +116,13 @@ export class Transport {
 		if (sentAt > this.closedAt && traffic.creates === 0) {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
+		world.judgeName(item, request.headers);
 		traffic.creates++;
 		traffic.over = null;
 		let arrived = false;
 		try {
 			await this.travel(sentAt, fate.ms / 2, this.grace.signal);
-			const wrongKey = isOfTheKey(fate.answer) && !this.keyWorked;
-			const undone = fate.work === 'not done' || wrongKey;
-			const own = undone ? null : this.charge(request, item, fate);
+			const own = fate.work === 'not done' ? null : this.charge(request, item, fate);
 			await this.travel(sentAt, fate.ms / 2, this.grace.signal);
 			arrived = true;
 			return this.deliver(item, fate, own?.response ?? null, own?.charge ?? null);
@@ -187,7 +182,6 @@ export class Transport {
 			this.world.known(charge);
 		}
 		if (answer.kind === 'foreign' && mayHavePassed(answer.name)) this.lost(item);
-		if (isOfTheKey(answer) && this.keyWorked) this.lost(item);
 		return response;
 	}
 

@@ -4,6 +4,7 @@ import { VirtualTime } from '../../support/virtual-time';
 import type { FaultAction } from '../../../sandbox/faults';
 import type { Reply } from '../../../sandbox/requests/reply';
 import type { CreateRequest } from '../../../client/wire/service';
+import { Names } from './names';
 import type { Schedule } from './schedule';
 
 /** A generation that was charged for. */
@@ -33,6 +34,7 @@ export class World {
 	/** How many tries there were, and how many of them were stopped. */
 	tries = 0;
 	stops = 0;
+	private readonly names = new Names();
 	private readonly trace: Array<{ at: number; line: () => string }> = [];
 	private readonly itemOfBody = new WeakMap<object, number>();
 	private readonly byId = new Map<string, Charge>();
@@ -113,6 +115,14 @@ export class World {
 		this.charges.push(charge);
 		this.byId.set(id, charge);
 		return [reply, charge];
+	}
+
+	/** A creating request of an item leaves. */
+	judgeName(item: number, headers: Record<string, string> | undefined): void {
+		const failed =
+			this.charges.filter((charge) => charge.item === item).length - this.live(item).length;
+		const broken = this.names.judge(item, headers, failed);
+		if (broken !== null) this.blame(broken);
 	}
 
 	/** The answer with a charge's id has reached the client. */

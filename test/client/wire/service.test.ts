@@ -46,6 +46,12 @@ const UNREADABLE: Array<[string, ServiceResponse]> = [
 	['an empty answer', answer(undefined)],
 ];
 
+/** The alternate form of spec 7. */
+const keyRefusalInNumbers: ServiceResponse = {
+	status: 401,
+	body: { error: { type: 'invalid_api_key', message: 'Key revoked', code: 401 } },
+};
+
 describe('a creating request', () => {
 	it.each([...PASSING, ...LASTING])('is sent once, and not charged: %s', async (_, failure) => {
 		const { time, sent, service } = scripted(failure, answer(wireGeneration()));
@@ -62,20 +68,17 @@ describe('a creating request', () => {
 		},
 	);
 
-	it.each([
-		[401, 'expired_api_key', 'unknown'],
-		[403, 'forbidden', 'none'],
-	])(
-		'whose key has worked before is refused with %d %s: charged is %s',
-		async (status, code, charge) => {
-			const { time, stop, service } = scripted(answer(wireGeneration()), refusal(status, code));
-			await time.run(service.look('x', stop.signal));
-			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-			expect(error).toMatchObject({ code, charge });
-			const look = await time.run(thrownBy(service.look('x', stop.signal)));
-			expect(look.charge).toBe('none');
-		},
-	);
+	it.each<[string, ServiceResponse]>([
+		['401 expired_api_key', refusal(401, 'expired_api_key')],
+		['401 with a numeric code', keyRefusalInNumbers],
+		['401 of a proxy', { status: 401, body: '<html>Unauthorized</html>' }],
+		['403 forbidden', refusal(403, 'forbidden')],
+	])('is not charged where a key that worked before is refused: %s', async (_, refused) => {
+		const { time, stop, service } = scripted(answer(wireGeneration()), refused);
+		await time.run(service.look('x', stop.signal));
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+		expect(error).toMatchObject({ status: refused.status, charge: 'none', stopsSubmitting: true });
+	});
 
 	it('is left to whoever knows the slots where there is none', async () => {
 		const { time, sent, service } = scripted(noSlot(10), answer(wireGeneration()));

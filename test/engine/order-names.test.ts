@@ -1,0 +1,142 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { items, keyed, openKeyedStage, workflowWith } from './keyed';
+
+const { stage, rows, execute } = openKeyedStage({ honoursIdempotencyKeys: true });
+
+/** The value of `Idempotency-Key` in each creating request, in their order. */
+const names = () => stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
+
+const unkeyed: INodeParameters = { downloadOutput: false };
+const twoTries = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+const boat = items(['a', 'a boat']);
+const random = { seed: '={{ Math.floor(Math.random() * 1e9) }}' };
+
+/** Refuses the next creating request, certainly uncharged, in a way that is not tried again within the step. */
+function refuseNext() {
+	stage.sandbox.faults.order({
+		on: 'create',
+		action: { kind: 'error', code: 'insufficient_credits' },
+	});
+}
+
+/** The service does the work of the next creating request, and its answer never comes. */
+function loseNext() {
+	stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+}
+
+function withOptions(parameters: INodeParameters, options: IDataObject): INodeParameters {
+	return {
+		...parameters,
+		options: { ...(parameters.options as IDataObject), ...options },
+	} as INodeParameters;
+}
+
+async function run(parameters: INodeParameters, settings = {}, list: IDataObject[] = boat) {
+	return await stage.runWorkflow(workflowWith(parameters, settings), { items: list });
+}
+
+describe('after a refusal that cost nothing the order keeps its name', () => {
+	it.each([
+		['without a key', unkeyed],
+		['with a key', keyed],
+	])('in the next try of Retry On Fail, %s', async (_, parameters) => {
+		refuseNext();
+		expect((await run(parameters, twoTries)).status).toBe('success');
+		expect(names()).toHaveLength(2);
+		expect(new Set(names()).size).toBe(1);
+	});
+
+	it.each([
+		['without a key', unkeyed],
+		['with a key', keyed],
+	])('in "Retry execution", %s', async (_, parameters) => {
+		refuseNext();
+		const failed = await run(parameters);
+		expect((await stage.engine.retry(failed)).status).toBe('success');
+		expect(names()).toHaveLength(2);
+		expect(new Set(names()).size).toBe(1);
+	});
+
+	it('in a new execution, with a key', async () => {
+		refuseNext();
+		expect((await execute(boat)).status).toBe('error');
+		expect(rows()).toEqual([]);
+		expect((await execute(boat)).status).toBe('success');
+		expect(names()).toHaveLength(2);
+		expect(new Set(names()).size).toBe(1);
+	});
+});
+
+describe('another order has another name', () => {
+	it('a new execution without a key', async () => {
+		await run(unkeyed);
+		await run(unkeyed);
+		expect(new Set(names()).size).toBe(2);
+	});
+
+	it('another item with the same prompt', async () => {
+		await run(unkeyed, {}, items(['a', 'a boat'], ['b', 'a boat']));
+		expect(new Set(names()).size).toBe(2);
+	});
+
+	it.each([
+		['without a key', unkeyed],
+		['with a key', keyed],
+	])('a prompt that was corrected after a refusal, %s', async (_, parameters) => {
+		refuseNext();
+		const failed = await run(parameters);
+		const corrected = workflowWith({ ...parameters, prompt: 'a ship' });
+		expect((await stage.engine.retry(failed, { workflow: corrected })).status).toBe('success');
+		expect(new Set(names()).size).toBe(2);
+	});
+
+	it.each([
+		['without a key', unkeyed],
+		['with a key', keyed],
+	])(
+		'one whose generation failed, also where it is refused at first, %s',
+		async (_, parameters) => {
+			stage.sandbox.faults.order({ on: 'create', action: { kind: 'fail' } });
+			const failed = await run(parameters);
+			refuseNext();
+			const refused = await stage.engine.retry(failed);
+			expect((await stage.engine.retry(refused)).status).toBe('success');
+			const [first, second, third] = names();
+			expect(second).not.toBe(first);
+			expect(third).toBe(second);
+		},
+	);
+});
+
+describe('a service that knows the header does not charge twice for a lost answer', () => {
+	const resubmit = { onUncertainCharge: 'resubmit', ...random };
+
+	it.each([
+		['without a key, within the step', unkeyed, 'step'],
+		['with a key, within the step', keyed, 'step'],
+		['without a key, in "Retry execution" with another random seed', unkeyed, 'retry'],
+		['with a key, in "Retry execution" with another random seed', keyed, 'retry'],
+	])('%s', async (_, parameters, where) => {
+		loseNext();
+		const first = withOptions(parameters, where === 'step' ? resubmit : random);
+		const lost = await run(first);
+		const last =
+			where === 'step'
+				? lost
+				: await stage.engine.retry(lost, {
+						workflow: workflowWith(withOptions(parameters, resubmit)),
+					});
+		expect(last.status).toBe('success');
+		expect(names()).toHaveLength(2);
+		expect(stage.sandbox.books.totals.created).toBe(1);
+	});
+
+	it('with a key, in a new execution', async () => {
+		loseNext();
+		expect((await execute(boat)).error).toMatchObject({ context: { code: 'uncertain_charge' } });
+		const again = await execute(boat, withOptions(keyed, { onUncertainCharge: 'resubmit' }));
+		expect(again.status).toBe('success');
+		expect(stage.sandbox.books.totals.created).toBe(1);
+	});
+});
