@@ -54,6 +54,16 @@ describe('a storage that sends the whole file for its first byte', () => {
 		}
 		expect(Math.max(...probes().map(({ bytes }) => bytes))).toBeLessThan(20 * MEGABYTE);
 	});
+
+	it('has no connection of a step open after the step has ended', async () => {
+		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: { kind: 'ignoreRange' } });
+		const items = prompts(
+			...Array.from({ length: 20 }, (_, index) => `boat ${index} [size: 50MB]`),
+		);
+		await stage.run('imageGeneration', { downloadOutput: false }, { items });
+		expect(probes().filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+		await closed(() => probes().filter(({ status }) => status === 200));
+	});
 });
 
 describe('three downloads that trickle', () => {
@@ -61,7 +71,7 @@ describe('three downloads that trickle', () => {
 		const { timeout } = AbortSignal;
 		// What is bounded by a minute is bounded by two seconds here.
 		const bound = jest.spyOn(AbortSignal, 'timeout');
-		bound.mockImplementation((ms) => timeout.call(AbortSignal, ms / 30));
+		bound.mockImplementation((ms) => timeout.call(AbortSignal, Math.ceil(ms / 30)));
 		stage.sandbox.faults.order({
 			on: 'download',
 			match: { promptIncludes: 'slow' },

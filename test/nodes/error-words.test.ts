@@ -28,7 +28,8 @@ import {
 } from '../../client/paying/record-store';
 import { inRow, uncertainCharge, unknownInRow } from '../../client/paying/uncertain-charge';
 import { modelNotFound } from '../../client/wire/catalogue';
-import { errorFromConnection, NotSentError } from '../../client/wire/connection';
+import { invalidBaseUrl } from '../../client/wire/base-url';
+import { credentialChanged, errorFromConnection, NotSentError } from '../../client/wire/connection';
 import { requireBalance } from '../../client/wire/credits';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../client/wire/errors';
 import { readGeneration, type Generation } from '../../client/wire/generation';
@@ -129,6 +130,8 @@ const ERRORS: GenerationError[] = [
 	unreadableAnswer({ status: 200, body: '' }, false),
 	errorFromConnection(new NotSentError(new Error(HTML)), true),
 	errorFromConnection(networkError('ECONNREFUSED', 'connect'), true),
+	credentialChanged(),
+	invalidBaseUrl('must not contain a user name or password'),
 	errorFromConnection(networkError('ENOTFOUND', 'getaddrinfo'), true),
 	errorFromConnection(networkError('ECONNRESET', 'read'), false),
 	failedGeneration(generation('failed')),
