@@ -66,6 +66,32 @@ describe('a storage that sends the whole file for its first byte', () => {
 	});
 });
 
+describe('a storage that answers with a text and 200', () => {
+	it.each<[string, string, string]>([
+		['a message', 'text/plain', 'Service temporarily overloaded'],
+		[
+			'a page behind a BOM',
+			'image/png',
+			'\ufeff<html><title>Service temporarily overloaded</title>',
+		],
+		['XML behind a comment', 'image/png', '<!-- --><Error>Service temporarily overloaded</Error>'],
+	])('has it taken for no picture: %s', async (_case, contentType, body) => {
+		const action: FaultAction = { kind: 'respond', status: 200, contentType, body };
+		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
+		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		expect(run.error).toMatchObject({
+			message: 'The storage returned text instead of the output: Service temporarily overloaded',
+			context: { code: 'download_failed' },
+		});
+	});
+
+	it('has its picture taken once it sends that', async () => {
+		const action: FaultAction = { kind: 'respond', status: 200, body: 'Busy' };
+		stage.sandbox.faults.order({ on: 'download', times: 2, action });
+		await expectTheFile(await stage.run('imageGeneration', {}, { items: prompts('a boat') }));
+	});
+});
+
 describe('three downloads that trickle', () => {
 	it('keep no others from theirs', async () => {
 		const { timeout } = AbortSignal;

@@ -33,7 +33,7 @@ import { credentialChanged, errorFromConnection, NotSentError } from '../../clie
 import { requireBalance } from '../../client/wire/credits';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../client/wire/errors';
 import { readGeneration, type Generation } from '../../client/wire/generation';
-import { badOutput, downloadError, stalled } from '../../nodes/shared/download-errors';
+import { badOutput, downloadError, stalled, textInstead } from '../../nodes/shared/download-errors';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { outputItems } from '../../nodes/shared/results';
 import { networkError, refusal, wireGeneration } from '../support/answers';
@@ -148,6 +148,7 @@ const ERRORS: GenerationError[] = [
 	),
 	downloadError(new Error(HTML), generation('completed')),
 	downloadError(badOutput('The storage refused the output', 403), generation('completed')),
+	downloadError(textInstead(HTML, 200), generation('completed')),
 	downloadError(stalled(), generation('completed')),
 ];
 
