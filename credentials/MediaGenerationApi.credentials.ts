@@ -1,10 +1,13 @@
 import type {
-	IAuthenticateGeneric,
+	ICredentialDataDecryptedObject,
 	Icon,
 	ICredentialTestRequest,
 	ICredentialType,
+	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
+
+import { serviceAddress } from '../client/wire/base-url';
 
 /** Where the service is, and the key to it (spec 5). */
 export class MediaGenerationApi implements ICredentialType {
@@ -42,15 +45,12 @@ export class MediaGenerationApi implements ICredentialType {
 		},
 	];
 
-	authenticate: IAuthenticateGeneric = {
-		type: 'generic',
-		properties: { headers: { Authorization: '=Bearer {{$credentials.apiKey}}' } },
-	};
+	authenticate = authenticate;
 
 	test: ICredentialTestRequest = {
 		request: {
-			// The same tolerance as `serviceAddress` in nodes/shared/transport.ts: a trailing slash or /v1.
-			baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "").replace(/\\/v1$/, "")}}',
+			// As it was typed: `authenticate` checks it.
+			baseURL: '={{$credentials.baseUrl}}',
 			url: '/v1/credits/balance',
 			// n8n would take the key along to wherever a redirect leads.
 			disableFollowRedirect: true,
@@ -64,6 +64,28 @@ export class MediaGenerationApi implements ICredentialType {
 			// n8n reads both kinds out of one list; its type knows lists of one kind only.
 		] as ICredentialTestRequest['rules'],
 	};
+}
+
+/**
+ * Adds the key to a request. Only the credential's test has a base address: it is brought into form, or refused with
+ * words that the user sees. An expression in the test could do neither.
+ */
+async function authenticate(
+	{ apiKey }: ICredentialDataDecryptedObject,
+	options: IHttpRequestOptions,
+): Promise<IHttpRequestOptions> {
+	const headers = { ...options.headers, Authorization: `Bearer ${String(apiKey).trim()}` };
+	if (options.baseURL === undefined) return { ...options, headers };
+	return { ...options, headers, baseURL: addressIn(options.baseURL) };
+}
+
+function addressIn(baseUrl: string): string {
+	try {
+		return serviceAddress(baseUrl);
+	} catch (error) {
+		// n8n shows the code of an error, where it has one, in place of its message.
+		throw new Error((error as Error).message);
+	}
 }
 
 const WRONG_ADDRESS = 'This is not the address of the service: check the Base URL';

@@ -1,4 +1,5 @@
 import { onAbort } from './abort';
+import { deadline } from './deadline';
 import type { Clock } from './ports';
 
 /**
@@ -18,7 +19,7 @@ export async function within<T>(
 	const own = new AbortController();
 	const over = new AbortController();
 	const forget = onAbort(signal, () => own.abort());
-	const late = clock.sleep(ms, over.signal).then(() => null);
+	const late = deadline(clock, ms, over.signal).then(() => null);
 	const running = task(own.signal).then((value) => ({ value }));
 	try {
 		const done = await Promise.race([running, late]);

@@ -14,10 +14,14 @@ const NEVER_SENT = new Set([
 	'ENETDOWN',
 	'EADDRNOTAVAIL',
 	'ERR_INVALID_URL',
-	// A protocol that is none of the web's.
+	// A protocol that is none of the web's, of the service or of a proxy.
 	'ERR_BAD_REQUEST',
+	'ERR_INVALID_PROTOCOL',
+	'ERR_SOCKET_BAD_PORT',
+	'ERR_UNESCAPED_CHARACTERS',
 	// A key that no header can hold.
 	'ERR_INVALID_CHAR',
+	'ERR_HTTP_INVALID_HEADER_VALUE',
 	'ERR_TLS_CERT_ALTNAME_INVALID',
 	'CERT_HAS_EXPIRED',
 	'CERT_NOT_YET_VALID',
@@ -76,11 +80,23 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 	});
 }
 
+/** The credential has another address than the one at which the step started. */
+export function credentialChanged(): GenerationError {
+	return new GenerationError({
+		title: 'The Base URL in the credential was changed while this node was running',
+		description:
+			'The request was not sent: the new API key must not go to the old address, and the new address does not know the generations of this run. Use Retry, or run the workflow again, to continue with the new address.',
+		code: 'credential_changed',
+		stopsSubmitting: true,
+	});
+}
+
 /** What n8n says where there is none: it was never chosen, was deleted, or is of an n8n with another encryption key. */
 const NO_CREDENTIAL =
 	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
 
 function unreadableCredential({ cause }: NotSentError, uncharged: string): GenerationError {
+	if (cause instanceof GenerationError) return cause;
 	const said = cause instanceof Error ? cause.message : null;
 	const missing = said !== null && NO_CREDENTIAL.test(said);
 	return new GenerationError({
@@ -113,8 +129,14 @@ const REASONS: Array<[RegExp, string]> = [
 	[/^(ETIMEDOUT|EHOSTDOWN)$/, 'no answer from its address'],
 	[/^(EHOSTUNREACH|ENETUNREACH)$/, 'no route to its address'],
 	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'this machine has no network'],
-	[/^(ERR_INVALID_URL|ERR_BAD_REQUEST)$/, 'the Base URL is no web address'],
-	[/^ERR_INVALID_CHAR$/, 'the API key has characters that cannot be sent'],
+	[
+		/^ERR_(INVALID_URL|BAD_REQUEST|INVALID_PROTOCOL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/,
+		'the Base URL, or the address of a proxy, is not valid',
+	],
+	[
+		/^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/,
+		'the API key has characters that cannot be sent',
+	],
 	[/^ERR_SSRF$/, 'n8n does not allow requests to its address'],
 	[/^ERR_TLS_REFUSED$/, 'it refuses the encryption that n8n speaks'],
 	[/^ERR_SSL_/, 'it does not speak https'],

@@ -205,6 +205,8 @@ const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	balance_below_minimum: 'quota-exhausted',
 	connection_failed: 'temporarily-unavailable',
 	connection_lost: 'temporarily-unavailable',
+	invalid_base_url: 'configuration-invalid',
+	credential_changed: 'configuration-invalid',
 	credential_missing: 'credential-invalid',
 	credential_unreadable: 'temporarily-unavailable',
 	timeout: 'temporarily-unavailable',

@@ -6,8 +6,11 @@ interface Signature {
 	offset?: number;
 }
 
-/** How many of the first bytes are needed. */
-export const SNIFF_BYTES = 64;
+/** How many of the first bytes are needed: the comments before the tag of an SVG are long. */
+export const SNIFF_BYTES = 1024;
+
+/** How many of them a signature may look at. */
+const SIGNATURE_BYTES = 64;
 
 const SIGNATURES: Signature[] = [
 	{ mimeType: 'image/png', bytes: '\x89PNG\r\n\x1a\n' },
@@ -30,11 +33,6 @@ const SIGNATURES: Signature[] = [
 	{ mimeType: 'audio/ogg', bytes: 'OggS' },
 	{ mimeType: 'audio/flac', bytes: 'fLaC' },
 	{ mimeType: 'audio/mpeg', bytes: /^(ID3|\xff[\xfb\xf3\xf2])/ },
-	// Stated as XML it would be taken for the error document of a storage.
-	{ mimeType: 'image/svg+xml', bytes: /^\s*(<\?xml[^>]*>\s*)?<(!doctype )?svg[\s>]/i },
-	{ mimeType: 'text/html', bytes: /^\s*<(!doctype html|html)/i },
-	// The error document of an object store.
-	{ mimeType: 'application/xml', bytes: /^(<\?xml[^>]*>)?\s*<Error>/ },
 ];
 
 const EXTENSIONS: Record<string, string[]> = {
@@ -75,11 +73,12 @@ const MAX_NAME_BYTES = 200;
 export function mediaType(stated: string | undefined, head: Uint8Array): string {
 	const plain = stated?.split(';')[0].trim().toLowerCase() ?? '';
 	const telling = MIME_TYPE.test(plain) && plain !== 'text/plain';
+	if (isSvg(decoded(head))) return 'image/svg+xml';
 	return sniff(head) ?? (telling ? plain : 'application/octet-stream');
 }
 
 function sniff(head: Uint8Array): string | null {
-	const text = String.fromCharCode(...head.subarray(0, SNIFF_BYTES));
+	const text = String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES));
 	const match = SIGNATURES.find(({ bytes, offset = 0 }) => {
 		const from = text.slice(offset);
 		return typeof bytes === 'string' ? from.startsWith(bytes) : bytes.test(from);
@@ -87,9 +86,54 @@ function sniff(head: Uint8Array): string | null {
 	return match?.mimeType ?? null;
 }
 
-/** Whether a storage answered with a page or an error document where a picture or video was due. */
+/** Whether what was stated is a page or an error document, where a picture or video was due. */
 export function isDocument(mimeType: string): boolean {
 	return /^(text\/(?!plain)|application\/(json|xml|xhtml\+xml|problem\+json)$)/.test(mimeType);
+}
+
+/** The control characters of texts. Every picture and video has others among its first bytes. */
+const TEXT_CONTROLS = '\t\n\f\r\x1b';
+
+/**
+ * The beginning of a file that is a text, such as a page or a message of a storage. `null` for all that can be a picture
+ * or a video: binary files and SVG.
+ */
+export function leadingText(head: Uint8Array): string | null {
+	const text = decoded(head);
+	const isBinary = [...text].some((each) => each < ' ' && !TEXT_CONTROLS.includes(each));
+	return isBinary || isSvg(text) ? null : text;
+}
+
+function decoded(head: Uint8Array): string {
+	const [first, second] = head;
+	const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+	const encoding = first === 0xff ? 'utf-16le' : 'utf-16be';
+	return new TextDecoder(isUtf16 ? encoding : 'utf-8').decode(head);
+}
+
+function isSvg(text: string): boolean {
+	let rest = text;
+	// One by one: a single pattern for all of them takes for ever on some texts.
+	for (let before = ''; before !== rest; ) {
+		before = rest;
+		rest = rest.replace(/^\s*(<\?[^]*?\?>|<!--[^]*?-->)/, '');
+	}
+	return /^\s*<(!doctype\s+|\w+:)?svg[\s>/]/i.test(rest);
+}
+
+const MOST_WORDS = 100;
+
+/**
+ * The first words of a text or page, for an error. Markup, control characters and whatever is as long as a key or a
+ * signature are left out.
+ */
+export function firstWords(text: string): string {
+	const words = text
+		.replace(/<[^>]*>?/g, ' ')
+		.replace(/[\w+/=.~-]{33,}/g, '…')
+		.replace(/[\p{C}\s]+/gu, ' ')
+		.trim();
+	return words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS).trim()}…` : words;
 }
 
 /**

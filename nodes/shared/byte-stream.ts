@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { onAbort } from '../../client/basics/abort';
+import { deadline } from '../../client/basics/deadline';
 import { SNIFF_BYTES } from '../../client/wire/media-type';
+import { requestClock } from './clock';
 
 /** A body that is read as it comes in, as n8n's storage takes it. */
 export type ByteStream = Exclude<
@@ -61,10 +62,7 @@ export async function watchHeadway(
 	};
 	for (;;) {
 		const before = bytes;
-		await new Promise<void>((resolve) => {
-			onAbort(ended, resolve);
-			onAbort(AbortSignal.timeout(windowMs), resolve);
-		});
+		await deadline(requestClock, windowMs, ended);
 		if (ended.aborted || isWhole) return;
 		if (bytes - before < LEAST_BYTES) return giveUp();
 	}

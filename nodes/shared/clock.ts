@@ -28,3 +28,19 @@ export const wallClock: Clock = {
 		});
 	},
 };
+
+/**
+ * The clock of what ends a request. Its timers keep no process alive, and tests that speed up the wall clock leave it
+ * alone: requests to a real server take as long as ever.
+ */
+export const requestClock: Clock = {
+	now: () => Date.now(),
+	sleep: async (ms, signal) =>
+		await new Promise<void>((resolve) => {
+			const forget = onAbort(AbortSignal.timeout(ms), resolve);
+			onAbort(signal, () => {
+				forget();
+				resolve();
+			});
+		}),
+};

@@ -1,6 +1,7 @@
 import { causesOf } from '../../client/wire/connection';
-import { GenerationError, sentences } from '../../client/wire/errors';
+import { GenerationError, sentences, titled } from '../../client/wire/errors';
 import type { Generation } from '../../client/wire/generation';
+import { firstWords } from '../../client/wire/media-type';
 
 /** What may keep an output from n8n's storage. */
 interface Cause {
@@ -57,6 +58,12 @@ const CAUSES: Cause[] = [
 export function badOutput(title: string, status: number | null): GenerationError {
 	const code = 'download_failed';
 	return new GenerationError({ title, description: '', code, status, retry: 'backoff' });
+}
+
+/** A page or a message where a picture or video was due: its first words tell why. */
+export function textInstead(text: string, status: number): GenerationError {
+	const title = 'The storage returned text instead of the output';
+	return badOutput(titled(title, firstWords(text)), status);
 }
 
 /** A download that makes hardly any headway. */

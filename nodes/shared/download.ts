@@ -6,11 +6,17 @@ import { failedGeneration } from '../../client/jobs/outcome';
 import { backoffDelay } from '../../client/wire/backoff';
 import { CancelledError } from '../../client/wire/errors';
 import { isFailed, type Generation } from '../../client/wire/generation';
-import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../client/wire/media-type';
+import {
+	isDocument,
+	leadingText,
+	mediaType,
+	safeFileName,
+	SNIFF_BYTES,
+} from '../../client/wire/media-type';
 import { orAborted } from './abort';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
-import { badOutput, downloadError, stalled } from './download-errors';
+import { badOutput, downloadError, stalled, textInstead } from './download-errors';
 
 /** How often a download is begun before its error is handed on. */
 const MAX_TRIES = 5;
@@ -140,6 +146,8 @@ async function fetchWhole(
 	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
 	const head = await peek(body);
 	if (head.length === 0) throw badOutput('The storage answered with an empty file', statusCode);
+	const text = leadingText(head);
+	if (text !== null) throw textInstead(text, statusCode);
 	const mimeType = mediaType(headers['content-type'], head);
 	if (isDocument(mimeType)) {
 		throw badOutput('The storage answered with a document instead of the output', statusCode);

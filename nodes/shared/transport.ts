@@ -1,5 +1,6 @@
 import type {
 	IAllExecuteFunctions,
+	ICredentialDataDecryptedObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
@@ -7,10 +8,12 @@ import type {
 
 import { onAbort } from '../../client/basics/abort';
 import { attempt } from '../../client/basics/attempt';
+import { deadline } from '../../client/basics/deadline';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../client/basics/ports';
-import { NotSentError } from '../../client/wire/connection';
+import { serviceAddress } from '../../client/wire/base-url';
+import { credentialChanged, NotSentError } from '../../client/wire/connection';
 import { orAborted } from './abort';
-import { wallClock } from './clock';
+import { requestClock, wallClock } from './clock';
 import type { ByteStream } from './byte-stream';
 
 export const CREDENTIAL = 'mediaGenerationApi';
@@ -38,30 +41,28 @@ interface FullResponse<Body> {
 	body: Body;
 }
 
-/** The service's address without a trailing slash or `/v1`, both of which people paste. */
-export function serviceAddress(baseUrl: unknown): string {
-	return String(baseUrl ?? '')
-		.trim()
-		.replace(/\/+$/, '')
-		.replace(/\/v1$/, '');
-}
-
-/** What the credential says, as it is used here. */
-interface Access {
+/** The credential as it was read for one request. */
+interface Credential {
 	address: string;
-	apiKey: string;
+	data: ICredentialDataDecryptedObject;
 }
 
 /**
  * Binds the request port to the node's credential. Redirects are not followed, so the key stays at the service's own
- * origin; statuses are left to the client; the key is removed from whatever the service says of an error.
+ * origin; statuses are left to the client; every key that was read is removed from what the service says of an error.
  */
 export function connect(context: Context): SendRequest {
-	const access = readOnce(async (): Promise<Access> => {
-		const { baseUrl, apiKey } = await context.getCredentials(CREDENTIAL);
+	const keys = new Set<string>();
+	let started: string | null = null;
+	const read = async (): Promise<Credential> => {
+		const data = await context.getCredentials(CREDENTIAL);
+		const address = serviceAddress(data.baseUrl);
+		started ??= address;
+		if (address !== started) throw credentialChanged();
 		// Space around a pasted key does not reach the service, so it is not in what the service says of it either.
-		return { address: serviceAddress(baseUrl), apiKey: String(apiKey).trim() };
-	});
+		keys.add(String(data.apiKey).trim());
+		return { address, data };
+	};
 	return async ({ method, path, query, body, headers }, signal) => {
 		const options: IHttpRequestOptions = {
 			method,
@@ -70,40 +71,29 @@ export function connect(context: Context): SendRequest {
 			body,
 			headers,
 			json: true,
+			// n8n's own limit fires before the socket is read, after a pause of the process.
+			timeout: 0,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 		};
-		const response = await exchange(context, access, options, signal);
-		const { apiKey } = await access();
-		return withoutKey({ status: response.statusCode, body: response.body }, apiKey);
-	};
-}
-
-/** Reads once for all who ask; after a failure whoever asks next reads anew. */
-function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
-	let reading: Promise<T> | null = null;
-	return async () => {
-		reading ??= read().catch((error: unknown) => {
-			reading = null;
-			throw error;
-		});
-		return await reading;
+		const response = await exchange(context, read, options, signal);
+		return withoutKeys({ status: response.statusCode, body: response.body }, keys);
 	};
 }
 
 /**
- * Sends a request with the credential, which n8n reads anew for each one: what is given up before that never leaves.
- * What creates and has left is let come to its id. n8n would abort it on Stop, so it is handed another signal.
+ * Sends a request. What is given up while the credential is still being read never leaves. A creating request that has
+ * left is let come to its id; n8n would abort it on Stop, so n8n gets another signal.
  *
- * @param access tells where the service is
+ * @param read reads the credential
  * @param options the request, with its path as its URL
  * @param signal gives the request up, as Stop does
  * @throws NotSentError where it certainly did not leave; else what n8n's helper throws
  */
 async function exchange(
 	context: Context,
-	access: () => Promise<Access>,
+	read: () => Promise<Credential>,
 	options: IHttpRequestOptions,
 	signal: AbortSignal | undefined,
 ): Promise<FullResponse<unknown>> {
@@ -111,36 +101,37 @@ async function exchange(
 	if (signal?.aborted || stop?.aborted) throw new NotSentError();
 	const request = new AbortController();
 	const end = () => request.abort();
-	const credential = watchedCredential(request.signal);
-	const committed = () => options.method === 'POST' && !credential.isBeingRead;
+	let handedOver = false;
+	const committed = () => handedOver && options.method === 'POST';
 	const waiting = [
 		onAbort(signal, () => committed() || end()),
 		onAbort(stop, () => {
-			if (committed()) void wallClock.sleep(GRACE_AFTER_STOP_MS, request.signal).then(end);
+			if (committed()) void deadline(wallClock, GRACE_AFTER_STOP_MS, request.signal).then(end);
 			else end();
 		}),
-		onAbort(AbortSignal.timeout(timeoutOf(options.body)), end),
 	];
+	void deadline(requestClock, timeoutOf(options.body), request.signal).then(end);
 	const sender = Object.create(context, {
-		getCredentials: {
-			value: async (...wanted: Parameters<Context['getCredentials']>) =>
-				await credential.during(async () => await context.getCredentials(...wanted)),
-		},
 		getExecutionCancelSignal: { value: () => request.signal },
 	}) as IAllExecuteFunctions;
 	const send = async () => {
-		const { address } = await credential.during(access);
+		const { address, data } = await read();
+		// A request that was given up in the meantime must not leave.
+		request.signal.throwIfAborted();
+		handedOver = true;
 		const located = { ...options, url: `${address}${options.url}` };
-		return await context.helpers.httpRequestWithAuthentication.call(sender, CREDENTIAL, located);
+		// n8n would read the credential once more. It may have been edited since: this key belongs to this address.
+		const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
+		const given = { credentialsDecrypted };
+		const { httpRequestWithAuthentication } = context.helpers;
+		return await httpRequestWithAuthentication.call(sender, CREDENTIAL, located, given);
 	};
-	try {
-		return (await orAborted(request.signal, send())) as FullResponse<unknown>;
-	} catch (error) {
-		throw credential.isBeingRead ? new NotSentError(credential.failure) : error;
-	} finally {
-		for (const forget of waiting) forget();
-		end();
-	}
+	const sent = await attempt(async () => await orAborted(request.signal, send()));
+	const givenUp = request.signal.aborted;
+	for (const forget of waiting) forget();
+	end();
+	if (sent.ok) return sent.value as FullResponse<unknown>;
+	throw handedOver ? sent.error : new NotSentError(givenUp ? undefined : sent.error);
 }
 
 /** How long a request may take: to be sent, which what is inline decides, and to be answered. */
@@ -150,41 +141,24 @@ function timeoutOf(body: unknown): number {
 	return REQUEST_TIMEOUT_MS + Math.ceil(bytes / SLOWEST_LINE);
 }
 
-/** Watches a credential being read, and tells whether it still is: then the request has not left. */
-function watchedCredential(request: AbortSignal) {
-	const watched = {
-		isBeingRead: false,
-		failure: undefined as unknown,
-		during: async <T>(read: () => Promise<T>): Promise<T> => {
-			watched.isBeingRead = true;
-			const tried = await attempt(read);
-			if (!tried.ok) throw (watched.failure = tried.error);
-			// Too late: what was given up in the meantime must not leave any more.
-			request.throwIfAborted();
-			watched.isBeingRead = false;
-			return tried.value;
-		},
-	};
-	return watched;
-}
-
 /**
- * Asks a presigned URL for its first byte (spec 4.3), and hangs up as soon as it is clear what would come: a storage may
- * send the whole file, or never come to an end.
+ * Asks a presigned URL for its first byte (spec 4.3), and closes the connection as soon as it is clear what would come:
+ * a storage may send the whole file, or never come to an end.
  */
 export function probeWith(context: IExecuteFunctions): ProbeUrl {
 	return async (url, signal) => {
 		const request = new AbortController();
-		const ends = [signal, stopOf(context), AbortSignal.timeout(PROBE_TIMEOUT_MS)];
-		const waiting = ends.map((one) => onAbort(one, () => request.abort()));
-		const forget = () => waiting.forEach((each) => each());
-		const probed = await attempt(async () => {
+		const end = () => request.abort();
+		const waiting = [signal, stopOf(context)].map((one) => onAbort(one, end));
+		void deadline(requestClock, PROBE_TIMEOUT_MS, request.signal).then(end);
+		try {
 			request.signal.throwIfAborted();
-			return await orAborted(request.signal, firstByte(context, url, request.signal, forget));
-		});
-		if (probed.ok) return probed.value;
-		forget();
-		throw probed.error;
+			return await orAborted(request.signal, firstByte(context, url, request.signal));
+		} finally {
+			for (const forget of waiting) forget();
+			// Only this closes the connection: n8n's body, destroyed before it was read, leaves the one behind it open.
+			end();
+		}
 	};
 }
 
@@ -192,7 +166,6 @@ async function firstByte(
 	context: IExecuteFunctions,
 	url: string,
 	signal: AbortSignal,
-	closed: () => void,
 ): Promise<Probed> {
 	const { statusCode, headers, body } = (await context.helpers.httpRequest({
 		method: 'GET',
@@ -204,18 +177,11 @@ async function firstByte(
 		disableFollowRedirect: true,
 		abortSignal: signal,
 	})) as FullResponse<ByteStream>;
-	const hangUp = () => body.destroy();
-	// A body that breaks when nobody reads it any more concerns nobody.
-	body.on('error', hangUp);
-	// One that stands still closes only with its connection: until then the signal may have to end that.
-	body.once('close', closed);
-	onAbort(signal, hangUp);
-	try {
-		const found = statusCode === 200 || statusCode === 206;
-		return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
-	} finally {
-		hangUp();
-	}
+	// Without a listener, an error of a body that is no longer read would end n8n.
+	body.on('error', () => {});
+	onAbort(signal, () => body.destroy());
+	const found = statusCode === 200 || statusCode === 206;
+	return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
 }
 
 /** By what the storage announces; only where it announces nothing by what comes. */
@@ -238,12 +204,13 @@ function stopOf(context: Context): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
 }
 
-/** Cuts the key out of what the service says of an error. All else is left: in an id or a URL it would be another. */
-function withoutKey({ status, body }: ServiceResponse, apiKey: string): ServiceResponse {
-	if (apiKey === '') return { status, body };
-	if (status >= 300) return { status, body: cut(body, apiKey) };
+/** Cuts the keys out of what the service says of an error. All else is left: in an id or a URL it would be another. */
+function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
+	const cutAll = (value: unknown) =>
+		[...keys].filter(Boolean).reduce((rest, key) => cut(rest, key), value);
+	if (status >= 300) return { status, body: cutAll(body) };
 	const { error } = (body ?? {}) as { error?: unknown };
-	return { status, body: error ? { ...(body as object), error: cut(error, apiKey) } : body };
+	return { status, body: error ? { ...(body as object), error: cutAll(error) } : body };
 }
 
 /** A JSON value without a secret in any of its texts. */

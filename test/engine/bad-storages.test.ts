@@ -54,6 +54,42 @@ describe('a storage that sends the whole file for its first byte', () => {
 		}
 		expect(Math.max(...probes().map(({ bytes }) => bytes))).toBeLessThan(20 * MEGABYTE);
 	});
+
+	it('has no connection of a step open after the step has ended', async () => {
+		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: { kind: 'ignoreRange' } });
+		const items = prompts(
+			...Array.from({ length: 20 }, (_, index) => `boat ${index} [size: 50MB]`),
+		);
+		await stage.run('imageGeneration', { downloadOutput: false }, { items });
+		expect(probes().filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+		await closed(() => probes().filter(({ status }) => status === 200));
+	});
+});
+
+describe('a storage that answers with a text and 200', () => {
+	it.each<[string, string, string]>([
+		['a message', 'text/plain', 'Service temporarily overloaded'],
+		[
+			'a page behind a BOM',
+			'image/png',
+			'\ufeff<html><title>Service temporarily overloaded</title>',
+		],
+		['XML behind a comment', 'image/png', '<!-- --><Error>Service temporarily overloaded</Error>'],
+	])('has it taken for no picture: %s', async (_case, contentType, body) => {
+		const action: FaultAction = { kind: 'respond', status: 200, contentType, body };
+		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
+		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		expect(run.error).toMatchObject({
+			message: 'The storage returned text instead of the output: Service temporarily overloaded',
+			context: { code: 'download_failed' },
+		});
+	});
+
+	it('has its picture taken once it sends that', async () => {
+		const action: FaultAction = { kind: 'respond', status: 200, body: 'Busy' };
+		stage.sandbox.faults.order({ on: 'download', times: 2, action });
+		await expectTheFile(await stage.run('imageGeneration', {}, { items: prompts('a boat') }));
+	});
 });
 
 describe('three downloads that trickle', () => {
@@ -61,7 +97,7 @@ describe('three downloads that trickle', () => {
 		const { timeout } = AbortSignal;
 		// What is bounded by a minute is bounded by two seconds here.
 		const bound = jest.spyOn(AbortSignal, 'timeout');
-		bound.mockImplementation((ms) => timeout.call(AbortSignal, ms / 30));
+		bound.mockImplementation((ms) => timeout.call(AbortSignal, Math.ceil(ms / 30)));
 		stage.sandbox.faults.order({
 			on: 'download',
 			match: { promptIncludes: 'slow' },

@@ -1,8 +1,10 @@
 import { ExecuteContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
+import { startSandbox, type Sandbox } from '../../sandbox/server';
 import { GivenCredentials } from '../../tools/engine/credentials';
 import { inARow } from '../../tools/engine/in-a-row';
+import { everythingIn } from '../support/everything';
 import { Outgoing } from '../support/outgoing';
 import { ownNode } from '../support/workflow';
 import type { NodeName } from '../support/workflow';
@@ -21,7 +23,7 @@ type Read = typeof getDecrypted;
 
 const locked = async () => await Promise.reject(new Error('Database is locked'));
 
-/** A credential is read once for the step, and then for each request. */
+/** A credential is read for each request. */
 function whileReading(fault: (reads: number) => Promise<void>): void {
 	let reads = 0;
 	read.mockImplementation(async function (this: GivenCredentials, ...wanted: Parameters<Read>) {
@@ -62,8 +64,7 @@ describe('a credential store', () => {
 		const outgoing = new Outgoing();
 		const stopped = new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
 		let waiting = 0;
-		whileReading(async (reads) => {
-			if (reads === 1) return;
+		whileReading(async () => {
 			if (++waiting === 10) setTimeout(() => stop.abort(), 0);
 			await stopped;
 			await new Promise((resolve) => setTimeout(resolve, 50));
@@ -129,5 +130,46 @@ describe('a credential store', () => {
 		const run = await execute(items(['a', 'a boat']));
 		expect(run.error).toMatchObject({ context: { code: 'credential_unreadable' } });
 		expect(rows()).toEqual([]);
+	});
+});
+
+describe('a credential that is edited while a step runs', () => {
+	let other: Sandbox;
+	beforeAll(async () => (other = await startSandbox()));
+	afterAll(async () => await other.close());
+	beforeEach(() => other.reset());
+
+	/** Returns other data from the reading on that comes after so many. */
+	function edit(after: number, data: object): void {
+		let reads = 0;
+		read.mockImplementation(async function (this: GivenCredentials, ...wanted: Parameters<Read>) {
+			const given = await getDecrypted.apply(this, wanted);
+			return ++reads > after ? { ...given, ...data } : given;
+		});
+	}
+
+	it('sends the new key to no other address than its own, and names what is paid for', async () => {
+		edit(2, { baseUrl: other.url, apiKey: other.keys.empty });
+		const items = prompts('a boat [seconds: 20]', 'a ship [seconds: 20]');
+		const run = await stage.run('imageGeneration', {}, { items });
+		const { books, requests, keys } = stage.sandbox;
+		expect(run.error).toMatchObject({
+			message: 'The Base URL in the credential was changed while this node was running',
+			context: { code: 'credential_changed' },
+		});
+		expect(books.totals).toMatchObject({ created: 2 });
+		for (const { id } of books.generations) expect(run.error?.description).toContain(id);
+		const { keyFingerprint } = requests.on('create')[0];
+		const atService = requests.all.filter(({ origin }) => origin === 'service');
+		expect(atService.filter((one) => one.keyFingerprint !== keyFingerprint)).toEqual([]);
+		expect(other.requests.all).toEqual([]);
+		expect(everythingIn(run.error)).not.toContain(keys.main.slice(9, 20));
+	});
+
+	it('goes on with a new key for the same address, as after a rotation', async () => {
+		edit(1, { apiKey: stage.sandbox.keys.second });
+		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		expect(run.error).toBeUndefined();
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
 	});
 });

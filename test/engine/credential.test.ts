@@ -2,7 +2,8 @@ import { listModels } from '../../sandbox/models/catalogue';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { everythingIn } from '../support/everything';
-import { openStage } from './stage';
+import { Outgoing } from '../support/outgoing';
+import { openStage, prompts } from './stage';
 
 /** A node of somebody else's that is given our credential, as n8n's HTTP Request node can be. */
 const foreign = bareNode('foreign', {
@@ -62,6 +63,19 @@ describe('the credential', () => {
 		expect((await test({ baseUrl: 'http://127.0.0.1:1' })).status).toBe('Error');
 	});
 
+	it.each([
+		['file:///x', 'must start with https:// or http://'],
+		['', 'is empty'],
+		['http://user:pass@127.0.0.1', 'must not contain a user name or password'],
+		['http://127.0.0.1/?x', 'must not contain ? or #'],
+	])('is red for the Base URL %j, and sends nothing', async (baseUrl, reason) => {
+		const outgoing = new Outgoing();
+		const message = `The Base URL in the credential ${reason}`;
+		expect(await test({ baseUrl })).toEqual({ status: 'Error', message });
+		outgoing.stop();
+		expect(outgoing.sent).toEqual([]);
+	});
+
 	it('is red where the address redirects, and does not take the key there', async () => {
 		const location = `${stage.sandbox.storageUrl}/elsewhere`;
 		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
@@ -94,6 +108,22 @@ describe('the credential', () => {
 		const credential = { baseUrl: ` ${stage.sandbox.url}${end} ` };
 		const run = await stage.run('generationCredits', {}, { credential });
 		expect(run.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+	});
+
+	it.each([
+		['file:///x', 'must start with https:// or http://'],
+		['http://user:pass@127.0.0.1', 'must not contain a user name or password'],
+	])('with the Base URL %j is refused before anything is sent', async (baseUrl, reason) => {
+		const outgoing = new Outgoing();
+		const items = prompts('a boat', 'a ship');
+		const run = await stage.run('imageGeneration', {}, { credential: { baseUrl }, items });
+		outgoing.stop();
+		expect(run.error).toMatchObject({
+			message: `The Base URL in the credential ${reason}`,
+			description: expect.stringMatching(/nothing was charged/i),
+			context: { code: 'invalid_base_url' },
+		});
+		expect(outgoing.sent).toEqual([]);
 	});
 
 	it('serves nodes of others too', async () => {

@@ -59,7 +59,7 @@ describe('an answer to a creating request', () => {
 		const { timeout } = AbortSignal;
 		const bound = jest.spyOn(AbortSignal, 'timeout');
 		// What is bounded by a minute is bounded by a second here.
-		bound.mockImplementation((ms) => timeout.call(AbortSignal, ms / 60));
+		bound.mockImplementation((ms) => timeout.call(AbortSignal, Math.ceil(ms / 60)));
 		stage.sandbox.faults.order({ on: 'create', action: trickle });
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		bound.mockRestore();

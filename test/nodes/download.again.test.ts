@@ -4,7 +4,7 @@ import { CancelledError, GenerationError } from '../../client/wire/errors';
 import type { Generation } from '../../client/wire/generation';
 import { wallClock } from '../../nodes/shared/clock';
 import { VirtualTime } from '../support/virtual-time';
-import { downloading, endless, file, generation, made, type World } from './downloading';
+import { BINARY, downloading, endless, file, generation, made, type World } from './downloading';
 
 beforeEach(() => void jest.spyOn(wallClock, 'sleep').mockResolvedValue());
 
@@ -164,7 +164,7 @@ describe('what keeps an output away', () => {
 			stored++;
 			throw failing({ code: 'ENOSPC' });
 		};
-		const bodyOf = async () => endless('x'.repeat(100));
+		const bodyOf = async () => endless(BINARY.repeat(2000));
 		await expect(downloading({ bodyOf, store })).rejects.toThrow('no room left');
 		expect(stored).toBe(1);
 	});

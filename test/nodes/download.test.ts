@@ -4,7 +4,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/clock';
-import { bytesOf, downloading, endless, file, generation } from './downloading';
+import { BINARY, bytesOf, downloading, endless, file, generation } from './downloading';
 
 beforeEach(() => void jest.spyOn(wallClock, 'sleep').mockResolvedValue());
 
@@ -50,12 +50,45 @@ describe('a body that ends before its first bytes', () => {
 describe('an answer that is not the output', () => {
 	it.each([
 		['a refusal', 500, ''],
-		['a page', 200, '<!doctype html>'.padEnd(100)],
+		['a page', 200, '<!doctype html>'.padEnd(2000)],
 	])('is read no further, however long it is: %s', async (_, statusCode, first) => {
 		const bodies: Readable[] = [];
 		const bodyOf = async () => bodies[bodies.push(endless(first)) - 1];
 		await expect(downloading({ bodyOf, statusCode })).rejects.toMatchObject({ status: statusCode });
 		expect(bodies.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true, true]);
+	});
+});
+
+describe('a text where the output is due', () => {
+	const KEY = `svc_live_${'0123456789abcdef'.repeat(2)}01234567`;
+
+	it.each([
+		['Service temporarily overloaded', 'Service temporarily overloaded'],
+		['\ufeff<html><title>502 Bad\x1b Gateway</title>', '502 Bad Gateway'],
+		['<!-- a --><?xml version="1.0"?><Error><Code>Expired</Code></Error>', 'Expired'],
+		[`Bad key ${KEY}, try again`, 'Bad key …, try again'],
+		['{"error":{"message":"Slow down"}}', '{"error":{"message":"Slow down"}}'],
+		['word '.repeat(500), `${'word '.repeat(20).trim()}…`],
+	])('is an error with its first words: %j', async (text, words) => {
+		const bodyOf = async () => new PassThrough().end(text);
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			message: `The storage returned text instead of the output: ${words}`,
+			code: 'download_failed',
+			charge: 'paid',
+		});
+	});
+
+	it('is an error also where it has no words', async () => {
+		const bodyOf = async () => new PassThrough().end('<html><body></body>');
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			message: 'The storage returned text instead of the output',
+		});
+	});
+
+	it('is none where it is an SVG', async () => {
+		const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+		const { binary } = await downloading({ bodyOf: async () => new PassThrough().end(svg) });
+		expect(binary.bytes).toBe(svg.length);
 	});
 });
 
@@ -80,7 +113,7 @@ describe('a body of which hardly anything comes', () => {
 			return passed.signal;
 		});
 
-	it.each(['', 'x', 'x'.repeat(1000)])('is given up, and begun again: %#', async (first) => {
+	it.each(['', BINARY, BINARY.repeat(1000)])('is given up, and begun again: %#', async (first) => {
 		windows();
 		const bodies: Readable[] = [];
 		const bodyOf = async () => bodies[bodies.push(endless(first)) - 1];
@@ -125,7 +158,7 @@ describe('a body of which hardly anything comes', () => {
 		windows();
 		const drip = (body: PassThrough) => {
 			if (body.destroyed) return;
-			body.write('x'.repeat(1000));
+			body.write(BINARY.repeat(1000));
 			setImmediate(() => drip(body));
 		};
 		const bodies: Readable[] = [];
@@ -165,7 +198,7 @@ describe('a body of which hardly anything comes', () => {
 		const counts: number[] = [];
 		const send = (rest: number) => {
 			if (rest > 0) {
-				body.write('x');
+				body.write(BINARY);
 				counts.push(listeners());
 				setImmediate(() => send(rest - 1));
 			} else body.end();

@@ -45,8 +45,11 @@ export async function downloading({ bodyOf, statusCode = 200, store = bytesOf, .
 	return await download(context, { generation, fileName: 'a', refresh, signal, ...given });
 }
 
+/** A byte that no text has. */
+export const BINARY = '\x01';
+
 /** A body of a hundred bytes. */
-export const file = () => new PassThrough().end('x'.repeat(100));
+export const file = () => new PassThrough().end(BINARY.repeat(100));
 
 /** A body that never ends. */
 export function endless(first: string): Readable {

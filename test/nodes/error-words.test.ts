@@ -28,11 +28,12 @@ import {
 } from '../../client/paying/record-store';
 import { inRow, uncertainCharge, unknownInRow } from '../../client/paying/uncertain-charge';
 import { modelNotFound } from '../../client/wire/catalogue';
-import { errorFromConnection, NotSentError } from '../../client/wire/connection';
+import { invalidBaseUrl } from '../../client/wire/base-url';
+import { credentialChanged, errorFromConnection, NotSentError } from '../../client/wire/connection';
 import { requireBalance } from '../../client/wire/credits';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../client/wire/errors';
 import { readGeneration, type Generation } from '../../client/wire/generation';
-import { badOutput, downloadError, stalled } from '../../nodes/shared/download-errors';
+import { badOutput, downloadError, stalled, textInstead } from '../../nodes/shared/download-errors';
 import { nodeError, stepError } from '../../nodes/shared/node-error';
 import { outputItems } from '../../nodes/shared/results';
 import { networkError, refusal, wireGeneration } from '../support/answers';
@@ -129,6 +130,8 @@ const ERRORS: GenerationError[] = [
 	unreadableAnswer({ status: 200, body: '' }, false),
 	errorFromConnection(new NotSentError(new Error(HTML)), true),
 	errorFromConnection(networkError('ECONNREFUSED', 'connect'), true),
+	credentialChanged(),
+	invalidBaseUrl('must not contain a user name or password'),
 	errorFromConnection(networkError('ENOTFOUND', 'getaddrinfo'), true),
 	errorFromConnection(networkError('ECONNRESET', 'read'), false),
 	failedGeneration(generation('failed')),
@@ -145,6 +148,7 @@ const ERRORS: GenerationError[] = [
 	),
 	downloadError(new Error(HTML), generation('completed')),
 	downloadError(badOutput('The storage refused the output', 403), generation('completed')),
+	downloadError(textInstead(HTML, 200), generation('completed')),
 	downloadError(stalled(), generation('completed')),
 ];
 

@@ -152,6 +152,48 @@ describe('an answer that trickles in', () => {
 	});
 });
 
+describe('a process that is paused while a request is under way', () => {
+	/** The timers of the request, fired by hand, and a helper that answers when it is told to. */
+	function paused() {
+		const timers: Array<{ ms: number; fire: () => void }> = [];
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+			const timer = new AbortController();
+			timers.push({ ms, fire: () => timer.abort() });
+			return timer.signal;
+		});
+		let now = 0;
+		jest.spyOn(Date, 'now').mockImplementation(() => now);
+		let answer = () => {};
+		const httpRequestWithAuthentication = async () =>
+			await new Promise((resolve) => (answer = () => resolve({ statusCode: 200, body: {} })));
+		const { context } = contextOf({ credentials, helpers: { httpRequestWithAuthentication } });
+		const fireAt = async (index: number, ms: number) => {
+			now = ms;
+			timers[index].fire();
+			await new Promise((resolve) => setImmediate(resolve));
+		};
+		return { sent: connect(context)(POST), timers, fireAt, answer: () => answer() };
+	}
+
+	it('gets the answer that came in the meantime, though its timer fires first', async () => {
+		const { sent, timers, fireAt, answer } = paused();
+		await new Promise((resolve) => setImmediate(resolve));
+		await fireAt(0, 65_000);
+		answer();
+		expect(await sent).toMatchObject({ status: 200 });
+		expect(timers.map(({ ms }) => ms)).toEqual([60_000, 5_000]);
+	});
+
+	it('gives up where nothing has come', async () => {
+		const { sent, fireAt } = paused();
+		const lost = expect(sent).rejects.toThrow(/abort/);
+		await new Promise((resolve) => setImmediate(resolve));
+		await fireAt(0, 65_000);
+		await fireAt(1, 70_000);
+		await lost;
+	});
+});
+
 describe('a request with references inline', () => {
 	it('is given the time to be sent on a slow line, ten of them at once', async () => {
 		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());

@@ -1,7 +1,10 @@
-import fc from 'fast-check';
-import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import type {
+	IAdditionalCredentialOptions,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+} from 'n8n-workflow';
 
-import { connect, CREDENTIAL, serviceAddress } from '../../nodes/shared/transport';
+import { connect, CREDENTIAL } from '../../nodes/shared/transport';
 import { contextOf } from '../support/context';
 
 const KEY = `svc_live_${'0123456789abcdef'.repeat(2)}01234567`;
@@ -32,36 +35,6 @@ function answering(answer: Answer, given: { apiKey?: string; cancel?: AbortSigna
 	return { context, sent, named };
 }
 
-describe('the address of the service', () => {
-	it.each([
-		['https://api.example.com', 'https://api.example.com'],
-		['https://api.example.com/', 'https://api.example.com'],
-		['https://api.example.com/v1', 'https://api.example.com'],
-		['https://api.example.com/v1/', 'https://api.example.com'],
-		['https://api.example.com/v1//', 'https://api.example.com'],
-		['  https://api.example.com/v1\n', 'https://api.example.com'],
-		['https://api.example.com/media/v1', 'https://api.example.com/media'],
-		['https://api.example.com/v10', 'https://api.example.com/v10'],
-		['http://localhost:3000/', 'http://localhost:3000'],
-		['', ''],
-		[undefined, ''],
-		[null, ''],
-	])('%j is %s', (typed, address) => {
-		expect(serviceAddress(typed)).toBe(address);
-	});
-
-	it('is the same whatever people paste behind it', () => {
-		const behind = fc.constantFrom('', '/', '//', '/v1', '/v1/', '/v1///', '\n', '/v1 ');
-		fc.assert(
-			fc.property(fc.webUrl({ withFragments: false }), behind, (url, typed) => {
-				const bare = url.replace(/\/+$/, '').replace(/\/v1$/, '');
-				fc.pre(!/\/(v1)?$/.test(bare));
-				expect(serviceAddress(bare + typed)).toBe(bare);
-			}),
-		);
-	});
-});
-
 describe('a request', () => {
 	it('goes to the service’s address with the credential, and follows no redirect', async () => {
 		const { context, sent, named } = answering({ statusCode: 200, body: { id: 'x' } });
@@ -80,6 +53,7 @@ describe('a request', () => {
 				qs: { type: 'image' },
 				body: undefined,
 				json: true,
+				timeout: 0,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
 				disableFollowRedirect: true,
@@ -103,6 +77,75 @@ describe('a request', () => {
 		});
 		const send = connect(context);
 		await expect(send({ method: 'GET', path: '/v1/models' })).rejects.toBe(failure);
+	});
+});
+
+/** A context whose helper reads the credential as n8n's does, unless it is handed one. Edits are what is read in turn. */
+function edited(...readings: Array<{ baseUrl?: string; apiKey?: string }>) {
+	const sent: string[] = [];
+	let reads = 0;
+	const { context } = contextOf({
+		helpers: {
+			httpRequestWithAuthentication: async function (
+				this: IExecuteFunctions,
+				type: string,
+				{ url }: IHttpRequestOptions,
+				given?: IAdditionalCredentialOptions,
+			) {
+				const read = async () => await this.getCredentials<{ apiKey?: string }>(type);
+				const { apiKey } = given?.credentialsDecrypted?.data ?? (await read());
+				sent.push(`${String(apiKey)} to ${url}`);
+				const error = { code: 'invalid_api_key', message: `${KEYS.join(' or ')}?` };
+				return { statusCode: 401, body: { error } };
+			},
+		},
+	});
+	context.getCredentials = async <T extends object>() =>
+		({ ...credentials, ...readings[Math.min(reads++, readings.length - 1)] }) as T;
+	return { send: connect(context), sent };
+}
+
+const KEYS = ['svc_live_old', 'svc_live_new'];
+const LIST = { method: 'GET', path: '/v1/models' } as const;
+
+describe('a credential that is edited while a step runs', () => {
+	const [old, fresh] = KEYS;
+	const elsewhere = { baseUrl: 'https://other.example.com', apiKey: fresh };
+
+	it('sends its new key to no address but its own', async () => {
+		const { send, sent } = edited({ apiKey: old }, elsewhere);
+		await send(LIST);
+		await expect(send(LIST)).rejects.toMatchObject({
+			name: 'NotSentError',
+			cause: { code: 'credential_changed' },
+		});
+		expect(sent).toEqual([`${old} to https://api.example.com/v1/models`]);
+	});
+
+	it('has its new key used where only that was replaced', async () => {
+		const { send, sent } = edited({ apiKey: old }, { apiKey: fresh });
+		await send(LIST);
+		await send(LIST);
+		expect(sent).toEqual(KEYS.map((key) => `${key} to https://api.example.com/v1/models`));
+	});
+
+	it('is read once for each request', async () => {
+		const { send, sent } = edited({ apiKey: old }, elsewhere);
+		await send(LIST);
+		expect(sent).toEqual([`${old} to https://api.example.com/v1/models`]);
+	});
+
+	it('has every key that it had cut out of what the service says', async () => {
+		const { send } = edited({ apiKey: old }, { apiKey: fresh });
+		await send(LIST);
+		expect(JSON.stringify(await send(LIST))).not.toMatch(/svc_live/);
+	});
+
+	it('may have its address written in another way', async () => {
+		const { send, sent } = edited({}, { baseUrl: 'https://API.example.com:443/v1' });
+		await send(LIST);
+		await send(LIST);
+		expect(sent).toHaveLength(2);
 	});
 });
 

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 
-import { errorFromConnection, NotSentError } from '../../../client/wire/connection';
+import { invalidBaseUrl } from '../../../client/wire/base-url';
+import {
+	credentialChanged,
+	errorFromConnection,
+	NotSentError,
+} from '../../../client/wire/connection';
 import { networkError } from '../../support/answers';
 
 /** Wraps an error so often, as HTTP clients and n8n do. */
@@ -44,6 +49,10 @@ const MISCONFIGURED: Array<[string, unknown]> = [
 	['an address that is none', failure({ code: 'ERR_INVALID_URL' })],
 	['a key that no header can hold', failure({ code: 'ERR_INVALID_CHAR' })],
 	['a protocol that is none of the web’s', failure({ code: 'ERR_BAD_REQUEST' })],
+	['a protocol that Node’s agent does not speak', failure({ code: 'ERR_INVALID_PROTOCOL' })],
+	['a port that does not exist', failure({ code: 'ERR_SOCKET_BAD_PORT' })],
+	['a path that cannot be sent', failure({ code: 'ERR_UNESCAPED_CHARACTERS' })],
+	['a header that cannot be sent', failure({ code: 'ERR_HTTP_INVALID_HEADER_VALUE' })],
 	[
 		'https to a port that speaks http',
 		failure({
@@ -274,6 +283,14 @@ describe('a request that never left', () => {
 		(failed) => {
 			expect(errorFromConnection(failed, true).description).toContain('so nothing was charged.');
 			expect(errorFromConnection(failed, false).description).not.toContain('charged');
+		},
+	);
+
+	it.each([credentialChanged(), invalidBaseUrl('is empty')])(
+		'because the Base URL cannot be used charged nothing: %s',
+		(cause) => {
+			expect(errorFromConnection(new NotSentError(cause), true)).toBe(cause);
+			expect(cause).toMatchObject({ charge: 'none', retry: 'never', stopsSubmitting: true });
 		},
 	);
 

@@ -1,11 +1,26 @@
 import fc from 'fast-check';
 
-import { isDocument, mediaType, safeFileName, SNIFF_BYTES } from '../../../client/wire/media-type';
+import {
+	firstWords,
+	isDocument,
+	leadingText,
+	mediaType,
+	safeFileName,
+	SNIFF_BYTES,
+} from '../../../client/wire/media-type';
 
 /** Bytes from a text of characters up to U+00FF, as long as a file's beginning. */
 function bytes(text: string): Uint8Array {
 	return Buffer.concat([Buffer.from(text, 'latin1'), Buffer.alloc(80)]);
 }
+
+/** What a drawing may have before its tag. */
+const BEFORE_SVG = [
+	'',
+	'\ufeff',
+	'\n<?xml version="1.0" encoding="utf-8"?>\n',
+	`<?xml version="1.0"?><!-- Generator: ${'x'.repeat(200)} --> <!-- > -->\n`,
+];
 
 /** The first bytes of every kind of file that is known. */
 const FILES: Array<[mimeType: string, extension: string, head: string]> = [
@@ -128,15 +143,6 @@ describe('the media type', () => {
 		expect(mediaType(stated, bytes('nothing known'))).toBe('application/octet-stream');
 	});
 
-	it.each([
-		'<!DOCTYPE html><html>',
-		'<!doctype html>',
-		'\n <html lang="en">',
-		'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>Expired',
-	])('of a document is no picture’s, whatever is stated: %s', (head) => {
-		expect(isDocument(mediaType('image/png', bytes(head)))).toBe(true);
-	});
-
 	it('of a drawing with an XML head is left as it is stated', () => {
 		const head = bytes('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>');
 		expect(mediaType('image/svg+xml', head)).toBe('image/svg+xml');
@@ -152,6 +158,73 @@ describe('the media type', () => {
 
 	it('needs no bytes at all', () => {
 		expect(mediaType('image/png', new Uint8Array())).toBe('image/png');
+	});
+});
+
+describe('a text', () => {
+	const isText = (head: string | Uint8Array) => leadingText(Buffer.from(head)) !== null;
+	const printable = fc.string({ unit: 'grapheme' });
+
+	it.each([
+		'<!DOCTYPE html><html>',
+		'\n <html lang="en">',
+		'\ufeff<!doctype html>',
+		'<!-- cached --><html><svg></svg>',
+		'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>Expired',
+		'Service temporarily overloaded',
+		'{"error":"overloaded"}',
+		'GIF8 is not what this is',
+		'RIFFxxxxWEBP',
+		'xxxxftypisom',
+		'<!---->'.repeat(146),
+		'',
+	])('is none of a picture: %j', (text) => {
+		expect(isText(text)).toBe(true);
+	});
+
+	it('is told whatever it says, in any of the encodings of the web', () => {
+		fc.assert(
+			fc.property(printable, (text) => {
+				fc.pre(!/svg/i.test(text));
+				expect(isText(text)).toBe(true);
+				expect(isText(`\ufeff${text}`)).toBe(true);
+				expect(isText(Buffer.from(`\ufeff${text}`, 'utf16le'))).toBe(true);
+				expect(isText(Buffer.from(`\ufeff${text}`, 'utf16le').swap16())).toBe(true);
+				// Cut within a character.
+				expect(isText(Buffer.from(text).subarray(0, -1))).toBe(true);
+			}),
+			{ seed: 1, numRuns: 500 },
+		);
+	});
+
+	it('is told where it is of an older encoding', () => {
+		expect(isText(Buffer.from('Der Dienst ist \xfcberlastet', 'latin1'))).toBe(true);
+	});
+
+	it.each(FILES.filter(([mimeType]) => !/svg/.test(mimeType)))(
+		'is not what %s (.%s) begins with',
+		(_mimeType, _extension, head) => {
+			expect(leadingText(bytes(head))).toBeNull();
+		},
+	);
+
+	it.each(BEFORE_SVG)('is not what a drawing begins with: %j', (before) => {
+		for (const tag of ['<svg>', '<svg xmlns="…"', '<!DOCTYPE svg PUBLIC', '<svg:svg ', '<SVG/>']) {
+			const head = Buffer.from(before + tag);
+			expect([isText(head), mediaType('text/xml', head)]).toEqual([false, 'image/svg+xml']);
+		}
+	});
+
+	it('shows its first words, and never a key, markup or a control character', () => {
+		const key = `svc_live_${'0123456789abcdef'.repeat(2)}01234567`;
+		fc.assert(
+			fc.property(fc.string(), fc.string(), (before, after) => {
+				const words = firstWords(`${before}${key}<b>${after}`);
+				expect(words).not.toMatch(/svc_live|0123456789abcdef|<b>|\p{C}/u);
+				expect(words.length).toBeLessThanOrEqual(101);
+			}),
+			{ seed: 1, numRuns: 500 },
+		);
 	});
 });
 
