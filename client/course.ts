@@ -1,7 +1,13 @@
 import { attempt } from './basics/attempt';
 import type { Clock } from './basics/ports';
 import type { CreateJob, Job } from './jobs/job';
-import { failedGeneration, inAnotherAccount, isUnknown, timedOutGeneration } from './jobs/outcome';
+import {
+	created,
+	failedGeneration,
+	inAnotherAccount,
+	isUnknown,
+	timedOutGeneration,
+} from './jobs/outcome';
 import { inTurn } from './paying/in-turn';
 import type { Ledger } from './paying/ledger';
 import type { Order, OrderBook } from './paying/order-book';
@@ -50,7 +56,7 @@ export class Course {
 	/** What is known of its generation, for its outcome whatever happens. */
 	get known(): KnownGeneration | null {
 		return (
-			this.watch?.generation?.item ?? knownBefore(this.job, this.step.book, this.order?.key ?? null)
+			this.watch?.generation?.item ?? knownBefore(this.job, this.step, this.order?.key ?? null)
 		);
 	}
 
@@ -63,21 +69,21 @@ export class Course {
 		const { job } = this;
 		if (job.kind === 'create') return await this.orderIt(job);
 		const { clock, startedAt, watcher } = this.step;
-		// What exists goes on whoever watches it: the time of all of them runs from the beginning.
+		// The generations run in any case: the timeout of all of them counts from the beginning.
 		const { waitingSinceMs = startedAt } = job;
-		// A look of a sleep is followed by others: what is denied is not asked for again within it.
-		const exists = waitingSinceMs < startedAt && job.wait;
+		const slept = waitingSinceMs < startedAt;
+		// A check between two sleeps does not repeat a 404: the next check does.
+		const exists = job.wait && watcher.looks.known(job.id) !== null;
 		this.watch = watcher.watch(job.id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + job.timeoutMs;
-		// A look of a sleep is to let go of its worker soon.
-		if (waitingSinceMs < startedAt && !job.wait) {
-			this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
-		}
-		// One that was slept for, or came late to its turn, may have ended meanwhile: it is looked at in any case.
+		// A check between two sleeps must not hold its worker for long.
+		if (slept && !job.wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
+		const collects = slept && job.wait;
+		// A generation may have ended during the sleep, or while its item waited: check it also after its deadline.
 		const left = this.deadline - clock.now();
-		if (!exists && left >= Math.min(SHORTEST_TURN_MS, job.timeoutMs / 4)) return;
+		if (!collects && left >= Math.min(SHORTEST_TURN_MS, job.timeoutMs / 4)) return;
 		const since = Math.max(this.deadline, this.step.lateSeenAt);
-		await this.watch.until('seen', since + (exists ? AFTER_SLEEP_MS : LATE_MS));
+		await this.watch.until('seen', since + (collects ? AFTER_SLEEP_MS : LATE_MS));
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}
 
@@ -106,9 +112,9 @@ export class Course {
 			if (job.wait && isFailed(generation)) throw failedGeneration(generation);
 			return generation;
 		}
-		const known = generation ?? unseen(id);
+		const known = { ...unseen(id).item, ...this.known };
 		if (job.onTimeout === 'error') throw timedOutGeneration(known, job.timeoutMs, trouble);
-		return { ...known, item: { ...known.item, timed_out: true } };
+		return { failureReason: null, item: { ...known, timed_out: true } };
 	}
 
 	/** The error of what was to be done with its generation, with what to do about the record. */
@@ -166,6 +172,11 @@ export class Course {
  *
  * @param key of the job's order in the ledger; `null` where its request was never built
  */
-export function knownBefore(job: Job, book: OrderBook, key: string | null): KnownGeneration | null {
-	return job.kind === 'collect' ? { id: job.id } : book.paidBy(job, key);
+export function knownBefore(
+	job: Job,
+	{ book, watcher }: Pick<Shared, 'book' | 'watcher'>,
+	key: string | null,
+): KnownGeneration | null {
+	if (job.kind === 'collect') return watcher.looks.known(job.id)?.item ?? { id: job.id };
+	return created(book.paidBy(job, key));
 }

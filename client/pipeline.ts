@@ -191,7 +191,7 @@ class Pipeline<T> {
 
 	/** The outcome of a job that was never begun; an earlier try may have. */
 	private stopped(job: Job): Outcome<T> {
-		return { kind: 'stopped', generation: knownBefore(job, this.shared.book, null) };
+		return { kind: 'stopped', generation: knownBefore(job, this.shared, null) };
 	}
 
 	private settle(job: Job, outcome: Outcome<T>): void {

@@ -16,6 +16,19 @@ export type Outcome<T> =
 	/** The step ended before the job did; its generation, if it came to one, goes on at the service. */
 	| { kind: 'stopped'; generation: KnownGeneration | null };
 
+/**
+ * Whether a generation is known to exist, and so may be called paid for: the service confirmed it, or we created it. An
+ * id that a user gave and that no status check has confirmed has no status.
+ */
+export function isConfirmed({ status }: KnownGeneration): boolean {
+	return Boolean(status);
+}
+
+/** A generation that we created. Where its status was never read it is pending, as in the creating answer (spec 4.1). */
+export function created(generation: KnownGeneration | null): KnownGeneration | null {
+	return generation && { ...generation, status: generation.status || 'pending' };
+}
+
 /** The service gave up on a generation, and gave the credits back (spec 3). */
 export function failedGeneration({ item, failureReason }: Generation): GenerationError {
 	const title = titled('The generation failed', failureReason);
@@ -32,25 +45,28 @@ export function failedGeneration({ item, failureReason }: Generation): Generatio
 }
 
 /**
- * A generation did not end in time. It is paid for and goes on.
+ * A generation did not end in time.
  *
- * @param trouble why it could not be looked at lately, if so
+ * @param trouble why its last status check failed, if it did
  */
 export function timedOutGeneration(
-	{ item }: Generation,
+	generation: KnownGeneration,
 	timeoutMs: number,
 	trouble: GenerationError | null,
 ): GenerationError {
+	const confirmed = isConfirmed(generation);
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
 		description: sentences(
-			`${item.status === null ? 'It could not be looked at' : `It is still ${item.status}`}; it is paid for and goes on`,
+			confirmed
+				? `It ${trouble ? 'was' : 'is still'} ${generation.status}${trouble ? ' when last checked' : ''}; it is paid for and goes on`
+				: 'Its status could not be checked, so it is not known whether it exists. Status checks charge nothing',
 			trouble && `The last trouble while looking: ${trouble.message}`,
 			'Fetch it with Wait for Completion, raise Timeout, or set On Timeout to Continue',
 		),
 		code: 'timeout',
-		charge: 'paid',
-		generation: item.status === null ? { id: item.id } : item,
+		charge: confirmed ? 'paid' : 'none',
+		generation,
 	});
 }
 
@@ -95,8 +111,7 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 					cause: error,
 				});
 	if (generation === null || known.generation !== null) return known;
-	// Of one that was never seen nothing but its id is known, as it was typed.
-	if (generation.status === undefined) {
+	if (!isConfirmed(generation)) {
 		return known.code === 'generation_not_found'
 			? known.with({ title: `Generation ${generation.id} does not exist` })
 			: known.with({
@@ -123,9 +138,26 @@ export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGenerat
 			const { charge, generation } = outcome.error;
 			return generation && charge === 'paid' ? [generation] : [];
 		}
-		return outcome.generation && outcome.generation.status !== 'failed' ? [outcome.generation] : [];
+		const { generation } = outcome;
+		return generation && isConfirmed(generation) && generation.status !== 'failed'
+			? [generation]
+			: [];
 	});
 	return eachOnce(known);
+}
+
+/** The ids that a user gave and that no status check of the step has confirmed: they may exist, or be typing mistakes. */
+export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
+	const known = outcomes.flatMap((outcome) => {
+		if (outcome.kind !== 'error') return outcome.generation ? [outcome.generation] : [];
+		return outcome.error.generation && outcome.error.charge === 'none'
+			? [outcome.error.generation]
+			: [];
+	});
+	const confirmed = new Set(known.filter(isConfirmed).map(({ id }) => id));
+	return eachOnce(known)
+		.map(({ id }) => id)
+		.filter((id) => !confirmed.has(id));
 }
 
 /** The items of which nobody knows whether they were charged: the answers to their requests were lost. */

@@ -2,7 +2,7 @@ import type { Clock, Random } from '../basics/ports';
 import { within } from '../basics/within';
 import { withRetries } from '../wire/backoff';
 import { CancelledError, GenerationError } from '../wire/errors';
-import type { Generation } from '../wire/generation';
+import { isFailed, isFinal, type Generation } from '../wire/generation';
 import type { GenerationService } from '../wire/service';
 
 /** What looking reaches the world by. */
@@ -14,15 +14,38 @@ export interface LookPorts {
 	halt: AbortSignal;
 }
 
-/** One status request, for all items that wait for its generation. */
-interface Look {
+/** How long a final status is used again: half of the hour for which its output URL is valid (spec 4.3). */
+const FINAL_STATUS_MS = 1_800_000;
+
+/** The last status check of a generation, as plain data: it travels with an execution that sleeps. */
+export interface StatusCheck {
+	/** When it was sent, in milliseconds since the Unix epoch. */
 	at: number;
+	/** As the service last confirmed it, by this check or an earlier one; `null` where it never did. */
+	known: Generation | null;
+}
+
+/** One status request, for all items that wait for its generation. */
+interface Look extends StatusCheck {
 	/** `null` where its time was over first. Rejects as the request does. */
 	seen: Promise<Generation | null>;
 }
 
 /** The last look at each generation, by its id. */
 export type LastLooks = Map<string, Look>;
+
+/** What is kept of status checks while an execution sleeps. */
+export function savedChecks(looks: LastLooks): Record<string, StatusCheck> {
+	return Object.fromEntries([...looks].map(([id, { at, known }]) => [id, { at, known }]));
+}
+
+/** The status checks of an execution that has slept. */
+export function restoredChecks(checks: Record<string, StatusCheck>): LastLooks {
+	const looks = Object.entries(checks).map(([id, { at, known }]): [string, Look] => {
+		return [id, { at, known, seen: Promise.resolve(known) }];
+	});
+	return new Map(looks);
+}
 
 /** The status requests of a step: for one generation never two within the poll interval, whoever asks. */
 export class Looks {
@@ -56,12 +79,26 @@ export class Looks {
 		const shared = last !== before ? await last?.seen : null;
 		if (shared) return requireAbout(id, shared);
 		const seen = service.look(id, halt);
-		this.last.set(id, { at: clock.now(), seen });
-		return requireAbout(id, await seen);
+		this.sent(id, seen);
+		const generation = requireAbout(id, await seen);
+		this.confirm(id, generation);
+		return generation;
+	}
+
+	/** A generation as the service last confirmed it; `null` where it never did. */
+	known(id: string): Generation | null {
+		return this.last.get(id)?.known ?? null;
+	}
+
+	/** Takes what the service says of a generation, once it is certain that it is about that one. */
+	confirm(id: string, generation: Generation): void {
+		const last = this.last.get(id);
+		if (last) last.known = generation;
 	}
 
 	/**
-	 * Asks for the status of a generation. Where another item did so within the interval, what came of that is the answer.
+	 * Asks for the status of a generation. A final status is not asked for again, and no status within the interval: then
+	 * the last answer is the answer.
 	 *
 	 * @param deadline milliseconds since the Unix epoch; then the answer is not waited for any longer
 	 */
@@ -71,13 +108,26 @@ export class Looks {
 		const inTime = async (task: (signal: AbortSignal) => Promise<Generation | null>) =>
 			(await within(clock, deadline - now, halt, task))?.value ?? null;
 		const last = this.last.get(id);
+		if (last && isSettled(last, now)) return { ...last, seen: Promise.resolve(last.known) };
 		if (last && now < last.at + this.intervalMs) {
-			return { at: last.at, seen: inTime(async () => await last.seen) };
+			return { ...last, seen: inTime(async () => await last.seen) };
 		}
-		const look = { at: now, seen: inTime(async (signal) => await service.look(id, signal)) };
+		return this.sent(
+			id,
+			inTime(async (signal) => await service.look(id, signal)),
+		);
+	}
+
+	private sent(id: string, seen: Promise<Generation | null>): Look {
+		const look = { at: this.ports.clock.now(), known: this.known(id), seen };
 		this.last.set(id, look);
 		return look;
 	}
+}
+
+/** Whether a status cannot change any more, and its output URL is still valid for long enough. */
+function isSettled({ at, known }: StatusCheck, now: number): boolean {
+	return known !== null && isFinal(known) && (isFailed(known) || now < at + FINAL_STATUS_MS);
 }
 
 /** @throws GenerationError where an answer is about another generation, as of a cache on the way that mixes them up */

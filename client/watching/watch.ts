@@ -69,6 +69,8 @@ export class Watcher {
 /** One generation on its way to its end, noticed by its status and by its output URL (spec 4.3). */
 export class Watch {
 	private readonly since: number;
+	/** Its id as the service writes it, if it has confirmed it: a user may have typed it in another way. */
+	private readonly ownId: string | null;
 	private statusAt: number | null = null;
 	private probeAt = Infinity;
 	/** Whether the storage has said that this output is missing. */
@@ -95,6 +97,7 @@ export class Watch {
 		private exists: boolean,
 	) {
 		this.since = step.ports.clock.now();
+		this.ownId = step.looks.known(id)?.item.id ?? (exists ? id : null);
 		this.probing = readiness !== 'status';
 		this.wasRunning = generation !== null && !isFinal(generation);
 	}
@@ -160,7 +163,7 @@ export class Watch {
 
 	/** @throws GenerationError where an answer is about another generation than the one that is known to be this */
 	private requireOwn(seen: Generation | null): Generation | null {
-		const id = this.generation?.item.id ?? (this.exists ? this.id : null);
+		const id = this.generation?.item.id ?? this.ownId;
 		return seen === null || id === null ? seen : requireAbout(id, seen);
 	}
 
@@ -169,6 +172,7 @@ export class Watch {
 		const unannounced = this.canProbe() && this.readyAt === null;
 		this.failures = 0;
 		this.generation = generation;
+		this.step.looks.confirm(this.id, generation);
 		this.exists = true;
 		if (this.readyAt !== null && askedAt >= this.readyAt && !isFinal(generation)) {
 			storage.contradict(askedAt - this.readyAt);

@@ -8,9 +8,9 @@ import type {
 import { asTool, sharedDescription } from '../shared/description';
 import { runStep } from '../shared/step';
 import { waitFields } from './fields';
-import { isLook, look } from './look';
 import { planWait } from './request';
 import { suspensionOf } from './suspend';
+import { checksSoFar, isSuspendedCheck, suspendedCheck } from './suspended-check';
 
 /** Hands on generations that were created before (spec 4.3). */
 export class WaitForCompletion implements INodeType {
@@ -34,7 +34,10 @@ export class WaitForCompletion implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		if (isLook(this)) return await look(this);
-		return await runStep(this, (itemIndex) => planWait(this, itemIndex), suspensionOf(this));
+		if (isSuspendedCheck(this)) return await suspendedCheck(this);
+		return await runStep(this, (itemIndex) => planWait(this, itemIndex), {
+			suspension: suspensionOf(this),
+			looks: checksSoFar(this),
+		});
 	}
 }

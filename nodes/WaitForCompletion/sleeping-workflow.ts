@@ -1,10 +1,11 @@
 import type { GenericValue, IDataObject, INode, IWorkflowBase } from 'n8n-workflow';
 
-import { looksWithin } from './naps';
+import type { StatusCheck } from '../../client/watching/looks';
 import { WAIT_TIMEOUT } from './fields';
+import { napsWithin } from './suspend-schedule';
 
 /**
- * The small workflow that a suspended wait sleeps in: a line of looks, each of which sleeps until the next one as long as
+ * The small workflow that a suspended wait sleeps in: a line of checks, each of which sleeps until the next one as long as
  * anything is unfinished, and then the collecting. It is a line rather than a loop because n8n can tell that it died in
  * the middle of a node only where that node had never run before. (Else it hands on, as if it were the outcome, what
  * was known at the last sleep.)
@@ -22,7 +23,9 @@ export interface SleepingItem extends IDataObject {
 	options: IDataObject;
 	/** When the step began, in milliseconds since the Unix epoch. */
 	waitingSince: number;
-	/** Set by the look after which nothing is left to be waited for. */
+	/** On the first item: the step's last status check of each generation, by id. */
+	checks?: Record<string, StatusCheck>;
+	/** Set by the check after which nothing is left to be waited for. */
 	ended?: boolean;
 }
 
@@ -40,7 +43,7 @@ const NODES_IN_A_ROW = 6;
 
 /** @param node the step that is to sleep */
 export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowBase {
-	const line = [trigger, ...looks(node, items), collect(node, items)].map((each, index) => ({
+	const line = [trigger, ...checks(node, items), collect(node, items)].map((each, index) => ({
 		...each,
 		id: `suspended-${index}`,
 		position: [240 * (index % NODES_IN_A_ROW), 200 * Math.floor(index / NODES_IN_A_ROW)],
@@ -70,11 +73,11 @@ const trigger = {
 	parameters: { inputSource: 'passthrough' },
 };
 
-function looks(node: INode, items: SleepingItem[]) {
+function checks(node: INode, items: SleepingItem[]) {
 	const timeoutMs = lastDeadline(items) - items[0].waitingSince;
-	return Array.from({ length: looksWithin(timeoutMs) }, (_, index) => ({
+	return Array.from({ length: napsWithin(timeoutMs) }, (_, index) => ({
 		...sameAs(node),
-		name: `Look ${index + 1}`,
+		name: `Check ${index + 1}`,
 		onError: 'continueRegularOutput',
 		parameters: { ...wait(items), mode: 'check', downloadOutput: false },
 	}));
@@ -122,8 +125,8 @@ function note({ name }: INode) {
 			height: 240,
 			content: [
 				`## The suspended wait of “${name}”`,
-				'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Look asks the service how the generations are, and sleeps until the next one while any of them is unfinished. Collect fetches what was made, and hands it to the step.',
-				'### Nothing here is charged for, and it ends by itself. What a Look puts out while it sleeps is no result, and says so.',
+				'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Check asks the service for the status of the generations, and sleeps until the next one while any of them is unfinished. Collect fetches what was made, and hands it to the step.',
+				'### Nothing here is charged for, and it ends by itself. What a Check puts out while it sleeps is no result, and says so.',
 			].join('\n\n'),
 		},
 	};

@@ -7,18 +7,19 @@ import {
 } from 'n8n-workflow';
 
 import { attempt } from '../../client/basics/attempt';
+import { savedChecks, type LastLooks } from '../../client/watching/looks';
 import { wallClock } from '../shared/clock';
 import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
 import { optionsOf } from '../shared/parameters';
 import { hint } from '../shared/report';
 import { runStep, type Suspension } from '../shared/step';
-import { SHORTEST_NAP_MS } from './naps';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
+import { LEAST_TIMEOUT_MS, SHORTEST_NAP_MS } from './suspend-schedule';
 
 /**
  * The suspended wait. A node that puts its execution to sleep is not run again when it wakes (n8n hands its input on),
- * so the looking is done by a small workflow of its own: look, and while something is unfinished sleep and look again.
+ * so the checking is done by a helper workflow: check, and while something is unfinished sleep and check again.
  * The step's execution sleeps in n8n's database until that workflow has ended, and hands on what it came to.
  */
 
@@ -35,14 +36,14 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 	const waitingSince = wallClock.now();
 	return {
 		afterMs: SHORTEST_NAP_MS,
-		sleep: async () => {
-			const slept = await attempt(async () => await sleepUntilEnded(context, waitingSince));
+		leastTimeoutMs: LEAST_TIMEOUT_MS,
+		sleep: async (looks) => {
+			const slept = await attempt(async () => await sleepUntilEnded(context, waitingSince, looks));
 			if (slept.ok) return slept.value;
 			const { message } = slept.error as Error;
 			hint(context, `Polled instead of suspending, because it could not fall asleep: ${message}`);
-			return await runStep(context, (itemIndex) =>
-				goOn(planWait(context, itemIndex), waitingSince),
-			);
+			const plan = (itemIndex: number) => goOn(planWait(context, itemIndex), waitingSince);
+			return await runStep(context, plan, { looks });
 		},
 	};
 }
@@ -99,10 +100,12 @@ function wakesWithOutcome(): boolean {
 async function sleepUntilEnded(
 	context: IExecuteFunctions,
 	waitingSince: number,
+	looks: LastLooks,
 ): Promise<INodeExecutionData[][]> {
 	const items = context
 		.getInputData()
 		.map((_, itemIndex) => sleepingItem(context, itemIndex, waitingSince));
+	items[0].checks = savedChecks(looks);
 	const { id: workflowId = '' } = context.getWorkflow();
 	const { data, waitTill } = await context.executeWorkflow(
 		{ code: sleepingWorkflow(context.getNode(), items) },

@@ -3,7 +3,12 @@ import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workf
 import { failureCause } from '../../client/wire/error-table';
 import { sentences, type GenerationError, type KnownGeneration } from '../../client/wire/errors';
 import type { Ledger } from '../../client/paying/ledger';
-import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
+import {
+	paidGenerations,
+	uncertainItems,
+	uncheckedIds,
+	type Outcome,
+} from '../../client/jobs/outcome';
 import { isWithinSleep, runsAsTool } from './execution';
 import { asHtml, counted, explained, withoutTags } from './wording';
 
@@ -32,6 +37,7 @@ export function stepError(
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
 	const { generation } = error;
+	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
 	const isNamed =
 		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
@@ -41,6 +47,7 @@ export function stepError(
 			`${counted(paid.length, 'generation is', 'generations are')} already paid for`,
 		(recorded.length > 0 || isWithinSleep(context)) && howToGoOn(context),
 		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
+		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
 		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,

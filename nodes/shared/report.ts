@@ -1,7 +1,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { sentences, type GenerationError } from '../../client/wire/errors';
-import { paidGenerations, uncertainItems, type Outcome } from '../../client/jobs/outcome';
+import {
+	isConfirmed,
+	paidGenerations,
+	uncertainItems,
+	uncheckedIds,
+	type Outcome,
+} from '../../client/jobs/outcome';
 import type { GenerationRecord } from '../../client/paying/record';
 import { RECORD_TABLE } from '../../client/paying/record-store';
 import type { PipelineStats } from '../../client/pipeline';
@@ -22,13 +28,15 @@ export function reportEnd(
 ): void {
 	const paid = paidGenerations(outcomes).map(({ id }) => id);
 	const open = uncertainItems(outcomes);
-	if (paid.length === 0 && open.length === 0) return;
+	const unchecked = uncheckedIds(outcomes);
+	if (paid.length + open.length + unchecked.length === 0) return;
 	context.logger.warn(
 		sentences(
 			`${what} while "${context.getNode().name}" was running`,
 			paid.length > 0 &&
 				`${counted(paid.length, 'generation is', 'generations are')} already paid for; Wait for Completion fetches ${paid.length === 1 ? 'it' : 'them'} without paying: ${paid.join(', ')}`,
 			open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
+			unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		),
 		{ generations: paid },
 	);
@@ -83,7 +91,8 @@ function missingFrom(outcomes: Array<Outcome<unknown>>): string[] {
 
 /** What is counted together. */
 function reasonOf(outcome: Outcome<unknown>): string {
-	if (outcome.kind !== 'error') return outcome.kind;
+	if (outcome.kind === 'stopped') return outcome.kind;
+	if (outcome.kind === 'done') return isConfirmed(outcome.generation) ? outcome.kind : 'unchecked';
 	const { charge, code } = outcome.error;
 	return charge === 'refunded' || charge === 'unknown' ? charge : `${charge}: ${code}`;
 }
@@ -93,8 +102,9 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 	const was = counted(group.length, 'was', 'were');
 	const one = group.length === 1;
 	if (errors.length === 0) {
-		return group[0].kind === 'stopped'
-			? `${was} stopped`
+		if (group[0].kind === 'stopped') return `${was} stopped`;
+		return uncheckedIds(group).length > 0
+			? `${was} not checked in time and handed on by ID`
 			: `${was} not ready in time and handed on unfinished: paid for, and Wait for Completion fetches ${one ? 'it' : 'them'} later`;
 	}
 	switch (errors[0].charge) {

@@ -5,7 +5,7 @@ import { limit } from '../../client/basics/limit';
 import type { GenerationError } from '../../client/wire/errors';
 import { isCompleted, type Generation } from '../../client/wire/generation';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
-import { errorOfJob, type Outcome } from '../../client/jobs/outcome';
+import { created, errorOfJob, type Outcome } from '../../client/jobs/outcome';
 import type { Ledger } from '../../client/paying/ledger';
 import type { GenerationRecord } from '../../client/paying/record';
 import type { Slots } from '../../client/paying/slots';
@@ -53,10 +53,20 @@ interface Begun {
 
 /** How a step that waits for long lets go of its worker. */
 export interface Suspension {
-	/** What ends before this is waited for in the step. */
+	/** Milliseconds for which the step waits before it sleeps. */
 	afterMs: number;
+	/** The shortest timeout, in milliseconds, that leaves time to sleep. Shorter ones are waited for in the step. */
+	leastTimeoutMs: number;
 	/** Puts the execution to sleep; what it returns is handed on where there was no need to. */
-	sleep: () => Promise<INodeExecutionData[][]>;
+	sleep: (looks: LastLooks) => Promise<INodeExecutionData[][]>;
+}
+
+/** What makes the run of a step different from that of a creating node. */
+export interface StepTerms {
+	/** Given where the step is to sleep rather than to wait for long. */
+	suspension?: Suspension;
+	/** The status checks of the step before this run. */
+	looks?: LastLooks;
 }
 
 /**
@@ -64,13 +74,12 @@ export interface Suspension {
  * and come out in their order, paired, as On Error asks.
  *
  * @param plan reads and checks one item's parameters; throws `InvalidInputError`
- * @param suspension given where the step is to sleep rather than to wait for long
  * @throws NodeApiError that names the item, the cause and everything that was paid for
  */
 export async function runStep(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan,
-	suspension?: Suspension,
+	{ suspension, looks = new Map() }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
 	const ledger = ledgerOf(context);
@@ -81,10 +90,10 @@ export async function runStep(
 	throwFirst(context, ledger, failures);
 
 	const options = stepOptionsOf(context);
-	const begun: Begun = { options, ledger, startedAt: wallClock.now(), looks: new Map() };
+	const begun: Begun = { options, ledger, startedAt: wallClock.now(), looks };
 	const planned = plans.flatMap((plan) => (plan.ok ? [plan.value] : []));
-	if (suspension && (await anyOutlasts(context, planned, begun, suspension.afterMs))) {
-		return await suspension.sleep();
+	if (suspension && (await anyOutlasts(context, planned, begun, suspension))) {
+		return await suspension.sleep(looks);
 	}
 	const record = await recordOf(context, ledger, planned, failures);
 	throwFirst(context, ledger, failures);
@@ -125,7 +134,7 @@ function withoutKey(plans: Planned[]): number[] {
 
 /** The error of an item for which this try sends nothing. An earlier one may have paid for it. */
 function unsentError(ledger: Ledger, error: unknown, itemIndex: number): GenerationError {
-	return errorOfJob(error, ledger.paidBy(itemIndex, null));
+	return errorOfJob(error, created(ledger.paidBy(itemIndex, null)));
 }
 
 /** @throws NodeApiError where an item has failed before anything was sent, and the step does not go on without it */
@@ -157,7 +166,7 @@ async function recordOf(
 }
 
 /**
- * Waits for so long, and tells whether anything is still running then that has time left.
+ * Waits until it is time to sleep, and tells whether anything is still running then that has time left to sleep.
  *
  * @throws NodeApiError as the step itself does: there is nothing to sleep for
  */
@@ -165,26 +174,25 @@ async function anyOutlasts(
 	context: IExecuteFunctions,
 	plans: Planned[],
 	begun: Begun,
-	afterMs: number,
+	{ afterMs, leastTimeoutMs }: Suspension,
 ): Promise<boolean> {
-	const patient = plans.filter(({ job }) => job.timeoutMs > afterMs);
-	const brief = patient.map((planned) => ({
+	const maySleep = plans.map(({ job }) => job.timeoutMs >= leastTimeoutMs);
+	if (!maySleep.includes(true)) return false;
+	const brief = plans.map(({ job, ...planned }) => ({
 		...planned,
-		job: { ...planned.job, timeoutMs: afterMs, onTimeout: 'continue' as const },
+		job: { ...job, timeoutMs: Math.min(job.timeoutMs, afterMs), onTimeout: 'continue' as const },
 		download: null,
 	}));
 	const { outcomes, firstFailed } = await runPlans(context, brief, begun);
 	if (cancelSignal(context).aborted) return false;
 	if (firstFailed !== null && !continuesOnError(context)) {
 		const all: Array<Outcome<Output>> = [];
-		for (const { job } of plans) {
-			const generation = job.kind === 'collect' ? { id: job.id } : null;
-			all[job.itemIndex] = { kind: 'stopped', generation };
-		}
 		brief.forEach(({ job }, index) => (all[job.itemIndex] = outcomes[index]));
 		throw endedBy(context, begun.ledger, firstFailed, all);
 	}
-	return outcomes.some((outcome) => outcome.kind === 'done' && outcome.generation.timed_out);
+	return outcomes.some(
+		(outcome, index) => maySleep[index] && outcome.kind === 'done' && outcome.generation.timed_out,
+	);
 }
 
 /** Reads and checks all items, in their order. */

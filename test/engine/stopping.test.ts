@@ -105,6 +105,18 @@ describe('a stop in the middle of thirty items', () => {
 		expect(stage.sandbox.books.totals.charged).toBe(charged);
 	});
 
+	it('does not call ids paid for that Wait for Completion has never checked', async () => {
+		const ids = [await stage.made('a boat'), await stage.made('a ship')];
+		stage.sandbox.requests.clear();
+		stage.sandbox.faults.order({ on: 'status', times: 'always', action: { kind: 'hang' } });
+		const asked = () => stage.sandbox.requests.on('status').length > 0;
+		const order = { items: ids.map((id) => ({ id })) };
+		const { run } = await stopWhen(asked, 'waitForCompletion', {}, order);
+		expect(paidInLog(run)).toEqual([]);
+		const said = expect.stringContaining(`Not checked: ${ids.join(', ')}`) as string;
+		expect(run.logs).toContainEqual(expect.objectContaining({ message: said }));
+	});
+
 	it('waits for the id of a request that is being paid for at that moment', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'delay', ms: 100 } });
 		const order = { items: prompts('a boat') };

@@ -1,19 +1,11 @@
-import type { Run } from '../../tools/engine';
+import { GivenCredentials } from '../../tools/engine/credentials';
+import { helperOf, wake } from './asleep';
 import { binaryOf, openStage, sha256 } from './stage';
 
 const stage = openStage();
 const suspend = { mode: 'suspend' };
 const late = { ...suspend, options: { onTimeout: 'continue' } };
 const idsOf = (...ids: string[]) => ids.map((id) => ({ id }));
-
-/** The execution that a sleeping one waits for. */
-function sleeperOf(asleep: Run): Run {
-	const [task] = asleep.record.state.data.executionData?.nodeExecutionStack ?? [];
-	const [id] = task.metadata?.waitingChildExecutionIds ?? [];
-	const sleeper = stage.engine.execution(id);
-	if (!sleeper) throw new Error('It waits for no other execution');
-	return sleeper;
-}
 
 describe('a suspended wait', () => {
 	it('sleeps, asks nothing meanwhile, and wakes to hand on the files, paid once', async () => {
@@ -24,7 +16,7 @@ describe('a suspended wait', () => {
 		await new Promise((resolve) => setTimeout(resolve, 100));
 		expect(stage.arrived).toBe(0);
 		stage.sandbox.service.finish(ids[0]);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect(awake.status).toBe('success');
 		// One look that sees the end, and one that collects.
 		expect(stage.sandbox.requests.on('status').length).toBeLessThanOrEqual(2 * ids.length);
@@ -56,7 +48,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', parameters, { items: wanted });
 		expect(asleep.status).toBe('waiting');
 		for (const id of ids) stage.sandbox.service.finish(id);
-		const [fetched, other] = (await stage.engine.resume(asleep)).output('Step');
+		const [fetched, other] = (await wake(stage, asleep)).output('Step');
 		expect([fetched.json.id, other.json.id]).toEqual(ids);
 		expect(Object.keys(fetched.binary ?? {})).toEqual(['picture']);
 		expect(binaryOf(fetched, 'picture').fileName).toBe('boat.png');
@@ -66,10 +58,10 @@ describe('a suspended wait', () => {
 	it('sleeps again for as long as anything is unfinished', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		const still = await stage.engine.resume(asleep);
+		const still = await wake(stage, asleep);
 		expect(still.status).toBe('waiting');
 		stage.sandbox.service.finish(id);
-		const awake = await stage.engine.resume(still);
+		const awake = await wake(stage, still);
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
@@ -78,11 +70,11 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		const action = { kind: 'error', code: 'service_unavailable' } as const;
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
-		const still = await stage.engine.resume(asleep);
+		const still = await wake(stage, asleep);
 		expect(still.status).toBe('waiting');
 		stage.sandbox.faults.clear();
 		stage.sandbox.service.finish(id);
-		const awake = await stage.engine.resume(still);
+		const awake = await wake(stage, still);
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
@@ -93,7 +85,7 @@ describe('a suspended wait', () => {
 			const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 			const action = { kind: 'respond', status: 404, body: 'default backend - 404' } as const;
 			stage.sandbox.faults.order({ on: 'status', times, action });
-			const still = await stage.engine.resume(asleep);
+			const still = await wake(stage, asleep);
 			expect(still.status).toBe('waiting');
 		},
 	);
@@ -103,7 +95,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		const action = { kind: 'error', code: 'forbidden' } as const;
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect([awake.status, awake.error?.message]).toEqual([
 			'error',
 			expect.stringContaining('lacks permission'),
@@ -120,7 +112,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', { ...suspend, options }, { items });
 		stage.leap(60);
 		stage.sandbox.service.finish(ids[1]);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect(awake.status).toBe('success');
 		expect(awake.output('Step').map(({ json }) => [json.status, json.timed_out])).toEqual([
 			['processing', true],
@@ -132,7 +124,7 @@ describe('a suspended wait', () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.sandbox.service.finish(id, 'no paint');
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect(awake.status).toBe('error');
 		expect(awake.error?.message).toMatch(/failed\W+no paint/);
 	});
@@ -144,7 +136,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, order);
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.service.finish(ids[0]);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
 			'completed',
 			'generation_failed',
@@ -162,7 +154,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, order);
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.service.finish(id);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.id)).toEqual([
 			'insufficient_credits',
 			id,
@@ -174,7 +166,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.leap(1800);
 		stage.sandbox.service.finish(id);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect(awake.output('Step')).toMatchObject([
 			{ json: { id, status: 'completed' }, binary: { data: {} } },
 		]);
@@ -184,7 +176,7 @@ describe('a suspended wait', () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.leap(1800);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect(awake.status).toBe('error');
 		expect(awake.error?.message).toContain('did not finish within 1800 s');
 		const { description } = awake.error as { description?: string };
@@ -202,8 +194,8 @@ describe('a suspended wait', () => {
 		const ids = [await stage.made('a boat [seconds: 9000]'), await stage.made('a ship')];
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
 		// As n8n leaves it after a SIGKILL in the middle of a look, where it has lost its log.
-		sleeperOf(asleep).record.state.status = 'crashed';
-		const awake = await stage.engine.resume(asleep);
+		helperOf(stage, asleep).record.state.status = 'crashed';
+		const awake = await wake(stage, asleep);
 		const items = awake.output('Step');
 		expect(items.map(({ json: { id, error_code: code } }) => [id, code])).toEqual(
 			ids.map((id) => [id, 'wait_interrupted']),
@@ -222,7 +214,7 @@ describe('a suspended wait', () => {
 		for (let wakes = 0; wakes < 4; wakes++) {
 			expect(run.status).toBe('waiting');
 			stage.leap(601);
-			run = await stage.engine.resume(run);
+			run = await wake(stage, run);
 		}
 		const times = stage.sandbox.requests.on('status').map(({ at }) => at);
 		expect(times.length).toBeGreaterThan(2);
@@ -236,12 +228,28 @@ describe('a suspended wait', () => {
 		const parameters = { ...suspend, options: { pollInterval: 600 } };
 		const settings = { onError: 'continueRegularOutput' as const };
 		const asleep = await stage.run('waitForCompletion', parameters, { items, settings });
-		sleeperOf(asleep).record.state.status = 'crashed';
-		const awake = await stage.engine.resume(asleep);
+		helperOf(stage, asleep).record.state.status = 'crashed';
+		const awake = await wake(stage, asleep);
 		expect(awake.output('Step').map(({ json }) => json.error_code)).toEqual([
 			'wait_interrupted',
 			'insufficient_credits',
 		]);
+	});
+
+	it('names every generation as paid for where its credential is gone when it wakes', async () => {
+		const ids: string[] = [];
+		while (ids.length < 3) ids.push(await stage.made('a boat [seconds: 9000]'));
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
+		const gone = new Error('Credential with ID "1" does not exist for type "mediaGenerationApi".');
+		const read = jest.spyOn(GivenCredentials.prototype, 'getDecrypted').mockRejectedValue(gone);
+		const awake = await wake(stage, asleep);
+		read.mockRestore();
+		expect(awake.status).toBe('error');
+		const { description } = awake.error as { description?: string };
+		for (const id of ids) {
+			expect(description).toMatch(new RegExp(`Paid for: .*${id} \\(processing\\)`));
+		}
+		expect(description).toContain('in a new execution, which pays nothing');
 	});
 
 	it('goes on with failed items where the older Continue On Fail says so', async () => {
@@ -252,7 +260,7 @@ describe('a suspended wait', () => {
 			settings,
 		});
 		stage.sandbox.service.finish(ids[0]);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wake(stage, asleep);
 		expect(awake.status).toBe('success');
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
 			'completed',
@@ -260,7 +268,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('says of what no look was answered for that it was not seen', async () => {
+	it('says that a generation was not checked where no status check was answered', async () => {
 		const ids = [await stage.made('a boat'), await stage.made('a ship [seconds: 9000]')];
 		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [70, 1800][index] }));
 		const options = { ...late.options, timeout: '={{ $json.timeout }}' };
@@ -268,10 +276,10 @@ describe('a suspended wait', () => {
 		const action = { kind: 'hang' } as const;
 		stage.sandbox.faults.order({ on: 'status', match, times: 'always', action });
 		const asleep = await stage.run('waitForCompletion', { ...suspend, options }, { items });
-		sleeperOf(asleep).record.state.status = 'crashed';
-		const awake = await stage.engine.resume(asleep);
+		helperOf(stage, asleep).record.state.status = 'crashed';
+		const awake = await wake(stage, asleep);
 		expect(awake.output('Step')[0].json.error).toContain(
-			`generation ${ids[0]} had not been seen yet when the wait fell asleep`,
+			`generation ${ids[0]} had not been checked when the wait fell asleep`,
 		);
 	});
 
@@ -281,6 +289,6 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id), settings });
 		expect(asleep.status).toBe('waiting');
 		// No other execution has begun between the two.
-		expect(Number(sleeperOf(asleep).record.id) - Number(asleep.record.id)).toBe(1);
+		expect(Number(helperOf(stage, asleep).record.id) - Number(asleep.record.id)).toBe(1);
 	});
 });

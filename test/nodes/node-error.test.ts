@@ -129,14 +129,21 @@ describe('the error of a step that stops', () => {
 		];
 		const error = stepError(context, failed, 1, outcomes);
 		expect(error.description).toMatch(/^Change the prompt\./);
-		expect(error.description).toContain('1 item was not sent. 3 generations are already paid for.');
-		expect(error.description).toMatch(/Paid for: a \(completed\), b \(processing\), c\.$/);
+		expect(error.description).toContain('1 item was not sent. 2 generations are already paid for.');
+		expect(error.description).toMatch(/Paid for: a \(completed\), b \(processing\)\.$/);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: 'processing' },
-			{ id: 'c', status: null },
 		]);
 		expect(error.description).not.toContain('more item');
+	});
+
+	it('names an id that was given by the user and never checked, and does not call it paid for', () => {
+		const waiting: Outcome<null> = { kind: 'stopped', generation: { id: 'typed' } };
+		const error = stepError(context, failed, 1, [waiting, { kind: 'error', error: failed }]);
+		expect(error.description).toContain('Not checked: typed.');
+		expect(error.description).not.toContain('paid for');
+		expect(error.context.generations).toEqual([]);
 	});
 
 	it('does not advise a retry within a suspended wait: n8n would only show the error again', () => {

@@ -175,18 +175,32 @@ describe('the hint before a batch', () => {
 });
 
 describe('the word in the log after a stop or an error', () => {
-	const stoppedAt = (id: string): Outcome<null> => ({ kind: 'stopped', generation: { id } });
+	const stoppedAt = (id: string, status?: string): Outcome<null> => ({
+		kind: 'stopped',
+		generation: { id, status },
+	});
 	const uncertain = failed('uncertain_charge', 'unknown');
 
 	it('names all that is paid for', () => {
 		const { context, warnings } = contextOf();
-		reportEnd(context, 'Stopped', [done('a'), stoppedAt('b'), stopped]);
+		reportEnd(context, 'Stopped', [done('a'), stoppedAt('b', 'pending'), stopped]);
 		expect(warnings).toEqual([
 			{
 				message: expect.stringMatching(
 					/^Stopped while "Pictures" was running\. .*without paying: a, b\.$/,
 				) as string,
 				meta: { generations: ['a', 'b'] },
+			},
+		]);
+	});
+
+	it('does not call an id paid for that was given by the user and never checked', () => {
+		const { context, warnings } = contextOf();
+		reportEnd(context, 'Stopped', [stoppedAt('a'), stoppedAt('b')]);
+		expect(warnings).toEqual([
+			{
+				message: 'Stopped while "Pictures" was running. Not checked: a, b.',
+				meta: { generations: [] },
 			},
 		]);
 	});

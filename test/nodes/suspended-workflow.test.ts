@@ -24,20 +24,20 @@ function sleptIn(...options: SleepingItem['options'][]) {
 	return sleepingWorkflow(node, items);
 }
 
-const looksOf = (workflow: ReturnType<typeof sleptIn>) =>
-	workflow.nodes.filter(({ name }) => name.startsWith('Look ')).length;
+const checksOf = (workflow: ReturnType<typeof sleptIn>) =>
+	workflow.nodes.filter(({ name }) => name.startsWith('Check ')).length;
 
 describe('the workflow that a suspended wait sleeps in', () => {
-	it('has looks enough for the item that may wait longest', () => {
-		const longest = looksOf(sleptIn({ timeout: 86_400 }));
-		expect(longest).toBeGreaterThan(looksOf(sleptIn({ timeout: 90 })));
+	it('has checks enough for the item that may wait longest', () => {
+		const longest = checksOf(sleptIn({ timeout: 86_400 }));
+		expect(longest).toBeGreaterThan(checksOf(sleptIn({ timeout: 90 })));
 		const several = sleptIn({ timeout: 90 }, { timeout: 86_400 }, { timeout: 1800 });
-		expect(looksOf(several)).toBe(longest);
+		expect(checksOf(several)).toBe(longest);
 	});
 
 	it('has no regard for a timeout that is no number: that item fails by itself', () => {
-		expect(looksOf(sleptIn({ timeout: 'soon' }, { timeout: 90 }))).toBe(
-			looksOf(sleptIn({ timeout: 90 }, { timeout: 90 })),
+		expect(checksOf(sleptIn({ timeout: 'soon' }, { timeout: 90 }))).toBe(
+			checksOf(sleptIn({ timeout: 90 }, { timeout: 90 })),
 		);
 	});
 

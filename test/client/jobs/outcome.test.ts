@@ -1,5 +1,5 @@
 import { CancelledError, GenerationError } from '../../../client/wire/errors';
-import { readGeneration, unseen, type Generation } from '../../../client/wire/generation';
+import { readGeneration, type Generation } from '../../../client/wire/generation';
 import {
 	errorOfJob,
 	failedGeneration,
@@ -9,6 +9,7 @@ import {
 	thrownOutcome,
 	timedOutGeneration,
 	uncertainItems,
+	uncheckedIds,
 	type Outcome,
 } from '../../../client/jobs/outcome';
 import { wireGeneration, type WireFields } from '../../support/answers';
@@ -52,7 +53,7 @@ describe('a generation that failed', () => {
 describe('a generation that is not ready in time', () => {
 	it('is paid for and goes on, and the error says how to come to it', () => {
 		const late = generation({ status: 'processing' });
-		const error = timedOutGeneration(late, 90_000, null);
+		const error = timedOutGeneration(late.item, 90_000, null);
 		expect(error).toMatchObject({
 			message: 'The generation did not finish within 90 s',
 			code: 'timeout',
@@ -63,16 +64,22 @@ describe('a generation that is not ready in time', () => {
 	});
 
 	it('tells what the last trouble with looking was', () => {
-		const { description } = timedOutGeneration(generation(), 1000, broken);
+		const { description } = timedOutGeneration(generation().item, 1000, broken);
 		expect(description).toContain('The last trouble while looking: Broken. Fetch it');
-		expect(timedOutGeneration(generation(), 1000, null).description).not.toContain('trouble');
+		expect(timedOutGeneration(generation().item, 1000, null).description).not.toContain('trouble');
 	});
 
-	it('that was never seen is known by its id only', () => {
-		const error = timedOutGeneration(unseen('x'), 1000, broken);
-		expect(error).toMatchObject({ charge: 'paid', generation: { id: 'x' } });
-		expect(error.generation).not.toHaveProperty('status');
-		expect(error.description).toMatch(/^It could not be looked at; it is paid for/);
+	it('that was last checked before the trouble says so', () => {
+		const late = generation({ status: 'processing' });
+		const { description } = timedOutGeneration(late.item, 1000, broken);
+		expect(description).toMatch(/^It was processing when last checked; it is paid for/);
+	});
+
+	it('whose id no status check has confirmed is not called paid for', () => {
+		const error = timedOutGeneration({ id: 'x' }, 1000, broken);
+		expect(error).toMatchObject({ charge: 'none', generation: { id: 'x' } });
+		expect(error.description).toMatch(/^Its status could not be checked/);
+		expect(error.description).not.toContain('paid for');
 	});
 });
 
@@ -180,9 +187,9 @@ describe('the generations that are paid for', () => {
 			done('running', 'processing'),
 			done('refunded', 'failed'),
 			{ kind: 'stopped', generation: { id: 'left', status: 'pending' } },
-			{ kind: 'stopped', generation: { id: 'known by id only' } },
+			{ kind: 'stopped', generation: { id: 'given by the user' } },
 			{ kind: 'stopped', generation: null },
-			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }), 1, null) },
+			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }).item, 1, null) },
 			{ kind: 'error', error: failedGeneration(generation({ id: 'failed' })) },
 			{ kind: 'error', error: broken },
 			{ kind: 'error', error: broken.with({ charge: 'unknown' }) },
@@ -193,9 +200,27 @@ describe('the generations that are paid for', () => {
 			'finished',
 			'running',
 			'left',
-			'known by id only',
 			'late',
 		]);
+	});
+});
+
+describe('the ids that no status check has confirmed', () => {
+	it('are those that the user gave, and whose check failed or was never sent', () => {
+		const refused = broken.with({ code: 'forbidden' });
+		const missing = broken.with({ code: 'generation_not_found' });
+		const outcomes: Array<Outcome<string>> = [
+			{ kind: 'stopped', generation: { id: 'stopped' } },
+			{ kind: 'stopped', generation: { id: 'seen', status: 'pending' } },
+			{ kind: 'stopped', generation: null },
+			{ kind: 'error', error: errorOfJob(refused, { id: 'refused' }) },
+			{ kind: 'error', error: errorOfJob(missing, { id: 'does not exist' }) },
+			{ kind: 'error', error: timedOutGeneration({ id: 'late' }, 1, null) },
+			{ kind: 'error', error: inAnotherAccount(missing, 'paid for') },
+			{ kind: 'done', generation: { ...generation().item, id: 'shared' }, output: null },
+			{ kind: 'stopped', generation: { id: 'shared' } },
+		];
+		expect(uncheckedIds(outcomes)).toEqual(['stopped', 'refused', 'late']);
 	});
 });
 

@@ -1,5 +1,6 @@
 import { answer, refusal, wireGeneration } from '../../support/answers';
 import { batch, inShort, waitingFor } from '../../support/step';
+import { restoredChecks, savedChecks } from '../../../client/watching/looks';
 import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
 describe('what is asked for once more, as for a fresh URL', () => {
@@ -115,5 +116,57 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		};
 		await step.run(batch(1, auto));
 		expect(took).toBe(0);
+	});
+});
+
+describe('the status checks of an execution that has slept', () => {
+	/** A generation whose status was checked before a sleep of so many milliseconds, from which the step has woken. */
+	async function slept(durationMs: number, ms: number) {
+		const step = stepOf(durationMs);
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(10_000));
+		step.looks = new Map();
+		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
+		const waitingSinceMs = step.time.now();
+		await step.time.run(step.time.sleep(ms));
+		step.looks = restoredChecks(JSON.parse(JSON.stringify(savedChecks(step.looks))) as never);
+		return { step, waitingSinceMs };
+	}
+
+	it('keep the poll interval', async () => {
+		const { step, waitingSinceMs } = await slept(600_000, 1000);
+		await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(Math.min(...gaps(step.fake))).toBeGreaterThanOrEqual(INTERVAL_MS);
+	});
+
+	it.each([
+		['is not asked for again', 1_200_000, 1],
+		['is asked for again when its URL has become old', 1_900_000, 2],
+	])('with a final status: it %s', async (_, ms, checks) => {
+		const { step, waitingSinceMs } = await slept(5000, ms);
+		const job = waitingFor('generation-1', 0, { waitingSinceMs, timeoutMs: 7_200_000 });
+		const { outcomes } = await step.runAgain([job]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(checks);
+	});
+
+	it('say that it is paid for, where it cannot be checked any more', async () => {
+		const { step, waitingSinceMs } = await slept(600_000, 70_000);
+		step.fake.orderLooks(() => refusal(403, 'forbidden'));
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(outcomes).toMatchObject([
+			{ kind: 'error', error: { charge: 'paid', generation: { id: 'generation-1' } } },
+		]);
+	});
+
+	it('are about that generation only, whatever a cache on the way has', async () => {
+		const { step, waitingSinceMs } = await slept(20_000, 70_000);
+		step.fake.orderLooks(() => answer(wireGeneration({ id: 'foreign', status: 'completed' })));
+		for (const wait of [false, true]) {
+			const { outcomes } = await step.runAgain([
+				waitingFor('generation-1', 0, { waitingSinceMs, wait }),
+			]);
+			expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		}
 	});
 });

@@ -223,9 +223,11 @@ describe('the status', () => {
 	it.each([
 		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
 		['a replica that lags', refusal(404, 'generation_not_found')],
-	])('of what was waited for in a sleep is asked for again, too: %s', async (_, response) => {
+	])('of what was seen before a sleep is asked for again, too: %s', async (_, response) => {
 		const step = stepOf(20_000);
 		await step.run(batch(1, { wait: false }));
+		step.looks = new Map();
+		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
 		await step.time.run(step.time.sleep(70_000));
 		step.fake.orderLooks(() => response);
 		const waitingSinceMs = step.time.now() - 70_000;

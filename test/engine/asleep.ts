@@ -1,0 +1,19 @@
+import { wallClock } from '../../nodes/shared/clock';
+import type { Run } from '../../tools/engine';
+import type { Stage } from './stage';
+
+/** The execution of the helper workflow that a sleeping execution waits for. */
+export function helperOf(stage: Stage, asleep: Run): Run {
+	const [task] = asleep.record.state.data.executionData?.nodeExecutionStack ?? [];
+	const [id] = task.metadata?.waitingChildExecutionIds ?? [];
+	const helper = stage.engine.execution(id);
+	if (!helper) throw new Error('It waits for no other execution');
+	return helper;
+}
+
+/** Lets time pass until n8n is to wake a sleeping execution, and wakes it. */
+export async function wake(stage: Stage, asleep: Run): Promise<Run> {
+	const at = helperOf(stage, asleep).waitTill?.getTime() ?? 0;
+	stage.leap(Math.max(0, at - wallClock.now()) / 1000);
+	return await stage.engine.resume(asleep);
+}
