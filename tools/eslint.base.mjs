@@ -40,6 +40,7 @@ export const toolingConfig = tseslint.config(
 			'import-x/no-named-as-default': 'off',
 			'import-x/no-named-as-default-member': 'off',
 			eqeqeq: ['error', 'always', { null: 'ignore' }],
+			'no-restricted-globals': ['error', { name: 'fetch', message: 'Use tools/http.ts.' }],
 		},
 	},
 	{

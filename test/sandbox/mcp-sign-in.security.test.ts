@@ -1,6 +1,7 @@
 /** What signing in to the connector has to withstand. */
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
+import { http } from '../../tools/http';
 import { answerQuestion, App, callback, openPage, press } from './signing-in';
 import { VirtualClock } from './virtual';
 
@@ -38,7 +39,7 @@ async function code(): Promise<string> {
 async function mcpStatus(token: string, url = sandbox.url): Promise<number> {
 	const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
 	// 405: let in, and told that there is no stream.
-	return (await fetch(`${url}/mcp`, { headers })).status;
+	return (await http.get(`${url}/mcp`, { headers })).status;
 }
 
 describe('an authorization request', () => {
@@ -49,7 +50,7 @@ describe('an authorization request', () => {
 		['no address', 'nowhere'],
 	])('sends nobody to an address that was not registered: %s', async (_what, address) => {
 		const answer = await openPage(changed({ redirect_uri: address }));
-		expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+		expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
 	});
 
 	it('of an app that is not registered is refused', async () => {
@@ -62,8 +63,8 @@ describe('an authorization request', () => {
 		['a token instead of a code', { response_type: 'token' }, 'invalid_request'],
 		['tokens of another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
 	])('asks nobody where it wants %s', async (_what, parameters, error) => {
-		const answer = await fetch(changed(parameters), { redirect: 'manual' });
-		const back = new URL(answer.headers.get('location') ?? '');
+		const answer = await http.get(changed(parameters).href);
+		const back = new URL(answer.headers.location);
 		expect(back.origin + back.pathname).toBe(callback);
 		expect(back.searchParams.get('error')).toBe(error);
 	});
@@ -73,18 +74,16 @@ describe('an authorization request', () => {
 		['https://app.example/#part'],
 		['javascript:alert(1)'],
 	])('cannot come from an app that wants its answers at %s', async (address) => {
-		const response = await fetch(`${sandbox.url}/register`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ redirect_uris: [address], token_endpoint_auth_method: 'none' }),
+		const { status, data } = await http.post<{ error: string }>(`${sandbox.url}/register`, {
+			redirect_uris: [address],
+			token_endpoint_auth_method: 'none',
 		});
-		const { error } = (await response.json()) as { error: string };
-		expect([response.status, error]).toEqual([400, 'invalid_client_metadata']);
+		expect([status, data.error]).toEqual([400, 'invalid_client_metadata']);
 	});
 });
 
 describe('the consent page', () => {
-	const consent = async () => await (await openPage(question)).text();
+	const consent = async () => (await openPage(question)).data;
 	const nothingAllowed = () => expect(sandbox.service.apps.all()).toEqual([]);
 
 	it('takes no answer that another page has sent (CSRF)', async () => {
@@ -110,7 +109,7 @@ describe('the consent page', () => {
 it('changes no connected app for another page (CSRF)', async () => {
 	await (await app.signIn()).close();
 	const page = `${sandbox.url}/connected-apps`;
-	const html = await (await openPage(page)).text();
+	const html = (await openPage(page)).data;
 	const headers = { origin: 'https://evil.example' };
 	expect((await press(page, html, 'disconnect', {}, headers)).status).toBe(403);
 	expect(sandbox.service.apps.all()).toHaveLength(1);
@@ -159,7 +158,7 @@ describe('a token', () => {
 		const { access_token: access, refresh_token: refresh } = app.given ?? {};
 		for (const token of [access, refresh]) {
 			const headers = { authorization: `Bearer ${token}` };
-			const answer = await fetch(`${sandbox.url}/v1/credits/balance`, { headers });
+			const answer = await http.get(`${sandbox.url}/v1/credits/balance`, { headers });
 			expect(answer.status).toBe(401);
 		}
 		expect(await mcpStatus(refresh ?? '')).toBe(401);
