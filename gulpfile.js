@@ -1,7 +1,6 @@
 /** Builds `dist`: the compiled nodes, and beside them the assets that n8n looks for. */
 const { spawn } = require('node:child_process');
 const { rm } = require('node:fs/promises');
-const { Transform } = require('node:stream');
 const { pipeline } = require('node:stream/promises');
 
 const { dest, parallel, series, src } = require('gulp');
@@ -19,15 +18,16 @@ function compile() {
 
 /** Passes every file through a check, which throws if the file must not be published. */
 function checked(check) {
-	return new Transform({
-		objectMode: true,
-		transform(file, _encoding, done) {
-			Promise.resolve()
-				.then(() => check(file.relative, file.contents.toString()))
-				.then(() => done(null, file))
-				.catch((error) => done(new Error(`${file.relative}: ${error.message}`)));
-		},
-	});
+	return async function* (files) {
+		for await (const file of files) {
+			try {
+				await check(file.relative, file.contents.toString());
+			} catch (error) {
+				throw new Error(`${file.relative}: ${error.message}`);
+			}
+			yield file;
+		}
+	};
 }
 
 function publish(displayName, glob, rule) {
