@@ -1,7 +1,6 @@
 /** Builds `dist`: the compiled nodes, and beside them the assets that n8n looks for. */
 const { spawn } = require('node:child_process');
 const { rm } = require('node:fs/promises');
-const { Transform } = require('node:stream');
 const { pipeline } = require('node:stream/promises');
 
 const { dest, parallel, series, src } = require('gulp');
@@ -17,28 +16,18 @@ function compile() {
 	});
 }
 
-/** Puts every file through a check, which throws or returns the text to publish. */
+/** Passes every file through a check, which throws if the file must not be published. */
 function checked(check) {
-	return new Transform({
-		objectMode: true,
-		transform(file, _encoding, done) {
-			Promise.resolve()
-				.then(() => check(file.relative, file.contents.toString()))
-				.then((text) => {
-					file.contents = Buffer.from(text);
-					done(null, file);
-				})
-				.catch((error) => done(new Error(`${file.relative}: ${error.message}`)));
-		},
-	});
-}
-
-/** Leaves out what only readers need: they read the source. Names stay, for errors and for n8n's scan. */
-async function squeeze() {
-	const { transform } = require('esbuild');
-	const withoutSpace = async (_path, code) =>
-		(await transform(code, { minifyWhitespace: true, minifySyntax: true, charset: 'utf8' })).code;
-	await pipeline(src('dist/**/*.js'), checked(withoutSpace), dest('dist'));
+	return async function* (files) {
+		for await (const file of files) {
+			try {
+				await check(file.relative, file.contents.toString());
+			} catch (error) {
+				throw new Error(`${file.relative}: ${error.message}`);
+			}
+			yield file;
+		}
+	};
 }
 
 function publish(displayName, glob, rule) {
@@ -57,5 +46,5 @@ const assets = parallel(
 
 exports.clean = clean;
 exports.assets = assets;
-exports.build = series(clean, compile, squeeze, assets);
+exports.build = series(clean, compile, assets);
 exports.default = exports.build;

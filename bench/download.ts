@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { http } from '../tools/http';
 import type { DownloadReport, DownloadTask, MadeFile, Way } from './download-task';
 import { median } from './figures';
 import type { ProfileShares } from './profile';
@@ -38,6 +39,12 @@ export interface DownloadResult {
 interface Service {
 	url: string;
 	key: string;
+}
+
+interface Entry {
+	id: string;
+	status: string;
+	data: Array<{ url: string }>;
 }
 
 /** Makes the outputs, fetches them with curl, through the node and with n8n's helpers alone, and compares. */
@@ -87,15 +94,14 @@ export async function runDownload(
 
 /** A finished generation. The sandbox makes a file when it is first asked for, so that is done here as well. */
 async function create({ url, key }: Service, prompt: string): Promise<MadeFile> {
-	const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-	const body = JSON.stringify({ model: 'lumen-loop', prompt, duration: 1, resolution: '480p' });
-	const created = await fetch(`${url}/v1/videos/generations`, { method: 'POST', headers, body });
-	const { id } = (await created.json()) as { id: string };
+	const headers = { authorization: `Bearer ${key}` };
+	const body = { model: 'lumen-loop', prompt, duration: 1, resolution: '480p' };
+	const created = await http.post<Entry>(`${url}/v1/videos/generations`, body, { headers });
+	const { id } = created.data;
 	for (;;) {
-		const looked = await fetch(`${url}/v1/generations/${id}`, { headers });
-		const seen = (await looked.json()) as { status: string; data: Array<{ url: string }> };
+		const { data: seen } = await http.get<Entry>(`${url}/v1/generations/${id}`, { headers });
 		if (seen.status === 'completed') {
-			await fetch(seen.data[0].url, { headers: { range: 'bytes=0-0' } });
+			await http.get(seen.data[0].url, { headers: { range: 'bytes=0-0' } });
 			return { id, url: seen.data[0].url };
 		}
 		await new Promise((resolve) => setTimeout(resolve, 100));

@@ -29,7 +29,6 @@ async function paintedShare(svg) {
  *
  * @param {string} _path
  * @param {string} svg
- * @returns {Promise<string>} what to publish
  */
 export async function checkIcon(_path, svg) {
 	demand(/^<svg [^>]*viewBox="0 0 60 60"/.test(svg), 'the root is not <svg viewBox="0 0 60 60">');
@@ -37,7 +36,6 @@ export async function checkIcon(_path, svg) {
 	demand(!/<script|<image|href=|url\(/.test(svg), 'refers to something outside itself');
 	const share = await paintedShare(svg);
 	demand(share > 0.15 && share < 0.85, `paints ${Math.round(share * 100)} % of its square`);
-	return svg.trim();
 }
 
 /**
@@ -45,7 +43,6 @@ export async function checkIcon(_path, svg) {
  *
  * @param {string} path
  * @param {string} text
- * @returns {string} what to publish
  */
 export function checkCodex(path, text) {
 	const codex = JSON.parse(text);
@@ -62,7 +59,6 @@ export function checkCodex(path, text) {
 	}
 	// Community nodes may soon have none: the panel treats the category AI, and its subcategories, in a way of its own.
 	demand(!codex.subcategories, 'has subcategories');
-	return JSON.stringify(codex);
 }
 
 function checkSchemaNode(schema, path) {
@@ -85,7 +81,6 @@ function checkSchemaNode(schema, path) {
  *
  * @param {string} path
  * @param {string} text
- * @returns {string} what to publish
  */
 export function checkSchema(path, text) {
 	const schema = JSON.parse(text);
@@ -95,5 +90,4 @@ export function checkSchema(path, text) {
 	demand(Object.keys(schema.properties ?? {}).length > 0, 'describes no properties');
 	demand(Number.isInteger(schema.version), 'lacks a version');
 	checkSchemaNode(schema, 'item');
-	return JSON.stringify(schema);
 }

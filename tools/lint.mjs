@@ -1,36 +1,39 @@
 // node tools/lint.mjs [--fix]
-// n8n's linter over everything, each folder with the configuration nearest to it, and a look at who imports whom.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// n8n's rules for what is published, our own for the rest, and a check of who imports whom.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { root, run } from './run.mjs';
 
-const folders = ['client', 'nodes', 'credentials', 'sandbox', 'bench', 'tools', 'test'];
+const published = ['client', 'nodes', 'credentials'];
+const tooling = ['sandbox', 'bench', 'tools', 'test'];
+const eslint = ['eslint', '--max-warnings', '0', ...process.argv.slice(2)];
 
-async function lintFiles() {
-	// What tests and the demo leave behind, a whole n8n among it, is not ours to lint; the root's configuration,
-	// which n8n wants to be its default, has no place to say so.
-	mkdirSync(join(root, 'output'), { recursive: true });
-	writeFileSync(
-		join(root, 'output', 'eslint.config.mjs'),
-		"export default [{ ignores: ['**/*'] }];\n",
+const commands = [
+	// Not `n8n-node lint`: it applies n8n's rules to every folder, and takes no options for eslint.
+	[...eslint, 'package.json', ...published],
+	[...eslint, '--config', 'tools/eslint.config.mjs', ...tooling],
+	// The rules are in `.dependency-cruiser.json`. eslint's rule about circles does not see those of types.
+	['depcruise', ...published, ...tooling],
+];
+
+/** n8n's strict mode accepts no other configuration than its own at the root. */
+function isDefaultConfiguration() {
+	const template = ['@n8n', 'node-cli', 'dist', 'template', 'templates', 'shared', 'default'];
+	const [own, expected] = [[], ['node_modules', ...template]].map((folder) =>
+		readFileSync(join(root, ...folder, 'eslint.config.mjs'), 'utf8'),
 	);
-
-	// Without this flag eslint 9 takes the root's configuration for every folder.
-	const env = { ESLINT_FLAGS: 'unstable_config_lookup_from_file' };
-	const args = ['lint', ...process.argv.slice(2)];
-	const { code, stdout, stderr } = await run('n8n-node', args, { env, output: 'tee' });
-
-	// n8n-node passes nothing on to eslint, `--max-warnings` neither; so read eslint's own count.
-	const warnings = Number(/(\d+) warnings?\)/.exec(stdout + stderr)?.[1] ?? 0);
-	if (code === 0 && warnings > 0) console.error('Lint warnings are errors here.');
-	return code === 0 && warnings > 0 ? 1 : code;
+	if (own !== expected) console.error(`eslint.config.mjs has to be n8n's default:\n${expected}`);
+	return own === expected;
 }
 
-/** The rules are in `.dependency-cruiser.json`. eslint's own rule about circles does not see those of types. */
-async function lintImports() {
-	const { code } = await run('depcruise', folders);
-	return code;
+async function lint() {
+	if (!isDefaultConfiguration()) return 1;
+	for (const [command, ...args] of commands) {
+		const { code } = await run(command, args);
+		if (code !== 0) return code;
+	}
+	return 0;
 }
 
-process.exitCode = (await lintFiles()) || (await lintImports());
+process.exitCode = await lint();

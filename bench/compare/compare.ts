@@ -16,38 +16,36 @@ export type Which = 'all' | 'ours';
 /** What is tried first loads code. */
 const first: VideoOrder = { videos: 1, seconds: 1, limit: 1 };
 
-/** Measures the approaches. @returns their rows, ours first, and what the videos cost */
+/** Measures the approaches. @returns their rows, ours first */
 export async function compare(
 	stage: Stage,
 	order: VideoOrder,
 	say: Say,
 	which: Which = 'all',
-): Promise<{ rows: Row[]; price: number }> {
+): Promise<Row[]> {
 	const approaches = which === 'all' ? [own, ...others] : [own];
-	const priceEach = await warmUp(stage, approaches);
+	await warmUp(stage, approaches);
 	const speeds = await compareSpeed(stage, approaches, order, say);
 	const misfortunes = await compareMisfortune(stage, approaches, order);
 	say('Failures and Stop: done');
 	const memory = await compareMemory(stage, approaches, order, say);
-	const rows = approaches.map(({ name }, index) => ({
+	return approaches.map(({ name }, index) => ({
 		approach: name,
 		speed: speeds[index],
 		memoryBytes: memory[index],
 		...misfortunes[index],
 	}));
-	return { rows, price: priceEach * order.videos };
 }
 
-/** One video each. @returns what it costs */
-async function warmUp(stage: Stage, approaches: Approach[]): Promise<number> {
+/** One video each. Throws unless all cost the same. */
+async function warmUp(stage: Stage, approaches: Approach[]): Promise<void> {
 	const prices = approaches.map(async (approach) => {
 		const trial = await Trial.prepare(stage, approach, 'warm-up', first);
 		trial.requireAll(await trial.run());
 		return trial.credits;
 	});
-	const [price, ...rest] = await Promise.all(prices);
-	if (rest.some((other) => other !== price)) throw new Error('Not all make the same video.');
-	return price;
+	const different = new Set(await Promise.all(prices));
+	if (different.size > 1) throw new Error('Not all make the same video.');
 }
 
 /**

@@ -26,8 +26,6 @@ export interface Comparison {
 	secondsEach: number;
 	/** How many videos the account may make at once. */
 	limit: number;
-	/** What all videos cost, each paid once. */
-	price: number;
 	rows: Row[];
 }
 
@@ -37,24 +35,7 @@ export function circumstancesOf({ date, oursDate = date, n8n, machine }: Compari
 	return `${date}${again}, n8n ${n8n}, ${machine.cores} cores, ${machine.memoryGiB} GiB`;
 }
 
-/** The comparison as a table for people. */
-export function tableOf({ rows, price }: Comparison): Array<Record<string, string | number>> {
-	const [first] = rows;
-	return rows.map((row) => ({
-		'': row.approach,
-		'time (s)': Math.round(row.speed.seconds),
-		'over ours': ratio(row.speed.seconds / first.speed.seconds),
-		'requests a video': row.speed.requestsPerVideo.toFixed(1),
-		'probes a video': (row.speed.probesPerVideo ?? 0).toFixed(1),
-		'memory (MB)': Math.round(row.memoryBytes / 1024 ** 2),
-		[`credits after a failed video (${price})`]: spent(row.failedGeneration),
-		[`after an error 500 (${price})`]: spent(row.refusedRequest),
-		'requests after Stop': row.stop.requestsAfter,
-		'ids kept at Stop': `${row.stop.idsKept} of ${row.stop.paid}`,
-	}));
-}
-
-/** The same turned round, for a page: a column for each approach. */
+/** The comparison as a table with a column for each approach. */
 export function sideBySide({ rows }: Comparison): TableRow[] {
 	const [first] = rows;
 	const line = (name: string, tell: (row: Row) => string): TableRow => ({
@@ -88,8 +69,4 @@ function paid({ credits, paidTwice }: Recovery): string {
 
 function ratio(value: number): string {
 	return value === 1 ? '1' : value.toFixed(1);
-}
-
-function spent({ credits, paidTwice }: Recovery): string {
-	return paidTwice === 0 ? String(credits) : `${credits}, ${paidTwice} paid twice`;
 }

@@ -9,8 +9,7 @@ import { writeDocs } from '../docs';
 import { thisMachine, today } from '../machine';
 import { documented } from '../sections';
 import { printTable } from '../table';
-import { drawComparison } from './chart';
-import { tableOf } from './comparison';
+import { sideBySide } from './comparison';
 import type { Comparison } from './comparison';
 import { compare, type Which } from './compare';
 import { Stage } from './stage';
@@ -18,13 +17,11 @@ import type { VideoOrder } from './trial';
 
 const root = resolve(__dirname, '../..');
 const resultFile = join(root, 'bench', 'compare.json');
-const chartFile = join(root, 'docs', 'comparison.svg');
 
 const usual: VideoOrder = { videos: 20, seconds: 20, limit: 10 };
 
 interface Values extends Pick<VideoOrder, 'videos' | 'seconds'> {
 	ours?: boolean;
-	draw?: boolean;
 }
 
 const program = new Command('npm run bench:compare --')
@@ -36,7 +33,6 @@ const program = new Command('npm run bench:compare --')
 			'only this package, which takes 5 minutes; the others stay as they were measured',
 		).conflicts(['videos', 'seconds']),
 	)
-	.option('--draw', 'only draw docs/comparison.svg again, from bench/compare.json')
 	.addHelpText(
 		'after',
 		`
@@ -45,9 +41,7 @@ the result is printed and not kept.`,
 	);
 
 async function main(): Promise<void> {
-	const { ours, draw: drawsOnly, ...asked } = program.parse().opts<Values>();
-	if (drawsOnly) return draw(kept());
-
+	const { ours, ...asked } = program.parse().opts<Values>();
 	const order = { ...asked, limit: usual.limit };
 	const now = await measured(order, ours ? 'ours' : 'all');
 	const { rows } = now;
@@ -56,11 +50,11 @@ async function main(): Promise<void> {
 		? { ...before, oursDate: now.date, rows: [...rows, ...before.rows.slice(1)] }
 		: now;
 	const { videos, secondsEach, limit } = comparison;
-	printTable(`${videos} videos of ${secondsEach} s each, limit ${limit}`, tableOf(comparison));
+	printTable(`${videos} videos of ${secondsEach} s each, limit ${limit}`, sideBySide(comparison));
 	if (videos !== usual.videos || secondsEach !== usual.seconds) return;
 	writeFileSync(resultFile, `${JSON.stringify(comparison, null, '\t')}\n`);
-	draw(comparison);
-	console.log('\nWritten to bench/compare.json, docs/comparison.svg and docs/compared.md');
+	writeDocs(documented());
+	console.log('\nWritten to bench/compare.json and docs/compared.md');
 }
 
 function kept(): Comparison {
@@ -71,7 +65,6 @@ async function measured(order: VideoOrder, which: Which): Promise<Comparison> {
 	// Leaving ends n8n as well, whatever is under way.
 	const stage = await Stage.open(stopSignal(0));
 	try {
-		const { rows, price } = await compare(stage, order, (line) => console.log(line), which);
 		return {
 			date: today(),
 			n8n: stage.installation.version,
@@ -80,17 +73,11 @@ async function measured(order: VideoOrder, which: Which): Promise<Comparison> {
 			videos: order.videos,
 			secondsEach: order.seconds,
 			limit: order.limit,
-			price,
-			rows,
+			rows: await compare(stage, order, (line) => console.log(line), which),
 		};
 	} finally {
 		await stage.close();
 	}
-}
-
-function draw(comparison: Comparison): void {
-	writeFileSync(chartFile, drawComparison(comparison));
-	writeDocs(documented());
 }
 
 function countFrom(text: string): number {

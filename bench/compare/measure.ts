@@ -22,16 +22,11 @@ export interface Recovery {
 	credits: number;
 	/** Videos that were paid for and not needed. */
 	paidTwice: number;
-	/** How often the user had to act: n8n's "Retry" of the execution, or the whole workflow anew. */
-	retries: number;
-	reruns: number;
 }
 
 export interface Stop {
 	/** Requests that arrived after n8n had confirmed the stop. */
 	requestsAfter: number;
-	/** Videos paid for after it. */
-	paidAfter: number;
 	/** Videos paid for in all. */
 	paid: number;
 	/** Those whose ids are in the execution or in n8n's log. */
@@ -123,18 +118,15 @@ export async function measureRecovery(
 	stage.sandbox.faults.order({ on: 'create', match: { promptIncludes }, action });
 
 	let execution = await trial.run();
-	let [retries, reruns] = [0, 0];
-	while (execution.status !== 'success') {
-		if (retries + reruns === mostTries) throw new Error(`${trial.name}: ${errorOf(execution)}`);
-		const retried = execution.mode === 'retry';
-		if (retried) reruns += 1;
-		else retries += 1;
-		execution = retried
-			? await trial.run()
-			: await trial.ended(await stage.executions.retry(execution.id));
+	for (let tries = 0; execution.status !== 'success'; tries++) {
+		if (tries === mostTries) throw new Error(`${trial.name}: ${errorOf(execution)}`);
+		execution =
+			execution.mode === 'retry'
+				? await trial.run()
+				: await trial.ended(await stage.executions.retry(execution.id));
 	}
 	const live = trial.generations.filter(({ charged, refunded }) => charged > refunded).length;
-	return { credits: trial.credits, paidTwice: live - order.videos, retries, reruns };
+	return { credits: trial.credits, paidTwice: live - order.videos };
 }
 
 /** Stops the execution when the last round at the limit is well under way, and watches what comes after. */
@@ -156,7 +148,6 @@ export async function measureStop(
 	const { generations, requests } = trial;
 	return {
 		requestsAfter: requests.filter(({ at }) => at > stopped).length,
-		paidAfter: generations.filter(({ created }) => created > stopped).length,
 		paid: generations.length,
 		idsKept: generations.filter((generation) => known.includes(generation.id)).length,
 	};

@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import type { Response as HttpResponse } from 'express';
 import type { Video, VideoSize } from 'openai/resources/videos';
 
@@ -12,6 +10,7 @@ import { serviceRequest } from '../../sandbox/http/request';
 import type { Reply } from '../../sandbox/requests/reply';
 import type { ServiceRequest } from '../../sandbox/requests/request';
 import type { GenerationService } from '../../sandbox/service';
+import { getStream } from '../../tools/http';
 
 /** The sandbox's service in the form of OpenAI's video interface. */
 export interface OpenAiAdapter {
@@ -123,8 +122,8 @@ async function sendContent(response: HttpResponse, url: string | undefined): Pro
 		response.status(status).json(body);
 		return;
 	}
-	const { status, headers, body } = await fetch(url);
-	const type = headers.get('content-type') ?? 'application/octet-stream';
+	const { status, headers, data } = await getStream(url);
+	const type = String(headers['content-type'] ?? 'application/octet-stream');
 	response.writeHead(status, { 'content-type': type });
-	await pipeline(body ? Readable.fromWeb(body as ReadableStream) : [], response);
+	await pipeline(data, response);
 }

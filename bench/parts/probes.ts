@@ -1,4 +1,5 @@
 import { startSandbox } from '../../sandbox/server';
+import { http } from '../../tools/http';
 import { fixed } from '../figures';
 import type { Part } from '../part';
 import { runProbes, type ProbesResult } from '../probes';
@@ -33,12 +34,12 @@ export const probes: Part<Result> = {
 
 /** A presigned URL of what will not be made for hours. */
 async function pendingUrl(service: string, key: string): Promise<string> {
-	const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-	const body = JSON.stringify({ model: 'lumen-turbo', prompt: 'a boat [seconds: 9999]' });
-	const path = `${service}/v1/images/generations`;
-	const made = await fetch(path, { method: 'POST', headers, body });
-	const [{ url }] = ((await made.json()) as { data: Array<{ url: string }> }).data;
-	return url;
+	const { data: made } = await http.post<{ data: Array<{ url: string }> }>(
+		`${service}/v1/images/generations`,
+		{ model: 'lumen-turbo', prompt: 'a boat [seconds: 9999]' },
+		{ headers: { authorization: `Bearer ${key}` } },
+	);
+	return made.data[0].url;
 }
 
 function row({ name, probesPerSecond, cpuMsPerProbe, ofOneCore }: ProbesResult) {

@@ -1,6 +1,7 @@
 /** Outputs from a storage that behaves badly. */
 import { createHash } from 'node:crypto';
 import type { FaultAction } from '../../sandbox/faults';
+import { getBytes } from '../../tools/http';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { until } from './support/until';
@@ -32,8 +33,8 @@ async function expectTheFile(action: FaultAction, times: number): Promise<void> 
 	const [{ json, binary }] = itemsOf(execution, 'Images');
 	if (!binary) throw new Error('The item has no file');
 	const bytes = await stage.executions.download(binary.data);
-	const served = await fetch(String(json.url));
-	expect(sha256(bytes)).toBe(sha256(Buffer.from(await served.arrayBuffer())));
+	const { data: served } = await getBytes(String(json.url));
+	expect(sha256(bytes)).toBe(sha256(served));
 	expect(stage.sandbox.books.totals.created).toBe(1);
 }
 

@@ -1,5 +1,6 @@
 /** The examples for agents as their files are: a chat model on a script, and the MCP connector. */
 import { play, readExample } from './support/examples';
+import { http } from '../../tools/http';
 import { itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import { ChatModel } from './support/chat-model';
@@ -63,8 +64,8 @@ describe('ai-agent', () => {
 		});
 		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
 		const url = String(output).replace('Here it is: ', '');
-		const picture = await fetch(url);
-		expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+		const picture = await http.get(url);
+		expect([picture.status, picture.headers['content-type']]).toEqual([200, 'image/png']);
 	});
 
 	it('starts a video, and collects it by its id', async () => {

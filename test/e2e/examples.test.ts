@@ -1,6 +1,7 @@
 /** The examples as their files are, in a real n8n: with stand-ins for the services of others. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { button, play, playAgain, readExample } from './support/examples';
+import { getBytes } from '../../tools/http';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import { ObjectStorage } from './support/object-storage';
@@ -95,8 +96,8 @@ describe('scheduled-batch-to-s3', () => {
 			const { bytes, type } = await storage.get([files[0], files[2]][index]);
 			expect(type).toBe('image/png');
 			expect(bytes.equals(await fileOf(item))).toBe(true);
-			const served = await fetch(String(item.json.url));
-			expect(bytes.equals(Buffer.from(await served.arrayBuffer()))).toBe(true);
+			const { data: served } = await getBytes(String(item.json.url));
+			expect(bytes.equals(served)).toBe(true);
 		}
 		const rows = itemsOf(execution, 'Mark as Done').map(({ json }) => [json.name, json.file]);
 		expect(rows).toEqual([

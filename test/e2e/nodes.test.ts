@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { getBytes, http } from '../../tools/http';
 import { readWorkflowFile } from '../../tools/n8n/rest';
 import type { NodeTypeEntry } from '../../tools/n8n/rest';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
@@ -32,9 +33,9 @@ function sha256(bytes: Buffer): string {
 }
 
 async function fetched(url: unknown): Promise<Buffer> {
-	const response = await fetch(String(url));
-	expect(response.status).toBe(200);
-	return Buffer.from(await response.arrayBuffer());
+	const { status, data } = await getBytes(String(url));
+	expect(status).toBe(200);
+	return data;
 }
 
 it('has the nodes under their names, and each as a tool for agents', () => {
@@ -48,9 +49,9 @@ it('serves their icons, light and dark', async () => {
 	const urls = own.flatMap(({ iconUrl }) => Object.values(iconUrl as Record<string, string>));
 	expect(urls).toHaveLength(own.length * 2);
 	for (const url of new Set(urls)) {
-		const icon = await fetch(`${stage.n8n.url}/${url}`);
+		const icon = await http.get(`${stage.n8n.url}/${url}`);
 		expect([url, icon.status]).toEqual([url, 200]);
-		expect(icon.headers.get('content-type')).toContain('image/svg+xml');
+		expect(icon.headers['content-type']).toContain('image/svg+xml');
 	}
 });
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { N8n } from '../../tools/n8n/server';
+import { getBytes } from '../../tools/http';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { until } from './support/until';
@@ -47,7 +48,7 @@ async function expectServed({ json, binary }: INodeExecutionData): Promise<void>
 	const file = binary?.data;
 	if (!file) throw new Error(`Generation ${String(json.id)} came without its file`);
 	expect(file.id).toMatch(/^database:/);
-	const served = Buffer.from(await (await fetch(String(json.url))).arrayBuffer());
+	const { data: served } = await getBytes(String(json.url));
 	expect(sha256(await stage.executions.download(file))).toBe(sha256(served));
 }
 

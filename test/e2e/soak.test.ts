@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { http } from '../../tools/http';
 import { freePorts } from '../../tools/n8n/ports';
 import { Stage } from './support/stage';
 import { outputFolder } from './support/surroundings';
@@ -55,7 +56,7 @@ asked.each(ways)(`${executions} executions, one after the other: %s`, (name, ste
 	});
 	afterAll(async () => await stage?.close());
 
-	const look = async (path = '/') => (await (await fetch(insight + path)).json()) as Insight;
+	const look = async (path = '/') => (await http.get<Insight>(insight + path)).data;
 
 	async function atRest(expected: number): Promise<Insight> {
 		const { books } = stage.sandbox;

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { INode } from 'n8n-workflow';
+import { http } from '../../tools/http';
 import { Executions } from '../../tools/n8n/executions';
 import { Rest } from '../../tools/n8n/rest';
 import { Service } from '../../tools/n8n/service';
@@ -63,7 +64,7 @@ async function runToEnd(rest: Rest, id: string): Promise<string> {
 }
 
 async function refuses(url: string): Promise<boolean> {
-	return await fetch(url).then(
+	return await http.get(url).then(
 		() => false,
 		() => true,
 	);

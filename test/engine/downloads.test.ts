@@ -10,6 +10,7 @@ import type { FaultAction } from '../../sandbox/faults';
 import type { Control } from '../../tools/engine';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
+import { http } from '../../tools/http';
 import { binaryOf, openStage, prompts, sha256 } from './stage';
 
 /** Downloads as our nodes do, but for the patience: a stalled download is given up after a fifth of a second. */
@@ -18,8 +19,8 @@ const impatient = bareNode('impatient', {
 		const id = String(this.getInputData()[0].json.id);
 		const look = async () => {
 			const headers = { authorization: `Bearer ${stage.sandbox.keys.main}` };
-			const answer = await fetch(`${stage.sandbox.url}/v1/generations/${id}`, { headers });
-			return readGeneration(await answer.json(), Date.now()) as Generation;
+			const { data } = await http.get(`${stage.sandbox.url}/v1/generations/${id}`, { headers });
+			return readGeneration(data, Date.now()) as Generation;
 		};
 		const { signal } = new AbortController();
 		const wanted = { fileName: 'a', refresh: look, signal, idleTimeoutMs: 200 };

@@ -14,6 +14,7 @@ import type { Sandbox, SandboxOptions } from '../../sandbox/server';
 import type { CredentialsByType, EngineOptions, Run, WorkflowJson } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import type { NodeParts } from '../../tools/engine/in-a-row';
+import { getBytes } from '../../tools/http';
 import { FastTime } from '../support/fast-time';
 import { ownNode } from '../support/workflow';
 import type { NodeName } from '../support/workflow';
@@ -183,8 +184,7 @@ export class Stage {
 
 	/** The bytes that the storage serves for a generation. */
 	async served(id: string): Promise<Buffer> {
-		const response = await fetch(this.sandbox.service.outputUrl(id) ?? '');
-		return Buffer.from(await response.arrayBuffer());
+		return (await getBytes(this.sandbox.service.outputUrl(id) ?? '')).data;
 	}
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { close, listen, serverWith } from '../../sandbox/http/app';
+import { http } from '../../tools/http';
 
 /** Express prints errors everywhere but in tests. */
 const { NODE_ENV } = process.env;
@@ -20,7 +21,7 @@ it('breaks off an answer that fails midway, and prints nothing', async () => {
 	);
 	try {
 		const url = await listen(server, '127.0.0.1', 0);
-		await expect(fetch(url).then(async (answer) => await answer.text())).rejects.toThrow();
+		await expect(http.get(url)).rejects.toThrow();
 		await turn();
 		expect(printed).not.toHaveBeenCalled();
 	} finally {

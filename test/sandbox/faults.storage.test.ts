@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import type { FaultAction } from '../../sandbox/faults';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { createOverHttp, finishedOverHttp, send } from './over-http';
+import { getBytes, getStream, http } from '../../tools/http';
+import { createOverHttp, finishedOverHttp, lookOverHttp } from './over-http';
 
 let sandbox: Sandbox;
 
@@ -20,53 +24,53 @@ describe('faults at the storage', () => {
 	it.each([false, true])('break off in the middle, chunked: %s', async (chunked) => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'truncate', afterBytes: 500, chunked });
-		const response = await fetch(url);
-		expect(response.headers.has('content-length')).toBe(!chunked);
-		await expect(response.arrayBuffer()).rejects.toThrow('terminated');
-		expect((await fetch(url)).status).toBe(200);
+		const { headers, data } = await getStream(url);
+		expect('content-length' in headers).toBe(!chunked);
+		await expect(buffer(data)).rejects.toThrow('aborted');
+		expect((await http.get(url)).status).toBe(200);
 	});
 
 	it('stall, and keep the connection open', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'stall', afterBytes: 500 });
-		const response = await fetch(url, { signal: AbortSignal.timeout(200) });
+		const { data } = await getStream(url, { signal: AbortSignal.timeout(200) });
 		let bytes = 0;
 		const reading = (async () => {
-			for await (const chunk of response.body ?? []) bytes += (chunk as Uint8Array).length;
+			for await (const chunk of data) bytes += (chunk as Buffer).length;
 		})();
-		await expect(reading).rejects.toThrow('timeout');
+		await expect(reading).rejects.toThrow('canceled');
 		expect(bytes).toBe(500);
 	});
 
 	it('expire a URL now', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'expire' });
-		expect((await fetch(url)).status).toBe(403);
-		expect((await fetch(url)).status).toBe(200);
+		expect((await http.get(url)).status).toBe(403);
+		expect((await http.get(url)).status).toBe(200);
 	});
 
 	it.each(['application/octet-stream', 'text/plain'])('send the file as %s', async (value) => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'contentType', value });
-		expect((await fetch(url)).headers.get('content-type')).toBe(value);
+		expect((await http.get(url)).headers['content-type']).toBe(value);
 	});
 
 	it('send the whole file without a length', async () => {
 		const { url } = await finishedOverHttp(sandbox);
-		const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+		const { data: whole } = await getBytes(url);
 		onDownload({ kind: 'noContentLength' });
-		const chunked = await fetch(url);
-		expect(chunked.headers.has('content-length')).toBe(false);
-		expect(Buffer.from(await chunked.arrayBuffer()).equals(whole)).toBe(true);
+		const { headers, data } = await getBytes(url);
+		expect(headers).not.toHaveProperty('content-length');
+		expect(data.equals(whole)).toBe(true);
 	});
 
 	it('send a wrong length', async () => {
 		const { url } = await finishedOverHttp(sandbox);
-		const { length } = Buffer.from(await (await fetch(url)).arrayBuffer());
+		const { length } = (await getBytes(url)).data;
 		onDownload({ kind: 'wrongLength', by: 10 });
-		const response = await fetch(url);
-		expect(response.headers.get('content-length')).toBe(String(length + 10));
-		await expect(response.arrayBuffer()).rejects.toThrow('terminated');
+		const { headers, data } = await getStream(url);
+		expect(headers['content-length']).toBe(String(length + 10));
+		await expect(buffer(data)).rejects.toThrow('aborted');
 	});
 
 	it.each<[FaultAction, number]>([
@@ -76,16 +80,16 @@ describe('faults at the storage', () => {
 	])('answer otherwise: %j', async (action, status) => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload(action);
-		expect((await fetch(url, { redirect: 'manual' })).status).toBe(status);
+		expect((await http.get(url)).status).toBe(status);
 	});
 
 	it('reset, or answer late', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'reset' });
-		await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+		await expect(http.get(url)).rejects.toMatchObject({ code: 'ECONNRESET' });
 		onDownload({ kind: 'delay', ms: 100 });
 		const started = performance.now();
-		expect((await fetch(url)).status).toBe(200);
+		expect((await http.get(url)).status).toBe(200);
 		expect(performance.now() - started).toBeGreaterThan(95);
 	});
 
@@ -94,31 +98,32 @@ describe('faults at the storage', () => {
 	it('bear on probes and on downloads each by themselves', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		sandbox.faults.order({ on: 'probe', action: { kind: 'respond', status: 500 } });
-		expect((await fetch(url)).status).toBe(200);
+		expect((await http.get(url)).status).toBe(200);
 		onDownload({ kind: 'respond', status: 503 });
-		expect([(await fetch(url, probe)).status, (await fetch(url)).status]).toEqual([500, 503]);
+		expect([(await http.get(url, probe)).status, (await http.get(url)).status]).toEqual([500, 503]);
 		expect(sandbox.requests.on('probe')).toMatchObject([{ status: 500, range: 'bytes=0-0' }]);
 		expect(sandbox.requests.on('download')).toHaveLength(2);
 	});
 
 	it('send the whole file for a range', async () => {
 		const { url } = await finishedOverHttp(sandbox);
-		const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+		const { data: whole } = await getBytes(url);
 		sandbox.faults.order({ on: 'probe', action: { kind: 'ignoreRange' } });
-		const response = await fetch(url, probe);
-		expect(response.status).toBe(200);
-		expect(Buffer.from(await response.arrayBuffer()).equals(whole)).toBe(true);
+		const { status, data } = await getBytes(url, probe);
+		expect(status).toBe(200);
+		expect(data.equals(whole)).toBe(true);
 		expect(sandbox.requests.on('probe')).toMatchObject([{ bytes: whole.length }]);
 	});
 
 	it('encode with gzip whoever takes what', async () => {
 		const { url } = await finishedOverHttp(sandbox);
-		const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+		const { data: whole } = await getBytes(url);
 		onDownload({ kind: 'gzip' });
-		const response = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
-		expect(response.headers.get('content-encoding')).toBe('gzip');
-		expect(response.headers.get('content-length')).not.toBe(String(whole.length));
-		expect(Buffer.from(await response.arrayBuffer()).equals(whole)).toBe(true);
+		const identity = { headers: { 'accept-encoding': 'identity' }, decompress: false };
+		const { headers, data } = await getBytes(url, identity);
+		expect(headers['content-encoding']).toBe('gzip');
+		expect(headers['content-length']).not.toBe(String(whole.length));
+		expect(gunzipSync(data).equals(whole)).toBe(true);
 	});
 
 	it('remember that a file was missing, for so long', async () => {
@@ -126,30 +131,27 @@ describe('faults at the storage', () => {
 		const [{ url }] = data;
 		const action: FaultAction = { kind: 'remember404', seconds: 0.2 };
 		sandbox.faults.order({ on: 'probe', action });
-		expect((await fetch(url, probe)).status).toBe(404);
+		expect((await http.get(url, probe)).status).toBe(404);
 		sandbox.service.finish(id);
-		expect((await fetch(url)).status).toBe(404);
+		expect((await http.get(url)).status).toBe(404);
 		await new Promise((resolve) => setTimeout(resolve, 250));
-		expect((await fetch(url)).status).toBe(200);
+		expect((await http.get(url)).status).toBe(200);
 	});
 
 	it('have the file before its generation is done', async () => {
 		const { id, data } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
 		const order = { on: 'probe', times: 'always' } as const;
 		sandbox.faults.order({ ...order, action: { kind: 'early', seconds: 100_000 } });
-		expect((await fetch(data[0].url, probe)).ok).toBe(true);
-		const { status } = (await (await send(sandbox, `/v1/generations/${id}`)).json()) as {
-			status: string;
-		};
-		expect(status).not.toBe('completed');
+		expect((await http.get(data[0].url, probe)).status).toBe(200);
+		expect((await lookOverHttp(sandbox, id)).status).not.toBe('completed');
 	});
 
 	it('send without end, until the client leaves', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'respond', status: 500, body: 'x'.repeat(65_536), endless: true });
-		const response = await fetch(url);
-		expect(response.status).toBe(500);
-		await response.body?.cancel();
+		const { status, data } = await getStream(url);
+		expect(status).toBe(500);
+		data.destroy();
 		await until(() => !sandbox.requests.on('download')[0].answered);
 	});
 
@@ -157,18 +159,18 @@ describe('faults at the storage', () => {
 		const { id, url } = await finishedOverHttp(sandbox);
 		const action: FaultAction = { kind: 'trickle', everyMs: 60_000, bytes: 10 };
 		sandbox.faults.order({ on: 'status', action }, { on: 'download', action });
-		const answers = [await send(sandbox, `/v1/generations/${id}`), await fetch(url)];
-		for (const { body } of answers) {
-			const reader = body?.getReader();
-			expect((await reader?.read())?.value).toHaveLength(10);
-			await reader?.cancel();
+		const headers = { authorization: `Bearer ${sandbox.keys.main}` };
+		const status = `${sandbox.url}/v1/generations/${id}`;
+		for (const { data } of [await getStream(status, { headers }), await getStream(url)]) {
+			expect((await once(data, 'data'))[0]).toHaveLength(10);
+			data.destroy();
 		}
 	});
 
 	it('lead to a storage that cannot be reached', async () => {
 		sandbox.faults.order({ on: 'create', action: { kind: 'unreachable' } });
 		const [{ url }] = (await createOverHttp(sandbox)).data;
-		await expect(fetch(url)).rejects.toThrow('fetch failed');
+		await expect(http.get(url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 		expect(sandbox.requests.on('download')).toEqual([]);
 	});
 });

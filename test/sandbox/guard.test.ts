@@ -1,7 +1,8 @@
 /** Who may steer the sandbox: this machine, and no page that somebody else has put into a browser on it. */
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { createOverHttp, statusUnder } from './over-http';
+import { http } from '../../tools/http';
+import { createOverHttp } from './over-http';
 
 let sandbox: Sandbox;
 let own: { host: string; origin: string };
@@ -29,7 +30,7 @@ describe.each([
 	['DELETE', '/mcp'],
 ])('%s %s', (method, path) => {
 	const status = async (headers: Record<string, string>) =>
-		await statusUnder(`${sandbox.url}${path}`, { method, headers });
+		(await http.request({ url: `${sandbox.url}${path}`, method, headers })).status;
 
 	it.each(['https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost', 'nonsense'])(
 		'is refused to a page of %s',
@@ -63,8 +64,8 @@ describe.each([
 it('says in plain words what it refuses, and does nothing of it', async () => {
 	await createOverHttp(sandbox);
 	const headers = { origin: 'https://evil.example' };
-	const refused = await fetch(`${sandbox.url}/_sandbox/reset`, { method: 'POST', headers });
-	expect([refused.status, await refused.text()]).toEqual([
+	const refused = await http.post(`${sandbox.url}/_sandbox/reset`, undefined, { headers });
+	expect([refused.status, refused.data]).toEqual([
 		403,
 		expect.stringContaining('Nothing was changed'),
 	]);
@@ -73,7 +74,8 @@ it('says in plain words what it refuses, and does nothing of it', async () => {
 
 it('refuses before anything is read of it', async () => {
 	const headers = { host: 'evil.example', 'content-length': '9', connection: 'close' };
-	expect(await statusUnder(`${sandbox.url}/_sandbox/reset`, { method: 'POST', headers })).toBe(403);
+	const { status } = await http.post(`${sandbox.url}/_sandbox/reset`, undefined, { headers });
+	expect(status).toBe(403);
 });
 
 describe.each([
@@ -85,7 +87,7 @@ describe.each([
 	['GET', '/.well-known/oauth-protected-resource/mcp'],
 ])('%s %s, which apps in a browser may use', (method, path) => {
 	const status = async (headers: Record<string, string>) =>
-		await statusUnder(`${sandbox.url}${path}`, { method, headers });
+		(await http.request({ url: `${sandbox.url}${path}`, method, headers })).status;
 
 	it('is refused under a foreign host name', async () => {
 		expect(await status({ host: 'evil.example' })).toBe(403);
@@ -99,7 +101,7 @@ describe.each([
 it('an agent with a key gets no answer at the connector under a foreign host name (DNS rebinding)', async () => {
 	const headers = { authorization: `Bearer ${sandbox.keys.main}` };
 	const status = async (more: Record<string, string>) =>
-		await statusUnder(`${sandbox.url}/mcp`, { headers: { ...headers, ...more } });
+		(await http.get(`${sandbox.url}/mcp`, { headers: { ...headers, ...more } })).status;
 	expect(await status(own)).toBe(405);
 	expect(await status({ host: 'evil.example' })).toBe(403);
 	expect(await status({ ...own, origin: 'https://evil.example' })).toBe(403);
@@ -111,5 +113,5 @@ it('leaves the service itself to whoever has a key, under any name', async () =>
 		origin: 'https://n8n.example',
 		authorization: `Bearer ${sandbox.keys.main}`,
 	};
-	expect(await statusUnder(`${sandbox.url}/v1/models`, { headers })).toBe(200);
+	expect((await http.get(`${sandbox.url}/v1/models`, { headers })).status).toBe(200);
 });

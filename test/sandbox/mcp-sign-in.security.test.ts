@@ -1,6 +1,7 @@
 /** What signing in to the connector has to withstand. */
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
+import { http } from '../../tools/http';
 import { answerQuestion, App, callback, openPage, press } from './signing-in';
 import { VirtualClock } from './virtual';
 
@@ -38,7 +39,7 @@ async function code(): Promise<string> {
 async function mcpStatus(token: string, url = sandbox.url): Promise<number> {
 	const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
 	// 405: let in, and told that there is no stream.
-	return (await fetch(`${url}/mcp`, { headers })).status;
+	return (await http.get(`${url}/mcp`, { headers })).status;
 }
 
 describe('an authorization request', () => {
@@ -49,7 +50,7 @@ describe('an authorization request', () => {
 		['no address', 'nowhere'],
 	])('sends nobody to an address that was not registered: %s', async (_what, address) => {
 		const answer = await openPage(changed({ redirect_uri: address }));
-		expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+		expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
 	});
 
 	it('of an app that is not registered is refused', async () => {
@@ -62,17 +63,16 @@ describe('an authorization request', () => {
 		['a token instead of a code', { response_type: 'token' }, 'invalid_request'],
 		['tokens of another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
 	])('asks nobody where it wants %s', async (_what, parameters, error) => {
-		const answer = await fetch(changed(parameters), { redirect: 'manual' });
-		const back = new URL(answer.headers.get('location') ?? '');
+		const answer = await http.get(changed(parameters).href);
+		const back = new URL(answer.headers.location);
 		expect(back.origin + back.pathname).toBe(callback);
 		expect(back.searchParams.get('error')).toBe(error);
 	});
 
 	const register = async (...addresses: string[]) =>
-		await fetch(`${sandbox.url}/register`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ redirect_uris: addresses, token_endpoint_auth_method: 'none' }),
+		await http.post<{ error: string; error_description: string }>(`${sandbox.url}/register`, {
+			redirect_uris: addresses,
+			token_endpoint_auth_method: 'none',
 		});
 
 	it.each([
@@ -91,9 +91,8 @@ describe('an authorization request', () => {
 		['myapp:/callback'],
 	])('cannot come from an app that wants its answers at %s', async (address) => {
 		for (const addresses of [[address], [callback, address]]) {
-			const response = await register(...addresses);
-			const { error } = (await response.json()) as { error: string };
-			expect([response.status, error]).toEqual([400, 'invalid_client_metadata']);
+			const { status, data } = await register(...addresses);
+			expect([status, data.error]).toEqual([400, 'invalid_client_metadata']);
 		}
 	});
 
@@ -109,12 +108,8 @@ describe('an authorization request', () => {
 	});
 
 	it('is refused with the whole rule in the message', async () => {
-		const { error_description: message } = (await (
-			await register('file:///etc/passwd')
-		).json()) as {
-			error_description: string;
-		};
-		expect(message).toBe(
+		const { data } = await register('file:///etc/passwd');
+		expect(data.error_description).toBe(
 			'A redirect URI must be https, http to this machine (localhost, 127.0.0.1, [::1]), or a private scheme ' +
 				'with a dot such as com.example.app:/callback. It must have no fragment.',
 		);
@@ -122,7 +117,7 @@ describe('an authorization request', () => {
 });
 
 describe('the consent page', () => {
-	const consent = async () => await (await openPage(question)).text();
+	const consent = async () => (await openPage(question)).data;
 	const nothingAllowed = () => expect(sandbox.service.apps.all()).toEqual([]);
 
 	it('takes no answer that another page has sent (CSRF)', async () => {
@@ -148,7 +143,7 @@ describe('the consent page', () => {
 it('changes no connected app for another page (CSRF)', async () => {
 	await (await app.signIn()).close();
 	const page = `${sandbox.url}/connected-apps`;
-	const html = await (await openPage(page)).text();
+	const html = (await openPage(page)).data;
 	const headers = { origin: 'https://evil.example' };
 	expect((await press(page, html, 'disconnect', {}, headers)).status).toBe(403);
 	expect(sandbox.service.apps.all()).toHaveLength(1);
@@ -197,7 +192,7 @@ describe('a token', () => {
 		const { access_token: access, refresh_token: refresh } = app.given ?? {};
 		for (const token of [access, refresh]) {
 			const headers = { authorization: `Bearer ${token}` };
-			const answer = await fetch(`${sandbox.url}/v1/credits/balance`, { headers });
+			const answer = await http.get(`${sandbox.url}/v1/credits/balance`, { headers });
 			expect(answer.status).toBe(401);
 		}
 		expect(await mcpStatus(refresh ?? '')).toBe(401);

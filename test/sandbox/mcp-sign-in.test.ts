@@ -1,6 +1,8 @@
 /** The connector with a sign-in (spec 1.6, 2.6, 5.8): the SDK's own client, and a person with a browser. */
+import type { AxiosRequestConfig } from 'axios';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
+import { http } from '../../tools/http';
 import { answerQuestion, App, callback, callTool, openPage, press } from './signing-in';
 import { VirtualClock } from './virtual';
 
@@ -14,14 +16,14 @@ beforeEach(() => sandbox.reset());
 const boat = { type: 'image', model: 'aurora-image-1', prompt: 'A paper boat', size: '128x128' };
 const film = { ...boat, type: 'video', model: 'aurora-motion-1', size: undefined, duration: 8 };
 
-async function read(path: string, init?: RequestInit) {
-	const response = await fetch(`${sandbox.url}${path}`, init);
-	const body: unknown = await response.json();
-	return { status: response.status, headers: response.headers, body };
+async function read(path: string, config?: AxiosRequestConfig) {
+	const url = `${sandbox.url}${path}`;
+	const { status, headers, data } = await http.request<unknown>({ url, ...config });
+	return { status, headers, body: data };
 }
 
 async function steer(order: object): Promise<void> {
-	const { status } = await read('/_sandbox/apps', { method: 'POST', body: JSON.stringify(order) });
+	const { status } = await read('/_sandbox/apps', { method: 'POST', data: order });
 	expect(status).toBe(200);
 }
 
@@ -33,7 +35,7 @@ describe('an app that has not signed in', () => {
 			body: { error: { code: 'authentication_error' } },
 		});
 		const metadata = `${sandbox.url}/.well-known/oauth-protected-resource/mcp`;
-		expect(refused.headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${metadata}"`);
+		expect(refused.headers['www-authenticate']).toBe(`Bearer resource_metadata="${metadata}"`);
 		const resource = await read(new URL(metadata).pathname);
 		expect(resource.body).toMatchObject({
 			resource: `${sandbox.url}/mcp`,
@@ -53,12 +55,12 @@ describe('an app that has not signed in', () => {
 	it('has a person asked which app, which account, and what it may do', async () => {
 		const app = new App(sandbox, 'An <b>app</b>');
 		const asked = await openPage(await app.ask());
-		const text = await asked.text();
+		const text = asked.data;
 		expect(text).toContain('<b>An &lt;b&gt;app&lt;/b&gt;</b> asks to use the connector');
 		expect(text).toContain('sent back to <b>localhost:9876</b>');
 		expect(text).toContain('main (100,000 credits)');
 		expect(text).toContain('up to 500 in any 24 hours');
-		expect(asked.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+		expect(asked.headers['content-security-policy']).toContain("frame-ancestors 'none'");
 		expect(sandbox.service.apps.all()).toEqual([]);
 	});
 
@@ -76,7 +78,7 @@ describe('an app that has not signed in', () => {
 		async (name, address, title, place) => {
 			const app = new App(sandbox, name, address);
 			const question = await app.ask();
-			const text = await (await openPage(question)).text();
+			const { data: text } = await openPage(question);
 			expect(text).toContain(`<title>Connect ${title}</title>`);
 			expect(text).toContain(`<b>${title}</b> asks to use the connector`);
 			expect(text).toContain(`sent back to <b>${place}</b>`);
@@ -97,17 +99,17 @@ describe('an app that has not signed in', () => {
 		'can be answered again after an answer with %s, which is a 400',
 		async (_what, button, fields) => {
 			const question = await new App(sandbox).ask();
-			const html = await (await openPage(question)).text();
+			const { data: html } = await openPage(question);
 			const refused = await press(question, html, button, fields);
-			const text = await refused.text();
-			expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+			const text = String(refused.data);
+			expect([refused.status, refused.headers.location]).toEqual([400, undefined]);
 			expect(text).toContain('Choose one of the accounts');
 			expect(sandbox.service.apps.all()).toEqual([]);
 
 			const again = await openPage(
 				new URL(/href="(\/sign-in\?[^"]+)"/.exec(text)?.[1] ?? '', question),
 			);
-			const sent = await press(question, await again.text(), 'allow', { account: 'main' });
+			const sent = await press(question, again.data, 'allow', { account: 'main' });
 			expect(sent.status).toBe(303);
 		},
 	);
@@ -212,15 +214,15 @@ describe('an app that has signed in', () => {
 	it('can sign itself out', async () => {
 		const app = new App(sandbox);
 		await (await app.signIn()).close();
-		const body = new URLSearchParams({
+		const data = new URLSearchParams({
 			client_id: app.registration?.client_id ?? '',
 			token: app.given?.refresh_token ?? '',
 		});
-		expect((await read('/revoke', { method: 'POST', body })).status).toBe(200);
+		expect((await read('/revoke', { method: 'POST', data })).status).toBe(200);
 		const headers = { authorization: `Bearer ${app.given?.access_token}` };
 		const refused = await read('/mcp', { method: 'POST', headers });
 		expect(refused.status).toBe(401);
-		expect(refused.headers.get('www-authenticate')).toContain('error="invalid_token"');
+		expect(refused.headers['www-authenticate']).toContain('error="invalid_token"');
 	});
 });
 
@@ -228,7 +230,7 @@ describe('the page "API / MCP Access"', () => {
 	const address = () => `${sandbox.url}/connected-apps`;
 
 	it('says that there are no apps yet', async () => {
-		expect(await (await fetch(address())).text()).toContain('None yet');
+		expect((await http.get(address())).data).toContain('None yet');
 	});
 
 	it('shows what an app has spent, and pauses, resumes, limits and disconnects it', async () => {
@@ -236,7 +238,7 @@ describe('the page "API / MCP Access"', () => {
 		const client = await app.signIn();
 		const create = async () => (await callTool(client, 'create_generation', boat)).body;
 		await create();
-		const shown = async () => await (await openPage(address())).text();
+		const shown = async () => (await openPage(address())).data;
 		const pressed = async (button: string, fields = {}) =>
 			(await press(address(), await shown(), button, fields)).status;
 		expect(await shown()).toMatch(/n8n <code>app-1<.*8 of 500 credits.*active/);

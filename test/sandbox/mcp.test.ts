@@ -4,6 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { KeyName } from '../../sandbox/accounts/accounts';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
+import { http } from '../../tools/http';
 
 let sandbox: Sandbox;
 let client: Client;
@@ -100,9 +101,7 @@ describe('the connector for agents (spec 1.6)', () => {
 		const checked = await call('check_generation', { id: entry.id });
 		expect(checked.body).toMatchObject({ id: entry.id, status: 'completed' });
 		const [{ url }] = checked.body.data as Array<{ url: string }>;
-		const file = await fetch(url);
-		expect(file.headers.get('content-type')).toBe('image/png');
-		await file.arrayBuffer();
+		expect((await http.get(url)).headers['content-type']).toBe('image/png');
 	});
 
 	it('creates a video with the arguments of videos', async () => {
@@ -143,7 +142,7 @@ describe('the connector for agents (spec 1.6)', () => {
 		expect(entries.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
 		expect(entries[0]).toMatchObject({ prompt: 'The third', credits: 1, type: 'image' });
 		expect(first.body.has_more).toBe(true);
-		expect((await fetch(entries[0].url)).status).toBe(200);
+		expect((await http.get(entries[0].url)).status).toBe(200);
 
 		const second = await call('list_library', { limit: 2, after: ids[1] });
 		expect(second.body).toMatchObject({ data: [{ id: ids[0] }], has_more: false });
@@ -235,9 +234,9 @@ describe('refusals', () => {
 		const headers = { authorization: `Bearer ${sandbox.keys.main}` };
 		const url = `${sandbox.url}/mcp`;
 		const statuses = [
-			await fetch(url),
-			await fetch(url, { headers }),
-			await fetch(url, { method: 'POST', headers, body: 'no JSON' }),
+			await http.get(url),
+			await http.get(url, { headers }),
+			await http.post(url, 'no JSON', { headers }),
 		].map(({ status }) => status);
 		expect(statuses).toEqual([401, 405, 406]);
 	});

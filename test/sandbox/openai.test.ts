@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
+import { http } from '../../tools/http';
 
 let sandbox: Sandbox;
 let client: OpenAI;
@@ -27,9 +28,9 @@ describe("OpenAI's own client, with only address and key changed (spec 1.2)", ()
 			n: 1,
 		});
 		const url = made.data?.[0].url ?? '';
-		let response = await fetch(url);
-		while (response.status === 404) response = await fetch(url);
-		expect(response.headers.get('content-type')).toBe('image/png');
+		let response = await http.get(url);
+		while (response.status === 404) response = await http.get(url);
+		expect(response.headers['content-type']).toBe('image/png');
 		expect(made.created).toBeCloseTo(Date.now() / 1000, -1);
 	});
 

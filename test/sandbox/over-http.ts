@@ -1,40 +1,28 @@
-import { request } from 'node:http';
-import type { RequestOptions } from 'node:http';
+import type { AxiosRequestConfig, AxiosResponse } from 'axios';
 import type { GenerationEntry } from '../../sandbox/generations/generations';
 import type { Sandbox } from '../../sandbox/server';
-
-/** The body of an answer, as JSON. */
-export async function jsonFrom(response: Response): Promise<unknown> {
-	return await response.json();
-}
+import { http } from '../../tools/http';
 
 /** Sends a request with the main key. */
-export async function send(sandbox: Sandbox, path: string, body?: unknown): Promise<Response> {
-	return await fetch(`${sandbox.url}${path}`, {
+export async function send<T = unknown>(
+	sandbox: Sandbox,
+	path: string,
+	body?: unknown,
+	config?: AxiosRequestConfig,
+): Promise<AxiosResponse<T>> {
+	return await http.request<T>({
+		url: `${sandbox.url}${path}`,
 		method: body === undefined ? 'GET' : 'POST',
-		headers: {
-			authorization: `Bearer ${sandbox.keys.main}`,
-			'content-type': 'application/json',
-		},
-		body: body === undefined ? undefined : JSON.stringify(body),
-		redirect: 'manual',
+		headers: { authorization: `Bearer ${sandbox.keys.main}` },
+		data: body,
+		...config,
 	});
 }
 
-/** The status that a request gets under any name of the host, which fetch does not let one choose. */
-export async function statusUnder(url: string, options: RequestOptions): Promise<number> {
-	return await new Promise((resolve, reject) => {
-		const sent = request(url, options, (response) => {
-			response.resume();
-			resolve(response.statusCode ?? 0);
-		});
-		sent.on('error', reject).end();
-	});
-}
-
-async function entryFrom(response: Response): Promise<GenerationEntry> {
-	if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-	return (await jsonFrom(response)) as GenerationEntry;
+async function entryFrom(response: Promise<AxiosResponse<unknown>>): Promise<GenerationEntry> {
+	const { status, data } = await response;
+	if (status !== 200) throw new Error(`${status} ${JSON.stringify(data)}`);
+	return data as GenerationEntry;
 }
 
 /** Creates a small picture. Rejects with the status where it is refused. */
@@ -43,12 +31,12 @@ export async function createOverHttp(
 	fields: Record<string, unknown> = {},
 ): Promise<GenerationEntry> {
 	const body = { model: 'lumen-turbo', prompt: 'A lighthouse', size: '128x128', ...fields };
-	return await entryFrom(await send(sandbox, '/v1/images/generations', body));
+	return await entryFrom(send(sandbox, '/v1/images/generations', body));
 }
 
 /** The status answer for an id. */
 export async function lookOverHttp(sandbox: Sandbox, id: string): Promise<GenerationEntry> {
-	return await entryFrom(await send(sandbox, `/v1/generations/${id}`));
+	return await entryFrom(send(sandbox, `/v1/generations/${id}`));
 }
 
 /** A small picture that is finished, and where it lies. */

@@ -2,6 +2,7 @@
 import { table } from '../../sandbox/http/pages';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
+import { getBytes, http } from '../../tools/http';
 import { createOverHttp, finishedOverHttp, send } from './over-http';
 
 let sandbox: Sandbox;
@@ -11,9 +12,9 @@ afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
 
 async function shown(path = '/'): Promise<string> {
-	const page = await fetch(`${sandbox.url}${path}`);
-	expect(page.headers.get('content-type')).toContain('text/html');
-	return await page.text();
+	const page = await http.get<string>(`${sandbox.url}${path}`);
+	expect(page.headers['content-type']).toContain('text/html');
+	return page.data;
 }
 
 /** A small video that is finished. */
@@ -25,9 +26,8 @@ async function finishedVideo(): Promise<string> {
 		duration: 0.1,
 		fps: 12,
 	};
-	const { id } = (await (await send(sandbox, '/v1/videos/generations', body)).json()) as {
-		id: string;
-	};
+	const { data } = await send<{ id: string }>(sandbox, '/v1/videos/generations', body);
+	const { id } = data;
 	sandbox.service.finish(id);
 	return id;
 }
@@ -74,7 +74,7 @@ describe('the status page', () => {
 		const video = await finishedVideo();
 		sandbox.faults.order({ on: 'download', action: { kind: 'expire' } });
 		for (const path of [`${id}/thumbnail`, `${video}/thumbnail`, `${video}/video`]) {
-			expect((await fetch(`${sandbox.url}/_sandbox/outputs/${path}`)).status).toBe(200);
+			expect((await getBytes(`${sandbox.url}/_sandbox/outputs/${path}`)).status).toBe(200);
 		}
 		expect(sandbox.requests.all.filter(({ origin }) => origin === 'storage')).toEqual([]);
 		expect(sandbox.faults.pending).toHaveLength(1);
@@ -83,23 +83,22 @@ describe('the status page', () => {
 
 describe('a preview', () => {
 	const preview = async (path: string, headers: Record<string, string> = {}) =>
-		await fetch(`${sandbox.url}/_sandbox/outputs/${path}`, { headers });
+		await getBytes(`${sandbox.url}/_sandbox/outputs/${path}`, { headers });
 
 	it('is a small JPEG, also of a large picture', async () => {
 		const { id } = await finishedOverHttp(sandbox, { model: 'pinhole-photo-2', size: '2048x1024' });
-		const answer = await preview(`${id}/thumbnail`);
-		const bytes = Buffer.from(await answer.arrayBuffer());
-		expect(answer.headers.get('content-type')).toBe('image/jpeg');
+		const { headers, data: bytes } = await preview(`${id}/thumbnail`);
+		expect(headers['content-type']).toBe('image/jpeg');
 		expect(bytes.subarray(0, 2).toString('hex')).toBe('ffd8');
 		expect(bytes.length).toBeLessThan(150_000);
 	});
 
 	it('of a video is played from any place', async () => {
 		const id = await finishedVideo();
-		const whole = Buffer.from(await (await preview(`${id}/video`)).arrayBuffer());
+		const { data: whole } = await preview(`${id}/video`);
 		expect(whole.subarray(4, 8).toString()).toBe('ftyp');
 		const part = await preview(`${id}/video`, { range: 'bytes=4-7' });
-		expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
+		expect([part.status, part.data.toString()]).toEqual([206, 'ftyp']);
 		expect((await preview(`${id}/video`, { range: 'bytes=99999999-' })).status).toBe(416);
 	});
 
@@ -113,13 +112,13 @@ describe('a preview', () => {
 
 describe.each(['/', '/connected-apps', '/sign-in'])('the page %s', (path) => {
 	it('fits a phone and a dark screen, does not reload, and loads nothing foreign', async () => {
-		const page = await fetch(`${sandbox.url}${path}`);
-		const html = await page.text();
+		const page = await http.get<string>(`${sandbox.url}${path}`);
+		const html = page.data;
 		expect(html).toContain('<meta name="viewport" content="width=device-width');
 		expect(html).toContain('prefers-color-scheme: dark');
 		expect(html).not.toContain('http-equiv');
 		expect(html).not.toContain('></th>');
-		expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+		expect(page.headers['content-security-policy']).toContain("default-src 'none'");
 	});
 });
 

@@ -6,17 +6,19 @@ import type {
 	OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { AxiosResponse } from 'axios';
 import type { ConnectedApp } from '../../sandbox/accounts/connected-apps';
 import type { Sandbox } from '../../sandbox/server';
+import { http } from '../../tools/http';
 
 /** Where an app of the tests wants to be called back. Nothing listens there: nobody follows. */
 export const callback = 'http://localhost:9876/callback';
 
 /** Opens a page as a browser does: follows links within the sandbox, and stops where they lead elsewhere. */
-export async function openPage(address: string | URL): Promise<Response> {
-	const response = await fetch(address, { redirect: 'manual' });
-	const next = response.headers.get('location');
-	if (next === null || next.startsWith('http')) return response;
+export async function openPage(address: string | URL): Promise<AxiosResponse<string>> {
+	const response = await http.get<string>(String(address));
+	const next = response.headers.location as string | undefined;
+	if (next === undefined || next.startsWith('http')) return response;
 	return await openPage(new URL(next, address));
 }
 
@@ -27,19 +29,15 @@ export async function press(
 	button: string,
 	filled: Record<string, string> = {},
 	headers: Record<string, string> = {},
-): Promise<Response> {
+): Promise<AxiosResponse> {
 	const form = html.split('<form').find((text) => text.includes(`value="${button}"`)) ?? '';
 	const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
 	const [, name] = /<button name="(\w+)"/.exec(form) ?? ['', 'button'];
 	const fields = Object.fromEntries(hidden.map(([, key, value]) => [key, value]));
 	const [, action] = /action="([^"]+)"/.exec(form) ?? ['', ''];
 	const target = new URL(action, address);
-	return await fetch(target, {
-		method: 'POST',
-		body: new URLSearchParams({ ...fields, [name]: button, ...filled }),
-		headers: { origin: target.origin, ...headers },
-		redirect: 'manual',
-	});
+	const body = new URLSearchParams({ ...fields, [name]: button, ...filled });
+	return await http.post(target.href, body, { headers: { origin: target.origin, ...headers } });
 }
 
 /** Answers the question of an authorization address. Returns where the person is sent back to. */
@@ -48,9 +46,9 @@ export async function answerQuestion(
 	button: 'allow' | 'deny',
 	account = 'main',
 ): Promise<URL> {
-	const asked = await openPage(address);
-	const sent = await press(address, await asked.text(), button, { account });
-	return new URL(sent.headers.get('location') ?? '');
+	const { data: html } = await openPage(address);
+	const { headers } = await press(address, html, button, { account });
+	return new URL(headers.location);
 }
 
 /** An app that signs in with the SDK's own client, and keeps in memory what it is given. */
@@ -129,27 +127,24 @@ export class App implements OAuthClientProvider {
 
 	/** Sends a form to the token endpoint as this app; `fields` on top of what it would send. */
 	async tokenRequest(fields: Record<string, string>): Promise<{ status: number; error: string }> {
-		const response = await this.askForTokens(fields);
-		const { error = '' } = (await response.json()) as { error?: string };
-		return { status: response.status, error };
+		const { status, data } = await this.askForTokens<{ error?: string }>(fields);
+		return { status, error: data.error ?? '' };
 	}
 
 	/** The tokens for a code. */
 	async redeem(code: string): Promise<OAuthTokens> {
-		return (await (await this.askForTokens({ code })).json()) as OAuthTokens;
+		return (await this.askForTokens<OAuthTokens>({ code })).data;
 	}
 
-	private async askForTokens(fields: Record<string, string>): Promise<Response> {
-		return await fetch(`${this.sandbox.url}/token`, {
-			method: 'POST',
-			body: new URLSearchParams({
-				client_id: this.registration?.client_id ?? '',
-				grant_type: 'authorization_code',
-				redirect_uri: callback,
-				code_verifier: this.verifier,
-				...fields,
-			}),
+	private async askForTokens<T>(fields: Record<string, string>): Promise<AxiosResponse<T>> {
+		const body = new URLSearchParams({
+			client_id: this.registration?.client_id ?? '',
+			grant_type: 'authorization_code',
+			redirect_uri: callback,
+			code_verifier: this.verifier,
+			...fields,
 		});
+		return await http.post<T>(`${this.sandbox.url}/token`, body);
 	}
 }
 

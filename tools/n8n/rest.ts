@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import type { AxiosResponse } from 'axios';
+import { http } from '../http';
 
 /** Who signs in. */
 export interface Owner {
@@ -54,34 +56,31 @@ export class Rest {
 
 	/** Sends a request and returns the `data` of the answer. Throws `RestError`. */
 	async send<T>(method: string, path: string, body?: unknown): Promise<T> {
-		const response = await this.fetch(method, path, body);
-		const text = await response.text();
-		if (!response.ok) throw new RestError(response.status, `${method} ${path}`, text);
+		const text = (await this.request(method, `/rest${path}`, body)).data.toString();
 		const parsed = text === '' ? {} : (JSON.parse(text) as { data?: T });
 		return parsed.data as T;
 	}
 
 	/** The bytes that a path answers with. Throws `RestError`. */
 	async bytes(path: string): Promise<Buffer> {
-		const response = await this.fetch('GET', path);
-		if (!response.ok) throw new RestError(response.status, `GET ${path}`, await response.text());
-		return Buffer.from(await response.arrayBuffer());
+		return (await this.request('GET', `/rest${path}`)).data;
 	}
 
-	private async fetch(
+	private async request(
 		method: string,
 		path: string,
-		body?: unknown,
-		prefix = '/rest',
-	): Promise<Response> {
-		return await fetch(`${this.url}${prefix}${path}`, {
+		data?: unknown,
+	): Promise<AxiosResponse<Buffer>> {
+		const response = await http.request<Buffer>({
 			method,
-			headers: {
-				...(this.cookie && { cookie: this.cookie }),
-				...(body !== undefined && { 'content-type': 'application/json' }),
-			},
-			body: body === undefined ? undefined : JSON.stringify(body),
+			url: `${this.url}${path}`,
+			data,
+			headers: { cookie: this.cookie || undefined },
+			responseType: 'arraybuffer',
 		});
+		const { status } = response;
+		if (status >= 300) throw new RestError(status, `${method} ${path}`, response.data.toString());
+		return response;
 	}
 
 	/** Signs in as the owner, who is made first where n8n has none yet. */
@@ -98,12 +97,9 @@ export class Rest {
 	}
 
 	private async takeCookie(path: string, body: object): Promise<void> {
-		const response = await this.fetch('POST', path, body);
-		if (!response.ok) throw new RestError(response.status, `POST ${path}`, await response.text());
-		this.cookie = response.headers
-			.getSetCookie()
-			.map((cookie) => cookie.split(';')[0])
-			.join('; ');
+		const { headers } = await this.request('POST', `/rest${path}`, body);
+		const cookies = headers['set-cookie'] ?? [];
+		this.cookie = cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 	}
 
 	/** Makes a credential, or brings the one of that name and type up to date. */
@@ -141,9 +137,8 @@ export class Rest {
 
 	/** Every node type that n8n has loaded. */
 	async nodeTypes(): Promise<NodeTypeEntry[]> {
-		const response = await this.fetch('GET', '/types/nodes.json', undefined, '');
-		if (!response.ok) throw new RestError(response.status, 'GET /types/nodes.json', '');
-		return (await response.json()) as NodeTypeEntry[];
+		const { data } = await this.request('GET', '/types/nodes.json');
+		return JSON.parse(data.toString()) as NodeTypeEntry[];
 	}
 }
 

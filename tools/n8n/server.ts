@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { http } from '../http';
 import type { Installation } from './installation';
 import { freePorts } from './ports';
 import { Service } from './service';
@@ -86,8 +87,7 @@ async function start(
 
 async function answers(url: string): Promise<boolean> {
 	try {
-		const { ok } = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-		return ok;
+		return (await http.get(url, { timeout: 5_000 })).status === 200;
 	} catch {
 		return false;
 	}

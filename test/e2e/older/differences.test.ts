@@ -1,5 +1,6 @@
 /** What older releases of n8n do in another way: how they keep files, and what becomes of a sleeping step. */
 import type { FaultAction } from '../../../sandbox/faults';
+import { getBytes } from '../../../tools/http';
 import { errorOf, itemsOf } from '../../../tools/n8n/executions';
 import type { Execution } from '../../../tools/n8n/executions';
 import { Stage } from '../support/stage';
@@ -32,7 +33,7 @@ describe.each(storages)('files, %s', (_where, env) => {
 		expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 		const [{ json, binary }] = itemsOf(execution, 'Images');
 		if (!binary) throw new Error('The item has no file.');
-		const served = Buffer.from(await (await fetch(String(json.url))).arrayBuffer());
+		const { data: served } = await getBytes(String(json.url));
 		expect((await stage.executions.download(binary.data)).equals(served)).toBe(true);
 		expect(stage.sandbox.books.totals.created).toBe(1);
 		expect(stage.sandbox.books.liveChargesFor('A boat')).toBe(1);

@@ -1,4 +1,5 @@
 import S3rver from '@20minutes/s3rver';
+import { getBytes, http } from '../../../tools/http';
 
 /** An S3-compatible storage with one bucket, which checks the signature of every signed request. */
 export class ObjectStorage {
@@ -30,15 +31,14 @@ export class ObjectStorage {
 
 	/** The names of all objects. */
 	async names(): Promise<string[]> {
-		const listed = await fetch(`${this.url}/${this.bucket}`);
-		return [...(await listed.text()).matchAll(/<Key>(.*?)<\/Key>/g)].map(([, name]) => name);
+		const { data } = await http.get<string>(`${this.url}/${this.bucket}`);
+		return [...data.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, name]) => name);
 	}
 
-	async get(name: string): Promise<{ bytes: Buffer; type: string | null }> {
-		const response = await fetch(`${this.url}/${this.bucket}/${name}`);
-		if (!response.ok) throw new Error(`${name}: ${response.status}`);
-		const type = response.headers.get('content-type');
-		return { bytes: Buffer.from(await response.arrayBuffer()), type };
+	async get(name: string): Promise<{ bytes: Buffer; type: string }> {
+		const { status, headers, data } = await getBytes(`${this.url}/${this.bucket}/${name}`);
+		if (status !== 200) throw new Error(`${name}: ${status}`);
+		return { bytes: data, type: String(headers['content-type']) };
 	}
 
 	async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { http } from '../../../tools/http';
 import type { Execution } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
 import { until } from './until';
@@ -23,20 +24,16 @@ export class Webhook {
 	/** n8n answers before its webhooks listen; a request of another kind is none to them. */
 	async listens(): Promise<void> {
 		const says = 'make a POST request';
-		const check = async () => (await (await fetch(this.url)).text()).includes(says);
+		const check = async () => JSON.stringify((await http.get(this.url)).data).includes(says);
 		await until('the webhook listens', check, 60_000);
 	}
 
 	/** Calls it. @returns what n8n answers. @throws where that is no success, or takes too long */
 	async post(prompt: string[], timeoutMs = 30_000): Promise<unknown> {
-		const response = await fetch(this.url, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ prompt }),
-			signal: AbortSignal.timeout(timeoutMs),
-		});
-		if (response.status !== 200) throw new Error(`Answered ${response.status}`);
-		return await response.json();
+		const config = { signal: AbortSignal.timeout(timeoutMs) };
+		const { status, data } = await http.post<unknown>(this.url, { prompt }, config);
+		if (status !== 200) throw new Error(`Answered ${status}`);
+		return data;
 	}
 
 	/** Calls it, and does not wait for the execution to begin. @returns its id */

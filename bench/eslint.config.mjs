@@ -1,1 +1,0 @@
-export { toolingConfig as default } from '../tools/eslint.base.mjs';
