@@ -65,11 +65,19 @@ it('has a type for every node of every example', async () => {
 });
 
 it('tests the credential, and says what is wrong with one that the service refuses', async () => {
-	const { url: baseUrl, keys } = stage.sandbox;
-	const tested = async (apiKey: string) =>
+	const { url, keys } = stage.sandbox;
+	const tested = async (apiKey: string, baseUrl = url) =>
 		await stage.rest.testCredential(stage.credential, { baseUrl, apiKey });
 	expect((await tested(keys.main)).status).toBe('OK');
 	expect((await tested(keys.revoked)).status).toBe('Error');
+	expect(await tested(keys.main, 'file:///x')).toEqual({
+		status: 'Error',
+		message: 'The Base URL in the credential must start with https:// or http://',
+	});
+	expect(await tested(keys.main, url.replace('://', '://user:pass@'))).toEqual({
+		status: 'Error',
+		message: 'The Base URL in the credential must not contain a user name or password',
+	});
 });
 
 it('runs the main example, and its files are those of the service, byte for byte', async () => {
