@@ -77,7 +77,7 @@ export class Course {
 		const left = this.deadline - clock.now();
 		if (!exists && left >= Math.min(SHORTEST_TURN_MS, job.timeoutMs / 4)) return;
 		const since = Math.max(this.deadline, this.step.lateSeenAt);
-		await this.watch.until('seen', since + (exists ? AFTER_SLEEP_MS : LATE_MS));
+		await this.watch.until('fetched', since + (exists ? AFTER_SLEEP_MS : LATE_MS));
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}
 
@@ -139,7 +139,7 @@ export class Course {
 			this.deadline = clock.now() + order.job.timeoutMs;
 			this.watch = watch;
 			if (made) return;
-			const seen = await attempt(async () => await watch.until('seen', this.deadline));
+			const seen = await attempt(async () => await watch.until('fetched', this.deadline));
 			if (!seen.ok) {
 				const { error } = seen;
 				throw book.explain(order, isUnknown(error) ? inAnotherAccount(error, known) : error);

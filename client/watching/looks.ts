@@ -2,7 +2,7 @@ import type { Clock, Random } from '../basics/ports';
 import { within } from '../basics/within';
 import { withRetries } from '../wire/backoff';
 import { CancelledError, GenerationError } from '../wire/errors';
-import type { Generation } from '../wire/generation';
+import { isFinal, type Generation } from '../wire/generation';
 import type { GenerationService } from '../wire/service';
 
 /** What looking reaches the world by. */
@@ -19,6 +19,8 @@ interface Look {
 	at: number;
 	/** `null` where its time was over first. Rejects as the request does. */
 	seen: Promise<Generation | null>;
+	/** True once the answer said so: nothing changes after that. */
+	isFinal?: boolean;
 }
 
 /** The last look at each generation, by its id. */
@@ -64,17 +66,26 @@ export class Looks {
 	 * Asks for the status of a generation. Where another item did so within the interval, what came of that is the answer.
 	 *
 	 * @param deadline milliseconds since the Unix epoch; then the answer is not waited for any longer
+	 * @param since a request sent at this moment or later is reused, as is a final status; unless given, one sent within
+	 * the poll interval
 	 */
-	look(id: string, deadline: number): Look {
+	look(id: string, deadline: number, since?: number): Look {
 		const { clock, service, halt } = this.ports;
 		const now = clock.now();
 		const inTime = async (task: (signal: AbortSignal) => Promise<Generation | null>) =>
 			(await within(clock, deadline - now, halt, task))?.value ?? null;
 		const last = this.last.get(id);
-		if (last && now < last.at + this.intervalMs) {
+		const isRecent = (at: number) =>
+			since === undefined ? now < at + this.intervalMs : at >= since;
+		if (last && (last.isFinal || isRecent(last.at))) {
 			return { at: last.at, seen: inTime(async () => await last.seen) };
 		}
-		const look = { at: now, seen: inTime(async (signal) => await service.look(id, signal)) };
+		const seen = inTime(async (signal) => {
+			const generation = await service.look(id, signal);
+			look.isFinal = generation.item.id === id && isFinal(generation);
+			return generation;
+		});
+		const look: Look = { at: now, seen };
 		this.last.set(id, look);
 		return look;
 	}
