@@ -3,6 +3,7 @@ import { logNormal, type GenerationTime } from '../sandbox/generations/timing';
 import { seededRandom } from '../sandbox/basics/random';
 import { VirtualTime } from '../test/support/virtual-time';
 import type { Readiness } from '../client/jobs/job';
+import type { Outcome } from '../client/jobs/outcome';
 import { Slots } from '../client/paying/slots';
 import { runSimulatedStep } from './simulated-step';
 
@@ -29,6 +30,8 @@ export interface BatchCase {
 	creatingSeconds?: number;
 	/** Seconds by which a file is in the storage before its generation is done. */
 	earlySeconds?: number;
+	/** Every n-th generation fails. */
+	failingEvery?: number;
 	seed: number;
 }
 
@@ -77,6 +80,7 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 			pollIntervalMs: POLL_INTERVAL_MS,
 			timeoutMs: 3_600_000,
 			readiness: batch.readiness,
+			failingEvery: batch.failingEvery,
 			slots: batch.apart ? slots() : shared,
 			creatingMs: 1000 * (batch.creatingSeconds ?? 0),
 		});
@@ -84,7 +88,7 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	const results = await time.run(Promise.all(steps));
 	const unfinished = results
 		.flatMap(({ outcomes }) => outcomes)
-		.filter(({ kind }) => kind !== 'done');
+		.filter((outcome) => !hasEnded(outcome));
 	if (unfinished.length > 0) throw new Error(`${unfinished.length} items did not finish`);
 
 	const looks = [...looksById(service).values()];
@@ -95,6 +99,12 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 		shortestGap: Math.min(...looks.flatMap(gaps)) / 1000,
 		refusals: service.requests.on('create').filter(({ status }) => status === 429).length,
 	};
+}
+
+/** Whether an item came to the end of its generation, a failed one included. */
+function hasEnded(outcome: Outcome<null>): boolean {
+	if (outcome.kind === 'error') return outcome.error.code === 'generation_failed';
+	return outcome.kind === 'done';
 }
 
 function drawing({ seconds, spread, seed }: BatchCase): GenerationTime {

@@ -20,6 +20,8 @@ export interface SimulatedStep {
 	timeoutMs: number;
 	/** How ends are noticed. */
 	readiness: Readiness;
+	/** Every n-th generation fails; none, unless given. */
+	failingEvery?: number;
 	/** What a creating request takes to be answered; the work begins at once. */
 	creatingMs?: number;
 	/** Of the account, where it shares them with other steps of its process, or asks for them in another way. */
@@ -31,11 +33,15 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 	const { time: clock, random, model, slots } = step;
 	const signal = new AbortController().signal;
 	const client = new Client({ send: sendTo(step), clock, random, signal });
-	const request: CreateRequest = { type: 'video', body: { model, prompt: 'a wave', duration: 2 } };
+	const requestOf = (itemIndex: number): CreateRequest => {
+		const fails = (itemIndex + 1) % (step.failingEvery ?? Infinity) === 0;
+		const prompt = fails ? 'a wave [fail: out of paint]' : 'a wave';
+		return { type: 'video', body: { model, prompt, duration: 2 } };
+	};
 	const jobs = Array.from({ length: step.items }, (_, itemIndex) => ({
 		kind: 'create' as const,
 		itemIndex,
-		request: async () => request,
+		request: async () => requestOf(itemIndex),
 		readiness: step.readiness,
 		wait: true,
 		timeoutMs: step.timeoutMs,

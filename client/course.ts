@@ -83,7 +83,7 @@ export class Course {
 		const left = this.deadline - clock.now();
 		if (!collects && left >= Math.min(SHORTEST_TURN_MS, job.timeoutMs / 4)) return;
 		const since = Math.max(this.deadline, this.step.lateSeenAt);
-		await this.watch.until('seen', since + (collects ? AFTER_SLEEP_MS : LATE_MS));
+		await this.watch.until('fetched', since + (collects ? AFTER_SLEEP_MS : LATE_MS));
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}
 
@@ -145,7 +145,7 @@ export class Course {
 			this.deadline = clock.now() + order.job.timeoutMs;
 			this.watch = watch;
 			if (made) return;
-			const seen = await attempt(async () => await watch.until('seen', this.deadline));
+			const seen = await attempt(async () => await watch.until('fetched', this.deadline));
 			if (!seen.ok) {
 				const { error } = seen;
 				throw book.explain(order, isUnknown(error) ? inAnotherAccount(error, known) : error);

@@ -87,8 +87,6 @@ class Pipeline<T> {
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
 	private nextJob = 0;
-	/** Generations that the storage has told of and the service has not yet. */
-	private unconfirmed = 0;
 
 	constructor(
 		private readonly jobs: Job[],
@@ -146,29 +144,13 @@ class Pipeline<T> {
 		const course = new Course(job, this.shared);
 		try {
 			await course.begin();
-			await course.wait(job.wait ? 'over' : 'seen');
-			// As long as the service tells nothing, it may have more under way than allowed, or be in trouble.
-			if (job.wait && this.unconfirmed >= this.settings.maxConcurrent) await course.wait('ended');
-			this.finishing.push(
-				course.watch?.isAnnounced ? this.confirm(course) : this.finish(course, course.result()),
-			);
+			await course.wait(job.wait ? 'final' : 'fetched');
+			this.finishing.push(this.finish(course, course.result()));
 		} catch (error) {
 			this.settle(job, thrownOutcome(error, course.known));
 		}
 		const { watch } = course;
 		if (watch?.isOver && watch.wasRunning) this.shared.slots.release(watch.id);
-	}
-
-	/** The storage has the output of a generation; its status is still to say so, and what else is to be known of it. */
-	private async confirm(course: Course): Promise<void> {
-		const { job } = course;
-		this.unconfirmed++;
-		try {
-			await course.wait('ended').finally(() => this.unconfirmed--);
-			await this.finish(course, course.result());
-		} catch (error) {
-			this.settle(job, thrownOutcome(error, course.known));
-		}
 	}
 
 	private async finish(course: Course, generation: Generation): Promise<void> {

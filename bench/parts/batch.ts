@@ -56,9 +56,13 @@ export const batch: Part<Result> = {
 			...(await shared()),
 			...(await slowlyCreated()),
 			...(await early()),
+			...(await failing()),
 			...(await single()),
 		];
-		printTable('The limit shared, creating slow, files early, and one picture alone', crowded);
+		printTable(
+			'The limit shared, creating slow, files early, failures, and one picture alone',
+			crowded,
+		);
 		requireBounds([...rows, ...crowded]);
 		return { seeds: SEEDS, rows, crowded };
 	},
@@ -130,9 +134,23 @@ async function early(): Promise<Columns[]> {
 		for (const earlySeconds of [0.3, 1]) {
 			const name = `${seconds} s each, files ${earlySeconds} s before their status`;
 			const shape: Case = { ...USUAL, seconds, spread: 'each', readiness: 'auto', earlySeconds };
-			const { ratio } = await meanOf({ ...shape, readiness: 'status' });
-			rows.push(await row(name, shape, ratio));
+			rows.push(await row(name, shape, 1.3));
 		}
+	}
+	return rows;
+}
+
+/** One in seven fails, which no probe can see. */
+async function failing(): Promise<Columns[]> {
+	const rows = [];
+	for (const [seconds, spread] of [
+		[2, 'each'],
+		[2, 'two speeds'],
+		[4, 'each'],
+	] as const) {
+		const name = `${nameOf(seconds, spread)}, one in seven failing`;
+		const shape: Case = { ...USUAL, seconds, spread, readiness: 'auto', failingEvery: 7 };
+		rows.push(await row(name, shape, 1.4));
 	}
 	return rows;
 }

@@ -97,21 +97,21 @@ export class Looks {
 	}
 
 	/**
-	 * Asks for the status of a generation. A final status is not asked for again, and no status within the interval: then
-	 * the last answer is the answer.
+	 * Checks the status of a generation. A final status and a recent request are reused.
 	 *
 	 * @param deadline milliseconds since the Unix epoch; then the answer is not waited for any longer
+	 * @param since a request sent at this moment or later is recent; unless given, one sent within the poll interval
 	 */
-	look(id: string, deadline: number): Look {
+	look(id: string, deadline: number, since?: number): Look {
 		const { clock, service, halt } = this.ports;
 		const now = clock.now();
 		const inTime = async (task: (signal: AbortSignal) => Promise<Generation | null>) =>
 			(await within(clock, deadline - now, halt, task))?.value ?? null;
 		const last = this.last.get(id);
 		if (last && isSettled(last, now)) return { ...last, seen: Promise.resolve(last.known) };
-		if (last && now < last.at + this.intervalMs) {
-			return { ...last, seen: inTime(async () => await last.seen) };
-		}
+		const isRecent = (at: number) =>
+			since === undefined ? now < at + this.intervalMs : at >= since;
+		if (last && isRecent(last.at)) return { ...last, seen: inTime(async () => await last.seen) };
 		return this.sent(
 			id,
 			inTime(async (signal) => await service.look(id, signal)),

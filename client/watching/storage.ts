@@ -16,44 +16,11 @@ export function signOf({ status, oneByte }: Probed): Sign {
 const PROBES_A_SECOND = 25;
 const LONGEST_QUEUE_MS = 1_000;
 
-/**
- * A status may come a moment after its file. Who asks for it too early may not ask again for a whole poll interval, so
- * it gets this long, and twice what was not enough; where that is too long, looking at the poll interval is better.
- */
-const FIRST_LEAD_MS = 250;
-const LONGEST_LEAD_MS = 2_000;
-
-/** What a step has come to know of the storage, and the pace at which it asks it. */
+/** What a step knows of the storage, and the pace of its probes. */
 export class Storage {
-	/** False once it has denied a file that was there, as a cache does that remembers, or has one long before it is done. */
+	/** False once the storage proved unreliable: a cached 404, or a file long before its generation is final. */
 	usable = true;
-	/** Whether its word alone is taken: once it has told apart what was missing and what was there, and not wrongly so. */
-	trusted = false;
-	private contradicted = false;
-	private leadMs = FIRST_LEAD_MS;
 	private nextAt = 0;
-
-	/** Milliseconds from the sight of a file until its status is worth asking for. */
-	get lead(): number {
-		return this.trusted || !this.usable ? 0 : this.leadMs;
-	}
-
-	/** The service says the same of an output that was missing before. */
-	confirm(): void {
-		this.trusted = !this.contradicted;
-	}
-
-	/**
-	 * The service says that what is there is not done.
-	 *
-	 * @param ms for how long it has been there
-	 */
-	contradict(ms: number): void {
-		this.contradicted = true;
-		this.trusted = false;
-		if (ms >= this.leadMs) this.leadMs = 2 * ms;
-		if (this.leadMs > LONGEST_LEAD_MS) this.usable = false;
-	}
 
 	/**
 	 * A place among the probes of the step.

@@ -12,9 +12,16 @@ import { signOf, Storage, type Sign } from './storage';
 const SHORTEST_PAUSE_MS = 250;
 const PAUSE_OF_AGE = 1 / 30;
 
-/** While probes tell when the output is there, the status is only asked for because a generation that fails has none. */
-const FAILURE_PAUSE_MS = 10_000;
-const FAILURE_PAUSE_OF_AGE = 1 / 10;
+/**
+ * Ages of a generation at its first two scheduled status checks while probing works: they find out failures, which a
+ * probe cannot see. Later ones follow every 10 s or a tenth of the age.
+ */
+const FIRST_CHECKS_MS = [4_000, 10_000];
+const LATER_CHECKS_MS = 10_000;
+const LATER_CHECKS_OF_AGE = 1 / 10;
+
+/** A storage may have the file before the status is final: the pauses before up to three more confirming checks. */
+const CONFIRMING_PAUSES_MS = [200, 400, 800];
 
 /** How many pauses apart the status is asked for where the output URL was chosen to be asked instead. */
 const STATUS_EVERY = 5;
@@ -22,10 +29,8 @@ const STATUS_EVERY = 5;
 /** What is left of a timeout for a last look to be answered. */
 const LAST_LOOK_MS = 1_000;
 
-/**
- * Until when to watch: it was seen once, its slot at the service is free again, or it has ended and its status says so.
- */
-export type Goal = 'seen' | 'over' | 'ended';
+/** Until when to watch: until the generation was fetched once, or until its status is final. */
+export type Goal = 'fetched' | 'final';
 
 /** What watching reaches the world by. */
 export interface WatchPorts extends LookPorts {
@@ -71,12 +76,15 @@ export class Watch {
 	private readonly since: number;
 	/** Its id as the service writes it, if it has confirmed it: a user may have typed it in another way. */
 	private readonly ownId: string | null;
+	/** When the status was last requested. */
 	private statusAt: number | null = null;
+	/** When the last scheduled check was, or the watching began: confirming checks do not shift the schedule. */
+	private scheduledAt: number;
 	private probeAt = Infinity;
-	/** Whether the storage has said that this output is missing. */
-	private missed = false;
-	/** When the storage first said that it is there. */
-	private readyAt: number | null = null;
+	/** When the next confirming check is due; `null` before a probe has found the file, and after the last of them. */
+	private confirmAt: number | null = null;
+	/** Confirming checks so far. */
+	private confirmations = 0;
 	private probing: boolean;
 	/** Whether the step has too much to ask the storage for it to be asked about this one, too. */
 	private crowded = false;
@@ -96,24 +104,10 @@ export class Watch {
 		private readonly readiness: Readiness,
 		private exists: boolean,
 	) {
-		this.since = step.ports.clock.now();
+		this.since = this.scheduledAt = step.ports.clock.now();
 		this.ownId = step.looks.known(id)?.item.id ?? (exists ? id : null);
 		this.probing = readiness !== 'status';
 		this.wasRunning = generation !== null && !isFinal(generation);
-	}
-
-	/** Whether the storage, which can be trusted, says that it is there, and its status is still to be asked. */
-	get isAnnounced(): boolean {
-		return this.readyAt !== null && this.missed && this.step.storage.trusted && !this.hasEnded;
-	}
-
-	/** Whether it is over at the service. */
-	get isOver(): boolean {
-		return this.hasEnded || this.isAnnounced;
-	}
-
-	private get hasEnded(): boolean {
-		return this.generation !== null && isFinal(this.generation);
 	}
 
 	/**
@@ -124,7 +118,7 @@ export class Watch {
 	 */
 	async until(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.step.ports;
-		if (goal !== 'seen') this.planProbe();
+		if (goal === 'final') this.planProbe();
 		while (!this.hasReached(goal)) {
 			const statusAt = this.statusDueAt(deadline);
 			const probeAt = this.canProbe() ? this.probeAt : Infinity;
@@ -134,23 +128,32 @@ export class Watch {
 			if (at === deadline) return;
 			// Who was frozen for longer than that, as a laptop is, may have missed the end: it is looked at once more.
 			const until = clock.now() > deadline ? clock.now() + LAST_LOOK_MS : deadline;
-			await (statusAt <= probeAt ? this.look(until) : this.probe(until));
+			await (statusAt <= probeAt ? this.check(until) : this.probe(until));
 		}
 	}
 
 	private hasReached(goal: Goal): boolean {
-		if (goal === 'seen') return this.generation !== null;
-		return goal === 'over' ? this.isOver : this.hasEnded;
+		return this.generation !== null && (goal === 'fetched' || isFinal(this.generation));
 	}
 
-	/** Asks for the status. */
-	private async look(deadline: number): Promise<void> {
+	/** Whether its status is final. */
+	get isOver(): boolean {
+		return this.hasReached('final');
+	}
+
+	/** Checks the status. */
+	private async check(deadline: number): Promise<void> {
 		const { clock, random } = this.step.ports;
-		const look = this.step.looks.look(this.id, deadline);
-		this.statusAt = look.at;
-		const tried = await attempt(async () => this.requireOwn(await look.seen));
+		const { confirmAt } = this;
+		const confirms = confirmAt !== null && confirmAt <= clock.now();
+		const request = this.step.looks.look(this.id, deadline, confirms ? confirmAt : undefined);
+		this.statusAt = request.at;
+		if (confirms) this.confirmations++;
+		else this.scheduledAt = request.at;
+		const tried = await attempt(async () => this.requireOwn(await request.seen));
+		if (confirms) this.planConfirmation();
 		if (tried.ok) {
-			if (tried.value !== null) await this.see(tried.value, look.at, deadline);
+			if (tried.value !== null) await this.see(tried.value, deadline);
 			return;
 		}
 		if (!(tried.error instanceof GenerationError)) throw tried.error;
@@ -161,27 +164,31 @@ export class Watch {
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
 	}
 
+	/** After a confirming check. The schedule alone counts where the last of them finds no final status. */
+	private planConfirmation(): void {
+		const pause = CONFIRMING_PAUSES_MS.at(this.confirmations - 1);
+		this.confirmAt = pause === undefined ? null : this.step.ports.clock.now() + pause;
+	}
+
 	/** @throws GenerationError where an answer is about another generation than the one that is known to be this */
 	private requireOwn(seen: Generation | null): Generation | null {
 		const id = this.generation?.item.id ?? this.ownId;
 		return seen === null || id === null ? seen : requireAbout(id, seen);
 	}
 
-	private async see(generation: Generation, askedAt: number, deadline: number): Promise<void> {
+	private async see(generation: Generation, deadline: number): Promise<void> {
 		const { storage, ports } = this.step;
-		const unannounced = this.canProbe() && this.readyAt === null;
+		const unannounced = this.canProbe();
 		this.failures = 0;
 		this.generation = generation;
 		this.step.looks.confirm(this.id, generation);
 		this.exists = true;
-		if (this.readyAt !== null && askedAt >= this.readyAt && !isFinal(generation)) {
-			storage.contradict(askedAt - this.readyAt);
-		}
 		this.wasRunning ||= !isFinal(generation);
-		if (!isCompleted(generation)) return;
-		if (this.readyAt !== null && this.missed) storage.confirm();
-		// The storage should know of it by now. One that denies it would do so for every generation.
-		else if (unannounced && storage.turn(ports.clock.now()) === 0) {
+		if (!isFinal(generation) && this.confirmations > CONFIRMING_PAUSES_MS.length) {
+			storage.usable = false;
+		}
+		// The storage should have the file by now. One that denies it would do so for every generation.
+		if (unannounced && isCompleted(generation) && storage.turn(ports.clock.now()) === 0) {
 			if ((await this.sign(deadline)) === 'not yet') storage.usable = false;
 		}
 	}
@@ -195,14 +202,11 @@ export class Watch {
 		await clock.sleep(Math.min(pause, deadline - clock.now()), halt);
 		if (halt.aborted) throw new CancelledError();
 		const sign = await this.sign(deadline);
-		if (sign === 'not yet') {
-			this.missed = true;
-			return this.planProbe();
-		}
+		if (sign === 'not yet') return this.planProbe();
 		this.probing = false;
 		if (sign === 'nothing') return;
-		this.readyAt = clock.now();
 		if (this.readiness === 'outputUrl') this.complete();
+		else this.confirmAt = clock.now();
 	}
 
 	private async sign(deadline: number): Promise<Sign> {
@@ -222,17 +226,14 @@ export class Watch {
 		this.generation = { ...generation, item: { ...generation.item, status: 'completed' } };
 	}
 
-	/** When the status is to be asked for next. */
+	/** When the status is to be checked next. */
 	private statusDueAt(deadline: number): number {
-		const { intervalMs } = this.step;
-		const { since, statusAt } = this;
-		const earliest = Math.max(this.pausedUntil, statusAt === null ? since : statusAt + intervalMs);
-		if (this.failures > 0 || this.generation === null) return earliest;
-		const due =
-			this.readyAt === null
-				? (statusAt ?? since) + this.statusPause()
-				: this.readyAt + this.step.storage.lead;
-		return Math.max(earliest, Math.min(due, deadline - this.lastLook(deadline)));
+		const { since, statusAt, confirmAt, pausedUntil } = this;
+		const earliest = statusAt === null ? since : statusAt + this.step.intervalMs;
+		if (this.failures > 0 || this.generation === null) return Math.max(earliest, pausedUntil);
+		const due = this.scheduledAt + this.scheduledPause();
+		const scheduled = Math.max(earliest, Math.min(due, deadline - this.lastLook(deadline)));
+		return Math.min(scheduled, confirmAt ?? Infinity);
 	}
 
 	/** How long before the deadline there is a last look, so that it can be answered in time. */
@@ -240,15 +241,17 @@ export class Watch {
 		return Math.min(LAST_LOOK_MS, (deadline - this.since) / 4);
 	}
 
-	private statusPause(): number {
-		const { clock, random } = this.step.ports;
+	/** From one scheduled check to the next. Jitter keeps generations that were created together apart. */
+	private scheduledPause(): number {
+		const { random } = this.step.ports;
 		const { intervalMs } = this.step;
-		// Generations that were submitted together are not to be looked at in the same instant.
-		const plain = intervalMs * (1 + 0.03 * random());
-		if (!this.canProbe() || this.crowded) return plain;
-		if (this.readiness === 'outputUrl') return STATUS_EVERY * plain;
-		const age = clock.now() - this.since;
-		return Math.max(plain, FAILURE_PAUSE_MS, age * FAILURE_PAUSE_OF_AGE);
+		const jitter = 1 + 0.03 * random();
+		if (!this.canProbe() || this.crowded) return intervalMs * jitter;
+		if (this.readiness === 'outputUrl') return STATUS_EVERY * intervalMs * jitter;
+		const age = this.scheduledAt - this.since;
+		const first = FIRST_CHECKS_MS.find((ms) => ms > age);
+		if (first !== undefined) return first * jitter - age;
+		return Math.max(LATER_CHECKS_MS, age * LATER_CHECKS_OF_AGE);
 	}
 
 	private planProbe(): void {

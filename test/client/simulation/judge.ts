@@ -6,7 +6,7 @@ import type { PipelineResult } from '../../../client/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';
 import { nameOf, type Charge, type World } from './world';
-import type { Traffic, Transport } from './transport';
+import { MOST_CONFIRMING, type Traffic, type Transport } from './transport';
 
 /** A try that has ended, and what it came to. */
 export interface Ended {
@@ -117,7 +117,8 @@ function judgeTraffic({ world, plan, transport, result }: Ended): void {
 	}
 	const intervalMs = world.schedule.pollSeconds * 1000;
 	for (const [item, { looks, watchedFrom, watchedTo }] of transport.traffic) {
-		const allowed = Math.ceil(Math.max(0, watchedTo - watchedFrom) / intervalMs) + 1;
+		const allowed =
+			Math.ceil(Math.max(0, watchedTo - watchedFrom) / intervalMs) + 1 + MOST_CONFIRMING;
 		if (looks > allowed) world.blame(`Item ${item}: ${looks} looks where ${allowed} would do`);
 	}
 	const timeoutMs = plan.settings.timeoutSeconds * 1000;

@@ -247,10 +247,10 @@ export const mutations: Mutation[] = [
 	{
 		...watch(
 			'the status is asked for more often than the interval',
-			'statusAt === null ? since : statusAt + intervalMs)',
-			'statusAt === null ? since : statusAt + intervalMs / 2)',
+			'statusAt === null ? since : statusAt + this.step.intervalMs;',
+			'statusAt === null ? since : statusAt + this.step.intervalMs / 2;',
 		),
-		also: [looks('', 'now < last.at + this.intervalMs)', 'now < last.at + this.intervalMs / 2)')],
+		also: [looks('', 'now < at + this.intervalMs :', 'now < at + this.intervalMs / 2 :')],
 	},
 	watch(
 		'the waiting goes on after the stop',
@@ -262,16 +262,7 @@ export const mutations: Mutation[] = [
 		'await within(clock, deadline - now, halt,',
 		'await within(clock, 3_600_000, halt,',
 	),
-	watch(
-		'the slot of a placeholder is given away',
-		'this.readyAt !== null && this.missed && this.step.storage.trusted',
-		'this.readyAt !== null',
-	),
-	watch(
-		'what is there counts as done',
-		"goal === 'over' ? this.isOver : this.hasEnded",
-		'this.isOver',
-	),
+	watch('what is there counts as done', 'else this.confirmAt = clock.now();', 'this.complete();'),
 	{
 		...watch('probes leave after the stop', "if (halt.aborted) return 'nothing';", ''),
 		also: [

@@ -16,6 +16,9 @@ import type { Answer, CreateFate, LookFate, Try } from './schedule';
 const TIMEOUT_MS = 60_000;
 const GRACE_MS = 5_000;
 
+/** Status checks of one generation that may follow another within the poll interval: they confirm a probe. */
+export const MOST_CONFIRMING = 4;
+
 const usual = { answer: { kind: 'own' }, ms: 40 } as const;
 
 /** What was seen of one item's requests in one try, for the checks. */
@@ -23,7 +26,7 @@ export interface Traffic {
 	/** Order of its first request and its last event among all of the try. */
 	first: number;
 	last: number;
-	/** The event at which the storage told that its output is there: from then on its generation takes no slot. */
+	/** The event at which the storage showed the output, where that alone decides: then its generation takes no slot. */
 	over: number | null;
 	creates: number;
 	/** Looks at a generation that brought an answer, and the times of the first and the last of them. */
@@ -61,6 +64,8 @@ export class Transport {
 	private readonly storage: Storage;
 	/** When the status of each generation was last asked for. */
 	private readonly askedAt = new Map<string, number>();
+	/** Status checks within the poll interval, by path. */
+	private readonly confirming = new Map<string, number>();
 	private looks = 0;
 
 	constructor(
@@ -136,7 +141,7 @@ export class Transport {
 	/** Asks the storage for the first byte of an output, as the nodes do. */
 	readonly probe: ProbeUrl = async (url, signal) => {
 		const { world } = this;
-		const { storage } = world.schedule;
+		const { storage, readiness } = world.schedule;
 		if (this.stop.signal.aborted) world.blame('A probe was sent after the stop');
 		await world.time.sleep(storage === 'hanging' ? TIMEOUT_MS : 20, signal);
 		if (signal?.aborted) throw aborted();
@@ -145,7 +150,8 @@ export class Transport {
 		const answer = this.storage(written, url);
 		if (answer instanceof Error) throw answer;
 		const traffic = this.traffic.get(world.itemOfUrl(url));
-		if (written && answer.oneByte && traffic) traffic.over ??= this.events++;
+		const decides = readiness === 'outputUrl' && written && answer.oneByte;
+		if (decides && traffic) traffic.over ??= this.events++;
 		return answer;
 	};
 
@@ -208,7 +214,10 @@ export class Transport {
 		const sentAt = world.time.now();
 		const since = sentAt - (this.askedAt.get(request.path) ?? -Infinity);
 		if (since < world.schedule.pollSeconds * 1000) {
-			world.blame(`Item ${item} is looked at again after ${since} ms`);
+			const confirming = (this.confirming.get(request.path) ?? 0) + 1;
+			this.confirming.set(request.path, confirming);
+			if (confirming > MOST_CONFIRMING)
+				world.blame(`Item ${item} is checked again after ${since} ms`);
 		}
 		this.askedAt.set(request.path, sentAt);
 		traffic.since = Math.min(traffic.since, sentAt);

@@ -5,7 +5,7 @@ import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
 describe('what is asked for once more, as for a fresh URL', () => {
 	it('waits for its turn', async () => {
-		const step = stepOf(5000);
+		const step = stepOf(3000);
 		const asked: number[] = [];
 		step.finish = async (_job, generation, _signal, refresh) => {
 			for (let times = 0; times < 2; times++) {
@@ -21,7 +21,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 	});
 
 	it('waits for its turn after trouble, too', async () => {
-		const step = stepOf(5000);
+		const step = stepOf(3000);
 		step.finish = async (_job, generation, _signal, refresh) => {
 			const trouble = () => refusal(503, 'service_unavailable');
 			step.fake.orderLooks(trouble, trouble);
@@ -35,7 +35,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 	});
 
 	it('is about the generation that was asked for, whatever a cache on the way has', async () => {
-		const step = stepOf(5000);
+		const step = stepOf(3000);
 		const refreshed: string[] = [];
 		step.finish = async (_job, generation, _signal, refresh) => {
 			step.fake.orderLooks(() => answer(wireGeneration({ id: 'foreign', status: 'completed' })));
@@ -73,7 +73,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 	});
 
 	it('is taken from whoever has watched before in the same step', async () => {
-		const step = stepOf(5000);
+		const step = stepOf(3000);
 		step.looks = new Map();
 		await step.run(batch(1, auto));
 		const before = step.fake.looksAt('generation-1').length;
@@ -83,7 +83,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 	});
 
 	it('is asked for once, however many items want it, and not any more once the step has ended', async () => {
-		const step = stepOf(5000);
+		const step = stepOf(3000);
 		await step.run(batch(1, { wait: false }));
 		const refreshed: unknown[] = [];
 		step.finish = async (_job, generation, _signal, refresh) => {
@@ -105,7 +105,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 	});
 
 	it('is asked for at once where the status was asked for long ago', async () => {
-		const step = stepOf(5000);
+		const step = stepOf(3000);
 		let took = Infinity;
 		step.finish = async (_job, generation, _signal, refresh) => {
 			await step.time.sleep(INTERVAL_MS);

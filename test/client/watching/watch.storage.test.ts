@@ -8,11 +8,10 @@ import { batch, inShort, type Step, waitingFor } from '../../support/step';
 import {
 	anySeed,
 	auto,
-	gaps,
+	expectScheduled,
 	INTERVAL_MS,
 	LONGEST_PAUSE_MS,
 	seconds,
-	LEAD_MS,
 	soonAfter,
 	stepOf,
 } from './watched';
@@ -67,13 +66,22 @@ it('a storage that shows a file while it is being written leads to none before i
 	expect(early).toEqual([]);
 });
 
-it('a storage that is trusted gives away no slot by what it has had from the beginning', async () => {
+it('a placeholder in the storage frees no place', async () => {
 	const step = stepOf(5000);
 	step.settings.maxConcurrent = 1;
 	const there = { status: 206, oneByte: true };
 	step.fake.storage = ({ prompt }, written) => (written || prompt === 'p2' ? there : missing);
 	await step.run(batch(4, auto));
 	expect(step.fake.peak).toBe(1);
+});
+
+it('a storage with placeholders costs four checks of each generation, and is not probed again', async () => {
+	const step = stepOf(60_000);
+	step.settings.maxConcurrent = 1;
+	step.fake.storage = () => ({ status: 206, oneByte: true });
+	await step.run(batch(3, auto));
+	expect(step.fake.probed).toHaveLength(1);
+	expectScheduled(step.fake);
 });
 
 /** Twenty items, two at once on an account that allows two, of files that are there before their status says so. */
@@ -89,13 +97,13 @@ async function makespanOf(T: number, earlyMs: number, seed: number, readiness: R
 }
 
 describe('a storage that has the file a moment before the service is done', () => {
-	// 250 ms, 500, 1000, 2000 and no more: each that was not enough costs an interval, and a slot may lose one more at its end.
-	it('makes nothing slower than the status alone, but for five intervals of finding out', async () => {
+	// A lead beyond the four confirming checks ends the probing of the step; a check that comes too early costs an interval.
+	it('makes nothing slower than status checks alone, but for two intervals', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(1, 40), seconds(0, 4), anySeed, async (T, early, seed) => {
 				const took = await makespanOf(T, early, seed, 'auto');
 				const plain = await makespanOf(T, early, seed, 'status');
-				expect(took).toBeLessThanOrEqual(Math.max(1.03 * plain, 1.1 * 10 * T) + 5 * INTERVAL_MS);
+				expect(took).toBeLessThanOrEqual(Math.max(1.03 * plain, 1.1 * 10 * T) + 2 * INTERVAL_MS);
 			}),
 			{ numRuns: 100 },
 		);
@@ -172,8 +180,8 @@ describe.each([
 	});
 });
 
-it('a storage is not given up where the status was asked for before it', async () => {
-	const step = stepOf(9990);
+it('a storage is not given up where a scheduled check came before its probe', async () => {
+	const step = stepOf(3999);
 	step.settings.maxConcurrent = 1;
 	await step.run(batch(2, auto));
 	const [first, second] = step.fake.made;
@@ -189,29 +197,17 @@ describe('a URL', () => {
 			return answer({ id: 'generation-1' });
 		});
 		await step.run(batch(1, auto));
-		expect(step.elapsed).toBeLessThanOrEqual(soonAfter(9500) + LEAD_MS);
+		expect(step.elapsed).toBeLessThanOrEqual(soonAfter(9500));
 	});
 
 	it('of which nobody knows when it expires is asked', async () => {
-		const step = stepOf(5000);
+		const step = stepOf(3000);
 		step.fake.order('p0', (make) => {
 			const { body } = make();
 			return answer({ ...(body as object), created: null });
 		});
 		await step.run(batch(1, auto));
 		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
-	});
-});
-
-describe('what the model has made of a prompt', () => {
-	it('is told by the status, which is asked for however well the storage is trusted', async () => {
-		const step = stepOf(11_000);
-		step.settings.maxConcurrent = 1;
-		step.fake.revisedPrompt = (prompt) => (prompt === 'p0' ? undefined : `a better ${prompt}`);
-		const { outcomes } = await step.run(batch(4, auto));
-		expect(
-			outcomes.map((outcome) => outcome.kind === 'done' && outcome.generation.revised_prompt),
-		).toEqual([null, 'a better p1', 'a better p2', 'a better p3']);
 	});
 });
 
@@ -236,7 +232,7 @@ describe('a URL that has expired', () => {
 		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, auto)]);
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 		expect(step.fake.looksAt('generation-1')[0].at).toBeLessThan(step.fake.probed[0].at);
-		expect(step.elapsed).toBeLessThanOrEqual(soonAfter(5000) + LEAD_MS);
+		expect(step.elapsed).toBeLessThanOrEqual(soonAfter(5000));
 	});
 });
 
@@ -294,6 +290,6 @@ describe('a step of 200 generations', () => {
 		// Polling notices an end half an interval late in the mean.
 		const mean = late.reduce((sum, ms) => sum + ms) / late.length;
 		expect(mean).toBeLessThanOrEqual(INTERVAL_MS / 2);
-		for (const gap of gaps(step.fake)) expect(gap).toBeGreaterThanOrEqual(INTERVAL_MS);
+		expectScheduled(step.fake);
 	});
 });

@@ -5,51 +5,55 @@ import { seededRandom } from '../../../sandbox/basics/random';
 import { networkError, refusal } from '../../support/answers';
 import { hanging } from '../../support/fake-service';
 import { batch, errorIn, inShort, Step, waitingFor } from '../../support/step';
-import { anySeed, auto, gaps, INTERVAL_MS, LEAD_MS, seconds, soonAfter, stepOf } from './watched';
+import { anySeed, auto, expectScheduled, INTERVAL_MS, seconds, soonAfter, stepOf } from './watched';
+
+/** The ages of a generation at its status checks, in seconds. */
+const checksOf = (step: Step, index = 0) => {
+	const { id, startedAt } = step.fake.made[index];
+	return step.fake.looksAt(id).map(({ at }) => (at - startedAt) / 1000);
+};
 
 describe('the end of a generation', () => {
-	it('is noticed at once by its output, with one status request', async () => {
+	it('is noticed at once by its output, whenever the last scheduled check was', async () => {
 		await fc.assert(
-			fc.asyncProperty(seconds(0, 9.9), anySeed, async (duration, seed) => {
+			fc.asyncProperty(seconds(0, 900), anySeed, async (duration, seed) => {
 				const step = stepOf(duration, seed);
-				const { outcomes } = await step.run(batch(1, auto));
+				const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs: 1_800_000 }));
 				expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-				expect(step.elapsed).toBeLessThanOrEqual(soonAfter(duration) + LEAD_MS);
-				expect(step.fake.looksAt('generation-1')).toHaveLength(1);
+				expect(step.elapsed).toBeLessThanOrEqual(soonAfter(duration));
 			}),
-			{ numRuns: 60 },
+			// A check came just before the end.
+			{ numRuns: 60, examples: [[10_001, 1]] },
 		);
 	});
 
-	it('waits for the status to be due where it was just asked for and nothing is known of the storage', async () => {
-		const step = stepOf(10_100);
+	it('is confirmed by one status check', async () => {
+		const step = stepOf(2000);
 		await step.run(batch(1, auto));
-		const [first, second] = step.fake.looksAt('generation-1').map(({ at }) => at);
-		expect(second - first).toBe(INTERVAL_MS);
-		expect(step.elapsed).toBeLessThanOrEqual(10_100 + INTERVAL_MS);
+		expect(checksOf(step)).toHaveLength(1);
 	});
 
-	it('makes room for the next at once however long it took, once the storage has proved itself', async () => {
+	it('frees its place as soon as it is confirmed', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.5, 900), anySeed, async (duration, seed) => {
-				const step = stepOf(1000, seed);
+				const step = stepOf(duration, seed);
 				step.settings.maxConcurrent = 1;
-				step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1000 : duration);
-				const { outcomes } = await step.run(batch(3, { ...auto, timeoutMs: 1_800_000 }));
-				expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((n) => `completed generation-${n}`));
+				await step.run(batch(3, { ...auto, timeoutMs: 1_800_000 }));
 				const [, { startedAt }, next] = step.fake.made;
 				expect(next.startedAt - startedAt).toBeLessThanOrEqual(soonAfter(duration));
 			}),
-			// The status was asked for just before.
-			{ numRuns: 40, examples: [[11_000, 1]] },
+			{ numRuns: 40 },
 		);
 	});
 
-	it('is asked for where it may be, however often the storage has proved itself', async () => {
-		const step = stepOf(15_000);
+	it('is not believed of the storage alone: the status decides, and its prompt is not lost', async () => {
+		const step = stepOf(11_000);
 		step.settings.maxConcurrent = 1;
-		await step.run(batch(4, auto));
-		for (const { id } of step.fake.made) expect(step.fake.looksAt(id)).toHaveLength(2);
+		step.fake.revisedPrompt = (prompt) => (prompt === 'p0' ? undefined : `a better ${prompt}`);
+		const { outcomes } = await step.run(batch(4, auto));
+		expect(
+			outcomes.map((outcome) => outcome.kind === 'done' && outcome.generation.revised_prompt),
+		).toEqual([null, 'a better p1', 'a better p2', 'a better p3']);
 	});
 
 	it('that is a failure is noticed within ten seconds or a tenth of its age', async () => {
@@ -65,6 +69,44 @@ describe('the end of a generation', () => {
 			// The latest of all: it fails at once.
 			{ numRuns: 40, examples: [[1, 1]] },
 		);
+	});
+});
+
+describe('the scheduled checks', () => {
+	it('come at four and ten seconds, then every ten seconds or a tenth of the age', async () => {
+		const step = stepOf(400_000);
+		await step.run(batch(1, auto));
+		const ages = checksOf(step).slice(0, -1);
+		const wanted = [4, 10];
+		while ((wanted.at(-1) as number) < 400) {
+			const last = wanted.at(-1) as number;
+			wanted.push(last + Math.max(10, last / 10));
+		}
+		ages.forEach((age, index) => {
+			// Jitter of three percent in the first two carries over.
+			expect(age).toBeGreaterThanOrEqual(wanted[index]);
+			expect(age).toBeLessThanOrEqual(1.04 * wanted[index]);
+		});
+		expect(ages.length).toBeGreaterThan(20);
+	});
+
+	it('find out a failure at four seconds, so that it does not hold its place', async () => {
+		const step = stepOf(2000);
+		step.settings.maxConcurrent = 1;
+		step.settings.stopOnError = false;
+		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
+		await step.run(batch(2, auto));
+		const [first, second] = step.fake.made;
+		expect(second.startedAt - first.startedAt).toBeLessThanOrEqual(4200);
+	});
+
+	it('are never closer than the poll interval', async () => {
+		const step = new Step({ pollIntervalMs: 30_000 });
+		step.fake.durationMs = () => 200_000;
+		await step.run(batch(1, auto));
+		const ages = checksOf(step).slice(0, -1);
+		expect(ages.length).toBeGreaterThan(4);
+		ages.slice(1).forEach((age, index) => expect(age - ages[index]).toBeGreaterThanOrEqual(30));
 	});
 });
 
@@ -86,7 +128,7 @@ describe('the status', () => {
 		},
 	];
 
-	it('is never asked for more often than the poll interval, whatever happens', async () => {
+	it('is checked at most four times outside of the poll interval, whatever happens', async () => {
 		const schedule = fc.record({
 			readiness: fc.constantFrom('auto', 'status', 'outputUrl'),
 			interval: fc.constantFrom(1000, 3000, 20_000),
@@ -105,7 +147,7 @@ describe('the status', () => {
 				step.fake.storage = (...args) => ordered.probes.shift()?.() ?? usual(...args);
 				const { outcomes } = await step.run(batch(durations.length, { readiness }));
 				expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
-				for (const gap of gaps(step.fake)) expect(gap).toBeGreaterThanOrEqual(interval);
+				expectScheduled(step.fake, interval);
 			}),
 			{ numRuns: 100 },
 		);
@@ -133,7 +175,7 @@ describe('the status', () => {
 						waitingFor('generation-1', index, { ...terms, onTimeout: 'continue' }),
 					),
 				);
-				for (const gap of gaps(step.fake)) expect(gap).toBeGreaterThanOrEqual(INTERVAL_MS);
+				expectScheduled(step.fake);
 				outcomes.forEach((outcome, index) => {
 					const patient = items[index].timeoutMs > duration + 120_000;
 					if (patient) expect(inShort(outcome)).toBe('completed generation-1');
@@ -144,12 +186,12 @@ describe('the status', () => {
 	});
 
 	it('that could not be had is asked for again after a pause, not only when a failure is looked for', async () => {
-		const step = stepOf(10_500);
+		const step = stepOf(4500);
 		step.fake.failure = () => 'out of paint';
 		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
 		const { outcomes } = await step.run(batch(1, auto));
 		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
-		expect(step.elapsed).toBeLessThanOrEqual(10_000 + INTERVAL_MS);
+		expect(step.elapsed).toBeLessThanOrEqual(1.03 * 4000 + INTERVAL_MS);
 	});
 
 	it.each([
@@ -283,18 +325,17 @@ describe('the status', () => {
 	});
 });
 
-describe('where the storage was trusted, and then nothing can be asked at the service', () => {
+describe('where storage says that files are there, and the status cannot be had', () => {
 	const trouble = {
-		'as it is in trouble': () => refusal(503, 'service_unavailable'),
+		'as the service is in trouble': () => refusal(503, 'service_unavailable'),
 		'as it never answers': hanging,
 	};
 
-	it.each(Object.entries(trouble))('no more is made than before: %s', async (_, look) => {
+	it.each(Object.entries(trouble))('no more is made than may run at once: %s', async (_, look) => {
 		const step = stepOf(2000);
 		step.settings.maxConcurrent = step.fake.slots = 10;
-		step.fake.orderLooks(...Array.from({ length: 20 }, () => () => undefined));
 		step.fake.orderLooks(...Array.from({ length: 500 }, () => look));
 		await step.run(batch(300, { ...auto, timeoutMs: 120_000 }));
-		expect(step.fake.made.length).toBeLessThanOrEqual(50);
+		expect(step.fake.made).toHaveLength(10);
 	});
 });

@@ -29,8 +29,8 @@ export function stepOf(durationMs: number, seed = 1): Step {
 /** A quarter of a second or a thirtieth of the age, and a quarter of that for the jitter. */
 export const soonAfter = (ms: number) => ms + 1.25 * Math.max(250, ms / 30) + 1;
 
-/** How long a storage of which nothing is known is ahead of the status at the most. */
-export const LEAD_MS = 250;
+/** One confirming check, and at most three more with growing pauses, may follow outside of the schedule. */
+export const MOST_CONFIRMING = 4;
 
 /** The gaps between the status requests for each generation. */
 export function gaps(fake: FakeService): number[] {
@@ -38,4 +38,13 @@ export function gaps(fake: FakeService): number[] {
 		const times = fake.looksAt(id).map(({ at }) => at);
 		return times.slice(1).map((at, index) => at - times[index]);
 	});
+}
+
+/** Fails where more status checks than the confirming ones follow another within the poll interval. */
+export function expectScheduled(fake: FakeService, intervalMs = INTERVAL_MS): void {
+	for (const { id } of fake.made) {
+		const times = fake.looksAt(id).map(({ at }) => at);
+		const early = times.slice(1).filter((at, index) => at - times[index] < intervalMs);
+		expect(early.length).toBeLessThanOrEqual(MOST_CONFIRMING);
+	}
 }
