@@ -19,6 +19,7 @@ const prompts = {
 	files: promptsNamed('Asleep', 3),
 	continuing: ['Fine', 'Broken [fail: Out of paint]'],
 	stopping: ['Also broken [fail: Out of canvas]'],
+	keyless: promptsNamed('[seconds: 1000] Keyless', 3),
 	late: ['Slow [seconds: 1000]'],
 	overdue: ['Slower [seconds: 1000]'],
 	asleep: ['Survivor'],
@@ -39,9 +40,13 @@ function suspended(parameters: INodeParameters = {}, onError?: OwnNode['onError'
 	};
 }
 
-const named = suspended({ binaryPropertyName: 'file', options: { fileName: 'picture' } });
-const late = suspended({ options: { timeout: 90, onTimeout: 'continue' } });
-const overdue = suspended({ options: { timeout: 90 } });
+const pollInterval = 30;
+const named = suspended({
+	binaryPropertyName: 'file',
+	options: { fileName: 'picture', pollInterval },
+});
+const late = suspended({ options: { timeout: 160, onTimeout: 'continue' } });
+const overdue = suspended({ options: { timeout: 160 } });
 const continuing = suspended({ downloadOutput: false }, 'continueRegularOutput');
 /** Takes the file that the sleeping step hands on as its reference input. */
 const reader: OwnNode = {
@@ -57,7 +62,7 @@ const reader: OwnNode = {
 
 let stage: Stage;
 /** They all sleep at the same time: one after the other would take a quarter of an hour. */
-type Scene = 'files' | 'continuing' | 'stopping' | 'late' | 'overdue';
+type Scene = 'files' | 'continuing' | 'stopping' | 'keyless' | 'late' | 'overdue';
 let scenes: Record<Scene, Promise<Execution>>;
 let killed: Promise<Record<'asleep' | 'looking', Execution>>;
 
@@ -73,6 +78,7 @@ beforeAll(async () => {
 		files: play('Suspended', prompts.files, named, reader),
 		continuing: play('Suspended, failing', prompts.continuing, continuing),
 		stopping: play('Suspended, stopping', prompts.stopping, suspended()),
+		keyless: playKeyless(),
 		late: play('Suspended, late', prompts.late, late),
 		overdue: play('Suspended, overdue', prompts.overdue, overdue),
 	};
@@ -85,6 +91,18 @@ async function play(name: string, list: string[], ...nodes: OwnNode[]): Promise<
 	const workflow = await stage.save(byHand(name, list, submit, ...nodes));
 	const id = await stage.executions.run(workflow, trigger);
 	await asleep(id, stage.executions);
+	return await stage.executions.ended(id, 5 * minutes);
+}
+
+/** Its credential is deleted while it sleeps. */
+async function playKeyless(): Promise<Execution> {
+	const { url, keys } = stage.sandbox;
+	const data = { baseUrl: url, apiKey: keys.main };
+	const credential = await stage.rest.saveCredential('Deleted soon', 'mediaGenerationApi', data);
+	const file = byHand('Suspended, without a credential', prompts.keyless, submit, suspended());
+	const id = await stage.executions.run(await stage.save(file, credential), trigger);
+	await asleep(id, stage.executions);
+	await stage.rest.send('DELETE', `/credentials/${credential.id}`);
 	return await stage.executions.ended(id, 5 * minutes);
 }
 
@@ -170,6 +188,26 @@ it('sleeps, wakes, and hands on files in order, paired, that the next step can r
 	}
 });
 
+it('keeps the Poll Interval when it falls asleep and when it ends', async () => {
+	const ids = itemsOf(await scenes.files, 'Asleep').map(({ json }) => json.id);
+	const checks = stage.sandbox.requests.on('status');
+	for (const id of ids) {
+		const times = checks.filter(({ generationId }) => generationId === id).map(({ at }) => at);
+		const gaps = times.slice(1).map((at, index) => at - times[index]);
+		expect(gaps.length).toBeGreaterThan(1);
+		// Their time is that of their arrival.
+		expect(Math.min(...gaps)).toBeGreaterThan((pollInterval - 2) * 1000);
+	}
+});
+
+it('names every generation as paid for where its credential is gone when it wakes', async () => {
+	const execution = await scenes.keyless;
+	expect(execution.status).toBe('error');
+	const ids = itemsOf(execution, 'Images').map(({ json }) => String(json.id));
+	expect(ids).toHaveLength(prompts.keyless.length);
+	for (const id of ids) expect(errorOf(execution)).toMatch(new RegExp(`Paid for: .*${id}`));
+});
+
 it('goes on with failed items where On Error says so', async () => {
 	const execution = await scenes.continuing;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
@@ -219,7 +257,7 @@ it('survives the death of n8n while asleep, and pays nothing again', async () =>
 	expect(stage.sandbox.books.liveChargesFor(prompts.asleep[0])).toBe(1);
 });
 
-it('never hands on as a result what n8n knew when it was killed in the middle of a look', async () => {
+it('never hands on as a result what n8n knew when it was killed during a status check', async () => {
 	const { looking: execution } = await killed;
 	expect({
 		status: execution.status,

@@ -59,7 +59,7 @@ describe.each(troubles)('while status requests are %s, a step', (_case, action) 
 			{ items: [{ id }] },
 		);
 		expect(run.error).toMatchObject({
-			description: expect.stringContaining('could not be looked at'),
+			description: expect.stringContaining('Its status could not be checked'),
 			context: { code: 'timeout' },
 		});
 	});
