@@ -5,10 +5,9 @@ import { GenerationError, type KnownGeneration } from '../wire/errors';
 import { isFinal, type Generation } from '../wire/generation';
 import type { CreateRequest } from '../wire/service';
 import { isMade, isOpen, type Entry } from './book';
-import { digest } from './digest';
 import type { Ledger } from './ledger';
 import type { Found, GenerationRecord } from './record';
-import { hasId, SENT, storedKey, storedPrompt } from './record-rows';
+import { hasId, requestFields, SENT, storedKey } from './record-rows';
 import type { RecordFields, RecordRow } from './record-store';
 import { goneInRow, inRow, unknownInRow } from './uncertain-charge';
 
@@ -55,7 +54,7 @@ export class OrderBook {
 			job,
 			key: this.books.ledger.key(job, request),
 			recordKey: named === null ? null : storedKey(named),
-			about: named === null ? {} : about(request),
+			about: named === null ? {} : requestFields(request),
 		};
 	}
 
@@ -76,11 +75,12 @@ export class OrderBook {
 		const entry = this.books.ledger.find(order.key);
 		const { key, record } = this.outside(order);
 		if (record === null || record.isHeldBy(key, order)) return entry;
-		const found = await record.find(key, this.halt);
+		const found = await record.find(key, this.halt, order.job.timeoutMs);
 		if (isMade(entry)) {
 			// Paid for before the item had this key.
-			if (found.state === 'free' && (await record.send(key, order))) {
-				await record.made(key, entry, order.about);
+			const { about } = order;
+			if (found.state === 'free' && (await record.send(key, order, undefined, about))) {
+				await record.made(key, entry);
 			}
 			return entry;
 		}
@@ -107,7 +107,8 @@ export class OrderBook {
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
-		if (record !== null && !(await record.send(key, order, order.open))) return null;
+		const { open, about } = order;
+		if (record !== null && !(await record.send(key, order, open, about))) return null;
 		const name = record?.nameOf(key) ?? this.nameOf(order);
 		// What another execution has sent is not in the ledger of this one.
 		this.books.ledger.intend(order.key, name, order.open === undefined ? 0 : 1);
@@ -135,7 +136,7 @@ export class OrderBook {
 		const { id, status } = generation.item;
 		if (status === 'failed') order.name = undefined;
 		const { key, record } = this.outside(order);
-		if (record?.isHeldBy(key, order)) void record.made(key, generation.item, order.about);
+		if (record?.isHeldBy(key, order)) void record.made(key, generation.item);
 		if (isFinal(generation) && status !== null) record?.ended(key, { id, status });
 	}
 
@@ -169,15 +170,4 @@ export class OrderBook {
 /** An order that was sent, and of which the row knows no more than that. */
 function openIn(row: RecordRow, entry: Entry | undefined): Entry {
 	return { sent: Math.max(1, entry?.sent ?? 0), onRecord: inRow(row) };
-}
-
-/** What a row says of a request. */
-function about({ type, body }: CreateRequest): Partial<RecordFields> {
-	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
-	return {
-		type,
-		model: String(model ?? ''),
-		prompt: storedPrompt(String(prompt ?? '')),
-		request: digest(JSON.stringify([type, body])),
-	};
 }

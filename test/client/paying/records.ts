@@ -14,6 +14,13 @@ export class Records {
 
 	/** How often the table was called. */
 	calls = 0;
+	/** Executions whose changes do not arrive. */
+	readonly deaf = new Set<string>();
+	/** By how much the dates of changes are wrong, in milliseconds. */
+	readonly skews: number[] = [];
+	/** What every clock has jumped ahead. */
+	jumpMs = 0;
+
 	/** How long the next rows take to come into the table. */
 	readonly insertMs: number[] = [];
 	/** How long the next changes take. */
@@ -30,11 +37,23 @@ export class Records {
 				fails: this.down ? 'before' : method === 'change' ? this.changes.shift() : undefined,
 			};
 		});
+		const { change } = store;
+		store.change = async (changes) => {
+			if (this.deaf.has(writer)) throw new Error('the table is out of reach');
+			const hits = await change(changes);
+			const hit = this.table.rows.filter(({ id }) => hits.flat().includes(id));
+			for (const row of hit) row.changedAt = (row.changedAt ?? 0) + (this.skews[0] ?? 0);
+			return hits;
+		};
+		const clock = {
+			now: () => this.time.now() + this.jumpMs,
+			sleep: async (ms: number, signal?: AbortSignal) => await this.time.sleep(ms, signal),
+		};
 		return new GenerationRecord(
 			{ workflowId: 'w', nodeId: 'n', executionId: writer, writer, ...scope },
 			{
 				store,
-				clock: this.time,
+				clock,
 				random: () => 0.5,
 				signal: new AbortController().signal,
 			},

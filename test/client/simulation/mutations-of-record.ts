@@ -19,8 +19,8 @@ const rows = inFile('record-rows.ts');
 export const recordMutations: Mutation[] = [
 	book(
 		'the request leaves before the row says so',
-		'if (record !== null && !(await record.send(key, order, order.open))) return null;',
-		'if (record !== null) void record.send(key, order, order.open).catch(() => false);',
+		'if (record !== null && !(await record.send(key, order, open, about))) return null;',
+		'if (record !== null) void record.send(key, order, open, about).catch(() => false);',
 	),
 	book(
 		'a refusal frees a row that was open',
@@ -29,12 +29,12 @@ export const recordMutations: Mutation[] = [
 	),
 	record(
 		'what became open meanwhile is sent all the same',
-		'|| !(isFree(row) || row === open)',
+		'if (!isFree(row) && !(open && sameState(row, open))) return false;',
 		'',
 	),
-	record(
+	desk(
 		'the id is not written down',
-		'if (await this.desk.writeId({ where: asSeen(row), set })) return;',
+		'if (await this.writeId({ where: asSeen(row), set, final: true })) return;',
 		'return;',
 	),
 	record(
@@ -57,10 +57,10 @@ export const recordMutations: Mutation[] = [
 		'if (taken.ok && !taken.value) {',
 		'if (false as boolean) {',
 	),
-	record(
+	claims(
 		'another’s request is not waited for',
-		"if (row.writer === '' || this.claims",
-		"if (true as boolean) return true;\n\t\tif (row.writer === '' || this.claims",
+		'if (this.staleness.stillMs(row) < GONE_AFTER_MS) return false;',
+		'',
 	),
 	record(
 		'any end is that of the newest generation',
