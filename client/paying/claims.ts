@@ -116,6 +116,7 @@ export class Claims {
 			async () => await this.desk.write({ where: asSeen(row), set, final: true }),
 		);
 		if (left.ok && left.value) this.rows.set(row.key, { ...row, ...set });
+		if (left.ok && !left.value) this.missed(row);
 		return !left.ok || left.value;
 	}
 
@@ -135,7 +136,9 @@ export class Claims {
 	async takeBack(): Promise<void> {
 		const unsent = [...this.rows.values()].some((row) => isFree(row) && this.isOwn(row));
 		if (!unsent && this.unread.size === 0) return;
-		await this.ports.store.remove([all(this.mine, ['status', CLAIMED])]);
+		// A user may have written an id into a claim.
+		const where = all(this.mine, ['status', CLAIMED], ['generation_id', '']);
+		await this.ports.store.remove([where]);
 	}
 
 	isOwn({ writer }: RecordRow): boolean {
