@@ -251,8 +251,8 @@ export class GenerationRecord {
 			const given = await this.desk.keep(
 				async () => await this.desk.write({ where, set, final: true }),
 			);
-			if (given.ok && given.value) this.claims.rows.set(key, { ...row, ...set });
-			else this.claims.rows.delete(key);
+			if (given.ok && !given.value) this.claims.rows.delete(key);
+			else this.claims.rows.set(key, { ...row, ...set });
 			this.settle(key);
 		});
 		await own.leaving;
