@@ -115,9 +115,10 @@ export class Claims {
 		const left = await attempt(
 			async () => await this.desk.write({ where: asSeen(row), set, final: true }),
 		);
-		if (left.ok && left.value) this.rows.set(row.key, { ...row, ...set });
-		if (left.ok && !left.value) this.missed(row);
-		return !left.ok || left.value;
+		if (!left.ok) return true;
+		if (left.value) this.rows.set(row.key, { ...row, ...set });
+		else this.missed(row);
+		return left.value;
 	}
 
 	/**
@@ -125,7 +126,10 @@ export class Claims {
 	 *
 	 * @throws GenerationError `record_unavailable` where that happens again and again
 	 */
-	missed({ id, key }: RecordRow): void {
+	missed(row: RecordRow): void {
+		const { id, key } = row;
+		// An item with the same key has written to it.
+		if (this.rows.get(key) !== row) return;
 		this.rows.delete(key);
 		const misses = (this.misses.get(key) ?? 0) + 1;
 		this.misses.set(key, misses);

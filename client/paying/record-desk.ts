@@ -76,6 +76,13 @@ export class RecordDesk {
 		return await this.write({ where: asSeen(row), set });
 	}
 
+	/** Gives a sent row a new ticket, also where another execution called it abandoned. Whether it was hit. */
+	async retake(row: RecordRow, ticket: string): Promise<boolean> {
+		const set = { writer: ticket };
+		if (await this.write({ where: asSeen(row), set })) return true;
+		return await this.write({ where: asSeen({ ...row, writer: '' }), set });
+	}
+
 	/** Writes ids, at once. Whether a row was hit. */
 	readonly writeId = gather(async (changes: Change[]) => {
 		const written = this.ports.store.change(changes);

@@ -1,4 +1,5 @@
 import { GenerationRecord } from '../../../client/paying/record';
+import type { RecordStore } from '../../../client/paying/record-store';
 import type { RecordScope } from '../../../client/paying/record-rows';
 import { MemoryTable, prompt, type TableFate } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
@@ -26,8 +27,18 @@ export class Records {
 	/** How long the next changes take. */
 	readonly changeMs: number[] = [];
 
-	/** An execution of its own. */
-	recordOf(writer: string, scope: Partial<RecordScope> = {}): GenerationRecord {
+	/**
+	 * An execution of its own.
+	 *
+	 * @param signal its end
+	 * @param reach how it reaches the table
+	 */
+	recordOf(
+		writer: string,
+		scope: Partial<RecordScope> = {},
+		signal = new AbortController().signal,
+		reach: (store: RecordStore) => RecordStore = (store) => store,
+	): GenerationRecord {
 		const store = this.table.reachedBy(this.time, (method) => {
 			this.calls++;
 			return {
@@ -52,10 +63,10 @@ export class Records {
 		return new GenerationRecord(
 			{ workflowId: 'w', nodeId: 'n', executionId: writer, writer, ...scope },
 			{
-				store,
+				store: reach(store),
 				clock,
 				random: () => 0.5,
-				signal: new AbortController().signal,
+				signal,
 			},
 		);
 	}

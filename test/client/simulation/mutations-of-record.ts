@@ -150,4 +150,9 @@ export const recordMutations: Mutation[] = [
 		'=> !hasId(row) && row.status === CLAIMED;',
 		'=> !hasId(row) && row.status !== SENT;',
 	),
+	record(
+		'a request leaves although its row was taken over during a pause',
+		'(await this.desk.take(row, ticket, about)) && (await this.isStillOurs(own, from))',
+		'await this.desk.take(row, ticket, about)',
+	),
 ];
