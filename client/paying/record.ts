@@ -115,9 +115,7 @@ export class GenerationRecord {
 			else if (!row) await this.ask(async () => await this.claims.claim([key]));
 			else {
 				if (looks++ > 0) await clock.sleep(LOOK_MS, signal);
-				await this.ask(
-					async () => await this.claims.refresh([...new Set([key, ...this.claims.watched])]),
-				);
+				await this.ask(async () => await this.claims.refresh([key]));
 			}
 		}
 	}

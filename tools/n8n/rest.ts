@@ -52,6 +52,13 @@ export class Rest {
 	/** @param url address of n8n, without a slash at the end */
 	constructor(readonly url: string) {}
 
+	/** Sends a file as a form does, and returns the `data` of the answer. Throws `RestError`. */
+	async sendFile<T>(path: string, name: string, content: string): Promise<T> {
+		const form = new FormData();
+		form.set('file', new Blob([content], { type: 'text/csv' }), name);
+		return await this.send('POST', path, form);
+	}
+
 	/** Sends a request and returns the `data` of the answer. Throws `RestError`. */
 	async send<T>(method: string, path: string, body?: unknown): Promise<T> {
 		const response = await this.fetch(method, path, body);
@@ -74,13 +81,15 @@ export class Rest {
 		body?: unknown,
 		prefix = '/rest',
 	): Promise<Response> {
+		const isForm = body instanceof FormData;
+		const isJson = body !== undefined && !isForm;
 		return await fetch(`${this.url}${prefix}${path}`, {
 			method,
 			headers: {
 				...(this.cookie && { cookie: this.cookie }),
-				...(body !== undefined && { 'content-type': 'application/json' }),
+				...(isJson && { 'content-type': 'application/json' }),
 			},
-			body: body === undefined ? undefined : JSON.stringify(body),
+			body: isJson ? JSON.stringify(body) : body,
 		});
 	}
 

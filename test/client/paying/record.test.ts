@@ -186,6 +186,33 @@ it('a writer whose clock is wrong is gone when its row has stood still for a min
 	});
 });
 
+it('a claim beside another that cannot be removed is an error, and not a loop without an end', async () => {
+	await inTime(async (records) => {
+		await Promise.all([records.open('first'), records.open('second')]);
+		records.table.rows.push({ ...records.row, id: 99, writer: 'another process/1' });
+		const third = records.recordOf('third', {}, undefined, (store) => ({
+			...store,
+			remove: async (wheres) => await Promise.resolve(wheres.map(() => [])),
+		}));
+		await expect(third.begin(['a'])).rejects.toMatchObject({ code: 'record_unavailable' });
+	});
+});
+
+it('a request that another execution never brings to an end is an error after the Timeout', async () => {
+	await inTime(async (records) => {
+		const slow = await records.open('slow');
+		await slow.send('a', one);
+		const since = records.time.now();
+		const found = (await records.open('waiting')).find('a', undefined, 200_000);
+		await expect(found).rejects.toMatchObject({
+			code: 'record_unavailable',
+			description: expect.stringContaining('Execution slow is still sending') as string,
+		});
+		expect(records.time.now() - since).toBeLessThan(205_000);
+		await slow.leave('a', one);
+	});
+});
+
 it('a claim is free for whoever is ready first', async () => {
 	await inTime(async (records) => {
 		const [first, second] = [await records.open('first'), await records.open('second')];
