@@ -22,6 +22,8 @@ export interface CreateJob extends JobBasics {
 	kind: 'create';
 	/** Builds the creating request. Called when it is this job's turn, so that large inputs are not held for long. */
 	request: () => Promise<CreateRequest>;
+	/** The request without its reference inputs, which are read only when it is built. */
+	draft?: CreateRequest;
 	/** What the request and the idempotency key are made from: the same in every try, whatever they come out as. */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;
 	/** The user's own name for what is ordered: one generation for it, whatever execution asks. `null`: none. */

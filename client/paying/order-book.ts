@@ -4,9 +4,8 @@ import { isFinal, type Generation } from '../wire/generation';
 import type { CreateRequest } from '../wire/service';
 import { isMade, isOpen, type Entry } from './book';
 import type { Ledger } from './ledger';
-import { digestOf } from './order-name';
 import type { Found, GenerationRecord } from './record';
-import { hasId, SENT, storedKey, storedPrompt } from './record-rows';
+import { hasId, requestFields, SENT, storedKey } from './record-rows';
 import type { RecordFields, RecordRow } from './record-store';
 import { goneInRow, inRow, unknownInRow } from './uncertain-charge';
 
@@ -17,7 +16,7 @@ export interface Order {
 	key: string;
 	/** In the record outside of the execution; `null` for an item without an idempotency key. */
 	recordKey: string | null;
-	/** From `digestOf` the request. */
+	/** The digest of the request. */
 	print: string;
 	/** What a row of the record says of the request. */
 	about: Partial<RecordFields>;
@@ -49,13 +48,13 @@ export class OrderBook {
 
 	order(job: CreateJob, request: CreateRequest): Order {
 		const named = job.idempotencyKey ?? null;
-		const print = digestOf(request);
+		const fields = requestFields(request);
 		return {
 			job,
-			key: this.books.ledger.key(job, print),
+			key: this.books.ledger.key(job, fields.request),
 			recordKey: named === null ? null : storedKey(named),
-			print,
-			about: named === null ? {} : about(request, print),
+			print: fields.request,
+			about: named === null ? {} : fields,
 		};
 	}
 
@@ -76,11 +75,12 @@ export class OrderBook {
 		const entry = this.books.ledger.find(order.key);
 		const { key, record } = this.outside(order);
 		if (record === null || record.isHeldBy(key, order)) return entry;
-		const found = await record.find(key, this.halt);
+		const found = await record.find(key, this.halt, order.job.timeoutMs);
 		if (isMade(entry)) {
 			// Paid for before the item had this key.
-			if (found.state === 'free' && (await record.send(key, order))) {
-				await record.made(key, entry, order.about);
+			const { about } = order;
+			if (found.state === 'free' && (await record.send(key, order, undefined, about))) {
+				await record.made(key, entry);
 			}
 			return entry;
 		}
@@ -107,7 +107,8 @@ export class OrderBook {
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
-		if (record !== null && !(await record.send(key, order, order.open))) return null;
+		const { open, about } = order;
+		if (record !== null && !(await record.send(key, order, open, about))) return null;
 		const name = this.nameOf(order);
 		// What another execution has sent is not in the ledger of this one.
 		this.books.ledger.intend(order.key, name, order.open === undefined ? 0 : 1);
@@ -134,7 +135,7 @@ export class OrderBook {
 		ledger.record(order.key, generation);
 		const { id, status } = generation.item;
 		const { key, record } = this.outside(order);
-		if (record?.isHeldBy(key, order)) void record.made(key, generation.item, order.about);
+		if (record?.isHeldBy(key, order)) void record.made(key, generation.item);
 		if (isFinal(generation) && status !== null) record?.ended(key, { id, status });
 	}
 
@@ -173,15 +174,4 @@ export class OrderBook {
 /** An order that was sent, and of which the row knows no more than that. */
 function openIn(row: RecordRow, entry: Entry | undefined): Entry {
 	return { sent: Math.max(1, entry?.sent ?? 0), onRecord: inRow(row) };
-}
-
-/** What a row says of a request. */
-function about({ type, body }: CreateRequest, print: string): Partial<RecordFields> {
-	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
-	return {
-		type,
-		model: String(model ?? ''),
-		prompt: storedPrompt(String(prompt ?? '')),
-		request: print,
-	};
 }

@@ -1,7 +1,8 @@
 import { attempt, type Attempt } from '../basics/attempt';
 import { gather } from '../basics/gather';
 import type { Clock } from '../basics/ports';
-import { SENT, type RecordScope } from './record-rows';
+import { fieldsOf, says, SENT, type RecordScope } from './record-rows';
+import { UnansweredError } from './record-store';
 import type {
 	Change,
 	Condition,
@@ -67,6 +68,21 @@ export class RecordDesk {
 		async () => await this.writingIds,
 	);
 
+	/** Makes a row ours and sent. Whether it was hit. @param about what it is to say of the request */
+	async take(row: RecordRow, ticket: string, about: Partial<RecordFields>): Promise<boolean> {
+		if (row.writer === ticket && says(row, about)) return await this.sendOwn(row);
+		const { executionId } = this.scope;
+		const set = { ...about, writer: ticket, execution_id: executionId, status: SENT };
+		return await this.write({ where: asSeen(row), set });
+	}
+
+	/** Gives a sent row a new ticket, also where another execution called it abandoned. Whether it was hit. */
+	async retake(row: RecordRow, ticket: string): Promise<boolean> {
+		const set = { writer: ticket };
+		if (await this.write({ where: asSeen(row), set })) return true;
+		return await this.write({ where: asSeen({ ...row, writer: '' }), set });
+	}
+
 	/** Writes ids, at once. Whether a row was hit. */
 	readonly writeId = gather(async (changes: Change[]) => {
 		const written = this.ports.store.change(changes);
@@ -90,15 +106,30 @@ export class RecordDesk {
 	async writeEnds(status: string, generationIds: string[]): Promise<void> {
 		for (const some of chunks(generationIds)) {
 			const conditions = some.map((id): Condition => ['generation_id', id]);
-			await this.write({ where: { match: 'any', conditions }, set: { status } });
+			await this.write({ where: { match: 'any', conditions }, set: { status }, final: true });
 		}
 	}
 
-	/** Tries again what must not be lost. Never throws. */
+	/** Writes the id of what was made into its row. One row a generation, whatever became of that row meanwhile. */
+	async putOnRecord(row: RecordRow, set: Partial<RecordFields>): Promise<void> {
+		if (await this.writeId({ where: asSeen(row), set, final: true })) return;
+		const rows = await this.read(row.key);
+		// A try that seemed to fail has written it.
+		if (rows.some((one) => one.generation_id === set.generation_id)) return;
+		// Another execution took us for gone.
+		const left = rows.find(
+			({ id, writer, status }) => id === row.id && writer === '' && status === SENT,
+		);
+		if (left && (await this.writeId({ where: asSeen(left), set, final: true }))) return;
+		// Its row was deleted, or the request was sent once more.
+		await this.insert(fieldsOf({ ...row, ...set }));
+	}
+
+	/** Tries again what must not be lost. What the table does not answer any more is under way. Never throws. */
 	async keep<T>(run: () => Promise<T>): Promise<Attempt<T>> {
 		for (const pause of PAUSES_MS) {
 			const tried = await attempt(run);
-			if (tried.ok) return tried;
+			if (tried.ok || tried.error instanceof UnansweredError) return tried;
 			await this.ports.clock.sleep(pause, this.ports.signal);
 		}
 		return await attempt(run);

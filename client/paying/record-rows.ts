@@ -1,4 +1,6 @@
+import type { CreateRequest } from '../wire/service';
 import { digest } from './digest';
+import { digestOf } from './order-name';
 import { RECORD_COLUMNS, type RecordFields, type RecordRow } from './record-store';
 
 /** What a row of the record means. */
@@ -25,6 +27,8 @@ export interface RecordScope {
 export const hasId = (row: RecordRow) => row.generation_id !== '';
 /** Whether nothing has left for it. */
 export const isFree = (row: RecordRow) => !hasId(row) && row.status === CLAIMED;
+/** Whether a request may have left for it, of which no id came. */
+export const isOpenRow = (row: RecordRow) => !hasId(row) && !isFree(row);
 /** One that has failed was refunded: it no longer stands in the way of another. */
 const isLive = (row: RecordRow) => row.status !== 'failed';
 
@@ -38,6 +42,12 @@ export function inForce(rows: RecordRow[]): RecordRow | undefined {
 export function surplus(rows: RecordRow[]): RecordRow[] {
 	const chosen = inForce(rows);
 	return rows.filter((row) => isFree(row) && row !== chosen);
+}
+
+/** Whether nobody has written to a row in between. */
+export function sameState(one: RecordRow, other: RecordRow): boolean {
+	const marks = ['id', 'writer', 'status', 'generation_id', 'changedAt'] as const;
+	return marks.every((mark) => one[mark] === other[mark]);
 }
 
 /** A key as the table holds it, and gives it back. */
@@ -55,6 +65,25 @@ export function storedPrompt(prompt: string): string {
 /** PostgreSQL takes no NUL, and no database half a character, such as a cut leaves of an emoji. */
 function storable(text: string): string {
 	return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+}
+
+/** What a row says of a request. */
+export function requestFields(
+	request: CreateRequest,
+): Pick<RecordFields, 'type' | 'model' | 'prompt' | 'request'> {
+	const { type, body } = request;
+	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
+	return {
+		type,
+		model: String(model ?? ''),
+		prompt: storedPrompt(String(prompt ?? '')),
+		request: digestOf(request),
+	};
+}
+
+/** Whether a row says this already. */
+export function says(row: RecordRow, about: Partial<RecordFields>): boolean {
+	return RECORD_COLUMNS.every((name) => about[name] === undefined || about[name] === row[name]);
 }
 
 /** A new row: of what is asked for nothing is known yet. @param ticket stands for its writer until it is sent */

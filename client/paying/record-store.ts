@@ -1,4 +1,3 @@
-import { attempt } from '../basics/attempt';
 import { GenerationError, sentences } from '../wire/errors';
 
 /**
@@ -9,7 +8,7 @@ import { GenerationError, sentences } from '../wire/errors';
 /** The name of the table, in the project of the workflow. */
 export const RECORD_TABLE = 'media_generations';
 
-/** Its columns, all of them texts. */
+/** Its columns, all of them texts. An empty text and NULL are the same: a CSV file holds no difference. */
 export const RECORD_COLUMNS = [
 	'key',
 	'workflow_id',
@@ -51,9 +50,22 @@ export interface Where {
 export interface Change {
 	where: Where;
 	set: Partial<RecordFields>;
+	/** Carried out after the end of the execution too, when its result can no longer be read. */
+	final?: boolean;
 }
 
-/** Every call rejects where the table cannot be reached or refuses; whether it was carried out is not known then. */
+/** The execution has ended, so that the table's answer cannot be read. Final changes are carried out all the same. */
+export class UnansweredError extends Error {
+	constructor() {
+		super('The execution was stopped before the data table answered');
+		this.name = 'UnansweredError';
+	}
+}
+
+/**
+ * Every call rejects where the table cannot be reached, refuses, or gives no answer. Whether it was carried out is
+ * unknown then.
+ */
 export interface RecordStore {
 	/** All rows that have one of these keys, of whatever workflow and node. */
 	read(keys: string[]): Promise<RecordRow[]>;
@@ -81,15 +93,22 @@ export function recordUnavailable(why: string): GenerationError {
 	});
 }
 
-/** Runs what needs the record. @throws GenerationError `record_unavailable` where that fails */
-export async function available<T>(run: () => Promise<T>): Promise<T> {
-	const ran = await attempt(run);
-	if (ran.ok) return ran.value;
-	throw unavailable(ran.error);
-}
-
 /** Any error of the record as one that a person understands. */
 export function unavailable(error: unknown): unknown {
 	if (error instanceof GenerationError) return error;
 	return recordUnavailable(error instanceof Error ? error.message : String(error));
+}
+
+/** The table does not do what it was told. @param what is seen of that, as a sentence without a full stop */
+export function tableTrouble(what: string): GenerationError {
+	return recordUnavailable(
+		`The data table ${RECORD_TABLE} does not keep what is written to it. ${what}. Rename the table and run the step again, so that a new one is created`,
+	);
+}
+
+/** The error of a key whose request another execution does not bring to an end. */
+export function stillSending({ id, key, execution_id: execution }: RecordRow): GenerationError {
+	return recordUnavailable(
+		`Execution ${execution} is still sending the request for the key "${key}" (row ${id} of the data table ${RECORD_TABLE}). Run the step again when that execution has ended`,
+	);
 }

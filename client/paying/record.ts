@@ -3,17 +3,25 @@ import type { Random } from '../basics/ports';
 import { CancelledError, type KnownGeneration } from '../wire/errors';
 import { Claims } from './claims';
 import { orderName } from './order-name';
-import { Quiet } from './quiet';
-import { all, asSeen, RecordDesk, type DeskPorts } from './record-desk';
-import { fieldsOf, hasId, isFree, CLAIMED, SENT, type RecordScope } from './record-rows';
-import { available, unavailable, type RecordFields, type RecordRow } from './record-store';
+import { all, RecordDesk, type DeskPorts } from './record-desk';
+import { RecordEnds } from './record-ends';
+import { hasId, isFree, sameState, CLAIMED, SENT, type RecordScope } from './record-rows';
+import {
+	stillSending,
+	unavailable,
+	UnansweredError,
+	type RecordFields,
+	type RecordRow,
+} from './record-store';
 
-/** Who has not been heard of for this long is gone. */
-const GONE_AFTER_MS = 60_000;
 /** How often a writer is heard of while a request of its is under way. */
 const BEAT_MS = 15_000;
 /** How often to look what became of another's request. */
 const LOOK_MS = 1_000;
+/** A row that took longer than this to write may have been abandoned by others meanwhile. */
+const LATE_MS = 30_000;
+/** Shortest time to wait for another's request: enough to find out that its writer is gone. */
+const SHORTEST_WAIT_MS = 90_000;
 
 export interface RecordPorts extends DeskPorts {
 	random: Random;
@@ -50,15 +58,12 @@ interface UnderWay {
 export class GenerationRecord {
 	/** Keys whose generation could not be put on record. */
 	readonly unrecorded = new Set<string>();
-	/** Failed generations that are being written down as such, by key. */
-	private readonly failing = new Map<string, Promise<void>>();
 	private readonly underWay = new Map<string, UnderWay>();
 	/** Keys whose id is known and on its way into the table. */
 	private readonly arriving = new Set<string>();
 	private readonly desk: RecordDesk;
 	private readonly claims: Claims;
-	/** Ends that are written when there is time, by status. */
-	private readonly ends = new Map<string, string[]>();
+	private readonly ends: RecordEnds;
 	private readonly closing = new AbortController();
 
 	constructor(
@@ -68,40 +73,49 @@ export class GenerationRecord {
 		this.desk = new RecordDesk(scope, ports);
 		const isAhead = (key: string) => this.underWay.has(key) || this.arriving.has(key);
 		this.claims = new Claims(scope, this.desk, ports, isAhead);
+		this.ends = new RecordEnds(this.desk, this.unrecorded);
 		void this.beat();
 	}
 
 	/**
 	 * Reads all keys of a step at once, and claims those that nobody has.
 	 *
+	 * @param drafts what is known of their requests before they are built
 	 * @throws GenerationError `record_unavailable`
 	 */
-	async begin(keys: string[]): Promise<void> {
-		await available(async () => await this.claims.claim([...new Set(keys)]));
+	async begin(keys: string[], drafts = new Map<string, Partial<RecordFields>>()): Promise<void> {
+		drafts.forEach((draft, key) => this.claims.drafts.set(key, draft));
+		const claimed = await attempt(async () => await this.claims.claim([...new Set(keys)]));
+		// Nothing is sent any more, so that the claims are not needed.
+		if (!claimed.ok && !this.ports.signal.aborted) throw unavailable(claimed.error);
 	}
 
 	/**
 	 * What is on record of a key; where another's request is under way, what comes of it.
 	 *
+	 * @param timeoutMs longest time to wait for that, in milliseconds
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async find(key: string, signal = this.ports.signal): Promise<Found> {
+	async find(key: string, signal = this.ports.signal, timeoutMs = Infinity): Promise<Found> {
 		const { clock } = this.ports;
-		const quiet = new Quiet(clock);
+		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let looks = 0; ; ) {
-			await this.failing.get(key);
+			await this.ends.failureOf(key);
 			if (signal.aborted) throw new CancelledError();
 			const row = this.claims.rows.get(key);
 			const own = this.underWay.get(key);
-			if (own) await clock.sleep(LOOK_MS, own.over.signal);
-			else if (!row) await available(async () => await this.claims.claim([key]));
-			else if (hasId(row)) return { state: 'made', row };
-			else if (isFree(row)) return { state: 'free', row };
+			if (!own && row && hasId(row)) return { state: 'made', row };
+			if (!own && row && isFree(row)) return { state: 'free', row };
 			// What was seen long ago tells nothing: only a fresh look shows whether its writer is there.
-			else if (looks > 0 && this.isGone(row, quiet)) return { state: 'open', row };
+			if (!own && row && looks > 0 && (await this.claims.isAbandoned(row))) {
+				return { state: 'open', row: this.claims.rows.get(key) ?? row };
+			}
+			if (row && clock.now() >= deadline) throw stillSending(row);
+			if (own) await clock.sleep(LOOK_MS, own.over.signal);
+			else if (!row) await this.ask(async () => await this.claims.claim([key]));
 			else {
 				if (looks++ > 0) await clock.sleep(LOOK_MS, signal);
-				await available(async () => await this.claims.refresh([key]));
+				await this.ask(async () => await this.claims.refresh([key]));
 			}
 		}
 	}
@@ -111,32 +125,51 @@ export class GenerationRecord {
 	 *
 	 * @param holder who sends: several items of a step may have one key
 	 * @param open the row that `find` has called open, where it may be sent once more
+	 * @param about what the row is to say of the request
 	 * @returns `false` where somebody else was quicker: `find` tells what came of that
-	 * @throws GenerationError `record_unavailable`
+	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async send(key: string, holder: object, open?: RecordRow): Promise<boolean> {
+	async send(
+		key: string,
+		holder: object,
+		open?: RecordRow,
+		about: Partial<RecordFields> = {},
+	): Promise<boolean> {
+		if (this.ports.signal.aborted) throw new CancelledError();
 		const before = this.underWay.get(key);
 		if (before) {
 			await before.leaving;
 			return !before.leaving && before.holder === holder;
 		}
 		const row = this.claims.rows.get(key);
-		if (!row || hasId(row) || !(isFree(row) || row === open)) return false;
+		if (!row || hasId(row)) return false;
+		if (!isFree(row) && !(open && sameState(row, open))) return false;
 		const ticket = this.claims.isOwn(row) && isFree(row) ? row.writer : this.claims.ticket();
-		const sent = { ...row, status: SENT, writer: ticket };
+		const sent = { ...row, ...about, status: SENT, writer: ticket };
 		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
 		this.underWay.set(key, own);
-		const taken = await attempt(async () => await this.take(row, ticket));
+		const from = this.ports.clock.now();
+		const taken = await attempt(
+			async () => (await this.desk.take(row, ticket, about)) && (await this.isStillOurs(own, from)),
+		);
 		if (taken.ok && !taken.value) {
-			this.claims.rows.delete(key);
 			this.settle(key);
+			this.claims.missed(row);
 			return false;
 		}
-		this.claims.rows.set(key, sent);
+		this.claims.rows.set(key, own.row);
 		if (taken.ok) return true;
 		// Where the table failed, it may be in there all the same.
 		void this.withdraw(key, holder);
-		throw unavailable(taken.error);
+		throw this.failure(taken.error);
+	}
+
+	/** While the process was paused, others may have called the row abandoned: it is taken again under a new ticket. */
+	private async isStillOurs(own: UnderWay, from: number): Promise<boolean> {
+		if (this.ports.clock.now() - from < LATE_MS) return true;
+		const before = own.row;
+		own.row = { ...before, writer: this.claims.ticket() };
+		return await this.desk.retake(before, own.row.writer);
 	}
 
 	/** Whether a request of this holder is under way. */
@@ -158,26 +191,16 @@ export class GenerationRecord {
 	}
 
 	/** Its id, as soon as it is known. Need not be waited for: `close` does. Never rejects. */
-	async made(
-		key: string,
-		{ id, status }: KnownGeneration,
-		about: Partial<RecordFields> = {},
-	): Promise<void> {
+	async made(key: string, { id, status }: KnownGeneration): Promise<void> {
 		const row = this.underWay.get(key)?.row;
 		if (!row) return;
-		const set = { ...about, generation_id: id, status: status ?? 'pending' };
+		const set = { generation_id: id, status: status ?? 'pending' };
 		this.claims.rows.set(key, { ...row, ...set });
 		this.arriving.add(key);
 		this.settle(key);
 		await this.desk.background(async () => {
-			const kept = await this.desk.keep(async () => {
-				if (await this.desk.writeId({ where: asSeen(row), set })) return;
-				// Its row was deleted or taken over; or a try that seemed to fail has written it.
-				const rows = await this.desk.read(key);
-				if (rows.some((one) => one.generation_id === id)) return;
-				await this.desk.insert(fieldsOf({ ...row, ...set }));
-			});
-			if (!kept.ok) this.unrecorded.add(key);
+			const kept = await this.desk.keep(async () => await this.desk.putOnRecord(row, set));
+			if (!kept.ok && !(kept.error instanceof UnansweredError)) this.unrecorded.add(key);
 			this.arriving.delete(key);
 		});
 	}
@@ -190,10 +213,10 @@ export class GenerationRecord {
 		if (status === 'failed') {
 			this.claims.rows.delete(key);
 			this.claims.failed.add(id);
-			this.failing.set(key, this.fail(row));
+			this.ends.fail(row);
 		} else if (row.status !== status) {
 			this.claims.rows.set(key, { ...row, status });
-			this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
+			this.ends.add(status, id);
 		}
 	}
 
@@ -211,32 +234,21 @@ export class GenerationRecord {
 	/** Writes what is left to write, and takes back claims of which nothing came. Never throws. */
 	async close(): Promise<void> {
 		this.closing.abort();
-		await Promise.all([this.desk.settled(), ...this.failing.values()]);
+		await Promise.all([this.desk.settled(), this.ends.settled()]);
 		await Promise.all([
-			attempt(async () => await this.writeEnds()),
+			attempt(async () => await this.ends.write()),
 			attempt(async () => await this.claims.takeBack()),
 		]);
 	}
 
-	private async fail(row: RecordRow): Promise<void> {
-		const where = all(['generation_id', row.generation_id]);
-		await this.desk.settled();
-		const written = await this.desk.keep(
-			async () => await this.desk.write({ where, set: { status: 'failed' } }),
-		);
-		if (!written.ok) this.unrecorded.add(row.key);
+	/** Runs what needs the table. @throws CancelledError after the end of the execution, or GenerationError `record_unavailable` */
+	private async ask(run: () => Promise<void>): Promise<void> {
+		const asked = await attempt(run);
+		if (!asked.ok) throw this.failure(asked.error);
 	}
 
-	private isGone(row: RecordRow, quiet: Quiet): boolean {
-		if (row.writer === '' || this.claims.isOwn(row)) return true;
-		return quiet.since(row) >= GONE_AFTER_MS;
-	}
-
-	/** Makes a row ours and sent. */
-	private async take(row: RecordRow, ticket: string): Promise<boolean> {
-		if (row.writer === ticket) return await this.desk.sendOwn(row);
-		const set = { writer: ticket, execution_id: this.scope.executionId, status: SENT };
-		return await this.desk.write({ where: asSeen(row), set });
+	private failure(error: unknown): unknown {
+		return this.ports.signal.aborted ? new CancelledError() : unavailable(error);
 	}
 
 	private async giveBack(key: string, set: Partial<RecordFields>): Promise<void> {
@@ -244,10 +256,13 @@ export class GenerationRecord {
 		if (!own) return;
 		const { row } = own;
 		own.leaving ??= this.desk.background(async () => {
-			const where = asSeen(row);
-			const given = await this.desk.keep(async () => await this.desk.write({ where, set }));
-			if (given.ok && given.value) this.claims.rows.set(key, { ...row, ...set });
-			else this.claims.rows.delete(key);
+			// Whether the table has it as sent yet or not: no other row has our ticket.
+			const where = all(['id', row.id], ['writer', row.writer]);
+			const given = await this.desk.keep(
+				async () => await this.desk.write({ where, set, final: true }),
+			);
+			if (given.ok && !given.value) this.claims.rows.delete(key);
+			else this.claims.rows.set(key, { ...row, ...set });
 			this.settle(key);
 		});
 		await own.leaving;
@@ -265,17 +280,18 @@ export class GenerationRecord {
 		for (;;) {
 			await this.ports.clock.sleep(BEAT_MS, signal);
 			if (signal.aborted) return;
+			void this.desk.background(async () => await this.watchOthers());
 			if (this.underWay.size > 0) {
 				const where = all(this.claims.mine, ['status', SENT]);
-				await attempt(async () => await this.desk.write({ where, set: { status: SENT } }));
+				const set = { status: SENT };
+				await attempt(async () => await this.desk.write({ where, set, final: true }));
 			}
-			await attempt(async () => await this.writeEnds());
+			await attempt(async () => await this.ends.write());
 		}
 	}
 
-	private async writeEnds(): Promise<void> {
-		const ends = [...this.ends];
-		this.ends.clear();
-		for (const [status, ids] of ends) await this.desk.writeEnds(status, ids);
+	/** Reads what others have sent, so that its time runs while nobody waits for it yet. */
+	private async watchOthers(): Promise<void> {
+		await attempt(async () => await this.claims.refresh(this.claims.watched));
 	}
 }

@@ -31,8 +31,5 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};
 	const loadInputs = referenceInputs(context, itemIndex, form);
-	return creationPlan(form, IMAGE_TIMEOUT, async () => {
-		const inputs = await loadInputs();
-		return { type: 'image', body: inputs.length > 0 ? { ...body, inputs } : body };
-	});
+	return creationPlan(form, IMAGE_TIMEOUT, { type: 'image', body }, loadInputs);
 }

@@ -36,5 +36,5 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
 		}),
 	};
-	return creationPlan(form, VIDEO_TIMEOUT, async () => ({ type: 'video', body }));
+	return creationPlan(form, VIDEO_TIMEOUT, { type: 'video', body });
 }

@@ -25,12 +25,14 @@ export function modelAndPrompt(form: Form) {
 /**
  * An item's creating request as a plan.
  *
- * @param request builds it when its turn has come
+ * @param draft the request without its reference inputs
+ * @param loadInputs reads those when the request is due
  */
 export function creationPlan(
 	form: Form,
 	defaultTimeout: number,
-	request: () => Promise<CreateRequest>,
+	draft: CreateRequest,
+	loadInputs: () => Promise<object[]> = async () => await Promise.resolve([]),
 ): Plan {
 	const options = collection(form, 'options');
 	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
@@ -40,7 +42,11 @@ export function creationPlan(
 	return {
 		job: {
 			kind: 'create',
-			request,
+			draft,
+			request: async () => {
+				const inputs = await loadInputs();
+				return inputs.length > 0 ? { ...draft, body: { ...draft.body, inputs } } : draft;
+			},
 			idempotencyKey,
 			wait,
 			readiness: readinessOf(options),

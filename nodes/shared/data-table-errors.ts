@@ -1,4 +1,4 @@
-import { RECORD_TABLE } from '../../client/paying/record-store';
+import { RECORD_COLUMNS, RECORD_TABLE } from '../../client/paying/record-store';
 
 /** What n8n says where it has no table to give, and what can be done about it. */
 const KNOWN: Array<[says: RegExp, why: string]> = [
@@ -34,4 +34,21 @@ export function inPlainWords(error: unknown): string {
 	const known = KNOWN.find(([says]) => says.test(said));
 	if (known) return known[1];
 	return `The data table ${RECORD_TABLE} could not be reached or made: nodes can make data tables from n8n 2.3 on. n8n says: ${said}`;
+}
+
+/**
+ * What is wrong with the columns of the table. A CSV file that n8n makes a new table from gives it columns of numbers and
+ * dates, in which keys change their text.
+ *
+ * @param columns as n8n lists them; some releases may not
+ * @returns an explanation with what to do, or `null`
+ */
+export function wrongColumns(columns: unknown): string | null {
+	if (!Array.isArray(columns)) return null;
+	const types = new Map(
+		columns.map(({ name, type }: Record<'name' | 'type', string>) => [name, type]),
+	);
+	const wrong = RECORD_COLUMNS.filter((name) => types.get(name) !== 'string');
+	if (wrong.length === 0) return null;
+	return `The data table ${RECORD_TABLE} needs columns of the type string, and does not have them: ${wrong.join(', ')}. Rename the table and run the step again, so that a new one is created. To keep the rows, export the old table as CSV and import the file into the new table`;
 }

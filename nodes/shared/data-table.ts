@@ -1,10 +1,8 @@
 import type {
 	IDataObject,
 	IExecuteFunctions,
-	INode,
 	INodeExecutionData,
 	INodeParameters,
-	IWorkflowBase,
 } from 'n8n-workflow';
 
 import { attempt } from '../../client/basics/attempt';
@@ -19,9 +17,9 @@ import {
 	type RecordStore,
 	type Where,
 } from '../../client/paying/record-store';
-import { orAborted } from './abort';
-import { inPlainWords } from './data-table-errors';
-import { cancelSignal, isSaved } from './execution';
+import { wrongColumns } from './data-table-errors';
+import { isSaved } from './execution';
+import { runTableNode, type Call } from './table-workflow';
 
 /**
  * The record as an n8n Data Table, the database that every n8n has. n8n hands its tables to its own nodes only, so each
@@ -30,16 +28,6 @@ import { cancelSignal, isSaved } from './execution';
 
 /** So many conditions stand in one statement; databases bear no chain of any length. */
 const MOST_CONDITIONS = 200;
-
-/** A database that takes longer than this is not waited for: whether it has done what it was asked is not known then. */
-const LONGEST_CALL_MS = 60_000;
-/** And for each row that it is to work on. */
-const LONGEST_ROW_MS = 50;
-
-const DATA_TABLE = 'n8n-nodes-base.dataTable';
-
-/** What the Data Table node is asked to do. Values never stand in here: they come as items, and are not evaluated. */
-type Call = INodeParameters & { resource: 'table' | 'row'; operation: string };
 
 /**
  * The table of the workflow's project, made when it is missing.
@@ -80,7 +68,7 @@ class DataTable implements RecordStore {
 	async insert(rows: RecordFields[]): Promise<void> {
 		const columns = { mappingMode: 'autoMapInputData', value: null };
 		const options = { optimizeBulk: true };
-		await this.call('insert', rows as unknown as IDataObject[], { columns, options });
+		await this.call('insert', rows.map(cells), { columns, options });
 	}
 
 	async change(changes: Change[]): Promise<number[][]> {
@@ -92,7 +80,7 @@ class DataTable implements RecordStore {
 	async remove(wheres: Where[]): Promise<number[][]> {
 		return await this.each(
 			'deleteRows',
-			wheres.map((where) => ({ where, set: {} })),
+			wheres.map((where) => ({ where, set: {}, final: true })),
 		);
 	}
 
@@ -100,18 +88,19 @@ class DataTable implements RecordStore {
 	private async each(
 		operation: string,
 		changes: Change[],
-		parameters: (sets: Array<Change['set']>) => INodeParameters = () => ({}),
+		parameters: (sets: Cells[]) => INodeParameters = () => ({}),
 	): Promise<number[][]> {
 		const hits = changes.map((): number[] => []);
 		await Promise.all(
 			alike(changes).map(async (group) => {
 				const items = group.map((index) => {
 					const { where, set } = changes[index];
-					return { ...valuesOf(where), set };
+					return { ...valuesOf(where), set: cells(set) };
 				});
-				const form = filter(changes[group[0]].where, group.length === 1);
-				const more = parameters(group.map((index) => changes[index].set));
-				const rows = await this.call(operation, items, { ...more, ...form });
+				const { where, final } = changes[group[0]];
+				const form = filter(where, group.length === 1);
+				const more = parameters(items.map(({ set }) => set));
+				const rows = await this.call(operation, items, { ...more, ...form }, final);
 				for (const row of rows) hits[group[itemOf(row)]].push(Number(row.json.id));
 			}),
 		);
@@ -122,14 +111,20 @@ class DataTable implements RecordStore {
 		operation: string,
 		items: IDataObject[],
 		parameters: INodeParameters,
+		final?: boolean,
 	): Promise<INodeExecutionData[]> {
 		const dataTableId = { __rl: true, mode: 'id', value: this.tableId };
-		return await run(
-			this.context,
-			{ resource: 'row', operation, dataTableId, ...parameters },
-			items,
-		);
+		const call: Call = { resource: 'row', operation, dataTableId, ...parameters };
+		return await runTableNode(this.context, call, items, final);
 	}
+}
+
+/** What a row holds in the table. */
+type Cells = Record<string, string | null>;
+
+/** An empty text is written as NULL: a CSV import leaves NULL too, and older releases find no empty text. */
+function cells(fields: Partial<RecordFields>): Cells {
+	return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text || null]));
 }
 
 /**
@@ -145,23 +140,29 @@ function filter(where: Where, single = false): INodeParameters {
 	return {
 		matchType: match === 'all' ? 'allConditions' : 'anyCondition',
 		filters: {
-			conditions: conditions.map(([keyName, , how = 'is'], index) => ({
-				keyName,
-				condition: how === 'is' ? 'eq' : 'like',
-				keyValue: fromItem(values[index]) ? `={{ $json.values[${index}] }}` : values[index],
-			})),
+			conditions: conditions.map(([keyName, value, how = 'is'], index) => {
+				// NULL equals nothing.
+				if (value === '') return { keyName, condition: 'isEmpty' };
+				return {
+					keyName,
+					condition: how === 'is' ? 'eq' : 'like',
+					keyValue: fromItem(values[index]) ? `={{ $json.values[${index}] }}` : values[index],
+				};
+			}),
 		},
 	};
 }
 
-/** What a call sets: as its items say, or where there is only one as it stands. */
-function valueOf(sets: Array<Change['set']>): INodeParameters | string {
+/** What a call sets: as its items say, or where there is only one as it stands. A parameter of n8n cannot be NULL. */
+function valueOf(sets: Cells[]): INodeParameters | string {
 	const [set, ...others] = sets;
-	const asItStands = others.length === 0 && !Object.values(set).some(isEvaluated);
-	return asItStands ? set : '={{ $json.set }}';
+	const asItStands = others.length === 0 && Object.values(set).every((text) => text !== null);
+	return asItStands && !Object.values(set).some(isEvaluated)
+		? (set as Record<string, string>)
+		: '={{ $json.set }}';
 }
 
-function isEvaluated(value: string | number): boolean {
+function isEvaluated(value: string | number | null): boolean {
 	return String(value).startsWith('=');
 }
 
@@ -174,8 +175,8 @@ function valuesOf({ conditions }: Where): { values: Array<string | number> } {
 /** The indexes of changes by the form of their conditions: those of one form are the items of one call. */
 function alike(changes: Change[]): number[][] {
 	const groups = new Map<string, number[]>();
-	changes.forEach(({ where }, index) => {
-		const form = JSON.stringify(filter(where));
+	changes.forEach(({ where, final }, index) => {
+		const form = JSON.stringify([filter(where), final]);
 		groups.set(form, [...(groups.get(form) ?? []), index]);
 	});
 	return [...groups.values()];
@@ -208,7 +209,7 @@ async function findOrMake(context: IExecuteFunctions): Promise<string> {
 	const options = { createIfNotExists: false };
 	const make = { resource: 'table', operation: 'create', tableName: RECORD_TABLE } as const;
 	const made = await attempt(
-		async () => await run(context, { ...make, columns: { column }, options }, [{}]),
+		async () => await runTableNode(context, { ...make, columns: { column }, options }, [{}]),
 	);
 	if (made.ok && made.value[0]) return String(made.value[0].json.id);
 	const since = await find(context);
@@ -219,60 +220,10 @@ async function findOrMake(context: IExecuteFunctions): Promise<string> {
 async function find(context: IExecuteFunctions): Promise<string | undefined> {
 	const options = { filterName: RECORD_TABLE };
 	const call: Call = { resource: 'table', operation: 'list', returnAll: true, options };
-	const tables = await run(context, call, [{}]);
-	const table = tables.find(({ json }) => json.name === RECORD_TABLE);
-	return table && String(table.json.id);
-}
-
-/**
- * Runs the Data Table node once over the items. After the workflow's timeout n8n ends every small workflow that is
- * waited for, also one under way: the last writes are begun without waiting for them.
- */
-async function run(
-	context: IExecuteFunctions,
-	parameters: Call,
-	items: IDataObject[],
-): Promise<INodeExecutionData[]> {
-	const cancel = cancelSignal(context);
-	const input = items.map((json) => ({ json }));
-	const start = async (doNotWaitToFinish: boolean) => {
-		const code = workflow(context, parameters);
-		const running = context.executeWorkflow({ code }, input, undefined, { doNotWaitToFinish });
-		const longest = AbortSignal.timeout(LONGEST_CALL_MS + LONGEST_ROW_MS * items.length);
-		const { data } = await orAborted(longest, running);
-		return data?.[0] ?? [];
-	};
-	const ran = await attempt(async () => await start(false));
-	if (ran.ok) return ran.value;
-	if (!cancel.aborted) throw new Error(inPlainWords(ran.error));
-	return await start(true);
-}
-
-function workflow(context: IExecuteFunctions, parameters: Call): IWorkflowBase {
-	const nodes: Array<Partial<INode>> = [
-		{
-			name: 'Rows',
-			type: 'n8n-nodes-base.executeWorkflowTrigger',
-			typeVersion: 1.1,
-			parameters: { inputSource: 'passthrough' },
-		},
-		{ name: 'Table', type: DATA_TABLE, typeVersion: 1.1, parameters },
-	];
-	return {
-		name: `${context.getNode().name}: record`,
-		nodes: nodes.map((node, index) => ({
-			id: `record-${index}`,
-			position: [220 * index, 0],
-			...node,
-		})),
-		connections: { Rows: { main: [[{ node: 'Table', type: 'main', index: 0 }]] } },
-		settings: {
-			executionOrder: 'v1',
-			saveDataSuccessExecution: 'none',
-			saveDataErrorExecution: 'none',
-			// The instance may allow no callers by default.
-			callerPolicy: 'workflowsFromSameOwner',
-		},
-		active: false,
-	} as unknown as IWorkflowBase;
+	const tables = await runTableNode(context, call, [{}]);
+	const table = tables.find(({ json }) => json.name === RECORD_TABLE)?.json;
+	if (!table) return undefined;
+	const wrong = wrongColumns(table.columns);
+	if (wrong) throw recordUnavailable(wrong);
+	return String(table.id);
 }

@@ -4,7 +4,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { attempt } from '../../client/basics/attempt';
 import type { Job } from '../../client/jobs/job';
 import { GenerationRecord } from '../../client/paying/record';
-import { storedKey } from '../../client/paying/record-rows';
+import { requestFields, storedKey } from '../../client/paying/record-rows';
+import type { RecordFields } from '../../client/paying/record-store';
 import { wallClock } from './clock';
 import { dataTable } from './data-table';
 import { cancelSignal } from './execution';
@@ -24,11 +25,18 @@ export async function openRecord(
 	context: IExecuteFunctions,
 	jobs: Job[],
 ): Promise<GenerationRecord | null> {
-	const keys = jobs.map(keyOf).filter((key) => key !== null);
+	const keys: string[] = [];
+	const drafts = new Map<string, Partial<RecordFields>>();
+	for (const job of jobs) {
+		const key = keyOf(job);
+		if (key === null) continue;
+		keys.push(storedKey(key));
+		if (job.kind === 'create' && job.draft) drafts.set(storedKey(key), requestFields(job.draft));
+	}
 	if (keys.length === 0) return null;
 	const scope = {
 		workflowId: context.getWorkflow().id ?? '',
-		nodeId: context.getNode().id,
+		nodeId: nodeIdOf(context),
 		executionId: context.getExecutionId(),
 		writer: randomUUID(),
 	};
@@ -40,8 +48,17 @@ export async function openRecord(
 		random: Math.random,
 		signal,
 	});
-	const begun = await attempt(async () => await record.begin(keys.map(storedKey)));
+	const begun = await attempt(async () => await record.begin(keys, drafts));
 	if (begun.ok) return record;
 	await record.close();
 	throw begun.error;
+}
+
+/**
+ * What a row names the node by. n8n gives ids to the nodes of a saved workflow only. A sub-workflow given as JSON may have
+ * none; its nodes are known by their names, and by the id of the workflow that calls it.
+ */
+function nodeIdOf(context: IExecuteFunctions): string {
+	const { id, name } = context.getNode();
+	return id || `name:${name}`;
 }

@@ -158,6 +158,8 @@ async function recordOf(
 	const jobs = planned.map(({ job }) => job);
 	const opened = await attempt(async () => await openRecord(context, jobs));
 	if (opened.ok) return opened.value;
+	// Nothing is sent any more, and the stopped execution is to end as such.
+	if (cancelSignal(context).aborted) return null;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;
 		failures[job.itemIndex] = unsentError(ledger, opened.error, job.itemIndex);

@@ -89,27 +89,24 @@ describe('a suspended wait', () => {
 		expect(stage.engine.execution(next)).toBeUndefined();
 	});
 
-	it.each([200, 300, 1800])(
-		'sleeps until its Timeout of %d s, and no longer',
-		async (timeout) => {
-			const [id] = await made(1, 'a boat [seconds: 9000]');
-			const options = { timeout, onTimeout: 'continue' };
-			let run = await stage.run(
-				'waitForCompletion',
-				{ mode: 'suspend', options },
-				{ items: idsOf(id) },
-			);
-			const [{ json }] = helperOf(stage, run).output('Generations');
-			const deadline = Number(json.waitingSince) + timeout * 1000;
-			let wakesAt = 0;
-			while (run.status === 'waiting') {
-				wakesAt = helperOf(stage, run).waitTill?.getTime() ?? 0;
-				run = await wake(stage, run);
-			}
-			expect(wakesAt).toBe(deadline);
-			expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
-		},
-	);
+	it.each([200, 300, 1800])('sleeps until its Timeout of %d s, and no longer', async (timeout) => {
+		const [id] = await made(1, 'a boat [seconds: 9000]');
+		const options = { timeout, onTimeout: 'continue' };
+		let run = await stage.run(
+			'waitForCompletion',
+			{ mode: 'suspend', options },
+			{ items: idsOf(id) },
+		);
+		const [{ json }] = helperOf(stage, run).output('Generations');
+		const deadline = Number(json.waitingSince) + timeout * 1000;
+		let wakesAt = 0;
+		while (run.status === 'waiting') {
+			wakesAt = helperOf(stage, run).waitTill?.getTime() ?? 0;
+			run = await wake(stage, run);
+		}
+		expect(wakesAt).toBe(deadline);
+		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
+	});
 
 	it('waits in the helper workflow for what is left of its Timeout when n8n wakes it late', async () => {
 		const [id] = await made(1, 'a boat [seconds: 230]');

@@ -5,7 +5,14 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 
-import type { Change, Where } from '../../client/paying/record-store';
+import {
+	RECORD_COLUMNS,
+	UnansweredError,
+	type Change,
+	type RecordFields,
+	type RecordStore,
+	type Where,
+} from '../../client/paying/record-store';
 import { dataTable } from '../../nodes/shared/data-table';
 import { contextOf } from '../support/context';
 
@@ -94,7 +101,21 @@ describe('the small workflows that keep the record', () => {
 		expect(calls.map(({ awaited }) => awaited)).toEqual([true]);
 	});
 
-	it('are not waited for after the workflow’s timeout, when n8n ends whatever is waited for', async () => {
+	it('fail where they give no output: that is not the same as no row', async () => {
+		const { context, calls } = beside();
+		const table = await dataTable(context);
+		calls.length = 0;
+		Object.assign(context, {
+			executeWorkflow: async () => await Promise.resolve({ executionId: '2', data: [null] }),
+		});
+		await expect(table.read(['a'])).rejects.toThrow('returned no output');
+	});
+});
+
+describe('after the workflow’s timeout, when n8n ends whatever is waited for', () => {
+	const where: Where = { match: 'all', conditions: [['id', 1]] };
+
+	async function timedOut() {
 		const stop = new AbortController();
 		const { context, calls } = beside(({ awaited }) => {
 			if (stop.signal.aborted && awaited) throw new Error('The execution was cancelled');
@@ -103,11 +124,87 @@ describe('the small workflows that keep the record', () => {
 		const table = await dataTable(context);
 		calls.length = 0;
 		stop.abort();
-		await table.change([{ where: { match: 'all', conditions: [['id', 1]] }, set: {} }]);
+		return { context, calls, table };
+	}
+
+	it('a write that must not be lost is started without waiting for it, and its result is unknown', async () => {
+		const { table, calls } = await timedOut();
+		const changed = table.change([{ where, set: {}, final: true }]);
+		await expect(changed).rejects.toThrow(UnansweredError);
 		const [first, second] = calls;
 		expect(calls.map(({ awaited }) => awaited)).toEqual([true, false]);
 		expect(second).toEqual({ ...first, awaited: false });
 	});
+
+	it('so is the removal of claims', async () => {
+		const { table, calls } = await timedOut();
+		await expect(table.remove([where])).rejects.toThrow(UnansweredError);
+		expect(calls.map(({ awaited }) => awaited)).toEqual([true, false]);
+	});
+
+	it.each<[what: string, call: (table: RecordStore) => Promise<unknown>]>([
+		['read', async (table) => await table.read(['a'])],
+		['added', async (table) => await table.insert([])],
+		['sent', async (table) => await table.change([{ where, set: {} }])],
+	])('nothing is %s any more, and no answer is not the answer “no row”', async (_, call) => {
+		const { table, calls } = await timedOut();
+		await expect(call(table)).rejects.toThrow(UnansweredError);
+		expect(calls.map(({ awaited }) => awaited)).toEqual([true]);
+	});
+
+	it('no table is made', async () => {
+		const { context, calls } = await timedOut();
+		await expect(dataTable(context)).rejects.toThrow();
+		expect(calls.every(({ awaited }) => awaited)).toBe(true);
+	});
+});
+
+describe('an empty cell', () => {
+	it('is found whether it is NULL, as after a CSV import, or an empty text', async () => {
+		const { context, calls } = beside();
+		const table = await dataTable(context);
+		calls.length = 0;
+		const where: Where = {
+			match: 'all',
+			conditions: [
+				['id', 7],
+				['writer', ''],
+			],
+		};
+		await table.change([{ where, set: { status: 'sent' } }]);
+		expect(conditionsOf(calls[0])).toEqual([
+			{ keyName: 'id', condition: 'eq', keyValue: 7 },
+			{ keyName: 'writer', condition: 'isEmpty' },
+		]);
+	});
+
+	it('is written as NULL: releases before 2.41 find no empty text', async () => {
+		const { context, calls } = beside();
+		const table = await dataTable(context);
+		calls.length = 0;
+		await table.insert([{ key: 'a', writer: '' } as RecordFields]);
+		const where: Where = { match: 'all', conditions: [['id', 7]] };
+		await table.change([{ where, set: { writer: '' } }]);
+		expect(calls[0].items).toEqual([{ key: 'a', writer: null }]);
+		expect(calls[1].items).toMatchObject([{ set: { writer: null } }]);
+		expect(calls[1].parameters.columns).toMatchObject({ value: '={{ $json.set }}' });
+	});
+});
+
+it.each([
+	['numbers, as n8n makes them from a CSV file', { name: 'key', type: 'number' }, /: key\. Rename/],
+	['no such column', null, /: key\. Rename/],
+])('a table with %s is refused before anything is written to it', async (_, other, says) => {
+	const columns = RECORD_COLUMNS.slice(1).map((name) => ({ name, type: 'string' }));
+	if (other) columns.push(other as (typeof columns)[number]);
+	const { context, calls } = beside(() => [
+		{ json: { id: 'table', name: 'media_generations', columns } },
+	]);
+	await expect(dataTable(context)).rejects.toMatchObject({
+		code: 'record_unavailable',
+		description: expect.stringMatching(says) as string,
+	});
+	expect(calls.every(({ parameters }) => parameters.operation === 'list')).toBe(true);
 });
 
 describe('the table', () => {

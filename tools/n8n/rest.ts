@@ -54,6 +54,13 @@ export class Rest {
 	/** @param url address of n8n, without a slash at the end */
 	constructor(readonly url: string) {}
 
+	/** Sends a file as a form does, and returns the `data` of the answer. Throws `RestError`. */
+	async sendFile<T>(path: string, name: string, content: string): Promise<T> {
+		const form = new FormData();
+		form.set('file', new Blob([content], { type: 'text/csv' }), name);
+		return await this.send('POST', path, form);
+	}
+
 	/** Sends a request and returns the `data` of the answer. Throws `RestError`. */
 	async send<T>(method: string, path: string, body?: unknown): Promise<T> {
 		const text = (await this.request(method, `/rest${path}`, body)).data.toString();

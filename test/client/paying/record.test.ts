@@ -1,5 +1,5 @@
 import type { GenerationRecord } from '../../../client/paying/record';
-import { inTime, one, other } from './records';
+import { inTime, one, other, type Records } from './records';
 
 it('what became open while an item stood in line is not sent by it', async () => {
 	await inTime(async (records) => {
@@ -66,16 +66,100 @@ it('a writer whose clock is behind is not gone while its row changes', async () 
 	});
 });
 
-it('a writer that was not heard of for long is gone at the first look', async () => {
-	await inTime(async (records) => {
-		const dead = await records.open('dead');
-		await dead.send('a', one);
-		const changedAt = records.time.now() - 180_000;
-		Object.assign(records.row, { writer: 'another process/1', changedAt });
-		const waiting = await records.open('waiting');
+it.each([-180, -3_600, 180])(
+	'a writer whose clock is %i s off is not taken for dead while it sends heartbeats',
+	async (seconds) => {
+		await inTime(async (records) => {
+			const slow = await records.open('slow');
+			await slow.send('a', one);
+			records.skews.push(seconds * 1000);
+			const found = (await records.open('waiting')).find('a');
+			await records.time.sleep(300_000);
+			void slow.made('a', { id: 'made' });
+			expect(await found).toMatchObject({ state: 'made', row: { generation_id: 'made' } });
+			expect(records.table.rows).toHaveLength(1);
+		});
+	},
+);
+
+describe('ten keys that a dead process has left open', () => {
+	const keys = Array.from({ length: 10 }, (_, index) => `key ${index}`);
+
+	async function left(records: Records): Promise<void> {
+		const dead = records.recordOf('dead');
+		await dead.begin(keys);
+		for (const key of keys) await dead.send(key, one);
+		for (const row of records.table.rows)
+			row.writer = row.writer.replace('dead', 'another process');
+		await dead.close();
+	}
+
+	async function secondsFor(record: GenerationRecord, records: Records): Promise<number> {
 		const since = records.time.now();
+		for (const key of keys) expect((await record.find(key)).state).toBe('open');
+		return (records.time.now() - since) / 1000;
+	}
+
+	it('are known to be open after one minute, and not after ten', async () => {
+		await inTime(async (records) => {
+			await left(records);
+			const record = records.recordOf('next');
+			await record.begin(keys);
+			expect(await secondsFor(record, records)).toBeLessThan(75);
+		});
+	});
+
+	it('are known at once where the minute has passed while other items were made', async () => {
+		await inTime(async (records) => {
+			await left(records);
+			const record = records.recordOf('next');
+			await record.begin(keys);
+			await records.time.sleep(80_000);
+			expect(await secondsFor(record, records)).toBeLessThan(2);
+		});
+	});
+
+	it('are known at once in the executions after that', async () => {
+		await inTime(async (records) => {
+			await left(records);
+			const [next, last] = [records.recordOf('next'), records.recordOf('last')];
+			await next.begin(keys);
+			await secondsFor(next, records);
+			await last.begin(keys);
+			expect(await secondsFor(last, records)).toBeLessThan(3);
+		});
+	});
+});
+
+it('a writer that was paused, and taken for dead, still writes its id into its row', async () => {
+	await inTime(async (records) => {
+		const paused = await records.open('paused');
+		await paused.send('a', one);
+		// Nothing of it is heard for more than a minute.
+		Object.assign(records.row, { writer: 'paused/1', changedAt: 1 });
+		records.deaf.add('paused');
+		const waiting = await records.open('waiting');
 		expect((await waiting.find('a')).state).toBe('open');
-		expect(records.time.now() - since).toBeLessThan(3000);
+		expect(records.row.writer).toBe('');
+		records.deaf.clear();
+		await paused.made('a', { id: 'made' });
+		expect(records.table.rows).toMatchObject([{ generation_id: 'made' }]);
+	});
+});
+
+it('a process that was paused itself does not take a living writer for dead', async () => {
+	await inTime(async (records) => {
+		const slow = await records.open('slow');
+		await slow.send('a', one);
+		const waiting = await records.open('waiting');
+		// Both are on one machine, which sleeps for an hour between two reads.
+		const found = waiting.find('a');
+		await records.time.sleep(2_000);
+		records.jumpMs += 3_600_000;
+		await records.time.sleep(2_000);
+		expect(records.row.writer).not.toBe('');
+		void slow.made('a', { id: 'made' });
+		expect((await found).state).toBe('made');
 	});
 });
 
@@ -99,6 +183,33 @@ it('a writer whose clock is wrong is gone when its row has stood still for a min
 		Object.assign(records.row, { writer: 'another process/1', changedAt: tomorrow });
 		const waiting = await records.open('waiting');
 		expect((await waiting.find('a')).state).toBe('open');
+	});
+});
+
+it('a claim beside another that cannot be removed is an error, and not a loop without an end', async () => {
+	await inTime(async (records) => {
+		await Promise.all([records.open('first'), records.open('second')]);
+		records.table.rows.push({ ...records.row, id: 99, writer: 'another process/1' });
+		const third = records.recordOf('third', {}, undefined, (store) => ({
+			...store,
+			remove: async (wheres) => await Promise.resolve(wheres.map(() => [])),
+		}));
+		await expect(third.begin(['a'])).rejects.toMatchObject({ code: 'record_unavailable' });
+	});
+});
+
+it('a request that another execution never brings to an end is an error after the Timeout', async () => {
+	await inTime(async (records) => {
+		const slow = await records.open('slow');
+		await slow.send('a', one);
+		const since = records.time.now();
+		const found = (await records.open('waiting')).find('a', undefined, 200_000);
+		await expect(found).rejects.toMatchObject({
+			code: 'record_unavailable',
+			description: expect.stringContaining('Execution slow is still sending') as string,
+		});
+		expect(records.time.now() - since).toBeLessThan(205_000);
+		await slow.leave('a', one);
 	});
 });
 

@@ -8,80 +8,119 @@ import { GenerationError } from '../../../client/wire/errors';
 import { GenerationService } from '../../../client/wire/service';
 import { breakages } from './faults';
 import { promptOf, type KeyedWorld } from './keyed-world';
-import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
-import type { TableFate } from '../../support/memory-table';
+import type { ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
+import { KeyedProcess } from './keyed-process';
+import { tableOf } from './keyed-table';
 import type { Planned } from './keyed-schedule';
 
 export type Ran = PipelineResult<string>;
 
+/** A pause from which others may take the process for dead. */
+const LONG_PAUSE_MS = 40_000;
+/** More of either is a loop without an end: most table calls of an execution for each item and try, and longest duration. */
+const MOST_CALLS = 400;
+const LONGEST_MS = 2_000_000;
+
 /** One execution in a process of its own: once that is killed, nothing that it waits for ever comes. */
 export class KeyedExecution {
-	private readonly clock: Clock;
+	private readonly process: KeyedProcess;
 	private readonly stop = new AbortController();
+	private readonly timeout = new AbortController();
 	private readonly writer: string;
 	private tries = 0;
-	private dead = false;
-	private die: () => void = () => undefined;
-	private readonly death = new Promise<null>((resolve) => (this.die = () => resolve(null)));
+	private calls = 0;
 
 	constructor(
 		private readonly world: KeyedWorld,
 		private readonly planned: Planned,
 	) {
-		const { time } = world;
 		this.writer = `writer-${++world.executions}`;
-		this.clock = {
-			now: () => time.now(),
-			sleep: async (ms, signal) => {
-				await time.sleep(ms, signal);
-				if (this.dead) await new Promise<never>(() => undefined);
-			},
-		};
+		this.process = new KeyedProcess(world.time, planned.clockOffMs);
 	}
 
 	/** @returns what the last try came to; `null` where it was killed, or could not begin */
 	async run(): Promise<Ran | null> {
-		const { world, planned } = this;
-		const { diesAfterMs, stopsAfterMs } = planned;
-		const now = world.time.now();
-		if (diesAfterMs !== null) world.time.at(now + diesAfterMs, () => this.kill());
-		if (stopsAfterMs !== null) world.time.at(now + stopsAfterMs, () => this.stop.abort());
-		return await Promise.race([this.runTries(), this.death]);
+		const { world, planned, process } = this;
+		const { diesAfterMs, stopsAfterMs, timesOutAfterMs, pause } = planned;
+		const startedAt = world.time.now();
+		if (diesAfterMs !== null) world.time.at(startedAt + diesAfterMs, () => this.kill());
+		if (pause) world.time.at(startedAt + pause.afterMs, () => this.pause(pause.ms));
+		process.after(stopsAfterMs, () => this.stop.abort());
+		process.after(timesOutAfterMs, () => this.timeOut());
+		let ended = false;
+		world.time.at(startedAt + LONGEST_MS, () => {
+			if (!ended) world.blame(`${this.writer} does not end`);
+		});
+		const ran = await Promise.race([this.runTries(), process.death]);
+		ended = true;
+		world.longestMs = Math.max(world.longestMs, world.time.now() - startedAt);
+		return ran;
 	}
 
 	private kill(): void {
 		const { world } = this;
 		world.tell(`${this.writer} is killed`);
 		world.deaths++;
-		this.dead = true;
+		this.process.kill();
 		for (const key of this.openKeys()) world.unsure.add(key);
-		this.die();
+	}
+
+	private pause(ms: number): void {
+		const { world } = this;
+		world.tell(`${this.writer} is paused for ${ms} ms`);
+		world.pauses++;
+		this.process.pause(ms);
+		if (ms < LONG_PAUSE_MS) return;
+		for (const key of this.openKeys()) world.doubtful.add(key);
+	}
+
+	private timeOut(): void {
+		this.world.tell(`the workflow of ${this.writer} times out`);
+		this.world.timeouts++;
+		this.stop.abort();
+		this.timeout.abort();
 	}
 
 	/** Rows that it has sent, or may be about to, without an id. */
 	private openKeys(): number[] {
 		return this.world.table.rows
-			.filter(({ writer, status }) => writer.startsWith(`${this.writer}.`) && status === 'sent')
+			.filter(({ writer, status }) => writer?.startsWith(`${this.writer}.`) && status === 'sent')
 			.map(({ key }) => Number(key));
 	}
 
 	private async runTries(): Promise<Ran | null> {
+		const { world } = this;
 		const entries: Record<string, Entry> = {};
 		let ran: Ran | null = null;
 		for (let tried = 0; tried < this.planned.tries && !this.stop.signal.aborted; tried++) {
 			ran = await this.runStep(entries).catch((error: unknown) => {
-				if (error instanceof GenerationError && error.code === 'record_unavailable') return null;
-				throw error;
+				if (!(error instanceof GenerationError && error.code === 'record_unavailable')) throw error;
+				if (world.schedule.keys.some((key) => this.mayLackTheTable(key))) return null;
+				throw world.failure(`No record, although the table is well: ${error.description}`);
 			});
 		}
 		return ran;
 	}
 
+	private mayLackTheTable(key: number): boolean {
+		const { schedule, calm, stuck } = this.world;
+		return this.stop.signal.aborted || (schedule.tableFails > 0 && !calm) || stuck.has(key);
+	}
+
+	private called(): void {
+		const { world, planned } = this;
+		const most = ++this.calls / world.schedule.keys.length / planned.tries;
+		world.mostCalls = Math.max(world.mostCalls, most);
+		if (most > MOST_CALLS) world.blame(`${this.writer} asks the table again and again`);
+	}
+
 	private async runStep(entries: Record<string, Entry>): Promise<Ran> {
-		const { world, clock, planned } = this;
+		const { world, process, planned } = this;
+		const { clock } = process;
 		const { random, schedule } = world;
 		const ports = { clock, random, signal: this.stop.signal };
-		const store = world.table.reachedBy(clock, () => this.tableFate());
+		const ends = { cancel: this.stop.signal, timeout: this.timeout.signal };
+		const store = tableOf(world, process, ends, () => this.called());
 		// Each try writes by a name of its own.
 		const writer = `${this.writer}.${++this.tries}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
@@ -89,7 +128,7 @@ export class KeyedExecution {
 		const service = new GenerationService({ ...ports, send: this.send });
 		try {
 			await record.begin(schedule.keys.map(String));
-			return await runPipeline<string>(
+			const ran = await runPipeline<string>(
 				schedule.keys.map((key, itemIndex) => this.jobOf(key, itemIndex)),
 				{
 					...ports,
@@ -107,10 +146,30 @@ export class KeyedExecution {
 					stopOnError: planned.stopOnError,
 				},
 			);
+			this.judge(ran);
+			return ran;
 		} finally {
 			await record.close();
 			for (const key of record.unrecorded) world.unsure.add(Number(key));
 		}
+	}
+
+	/** No item is called uncertain where everything is known, and each error is one that may be expected. */
+	private judge({ outcomes }: Ran): void {
+		const { world } = this;
+		outcomes.forEach((outcome, item) => {
+			if (outcome.kind !== 'error') return;
+			const key = world.schedule.keys[item];
+			const { code, message, description } = outcome.error;
+			const blame = () =>
+				world.blame(
+					`${this.writer}, item ${item}, key ${key}: ${code}: ${message}: ${description}`,
+				);
+			if (code === 'unexpected_error') blame();
+			if (code === 'uncertain_charge' && !world.isUncertain(key)) blame();
+			if (code === 'generation_not_found' && !world.misled.has(key)) blame();
+			if (code === 'record_unavailable' && !this.mayLackTheTable(key)) blame();
+		});
 	}
 
 	private jobOf(key: number, itemIndex: number): CreateJob {
@@ -129,33 +188,31 @@ export class KeyedExecution {
 	}
 
 	private readonly send = async (request: ServiceRequest): Promise<ServiceResponse> => {
-		const { world, clock } = this;
+		const { world, process } = this;
 		const { lost, refused } = world.schedule;
 		if (this.stop.signal.aborted) world.blame('Something is sent after the stop');
-		await clock.sleep(world.random() * 100);
-		if (request.method === 'GET') return world.handle(request);
+		// What has left arrives, whatever becomes of the process.
+		await world.time.sleep(world.random() * 100);
+		if (request.method === 'GET') {
+			const answer = world.handle(request);
+			await process.running();
+			return answer;
+		}
 		const key = Number(/\d+$/.exec(String((request.body as { prompt: string }).prompt)));
 		world.judgeName(key, request.headers);
-		if (world.chance(refused)) return errorAnswer('service_unavailable');
+		if (world.chance(refused)) {
+			await process.running();
+			return errorAnswer('service_unavailable');
+		}
 		const response = world.handle(request);
 		const { id } = response.body as { id?: string };
 		if (id !== undefined) {
 			world.judgeCharge(key, id, this.planned.onUncertainCharge === 'resubmit');
 		}
-		await clock.sleep(world.random() * 100);
+		await process.clock.sleep(world.random() * (world.calm ? 100 : world.schedule.answerMs));
 		if (!world.chance(lost)) return response;
 		world.lost++;
 		world.unsure.add(key);
 		throw breakages.reset();
 	};
-
-	private tableFate(): TableFate {
-		const { world } = this;
-		const { tableMs, tableFails } = world.schedule;
-		const times = { beforeMs: world.random() * tableMs, afterMs: world.random() * tableMs };
-		if (!world.chance(tableFails)) return times;
-		// What the table was asked for may be done all the same, or not: nobody knows of these keys.
-		for (const key of world.schedule.keys) world.unsure.add(key);
-		return { ...times, fails: world.random() < 0.5 ? 'before' : 'after' };
-	}
 }

@@ -1,8 +1,10 @@
 import fc, { type Arbitrary } from 'fast-check';
 
+import { deeds, type Deed } from './keyed-hands';
+
 /**
  * Executions whose items have idempotency keys: one after the other and side by side on the same record, their
- * processes killed at any moment, the table slow and failing.
+ * processes killed or paused at any moment and with wrong clocks, the table slow, failing, and edited by hand.
  */
 export interface KeyedSchedule {
 	/** The key of each item: two may well have the same. */
@@ -12,14 +14,22 @@ export interface KeyedSchedule {
 	seconds: number;
 	/** Whether the table gives the id of a row that is gone to the next one, as SQLite does. */
 	reusesIds: boolean;
+	/** Whether the table finds cells that are NULL where it is asked for empty ones. */
+	findsNull: boolean;
 	/** How long a call of the table may take, and how likely it fails. */
 	tableMs: number;
 	tableFails: number;
+	/** How long the answer to a creating request may take. */
+	answerMs: number;
 	/** How likely the answer to a creating request is lost, the request refused, and its generation a failure. */
 	lost: number;
 	refused: number;
 	fails: number;
+	/** How far the clock of the database is ahead of the true time. */
+	databaseOffMs: number;
 	executions: Planned[];
+	/** What a user does to the table, on the first or the newest row of a key. */
+	edits: Array<{ atMs: number; key: number; deed: Deed; newest: boolean }>;
 	seed: number;
 }
 
@@ -28,6 +38,12 @@ export interface Planned {
 	/** When its process is killed, and when its user stops it. */
 	diesAfterMs: number | null;
 	stopsAfterMs: number | null;
+	/** When its workflow times out. */
+	timesOutAfterMs: number | null;
+	/** When its process stands still, and for how long. */
+	pause: { afterMs: number; ms: number } | null;
+	/** How far the clock of its process is ahead of the true time. */
+	clockOffMs: number;
 	/** How often the whole step is run, as Retry On Fail does. */
 	tries: number;
 	maxConcurrent: number;
@@ -38,13 +54,34 @@ export interface Planned {
 const chance = fc.constantFrom(0, 0, 0.1, 0.4);
 const moment = (max: number) => fc.option(fc.integer({ min: 0, max }), { nil: null });
 
+/** Rarely. */
+const seldom = <T>(of: Arbitrary<T>) =>
+	fc.oneof(
+		{ weight: 5, arbitrary: fc.constant<T | null>(null) },
+		{ weight: 1, arbitrary: of as Arbitrary<T | null> },
+	);
+const early = fc.integer({ min: 0, max: 6_000 });
+const clockOff = fc.constantFrom(0, 0, 0, -300_000, -200_000, -60_000, 60_000, 200_000, 300_000);
+
+const edit = fc.record({
+	atMs: fc.oneof(early, fc.integer({ min: 0, max: 80_000 })),
+	key: fc.nat({ max: 3 }),
+	deed: fc.constantFrom(...deeds),
+	newest: fc.boolean(),
+});
+
 const planned: Arbitrary<Planned> = fc.record({
 	startMs: fc.constantFrom(0, 0, 10, 100, 5_000, 70_000),
 	diesAfterMs: moment(6_000),
 	stopsAfterMs: fc.oneof(
 		{ weight: 3, arbitrary: fc.constant(null) },
-		{ weight: 1, arbitrary: fc.integer({ min: 0, max: 6_000 }) },
+		{ weight: 1, arbitrary: early },
 	),
+	timesOutAfterMs: seldom(early),
+	pause: seldom(
+		fc.record({ afterMs: early, ms: fc.constantFrom(20_000, 70_000, 150_000, 400_000) }),
+	),
+	clockOffMs: clockOff,
 	tries: fc.integer({ min: 1, max: 2 }),
 	maxConcurrent: fc.integer({ min: 1, max: 4 }),
 	stopOnError: fc.boolean(),
@@ -56,11 +93,18 @@ export const keyedSchedule: Arbitrary<KeyedSchedule> = fc.record({
 	concurrency: fc.integer({ min: 1, max: 8 }),
 	seconds: fc.integer({ min: 1, max: 12 }),
 	reusesIds: fc.boolean(),
+	findsNull: fc.constantFrom(true, true, true, false),
 	tableMs: fc.constantFrom(1, 50, 400),
 	tableFails: fc.constantFrom(0, 0, 0.05, 0.3),
+	answerMs: fc.constantFrom(100, 100, 100, 75_000),
 	lost: chance,
 	refused: chance,
 	fails: chance,
+	databaseOffMs: clockOff,
+	edits: fc.oneof(
+		{ weight: 1, arbitrary: fc.constant<KeyedSchedule['edits']>([]) },
+		{ weight: 1, arbitrary: fc.array(edit, { minLength: 1, maxLength: 3 }) },
+	),
 	executions: fc.array(planned, { minLength: 1, maxLength: 4 }),
 	seed: fc.nat({ max: 1_000_000 }),
 });

@@ -4,12 +4,23 @@ import type { KeyedWorld } from './keyed-world';
 export class KeyedTally {
 	executions = 0;
 	deaths = 0;
+	timeouts = 0;
+	pauses = 0;
+	deeds = 0;
+	mostCalls = 0;
+	longestMs = 0;
 	requests = 0;
 	generations = 0;
 	lost = 0;
 	refunds = 0;
 
-	add({ executions, deaths, lost, service }: KeyedWorld): void {
+	add(world: KeyedWorld): void {
+		const { executions, deaths, lost, service } = world;
+		this.timeouts += world.timeouts;
+		this.pauses += world.pauses;
+		this.deeds += world.deeds;
+		this.mostCalls = Math.max(this.mostCalls, world.mostCalls);
+		this.longestMs = Math.max(this.longestMs, world.longestMs);
 		this.executions += executions;
 		this.deaths += deaths;
 		this.requests += service.requests.all.length;
@@ -19,7 +30,9 @@ export class KeyedTally {
 	}
 
 	toString(): string {
-		const { executions, deaths, requests, generations, lost, refunds } = this;
-		return `${executions} executions, ${deaths} of them killed; ${requests} requests; ${generations} generations, ${lost} with a lost answer and ${refunds} refunded`;
+		const { executions, deaths, timeouts, pauses, deeds, requests, generations, lost, refunds } =
+			this;
+		const { mostCalls, longestMs } = this;
+		return `${executions} executions, ${deaths} of them killed, ${timeouts} timed out, ${pauses} paused; ${deeds} edits by hand; at most ${mostCalls} calls a key and ${longestMs / 1000} s; ${requests} requests; ${generations} generations, ${lost} with a lost answer and ${refunds} refunded`;
 	}
 }

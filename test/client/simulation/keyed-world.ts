@@ -2,9 +2,12 @@ import { seededRandom } from '../../../sandbox/basics/random';
 import { GenerationService } from '../../../sandbox/service';
 import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
-import type { ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
+import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
 import { Names } from './names';
 import type { KeyedSchedule } from './keyed-schedule';
+
+/** How long a request may take from the moment its row says that it was sent until the service has it. */
+const LATEST_MS = 5_000;
 
 /** What lasts over all executions: the time, the service and its books, and the table. */
 export class KeyedWorld {
@@ -14,13 +17,32 @@ export class KeyedWorld {
 	readonly random: () => number;
 	/** Keys of which somebody cannot know what came of a request. */
 	readonly unsure = new Set<number>();
+	/** Keys whose request a paused process has sent: others cannot know what came of it until that resumes. */
+	readonly doubtful = new Set<number>();
+	/** Keys for which the user has written an id that does not exist. */
+	readonly misled = new Set<number>();
+	/** Keys with empty cells that the table does not find. */
+	readonly stuck = new Set<number>();
+	/** Keys of which the user has copied a row. */
+	readonly copied = new Set<number>();
+	/** How many more generations of a key the user's edits allow. */
+	private readonly permits = new Map<number, number>();
 	/** Nothing fails any more. */
 	calm = false;
-	/** Executions so far, those that were killed, requests, and generations whose answer was lost. */
+	/** Executions so far, those killed, timed out, and paused, edits by hand, and generations whose answer was lost. */
 	executions = 0;
 	deaths = 0;
+	timeouts = 0;
+	pauses = 0;
+	deeds = 0;
 	lost = 0;
 	private readonly names = new Names();
+	/** The most table calls of an execution for each of its keys and tries, and its longest duration. */
+	mostCalls = 0;
+	longestMs = 0;
+	private end: () => void = () => undefined;
+	/** Resolves when a promise is broken. */
+	readonly broken = new Promise<null>((resolve) => (this.end = () => resolve(null)));
 	private readonly replaced = new Set<string>();
 	private violation: Error | null = null;
 	private readonly trace: string[] = [];
@@ -28,7 +50,8 @@ export class KeyedWorld {
 
 	constructor(readonly schedule: KeyedSchedule) {
 		this.random = seededRandom(schedule.seed);
-		this.table = new MemoryTable(this.time, schedule.reusesIds);
+		const clock = clockAhead(this.time, schedule.databaseOffMs);
+		this.table = new MemoryTable(clock, schedule.reusesIds, schedule.findsNull);
 		this.service = new GenerationService({
 			clock: this.time,
 			generationSeconds: schedule.seconds,
@@ -54,22 +77,36 @@ export class KeyedWorld {
 		return { status, body: answer };
 	}
 
-	/** A creating request leaves for a key. */
+	/** A creating request leaves for a key. Rows that a user edits may change what is known of its failures. */
 	judgeName(key: number, headers: Record<string, string> | undefined): void {
+		if (this.deeds > 0) return;
 		const made = this.service.books.generations.filter(({ prompt }) => prompt === promptOf(key));
 		const broken = this.names.judge(key, headers, made.length - this.live(key).length);
 		if (broken !== null) this.blame(broken);
 	}
 
-	/** A creating request leaves for a key that may have been paid already. */
+	/** A creating request made a generation for a key that may have been paid already. */
 	judgeCharge(key: number, id: string, resubmits: boolean): void {
 		const others = this.live(key).filter((other) => other !== id && !this.replaced.has(other));
-		const durable = this.durable(key);
-		const double = others.find((other) => !resubmits || durable.includes(other));
-		// The user has taken the risk for those that were lost.
-		if (resubmits) others.forEach((other) => this.replaced.add(other));
+		// The user takes the risk for what others cannot know.
+		const excused = resubmits && this.isUncertain(key);
+		const durable = this.durable(key, LATEST_MS);
+		const doubles = others.filter((other) => !excused || durable.includes(other));
+		if (excused) others.forEach((other) => this.replaced.add(other));
 		this.tell(`the service makes ${id.slice(0, 4)} for key ${key}`);
-		if (double) this.blame(`Key ${key} is paid besides ${double.slice(0, 4)}`);
+		if (doubles.length > (this.permits.get(key) ?? 0)) {
+			this.blame(`Key ${key} is paid besides ${doubles[0].slice(0, 4)}`);
+		}
+	}
+
+	/** Whether it may rightly be unknown what came of a request. */
+	isUncertain(key: number): boolean {
+		return this.unsure.has(key) || this.doubtful.has(key);
+	}
+
+	/** The user's edits allow one more generation of the key. */
+	permit(key: number): void {
+		this.permits.set(key, (this.permits.get(key) ?? 0) + 1);
 	}
 
 	/** Ids of what is paid for a key and not refunded. */
@@ -79,10 +116,14 @@ export class KeyedWorld {
 			.map(({ id }) => id);
 	}
 
-	/** Those of them that are on record. */
-	durable(key: number): string[] {
-		const ids = this.table.rows.map(({ generation_id: id }) => id);
-		return this.live(key).filter((id) => ids.includes(id));
+	/** Those of them that have been on record for so many milliseconds. */
+	durable(key: number, forMs = 0): string[] {
+		const { rows, recordedAt } = this.table;
+		const since = this.time.now() + this.schedule.databaseOffMs - forMs;
+		const ids = rows
+			.filter((row) => row.key === String(key) && row.status !== 'failed')
+			.map((row) => row.generation_id?.trim());
+		return this.live(key).filter((id) => ids.includes(id) && Number(recordedAt.get(id)) <= since);
 	}
 
 	tell(line: string): void {
@@ -92,6 +133,7 @@ export class KeyedWorld {
 	/** Notes that a promise was broken: whoever is told of it within a request takes it for trouble of the connection. */
 	blame(violation: string): void {
 		this.violation ??= this.failure(violation);
+		this.end();
 	}
 
 	/** @throws Error with the whole story, where a promise was broken */
@@ -102,6 +144,10 @@ export class KeyedWorld {
 	failure(violation: string): Error {
 		return new Error(`${violation}\n\n${this.trace.join('\n')}\n`);
 	}
+}
+
+function clockAhead(time: VirtualTime, ms: number): Clock {
+	return { now: () => time.now() + ms, sleep: async (...args) => await time.sleep(...args) };
 }
 
 /** Every item of a key has one prompt. */

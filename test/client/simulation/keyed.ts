@@ -1,4 +1,5 @@
 import type { KnownGeneration } from '../../../client/wire/errors';
+import { edit } from './keyed-hands';
 import { KeyedExecution, type Ran } from './keyed-execution';
 import type { KeyedSchedule, Planned } from './keyed-schedule';
 import { KeyedWorld } from './keyed-world';
@@ -10,6 +11,9 @@ const calm: Planned = {
 	startMs: 0,
 	diesAfterMs: null,
 	stopsAfterMs: null,
+	timesOutAfterMs: null,
+	pause: null,
+	clockOffMs: 0,
 	tries: 1,
 	maxConcurrent: 5,
 	stopOnError: false,
@@ -24,12 +28,18 @@ export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 		await time.sleep(planned.startMs);
 		await new KeyedExecution(world, planned).run();
 	});
-	await time.run(Promise.all(all));
+	for (const { atMs, key, deed, newest } of schedule.edits) {
+		time.at(time.now() + atMs, () => edit(world, key, deed, newest));
+	}
+	await time.run(Promise.race([Promise.all(all), world.broken]));
+	world.assertKept();
 	await time.run(time.sleep(LONG_AFTER_MS));
 	world.calm = true;
-	judge(world, await time.run(new KeyedExecution(world, calm).run()), 'error');
-	const last = { ...calm, onUncertainCharge: 'resubmit' as const };
-	judge(world, await time.run(new KeyedExecution(world, last).run()), 'resubmit');
+	for (const onUncertainCharge of ['error', 'resubmit'] as const) {
+		const last = new KeyedExecution(world, { ...calm, onUncertainCharge });
+		judge(world, await time.run(Promise.race([last.run(), world.broken])), onUncertainCharge);
+	}
+	judgeRows(world);
 	world.assertKept();
 	return world;
 }
@@ -37,6 +47,7 @@ export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 /** Everything that was paid is handed on, or said to be uncertain where nobody can know. */
 function judge(world: KeyedWorld, ran: Ran | null, onUncertainCharge: 'error' | 'resubmit'): void {
 	world.assertKept();
+	if (ran === null && world.stuck.size > 0) return;
 	if (ran === null) throw world.failure('A calm execution did not end');
 	const idOf = new Map<number, string>();
 	ran.outcomes.forEach((outcome, item) => {
@@ -54,10 +65,29 @@ function judge(world: KeyedWorld, ran: Ran | null, onUncertainCharge: 'error' | 
 			return;
 		}
 		if (outcome.kind === 'stopped') return blame('stopped in calm weather');
-		if (outcome.error.code !== 'uncertain_charge') {
+		const { code } = outcome.error;
+		if (code === 'generation_not_found' && world.misled.has(key)) return;
+		if (code === 'record_unavailable' && world.stuck.has(key)) return;
+		if (code !== 'uncertain_charge') {
 			return blame(`${outcome.error.code}: ${outcome.error.message}`);
 		}
 		if (onUncertainCharge === 'resubmit') blame('uncertain, although it may be sent again');
 		if (!world.unsure.has(key)) blame('called uncertain, but everything is known');
 	});
+}
+
+/** One row a generation, and none that stands for nothing. */
+function judgeRows(world: KeyedWorld): void {
+	for (const key of new Set(world.schedule.keys)) {
+		if (world.copied.has(key) || world.stuck.size > 0) continue;
+		const rows = world.table.rows.filter(
+			(row) => row.key === String(key) && row.status !== 'failed',
+		);
+		const ids = rows.map((row) => row.generation_id).filter(Boolean);
+		const blame = (what: string) => world.blame(`Key ${key}: ${what}`);
+		if (new Set(ids).size < ids.length) blame('a generation has two rows');
+		if (rows.some((row) => row.status === 'claimed' && !row.generation_id)) {
+			blame('a claim is left over');
+		}
+	}
 }

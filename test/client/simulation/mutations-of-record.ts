@@ -15,12 +15,13 @@ const record = inFile('record.ts');
 const claims = inFile('claims.ts');
 const desk = inFile('record-desk.ts');
 const rows = inFile('record-rows.ts');
+const staleness = inFile('staleness.ts');
 
 export const recordMutations: Mutation[] = [
 	book(
 		'the request leaves before the row says so',
-		'if (record !== null && !(await record.send(key, order, order.open))) return null;',
-		'if (record !== null) void record.send(key, order, order.open).catch(() => false);',
+		'if (record !== null && !(await record.send(key, order, open, about))) return null;',
+		'if (record !== null) void record.send(key, order, open, about).catch(() => false);',
 	),
 	book(
 		'a refusal frees a row that was open',
@@ -29,12 +30,12 @@ export const recordMutations: Mutation[] = [
 	),
 	record(
 		'what became open meanwhile is sent all the same',
-		'|| !(isFree(row) || row === open)',
+		'if (!isFree(row) && !(open && sameState(row, open))) return false;',
 		'',
 	),
-	record(
+	desk(
 		'the id is not written down',
-		'if (await this.desk.writeId({ where: asSeen(row), set })) return;',
+		'if (await this.writeId({ where: asSeen(row), set, final: true })) return;',
 		'return;',
 	),
 	record(
@@ -57,10 +58,10 @@ export const recordMutations: Mutation[] = [
 		'if (taken.ok && !taken.value) {',
 		'if (false as boolean) {',
 	),
-	record(
+	claims(
 		'another’s request is not waited for',
-		"if (row.writer === '' || this.claims",
-		"if (true as boolean) return true;\n\t\tif (row.writer === '' || this.claims",
+		'if (this.staleness.stillMs(row) < GONE_AFTER_MS) return false;',
+		'',
 	),
 	record(
 		'any end is that of the newest generation',
@@ -93,4 +94,65 @@ export const recordMutations: Mutation[] = [
 		"=> row.status !== 'failed' && !hasId(row);",
 	),
 	rows('a claim counts before what was sent', 'isFree(row) ? 2 : 1', 'isFree(row) ? 1 : 2'),
+	record(
+		'after the timeout, what was not sent stays sent',
+		'async () => await this.desk.write({ where, set, final: true }),\n\t\t\t);\n\t\t\tif (given.ok',
+		'async () => await this.desk.write({ where, set }),\n\t\t\t);\n\t\t\tif (given.ok',
+	),
+	desk(
+		'after the timeout, an id is not written down',
+		'if (await this.writeId({ where: asSeen(row), set, final: true })) return;',
+		'if (await this.writeId({ where: asSeen(row), set })) return;',
+	),
+	{
+		...desk(
+			'an answer that is not known means that no row was hit',
+			'if (await this.writeId({ where: asSeen(row), set, final: true })) return;',
+			'const hit = await this.writeId({ where: asSeen(row), set, final: true }).catch(() => false);\n\t\tif (hit) return;',
+		),
+		also: [
+			desk(
+				'',
+				'const rows = await this.read(row.key);\n\t\t// A try',
+				'const rows = await this.read(row.key).catch((): RecordRow[] => []);\n\t\t// A try',
+			),
+			desk(
+				'',
+				'await this.insert(fieldsOf({ ...row, ...set }));',
+				'await this.insert(fieldsOf({ ...row, ...set })).catch(\n\t\t\tasync () => await this.insert(fieldsOf({ ...row, ...set })),\n\t\t);',
+			),
+		],
+	},
+	record(
+		'a writer is heard of only once',
+		'if (this.underWay.size > 0) {',
+		'if (this.underWay.size < 0) {',
+	),
+	staleness(
+		'the clock of another process is believed',
+		'this.watched.set(row.id, { row, at: this.clock.now(), stillMs: 0 });',
+		'const stillMs = this.clock.now() - (row.changedAt ?? Infinity) - 120_000;\n\t\t\tthis.watched.set(row.id, { row, at: this.clock.now(), stillMs });',
+	),
+	staleness(
+		'who was paused has watched all the while',
+		'Math.min(readFrom - before.at, LONGEST_GAP_MS)',
+		'readFrom - before.at',
+	),
+	claims(
+		'a row that never changes is written to for ever',
+		'if (misses >= MOST_MISSES) throw',
+		'if (misses < 0) throw',
+	),
+	claims('claims are settled for ever', 'if (round === MOST_ROUNDS)', 'if (round < 0)'),
+	claims('a claim that a user has given an id is taken back', ", ['generation_id', ''])", ')'),
+	rows(
+		'a row with an unknown status is free',
+		'=> !hasId(row) && row.status === CLAIMED;',
+		'=> !hasId(row) && row.status !== SENT;',
+	),
+	record(
+		'a request leaves although its row was taken over during a pause',
+		'(await this.desk.take(row, ticket, about)) && (await this.isStillOurs(own, from))',
+		'await this.desk.take(row, ticket, about)',
+	),
 ];

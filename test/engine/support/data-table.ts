@@ -21,8 +21,8 @@ interface Table {
 
 interface Condition {
 	keyName: string;
-	condition: 'eq' | 'like';
-	keyValue: unknown;
+	condition: 'eq' | 'like' | 'isEmpty';
+	keyValue?: unknown;
 }
 
 const properties: INodeProperties[] = [
@@ -105,7 +105,13 @@ function carryOut(
 	item: number,
 ): IDataObject[] {
 	if (context.getNodeParameter('resource', item) === 'table') {
-		if (operation === 'list') return tables.map(({ id, name }) => ({ id, name }));
+		if (operation === 'list') {
+			return tables.map(({ id, name, columns }) => ({
+				id,
+				name,
+				columns: columns.map((column) => ({ name: column, type: 'string' })),
+			}));
+		}
 		return [make(context, tables, item)];
 	}
 	const { value } = context.getNodeParameter('dataTableId', item) as { value: string };
@@ -139,7 +145,8 @@ function make(context: IExecuteFunctions, tables: Table[], item: number): IDataO
 }
 
 function insert(table: Table, fields: IDataObject, at: string): IDataObject {
-	const row = { ...fields, id: table.nextId++, createdAt: at, updatedAt: at };
+	const cells = Object.fromEntries(table.columns.map((name) => [name, fields[name] ?? null]));
+	const row = { ...cells, id: table.nextId++, createdAt: at, updatedAt: at };
 	table.rows.push(row);
 	return row;
 }
@@ -148,13 +155,16 @@ function matching(context: IExecuteFunctions, table: Table, item: number): IData
 	const conditions = context.getNodeParameter('filters.conditions', item, []) as Condition[];
 	const all = context.getNodeParameter('matchType', item) === 'allConditions';
 	return table.rows.filter((row) => {
-		const hits = conditions.map(({ keyName, condition, keyValue }) =>
-			condition === 'eq'
-				? row[keyName] === keyValue
-				: isLike(String(row[keyName]), String(keyValue)),
-		);
+		const hits = conditions.map((condition) => isHit(row[condition.keyName], condition));
 		return all ? hits.every(Boolean) : hits.some(Boolean);
 	});
+}
+
+/** As in a database, NULL equals nothing. */
+function isHit(cell: unknown, { condition, keyValue }: Condition): boolean {
+	if (condition === 'isEmpty') return cell === null || cell === '';
+	if (cell === null) return false;
+	return condition === 'eq' ? cell === keyValue : isLike(String(cell), String(keyValue));
 }
 
 /** As SQL's LIKE, of whose wildcards only a `%` at the end is known here. */

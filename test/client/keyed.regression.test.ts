@@ -1,0 +1,103 @@
+import { playKeyed } from './simulation/keyed';
+import type { KeyedSchedule, Planned } from './simulation/keyed-schedule';
+
+/** Schedules of `keyed.property.test.ts` that once broke a promise, as small as they could be made. */
+
+const planned: Planned = {
+	startMs: 0,
+	diesAfterMs: null,
+	stopsAfterMs: null,
+	timesOutAfterMs: null,
+	pause: null,
+	clockOffMs: 0,
+	tries: 1,
+	maxConcurrent: 1,
+	stopOnError: false,
+	onUncertainCharge: 'error',
+};
+
+const calm: KeyedSchedule = {
+	keys: [0],
+	concurrency: 5,
+	seconds: 1,
+	reusesIds: false,
+	findsNull: true,
+	tableMs: 400,
+	tableFails: 0,
+	answerMs: 100,
+	lost: 0,
+	refused: 0,
+	fails: 0,
+	databaseOffMs: 0,
+	executions: [planned],
+	edits: [],
+	seed: 1,
+};
+
+/** Plays a schedule with an event at each of many moments. */
+async function playAtEach(
+	fromMs: number,
+	toMs: number,
+	at: (ms: number) => Partial<KeyedSchedule>,
+) {
+	for (let ms = fromMs; ms < toMs; ms += 100) await playKeyed({ ...calm, ...at(ms) });
+}
+
+it('a workflow that times out leaves no key uncertain, and one row a generation', async () => {
+	await playAtEach(0, 3000, (timesOutAfterMs) => ({
+		keys: [0, 1, 2],
+		executions: [{ ...planned, maxConcurrent: 3, timesOutAfterMs }],
+	}));
+});
+
+it('a process that was paused before its request does not pay besides another execution', async () => {
+	await playAtEach(0, 2500, (afterMs) => ({
+		executions: [
+			{ ...planned, pause: { afterMs, ms: 150_000 } },
+			{ ...planned, startMs: 5_000, onUncertainCharge: 'resubmit' },
+		],
+	}));
+});
+
+it.each(['error', 'resubmit'] as const)(
+	'a writer whose clock is minutes behind is not gone (On Uncertain Charge: %s)',
+	async (onUncertainCharge) => {
+		await playAtEach(0, 4000, (startMs) => ({
+			answerMs: 5_000,
+			executions: [
+				{ ...planned, clockOffMs: -300_000 },
+				{ ...planned, startMs, onUncertainCharge },
+			],
+		}));
+	},
+);
+
+it.each(['empty the writer', 'empty the status', 'empty everything', 'delete', 'copy'] as const)(
+	'each step ends, and pays once, where a user edits a row: %s',
+	async (deed) => {
+		await playAtEach(0, 2500, (atMs) => ({
+			edits: [{ atMs, key: 0, deed, newest: false }],
+			executions: [
+				{ ...planned, diesAfterMs: 1_500 },
+				{ ...planned, startMs: 2_000 },
+			],
+		}));
+	},
+);
+
+it('an open row is sent once more after an export and import, as the user asked', async () => {
+	await playAtEach(1500, 4000, (atMs) => ({
+		lost: 1,
+		edits: [{ atMs, key: 0, deed: 'export and import', newest: false }],
+		executions: [planned, { ...planned, startMs: 4_500, onUncertainCharge: 'resubmit' }],
+	}));
+});
+
+it('a row with an id is not taken back when the step ends, whatever status a user wrote into it', async () => {
+	await playAtEach(2500, 4000, (atMs) => ({
+		keys: [0, 1],
+		seconds: 12,
+		edits: [{ atMs, key: 0, deed: 'write the status claimed', newest: false }],
+		executions: [{ ...planned, stopsAfterMs: 5_000 }],
+	}));
+});

@@ -1,0 +1,122 @@
+import type { RecordFields, RecordRow } from '../../../client/paying/record-store';
+import type { KeyedWorld } from './keyed-world';
+
+/** What a user does to a row of the table by hand. */
+export type Deed =
+	| 'delete'
+	| 'copy'
+	/** n8n's own export and import leave NULL where a cell was empty. */
+	| 'export and import'
+	| 'empty everything'
+	| 'empty the key'
+	| 'empty the id'
+	| 'empty the writer'
+	| 'empty the status'
+	/** As the error of an uncertain charge advises. */
+	| 'write the id'
+	| 'write an id that does not exist'
+	| 'write another writer'
+	| 'write the status failed'
+	| 'write the status claimed'
+	| 'write an unknown status';
+
+export const deeds: Deed[] = [
+	'delete',
+	'copy',
+	'export and import',
+	'empty everything',
+	'empty the key',
+	'empty the id',
+	'empty the writer',
+	'empty the status',
+	'write the id',
+	'write an id that does not exist',
+	'write another writer',
+	'write the status failed',
+	'write the status claimed',
+	'write an unknown status',
+];
+
+/** A cell without a value, which no comparison matches. */
+const NULL = null as unknown as string;
+
+export const NO_SUCH_ID = '00000000-0000-4000-8000-000000000000';
+
+/** What a deed makes of a row, of all rows, or of the table. */
+const EDITS: Partial<Record<Deed, Partial<RecordFields>>> = {
+	'empty everything': {
+		key: NULL,
+		workflow_id: NULL,
+		node_id: NULL,
+		execution_id: NULL,
+		generation_id: NULL,
+		status: NULL,
+		writer: NULL,
+	},
+	'empty the key': { key: NULL },
+	'empty the id': { generation_id: NULL },
+	'empty the writer': { writer: NULL },
+	'empty the status': { status: NULL },
+	'write an id that does not exist': { generation_id: NO_SUCH_ID },
+	'write another writer': { writer: 'somebody' },
+	'write the status failed': { status: 'failed' },
+	'write the status claimed': { status: 'claimed' },
+	'write an unknown status': { status: 'done' },
+};
+
+/** Deeds after which a row no longer tells that its request was sent: the key may be paid once more. */
+const FREEING = new Set<Deed>([
+	'delete',
+	'empty everything',
+	'empty the key',
+	'write the status failed',
+	'write the status claimed',
+]);
+
+/** Does it to a row of the key, where there is one. */
+export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean): void {
+	const { table } = world;
+	const rows = table.rows.filter((one) => one.key === String(key));
+	const row = rows.at(newest ? -1 : 0);
+	if (!row) return;
+	world.tell(`the user: ${deed} in row ${row.id} of key ${key} (${row.status})`);
+	world.deeds++;
+	expect(world, key, deed, row);
+	if (deed === 'delete') table.rows.splice(table.rows.indexOf(row), 1);
+	else if (deed === 'copy') table.copy(row);
+	else if (deed === 'export and import') rows.forEach(emptyToNull);
+	else if (deed === 'write the id') {
+		const lost = world.live(key).find((id) => !world.durable(key).includes(id));
+		if (lost !== undefined && !row.generation_id) table.edit(row, { generation_id: ` ${lost}\n` });
+	} else table.edit(row, EDITS[deed] ?? {});
+}
+
+/** Notes what may be expected of the key from now on. */
+function expect(world: KeyedWorld, key: number, deed: Deed, row: RecordRow): void {
+	const isMade = Boolean(row.generation_id);
+	const isSent = !isMade && row.status !== 'claimed';
+	if (deed.startsWith('e') && !world.schedule.findsNull) world.stuck.add(key);
+	if (deed === 'write an id that does not exist') world.misled.add(key);
+	if (FREEING.has(deed)) {
+		// What has been claimed is found by its writer, and sent without its key.
+		const frees =
+			isSent || deed === 'empty the key' || (isMade && deed !== 'write the status claimed');
+		if (frees) world.permit(key);
+		return;
+	}
+	if (deed === 'copy') world.copied.add(key);
+	if (deed === 'export and import' || deed === 'write the id') return;
+	// The row tells too little, or a copy of it tells too much.
+	if (deed === 'copy' && !isMade) world.unsure.add(key);
+	if (deed === 'empty the id' && isMade) world.permit(key);
+	if (deed.endsWith('status') && !isMade) world.unsure.add(key);
+	if (deed.endsWith('writer') && isSent) world.unsure.add(key);
+	if (isSent && deed !== 'copy') world.permit(key);
+	if (deed === 'empty the id') world.unsure.add(key);
+}
+
+function emptyToNull(row: RecordRow): void {
+	for (const [name, value] of Object.entries(row)) {
+		if (value === '') Object.assign(row, { [name]: NULL });
+	}
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '../../../client/basics/ports';
+import type { VirtualTime } from '../../support/virtual-time';
+
+/** The n8n process of one execution. Its clock may be wrong, it may be paused, and it may be killed. */
+export class KeyedProcess {
+	readonly clock: Clock;
+	private isDead = false;
+	private resumesAt = 0;
+	private die: () => void = () => undefined;
+	/** Resolves when the process is killed. */
+	readonly death = new Promise<null>((resolve) => (this.die = () => resolve(null)));
+
+	/** @param clockOffMs how far its clock is ahead of the true time, in milliseconds */
+	constructor(
+		private readonly time: VirtualTime,
+		clockOffMs: number,
+	) {
+		this.clock = {
+			now: () => time.now() + clockOffMs,
+			sleep: async (ms, signal) => {
+				await time.sleep(ms, signal);
+				await this.running();
+			},
+		};
+	}
+
+	/** Resolves as soon as the process runs: after a pause late, after its death never. */
+	async running(): Promise<void> {
+		while (this.time.now() < this.resumesAt) {
+			await this.time.sleep(this.resumesAt - this.time.now());
+		}
+		if (this.isDead) await new Promise<never>(() => undefined);
+	}
+
+	/** Calls `action` in the process after so many milliseconds. */
+	after(ms: number | null, action: () => void): void {
+		if (ms !== null) void this.clock.sleep(ms).then(action);
+	}
+
+	/** Nothing in the process runs for so long: what arrives meanwhile is there when it resumes. */
+	pause(ms: number): void {
+		this.resumesAt = Math.max(this.resumesAt, this.time.now() + ms);
+	}
+
+	kill(): void {
+		this.isDead = true;
+		this.die();
+	}
+}

@@ -1,0 +1,122 @@
+/** The rows of `media_generations` in n8n's own table: after a CSV export and import, and after the workflow's timeout. */
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
+import type { Workflow } from '../../tools/n8n/rest';
+import { RecordTable } from './support/record-table';
+import { Stage } from './support/stage';
+import { until } from './support/until';
+import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
+
+let stage: Stage;
+let table: RecordTable;
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'record-rows', sandbox: { timeScale: 10 } });
+	table = await RecordTable.of(stage.rest);
+});
+afterAll(async () => await stage?.close());
+
+const charges = (prompts: string[]) =>
+	prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
+
+async function run(workflow: Workflow): Promise<Execution> {
+	return await stage.executions.ended(await stage.executions.run(workflow, trigger));
+}
+
+async function save(name: string, prompts: string[], options = {}, settings = {}) {
+	const step = imageNode({ idempotencyKey: '={{ $json.prompt }}', ...options });
+	const file = byHand(name, prompts, step);
+	return await stage.save({ ...file, settings: { ...file.settings, ...settings } });
+}
+
+it('rows that went through n8n’s CSV export and import are taken up, uncertain ones too', async () => {
+	const [made, lost] = promptsNamed('Carried over', 2);
+	const match = { promptIncludes: lost };
+	stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'loseAnswer' } });
+	const workflow = await save('Carried', [made, lost], { onUncertainCharge: 'error' });
+	await run(workflow);
+	const csv = await table.exportCsv();
+	expect(csv).toContain(made);
+	await table.delete();
+	// The next step makes a new table, as in another project.
+	await run(await save('Another', promptsNamed('Another', 1)));
+	await table.importCsv(csv);
+
+	const uncertain = await run(workflow);
+	expect([uncertain.status, errorOf(uncertain)]).toEqual([
+		'error',
+		expect.stringContaining('may have been charged'),
+	]);
+	const resubmitted = await run(await resubmitting(workflow));
+	expect([resubmitted.status, errorOf(resubmitted)]).toEqual(['success', '']);
+	expect(itemsOf(resubmitted, 'Images')).toHaveLength(2);
+	// The second was lost once, and sent again because the user wanted it.
+	expect(charges([made, lost])).toEqual([1, 2]);
+	const rows = (await table.rows()).filter(({ key }) => [made, lost].includes(key));
+	expect(rows).toHaveLength(2);
+});
+
+it('a timeout while hundreds of keys are claimed leaves no key with two rows', async () => {
+	const prompts = promptsNamed('[seconds: 3000] Claimed', 2000);
+	const workflow = await save('Claiming', prompts, {}, { executionTimeout: 2 });
+	const ended = await run(workflow);
+	expect(ended.status).toBe('canceled');
+	await settled();
+	const keys = (await table.rows()).map(({ key }) => key).filter((key) => prompts.includes(key));
+	expect(keys.length).toBe(new Set(keys).size);
+	expect(charges(prompts).every((count) => count <= 1)).toBe(true);
+});
+
+it('five requests in flight at the timeout have one row each, with its id', async () => {
+	const prompts = promptsNamed('[seconds: 3000] In flight', 5);
+	const match = { promptIncludes: 'In flight' };
+	stage.sandbox.faults.order({
+		on: 'create',
+		match,
+		times: 5,
+		action: { kind: 'delay', ms: 30_000 },
+	});
+	const workflow = await save('Flying', prompts, {}, { executionTimeout: 25 });
+	const ended = await run(workflow);
+	expect(ended.status).toBe('canceled');
+	const rowsOf = async () => (await table.rows()).filter(({ key }) => prompts.includes(key));
+	// The answers come after the timeout.
+	const arrived = async () => (await rowsOf()).some((row) => row.generation_id !== null);
+	await until('an id is on record', arrived, 60_000);
+	await settled();
+	expect(charges(prompts)).toEqual(prompts.map(() => 1));
+	const rows = await rowsOf();
+	expect(rows.map(({ key }) => key).sort()).toEqual([...prompts].sort());
+	const ids = stage.sandbox.books.generations
+		.filter(({ prompt }) => prompts.includes(prompt))
+		.map(({ id }) => id);
+	expect(rows.map(({ generation_id: id }) => id).sort()).toEqual(ids.sort());
+	// An uncertain row would say what was asked for.
+	expect(rows.every(({ prompt, request }) => prompt !== null && request !== null)).toBe(true);
+});
+
+/** The same workflow, saved with another choice of On Uncertain Charge. */
+async function resubmitting(workflow: Workflow): Promise<Workflow> {
+	const { nodes, id, versionId } = JSON.parse(
+		JSON.stringify(workflow).replace(
+			'"onUncertainCharge":"error"',
+			'"onUncertainCharge":"resubmit"',
+		),
+	) as Workflow;
+	return await stage.rest.send('PATCH', `/workflows/${id}`, { nodes, versionId });
+}
+
+/** Resolves when the rows have not changed for some seconds: what n8n was told last is not waited for by anybody. */
+async function settled(): Promise<void> {
+	let before = '';
+	await until(
+		'the rows stand still',
+		async () => {
+			const now = JSON.stringify(await table.rows());
+			await new Promise((resolve) => setTimeout(resolve, 2_500));
+			const same = now === before;
+			before = now;
+			return same;
+		},
+		60_000,
+	);
+}
