@@ -7,7 +7,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 
 import { explainNpm } from '../../dependencies.mjs';
 import { run, runNpm, seconds } from '../../run.mjs';
-import { installationFolder, n8nVersion, packageFiles, packageFolder } from './place.mjs';
+import { installationFolder, n8nVersion, packageFiles } from './place.mjs';
 
 const neededBytes = 4e9;
 const progressInterval = 15_000;
@@ -133,10 +133,10 @@ async function install(folder) {
 	say('  It is 2 to 3 GB, takes some minutes, and happens once.');
 	try {
 		await mkdir(partial);
-		const source = packageFolder(release);
-		for (const file of packageFiles) await copyFile(join(source, file), join(partial, file));
+		for (const file of packageFiles(release)) await copyFile(file, join(partial, basename(file)));
+		const command = existsSync(join(partial, 'package-lock.json')) ? 'ci' : 'install';
 		const failed = `n8n ${n8nVersion(release)} could not be installed`;
-		const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+		const args = [command, '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
 		await withProgress('Fetching the packages', () => npmIn(partial, failed, args));
 		const found = findNode(partial);
 		await withProgress('Building native packages', () => buildNative(partial, found));

@@ -4,21 +4,30 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The files of a release's package that an installation is made from. */
-export const packageFiles = ['package.json', 'package-lock.json', '.npmrc'];
-
 const releases = dirname(fileURLToPath(import.meta.url));
 const name = 'n8n-nodes-media-generation';
 
 /**
- * The private package that names a release of n8n: its manifest, its lock file and npm's settings.
+ * The private package that names a release of n8n: its manifest, npm's settings and maybe a lock file.
  *
  * @param {string} release a folder beside this file
  */
-export function packageFolder(release) {
+function packageFolder(release) {
 	const folder = join(releases, release);
 	if (existsSync(join(folder, 'package.json'))) return folder;
 	throw new Error(`There is no release of n8n by the name of ${release} in ${releases}.`);
+}
+
+/**
+ * The files that an installation is made from. The older releases have no lock file: npm installs what
+ * there was on the day that their `.npmrc` names.
+ *
+ * @param {string} release
+ */
+export function packageFiles(release) {
+	return ['package.json', 'package-lock.json', '.npmrc']
+		.map((file) => join(packageFolder(release), file))
+		.filter(existsSync);
 }
 
 /** Where programs of this system keep what they can fetch again. */
@@ -47,12 +56,12 @@ export function n8nVersion(release) {
 }
 
 /**
- * The folder of the installation that a release's package asks for: another lock file, another folder.
+ * The folder of a release's installation. Its name changes with the files that it is made from.
  *
  * @param {string} release
  */
 export function installationFolder(release) {
 	const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
-	for (const file of packageFiles) hash.update(readFileSync(join(packageFolder(release), file)));
+	for (const file of packageFiles(release)) hash.update(readFileSync(file));
 	return join(cacheFolder(), `n8n-${n8nVersion(release)}-${hash.digest('hex').slice(0, 10)}`);
 }
