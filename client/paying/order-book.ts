@@ -107,7 +107,9 @@ export class OrderBook {
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
-		const { open, about } = order;
+		const { open } = order;
+		// A row that may already be charged keeps the request that its name stems from.
+		const about = open?.request ? { ...order.about, request: open.request } : order.about;
 		if (record !== null && !(await record.send(key, order, open, about))) return null;
 		const name = this.nameOf(order);
 		// What another execution has sent is not in the ledger of this one.

@@ -28,8 +28,6 @@ export type RecordFields = Record<(typeof RECORD_COLUMNS)[number], string>;
 /** One row: one generation. */
 export interface RecordRow extends RecordFields {
 	id: number;
-	/** As the table writes it: the same for the whole life of the row. */
-	born: string;
 	/** Milliseconds since the Unix epoch; `null` where the table does not say. */
 	changedAt: number | null;
 }

@@ -190,7 +190,6 @@ function rowOf(json: IDataObject): RecordRow {
 		// People put it in by hand, and paste a line break along.
 		generation_id: String(json.generation_id ?? '').trim(),
 		id: Number(json.id),
-		born: String(json.createdAt),
 		changedAt: Number.isNaN(changedAt) ? null : changedAt,
 	};
 }

@@ -237,7 +237,7 @@ describe('the table', () => {
 		expect(calls.every(({ parameters }) => parameters.returnAll === true)).toBe(true);
 	});
 
-	it('tells when a row was born and changed, as far as it can be read', async () => {
+	it('tells when a row was changed, as far as it can be read', async () => {
 		const createdAt = '2026-01-01T00:00:00.000Z';
 		const { context } = beside(({ parameters }) =>
 			parameters.operation === 'get'
@@ -245,8 +245,8 @@ describe('the table', () => {
 				: undefined,
 		);
 		expect(await (await dataTable(context)).read(['a'])).toMatchObject([
-			{ id: 1, born: createdAt, changedAt: Date.parse(createdAt) },
-			{ id: 2, born: createdAt, changedAt: null },
+			{ id: 1, changedAt: Date.parse(createdAt) },
+			{ id: 2, changedAt: null },
 		]);
 	});
 

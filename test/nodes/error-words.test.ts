@@ -115,7 +115,7 @@ const paid = new GenerationError({
 	generation: { id: ID },
 });
 const columns = Object.fromEntries(RECORD_COLUMNS.map((name) => [name, HTML])) as RecordFields;
-const row: RecordRow = { ...columns, generation_id: ID, id: 7, born: '', changedAt: 0 };
+const row: RecordRow = { ...columns, generation_id: ID, id: 7, changedAt: 0 };
 
 const ERRORS: GenerationError[] = [
 	...refused,

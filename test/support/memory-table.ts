@@ -95,7 +95,7 @@ export class MemoryTable {
 	private add(fields: RecordFields, taken: number): void {
 		const id = this.reusesIds ? Math.max(0, ...this.rows.map((row) => row.id)) + 1 : taken;
 		const now = this.clock.now();
-		const row = { ...fields, id, born: String(now), changedAt: now };
+		const row = { ...fields, id, changedAt: now };
 		this.rows.push(row);
 		this.note(row);
 	}

@@ -180,7 +180,7 @@ describe('what must not be lost', () => {
 });
 
 it('a row counts as seen by its id, its writer and its state', () => {
-	const row = { ...claimedRow(scope, 'a', 'u/1'), id: 7, born: '', changedAt: null };
+	const row = { ...claimedRow(scope, 'a', 'u/1'), id: 7, changedAt: null };
 	expect(asSeen(row)).toEqual({
 		match: 'all',
 		conditions: [

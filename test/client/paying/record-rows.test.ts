@@ -12,7 +12,7 @@ import type { RecordRow } from '../../../client/paying/record-store';
 const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e', writer: 'u' };
 
 function row(id: number, changes: Partial<RecordRow> = {}): RecordRow {
-	return { ...claimedRow(scope, 'a', `u/${id}`), id, born: '', changedAt: null, ...changes };
+	return { ...claimedRow(scope, 'a', `u/${id}`), id, changedAt: null, ...changes };
 }
 
 const claim = (id: number) => row(id, { status: CLAIMED });

@@ -7,7 +7,7 @@ const START = Date.UTC(2026, 0, 1);
 const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e', writer: 'u' };
 
 function row(changes: Partial<RecordRow>): RecordRow {
-	return { ...claimedRow(scope, 'a', 'u/1'), id: 1, born: '', changedAt: null, ...changes };
+	return { ...claimedRow(scope, 'a', 'u/1'), id: 1, changedAt: null, ...changes };
 }
 
 /** For how many seconds a row was seen to stand still, after each of four reads that are so far apart. */
