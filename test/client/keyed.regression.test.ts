@@ -29,6 +29,7 @@ const calm: KeyedSchedule = {
 	refused: 0,
 	fails: 0,
 	databaseOffMs: 0,
+	sleep: null,
 	executions: [planned],
 	edits: [],
 	seed: 1,
@@ -56,6 +57,14 @@ it('a process that was paused before its request does not pay besides another ex
 			{ ...planned, pause: { afterMs, ms: 150_000 } },
 			{ ...planned, startMs: 5_000, onUncertainCharge: 'resubmit' },
 		],
+	}));
+});
+
+it('a machine that slept does not take its own running request for abandoned', async () => {
+	await playAtEach(2_000, 6_000, (atMs) => ({
+		answerMs: 75_000,
+		sleep: { atMs, ms: 200_000 },
+		executions: [planned, { ...planned, startMs: 1_000, onUncertainCharge: 'resubmit' }],
 	}));
 });
 

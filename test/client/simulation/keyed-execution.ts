@@ -35,7 +35,7 @@ export class KeyedExecution {
 		private readonly planned: Planned,
 	) {
 		this.writer = `writer-${++world.executions}`;
-		this.process = new KeyedProcess(world.time, planned.clockOffMs);
+		this.process = new KeyedProcess(world.time, world.machine, planned.clockOffMs);
 	}
 
 	/** @returns what the last try came to; `null` where it was killed, or could not begin */

@@ -111,7 +111,7 @@ function expect(world: KeyedWorld, key: number, deed: Deed, row: RecordRow): voi
 	if (deed === 'empty the id' && isMade) world.permit(key);
 	if (deed.endsWith('status') && !isMade) world.unsure.add(key);
 	if (deed.endsWith('writer') && isSent) world.unsure.add(key);
-	if (isSent && deed !== 'copy') world.permit(key);
+	if (isSent && deed === 'empty the writer') world.permit(key);
 	if (deed === 'empty the id') world.unsure.add(key);
 }
 

@@ -10,9 +10,13 @@ export class KeyedProcess {
 	/** Resolves when the process is killed. */
 	readonly death = new Promise<null>((resolve) => (this.die = () => resolve(null)));
 
-	/** @param clockOffMs how far its clock is ahead of the true time, in milliseconds */
+	/**
+	 * @param machine when the machine wakes, on which all processes run
+	 * @param clockOffMs how far its clock is ahead of the true time, in milliseconds
+	 */
 	constructor(
 		private readonly time: VirtualTime,
+		private readonly machine: { wakesAt: number },
 		clockOffMs: number,
 	) {
 		this.clock = {
@@ -26,8 +30,8 @@ export class KeyedProcess {
 
 	/** Resolves as soon as the process runs: after a pause late, after its death never. */
 	async running(): Promise<void> {
-		while (this.time.now() < this.resumesAt) {
-			await this.time.sleep(this.resumesAt - this.time.now());
+		for (let waitMs = this.pausedMs; waitMs > 0; waitMs = this.pausedMs) {
+			await this.time.sleep(waitMs);
 		}
 		if (this.isDead) await new Promise<never>(() => undefined);
 	}
@@ -40,6 +44,10 @@ export class KeyedProcess {
 	/** Nothing in the process runs for so long: what arrives meanwhile is there when it resumes. */
 	pause(ms: number): void {
 		this.resumesAt = Math.max(this.resumesAt, this.time.now() + ms);
+	}
+
+	private get pausedMs(): number {
+		return Math.max(this.resumesAt, this.machine.wakesAt) - this.time.now();
 	}
 
 	kill(): void {

@@ -27,6 +27,8 @@ export interface KeyedSchedule {
 	fails: number;
 	/** How far the clock of the database is ahead of the true time. */
 	databaseOffMs: number;
+	/** When the machine sleeps, with all processes on it, and for how long. */
+	sleep: { atMs: number; ms: number } | null;
 	executions: Planned[];
 	/** What a user does to the table, on the first or the newest row of a key. */
 	edits: Array<{ atMs: number; key: number; deed: Deed; newest: boolean }>;
@@ -101,6 +103,9 @@ export const keyedSchedule: Arbitrary<KeyedSchedule> = fc.record({
 	refused: chance,
 	fails: chance,
 	databaseOffMs: clockOff,
+	sleep: seldom(
+		fc.record({ atMs: fc.integer({ min: 0, max: 80_000 }), ms: fc.constantFrom(70_000, 200_000) }),
+	),
 	edits: fc.oneof(
 		{ weight: 1, arbitrary: fc.constant<KeyedSchedule['edits']>([]) },
 		{ weight: 1, arbitrary: fc.array(edit, { minLength: 1, maxLength: 3 }) },

@@ -27,6 +27,8 @@ export class KeyedWorld {
 	readonly copied = new Set<number>();
 	/** How many more generations of a key the user's edits allow. */
 	private readonly permits = new Map<number, number>();
+	/** On which all processes run. The service and the database do not sleep with it. */
+	readonly machine = { wakesAt: 0 };
 	/** Nothing fails any more. */
 	calm = false;
 	/** Executions so far, those killed, timed out, and paused, edits by hand, and generations whose answer was lost. */

@@ -31,6 +31,14 @@ export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 	for (const { atMs, key, deed, newest } of schedule.edits) {
 		time.at(time.now() + atMs, () => edit(world, key, deed, newest));
 	}
+	const { sleep } = schedule;
+	if (sleep) {
+		time.at(time.now() + sleep.atMs, () => {
+			world.tell(`the machine sleeps for ${sleep.ms} ms`);
+			world.pauses++;
+			world.machine.wakesAt = time.now() + sleep.ms;
+		});
+	}
 	await time.run(Promise.race([Promise.all(all), world.broken]));
 	world.assertKept();
 	await time.run(time.sleep(LONG_AFTER_MS));
