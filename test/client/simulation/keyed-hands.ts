@@ -1,41 +1,6 @@
 import type { RecordFields, RecordRow } from '../../../client/paying/record-store';
+import type { Deed } from './keyed-schedule';
 import type { KeyedWorld } from './keyed-world';
-
-/** What a user does to a row of the table by hand. */
-export type Deed =
-	| 'delete'
-	| 'copy'
-	/** n8n's own export and import leave NULL where a cell was empty. */
-	| 'export and import'
-	| 'empty everything'
-	| 'empty the key'
-	| 'empty the id'
-	| 'empty the writer'
-	| 'empty the status'
-	/** As the error of an uncertain charge advises. */
-	| 'write the id'
-	| 'write an id that does not exist'
-	| 'write another writer'
-	| 'write the status failed'
-	| 'write the status claimed'
-	| 'write an unknown status';
-
-export const deeds: Deed[] = [
-	'delete',
-	'copy',
-	'export and import',
-	'empty everything',
-	'empty the key',
-	'empty the id',
-	'empty the writer',
-	'empty the status',
-	'write the id',
-	'write an id that does not exist',
-	'write another writer',
-	'write the status failed',
-	'write the status claimed',
-	'write an unknown status',
-];
 
 /** A cell without a value, which no comparison matches. */
 const NULL = null as unknown as string;

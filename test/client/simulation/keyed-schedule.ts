@@ -1,6 +1,26 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-import { deeds, type Deed } from './keyed-hands';
+/** What a user does to a row of the table by hand. */
+const deeds = [
+	'delete',
+	'copy',
+	/** n8n's own export and import leave NULL where a cell was empty. */
+	'export and import',
+	'empty everything',
+	'empty the key',
+	'empty the id',
+	'empty the writer',
+	'empty the status',
+	/** As the error of an uncertain charge advises. */
+	'write the id',
+	'write an id that does not exist',
+	'write another writer',
+	'write the status failed',
+	'write the status claimed',
+	'write an unknown status',
+] as const;
+
+export type Deed = (typeof deeds)[number];
 
 /**
  * Executions whose items have idempotency keys: one after the other and side by side on the same record, their
