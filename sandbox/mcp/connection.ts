@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller } from '../accounts/accounts';
+import { realTime } from '../basics/clock';
 import { errorAnswer } from '../basics/errors';
 import type { ServiceError } from '../basics/errors';
 import type { ServiceRequest } from '../requests/request';
@@ -40,7 +40,7 @@ export class McpConnection {
 	async ask(request: Pick<ServiceRequest, 'method' | 'path' | 'query' | 'body'>) {
 		const { caller, authorization } = this;
 		const reply = this.service.handle({ ...request, caller, headers: { authorization } });
-		if (reply.delayMs > 0) await sleep(reply.delayMs);
+		if (reply.delayMs > 0) await realTime.sleep(reply.delayMs);
 		if (reply.delivery !== 'answer') {
 			throw new McpError(ErrorCode.InternalError, 'The service did not answer.');
 		}

@@ -58,10 +58,8 @@ describe('a storage that sends the whole file for its first byte', () => {
 
 describe('three downloads that trickle', () => {
 	it('keep no others from theirs', async () => {
-		const { timeout } = AbortSignal;
 		// What is bounded by a minute is bounded by two seconds here.
-		const bound = jest.spyOn(AbortSignal, 'timeout');
-		bound.mockImplementation((ms) => timeout.call(AbortSignal, ms / 30));
+		const restore = stage.shortenTimeouts(30);
 		stage.sandbox.faults.order({
 			on: 'download',
 			match: { promptIncludes: 'slow' },
@@ -71,7 +69,7 @@ describe('three downloads that trickle', () => {
 		const later = ['a boat [seconds: 20]', 'a ship [seconds: 20]'];
 		const items = prompts('slow 1', 'slow 2', 'slow 3', ...later);
 		const run = await stage.run('imageGeneration', {}, { items });
-		bound.mockRestore();
+		restore();
 		expect(run.output('Step').map(({ binary }) => binary?.data.mimeType)).toEqual(
 			items.map(() => 'image/png'),
 		);
