@@ -7,20 +7,26 @@ const shared = {
 	testEnvironment: 'node',
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.tools.json' }] },
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/output/'],
+	setupFiles: ['<rootDir>/test/support/setup/random.ts'],
 };
 
 module.exports = {
 	// The process that hands out the files has next to nothing to do.
 	maxWorkers: '100%',
-	// A busy machine is no failure: no test asserts a time.
-	testTimeout: 30_000,
+	// A busy machine is no failure: this only ends a test that hangs.
+	testTimeout: 600_000,
 	projects: [
 		{
 			...shared,
 			displayName: 'unit',
+			setupFiles: [...shared.setupFiles, '<rootDir>/test/support/setup/properties.ts'],
 			testMatch: ['<rootDir>/test/{bench,client,nodes,sandbox,support,tools}/**/*.test.ts'],
 		},
-		{ ...shared, displayName: 'engine', testMatch: ['<rootDir>/test/engine/**/*.test.ts'] },
+		{
+			...shared,
+			displayName: 'engine',
+			testMatch: ['<rootDir>/test/engine/**/*.test.ts'],
+		},
 	],
 	collectCoverageFrom: ['client/**/*.ts', 'nodes/**/*.ts', 'credentials/**/*.ts'],
 	coverageThreshold: {

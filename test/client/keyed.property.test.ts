@@ -6,8 +6,6 @@ import { KeyedTally } from './simulation/keyed-tally';
 
 /** The proof of `payment.property.test.ts` for what outlives its process. More of it: `test/client/simulation/check.ts`. */
 
-jest.setTimeout(600_000);
-
 it('pays once a key, whatever process dies, whoever else asks, and whatever the table does', async () => {
 	const tally = new KeyedTally();
 	const property = fc.asyncProperty(keyedSchedule, async (schedule) => {
