@@ -26,6 +26,12 @@ module.exports = {
 			...shared,
 			displayName: 'engine',
 			testMatch: ['<rootDir>/test/engine/**/*.test.ts'],
+			testEnvironment: '<rootDir>/test/engine/setup/environment.mjs',
+			setupFiles: [...shared.setupFiles, '<rootDir>/test/engine/setup/own-modules.ts'],
+			moduleNameMapper: {
+				'^(n8n-core|n8n-workflow|@n8n/(di|config|backend-common))$':
+					'<rootDir>/test/engine/setup/loaded-once/$1.js',
+			},
 		},
 	],
 	collectCoverageFrom: ['client/**/*.ts', 'nodes/**/*.ts', 'credentials/**/*.ts'],
