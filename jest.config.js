@@ -7,20 +7,32 @@ const shared = {
 	testEnvironment: 'node',
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.tools.json' }] },
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/output/'],
+	setupFiles: ['<rootDir>/test/support/setup/random.ts'],
 };
 
 module.exports = {
 	// The process that hands out the files has next to nothing to do.
 	maxWorkers: '100%',
-	// A busy machine is no failure: no test asserts a time.
-	testTimeout: 30_000,
+	// A busy machine is no failure: this only ends a test that hangs.
+	testTimeout: 600_000,
 	projects: [
 		{
 			...shared,
 			displayName: 'unit',
+			setupFiles: [...shared.setupFiles, '<rootDir>/test/support/setup/properties.ts'],
 			testMatch: ['<rootDir>/test/{bench,client,nodes,sandbox,support,tools}/**/*.test.ts'],
 		},
-		{ ...shared, displayName: 'engine', testMatch: ['<rootDir>/test/engine/**/*.test.ts'] },
+		{
+			...shared,
+			displayName: 'engine',
+			testMatch: ['<rootDir>/test/engine/**/*.test.ts'],
+			testEnvironment: '<rootDir>/test/engine/setup/environment.mjs',
+			setupFiles: [...shared.setupFiles, '<rootDir>/test/engine/setup/own-modules.ts'],
+			moduleNameMapper: {
+				'^(n8n-core|n8n-workflow|@n8n/(di|config|backend-common))$':
+					'<rootDir>/test/engine/setup/loaded-once/$1.js',
+			},
+		},
 	],
 	collectCoverageFrom: ['client/**/*.ts', 'nodes/**/*.ts', 'credentials/**/*.ts'],
 	coverageThreshold: {

@@ -27,6 +27,7 @@ export async function within<T>(
 		return done;
 	} finally {
 		forget();
-		over.abort();
+		// Without a reason, each one would make a DOMException with a stack trace.
+		over.abort('over');
 	}
 }

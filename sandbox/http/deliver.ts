@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'express';
+import { realTime } from '../basics/clock';
 import type { RequestRecord } from '../books/requests';
 import type { Pace, Reply } from '../requests/reply';
 
@@ -22,7 +22,7 @@ export async function waitForTurn(response: Response, delayMs: number): Promise<
 		const left = new AbortController();
 		const leave = (): void => left.abort();
 		response.once('close', leave);
-		await sleep(delayMs, undefined, { signal: left.signal }).catch(() => undefined);
+		await realTime.sleep(delayMs, left.signal);
 		response.off('close', leave);
 	}
 	return !response.destroyed && !(response.socket?.destroyed ?? true);
@@ -32,7 +32,7 @@ async function* atPace(chunks: Iterable<Buffer>, { bytes, everyMs }: Pace) {
 	for (const chunk of chunks) {
 		for (let start = 0; start < chunk.length; start += bytes) {
 			yield chunk.subarray(start, start + bytes);
-			await sleep(everyMs, undefined, { ref: false });
+			await realTime.sleep(everyMs);
 		}
 	}
 }

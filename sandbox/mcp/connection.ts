@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller } from '../accounts/accounts';
+import { realTime } from '../basics/clock';
 import { errorAnswer } from '../basics/errors';
 import type { ServiceError } from '../basics/errors';
 import type { ServiceRequest } from '../requests/request';
@@ -42,7 +42,7 @@ export class McpConnection {
 		const asked: ServiceRequest = { ...request, caller, headers: { authorization } };
 		let reply = this.service.handle(asked);
 		if (reply.delayMs > 0) {
-			await sleep(reply.delayMs);
+			await realTime.sleep(reply.delayMs);
 			reply = this.service.late(asked, reply);
 		}
 		if (reply.delivery !== 'answer') {

@@ -9,8 +9,6 @@ import { KeyedTally } from './simulation/keyed-tally';
  * are wrong, and a user edits the table meanwhile. More of it: `test/client/simulation/check.ts`.
  */
 
-jest.setTimeout(600_000);
-
 it('each key is paid once, whatever happens to the processes and to the table', async () => {
 	const tally = new KeyedTally();
 	const property = fc.asyncProperty(keyedSchedule, async (schedule) => {

@@ -94,10 +94,8 @@ describe('a storage that answers with a text and 200', () => {
 
 describe('three downloads that trickle', () => {
 	it('keep no others from theirs', async () => {
-		const { timeout } = AbortSignal;
 		// What is bounded by a minute is bounded by two seconds here.
-		const bound = jest.spyOn(AbortSignal, 'timeout');
-		bound.mockImplementation((ms) => timeout.call(AbortSignal, Math.ceil(ms / 30)));
+		const restore = stage.shortenTimeouts(30);
 		stage.sandbox.faults.order({
 			on: 'download',
 			match: { promptIncludes: 'slow' },
@@ -107,7 +105,7 @@ describe('three downloads that trickle', () => {
 		const later = ['a boat [seconds: 20]', 'a ship [seconds: 20]'];
 		const items = prompts('slow 1', 'slow 2', 'slow 3', ...later);
 		const run = await stage.run('imageGeneration', {}, { items });
-		bound.mockRestore();
+		restore();
 		expect(run.output('Step').map(({ binary }) => binary?.data.mimeType)).toEqual(
 			items.map(() => 'image/png'),
 		);

@@ -86,7 +86,7 @@ describe('the limit of concurrent generations', () => {
 		const runs = [];
 		for (const text of texts) {
 			runs.push(stage.run('imageGeneration', plain, { items: prompts(text), settings }));
-			await new Promise((resolve) => setTimeout(resolve, 100));
+			await stage.pass(2);
 		}
 		const ended = await Promise.all(runs);
 		expect(ended.map(({ status }) => status)).toEqual(texts.map(() => 'success'));
@@ -163,7 +163,7 @@ describe('downloads', () => {
 		stage.sandbox.faults.order({ on: 'download', action });
 		const untilAllAreMade = async ({ cancel }: Control) => {
 			while (stage.sandbox.books.totals.created < texts.length) {
-				await new Promise((resolve) => setImmediate(resolve));
+				await stage.pass(0);
 			}
 			cancel();
 		};
@@ -189,7 +189,7 @@ describe('downloads', () => {
 			});
 		};
 		const untilAllHaveEnded = async ({ cancel }: Control) => {
-			while (!isOver()) await new Promise((resolve) => setImmediate(resolve));
+			while (!isOver()) await stage.pass(0);
 			cancel();
 		};
 		const run = await stage.run(

@@ -27,9 +27,6 @@ const PACE = 100;
 /** What every generation takes unless its prompt says otherwise, in seconds. */
 const GENERATION_SECONDS = 2;
 
-/** What a test may take on a machine that is busy otherwise. */
-const PATIENCE_MS = 60_000;
-
 export interface StageOptions
 	extends Pick<
 		SandboxOptions,
@@ -115,7 +112,20 @@ export class Stage {
 		this.time.leap(seconds);
 	}
 
+	/** Waits so many seconds of the nodes' time: with 0 for the next turn of the event loop in which time moves. */
+	async pass(seconds: number): Promise<void> {
+		await this.time.sleep(seconds * 1000);
+	}
+
+	/** Shortens what `AbortSignal.timeout` bounds, as a whole request, so many times. Returns what takes it back. */
+	shortenTimeouts(factor: number): () => void {
+		const bound = jest.spyOn(AbortSignal, 'timeout');
+		bound.mockImplementation((ms) => this.time.timeout(ms / factor));
+		return () => bound.mockRestore();
+	}
+
 	async close(): Promise<void> {
+		this.time.stop();
 		await this.engine.close();
 		await this.sandbox.close();
 	}
@@ -194,7 +204,6 @@ export class Stage {
  */
 export function openStage(options: StageOptions = {}): Stage {
 	const stage = new Stage();
-	jest.setTimeout(PATIENCE_MS);
 	beforeAll(async () => await stage.open(options));
 	afterAll(async () => await stage.close());
 	beforeEach(() => stage.reset());

@@ -34,7 +34,7 @@ async function stopWhen(
 	const outgoing = new Outgoing();
 	let before = Infinity;
 	const onReady = async ({ cancel }: Control) => {
-		while (!when()) await new Promise((resolve) => setImmediate(resolve));
+		while (!when()) await stage.pass(0);
 		stage.setPace(paceAfter);
 		before = outgoing.sent.length;
 		cancel();
@@ -43,7 +43,7 @@ async function stopWhen(
 		const run = await stage.run(node, parameters, { ...order, onReady: (it) => void onReady(it) });
 		// Long enough for whatever would still be sent: twenty seconds of the nodes' time.
 		stage.setPace();
-		await new Promise((resolve) => setTimeout(resolve, 200));
+		await stage.pass(20);
 		expect(before).toBeGreaterThan(0);
 		return { run, late: outgoing.sent.slice(before) };
 	} finally {
@@ -211,12 +211,14 @@ describe("the workflow's timeout", () => {
 		stage.setPace(20);
 		const outgoing = new Outgoing();
 		let before = 0;
-		const timeoutMs = 500;
+		// Long enough for the first requests on a busy machine, and not for the twenty last.
+		const timeoutMs = 1500;
 		// Set after n8n's own timer, and so called after it.
 		const onReady = () => void setTimeout(() => (before = outgoing.sent.length), timeoutMs);
-		const order = { items: thirty(), settings: again, timeoutMs, onReady };
+		const items = thirty('[seconds: 900] a boat');
+		const order = { items, settings: again, timeoutMs, onReady };
 		const run = await stage.run('imageGeneration', {}, order);
-		await new Promise((resolve) => setTimeout(resolve, 200));
+		await stage.pass(20);
 		outgoing.stop();
 		expect(before).toBeGreaterThan(0);
 		expect(run.status).toBe('canceled');

@@ -56,13 +56,11 @@ describe('a request that is given up', () => {
 
 describe('an answer to a creating request', () => {
 	it('that trickles in is lost after a minute in all, and nothing is paid again', async () => {
-		const { timeout } = AbortSignal;
-		const bound = jest.spyOn(AbortSignal, 'timeout');
 		// What is bounded by a minute is bounded by a second here.
-		bound.mockImplementation((ms) => timeout.call(AbortSignal, Math.ceil(ms / 60)));
+		const restore = stage.shortenTimeouts(60);
 		stage.sandbox.faults.order({ on: 'create', action: trickle });
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
-		bound.mockRestore();
+		restore();
 		expect(run.error).toMatchObject({ context: { code: 'uncertain_charge' } });
 		await left('create');
 		expect(stage.sandbox.requests.on('create')).toHaveLength(1);

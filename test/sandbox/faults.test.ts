@@ -2,7 +2,7 @@ import type { FaultAction } from '../../sandbox/faults';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { http } from '../../tools/http';
-import { createOverHttp, lookOverHttp, send } from './over-http';
+import { createOverHttp, holdSleep, lookOverHttp, send, until } from './over-http';
 
 let sandbox: Sandbox;
 
@@ -11,6 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 beforeEach(() => sandbox.reset());
+afterEach(() => jest.restoreAllMocks());
 
 const onCreate = (action: FaultAction): void => sandbox.faults.order({ on: 'create', action });
 
@@ -32,25 +33,42 @@ describe('faults at the service', () => {
 
 	it.each([true, false])('never answer, the work done: %s', async (work) => {
 		onCreate({ kind: 'hang', work });
-		const asked = send(sandbox, '/v1/images/generations', image, { timeout: 100 });
-		await expect(asked).rejects.toThrow('timeout');
+		const leaving = new AbortController();
+		const { signal } = leaving;
+		const asked = send(sandbox, '/v1/images/generations', image, { signal });
+		const aborted = expect(asked).rejects.toThrow('canceled');
+		await until(() => sandbox.requests.on('create').length === 1);
+		// A later request on the same server is answered first.
+		expect((await send(sandbox, '/v1/models')).status).toBe(200);
+		leaving.abort();
+		await aborted;
+		expect(sandbox.requests.on('create')).toMatchObject([{ answered: false }]);
 		expect(sandbox.books.totals.created).toBe(work ? 1 : 0);
 	});
 
-	it('answer late', async () => {
+	it('do the work at once, and answer only after the delay', async () => {
+		const sleep = holdSleep();
 		onCreate({ kind: 'delay', ms: 150 });
-		const started = performance.now();
-		await createOverHttp(sandbox);
-		expect(performance.now() - started).toBeGreaterThan(145);
+		let isAnswered = false;
+		const asked = createOverHttp(sandbox).then(() => (isAnswered = true));
+		expect(await sleep.began).toBe(150);
+		expect(sandbox.books.totals.created).toBe(1);
+		// A later request on the same server is answered first.
+		expect((await send(sandbox, '/v1/models')).status).toBe(200);
+		expect(isAnswered).toBe(false);
+		sleep.end();
+		await asked;
 	});
 
 	it('fail in flight when the key is revoked, and nothing is made or charged', async () => {
+		const sleep = holdSleep();
 		onCreate({ kind: 'delay', ms: 100 });
 		const before = sandbox.service.accounts.account('main').balance;
-		const asked = createOverHttp(sandbox);
-		const refused = expect(asked).rejects.toThrow('401');
-		while (sandbox.books.totals.created === 0) await new Promise(setImmediate);
+		const refused = expect(createOverHttp(sandbox)).rejects.toThrow('401');
+		await sleep.began;
+		expect(sandbox.books.totals.created).toBe(1);
 		sandbox.service.accounts.keyOf('main').state = 'revoked';
+		sleep.end();
 		await refused;
 		expect(sandbox.requests.all).toMatchObject([{ status: 401, answered: true }]);
 		expect(sandbox.books.totals).toMatchObject({ created: 0, charged: 0 });
@@ -105,8 +123,9 @@ describe('faults at the service', () => {
 	it('make a generation fail', async () => {
 		onCreate({ kind: 'fail', reason: 'no paint', asText: true });
 		const { id } = await createOverHttp(sandbox, { prompt: 'x' });
-		await new Promise((resolve) => setTimeout(resolve, 80));
-		expect(await lookOverHttp(sandbox, id)).toMatchObject({ status: 'failed', error: 'no paint' });
+		let seen = await lookOverHttp(sandbox, id);
+		while (['pending', 'processing'].includes(seen.status)) seen = await lookOverHttp(sandbox, id);
+		expect(seen).toMatchObject({ status: 'failed', error: 'no paint' });
 	});
 
 	it('wait for their match, skip, and strike so many times', async () => {
@@ -138,10 +157,15 @@ describe('faults at the service', () => {
 	});
 
 	it('note a client that leaves before the answer', async () => {
+		const sleep = holdSleep();
+		const leaving = new AbortController();
 		sandbox.faults.order({ on: 'models', action: { kind: 'delay', ms: 5000 } });
-		const asked = http.get(`${sandbox.url}/v1/models`, { timeout: 50 });
-		await expect(asked).rejects.toThrow('timeout');
-		await new Promise((resolve) => setTimeout(resolve, 50));
+		const asked = http.get(`${sandbox.url}/v1/models`, { signal: leaving.signal });
+		const aborted = expect(asked).rejects.toThrow('canceled');
+		expect(await sleep.began).toBe(5000);
+		leaving.abort();
+		await aborted;
+		await until(() => !sandbox.requests.on('models')[0].answered);
 		expect(sandbox.requests.on('models')).toMatchObject([{ answered: false, status: null }]);
 	});
 });

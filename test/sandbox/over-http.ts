@@ -1,4 +1,5 @@
 import type { AxiosRequestConfig, AxiosResponse } from 'axios';
+import { realTime } from '../../sandbox/basics/clock';
 import type { GenerationEntry } from '../../sandbox/generations/generations';
 import type { Sandbox } from '../../sandbox/server';
 import { http } from '../../tools/http';
@@ -49,4 +50,30 @@ export async function finishedOverHttp(
 	const { id, data } = await createOverHttp(sandbox, { ...fields, prompt });
 	sandbox.service.finish(id);
 	return { id, url: data[0].url };
+}
+
+/** Waits, without a bound of its own, until something holds that the sandbox does by itself. */
+export async function until(holds: () => boolean): Promise<void> {
+	while (!holds()) await new Promise(setImmediate);
+}
+
+/**
+ * Holds the delays of a sandbox until the test ends them, so that no test depends on the speed of the machine. A client
+ * that leaves ends its delay as well. `jest.restoreAllMocks()` takes it back.
+ *
+ * @returns `began` resolves with the milliseconds of the first delay; `end` ends it, and later ones at once
+ */
+export function holdSleep(): { began: Promise<number>; end: () => void } {
+	let begin!: (ms: number) => void;
+	let end!: () => void;
+	const began = new Promise<number>((resolve) => (begin = resolve));
+	const ended = new Promise<void>((resolve) => (end = resolve));
+	jest.spyOn(realTime, 'sleep').mockImplementation(async (ms, signal) => {
+		begin(ms);
+		const left = new Promise<void>((resolve) => {
+			signal?.addEventListener('abort', () => resolve(), { once: true });
+		});
+		await Promise.race([ended, left]);
+	});
+	return { began, end };
 }

@@ -137,17 +137,25 @@ describe('Retry On Fail and "Retry execution"', () => {
 });
 
 describe('stopping', () => {
+	/** Resolves once the node runs. */
+	let hasBegun: Promise<void>;
+	let begin: () => void;
+	beforeEach(() => {
+		hasBegun = new Promise((resolve) => (begin = resolve));
+	});
+	const stopOnceBegun = ({ cancel }: { cancel: () => void }) => void hasBegun.then(cancel);
+
 	const untilStopped: Body = async function () {
 		const signal = this.getExecutionCancelSignal();
-		await new Promise((done) => signal?.addEventListener('abort', done));
+		begin();
+		if (!signal?.aborted) await new Promise((done) => signal?.addEventListener('abort', done));
 		tries++;
 		return [[{ json: { aborted: signal?.aborted } }]];
 	};
 
 	it('ends as canceled when the user stops it, and the node sees it', async () => {
 		body = untilStopped;
-		const onReady = ({ cancel }: { cancel: () => void }) => void setTimeout(cancel, 20);
-		const run = await engine.run(nodes(), { ...given(), onReady });
+		const run = await engine.run(nodes(), { ...given(), onReady: stopOnceBegun });
 		expect([run.status, tries]).toEqual(['canceled', 1]);
 		expect(run.error?.name).toBe('ManualExecutionCancelledError');
 		expect(run.output('Node')[0].json).toEqual({ aborted: true });
@@ -157,13 +165,13 @@ describe('stopping', () => {
 	it('runs a node again that hands on an error after the stop, if Retry On Fail is on', async () => {
 		body = async function () {
 			const signal = this.getExecutionCancelSignal();
+			begin();
 			if (!signal?.aborted) await new Promise((done) => signal?.addEventListener('abort', done));
 			tries++;
 			return [[{ json: { error: 'stopped' } }]];
 		};
-		const onReady = ({ cancel }: { cancel: () => void }) => void setTimeout(cancel, 20);
 		const workflow = nodes({ retryOnFail: true, maxTries: 3, waitBetweenTries: 1 });
-		const run = await engine.run(workflow, { ...given(), onReady });
+		const run = await engine.run(workflow, { ...given(), onReady: stopOnceBegun });
 		expect([run.status, tries]).toEqual(['canceled', 3]);
 	});
 

@@ -1,0 +1,64 @@
+/**
+ * The environment of the engine tests: n8n is loaded once in a process, instead of 2,000 modules again for each test
+ * file. Our own code is loaded for each file as ever.
+ *
+ * Jest gives each test file a realm of its own, with its own `Error`. n8n lives outside of it, and would not know an
+ * error of ours as one (`instanceof`). So both see the same classes.
+ */
+import Module, { createRequire } from 'node:module';
+import { TestEnvironment } from 'jest-environment-node';
+
+const requireOnce = createRequire(import.meta.url);
+const requireOfCore = createRequire(requireOnce.resolve('n8n-core'));
+
+/** Classes without a literal: the realm uses those of n8n. */
+const shared = [
+	'Error',
+	'AggregateError',
+	'EvalError',
+	'RangeError',
+	'ReferenceError',
+	'SyntaxError',
+	'TypeError',
+	'URIError',
+	'Date',
+	'Map',
+	'Set',
+];
+/** Instances come from literals and async functions, too: those of the realm are instances of n8n's classes as well. */
+const derived = [...shared, 'Array', 'Promise', 'RegExp', 'Function'];
+
+/** How the test file that runs now loads a file of ours. */
+let requireOurs;
+
+// n8n's loader of packages requires the nodes itself.
+Module._extensions['.ts'] = (module, file) => {
+	module.exports = requireOurs(file);
+	delete requireOnce.cache[file];
+};
+
+export default class EngineEnvironment extends TestEnvironment {
+	constructor(config, context) {
+		super(config, context);
+		this.before = new Set(process.listeners('exit'));
+		const { global: realm } = this;
+		for (const name of derived) {
+			Object.setPrototypeOf(realm[name].prototype, globalThis[name].prototype);
+		}
+		for (const name of shared) realm[name] = globalThis[name];
+		// Such as the proxy that n8n is to go by.
+		realm.process.env = process.env;
+		realm.requireOnce = (name) => (name === 'n8n-core' ? requireOnce : requireOfCore)(name);
+		realm.loadOursWith = (load) => (requireOurs = load);
+	}
+
+	async teardown() {
+		// What a test file has mocked of n8n is there for the next one, too.
+		this.moduleMocker.restoreAllMocks();
+		// n8n's services listen to the end of the process, and are made anew for each engine.
+		for (const listener of process.listeners('exit')) {
+			if (!this.before.has(listener)) process.off('exit', listener);
+		}
+		await super.teardown();
+	}
+}

@@ -1,0 +1,1 @@
+module.exports = requireOnce('n8n-core');
