@@ -67,11 +67,11 @@ describe('a credential store', () => {
 		whileReading(async () => {
 			if (++waiting === 10) setTimeout(() => stop.abort(), 0);
 			await stopped;
-			await new Promise((resolve) => setTimeout(resolve, 50));
+			await stage.pass(0.05);
 		});
 		const boats = prompts(...Array.from({ length: 10 }, (_, index) => `a boat ${index}`));
 		const run = await stage.run('imageGeneration', {}, { items: boats, signal: stop.signal });
-		await new Promise((resolve) => setTimeout(resolve, 200));
+		await stage.pass(1);
 		outgoing.stop();
 		expect([waiting, run.status, outgoing.sent]).toEqual([10, 'canceled', []]);
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 0, charged: 0 });

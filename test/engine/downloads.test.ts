@@ -257,7 +257,7 @@ describe('a download', () => {
 		const body = { id, status: 'processing', type: 'image', data: [{ url, generation_id: id }] };
 		const action = { kind: 'respond', status: 200, contentType: 'application/json', body } as const;
 		stage.sandbox.faults.order({ on: 'status', skip: 1, times: 1, action });
-		await new Promise((resolve) => setTimeout(resolve, 100));
+		await stage.pass(10);
 		const run = await stage.run('waitForCompletion', {}, { items: [{ id }] });
 		const [{ json, binary }] = run.output('Step');
 		expect(binary?.data).toBeDefined();

@@ -13,7 +13,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.requests.clear();
-		await new Promise((resolve) => setTimeout(resolve, 100));
+		await stage.pass(10);
 		expect(stage.arrived).toBe(0);
 		stage.sandbox.service.finish(ids[0]);
 		const awake = await wake(stage, asleep);
