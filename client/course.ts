@@ -103,7 +103,7 @@ export class Course {
 	/**
 	 * Returns the generation after the wait.
 	 *
-	 * @throws GenerationError if it failed, or if it timed out and `onTimeout` is `error`
+	 * @throws GenerationError if the job waits and it failed, or if it timed out and `onTimeout` is `error`
 	 */
 	result(): Generation {
 		const { job } = this;

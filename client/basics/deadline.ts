@@ -1,6 +1,6 @@
 import type { Clock } from './ports';
 
-/** A timer that fires later than this was delayed by a pause of the whole process, such as in a paused container. */
+/** A timer that fires later than this was delayed by a pause of the process, such as a paused container. */
 const LATE_MS = 1_000;
 
 /** Extra time to read responses that arrived during such a pause. */

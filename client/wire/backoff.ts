@@ -2,7 +2,7 @@ import { attempt } from '../basics/attempt';
 import type { Clock, Random } from '../basics/ports';
 import { CancelledError, GenerationError } from './errors';
 
-/** Six retries with delays of 1 s to 30 s, a minute and a half in all at most (spec 7, retry rule 3). */
+/** Six retries with delays of 1 s to 30 s (spec 7, retry rule 3). All delays together are at most 1.5 minutes. */
 const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
 

@@ -153,7 +153,8 @@ function reasonOf(code: string | null): string {
 /**
  * Errors before a request is sent that only their name or message identifies. Each gets a code of its own.
  *
- * Node finds a wrong TLS version on an open connection: the other side has received bytes and answers in plain text.
+ * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is different: it occurs on an open connection. The other side may have
+ * received the request, and answers in plain text.
  */
 const IN_WORDS: Array<[code: string | null, words: RegExp, meant: string]> = [
 	[null, /^Ssrf/, 'ERR_SSRF'],

@@ -208,7 +208,7 @@ const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	unreadable_answer: 'configuration-invalid',
 	record_unavailable: 'configuration-invalid',
 	unexpected_error: 'node-defect',
-	// n8n might suggest a retry, which could charge twice.
+	// No category, because some of them suggest a retry, which could charge twice.
 	uncertain_charge: undefined,
 };
 

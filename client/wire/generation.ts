@@ -95,7 +95,7 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 	};
 }
 
-/** The spec does not show where a failed generation's `error` is or how it looks (spec 2.1), so any form is read. */
+/** Reads any form of a failed generation's `error`. Spec 2.1 shows neither its place nor its shape. */
 function readFailureReason(error: unknown): string | null {
 	if (error === undefined || error === null) return null;
 	if (typeof error === 'string') return brief(error);

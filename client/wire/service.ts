@@ -127,7 +127,7 @@ export class GenerationService {
 		throw errorFromResponse(response, charging);
 	}
 
-	/** True if the base URL has never been reachable for long enough: treat it as misconfigured. */
+	/** True if the base URL was never reachable, and was tried for long enough: treat it as misconfigured. */
 	private isNowhere({ code }: GenerationError): boolean {
 		if (this.hasAnswered || code !== 'connection_failed') return false;
 		const now = this.ports.clock.now();
