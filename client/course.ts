@@ -18,19 +18,19 @@ import type { KnownGeneration } from './wire/errors';
 import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
 import type { CreateRequest } from './wire/service';
 
-/** How long a step goes on looking, beyond its time, at ids whose turns come late, without any of them being seen. */
+/** Grace period for first status checks that start after the deadline. Each success extends it. */
 const LATE_MS = 10_000;
-/** A turn that leaves less time than this, or a quarter of a short timeout, comes late. */
+/** A job with less time left than this, or than a quarter of a short timeout, is late. */
 const SHORTEST_TURN_MS = 1_000;
-/** How long a generation that was slept for is asked for at its end: enough for all the tries of a look that fails. */
+/** Maximum time for the status check of a generation after a sleep. It covers all retries of a failing check. */
 const AFTER_SLEEP_MS = 100_000;
 
-/** What all jobs of a step share. */
+/** State that all jobs of a step share. */
 export interface Shared {
 	clock: Clock;
 	/** When the step began, in milliseconds since the Unix epoch. */
 	startedAt: number;
-	/** When an id whose turn came late was last seen; at first, when the looking began. */
+	/** When a late job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
 	ledger: Ledger;
 	book: OrderBook;
@@ -39,13 +39,13 @@ export interface Shared {
 	watcher: Watcher;
 }
 
-/** A job on its way to its generation, and with it to its end. */
+/** One job, from its order or id to the end of its generation. */
 export class Course {
-	/** `null` before its request was built, and where there is none. */
+	/** `null` before the request is built, and for jobs that create nothing. */
 	private order: Order | null = null;
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
-	/** Until when it is waited for, in milliseconds since the Unix epoch. */
+	/** When the wait for the generation ends, in milliseconds since the Unix epoch. */
 	private deadline = Infinity;
 
 	constructor(
@@ -53,7 +53,7 @@ export class Course {
 		private readonly step: Shared,
 	) {}
 
-	/** What is known of its generation, for its outcome whatever happens. */
+	/** The last known state of the generation, for any outcome of the job. */
 	get known(): KnownGeneration | null {
 		return (
 			this.watch?.generation?.item ?? knownBefore(this.job, this.step, this.order?.key ?? null)
@@ -61,25 +61,25 @@ export class Course {
 	}
 
 	/**
-	 * Comes to something to watch: by its id, or by an order.
+	 * Finds or creates the generation to watch, by its id or by an order.
 	 *
-	 * @throws GenerationError where there is none to be had, or CancelledError
+	 * @throws GenerationError if there is none, or CancelledError
 	 */
 	async begin(): Promise<void> {
 		const { job } = this;
 		if (job.kind === 'create') return await this.orderIt(job);
 		const { clock, startedAt, watcher } = this.step;
-		// The generations run in any case: the timeout of all of them counts from the beginning.
+		// The generations run in any case, so the timeout of each counts from the start of the step.
 		const { waitingSinceMs = startedAt } = job;
 		const slept = waitingSinceMs < startedAt;
-		// A check between two sleeps does not repeat a 404: the next check does.
+		// Between two sleeps, a 404 is not retried: the next check does that.
 		const exists = job.wait && watcher.looks.known(job.id) !== null;
 		this.watch = watcher.watch(job.id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + job.timeoutMs;
 		// A check between two sleeps must not hold its worker for long.
 		if (slept && !job.wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
 		const collects = slept && job.wait;
-		// A generation may have ended during the sleep, or while its item waited: check it also after its deadline.
+		// The generation may have ended during the sleep, or while its item waited. Check it even after its deadline.
 		const left = this.deadline - clock.now();
 		if (!collects && left >= Math.min(SHORTEST_TURN_MS, job.timeoutMs / 4)) return;
 		const since = Math.max(this.deadline, this.step.lateSeenAt);
@@ -88,7 +88,7 @@ export class Course {
 	}
 
 	/**
-	 * Waits for its generation until the goal is reached or its time is over.
+	 * Waits for the generation until the goal or the deadline is reached, and stores its last known state.
 	 *
 	 * @throws as `Watch.until`
 	 */
@@ -101,9 +101,9 @@ export class Course {
 	}
 
 	/**
-	 * Its generation, once it was waited for.
+	 * Returns the generation after the wait.
 	 *
-	 * @throws GenerationError where it failed, or did not end in time and the job does not continue then
+	 * @throws GenerationError if the job waits and it failed, or if it timed out and `onTimeout` is `error`
 	 */
 	result(): Generation {
 		const { job } = this;
@@ -117,7 +117,7 @@ export class Course {
 		return { failureReason: null, item: { ...known, timed_out: true } };
 	}
 
-	/** The error of what was to be done with its generation, with what to do about the record. */
+	/** Adds advice about the stored order to an error. */
 	explain(error: unknown): unknown {
 		return this.order === null ? error : this.step.book.explain(this.order, error);
 	}
@@ -127,20 +127,20 @@ export class Course {
 		const request = await job.request();
 		const order = book.order(job, request);
 		this.order = order;
-		// An agent may ask for the same twice at once: the second call comes to what the first has made.
+		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
 		await inTurn(ledger.entries, order.key, async () => await this.obtain(order, request));
 	}
 
-	/** The generation that the order has come to in an earlier try, unless it failed then; else a new one. */
+	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async obtain(order: Order, request: CreateRequest): Promise<void> {
 		const { clock, book, submission, watcher } = this.step;
 		for (;;) {
 			const id = await submission.earlier(order);
 			const made = id === null ? await submission.create(order, request) : null;
-			// Neither: somebody else makes it, and the book knows more by now.
+			// Another item or execution is creating it. The book has its result by now.
 			if (id === null && made === null) continue;
 			const known = made?.item.id ?? (id as string);
-			// The service has said so itself: who denies it now comes round.
+			// The service confirmed this id earlier, so a 404 is transient.
 			const watch = watcher.watch(known, made, order.job.readiness, true);
 			this.deadline = clock.now() + order.job.timeoutMs;
 			this.watch = watch;
@@ -159,7 +159,7 @@ export class Course {
 		}
 	}
 
-	/** Writes down what is known of the generation of an order. */
+	/** Stores the last known state of an order's generation. */
 	private keep(): void {
 		if (this.order !== null && this.watch?.generation) {
 			this.step.book.record(this.order, this.watch.generation);
@@ -168,9 +168,10 @@ export class Course {
 }
 
 /**
- * The generation of a job that this try has not come to: the one to wait for, or one that an earlier try has paid for.
+ * Returns the known generation of a job that this attempt did not reach: the one to collect, or one that is already
+ * paid for.
  *
- * @param key of the job's order in the ledger; `null` where its request was never built
+ * @param key of the job's order in the ledger; `null` if its request was never built
  */
 export function knownBefore(
 	job: Job,

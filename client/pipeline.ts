@@ -12,24 +12,24 @@ import { CancelledError } from './wire/errors';
 import type { Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
 
-/** What the pipeline reaches the world by: the service, the storage, time, and the books of what is paid for. */
+/** Dependencies of the pipeline: the service, the storage, the clock, and the stored orders. */
 export interface PipelinePorts<T> extends Books {
 	service: GenerationService;
-	/** Asks an output URL whether its file is there. */
+	/** Probes an output URL for its file. */
 	probe: ProbeUrl;
 	clock: Clock;
 	random: Random;
-	/** The slots of the account, where other steps share them. */
+	/** The slots of the account, if other steps share them. */
 	slots?: Slots;
-	/** The user's Stop or the workflow's timeout: from then on nothing is sent. */
+	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
 	cancel: AbortSignal;
-	/** When the step began, where that was before this pipeline, and which statuses it has asked for since. */
+	/** When the step began, if that was before this pipeline, and its status checks since then. */
 	startedAt?: number;
 	looks?: LastLooks;
 	/**
-	 * What is made of a generation to hand it on, such as its download. Overlaps with everything else.
+	 * Prepares a generation for output, for example by a download. Runs in parallel with all other work.
 	 *
-	 * @param refresh asks for it once more, as soon as the poll interval allows
+	 * @param refresh requests the generation again, as soon as the poll interval allows
 	 */
 	finish: (
 		job: Job,
@@ -39,37 +39,42 @@ export interface PipelinePorts<T> extends Books {
 	) => Promise<{ generation: Generation; output: T | null }>;
 }
 
-/** What holds for all jobs of a step. */
+/** Settings for all jobs of a step. */
 export interface PipelineSettings {
-	/** Generations in flight at once. */
+	/** Maximum number of generations running at the same time. */
 	maxConcurrent: number;
-	/** True: the first error ends the step; what is in flight comes to its id, not to its end. */
+	/**
+	 * True: the first error ends the step. Requests in flight may still return their ids, but their generations are
+	 * not awaited.
+	 */
 	stopOnError: boolean;
-	/** The status of a generation is never asked for more often. */
+	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;
 }
 
-/** What happened on the way, for the step's summary. */
+/** Counters for the step's summary. */
 export interface PipelineStats extends SubmissionStats {
-	/** Milliseconds during which the step had to wait for free slots. */
+	/** Milliseconds during which the step waited for free slots. */
 	slotWaitMs: number;
-	/** What the service said when it had no slot: how many are running, and how many the plan allows (spec 8). */
+	/** The service's message when no slot was free: running generations, and the limit of the plan (spec 8). */
 	slotRefusal: string | null;
-	/** Items that have the generation of their idempotency key, which was ordered with another request. */
+	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	changed: number[];
 }
 
 export interface PipelineResult<T> {
-	/** One for each job, in the order of the jobs. */
+	/** One per job, in the order of the jobs. */
 	outcomes: Array<Outcome<T>>;
-	/** The job whose error came first in time, which is the cause of what was not sent after it. */
+	/** The job whose error came first. Its error is the reason that later jobs were not sent. */
 	firstFailed: Job | null;
 	stats: PipelineStats;
 }
 
 /**
- * The one batch loop: takes all jobs of a step to their generations, up to `maxConcurrent` in flight; when one
- * finishes the next is submitted at once. Never throws for what happens to a job: that is in its outcome.
+ * The only batch loop. Runs all jobs of a step, with up to `maxConcurrent` generations at the same time. When one
+ * ends, the next is submitted at once. An error of a job is in its outcome, and is never thrown.
+ *
+ * @returns the outcomes in the order of the jobs, and counters
  */
 export async function runPipeline<T>(
 	jobs: Job[],
@@ -80,7 +85,7 @@ export async function runPipeline<T>(
 }
 
 class Pipeline<T> {
-	/** Ends all waiting: on cancel, and on the first error of a step that stops on errors. */
+	/** Ends all waits: on cancel, and on the first error if `stopOnError` is set. */
 	private readonly halt = new AbortController();
 	private readonly shared: Shared;
 	private readonly finishing: Array<Promise<void>> = [];
@@ -132,14 +137,14 @@ class Pipeline<T> {
 		};
 	}
 
-	/** One of `maxConcurrent` workers: each is a slot of the step. */
+	/** One of `maxConcurrent` workers. Each worker is a slot of the step. */
 	private async work(): Promise<void> {
 		while (this.nextJob < this.jobs.length && !this.halt.signal.aborted) {
 			await this.carry(this.jobs[this.nextJob++]);
 		}
 	}
 
-	/** Takes a job as far as it needs its slot: until its generation is over at the service. */
+	/** Runs a job until its generation ends at the service. Finishing the job needs no slot, and runs in parallel. */
 	private async carry(job: Job): Promise<void> {
 		const course = new Course(job, this.shared);
 		try {
@@ -171,7 +176,7 @@ class Pipeline<T> {
 		}
 	}
 
-	/** The outcome of a job that was never begun; an earlier try may have. */
+	/** Returns the outcome of a job that never started. An earlier attempt may have started it. */
 	private stopped(job: Job): Outcome<T> {
 		return { kind: 'stopped', generation: knownBefore(job, this.shared, null) };
 	}

@@ -1,12 +1,11 @@
-/** Who waits for each signal. */
+/** The actions to run for each signal. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `action` once when the signal aborts: at once where it has, never where there is none. However many wait for a
- * signal, it gets one listener only: platforms warn of a leak from eleven on, and a step has more than ten generations to
- * wait for.
+ * Calls `action` once when the signal aborts: at once if it already has, never if there is no signal. Each signal
+ * gets only one listener. Platforms warn of a leak from eleven on, and a step may wait for more generations.
  *
- * @returns ends the waiting
+ * @returns a function that cancels the registration
  */
 export function onAbort(signal: AbortSignal | undefined, action: () => void): () => void {
 	if (signal?.aborted) action();

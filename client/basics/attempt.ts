@@ -1,7 +1,7 @@
-/** How a task ended, as a value. */
+/** The result of a task, as a value. */
 export type Attempt<T> = { ok: true; value: T } | { ok: false; error: unknown };
 
-/** Runs a task to its end, whatever that is, and never rejects. */
+/** Runs a task and returns its result or its error. Never rejects. */
 export async function attempt<T>(task: () => Promise<T>): Promise<Attempt<T>> {
 	try {
 		return { ok: true, value: await task() };

@@ -1,7 +1,7 @@
-/** What others say is handed on up to here: a service may repeat megabytes of what it was sent. */
+/** Maximum length of a foreign text: a service may echo megabytes of its request. */
 const LONGEST = 1_000;
 
-/** A text of others, cut where it goes on for too long. */
+/** Truncates a text from another system, and marks the cut with an ellipsis. */
 export function brief(text: string): string {
 	return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

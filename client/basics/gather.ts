@@ -1,13 +1,14 @@
 /**
- * Group commit: what is asked for while a group is under way is carried out together, as the next group.
+ * Group commit: calls made while a group is running are carried out together as the next group.
  *
- * @param carryOut does a whole group, and tells what came of each, in their order; where it rejects, each of them does
- * @param ready resolves when a group may go, and never rejects: what is asked for until then comes along
- * @returns a function that adds one to the next group
+ * @param carryOut processes a group and returns the results in the same order; if it rejects, all calls of the group
+ * reject
+ * @param ready resolves when a group may start, and never rejects; calls made until then join the group
+ * @returns a function that adds one entry to the next group
  */
 export function gather<T, R>(
 	carryOut: (group: T[]) => Promise<R[]>,
-	// Whatever asks at this very moment comes along.
+	// By default, calls made in the same tick join the group.
 	ready: () => Promise<unknown> = async () => await Promise.resolve(),
 ): (one: T) => Promise<R> {
 	interface Waiting {

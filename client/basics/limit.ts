@@ -1,5 +1,5 @@
 /**
- * Runs at most `most` tasks at once, in the order in which they were handed over.
+ * Runs at most `most` tasks at once, in the order of the calls.
  *
  * @returns a function that takes a task and resolves or rejects as the task does
  */
@@ -13,7 +13,7 @@ export function limit(most: number): <T>(task: () => Promise<T>) => Promise<T> {
 			return await task();
 		} finally {
 			const next = waiting.shift();
-			// The place is handed on, so that nobody slips in between.
+			// The place goes directly to the next task, so that no new call takes it first.
 			if (next) next();
 			else running--;
 		}

@@ -3,11 +3,11 @@ import { deadline } from './deadline';
 import type { Clock } from './ports';
 
 /**
- * Runs a task for at most so long. Then, or when `signal` aborts, the signal that the task was handed aborts.
+ * Runs a task with a timeout. At the timeout, or when `signal` aborts, the task's own signal aborts.
  *
- * @param ms milliseconds; nothing is begun where none are left
- * @returns what the task came to, in an object; `null` where its time was over first
- * @throws what the task throws
+ * @param ms timeout in milliseconds; if it is not above 0, the task does not start
+ * @returns the task's result in an object; `null` if the timeout passed first
+ * @throws the error of the task
  */
 export async function within<T>(
 	clock: Clock,

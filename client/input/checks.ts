@@ -1,10 +1,10 @@
 import { brief } from '../basics/brief';
 import { InvalidInputError } from '../wire/errors';
 
-/** Inline reference inputs may hold about this much, decoded (spec 8). */
+/** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
 export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 
-/** No model makes longer videos than this, in seconds (spec 8). */
+/** Maximum length of a video, in seconds. A model may allow less (spec 8). */
 const MAX_DURATION = 10;
 
 export const RESOLUTIONS = ['480p', '720p', '1080p'];
@@ -12,11 +12,15 @@ export const FRAME_RATES = [12, 24, 30];
 export const INPUT_TYPES = ['image', 'video', 'audio'];
 
 /**
- * The checks of what a user typed, made before anything is sent or paid. Each returns the value in the form that is
- * sent, and throws `InvalidInputError` with the field's name in it.
+ * Checks of user input, made before anything is sent or charged. Each returns the value in the form in which it is
+ * sent. Each throws `InvalidInputError` with the field's name in it.
  */
 
-/** An expression that came to nothing: its path is mistyped, or the item lacks the field. @param field its name for people */
+/**
+ * Builds the error for an expression that is undefined: its path is mistyped, or the item lacks the field.
+ *
+ * @param field its display name
+ */
 export function cameToNothing(field: string): InvalidInputError {
 	return new InvalidInputError(
 		`${field} came to nothing: its expression is undefined for this item`,
@@ -24,7 +28,11 @@ export function cameToNothing(field: string): InvalidInputError {
 	);
 }
 
-/** An expression that came to an object, or to a text that has one written into it. @param field its name for people */
+/**
+ * Builds the error for an expression that returned an object, or a text with an object in it.
+ *
+ * @param field its display name
+ */
 function cameToObject(field: string): InvalidInputError {
 	return new InvalidInputError(
 		`${field} is an object, not a text`,
@@ -33,10 +41,10 @@ function cameToObject(field: string): InvalidInputError {
 }
 
 /**
- * What an expression may give in a field: a text, a number, a switch, nothing (`null`), a list of those, or what
- * writes itself out, such as a date.
+ * Returns the result of an expression as a plain value: text, number, boolean, `null` or a list of these. A value
+ * such as a date is converted to text.
  *
- * @throws InvalidInputError for what is undefined, or an object, or has either in it
+ * @throws InvalidInputError if the value is undefined or an object, or contains either
  */
 export function writtenOut(field: string, value: unknown): unknown {
 	if (value === undefined) throw cameToNothing(field);
@@ -51,16 +59,18 @@ export function writtenOut(field: string, value: unknown): unknown {
 	return value;
 }
 
-/** What an expression of n8n has in its braces, which alone have a meaning in prompts for some models. */
+/** Identifies an n8n expression by its content, because some models give braces in prompts a meaning. */
 const OF_N8N =
 	/\$(json|input|node|item|itemIndex|binary|vars|env|execution|workflow|prevNode|parameter|runIndex|today|now|fromAI)\b|\$\(\s*["'`]|\bDateTime\./;
-/** Nobody writes longer texts by hand. */
+/** Longer texts are not written by hand, and are not checked. */
 const LONGEST_WRITTEN = 50_000;
 
 /**
- * Checks what is written in a field, as against what it comes to: an expression in a fixed text would be sent as it stands.
+ * Rejects an n8n expression in a fixed text, which would be sent without being evaluated.
  *
- * @param written texts, alone or in lists and groups; those that begin with an equals sign are expressions
+ * @param written parameter values before evaluation, alone or in lists and groups; texts that begin with an equals
+ * sign are expressions
+ * @throws InvalidInputError
  */
 export function requireEvaluated(field: string, written: unknown): void {
 	if (typeof written === 'object' && written !== null) {
@@ -77,7 +87,7 @@ export function requireEvaluated(field: string, written: unknown): void {
 	);
 }
 
-/** A text; a number is written out. A switch, or what is no number, is not what anybody means by a text. */
+/** Requires a text that is not empty. A number becomes text; a boolean, NaN or Infinity is rejected. */
 export function requiredText(field: string, value: unknown): string {
 	if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value))) {
 		throw new InvalidInputError(
@@ -93,7 +103,7 @@ export function requiredText(field: string, value: unknown): string {
 	);
 }
 
-/** Pixels, as `<width>x<height>` (spec 4.1). */
+/** A size in pixels, as `<width>x<height>` (spec 4.1). */
 export function size(field: string, value: unknown): string {
 	const text = String(value).trim();
 	if (/^[1-9]\d*x[1-9]\d*$/.test(text)) return text;
@@ -103,7 +113,7 @@ export function size(field: string, value: unknown): string {
 	);
 }
 
-/** As `<width>:<height>` (spec 4.1). */
+/** An aspect ratio, as `<width>:<height>` (spec 4.1). */
 export function aspectRatio(field: string, value: unknown): string {
 	const text = String(value).trim();
 	if (/^[1-9]\d*:[1-9]\d*$/.test(text)) return text;
@@ -113,7 +123,7 @@ export function aspectRatio(field: string, value: unknown): string {
 	);
 }
 
-/** A whole number; a text that is one counts as well. */
+/** A whole number, or a text that contains one. */
 export function integer(field: string, value: unknown): number {
 	const number = numeric(value);
 	if (Number.isSafeInteger(number)) return number;
@@ -123,7 +133,7 @@ export function integer(field: string, value: unknown): number {
 	);
 }
 
-/** A number; a text that is one counts as well. */
+/** A number, or a text that contains one. */
 export function number(field: string, value: unknown): number {
 	const read = numeric(value);
 	if (Number.isFinite(read)) return read;
@@ -133,7 +143,11 @@ export function number(field: string, value: unknown): number {
 	);
 }
 
-/** A number above 0. @param least the smallest number allowed; without it anything above 0 is */
+/**
+ * A number above 0.
+ *
+ * @param least minimum value, if there is one
+ */
 export function positive(field: string, value: unknown, least?: number): number {
 	const number = numeric(value);
 	if (Number.isFinite(number) && number > 0 && number >= (least ?? 0)) return number;
@@ -144,7 +158,7 @@ export function positive(field: string, value: unknown, least?: number): number 
 	);
 }
 
-/** Seconds of video: positive and at most 10; the model's own maximum may be lower (spec 8). */
+/** Length of a video in seconds: positive, at most 10. The model's own maximum may be lower (spec 8). */
 export function duration(field: string, value: unknown): number {
 	const seconds = positive(field, value);
 	if (seconds <= MAX_DURATION) return seconds;
@@ -154,7 +168,7 @@ export function duration(field: string, value: unknown): number {
 	);
 }
 
-/** The one of the allowed values that is written like the given one. */
+/** Returns the allowed value with the same text as the given one. */
 export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): T {
 	const found = allowed.find((candidate) => String(candidate) === String(value));
 	if (found !== undefined) return found;
@@ -164,7 +178,10 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	);
 }
 
-/** The id of a generation. It becomes part of a path, where `.` and `..` would lead to another address; all else is escaped. */
+/**
+ * The id of a generation. It becomes part of a path, where `.` and `..` would change the address. Other characters
+ * are escaped later.
+ */
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
 	if (!/^\.{1,2}$/.test(id)) return id;
@@ -174,12 +191,11 @@ export function generationId(field: string, value: unknown): string {
 	);
 }
 
-/** Where a second URL begins behind a first: a comma or a space alone may be part of one. */
+/** Detects the start of a second URL. A comma or a space alone may be part of the first. */
 const BETWEEN_URLS = /[\s,][a-z][a-z\d+.-]{0,20}:\/\//i;
 
 /**
- * A URL that the service is to fetch: https (spec 4.1). Plain http is let through to this machine only, as browsers
- * do, for a service that runs here.
+ * A URL for the service to fetch: https (spec 4.1). Plain http is allowed for this machine only, for a local service.
  */
 export function fetchableUrl(field: string, value: unknown): string {
 	const text = requiredText(field, value);
@@ -196,10 +212,10 @@ export function fetchableUrl(field: string, value: unknown): string {
 	);
 }
 
-/** A comma between two URLs. Those of picture services have commas of their own, which are followed by neither of these. */
+/** A comma between two URLs. A comma inside a URL is not followed by whitespace, a comma, the end or a new URL. */
 const COMMA_BETWEEN_URLS = /,(?=\s|,|$|[a-z][a-z\d+.-]{0,20}:\/\/)/i;
 
-/** URLs given as an array, or as a text with commas or line breaks between them. */
+/** URLs as an array, or as a text with commas or line breaks between them. */
 export function fetchableUrls(field: string, value: unknown): string[] {
 	const parts: unknown[] = Array.isArray(value)
 		? value
@@ -213,7 +229,7 @@ export function fetchableUrls(field: string, value: unknown): string[] {
 
 const DATA_URI_HEAD = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[^;,]+)*;base64,$/;
 
-/** A base64 data URI of at most 4.5 MB decoded, written without the line breaks that it may be given with. */
+/** A base64 data URI of at most 4.5 MB decoded, returned without line breaks. */
 export function dataUri(field: string, value: unknown): string {
 	const text = requiredText(field, value);
 	const start = text.indexOf(',') + 1;
@@ -222,7 +238,7 @@ export function dataUri(field: string, value: unknown): string {
 		.slice(start)
 		.replace(/\s/g, '')
 		.replace(/={1,2}$/, '');
-	// The data are searched for what must not be in them: to match megabytes as a whole exhausts the stack.
+	// The data is searched for invalid characters. Matching megabytes with one pattern exhausts the stack.
 	if (!DATA_URI_HEAD.test(head) || !isBase64(encoded)) {
 		throw new InvalidInputError(
 			`${field} is not a base64 data URI`,
@@ -233,12 +249,17 @@ export function dataUri(field: string, value: unknown): string {
 	return `${head}${encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')}`;
 }
 
-/** @param encoded without padding; one letter more than a whole group of four holds no byte */
+/** @param encoded base64 without padding; one character beyond a multiple of four encodes no byte */
 function isBase64(encoded: string): boolean {
 	return encoded !== '' && encoded.length % 4 !== 1 && !/[^A-Za-z0-9+/]/.test(encoded);
 }
 
-/** @param bytes decoded size of an inline input */
+/**
+ * Checks the size of an inline input.
+ *
+ * @param bytes decoded size
+ * @throws InvalidInputError if it is empty or too large
+ */
 export function inlineSize(field: string, bytes: number): void {
 	if (bytes === 0) {
 		throw new InvalidInputError(
@@ -247,7 +268,7 @@ export function inlineSize(field: string, bytes: number): void {
 		);
 	}
 	if (bytes <= MAX_INLINE_BYTES) return;
-	// Rounded up: what is a byte too large must not read as if it fitted.
+	// Rounded up, so that one byte too many does not read as the allowed size.
 	const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1);
 	throw new InvalidInputError(
 		`${field} is too large: ${megabytes} MB`,
@@ -261,7 +282,7 @@ function numeric(value: unknown): number {
 }
 
 function isFetchable(text: string): boolean {
-	// Parsing alone would mend what others do not, such as slashes.
+	// The URL parser alone would accept malformed URLs, such as those with missing slashes.
 	if (!/^https?:\/\/[^\s/\\]/i.test(text)) return false;
 	try {
 		const { protocol, hostname } = new URL(text);

@@ -1,41 +1,45 @@
 import type { CreateRequest } from '../wire/service';
 
-/** What one item asks of the pipeline: a generation to create, or one that exists to be collected. */
+/** One item's job for the pipeline: create a generation, or collect an existing one. */
 export type Job = CreateJob | CollectJob;
 
-/** How the end of a generation is noticed (spec 4.3): by its status, by its output URL, or by both. */
+/** How the end of a generation is detected (spec 4.3): by its status, its output URL, or both. */
 export type Readiness = 'auto' | 'status' | 'outputUrl';
 
 interface JobBasics {
 	/** Index of the input item. */
 	itemIndex: number;
-	/** False: hand on the generation as it is. */
+	/** False: return the generation in its current state. */
 	wait: boolean;
 	readiness: Readiness;
-	/** Milliseconds to wait for the generation, and to wait without any free slot. */
+	/** Maximum wait for the generation, and for a free slot, each in milliseconds. */
 	timeoutMs: number;
 	onTimeout: 'error' | 'continue';
 }
 
-/** A generation to create, or to take up where it was created before. Charges credits. */
+/** Creates a generation, or reuses the one that was created before. Charges credits. */
 export interface CreateJob extends JobBasics {
 	kind: 'create';
-	/** Builds the creating request. Called when it is this job's turn, so that large inputs are not held for long. */
+	/**
+	 * Builds the creating request. Called only when the job starts, so that large inputs are not kept in memory for
+	 * long.
+	 */
 	request: () => Promise<CreateRequest>;
 	/** The request without its reference inputs, which are read only when it is built. */
 	draft?: CreateRequest;
-	/** What the request and the idempotency key are made from: the same in every try, whatever they come out as. */
+	/**
+	 * The parameters of the request and the idempotency key before evaluation. They are the same in every attempt.
+	 */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;
-	/** The user's own name for what is ordered: one generation for it, whatever execution asks. `null`: none. */
+	/** A unique key for the item: each key has one generation, across all executions. `null`: none. */
 	idempotencyKey?: string | null;
 	onUncertainCharge: 'error' | 'resubmit';
 }
 
-/** A generation that exists, to be waited for or looked at. Charges nothing. */
+/** Waits for an existing generation or checks it once. Charges nothing. */
 export interface CollectJob extends JobBasics {
 	kind: 'collect';
-	/** The id of a generation that exists. */
 	id: string;
-	/** When the waiting for it began, in milliseconds since the Unix epoch, where that was before this step. */
+	/** When the wait began, in milliseconds since the Unix epoch, if that was before this step. */
 	waitingSinceMs?: number;
 }

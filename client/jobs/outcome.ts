@@ -9,27 +9,30 @@ import {
 } from '../wire/errors';
 import type { Generation, GenerationItem } from '../wire/generation';
 
-/** What became of one job. `output` is what the pipeline's `finish` made of a completed generation. */
+/** The result of one job. `output` is the result of the pipeline's `finish` for a completed generation. */
 export type Outcome<T> =
 	| { kind: 'done'; generation: GenerationItem; output: T | null }
 	| { kind: 'error'; error: GenerationError }
-	/** The step ended before the job did; its generation, if it came to one, goes on at the service. */
+	/** The step ended before the job did. If the job has a generation, it continues at the service. */
 	| { kind: 'stopped'; generation: KnownGeneration | null };
 
 /**
- * Whether a generation is known to exist, and so may be called paid for: the service confirmed it, or we created it. An
- * id that a user gave and that no status check has confirmed has no status.
+ * True if a generation is known to exist, because the service confirmed it or this project created it. Only then may
+ * it be called paid for. An id from the user has no status until a check confirms it.
  */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
 
-/** A generation that we created. Where its status was never read it is pending, as in the creating answer (spec 4.1). */
+/**
+ * Completes a generation that this project created. Without a known status it is pending, as in the creating response
+ * (spec 4.1).
+ */
 export function created(generation: KnownGeneration | null): KnownGeneration | null {
 	return generation && { ...generation, status: generation.status || 'pending' };
 }
 
-/** The service gave up on a generation, and gave the credits back (spec 3). */
+/** Builds the error for a failed generation, which the service has refunded (spec 3). */
 export function failedGeneration({ item, failureReason }: Generation): GenerationError {
 	const title = titled('The generation failed', failureReason);
 	return new GenerationError({
@@ -45,9 +48,9 @@ export function failedGeneration({ item, failureReason }: Generation): Generatio
 }
 
 /**
- * A generation did not end in time.
+ * Builds the error for a generation that did not end in time.
  *
- * @param trouble why its last status check failed, if it did
+ * @param trouble error of its last status check, if that failed
  */
 export function timedOutGeneration(
 	generation: KnownGeneration,
@@ -70,7 +73,10 @@ export function timedOutGeneration(
 	});
 }
 
-/** An item that was not sent because the service refused an earlier one in a way that would hit this one too. */
+/**
+ * Builds the error for an item that was not sent because an earlier item was rejected. Its request would be rejected
+ * for the same reason.
+ */
 export function notSent(cause: GenerationError, itemIndex: number): GenerationError {
 	return cause.with({
 		title: `Not sent, as item ${itemIndex} was refused: ${cause.message}`,
@@ -81,9 +87,9 @@ export function notSent(cause: GenerationError, itemIndex: number): GenerationEr
 }
 
 /**
- * What an earlier try of the step has paid for is not in the account that is asked now.
+ * Builds the error for a paid generation that does not exist in the current account.
  *
- * @param error of the look at it
+ * @param error of its status check
  */
 export function inAnotherAccount(error: GenerationError, id: string): GenerationError {
 	return error.with({
@@ -94,12 +100,12 @@ export function inAnotherAccount(error: GenerationError, id: string): Generation
 	});
 }
 
-/** Whether a look was told that there is no such generation. */
+/** True if a status check was told that there is no such generation. */
 export function isUnknown(error: unknown): error is GenerationError {
 	return error instanceof GenerationError && error.code === 'generation_not_found';
 }
 
-/** Any error of a job as one that says what is known of its generation. Programming errors are not hidden, only carried. */
+/** Converts any error of a job, and adds its generation. An unexpected error stays available as `cause`. */
 export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
 	const known =
 		error instanceof GenerationError
@@ -125,13 +131,13 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 	return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });
 }
 
-/** The outcome of a job that threw. */
+/** Returns the outcome of a job that threw an error. */
 export function thrownOutcome<T>(error: unknown, generation: KnownGeneration | null): Outcome<T> {
 	if (error instanceof CancelledError) return { kind: 'stopped', generation };
 	return { kind: 'error', error: errorOfJob(error, generation) };
 }
 
-/** Every generation that a step has paid for and that has not been refunded, as far as its outcomes tell. */
+/** Returns every generation that the outcomes show as paid for and not refunded. */
 export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGeneration[] {
 	const known = outcomes.flatMap((outcome) => {
 		if (outcome.kind === 'error') {
@@ -146,7 +152,10 @@ export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGenerat
 	return eachOnce(known);
 }
 
-/** The ids that a user gave and that no status check of the step has confirmed: they may exist, or be typing mistakes. */
+/**
+ * Returns the ids from the user that no status check of the step has confirmed. They may exist, or be typing
+ * mistakes.
+ */
 export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
 	const known = outcomes.flatMap((outcome) => {
 		if (outcome.kind !== 'error') return outcome.generation ? [outcome.generation] : [];
@@ -160,7 +169,7 @@ export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
 		.filter((id) => !confirmed.has(id));
 }
 
-/** The items of which nobody knows whether they were charged: the answers to their requests were lost. */
+/** Returns the indexes of items with an unknown charge: the responses to their requests were lost. */
 export function uncertainItems(outcomes: Array<Outcome<unknown>>): number[] {
 	return outcomes.flatMap((outcome, itemIndex) =>
 		outcome.kind === 'error' && outcome.error.charge === 'unknown' ? [itemIndex] : [],

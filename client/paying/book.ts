@@ -1,23 +1,23 @@
-/** What is on record of an item's order. */
+/** The stored state of an item's order. */
 export interface Entry {
-	/** The generation that came of it. Without one, requests went out of which nobody knows what came. */
+	/** The generation of the order. Without an id, requests were sent and their results are unknown. */
 	id?: string;
-	/** The last status seen. */
+	/** The last known status. */
 	status?: string;
-	/** Requests that went out and were not certainly refused. */
+	/** Number of requests that were sent and not certainly rejected. */
 	sent?: number;
-	/** What its requests are called, in every try of it (the header `Idempotency-Key`). */
+	/** The `Idempotency-Key` header of its requests, the same in every attempt. */
 	name?: string;
-	/** Where it is on record outside of the execution, in words. */
+	/** Text for the user: the data table row of the order, and how to resolve it. */
 	onRecord?: string;
 }
 
-/** Whether requests went out of which nobody knows what came. */
+/** True if requests were sent and their results are unknown. */
 export function isOpen(entry: Entry | undefined): boolean {
 	return entry !== undefined && entry.id === undefined;
 }
 
-/** Whether there is a generation to take up: one that has failed was refunded. */
+/** True if there is a generation to reuse. A failed one was refunded, so it does not count. */
 export function isMade(entry: Entry | undefined): entry is Entry & { id: string } {
 	return entry?.id !== undefined && entry.status !== 'failed';
 }

@@ -16,40 +16,43 @@ import { tableTrouble } from './record-store';
 import type { Condition, RecordFields, RecordRow, RecordStore } from './record-store';
 import { StalenessTimer } from './staleness';
 
-/** The pause before reading again where several have claimed a key, and the longest before claiming anew. */
+/** Pause before a key with several claims is read again. Also the maximum pause before a key is claimed again. */
 const SETTLE_MS = 300;
-/** Maximum number of claims of a key, and of reads until its claims are settled. */
+/** Maximum number of times that a key is claimed, and that its rows are read until the claims are settled. */
 const MOST_ROUNDS = 10;
-/** Maximum number of times that a row of a key changes right before it is written to. */
+/** Maximum number of compare-and-set writes of a key that find the row changed. */
 const MOST_MISSES = 10;
-/** A writer whose row stands still for this long is gone. */
+/** A writer is treated as dead when its row has not changed for this long. */
 const GONE_AFTER_MS = 60_000;
 
 interface ClaimPorts {
 	store: RecordStore;
 	clock: Clock;
 	random: Random;
-	/** Ends the execution: nothing is claimed after that. */
+	/** Aborts when the execution ends. No row is claimed afterwards. */
 	signal: AbortSignal;
 }
 
-/** The row that counts for each key of a step, as it was last seen; and claims where there is none. */
+/** The current row of each key of a step, as last read. Claims a row for keys that have none. */
 export class Claims {
 	readonly rows = new Map<string, RecordRow>();
-	/** Generations known to have failed, whatever the table still says of them. */
+	/** Ids of failed generations. The table may still hold an older status for them. */
 	readonly failed = new Set<string>();
-	/** How many generations of each key have failed. */
+	/** Number of failed generations by key. */
 	readonly failures = new Map<string, number>();
-	/** What is known of the requests before they are built, by key. */
+	/** Row fields that are known before the request is built, by key. */
 	readonly drafts = new Map<string, Partial<RecordFields>>();
-	/** Tickets of claims that were inserted, and not read back since. */
+	/** Tickets of inserted claims that have not been read back yet. */
 	private readonly unread = new Set<string>();
 	private readonly staleness: StalenessTimer;
-	/** How often a row had changed right before it was written to, by key. */
+	/** Number of compare-and-set writes that found the row changed, by key. */
 	private readonly misses = new Map<string, number>();
 	private tickets = 0;
 
-	/** @param isAhead whether we know more of a key's row than the table: what has left, or come, and is still being written */
+	/**
+	 * @param isAhead true if our state of a key is newer than the table: its request is in flight, or its id is being
+	 * written
+	 */
 	constructor(
 		private readonly scope: RecordScope,
 		private readonly desk: RecordDesk,
@@ -59,7 +62,12 @@ export class Claims {
 		this.staleness = new StalenessTimer(ports.clock);
 	}
 
-	/** Sees to it that each key has a row: reads all of them at once, and claims those that nobody has. */
+	/**
+	 * Ensures that each key has a row. Reads all keys in one batch, and inserts a claim for each missing row.
+	 *
+	 * @throws GenerationError `record_unavailable` if inserted rows cannot be read back; CancelledError once the
+	 * execution has ended
+	 */
 	async claim(keys: string[]): Promise<void> {
 		await this.refresh(keys.filter((key) => !this.rows.has(key)));
 		for (let tries = 0; tries < MOST_ROUNDS; tries++) {
@@ -75,7 +83,12 @@ export class Claims {
 		throw tableTrouble('Rows that were added to it are not there when it is read');
 	}
 
-	/** Reads the rows of keys anew, and settles where several had claimed one: each takes back its own, if it can. */
+	/**
+	 * Reads the rows of keys again. If several executions claimed a key, each removes its own surplus claims. From
+	 * the second round on, surplus claims of other executions are removed too.
+	 *
+	 * @throws GenerationError `record_unavailable` if a surplus claim cannot be removed
+	 */
 	async refresh(keys: string[]): Promise<void> {
 		const { clock } = this.ports;
 		let unsettled = keys;
@@ -95,9 +108,10 @@ export class Claims {
 				const row = inForce(found[index]);
 				const failures = found[index].filter(({ status }) => status === 'failed');
 				this.failures.set(key, failures.length);
-				// What we have done since is newer than what was read.
+				// The row in memory is newer than the one that was read.
 				if (this.isAhead(key) || this.rows.get(key) !== before[index]) return;
-				// One that is too many could not be removed: somebody has sent it. See what it has become.
+				// A surplus claim remains: it belongs to another execution, or its request was sent. Read the key
+				// again.
 				if (!surplus(found[index]).every(({ id }) => removed.has(id))) again.push(key);
 				else if (row) this.keep(key, row, readFrom);
 				else this.rows.delete(key);
@@ -106,12 +120,18 @@ export class Claims {
 		}
 	}
 
-	/** Keys whose request another execution has sent, without an id so far. They are watched together: their time runs at once. */
+	/**
+	 * Keys that another execution is sending and that have no id yet. They are watched together, so that their
+	 * staleness timers run in parallel.
+	 */
 	get watched(): string[] {
 		return [...this.rows].filter(([, row]) => this.isElsewhere(row)).map(([key]) => key);
 	}
 
-	/** Whether the writer of an open row is gone. That is written down: nobody else has to wait until it is certain. */
+	/**
+	 * True if the writer of an open row is dead. The row's writer is then cleared, so that other executions need not
+	 * wait as well.
+	 */
 	async isAbandoned(row: RecordRow): Promise<boolean> {
 		if (!this.isElsewhere(row)) return true;
 		if (this.staleness.stillMs(row) < GONE_AFTER_MS) return false;
@@ -126,13 +146,13 @@ export class Claims {
 	}
 
 	/**
-	 * A row had changed right before it was written to, so that it has to be read again.
+	 * Drops a row that changed right before it was written, so that it is read again.
 	 *
-	 * @throws GenerationError `record_unavailable` where that happens again and again
+	 * @throws GenerationError `record_unavailable` if this keeps happening
 	 */
 	missed(row: RecordRow): void {
 		const { id, key } = row;
-		// An item with the same key has written to it.
+		// An item with the same key has already updated it.
 		if (this.rows.get(key) !== row) return;
 		this.rows.delete(key);
 		const misses = (this.misses.get(key) ?? 0) + 1;
@@ -140,11 +160,11 @@ export class Claims {
 		if (misses >= MOST_MISSES) throw tableTrouble(`Row ${id} cannot be changed`);
 	}
 
-	/** Takes back what was claimed and never sent. */
+	/** Deletes our claims that were never sent. */
 	async takeBack(): Promise<void> {
 		const unsent = [...this.rows.values()].some((row) => isFree(row) && this.isOwn(row));
 		if (!unsent && this.unread.size === 0) return;
-		// A user may have written an id into a claim.
+		// A user may have entered an id into a claim. Such a row is kept.
 		const where = all(this.mine, ['status', CLAIMED], ['generation_id', '']);
 		await this.ports.store.remove([where]);
 	}
@@ -153,12 +173,12 @@ export class Claims {
 		return writer.startsWith(`${this.scope.writer}/`);
 	}
 
-	/** Rows of our own. */
+	/** Matches our own rows. */
 	get mine(): Condition {
 		return ['writer', `${this.scope.writer}/`, 'begins with'];
 	}
 
-	/** A writer that no other row has. */
+	/** Returns a writer token that no other row has. */
 	ticket(): string {
 		return `${this.scope.writer}/${++this.tickets}`;
 	}
@@ -177,7 +197,7 @@ export class Claims {
 		);
 	}
 
-	/** The object stays the same as long as the row does. */
+	/** Keeps the same object while the row is unchanged, because rows are compared by identity. */
 	private keep(key: string, row: RecordRow, readFrom: number): void {
 		if (this.isElsewhere(row)) this.staleness.observe(row, readFrom);
 		const known = this.rows.get(key);

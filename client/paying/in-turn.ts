@@ -1,11 +1,13 @@
-/** The ends of the tasks that are waited for, by what they share and by key. */
+/** The last queued task, by shared object and key. */
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs one task at a time of those with the same key, first come, first served: who comes second sees what the first has
- * left behind. Others are not kept waiting.
+ * Runs tasks with the same key one at a time, in order of arrival. Each task sees the results of the tasks before it.
+ * Tasks with other keys are not delayed.
  *
- * @param shared what the tasks have in common, such as the record that they read and write
+ * @param shared the object that the tasks have in common, such as the record that they read and write
+ * @returns the result of the task
+ * @throws the error of the task
  */
 export async function inTurn<T>(shared: object, key: string, task: () => Promise<T>): Promise<T> {
 	const ends = turns.get(shared) ?? new Map<string, Promise<unknown>>();

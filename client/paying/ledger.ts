@@ -5,23 +5,23 @@ import { isMade, type Entry } from './book';
 import { digest } from './digest';
 import { orderName } from './order-name';
 
-/** Of a job, what its order is known again by. */
+/** The fields of a job that identify its order. */
 type Ordered = Pick<CreateJob, 'itemIndex' | 'recipe' | 'idempotencyKey'>;
 
 const NO_RECIPE = { request: '', idempotencyKey: '' };
 
 /**
- * What the tries of one step have paid for, so that a later try takes up the generation that exists. It lives in a
- * plain object that n8n keeps with the execution: it survives Retry On Fail and "Retry execution".
+ * The orders of one step, so that a later attempt reuses their generations. It lives in a plain object that n8n
+ * stores with the execution. It survives Retry On Fail and "Retry execution".
  */
 export class Ledger {
-	/** The keys of each item, the newest last. */
+	/** The ledger keys of each item, the newest last. */
 	private readonly keys = new Map<string, string[]>();
 
 	/**
-	 * @param entries the object kept with the execution; written to at once
-	 * @param runIndex which run of the node this is: a later run of a loop is to pay for its own
-	 * @param execution identifies the execution: the same in all of its retries, another in every other execution
+	 * @param entries the object stored with the execution; it is changed at once
+	 * @param runIndex run of the node; a later run of a loop pays for its own generations
+	 * @param execution identifies the execution, and is the same in all of its retries
 	 */
 	constructor(
 		readonly entries: Record<string, Entry>,
@@ -32,9 +32,11 @@ export class Ledger {
 	}
 
 	/**
-	 * One key for an item's order: a changed prompt is a new order, and so is a changed idempotency key. One that came
-	 * out differently of the same recipe is not, or an expression such as a random seed would pay anew with every try;
-	 * and who adds an idempotency key, or takes it away, does not pay again for what the execution has.
+	 * Returns the key of an item's order.
+	 *
+	 * A changed prompt is a new order, and so is a changed idempotency key. A different result of the same recipe is
+	 * not: otherwise a random seed would be charged in every attempt. Adding or removing an idempotency key is no new
+	 * order either.
 	 *
 	 * @param print from `digestOf` its request
 	 */
@@ -53,7 +55,11 @@ export class Ledger {
 		return same?.key ?? item + [print, made, ...name].join(':');
 	}
 
-	/** The name of an item's order where it has no idempotency key. @param print from `digestOf` its request */
+	/**
+	 * Returns the name of an item's order, for items without an idempotency key.
+	 *
+	 * @param print from `digestOf` its request
+	 */
 	nameOf(itemIndex: number, print: string): string {
 		const entries = (this.keys.get(this.prefix(itemIndex)) ?? []).map((key) => this.entries[key]);
 		const failed = entries.flatMap((entry) => (entry?.status === 'failed' ? [entry.id] : []));
@@ -65,13 +71,13 @@ export class Ledger {
 	}
 
 	/**
-	 * The generation that an item is known to have paid for.
+	 * Returns the generation that an item is known to have paid for; `null` if there is none.
 	 *
-	 * @param key of its request; `null` where that was never built, so that any request of the item counts
+	 * @param key of its order; `null` if its request was never built, so that any order of the item counts
 	 */
 	paidBy(itemIndex: number, key: string | null): KnownGeneration | null {
 		const keys = key === null ? (this.keys.get(this.prefix(itemIndex)) ?? []) : [key];
-		// The newest first.
+		// Newest first.
 		for (const one of [...keys].reverse()) {
 			const entry = this.find(one);
 			if (isMade(entry)) return { id: entry.id, status: entry.status };
@@ -79,7 +85,7 @@ export class Ledger {
 		return null;
 	}
 
-	/** Every generation that the tries of this run are known to have paid for, also with parameters that were changed since. */
+	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */
 	paid(): KnownGeneration[] {
 		const known = Object.entries(this.entries).flatMap(([key, entry]) =>
 			key.startsWith(`${this.runIndex}:`) && isMade(entry)
@@ -90,14 +96,14 @@ export class Ledger {
 	}
 
 	/**
-	 * What was open before stays open, whatever becomes of the request that leaves now.
+	 * Stores that a request is about to be sent. Earlier open requests stay counted.
 	 *
-	 * @param name of the order's requests
-	 * @param before requests of it that are open elsewhere, where nothing is known of it here
+	 * @param name name of the order
+	 * @param before number of open requests that this ledger does not know, used if it has no entry
 	 */
 	intend(key: string, name: string, before = 0): void {
 		const entry = this.entries[key];
-		// A failed generation stays on record: the name of the next order depends on how many have failed.
+		// A failed generation keeps its entry: the name of the next order depends on the number of failures.
 		if (entry?.status === 'failed') this.write(`${key}:${entry.id}`, entry);
 		this.write(key, { sent: (entry?.sent ?? before) + 1, name });
 	}
@@ -129,12 +135,15 @@ export class Ledger {
 	}
 }
 
-/** Never the text itself: it is kept with the execution. */
+/** Never the text itself, because the result is stored with the execution. */
 function markOf(text: string): string {
 	return text === '' ? '' : digest(text);
 }
 
-/** Two idempotency keys, each as it came out and as it was written; only where both differ is it another one. */
+/**
+ * Compares two idempotency keys, each as a value and as an expression. They differ only if both differ. A missing key
+ * matches any key.
+ */
 function maySayTheSame(one: string[], other: string[]): boolean {
 	const known = one[0] !== '' && Boolean(other[0]);
 	return !known || one.some((mark, index) => mark !== '' && mark === other[index]);

@@ -2,29 +2,31 @@ import { passes } from '../wire/backoff';
 import type { GenerationError } from '../wire/errors';
 import type { CreateJob } from '../jobs/job';
 
-/** After a lost answer, how often `onUncertainCharge: resubmit` sends a request again within one try of the step. */
+/**
+ * Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step.
+ */
 export const MAX_RESUBMISSIONS = 3;
 
-/** What may follow a creating request that brought no generation. */
+/** The next action after a creating request that failed. */
 export type Move = 'wait for a slot' | 'back off' | 'send again' | 'give up';
 
-/** What has been tried for an order in this try of the step. */
+/** The requests for an order within this attempt of the step. */
 export interface Tried {
-	/** Tries again after errors that pass. */
+	/** Retries after transient errors. */
 	retries: number;
-	/** Milliseconds since it first failed. */
+	/** Milliseconds since the first failure. */
 	sinceMs: number;
-	/** Requests sent again after a lost answer. */
+	/** Requests sent again after a lost response. */
 	resubmissions: number;
 }
 
 /**
- * The one rule of what may follow a creating request that brought no generation (spec 7, retry rules). A request whose
- * answer was lost may have been charged, so only the user's word sends another.
+ * Decides what follows a failed creating request (spec 7, retry rules). A request with a lost response may have been
+ * charged, so it is sent again only if the user chose that.
  *
- * @param error what became of the request
- * @param tried what has been tried before it
- * @param terms what the user has chosen for the item
+ * @param error error of the request
+ * @param tried earlier requests for the order
+ * @param terms settings of the item
  */
 export function nextMove(
 	error: GenerationError,

@@ -9,38 +9,39 @@ import { hasId, requestFields, SENT, storedKey } from './record-rows';
 import type { RecordFields, RecordRow } from './record-store';
 import { goneInRow, inRow, unknownInRow } from './uncertain-charge';
 
-/** An item's order, as the books know it. What it asks for may be megabytes, and is not kept. */
+/** An item's order. Its request may be megabytes, so it is not kept. */
 export interface Order {
 	job: CreateJob;
-	/** In the ledger. */
+	/** Key in the ledger. */
 	key: string;
-	/** In the record outside of the execution; `null` for an item without an idempotency key. */
+	/** Key in the record outside of the execution; `null` for an item without an idempotency key. */
 	recordKey: string | null;
-	/** The digest of the request. */
+	/** Digest of the request. */
 	print: string;
-	/** What a row of the record says of the request. */
+	/** Request fields for the row of the record. */
 	about: Partial<RecordFields>;
-	/** The row that was found open and may be sent again: this, and not what others have made of it since. */
+	/** The open row that may be sent again, if no other writer has changed it since. */
 	open?: RecordRow;
 }
 
 export interface Books {
-	/** Kept with the execution. */
+	/** Stored with the execution. */
 	ledger: Ledger;
-	/** Kept outside of it, for items that have an idempotency key. */
+	/** Stored outside of the execution, for items with an idempotency key. */
 	record?: GenerationRecord | null;
 }
 
 /**
- * Where orders are on record, so that what a retry, a lost process or another execution has paid for is taken up and
- * not paid again: with the execution, and for an item with an idempotency key outside of it as well. The record is
- * written to before the ledger when something is to leave, and after it when something has come.
+ * Stores orders, so that retries, restarts and other executions reuse a paid generation. Every order is stored with
+ * the execution. With an idempotency key, it is also stored outside of it.
+ *
+ * Before a request, the record is written first. After a response, the ledger is written first.
  */
 export class OrderBook {
-	/** Items whose generation was ordered with another request than theirs. */
+	/** Indexes of items that reuse a generation although their request has changed. */
 	readonly changed = new Set<number>();
 
-	/** @param halt ends the waiting for what another execution has sent */
+	/** @param halt ends waits for requests of other executions */
 	constructor(
 		private readonly books: Books,
 		private readonly halt: AbortSignal,
@@ -59,9 +60,9 @@ export class OrderBook {
 	}
 
 	/**
-	 * The generation that an item is known to have paid for.
+	 * Returns the generation that an item is known to have paid for; `null` if there is none.
 	 *
-	 * @param key of its order in the ledger; `null` where its request was never built
+	 * @param key of its order in the ledger; `null` if its request was never built
 	 */
 	paidBy({ itemIndex, idempotencyKey }: CreateJob, key: string | null): KnownGeneration | null {
 		const { ledger, record } = this.books;
@@ -70,14 +71,18 @@ export class OrderBook {
 		return ledger.paidBy(itemIndex, key) ?? onRecord;
 	}
 
-	/** What is known of an order; where another has sent it, once it is known what came of that. */
+	/**
+	 * Returns the stored state of an order. If another item or execution is sending it, waits for the result.
+	 *
+	 * @throws GenerationError `record_unavailable`, or CancelledError
+	 */
 	async find(order: Order): Promise<Entry | undefined> {
 		const entry = this.books.ledger.find(order.key);
 		const { key, record } = this.outside(order);
 		if (record === null || record.isHeldBy(key, order)) return entry;
 		const found = await record.find(key, this.halt, order.job.timeoutMs);
 		if (isMade(entry)) {
-			// Paid for before the item had this key.
+			// The generation was paid for before the item had this key.
 			const { about } = order;
 			if (found.state === 'free' && (await record.send(key, order, undefined, about))) {
 				await record.made(key, entry);
@@ -90,7 +95,7 @@ export class OrderBook {
 		return openIn(found.row, entry);
 	}
 
-	/** What is known of an order without asking, once nothing more is sent for it. */
+	/** Returns the known state of an order without reading the table. Valid once nothing more is sent for it. */
 	known(order: Order): Entry | undefined {
 		const entry = this.books.ledger.find(order.key);
 		const { key, record } = this.outside(order);
@@ -101,23 +106,24 @@ export class OrderBook {
 	}
 
 	/**
-	 * Right before a request leaves.
+	 * Stores that a request is about to be sent.
 	 *
-	 * @returns the name of the order; `null` where somebody else was quicker: nothing may leave
+	 * @returns the name of the order; `null` if another sender was faster, and nothing may be sent
+	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async intend(order: Order): Promise<string | null> {
 		const { key, record } = this.outside(order);
 		const { open } = order;
-		// A row that may already be charged keeps the request that its name stems from.
+		// A row that may already be charged keeps the request digest that its name is made from.
 		const about = open?.request ? { ...order.about, request: open.request } : order.about;
 		if (record !== null && !(await record.send(key, order, open, about))) return null;
 		const name = this.nameOf(order);
-		// What another execution has sent is not in the ledger of this one.
+		// The ledger does not have the request that another execution sent.
 		this.books.ledger.intend(order.key, name, order.open === undefined ? 0 : 1);
 		return name;
 	}
 
-	/** The last request was certainly not charged. */
+	/** Withdraws the last request, which was certainly not charged. */
 	async withdraw(order: Order): Promise<void> {
 		const { ledger } = this.books;
 		ledger.withdraw(order.key);
@@ -125,13 +131,16 @@ export class OrderBook {
 		if (!isOpen(ledger.find(order.key))) await record?.withdraw(key, order);
 	}
 
-	/** Nothing more is sent for the order, whatever has come of it. */
+	/** Call this once nothing more is sent for the order. */
 	async leave(order: Order): Promise<void> {
 		const { key, record } = this.outside(order);
 		await record?.leave(key, order);
 	}
 
-	/** As soon as the id is known, and when the status changes. The execution knows it when this returns. */
+	/**
+	 * Stores a generation as soon as its id is known, and when its status changes. When this returns, the ledger has
+	 * it.
+	 */
 	record(order: Order, generation: Generation): void {
 		const { ledger } = this.books;
 		ledger.record(order.key, generation);
@@ -141,7 +150,7 @@ export class OrderBook {
 		if (isFinal(generation) && status !== null) record?.ended(key, { id, status });
 	}
 
-	/** The error of an order whose generation the service does not know, or its storage, with what to do about the record. */
+	/** Adds advice about the row to an error that says that the generation or its file does not exist. */
 	explain(order: Order, error: unknown): unknown {
 		const { key, record } = this.outside(order);
 		const row = record?.rowOf(key);
@@ -156,7 +165,7 @@ export class OrderBook {
 		return { id: row.generation_id, status: row.status };
 	}
 
-	/** An order that may already be charged keeps its name, also where its request comes out differently now. */
+	/** An order that may already be charged keeps its name, even if its request has changed. */
 	private nameOf(order: Order): string {
 		const { ledger } = this.books;
 		const { name } = ledger.find(order.key) ?? {};
@@ -173,7 +182,7 @@ export class OrderBook {
 	}
 }
 
-/** An order that was sent, and of which the row knows no more than that. */
+/** The state of an order that was sent and whose row has no id. */
 function openIn(row: RecordRow, entry: Entry | undefined): Entry {
 	return { sent: Math.max(1, entry?.sent ?? 0), onRecord: inRow(row) };
 }

@@ -12,24 +12,24 @@ import type {
 	Where,
 } from './record-store';
 
-/** The pauses between the tries of a write that must not be lost. */
+/** Pauses between the attempts of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
 const MOST_IN_ONE = 200;
 
 export interface DeskPorts {
 	store: RecordStore;
 	clock: Clock;
-	/** Ends the waiting for others, and the pauses between tries. */
+	/** Aborts when the execution ends. Ends waits for other executions, and pauses between attempts. */
 	signal: AbortSignal;
 }
 
 /**
- * How the record of one step is read and written: what is wanted at the same moment in one go, and what must not be
- * lost again and in the background.
+ * Reads and writes the table rows of one step. Calls made at the same time are combined into one batch. Critical
+ * writes are retried, and run in the background.
  */
 export class RecordDesk {
 	private readonly pending = new Set<Promise<unknown>>();
-	/** Until the ids that are being written are there. */
+	/** Settles when the running write of ids is done. */
 	private writingIds: Promise<unknown> = Promise.resolve();
 
 	constructor(
@@ -37,7 +37,7 @@ export class RecordDesk {
 		private readonly ports: DeskPorts,
 	) {}
 
-	/** The rows of a key, of this workflow and node. */
+	/** Reads the rows of a key that belong to this workflow and node. */
 	readonly read = gather(async (keys: string[]) => {
 		const byKey = new Map(keys.map((key): [string, RecordRow[]] => [key, []]));
 		const { workflowId, nodeId } = this.scope;
@@ -48,15 +48,17 @@ export class RecordDesk {
 		return keys.map((key) => byKey.get(key) ?? []);
 	});
 
-	/** Whether a change has hit its row. */
+	/** Applies a change. Resolves to true if a row matched. */
 	readonly write = gather(async (changes: Change[]) => {
 		const hits = await this.ports.store.change(changes);
 		return hits.map((ids) => ids.length > 0);
 	});
 
 	/**
-	 * Says of claims of our own that they are sent; by their tickets any number of them in one statement. `false`: it is gone.
-	 * Such a call costs the same for one row as for many, so these wait while ids are written, and then go together.
+	 * Marks our own claims as sent, matched by their tickets. Resolves to `false` if the row is gone.
+	 *
+	 * One statement costs the same for one row as for many. These calls therefore wait for a running write of ids,
+	 * and then go as one batch.
 	 */
 	readonly sendOwn = gather(
 		async (claims: RecordRow[]) => {
@@ -68,7 +70,11 @@ export class RecordDesk {
 		async () => await this.writingIds,
 	);
 
-	/** Makes a row ours and sent. Whether it was hit. @param about what it is to say of the request */
+	/**
+	 * Makes a row ours and marks it as sent. Resolves to true if the row still matched.
+	 *
+	 * @param about fields of the request to write into the row
+	 */
 	async take(row: RecordRow, ticket: string, about: Partial<RecordFields>): Promise<boolean> {
 		if (row.writer === ticket && says(row, about)) return await this.sendOwn(row);
 		const { executionId } = this.scope;
@@ -76,33 +82,39 @@ export class RecordDesk {
 		return await this.write({ where: asSeen(row), set });
 	}
 
-	/** Gives a sent row a new ticket, also where another execution called it abandoned. Whether it was hit. */
+	/**
+	 * Gives a sent row a new ticket, even if another execution marked it as abandoned. Resolves to true if it
+	 * matched.
+	 */
 	async retake(row: RecordRow, ticket: string): Promise<boolean> {
 		const set = { writer: ticket };
 		if (await this.write({ where: asSeen(row), set })) return true;
 		return await this.write({ where: asSeen({ ...row, writer: '' }), set });
 	}
 
-	/** Writes ids, at once. Whether a row was hit. */
+	/** Writes generation ids. `sendOwn` waits for this. Resolves to true if a row matched. */
 	readonly writeId = gather(async (changes: Change[]) => {
 		const written = this.ports.store.change(changes);
 		this.writingIds = written.catch(() => undefined);
 		return (await written).map((ids) => ids.length > 0);
 	});
 
-	/** Adds rows. */
 	readonly insert = gather(async (rows: RecordFields[]) => {
 		await this.ports.store.insert(rows);
 		return rows.map(() => undefined);
 	});
 
-	/** Takes rows of others away, unless they have changed. @returns the ids of those that had not */
+	/**
+	 * Deletes rows that have not changed since they were read.
+	 *
+	 * @returns the ids of the deleted rows
+	 */
 	async remove(rows: RecordRow[]): Promise<Set<number>> {
 		if (rows.length === 0) return new Set();
 		return new Set((await this.ports.store.remove(rows.map(asSeen))).flat());
 	}
 
-	/** Writes down how generations have ended, all of one status at once. */
+	/** Writes the same final status for several generations. */
 	async writeEnds(status: string, generationIds: string[]): Promise<void> {
 		for (const some of chunks(generationIds)) {
 			const conditions = some.map((id): Condition => ['generation_id', id]);
@@ -110,22 +122,28 @@ export class RecordDesk {
 		}
 	}
 
-	/** Writes the id of what was made into its row. One row a generation, whatever became of that row meanwhile. */
+	/**
+	 * Writes the id of a created generation into its row. Inserts a new row if that row is gone or in use, so that
+	 * every generation has a row.
+	 */
 	async putOnRecord(row: RecordRow, set: Partial<RecordFields>): Promise<void> {
 		if (await this.writeId({ where: asSeen(row), set, final: true })) return;
 		const rows = await this.read(row.key);
-		// A try that seemed to fail has written it.
+		// An attempt that reported an error has written the id anyway.
 		if (rows.some((one) => one.generation_id === set.generation_id)) return;
-		// Another execution took us for gone.
+		// Another execution marked our row as abandoned.
 		const left = rows.find(
 			({ id, writer, status }) => id === row.id && writer === '' && status === SENT,
 		);
 		if (left && (await this.writeId({ where: asSeen(left), set, final: true }))) return;
-		// Its row was deleted, or the request was sent once more.
+		// The row was deleted, or another request was sent for it.
 		await this.insert(fieldsOf({ ...row, ...set }));
 	}
 
-	/** Tries again what must not be lost. What the table does not answer any more is under way. Never throws. */
+	/**
+	 * Retries a write that must not be lost. An `UnansweredError` is not retried, because the change is carried out
+	 * anyway. Never throws.
+	 */
 	async keep<T>(run: () => Promise<T>): Promise<Attempt<T>> {
 		for (const pause of PAUSES_MS) {
 			const tried = await attempt(run);
@@ -135,25 +153,25 @@ export class RecordDesk {
 		return await attempt(run);
 	}
 
-	/** Goes on whatever becomes of the step; `settled` waits for it. */
+	/** Runs a write that continues after the step has ended. `settled` waits for it. */
 	async background(run: () => Promise<void>): Promise<void> {
 		const task = run();
 		this.pending.add(task);
 		await task.finally(() => this.pending.delete(task));
 	}
 
-	/** Until nothing is under way in the background. */
+	/** Resolves when no background write is running. */
 	async settled(): Promise<void> {
 		await Promise.all(this.pending);
 	}
 }
 
-/** A row as long as nobody has changed it: ids alone are given anew to others. */
+/** Matches a row only while it is unchanged. The id alone is not enough, because ids are reused. */
 export function asSeen({ id, writer, status }: RecordRow): Where {
 	return all(['id', id], ['writer', writer], ['status', status]);
 }
 
-/** Rows of which every condition is true. */
+/** Matches rows that meet every condition. */
 export function all(...conditions: Condition[]): Where {
 	return { match: 'all', conditions };
 }

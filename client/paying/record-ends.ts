@@ -1,42 +1,42 @@
 import { all, type RecordDesk } from './record-desk';
 import type { RecordRow } from './record-store';
 
-/** How generations have ended, on the way into the table. */
+/** Writes the final statuses of generations into the table. */
 export class RecordEnds {
-	/** Ids of generations whose end is written when there is time, by status. */
+	/** Ids of generations for the next `write`, by status. */
 	private readonly waiting = new Map<string, string[]>();
-	/** Failed generations that are being written down as such, by key. */
+	/** Writes of failed generations, by key. */
 	private readonly failing = new Map<string, Promise<void>>();
 
-	/** @param unrecorded takes the keys of failed generations that could not be written down as such */
+	/** @param unrecorded receives the keys of failures that could not be written */
 	constructor(
 		private readonly desk: RecordDesk,
 		private readonly unrecorded: Set<string>,
 	) {}
 
-	/** Writes an end with the next `write`. */
+	/** Queues a final status for the next `write`. */
 	add(status: string, id: string): void {
 		this.waiting.set(status, [...(this.waiting.get(status) ?? []), id]);
 	}
 
-	/** Writes at once that the generation of a row has failed. `failureOf` tells when that is done. */
+	/** Starts to write the failure of a row's generation. `failureOf` waits for it. */
 	fail(row: RecordRow): void {
 		this.failing.set(row.key, this.writeFailure(row));
 	}
 
-	/** Resolves when the failure of a key's generation is on record, or could not be put there. */
+	/** Resolves when the failure of a key's generation is written, or could not be written. */
 	async failureOf(key: string): Promise<void> {
 		await this.failing.get(key);
 	}
 
-	/** Writes what is waiting. */
+	/** Writes the queued statuses. */
 	async write(): Promise<void> {
 		const ends = [...this.waiting];
 		this.waiting.clear();
 		for (const [status, ids] of ends) await this.desk.writeEnds(status, ids);
 	}
 
-	/** Resolves when nothing is being written any more. */
+	/** Resolves when no failure is being written. */
 	async settled(): Promise<void> {
 		await Promise.all(this.failing.values());
 	}

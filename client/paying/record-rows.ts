@@ -3,14 +3,14 @@ import { digest } from './digest';
 import { digestOf } from './order-name';
 import { RECORD_COLUMNS, type RecordFields, type RecordRow } from './record-store';
 
-/** What a row of the record means. */
+/** The meaning of a row of the record. */
 
-/** Nobody's request has left: whoever is ready first may send. */
+/** No request was sent. Any item or execution with the key may send it. */
 export const CLAIMED = 'claimed';
-/** A request has left or is just about to. Without an id it is not known what came of it. */
+/** A request was sent, or is about to be. Without an id, its result is unknown. */
 export const SENT = 'sent';
 
-/** Longer keys are cut, and told apart by their digest. */
+/** Longer keys are truncated, and end with their digest. */
 const LONGEST_KEY = 300;
 const LONGEST_PROMPT = 200;
 
@@ -19,55 +19,55 @@ export interface RecordScope {
 	workflowId: string;
 	nodeId: string;
 	executionId: string;
-	/** A token that nobody else has: who writes. */
+	/** A token that is unique to this step. */
 	writer: string;
 }
 
-/** Whether it has come to a generation, whatever became of that. */
+/** True if a generation was created. It may have failed since. */
 export const hasId = (row: RecordRow) => row.generation_id !== '';
-/** Whether nothing has left for it. */
+/** True if no request was sent for it. */
 export const isFree = (row: RecordRow) => !hasId(row) && row.status === CLAIMED;
-/** Whether a request may have left for it, of which no id came. */
+/** True if a request may have been sent for it, and no id is known. */
 export const isOpenRow = (row: RecordRow) => !hasId(row) && !isFree(row);
-/** One that has failed was refunded: it no longer stands in the way of another. */
+/** A failed generation was refunded, so its row does not block a new one. */
 const isLive = (row: RecordRow) => row.status !== 'failed';
 
-/** What counts where a key has several rows: what was made, before what was sent, before the oldest claim. */
+/** Returns the row that counts if a key has several: one with an id, else a sent one, else the oldest claim. */
 export function inForce(rows: RecordRow[]): RecordRow | undefined {
 	const rank = (row: RecordRow) => (hasId(row) ? 0 : isFree(row) ? 2 : 1);
 	return rows.filter(isLive).sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0];
 }
 
-/** Claims beside the row that counts: several had claimed at one moment. */
+/** Returns the claims beside the row that counts. They were made at the same moment. */
 export function surplus(rows: RecordRow[]): RecordRow[] {
 	const chosen = inForce(rows);
 	return rows.filter((row) => isFree(row) && row !== chosen);
 }
 
-/** Whether nobody has written to a row in between. */
+/** True if the row was not written to between the two reads. */
 export function sameState(one: RecordRow, other: RecordRow): boolean {
 	const marks = ['id', 'writer', 'status', 'generation_id', 'changedAt'] as const;
 	return marks.every((mark) => one[mark] === other[mark]);
 }
 
-/** A key as the table holds it, and gives it back. */
+/** Returns a key as the table stores and returns it. */
 export function storedKey(key: string): string {
 	if (key.length <= LONGEST_KEY) return storable(key);
 	return `${storable(key.slice(0, LONGEST_KEY))}… ${digest(key)}`;
 }
 
-/** The beginning of a prompt, as the table holds it. */
+/** Returns the beginning of a prompt, as the table stores it. */
 export function storedPrompt(prompt: string): string {
 	if (prompt.length <= LONGEST_PROMPT) return storable(prompt);
 	return `${storable(prompt.slice(0, LONGEST_PROMPT))}…`;
 }
 
-/** PostgreSQL takes no NUL, and no database half a character, such as a cut leaves of an emoji. */
+/** PostgreSQL rejects NUL. No database takes half a character, which truncation may leave of an emoji. */
 function storable(text: string): string {
 	return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 }
 
-/** What a row says of a request. */
+/** Returns the fields of a row that describe a request. */
 export function requestFields(
 	request: CreateRequest,
 ): Pick<RecordFields, 'type' | 'model' | 'prompt' | 'request'> {
@@ -81,12 +81,16 @@ export function requestFields(
 	};
 }
 
-/** Whether a row says this already. */
+/** True if a row already has these values. */
 export function says(row: RecordRow, about: Partial<RecordFields>): boolean {
 	return RECORD_COLUMNS.every((name) => about[name] === undefined || about[name] === row[name]);
 }
 
-/** A new row: of what is asked for nothing is known yet. @param ticket stands for its writer until it is sent */
+/**
+ * Returns a new row. Its request is not known yet.
+ *
+ * @param ticket writer of the row until it is sent
+ */
 export function claimedRow(
 	{ workflowId, nodeId, executionId }: RecordScope,
 	key: string,
@@ -107,7 +111,7 @@ export function claimedRow(
 	};
 }
 
-/** What of a row is ours to write. */
+/** Returns the columns without those that the table sets itself. */
 export function fieldsOf(row: RecordRow): RecordFields {
 	return Object.fromEntries(RECORD_COLUMNS.map((name) => [name, row[name]])) as RecordFields;
 }

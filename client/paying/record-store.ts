@@ -2,13 +2,13 @@ import { GenerationError, sentences } from '../wire/errors';
 
 /**
  * The port to the record outside of the execution: a table whose rows can be read, added, and changed by
- * compare-and-set. Which row is written when, and what it means, is in `record.ts`.
+ * compare-and-set. `record.ts` defines when each row is written.
  */
 
-/** The name of the table, in the project of the workflow. */
+/** Name of the table, in the project of the workflow. */
 export const RECORD_TABLE = 'media_generations';
 
-/** Its columns, all of them texts. An empty text and NULL are the same: a CSV file holds no difference. */
+/** Its columns, all of type text. An empty text and NULL mean the same, because a CSV file cannot tell them apart. */
 export const RECORD_COLUMNS = [
 	'key',
 	'workflow_id',
@@ -25,10 +25,10 @@ export const RECORD_COLUMNS = [
 
 export type RecordFields = Record<(typeof RECORD_COLUMNS)[number], string>;
 
-/** One row: one generation. */
+/** One row is one generation. */
 export interface RecordRow extends RecordFields {
 	id: number;
-	/** Milliseconds since the Unix epoch; `null` where the table does not say. */
+	/** Milliseconds since the Unix epoch; `null` if the table does not tell. */
 	changedAt: number | null;
 }
 
@@ -38,7 +38,7 @@ export type Condition = [
 	how?: 'is' | 'begins with',
 ];
 
-/** Which rows: those that fulfil all of the conditions, or any one of them. */
+/** Selects the rows that meet all of the conditions, or any of them. */
 export interface Where {
 	match: 'all' | 'any';
 	conditions: Condition[];
@@ -48,11 +48,11 @@ export interface Where {
 export interface Change {
 	where: Where;
 	set: Partial<RecordFields>;
-	/** Carried out after the end of the execution too, when its result can no longer be read. */
+	/** Also carried out after the execution has ended, when its result can no longer be read. */
 	final?: boolean;
 }
 
-/** The execution has ended, so that the table's answer cannot be read. Final changes are carried out all the same. */
+/** The execution has ended, so the table's answer cannot be read. Final changes are still carried out. */
 export class UnansweredError extends Error {
 	constructor() {
 		super('The execution was stopped before the data table answered');
@@ -61,24 +61,31 @@ export class UnansweredError extends Error {
 }
 
 /**
- * Every call rejects where the table cannot be reached, refuses, or gives no answer. Whether it was carried out is
- * unknown then.
+ * Every call rejects if the table is unreachable, refuses, or does not answer. It may have been carried out anyway.
  */
 export interface RecordStore {
-	/** All rows that have one of these keys, of whatever workflow and node. */
+	/** Reads all rows with one of these keys, from every workflow and node. */
 	read(keys: string[]): Promise<RecordRow[]>;
-	/** Adds rows. When it resolves, whoever reads sees them. */
+	/** Adds rows. Once it resolves, every read returns them. */
 	insert(rows: RecordFields[]): Promise<void>;
-	/** Carries out changes, each of them at one blow, in any order. @returns for each the ids of the rows it hit */
+	/**
+	 * Applies changes in any order, each of them atomically.
+	 *
+	 * @returns for each change, the ids of the changed rows
+	 */
 	change(changes: Change[]): Promise<number[][]>;
-	/** Removes rows, likewise. */
+	/**
+	 * Deletes rows.
+	 *
+	 * @returns for each condition, the ids of the deleted rows
+	 */
 	remove(wheres: Where[]): Promise<number[][]>;
 }
 
 /**
- * The error of an item that has a key where there is no record to be had. Nothing was sent for it.
+ * Builds the error of an item with a key if the table cannot be used. Nothing was sent for the item.
  *
- * @param why what is in the way, and what to do about it
+ * @param why the cause, and how to fix it
  */
 export function recordUnavailable(why: string): GenerationError {
 	return new GenerationError({
@@ -91,20 +98,24 @@ export function recordUnavailable(why: string): GenerationError {
 	});
 }
 
-/** Any error of the record as one that a person understands. */
+/** Converts any error of the table into a `record_unavailable` error. A GenerationError stays as it is. */
 export function unavailable(error: unknown): unknown {
 	if (error instanceof GenerationError) return error;
 	return recordUnavailable(error instanceof Error ? error.message : String(error));
 }
 
-/** The table does not do what it was told. @param what is seen of that, as a sentence without a full stop */
+/**
+ * Builds the error of a table that does not keep its changes.
+ *
+ * @param what the symptom, as a sentence without a period
+ */
 export function tableTrouble(what: string): GenerationError {
 	return recordUnavailable(
 		`The data table ${RECORD_TABLE} does not keep what is written to it. ${what}. Rename the table and run the step again, so that a new one is created`,
 	);
 }
 
-/** The error of a key whose request another execution does not bring to an end. */
+/** Builds the error of a key whose request another execution has not finished in time. */
 export function stillSending({ id, key, execution_id: execution }: RecordRow): GenerationError {
 	return recordUnavailable(
 		`Execution ${execution} is still sending the request for the key "${key}" (row ${id} of the data table ${RECORD_TABLE}). Run the step again when that execution has ended`,

@@ -14,52 +14,59 @@ import {
 	type RecordRow,
 } from './record-store';
 
-/** How often a writer is heard of while a request of its is under way. */
+/** Interval of the heartbeat while requests are in flight. */
 const BEAT_MS = 15_000;
-/** How often to look what became of another's request. */
+/** Interval between reads while another item or execution is sending the request of a key. */
 const LOOK_MS = 1_000;
-/** A row that took longer than this to write may have been abandoned by others meanwhile. */
+/** If a write takes longer than this, other executions may have marked the row as abandoned. */
 const LATE_MS = 30_000;
-/** Shortest time to wait for another's request: enough to find out that its writer is gone. */
+/** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;
 
 export interface RecordPorts extends DeskPorts {
 	random: Random;
 }
 
-/** What is on record of a key. */
+/** The stored state of a key. */
 export interface Found {
-	/** `free`: nothing has left. `made`: there is a generation. `open`: sent, and nobody is there to tell what came of it. */
+	/**
+	 * `free`: no request was sent. `made`: a generation exists. `open`: a request was sent, its result is unknown,
+	 * and its writer is gone.
+	 */
 	state: 'free' | 'made' | 'open';
 	row: RecordRow;
 }
 
-/** A request of ours that has left. */
+/** A request of this step that is in flight. */
 interface UnderWay {
 	holder: object;
-	/** As it was sent. */
+	/** The row as written for this request. */
 	row: RecordRow;
-	/** It was open before already: whatever becomes of this try, it stays so. */
+	/** True if the row was open before this request. It then stays open, even if this request is rejected. */
 	wasOpen: boolean;
-	/** Wakes those of this step who wait for what comes of it. */
+	/** Wakes the items of this step that wait for the result. */
 	over: AbortController;
-	/** The claim is being given back. */
+	/** Set while the claim is being given back. */
 	leaving?: Promise<void>;
 }
 
 /**
  * The record outside of the execution, which outlives it. One row is one generation.
  *
- * No more than one request a key leaves, whoever else writes, by two rules. A row is changed only by compare-and-set: its
- * writer is a ticket that no other row has and that is new with every change of hands. And two executions may claim a key
- * at the same moment: who reads several claims removes the surplus, and sends only when one is left; the later of two
- * always sees both. A claim belongs to nobody: whoever is ready first may take it.
+ * At most one request per key is sent, even if several executions use the key. Two rules ensure that:
+ *
+ * 1. A row is changed only by compare-and-set. Its writer is a unique ticket that changes with every new owner.
+ *
+ * 2. Two executions may claim a key at the same moment. An execution that reads several claims removes the surplus,
+ * and sends only when one is left. The later of the two always sees both claims.
+ *
+ * A claim reserves nothing: the first item or execution that is ready may send it.
  */
 export class GenerationRecord {
-	/** Keys whose generation could not be put on record. */
+	/** Keys whose generation could not be written to the table. */
 	readonly unrecorded = new Set<string>();
 	private readonly underWay = new Map<string, UnderWay>();
-	/** Keys whose id is known and on its way into the table. */
+	/** Keys whose id is known and is being written to the table. */
 	private readonly arriving = new Set<string>();
 	private readonly desk: RecordDesk;
 	private readonly claims: Claims;
@@ -78,22 +85,22 @@ export class GenerationRecord {
 	}
 
 	/**
-	 * Reads all keys of a step at once, and claims those that nobody has.
+	 * Reads all keys of a step in one batch, and claims the missing ones.
 	 *
-	 * @param drafts what is known of their requests before they are built
+	 * @param drafts row fields that are known before the requests are built, by key
 	 * @throws GenerationError `record_unavailable`
 	 */
 	async begin(keys: string[], drafts = new Map<string, Partial<RecordFields>>()): Promise<void> {
 		drafts.forEach((draft, key) => this.claims.drafts.set(key, draft));
 		const claimed = await attempt(async () => await this.claims.claim([...new Set(keys)]));
-		// Nothing is sent any more, so that the claims are not needed.
+		// After a cancellation nothing is sent, so the claims are not needed.
 		if (!claimed.ok && !this.ports.signal.aborted) throw unavailable(claimed.error);
 	}
 
 	/**
-	 * What is on record of a key; where another's request is under way, what comes of it.
+	 * Returns the stored state of a key. If a request for it is in flight, waits for the result.
 	 *
-	 * @param timeoutMs longest time to wait for that, in milliseconds
+	 * @param timeoutMs maximum wait, in milliseconds; at least `SHORTEST_WAIT_MS`
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async find(key: string, signal = this.ports.signal, timeoutMs = Infinity): Promise<Found> {
@@ -106,7 +113,7 @@ export class GenerationRecord {
 			const own = this.underWay.get(key);
 			if (!own && row && hasId(row)) return { state: 'made', row };
 			if (!own && row && isFree(row)) return { state: 'free', row };
-			// What was seen long ago tells nothing: only a fresh look shows whether its writer is there.
+			// An old read proves nothing: only a fresh one shows whether the writer is alive.
 			if (!own && row && looks > 0 && (await this.claims.isAbandoned(row))) {
 				return { state: 'open', row: this.claims.rows.get(key) ?? row };
 			}
@@ -121,12 +128,13 @@ export class GenerationRecord {
 	}
 
 	/**
-	 * Right before the creating request leaves. When it resolves with `true` the row says so, and nobody else sends.
+	 * Marks the row of a key as sent, right before the creating request. After `true`, no other item or execution
+	 * sends it.
 	 *
-	 * @param holder who sends: several items of a step may have one key
-	 * @param open the row that `find` has called open, where it may be sent once more
-	 * @param about what the row is to say of the request
-	 * @returns `false` where somebody else was quicker: `find` tells what came of that
+	 * @param holder the sender; several items of a step may have the same key
+	 * @param open the open row from `find`, if it may be sent again
+	 * @param about fields of the request to write into the row
+	 * @returns `false` if another sender was faster; `find` then returns the result
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async send(
@@ -159,12 +167,15 @@ export class GenerationRecord {
 		}
 		this.claims.rows.set(key, own.row);
 		if (taken.ok) return true;
-		// Where the table failed, it may be in there all the same.
+		// The table may have applied the change although the call failed.
 		void this.withdraw(key, holder);
 		throw this.failure(taken.error);
 	}
 
-	/** While the process was paused, others may have called the row abandoned: it is taken again under a new ticket. */
+	/**
+	 * After a pause of the process, other executions may have marked the row as abandoned. Takes it again under a new
+	 * ticket.
+	 */
 	private async isStillOurs(own: UnderWay, from: number): Promise<boolean> {
 		if (this.ports.clock.now() - from < LATE_MS) return true;
 		const before = own.row;
@@ -172,25 +183,25 @@ export class GenerationRecord {
 		return await this.desk.retake(before, own.row.writer);
 	}
 
-	/** Whether a request of this holder is under way. */
+	/** True if a request of this holder is in flight. */
 	isHeldBy(key: string, holder: object): boolean {
 		const own = this.underWay.get(key);
 		return own?.holder === holder && !own.leaving;
 	}
 
-	/** It was certainly not charged: the claim is free again. */
+	/** Frees the claim of a request that was certainly not charged. A row that was open before stays open. */
 	async withdraw(key: string, holder: object): Promise<void> {
 		if (!this.isHeldBy(key, holder)) return;
 		if (this.underWay.get(key)?.wasOpen) return await this.giveBack(key, { writer: '' });
 		await this.giveBack(key, { status: CLAIMED, writer: this.claims.ticket() });
 	}
 
-	/** Nobody here waits for its answer any longer, and what came of it is not known. */
+	/** Marks the row as abandoned: the result of the request is unknown, and this step stops waiting for it. */
 	async leave(key: string, holder: object): Promise<void> {
 		if (this.isHeldBy(key, holder)) await this.giveBack(key, { writer: '' });
 	}
 
-	/** Its id, as soon as it is known. Need not be waited for: `close` does. Never rejects. */
+	/** Stores the id of a created generation. Callers need not wait for it: `close` does. Never rejects. */
 	async made(key: string, { id, status }: KnownGeneration): Promise<void> {
 		const row = this.underWay.get(key)?.row;
 		if (!row) return;
@@ -205,10 +216,10 @@ export class GenerationRecord {
 		});
 	}
 
-	/** How it has ended. A failed one was refunded, so that `find` then claims the key anew. */
+	/** Stores a final status. A failed generation was refunded, so `find` then claims the key again. */
 	ended(key: string, { id, status }: { id: string; status: string }): void {
 		const row = this.claims.rows.get(key);
-		// An item with the same key may have come to another one since.
+		// An item with the same key may have a newer generation.
 		if (row?.generation_id !== id) return;
 		if (status === 'failed') {
 			this.claims.rows.delete(key);
@@ -220,18 +231,22 @@ export class GenerationRecord {
 		}
 	}
 
-	/** The row of a key, as it was last seen. */
+	/** Returns the last known row of a key. */
 	rowOf(key: string): RecordRow | undefined {
 		return this.claims.rows.get(key);
 	}
 
-	/** The name of a key's order. @param print from `digestOf` its request */
+	/**
+	 * Returns the name of a key's order.
+	 *
+	 * @param print from `digestOf` its request
+	 */
 	nameOf(key: string, print: string): string {
 		const { workflowId, nodeId } = this.scope;
 		return orderName([workflowId, nodeId, key], this.claims.failures.get(key) ?? 0, print);
 	}
 
-	/** Writes what is left to write, and takes back claims of which nothing came. Never throws. */
+	/** Finishes all pending writes, and deletes claims that were never sent. Never throws. */
 	async close(): Promise<void> {
 		this.closing.abort();
 		await Promise.all([this.desk.settled(), this.ends.settled()]);
@@ -241,7 +256,11 @@ export class GenerationRecord {
 		]);
 	}
 
-	/** Runs what needs the table. @throws CancelledError after the end of the execution, or GenerationError `record_unavailable` */
+	/**
+	 * Runs a table operation.
+	 *
+	 * @throws CancelledError once the execution has ended, else GenerationError `record_unavailable`
+	 */
 	private async ask(run: () => Promise<void>): Promise<void> {
 		const asked = await attempt(run);
 		if (!asked.ok) throw this.failure(asked.error);
@@ -256,7 +275,7 @@ export class GenerationRecord {
 		if (!own) return;
 		const { row } = own;
 		own.leaving ??= this.desk.background(async () => {
-			// Whether the table has it as sent yet or not: no other row has our ticket.
+			// The status is not compared: the table may not have the row as sent yet. The ticket is unique.
 			const where = all(['id', row.id], ['writer', row.writer]);
 			const given = await this.desk.keep(
 				async () => await this.desk.write({ where, set, final: true }),
@@ -274,7 +293,7 @@ export class GenerationRecord {
 		own?.over.abort();
 	}
 
-	/** One heartbeat for all that is under way, and with it what had time. */
+	/** Sends one heartbeat for all requests in flight, and writes pending final statuses. */
 	private async beat(): Promise<void> {
 		const { signal } = this.closing;
 		for (;;) {
@@ -290,7 +309,10 @@ export class GenerationRecord {
 		}
 	}
 
-	/** Reads what others have sent, so that its time runs while nobody waits for it yet. */
+	/**
+	 * Reads the rows that other executions are sending, so that their staleness timers run before an item waits for
+	 * them.
+	 */
 	private async watchOthers(): Promise<void> {
 		await attempt(async () => await this.claims.refresh(this.claims.watched));
 	}

@@ -5,19 +5,19 @@ import type { Place, Slots, Turn } from './slots';
 
 export interface SlotGatePorts {
 	clock: Clock;
-	/** Ends all waiting. */
+	/** Ends all waits. */
 	signal: AbortSignal;
-	/** Which others may share. */
+	/** The slots of the account, possibly shared with other steps. */
 	slots: Slots;
 }
 
-/** One step's way to the slots of its account. */
+/** One step's access to the slots of its account. */
 export class SlotGate {
-	/** Why nothing may be asked any more. */
+	/** The error that stops all further requests, if there is one. */
 	private closedBy: Error | null = null;
 	private readonly standing = new Set<Place>();
 	private standingSince = 0;
-	/** Since when this step has been waiting for any slot. */
+	/** Start of the time during which this step has gained no slot. */
 	private starvedSince: number | null = null;
 	private waited = 0;
 
@@ -25,23 +25,24 @@ export class SlotGate {
 		onAbort(ports.signal, () => this.wakeAll());
 	}
 
-	/** Milliseconds during which anybody stood in line for a slot. */
+	/** Milliseconds during which at least one item waited for a slot. */
 	get waitedMs(): number {
 		return this.waited;
 	}
 
-	/** A place in the line, to be kept by whoever has to ask more than once. */
+	/** Returns a position in the queue. An item keeps it for all of its requests. */
 	arrive(): number {
 		return this.ports.slots.arrive();
 	}
 
 	/**
-	 * Waits until there may be a slot. Each turn ends in exactly one of `gained` here, and `refused` and `unused` of
-	 * the slots.
+	 * Waits until a request may be sent. The caller ends each turn with exactly one call: `gained` here, or `refused`
+	 * or `unused` of the slots.
 	 *
-	 * @param timeoutMs how long no slot at all may be gained before the item gives up
-	 * @param arrival who came earlier has its turn earlier
-	 * @throws the last refusal once the timeout has passed, what closed the way, or `CancelledError`
+	 * @param timeoutMs time without any gained slot after which the item gives up
+	 * @param arrival position in the queue; lower numbers go first
+	 * @throws GenerationError with the last refusal after the timeout, the error that closed the gate, or
+	 * CancelledError
 	 */
 	async enter(timeoutMs: number, arrival = this.arrive()): Promise<Turn> {
 		const { clock, slots } = this.ports;
@@ -61,19 +62,19 @@ export class SlotGate {
 		}
 	}
 
-	/** The service had a slot: the step begins anew to wait for one. */
+	/** Records that the service had a slot. The step's timeout for slots starts again. */
 	gained(turn: Turn): void {
 		this.starvedSince = null;
 		this.ports.slots.gained(turn);
 	}
 
-	/** Nothing may be asked any more: whoever stands in line, or comes to it, learns why. */
+	/** Stops all further requests. Waiting items and later ones get the given error. */
 	close(error: Error): void {
 		this.closedBy ??= error;
 		this.wakeAll();
 	}
 
-	/** @throws where nothing may leave any more */
+	/** @throws CancelledError or the error that closed the gate, if no request may be sent any more */
 	requireOpen(): void {
 		if (this.ports.signal.aborted) throw new CancelledError();
 		if (this.closedBy) throw this.closedBy;
@@ -86,7 +87,7 @@ export class SlotGate {
 			const turn = slots.take(place);
 			if (turn !== null) return turn;
 			const now = clock.now();
-			// What others have waited before this step came is no patience of its own.
+			// The time that others waited before this step started does not count.
 			const since = Math.max(this.starvedSince ?? now, slots.starvedSince ?? now);
 			const giveUpAt = since + timeoutMs;
 			if (now >= giveUpAt) throw starved(slots.lastRefusal as GenerationError, timeoutMs);

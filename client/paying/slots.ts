@@ -2,44 +2,50 @@ import type { Clock, Random } from '../basics/ports';
 import { backoffDelay } from '../wire/backoff';
 import type { GenerationError } from '../wire/errors';
 
-/** How often to ask for a slot that others may have left, in seconds. */
+/** How often to probe for slots that other clients may have freed, in seconds. */
 export interface Probing {
-	/** The longest pause. Shorter ones keep the limit busier, longer ones cost fewer refused requests. */
+	/** Maximum pause. Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
 	longestPause: number;
 	/**
-	 * Who has had no slot for longer than this asks more and more often, or newcomers, who ask at once, would pass by for
-	 * ever.
+	 * After this time without a slot, the maximum pause becomes shorter and shorter. Otherwise newcomers, which send
+	 * at once, would always be faster.
 	 */
 	patience: number;
 }
 
-/** Chosen by `npm run bench`: two steps that share a limit, and thousands that do. */
+/** Chosen with `npm run bench`, for two steps and for thousands that share a limit. */
 const PROBING: Probing = { longestPause: 10, patience: 60 };
 
-/** Nor does the most impatient ask more often than one polls (spec 4.3). */
+/** Lower bound of the maximum pause, in seconds: the recommended polling interval (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
 
-/** Until the one who asks on suspicion is answered, nobody else does: for so long, as one answer may never come. */
+/**
+ * Only one speculative request at a time. It blocks the others for at most this long, because its response may never
+ * come.
+ */
 const LONGEST_PROBE_MS = 10_000;
 
-/** How many ended generations are remembered: more than can end before the last execution notices the end of one. */
+/** Number of ended generations to remember. More than can end before the last execution notices one of them. */
 const MOST_RELEASED = 10_000;
 
-/** The leave to ask for a slot: one that is known to be free, or one that may be. */
+/** Permission to send a creating request. `free`: a slot is known to be free. `presumed`: one may be free. */
 export type Turn = 'free' | 'presumed';
 
-/** Who stands in line for a slot. */
+/** An item that waits for a slot. */
 export interface Place {
-	/** Who came earlier has its turn earlier. */
+	/** Position in the queue: lower numbers go first. */
 	arrival: number;
 	wake: AbortController;
 }
 
 /**
- * What is known of the concurrent slots of an account, and the line of those who wait for one: the items of all steps
- * that share it. Until the service answers 429 `CONCURRENCY_LIMIT_REACHED` everybody may ask. From then on as many do at
- * once as slots are known to be free, because generations of theirs have ended, or may be presumed so, for the account
- * is used elsewhere, too: one after a backoff (spec 7, retry rule 1), and twice as many with every one that gets through.
+ * The concurrent slots of an account, and the queue for them. All steps that use the account share it.
+ *
+ * Every request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a
+ * free slot. A slot is known to be free when a generation has ended.
+ *
+ * Other clients use the account too, so slots may also be presumed free. One speculative request follows each backoff
+ * (spec 7, retry rule 1). Each one that succeeds allows two more.
  */
 export class Slots {
 	private limited = false;
@@ -47,32 +53,35 @@ export class Slots {
 	private presumed = 0;
 	private refusals = 0;
 	private probeAt = 0;
-	/** Whether somebody is asking on suspicion. */
+	/** True while a speculative request is in flight. */
 	private probing = false;
 	private arrivals = 0;
-	/** In the order of their arrival. */
+	/** Sorted by arrival. */
 	private readonly line: Place[] = [];
-	/** Ids of generations whose slots were released, the newest last. Several executions may watch the same generation. */
+	/**
+	 * Ids of generations whose slots were released, the newest last. Several executions may watch the same
+	 * generation.
+	 */
 	private readonly released = new Set<string>();
 
-	/** When the waiting for any slot began; a slot gained or given back begins it anew. */
+	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	starvedSince: number | null = null;
-	/** What the service last said of its slots; `null` where it always had one. */
+	/** The last 429 for a missing slot; `null` if there was none. */
 	lastRefusal: GenerationError | null = null;
 
 	constructor(private readonly ports: { clock: Clock; random: Random; probing?: Probing }) {}
 
-	/** Whether anybody has to wait for anything. */
+	/** False while every request may be sent at once. */
 	get isLimited(): boolean {
 		return this.limited;
 	}
 
-	/** A place in the line, to be kept by whoever has to ask more than once. */
+	/** Returns a position in the queue. An item keeps it for all of its requests. */
 	arrive(): number {
 		return this.arrivals++;
 	}
 
-	/** Stands in line, behind who came earlier. */
+	/** Adds an item to the queue, behind earlier arrivals. */
 	join(place: Place): void {
 		const later = this.line.findIndex(({ arrival }) => arrival > place.arrival);
 		this.line.splice(later < 0 ? this.line.length : later, 0, place);
@@ -83,7 +92,7 @@ export class Slots {
 		this.wakeFirst();
 	}
 
-	/** The turn of a place, where it has one now. */
+	/** Returns the turn of an item; `null` if it has to wait. */
 	take(place: Place): Turn | null {
 		if (this.line[0] !== place) return null;
 		if (this.free > 0) {
@@ -101,12 +110,18 @@ export class Slots {
 		return 'presumed';
 	}
 
-	/** When a place may have its turn if nothing happens before, in milliseconds since the Unix epoch. */
+	/**
+	 * When an item may send a speculative request, in milliseconds since the Unix epoch. `Infinity` if it is not the
+	 * first.
+	 */
 	dueAt(place: Place): number {
 		return this.line[0] === place ? this.probeAt : Infinity;
 	}
 
-	/** The service had a slot. One that was only presumed shows that others have left: there may be more. */
+	/**
+	 * Records that the service had a slot. A successful speculative request shows that other clients freed slots:
+	 * there may be more.
+	 */
 	gained(turn: Turn): void {
 		this.starvedSince = null;
 		if (turn === 'free') return;
@@ -117,7 +132,7 @@ export class Slots {
 		this.wakeFirst();
 	}
 
-	/** The service had none. */
+	/** Records that the service had no slot. */
 	refused(turn: Turn, error: GenerationError): void {
 		this.limited = true;
 		this.lastRefusal = error;
@@ -127,7 +142,7 @@ export class Slots {
 		this.pause();
 	}
 
-	/** The request came to something else: a slot that was known to be free still is. */
+	/** Records a request that used no slot. A slot that was known to be free still is. */
 	unused(turn: Turn): void {
 		if (!this.limited) return;
 		if (turn === 'presumed') return this.pause();
@@ -136,8 +151,8 @@ export class Slots {
 	}
 
 	/**
-	 * A generation that was seen running has ended, so the account has one more free slot. Further calls with the same id
-	 * change nothing.
+	 * Frees the slot of a generation that was seen running and has ended. Repeated calls with the same id have no
+	 * effect.
 	 */
 	release(id: string): void {
 		if (this.released.has(id)) return;
@@ -152,7 +167,7 @@ export class Slots {
 		this.wakeFirst();
 	}
 
-	/** There is more room than anybody asks for: whoever comes next may ask at once. */
+	/** More slots are free than items wait: lifts the limit until the next refusal. */
 	private forget(): void {
 		this.limited = false;
 		this.free = 0;
@@ -171,7 +186,10 @@ export class Slots {
 		return clock.now() + backoffDelay(this.refusals, random, this.longestPause(starved));
 	}
 
-	/** In seconds, as is `starved`: how long there has been no slot at all. */
+	/**
+	 * @param starved seconds without any slot
+	 * @returns the maximum pause, in seconds
+	 */
 	private longestPause(starved: number): number {
 		const { longestPause, patience } = this.ports.probing ?? PROBING;
 		const impatience = Math.max(1, starved / patience);

@@ -2,19 +2,26 @@ import type { Clock } from '../basics/ports';
 import { sameState } from './record-rows';
 import type { RecordRow } from './record-store';
 
-/** Time between two reads counts up to this: a process that was paused, or whose clock jumped, has not watched. */
+/**
+ * Longest gap between two reads that counts in full. A longer one means that the process was paused or its clock
+ * jumped.
+ */
 const LONGEST_GAP_MS = 20_000;
 
 /**
- * Measures how long rows stand still, by our own clock and from what was read alone. The dates in a row are of another
- * clock, which may be minutes behind: a new date shows that its writer is alive, an old one shows nothing.
+ * Measures how long rows stay unchanged, by the local clock and from reads alone. The dates in a row come from
+ * another clock, which may be minutes behind. A new date proves that the writer is alive; an old one proves nothing.
  */
 export class StalenessTimer {
 	private readonly watched = new Map<number, { row: RecordRow; at: number; stillMs: number }>();
 
 	constructor(private readonly clock: Clock) {}
 
-	/** Takes note of a row that was read. @param readFrom when the read began, in milliseconds since the Unix epoch */
+	/**
+	 * Records a row that was read.
+	 *
+	 * @param readFrom start of the read, in milliseconds since the Unix epoch
+	 */
 	observe(row: RecordRow, readFrom: number): void {
 		const before = this.watched.get(row.id);
 		if (before && sameState(before.row, row)) {
@@ -25,7 +32,7 @@ export class StalenessTimer {
 		}
 	}
 
-	/** Milliseconds for which a row, as it is given, was certainly seen to stand still. */
+	/** Returns the milliseconds during which the row was certainly unchanged; 0 for a state that was not observed. */
 	stillMs(row: RecordRow): number {
 		const seen = this.watched.get(row.id);
 		return seen && sameState(seen.row, row) ? seen.stillMs : 0;

@@ -17,32 +17,35 @@ export interface SubmissionPorts {
 	book: OrderBook;
 	clock: Clock;
 	random: Random;
-	/** Ends the step: nothing more is submitted. */
+	/** Aborts when the step ends. No creating request is sent afterwards. */
 	halt: AbortSignal;
-	/** Of the account. */
+	/** The slots of the account, possibly shared with other steps. */
 	slots: Slots;
 }
 
-/** What submitting came to, for the step's summary. */
+/** Counters for the step's summary. */
 export interface SubmissionStats {
 	/** Generations created. */
 	made: number;
-	/** Generations of an earlier try taken up. */
+	/** Existing generations that were reused. */
 	takenUp: number;
-	/** Creating requests sent again after an error that passed. */
+	/** Creating requests that were retried after a transient error. */
 	retries: number;
-	/** Requests whose answers were lost and that were followed by another: each may have been charged besides. */
+	/**
+	 * Requests with a lost response that were followed by another request. Each of them may have been charged as
+	 * well.
+	 */
 	resubmitted: number;
 }
 
 /**
- * The only place that spends money. Takes an order to a new generation when there is a slot for it. Never creates a
- * second one for an order that may have one already.
+ * The only code that spends money. It creates a generation for an order when a slot may be free. It never creates a
+ * second one for an order that may already have one, unless the user chose to resubmit.
  */
 export class Submission {
 	readonly stats: SubmissionStats = { made: 0, takenUp: 0, retries: 0, resubmitted: 0 };
 	readonly gate: SlotGate;
-	/** How many answers were lost in this try of the step: of an order, whichever items have it. */
+	/** Number of lost responses in this attempt of the step, by order. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
 
 	constructor(private readonly ports: SubmissionPorts) {
@@ -50,10 +53,11 @@ export class Submission {
 	}
 
 	/**
-	 * The generation that an earlier try has made, as the book knows it.
+	 * Looks up the generation that an earlier attempt created for an order.
 	 *
-	 * @returns its id, or `null` where the order may be sent
-	 * @throws GenerationError where an earlier request may have been charged, and the user does not take the risk
+	 * @returns the generation id, or `null` if the order may be sent
+	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent
+	 * again
 	 */
 	async earlier(order: Order): Promise<string | null> {
 		const entry = await this.ports.book.find(order);
@@ -66,10 +70,11 @@ export class Submission {
 	}
 
 	/**
-	 * Sends an order until it has come to its generation, as `nextMove` allows.
+	 * Sends an order until it has a generation or `nextMove` gives up.
 	 *
-	 * @returns `null` where somebody else is sending it: the book will know what comes of it
-	 * @throws GenerationError, or CancelledError when the step ends before the request was sent
+	 * @returns the generation; `null` if another item or execution is sending the order, so that the book will have
+	 * the result
+	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
 		const { clock, random, halt } = this.ports;
@@ -88,7 +93,7 @@ export class Submission {
 			const move = error === null ? 'give up' : nextMove(error, tried, order.job);
 			if (move === 'give up') throw await this.inTheEnd(order, cause, sent.error);
 			if (move === 'wait for a slot') {
-				// The service is well, and the line may be long: what fails after it fails for the first time.
+				// A full account is no failure, and the wait may be long. Later failures start a new count.
 				failingSince = null;
 				tried.retries = 0;
 				continue;
@@ -100,7 +105,10 @@ export class Submission {
 		}
 	}
 
-	/** One creating request, as soon as there may be a slot for it: the intent before it, the id straight after. */
+	/**
+	 * Sends one creating request when a slot may be free. Stores the intent before the request, and the id right
+	 * after it.
+	 */
 	private async sendInTurn(
 		order: Order,
 		request: CreateRequest,
@@ -113,7 +121,7 @@ export class Submission {
 		const sent = await attempt(async () => {
 			const name = await book.intend(order);
 			intended = name !== null;
-			// Writing that down may have taken a while.
+			// Storing the intent takes time. Check again that the request may still be sent.
 			this.gate.requireOpen();
 			return name === null ? null : await service.create(request, name);
 		});
@@ -126,7 +134,7 @@ export class Submission {
 		return sent.value;
 	}
 
-	/** Gives the turn back, and the intent where it is certain that nothing was charged. */
+	/** Returns the turn. Withdraws the intent only if the request was certainly not charged. */
 	private async settleRefusal(turn: Turn, order: Order, error: unknown, intended: boolean) {
 		const { slots } = this.ports;
 		const refusal = error instanceof GenerationError ? error : null;
@@ -156,7 +164,10 @@ export class Submission {
 		return lost;
 	}
 
-	/** The error of an order that is given up: what is open may have been charged, whatever became of the last request. */
+	/**
+	 * Returns the error of an order that is given up. An open order may have been charged, even if its last request
+	 * was rejected.
+	 */
 	private async inTheEnd(order: Order, cause: GenerationError | null, error: unknown) {
 		const { book } = this.ports;
 		await book.leave(order);

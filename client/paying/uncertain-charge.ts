@@ -3,7 +3,7 @@ import type { CreateJob } from '../jobs/job';
 import type { Entry } from './book';
 import { RECORD_TABLE, type RecordRow } from './record-store';
 
-/** What to do, by what the user has chosen. */
+/** Advice for the user, by the value of On Uncertain Charge. */
 const ADVICE: Record<CreateJob['onUncertainCharge'], string> = {
 	error:
 		'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit, and retry with the workflow that has it (n8n’s “Retry with currently saved workflow”)',
@@ -12,11 +12,11 @@ const ADVICE: Record<CreateJob['onUncertainCharge'], string> = {
 };
 
 /**
- * The error of an item whose creating request went out without an answer coming back.
+ * Builds the error of an item whose creating request got no response.
  *
- * @param cause what happened to the request; `null` where an earlier try of the step left it open
- * @param entry what is on record of the requests that went out
- * @param choice what the user has chosen for such a case
+ * @param cause error of the request; `null` if an earlier attempt of the step left it open
+ * @param entry stored state of the order
+ * @param choice value of On Uncertain Charge
  */
 export function uncertainCharge(
 	cause: GenerationError | null,
@@ -39,12 +39,12 @@ export function uncertainCharge(
 	});
 }
 
-/** Where an open order is on record, and what can be done there. */
+/** Describes the row of an open order, and how the user can resolve it. */
 export function inRow({ id, key, execution_id: execution }: RecordRow): string {
 	return `Row ${id} of the data table ${RECORD_TABLE} says that execution ${execution} has sent it for the key "${key}", and no id came. Where the generation exists, its id in the column generation_id of that row makes every execution take it up; where it does not, delete that row and start a new execution`;
 }
 
-/** The error of a key whose generation the service does not know. Nothing is paid anew by itself. */
+/** Builds the error of a key whose generation the service does not know. Nothing is created again automatically. */
 export function unknownInRow(
 	error: GenerationError,
 	{ id, key, generation_id: generation }: RecordRow,
@@ -57,7 +57,7 @@ export function unknownInRow(
 	});
 }
 
-/** The error of a key whose generation has no file any more, with what to do. */
+/** Builds the error of a key whose output file no longer exists, with advice. */
 export function goneInRow(error: GenerationError, { id, key }: RecordRow): GenerationError {
 	return error.with({
 		description: sentences(

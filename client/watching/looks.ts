@@ -5,41 +5,41 @@ import { CancelledError, GenerationError } from '../wire/errors';
 import { isFailed, isFinal, type Generation } from '../wire/generation';
 import type { GenerationService } from '../wire/service';
 
-/** What looking reaches the world by. */
+/** Dependencies of status checks. */
 export interface LookPorts {
 	service: GenerationService;
 	clock: Clock;
 	random: Random;
-	/** Ends all watching. */
+	/** Ends all waits. */
 	halt: AbortSignal;
 }
 
-/** How long a final status is used again: half of the hour for which its output URL is valid (spec 4.3). */
+/** How long a final status is reused: half of the hour for which its output URL is valid (spec 8). */
 const FINAL_STATUS_MS = 1_800_000;
 
-/** The last status check of a generation, as plain data: it travels with an execution that sleeps. */
+/** The last status check of a generation. Plain data, because it is stored while the execution sleeps. */
 export interface StatusCheck {
 	/** When it was sent, in milliseconds since the Unix epoch. */
 	at: number;
-	/** As the service last confirmed it, by this check or an earlier one; `null` where it never did. */
+	/** The generation as last confirmed, by this check or an earlier one; `null` if it never was. */
 	known: Generation | null;
 }
 
-/** One status request, for all items that wait for its generation. */
+/** One status request, shared by all items with the same generation. */
 interface Look extends StatusCheck {
-	/** `null` where its time was over first. Rejects as the request does. */
+	/** Resolves to `null` if the deadline passed first. Rejects as the request does. */
 	seen: Promise<Generation | null>;
 }
 
-/** The last look at each generation, by its id. */
+/** The last status check of each generation, by its id. */
 export type LastLooks = Map<string, Look>;
 
-/** What is kept of status checks while an execution sleeps. */
+/** Returns the plain data to store while the execution sleeps. */
 export function savedChecks(looks: LastLooks): Record<string, StatusCheck> {
 	return Object.fromEntries([...looks].map(([id, { at, known }]) => [id, { at, known }]));
 }
 
-/** The status checks of an execution that has slept. */
+/** Restores the status checks of an execution that has slept. */
 export function restoredChecks(checks: Record<string, StatusCheck>): LastLooks {
 	const looks = Object.entries(checks).map(([id, { at, known }]): [string, Look] => {
 		return [id, { at, known, seen: Promise.resolve(known) }];
@@ -47,9 +47,12 @@ export function restoredChecks(checks: Record<string, StatusCheck>): LastLooks {
 	return new Map(looks);
 }
 
-/** The status requests of a step: for one generation never two within the poll interval, whoever asks. */
+/**
+ * The status requests of a step. Requests for the same generation are at least one poll interval apart. Confirming
+ * checks, which pass `since`, are the exception.
+ */
 export class Looks {
-	/** @param last of whoever has looked before */
+	/** @param last earlier status checks, such as those before a sleep */
 	constructor(
 		private readonly ports: LookPorts,
 		private readonly intervalMs: number,
@@ -57,8 +60,8 @@ export class Looks {
 	) {}
 
 	/**
-	 * The status of a generation that was seen, asked for anew as soon as the interval allows, as for a fresh URL; and
-	 * again after errors that pass by themselves.
+	 * Requests the status again as soon as the poll interval allows, for example to get a fresh URL. Retries
+	 * transient errors.
 	 *
 	 * @throws GenerationError, or CancelledError once the step ends
 	 */
@@ -75,7 +78,7 @@ export class Looks {
 		await clock.sleep(Math.max(0, due - clock.now()), halt);
 		if (halt.aborted) throw new CancelledError();
 		const last = this.last.get(id);
-		// Another item with the same generation was quicker.
+		// Another item with the same generation has sent a request meanwhile.
 		const shared = last !== before ? await last?.seen : null;
 		if (shared) return requireAbout(id, shared);
 		const seen = service.look(id, halt);
@@ -85,22 +88,22 @@ export class Looks {
 		return generation;
 	}
 
-	/** A generation as the service last confirmed it; `null` where it never did. */
+	/** Returns the generation as last confirmed; `null` if it never was. */
 	known(id: string): Generation | null {
 		return this.last.get(id)?.known ?? null;
 	}
 
-	/** Takes what the service says of a generation, once it is certain that it is about that one. */
+	/** Stores a response as confirmed. Call this only if the response is about this generation. */
 	confirm(id: string, generation: Generation): void {
 		const last = this.last.get(id);
 		if (last) last.known = generation;
 	}
 
 	/**
-	 * Checks the status of a generation. A final status and a recent request are reused.
+	 * Checks the status of a generation. A final status or a recent request is reused.
 	 *
-	 * @param deadline milliseconds since the Unix epoch; then the answer is not waited for any longer
-	 * @param since a request sent at this moment or later is recent; unless given, one sent within the poll interval
+	 * @param deadline milliseconds since the Unix epoch; an answer that takes longer becomes `null`
+	 * @param since a request sent at this time or later is recent; by default, one sent within the poll interval
 	 */
 	look(id: string, deadline: number, since?: number): Look {
 		const { clock, service, halt } = this.ports;
@@ -125,12 +128,14 @@ export class Looks {
 	}
 }
 
-/** Whether a status cannot change any more, and its output URL is still valid for long enough. */
+/** True if the status cannot change, and its output URL is valid for long enough. */
 function isSettled({ at, known }: StatusCheck, now: number): boolean {
 	return known !== null && isFinal(known) && (isFailed(known) || now < at + FINAL_STATUS_MS);
 }
 
-/** @throws GenerationError where an answer is about another generation, as of a cache on the way that mixes them up */
+/**
+ * @throws GenerationError if the response is about another generation, for example from a cache that mixes them up
+ */
 export function requireAbout(id: string, seen: Generation): Generation {
 	if (seen.item.id === id) return seen;
 	throw new GenerationError({

@@ -1,31 +1,33 @@
 import type { Probed } from '../basics/ports';
 
-/** What a probe of the output URL tells (spec 4.3). */
+/** The result of a probe of the output URL (spec 4.3). */
 export type Sign = 'ready' | 'not yet' | 'nothing';
 
 /**
- * Reads the answer of a storage that was asked for an output's first byte. Only that byte says that the file is there,
- * and only 403 and 404 that it is not; a redirect, a page or a whole file says that this storage is not to be asked.
+ * Interprets the response to a request for the first byte of an output. Only that byte proves that the file exists.
+ * Only 403 and 404 mean that it does not exist yet. Any other response, such as a redirect, a page or a whole file,
+ * means that this storage cannot be probed.
  */
 export function signOf({ status, oneByte }: Probed): Sign {
 	if (status === 403 || status === 404) return 'not yet';
 	return (status === 200 || status === 206) && oneByte ? 'ready' : 'nothing';
 }
 
-/** At most so many probes a second for a whole step. */
+/** Maximum number of probes per second for a whole step. */
 const PROBES_A_SECOND = 25;
 const LONGEST_QUEUE_MS = 1_000;
 
-/** What a step knows of the storage, and the pace of its probes. */
+/** The state of the storage for one step, and the rate limit of its probes. */
 export class Storage {
 	/** False once the storage proved unreliable: a cached 404, or a file long before its generation is final. */
 	usable = true;
 	private nextAt = 0;
 
 	/**
-	 * A place among the probes of the step.
+	 * Reserves a time for a probe.
 	 *
-	 * @returns milliseconds until it may leave; `null` where too many wait already
+	 * @param now milliseconds since the Unix epoch
+	 * @returns milliseconds until the probe may be sent; `null` if too many are waiting
 	 */
 	turn(now: number): number | null {
 		const at = Math.max(now, this.nextAt);

@@ -8,46 +8,49 @@ import { isCompleted, isFinal, type Generation } from '../wire/generation';
 import { Looks, requireAbout, type LastLooks, type LookPorts } from './looks';
 import { signOf, Storage, type Sign } from './storage';
 
-/** A probe's pause: a quarter of a second at first, then this part of the generation's age. */
+/** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
 const SHORTEST_PAUSE_MS = 250;
 const PAUSE_OF_AGE = 1 / 30;
 
 /**
- * Ages of a generation at its first two scheduled status checks while probing works: they find out failures, which a
- * probe cannot see. Later ones follow every 10 s or a tenth of the age.
+ * Ages of a generation at its first two scheduled status checks while probing works. They detect failures, which a
+ * probe cannot see. Later checks follow every 10 s or a tenth of the age, whichever is longer.
  */
 const FIRST_CHECKS_MS = [4_000, 10_000];
 const LATER_CHECKS_MS = 10_000;
 const LATER_CHECKS_OF_AGE = 1 / 10;
 
-/** A storage may have the file before the status is final: the pauses before up to three more confirming checks. */
+/**
+ * The storage may have the file before the status is final. These are the pauses before up to three more confirming
+ * checks.
+ */
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
 
-/** How many pauses apart the status is asked for where the output URL was chosen to be asked instead. */
+/** With `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
 
-/** What is left of a timeout for a last look to be answered. */
+/** The last status check is sent this long before the deadline, so that it can be answered in time. */
 const LAST_LOOK_MS = 1_000;
 
-/** Until when to watch: until the generation was fetched once, or until its status is final. */
+/** When to stop watching: after the first response about the generation, or at its final status. */
 export type Goal = 'fetched' | 'final';
 
-/** What watching reaches the world by. */
+/** Dependencies of watching. */
 export interface WatchPorts extends LookPorts {
 	probe: ProbeUrl;
 }
 
-/** How the generations of one step are watched, and what is learned of their storage. */
+/** Watches the generations of one step, and remembers how reliable their storage is. */
 export class Watcher {
 	readonly storage = new Storage();
-	/** The errors after which a look was repeated, for the step's summary. */
+	/** Errors after which a status check was retried, for the step's summary. */
 	readonly passed = new Set<GenerationError>();
 
 	readonly looks: Looks;
 
 	/**
-	 * @param intervalMs the status of a generation is never asked for more often
-	 * @param lastLooks of whoever has watched before
+	 * @param intervalMs minimum time between two scheduled status checks of a generation
+	 * @param lastLooks earlier status checks, such as those before a sleep
 	 */
 	constructor(
 		readonly ports: WatchPorts,
@@ -58,8 +61,8 @@ export class Watcher {
 	}
 
 	/**
-	 * @param generation as the creating answer gave it; `null` where only its id is known
-	 * @param exists whether the service has told of it before: who denies it then comes round
+	 * @param generation from the creating response; `null` if only its id is known
+	 * @param exists true if the service confirmed the id earlier, so that a 404 is transient
 	 */
 	watch(
 		id: string,
@@ -71,35 +74,38 @@ export class Watcher {
 	}
 }
 
-/** One generation on its way to its end, noticed by its status and by its output URL (spec 4.3). */
+/** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
 export class Watch {
 	private readonly since: number;
-	/** Its id as the service writes it, if it has confirmed it: a user may have typed it in another way. */
+	/** The id as the service spells it, if the service has confirmed it. A user may have typed it differently. */
 	private readonly ownId: string | null;
 	/** When the status was last requested. */
 	private statusAt: number | null = null;
-	/** When the last scheduled check was, or the watching began: confirming checks do not shift the schedule. */
+	/** When the last scheduled check was sent, or the watching began. Confirming checks do not shift the schedule. */
 	private scheduledAt: number;
 	private probeAt = Infinity;
-	/** When the next confirming check is due; `null` before a probe has found the file, and after the last of them. */
+	/**
+	 * When the next confirming check is due; `null` before a probe has found the file, and after the last of these
+	 * checks.
+	 */
 	private confirmAt: number | null = null;
-	/** Confirming checks so far. */
+	/** Number of confirming checks so far. */
 	private confirmations = 0;
 	private probing: boolean;
-	/** Whether the step has too much to ask the storage for it to be asked about this one, too. */
+	/** True if the step sends too many probes for this generation to be probed too. */
 	private crowded = false;
-	/** The looks that failed in a row. */
+	/** Number of consecutive failed status checks. */
 	private failures = 0;
 	private pausedUntil = 0;
-	/** The last error that passed. */
+	/** The last transient error. */
 	trouble: GenerationError | null = null;
-	/** Whether it was seen under way, and so had a slot of the account. */
+	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
 
 	constructor(
 		private readonly step: Watcher,
 		readonly id: string,
-		/** As it was last seen; `null` before it was. */
+		/** The last known state; `null` before the first one. */
 		public generation: Generation | null,
 		private readonly readiness: Readiness,
 		private exists: boolean,
@@ -111,10 +117,10 @@ export class Watch {
 	}
 
 	/**
-	 * Looks until the goal is reached.
+	 * Checks and probes until the goal or the deadline is reached.
 	 *
-	 * @param deadline milliseconds since the Unix epoch; then it is over in any case, and looks that hang are given up
-	 * @throws GenerationError for a refusal or trouble that does not pass; CancelledError once the step ends
+	 * @param deadline milliseconds since the Unix epoch; requests that hang are abandoned then
+	 * @throws GenerationError for an error that is permanent or persists; CancelledError once the step ends
 	 */
 	async until(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.step.ports;
@@ -126,7 +132,8 @@ export class Watch {
 			await clock.sleep(Math.max(0, at - clock.now()), halt);
 			if (halt.aborted) throw new CancelledError();
 			if (at === deadline) return;
-			// Who was frozen for longer than that, as a laptop is, may have missed the end: it is looked at once more.
+			// After a long pause of the process, such as a sleeping laptop, the end may have been missed. Check once
+			// more.
 			const until = clock.now() > deadline ? clock.now() + LAST_LOOK_MS : deadline;
 			await (statusAt <= probeAt ? this.check(until) : this.probe(until));
 		}
@@ -136,12 +143,10 @@ export class Watch {
 		return this.generation !== null && (goal === 'fetched' || isFinal(this.generation));
 	}
 
-	/** Whether its status is final. */
 	get isOver(): boolean {
 		return this.hasReached('final');
 	}
 
-	/** Checks the status. */
 	private async check(deadline: number): Promise<void> {
 		const { clock, random } = this.step.ports;
 		const { confirmAt } = this;
@@ -164,13 +169,13 @@ export class Watch {
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
 	}
 
-	/** After a confirming check. The schedule alone counts where the last of them finds no final status. */
+	/** Plans the next confirming check. If the last of them finds no final status, only the schedule counts. */
 	private planConfirmation(): void {
 		const pause = CONFIRMING_PAUSES_MS.at(this.confirmations - 1);
 		this.confirmAt = pause === undefined ? null : this.step.ports.clock.now() + pause;
 	}
 
-	/** @throws GenerationError where an answer is about another generation than the one that is known to be this */
+	/** @throws GenerationError if the response is about another generation than this one */
 	private requireOwn(seen: Generation | null): Generation | null {
 		const id = this.generation?.item.id ?? this.ownId;
 		return seen === null || id === null ? seen : requireAbout(id, seen);
@@ -187,13 +192,13 @@ export class Watch {
 		if (!isFinal(generation) && this.confirmations > CONFIRMING_PAUSES_MS.length) {
 			storage.usable = false;
 		}
-		// The storage should have the file by now. One that denies it would do so for every generation.
+		// The storage should have the file by now. A storage that denies it would do so for every generation.
 		if (unannounced && isCompleted(generation) && storage.turn(ports.clock.now()) === 0) {
 			if ((await this.sign(deadline)) === 'not yet') storage.usable = false;
 		}
 	}
 
-	/** Asks the storage for the first byte. */
+	/** Requests the first byte of the output. */
 	private async probe(deadline: number): Promise<void> {
 		const { clock, halt } = this.step.ports;
 		const pause = this.step.storage.turn(clock.now());
@@ -220,13 +225,13 @@ export class Watch {
 		return tried.ok && tried.value !== null ? signOf(tried.value.value) : 'nothing';
 	}
 
-	/** The output is there, which says the same as the status (spec 4.3), for those who want to ask no more than that. */
+	/** With `outputUrl`, the existing file alone counts as completed (spec 4.3). */
 	private complete(): void {
 		const generation = this.generation as Generation;
 		this.generation = { ...generation, item: { ...generation.item, status: 'completed' } };
 	}
 
-	/** When the status is to be checked next. */
+	/** Returns when the next status check is due. */
 	private statusDueAt(deadline: number): number {
 		const { since, statusAt, confirmAt, pausedUntil } = this;
 		const earliest = statusAt === null ? since : statusAt + this.step.intervalMs;
@@ -236,12 +241,14 @@ export class Watch {
 		return Math.min(scheduled, confirmAt ?? Infinity);
 	}
 
-	/** How long before the deadline there is a last look, so that it can be answered in time. */
+	/** Returns how long before the deadline the last check is sent, so that it can be answered in time. */
 	private lastLook(deadline: number): number {
 		return Math.min(LAST_LOOK_MS, (deadline - this.since) / 4);
 	}
 
-	/** From one scheduled check to the next. Jitter keeps generations that were created together apart. */
+	/**
+	 * Returns the time from one scheduled check to the next. Jitter spreads generations that were created together.
+	 */
 	private scheduledPause(): number {
 		const { random } = this.step.ports;
 		const { intervalMs } = this.step;
@@ -271,8 +278,8 @@ export class Watch {
 }
 
 /**
- * The error of a look at what exists: who denies it now is a proxy on the way or a replica that lags, and comes
- * round.
+ * Makes a 404, or a response that is not the service's own, transient. The generation exists, so these come from a
+ * proxy or a replica that lags.
  */
 function ofWhatExists(error: GenerationError): GenerationError {
 	const denied = error.code === 'generation_not_found' || isForeign(error);

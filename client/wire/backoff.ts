@@ -2,15 +2,15 @@ import { attempt } from '../basics/attempt';
 import type { Clock, Random } from '../basics/ports';
 import { CancelledError, GenerationError } from './errors';
 
-/** Six tries again, with pauses of 1 s to at most 30 s: a minute and a half in all at most (spec 7, retry rule 3). */
+/** Six retries with delays of 1 s to 30 s (spec 7, retry rule 3). All delays together are at most 1.5 minutes. */
 const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
 
 /**
- * The pause before a try: doubling from 1 s to at most `mostSeconds`, with jitter over its upper half, so that many
- * clients that were refused together do not come back together.
+ * Returns the delay before a retry. It doubles from 1 s to at most `mostSeconds`. Jitter over its upper half keeps
+ * clients that were refused together from returning together.
  *
- * @param retries 0 for the first try again
+ * @param retries 0 for the first retry
  * @returns milliseconds
  */
 export function backoffDelay(
@@ -23,26 +23,26 @@ export function backoffDelay(
 }
 
 /**
- * Whether an error passes by itself soon enough to try again after a pause (spec 7, retry rules).
+ * True if an error is transient and may be retried after a delay (spec 7, retry rules).
  *
- * @param retries tries again so far
+ * @param retries number of retries so far
  */
 export function passes({ retry, stopsSubmitting }: GenerationError, retries: number): boolean {
 	return retry === 'backoff' && !stopsSubmitting && retries < MAX_RETRIES;
 }
 
-/** What trying again needs: time, jitter, and what ends it. */
+/** Dependencies of retries. */
 export interface RetryPorts {
 	clock: Clock;
 	random: Random;
-	/** Ends the waiting; what is thrown then is a `CancelledError`. */
+	/** Ends the wait with a `CancelledError`. */
 	signal: AbortSignal;
-	/** How often to try again; `MAX_RETRIES` unless given. */
+	/** Maximum number of retries, capped at the default of `MAX_RETRIES`. */
 	maxRetries?: number;
 }
 
 /**
- * Runs a request that only reads again after errors that pass by themselves, a bounded number of times.
+ * Runs a request that only reads, and retries it a bounded number of times after transient errors.
  *
  * @throws the last error, or `CancelledError` once the signal has aborted
  */

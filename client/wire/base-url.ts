@@ -1,19 +1,21 @@
 import { GenerationError } from './errors';
 
 /**
- * The address to which paths such as `/v1/models` are appended. The one rule for requests and the credential's test.
+ * Returns the address to which paths such as `/v1/models` are appended. Requests and the credential's test both use
+ * it.
  *
- * @param typed the Base URL of the credential. Space around it, slashes at its end, and a `/v1` there are ignored
- * @throws GenerationError with the code `invalid_base_url` for anything that is not a plain http or https address
+ * @param typed the Base URL of the credential; surrounding whitespace, trailing slashes and a trailing `/v1` are
+ * ignored
+ * @throws GenerationError with the code `invalid_base_url` for anything but a plain http or https address
  */
 export function serviceAddress(typed: unknown): string {
 	const text = String(typed ?? '').trim();
 	if (text === '') throw invalidBaseUrl('is empty');
 	if (!/^https?:\/\//i.test(text)) throw invalidBaseUrl('must start with https:// or http://');
 	const url = parsed(text);
-	// URL parsers drop line breaks and tabs without a word.
+	// URL parsers silently drop line breaks and tabs.
 	if (url === null || /\s/.test(text)) throw invalidBaseUrl('is not a valid web address');
-	// n8n would send these in place of the API key.
+	// n8n would send these instead of the API key.
 	if (url.username || url.password)
 		throw invalidBaseUrl('must not contain a user name or password');
 	if (/[?#]/.test(text)) throw invalidBaseUrl('must not contain ? or #');
@@ -29,7 +31,7 @@ function parsed(text: string): URL | null {
 	}
 }
 
-/** @param reason what is wrong with the Base URL. Never the URL itself, which may hold a password */
+/** @param reason what is wrong with the Base URL; never the URL itself, which may contain a password */
 export function invalidBaseUrl(reason: string): GenerationError {
 	return new GenerationError({
 		title: `The Base URL in the credential ${reason}`,

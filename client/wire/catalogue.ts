@@ -1,7 +1,7 @@
 import { GenerationError } from './errors';
 import { errorRow } from './error-table';
 
-/** One entry of the live catalogue (spec 2.2); handed on as it came. */
+/** One entry of the live catalog (spec 2.2), returned unchanged. */
 export interface Model {
 	id: string;
 	type?: string;
@@ -15,15 +15,15 @@ export interface Model {
 	[key: string]: unknown;
 }
 
-/** Whether an entry can be used at all. */
+/** True if an entry has an id. Other entries cannot be used. */
 export function isModel(entry: unknown): entry is Model {
 	return typeof (entry as Partial<Model> | null)?.id === 'string';
 }
 
-/** Which models are to be listed (spec 4.4). */
+/** The models to list (spec 4.4). */
 export type ModelFilter = 'all' | 'image' | 'video';
 
-/** How a model is offered in a list: its name, and what tells it from the others. */
+/** Returns the label of a model in a list: its name, provider, resolution and speed. */
 export function describeModel(model: Model): { name: string; description: string } {
 	const facts = [
 		model.provider,
@@ -36,7 +36,7 @@ export function describeModel(model: Model): { name: string; description: string
 	};
 }
 
-/** Whether every word of a search appears somewhere in what is known of the model. */
+/** True if every word of the search appears in the id, the label or the description of the model. */
 export function matchesModel(model: Model, search: string): boolean {
 	const { name, description } = describeModel(model);
 	const known = [model.id, name, description].join(' ').toLowerCase();
@@ -46,7 +46,7 @@ export function matchesModel(model: Model, search: string): boolean {
 		.every((word) => known.includes(word));
 }
 
-/** @throws GenerationError of the form in which the service refuses an unknown model */
+/** @throws GenerationError, always, with the code of the service for an unknown model */
 export function modelNotFound(id: string, models: Model[]): never {
 	const { title, advice } = errorRow('model_not_found', 404);
 	throw new GenerationError({

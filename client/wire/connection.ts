@@ -1,8 +1,8 @@
 import { GenerationError, sentences } from './errors';
 
 /**
- * Codes of errors that come before a request can leave: the name did not resolve, the port refused, there is no route,
- * or the certificate was not accepted. Everything else may have reached the service.
+ * Codes of errors that occur before a request is sent: name resolution, connection, route or certificate failed.
+ * After any other error, the request may have reached the service.
  */
 const NEVER_SENT = new Set([
 	'ECONNREFUSED',
@@ -14,12 +14,12 @@ const NEVER_SENT = new Set([
 	'ENETDOWN',
 	'EADDRNOTAVAIL',
 	'ERR_INVALID_URL',
-	// A protocol that is none of the web's, of the service or of a proxy.
+	// The URL of the service or of a proxy has a protocol other than http or https.
 	'ERR_BAD_REQUEST',
 	'ERR_INVALID_PROTOCOL',
 	'ERR_SOCKET_BAD_PORT',
 	'ERR_UNESCAPED_CHARACTERS',
-	// A key that no header can hold.
+	// The API key has characters that no header may contain.
 	'ERR_INVALID_CHAR',
 	'ERR_HTTP_INVALID_HEADER_VALUE',
 	'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -37,12 +37,12 @@ const NEVER_SENT = new Set([
 	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Those of them that trying again will not mend. */
+/** The codes among them that a retry does not fix. */
 const PERMANENT = /^(ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/;
 
 /**
- * What the request port rejects with where a request certainly never left: it was given up before, or the credential for
- * it could not be read, which then is the cause.
+ * The request port rejects with this error if a request was certainly not sent. It was canceled earlier, or its
+ * credential could not be read. In the second case, `cause` is the error of the credential.
  */
 export class NotSentError extends Error {
 	constructor(cause?: unknown) {
@@ -52,14 +52,14 @@ export class NotSentError extends Error {
 }
 
 /**
- * Turns the rejection of a request that got no answer into an error. Whether it was charged is known only where the
- * connection was never made.
+ * Converts the rejection of a request without a response into an error. The charge is known only if the connection
+ * was never made.
  *
- * @param failure what the request port rejected with; its chain of causes is searched for Node's error codes
- * @param charging whether the request could have charged credits
+ * @param failure rejection of the request port; its chain of causes is searched for Node's error codes
+ * @param charging true if the request could have charged credits
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
-	// A status request may be about a generation that was paid for: that is not to be denied.
+	// A status request may be about a paid generation, so its error must not say that nothing was charged.
 	const uncharged = charging ? ', so nothing was charged' : '';
 	if (failure instanceof NotSentError) return unreadableCredential(failure, uncharged);
 	const { code, phase, host } = rootCause(failure);
@@ -80,7 +80,7 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 	});
 }
 
-/** The credential has another address than the one at which the step started. */
+/** Builds the error for a credential whose Base URL has changed since the step started. */
 export function credentialChanged(): GenerationError {
 	return new GenerationError({
 		title: 'The Base URL in the credential was changed while this node was running',
@@ -91,7 +91,7 @@ export function credentialChanged(): GenerationError {
 	});
 }
 
-/** What n8n says where there is none: it was never chosen, was deleted, or is of an n8n with another encryption key. */
+/** n8n's messages for a missing credential: never chosen, deleted, or encrypted with another key. */
 const NO_CREDENTIAL =
 	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
 
@@ -113,7 +113,7 @@ function unreadableCredential({ cause }: NotSentError, uncharged: string): Gener
 	});
 }
 
-/** How far the connection was: systems report a host that is lost (EHOSTUNREACH) of one that stands, too. */
+/** How far the connection was. Systems also report EHOSTUNREACH for an established connection whose host is lost. */
 type Phase = 'connecting' | 'connected';
 
 function phaseOf(syscall: unknown): Phase | null {
@@ -121,7 +121,7 @@ function phaseOf(syscall: unknown): Phase | null {
 	return /^(read|write)/.test(String(syscall)) ? 'connected' : null;
 }
 
-/** Why no connection was made, by Node's code. */
+/** Why no connection was made, by Node's error code. */
 const REASONS: Array<[RegExp, string]> = [
 	[/^ECONNREFUSED$/, 'connection refused'],
 	[/^ENOTFOUND$/, 'there is no such name'],
@@ -151,18 +151,20 @@ function reasonOf(code: string | null): string {
 }
 
 /**
- * What is told by a name or in words only, and comes before a request can leave: a code of its own for each. What Node
- * itself calls a wrong version is found in a connection that stands: somebody has taken the request, and answers in clear.
+ * Errors before a request is sent that only their name or message identifies. Each gets a code of its own.
+ *
+ * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is different: it occurs on an open connection. The other side may have
+ * received the request, and answers in plain text.
  */
 const IN_WORDS: Array<[code: string | null, words: RegExp, meant: string]> = [
 	[null, /^Ssrf/, 'ERR_SSRF'],
 	['EPROTO', /wrong version number/, 'ERR_SSL_WRONG_VERSION_NUMBER'],
 	['EPROTO', /alert protocol version|unsupported protocol|unrecognized name/, 'ERR_TLS_REFUSED'],
-	// As a load balancer does that has nobody behind it, and a proxy that cannot get through.
+	// A load balancer without a backend does this, and a proxy that cannot reach the service.
 	[null, /before (secure TLS connection was established|receiving CONNECT)/, 'ECONNRESET'],
 ];
 
-/** What errors of Node, and of those who wrap them, say of themselves. */
+/** The fields of errors from Node and from libraries that wrap them. */
 type ErrorLink = Partial<
 	Record<
 		'name' | 'code' | 'syscall' | 'message' | 'cause' | 'errors' | 'hostname' | 'address' | 'port',
@@ -170,28 +172,28 @@ type ErrorLink = Partial<
 	>
 >;
 
-/** An error, what caused it, what caused that, and so on. */
+/** Yields an error, its cause, the cause of that, and so on. */
 export function* causesOf(failure: unknown): Generator<ErrorLink> {
 	let link: unknown = failure;
-	// An error chain is short; the bound guards against one that loops.
+	// Error chains are short. The limit protects against cycles.
 	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
 		const error = link as ErrorLink;
 		yield error;
-		// Node tries several addresses of one name, and wraps what each of them answered.
+		// Node tries several addresses of one name, and wraps the error of each.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
 }
 
 interface RootCause {
-	/** Node's. */
+	/** Node's error code. */
 	code: string | null;
-	/** How far the connection was, if that is told. */
+	/** How far the connection was, if known. */
 	phase: Phase | null;
-	/** The host that was to be reached, with its port, if that is told. */
+	/** The target host with its port, if known. */
 	host: string | null;
 }
 
-/** What is told anywhere in the chain of causes. */
+/** Collects these facts from the whole chain of causes. */
 function rootCause(failure: unknown): RootCause {
 	let code: string | null = null;
 	let phase: Phase | null = null;

@@ -1,15 +1,15 @@
 import { GenerationError } from './errors';
 
-/** A balance or a summary (spec 2.3, 2.4), handed on as it came: both state how many credits are left. */
+/** A balance or a summary (spec 2.3, 2.4), returned unchanged. Both contain the remaining credits. */
 export interface Credits {
 	balance: number;
 	[key: string]: unknown;
 }
 
 /**
- * A guard before spending.
+ * Checks the balance before credits are spent.
  *
- * @throws GenerationError when fewer credits than `minimum` are left
+ * @throws GenerationError if fewer credits than `minimum` are left
  */
 export function requireBalance({ balance }: Credits, minimum: number): void {
 	if (balance >= minimum) return;

@@ -1,10 +1,7 @@
-/** What may be done again after an error: never; after a while (5xx); or as soon as a slot is free (spec 7, retry rules). */
+/** How a request may be retried: never, after a backoff (5xx), or once a slot is free (spec 7, retry rules). */
 export type RetryRule = 'never' | 'backoff' | 'slot';
 
-/**
- * What kind of trouble it is, in the words of n8n: what passes by itself, what has to be topped up, and what somebody
- * has to mend.
- */
+/** The category of an error, in n8n's terms. */
 export type FailureCause =
 	| 'rate-limited'
 	| 'quota-exhausted'
@@ -14,13 +11,13 @@ export type FailureCause =
 	| 'node-defect';
 
 export interface ErrorRow {
-	/** What happened, for a person. */
+	/** What happened, for the user. */
 	title: string;
-	/** What to do next. */
+	/** What the user can do next. */
 	advice: string;
 	cause: FailureCause;
 	retry?: RetryRule;
-	/** True where every further creating request of the step would be refused too. */
+	/** True if every further creating request of the step would be rejected too. */
 	stopsSubmitting?: true;
 }
 
@@ -42,7 +39,7 @@ const OUT_OF_CREDITS: ErrorRow = {
 
 const TRANSIENT = 'It was tried several times with growing pauses. Try again later.';
 
-/** Spec 7, one row a code; the forms stated twice there (401 and 403) are rows of their own. */
+/** One row per code (spec 7). The alternate forms of 401 and 403 have rows of their own. */
 const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: {
 		title: 'The service could not read the request',
@@ -136,22 +133,19 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 };
 
-/** Spec 7: the status that each 5xx of the service comes with. */
+/** The HTTP status of each 5xx code of the service (spec 7). */
 const OWN_5XX: Record<string, number> = {
 	server_error: 500,
 	model_unavailable: 502,
 	service_unavailable: 503,
 };
 
-/**
- * Whether a 5xx is one that spec 7 lists, of the status and the type that it has there. Proxies have errors of the same
- * form, but not the same errors.
- */
+/** True if a 5xx has a code, type and status that spec 7 lists. Proxies use the same form for other errors. */
 export function isListed(code: unknown, type: unknown, status: number): boolean {
 	return type === 'server_error' && OWN_5XX[String(code)] === status;
 }
 
-/** What a code is not listed for: by HTTP status, so that unknown codes and foreign bodies still say something. */
+/** The row for an unknown code or a foreign body, by HTTP status. */
 function byStatus(status: number): ErrorRow {
 	if (status >= 300 && status < 400) {
 		return {
@@ -164,7 +158,7 @@ function byStatus(status: number): ErrorRow {
 	}
 	if (status === 401) return KEY_REFUSED;
 	if (status === 402) return OUT_OF_CREDITS;
-	// A proxy in front of the service may have a smaller limit than that, and its own words for it.
+	// A proxy in front of the service may have a smaller limit, and its own error body.
 	if (status === 413) return BY_CODE.payload_too_large;
 	if (status === 429) {
 		return {
@@ -190,16 +184,16 @@ function byStatus(status: number): ErrorRow {
 }
 
 /**
- * The row for an error (spec 7). Clients branch on the code; the status decides only where the code is unknown.
+ * Returns the row for an error (spec 7). The status counts only if the code is unknown.
  *
- * @param code the service's code, `null` where the answer had none
+ * @param code the service's code; `null` if the response had none
  */
 export function errorRow(code: string | null, status: number): ErrorRow {
 	const known = code !== null && Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
 	return known ?? byStatus(status);
 }
 
-/** The causes of what the service has no code for. What has none here can have many. */
+/** Categories of our own error codes. A code with several possible causes has none. */
 const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	invalid_input: 'configuration-invalid',
 	balance_below_minimum: 'quota-exhausted',
@@ -214,11 +208,11 @@ const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	unreadable_answer: 'configuration-invalid',
 	record_unavailable: 'configuration-invalid',
 	unexpected_error: 'node-defect',
-	// Trying again may be just what must not be done.
+	// No category, because some of them suggest a retry, which could charge twice.
 	uncertain_charge: undefined,
 };
 
-/** @returns `undefined` where the code does not tell, as of a generation that failed */
+/** @returns the category of an error; `undefined` if its code does not determine one, as for a failed generation */
 export function failureCause(code: string, status: number | null): FailureCause | undefined {
 	if (Object.hasOwn(OWN_CAUSES, code)) return OWN_CAUSES[code];
 	return status === null ? undefined : errorRow(code, status).cause;

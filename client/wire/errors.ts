@@ -4,42 +4,42 @@ import { brief } from '../basics/brief';
 import type { ServiceResponse } from '../basics/ports';
 
 /**
- * What an error means for the account's credits: nothing was charged; a charge was given back; a generation is paid
- * for and exists; or the answer to a creating request was lost, so nobody here knows.
+ * The effect of an error on the account's credits. `none`: nothing was charged. `refunded`: a charge was refunded.
+ * `paid`: a generation exists and is paid for. `unknown`: the response to a creating request was lost.
  */
 export type Charge = 'none' | 'refunded' | 'paid' | 'unknown';
 
 export interface GenerationErrorFields {
-	/** What happened, for a person. */
+	/** What happened, for the user. */
 	title: string;
-	/** What to do next. */
+	/** What the user can do next. */
 	description: string;
-	/** The service's code (spec 7), or one of ours for what the service has no code for. */
+	/** The service's code (spec 7), or one of our own. */
 	code: string;
-	/** The service's own words, where it had any. */
+	/** The service's message, if there was one. */
 	said?: string | null;
-	/** HTTP status, `null` where no answer came. */
+	/** HTTP status; `null` if there was no response. */
 	status?: number | null;
 	charge?: Charge;
 	retry?: RetryRule;
 	stopsSubmitting?: boolean;
-	/** The generation that this is about, where one exists. */
+	/** The generation that the error is about, if one exists. */
 	generation?: KnownGeneration | null;
-	/** True where the request of the item never left, for what had happened to another. */
+	/** True if the item's request was not sent because another item failed. */
 	unsent?: boolean;
-	/** What was thrown, where nobody expected that: for its trace. */
+	/** The original error if it was unexpected, for its stack trace. */
 	cause?: unknown;
 }
 
-/** A generation of which at least the id is known. */
+/** A generation with a known id. Its other fields may be missing. */
 export type KnownGeneration = Pick<GenerationItem, 'id'> & Partial<GenerationItem>;
 
-/** Of generations that several items may share, each once, as it was known last. */
+/** Removes duplicates by id, and keeps the last known state of each generation. */
 export function eachOnce(known: KnownGeneration[]): KnownGeneration[] {
 	return [...new Map(known.map((generation) => [generation.id, generation])).values()];
 }
 
-/** Everything that can go wrong with one item or request, in one shape. */
+/** Any error of an item or a request. */
 export class GenerationError extends Error {
 	readonly code: string;
 	readonly description: string;
@@ -65,13 +65,13 @@ export class GenerationError extends Error {
 		this.unsent = fields.unsent ?? false;
 	}
 
-	/** The same error with some of its fields replaced. */
+	/** Returns a copy with some fields replaced. */
 	with(changes: Partial<GenerationErrorFields>): GenerationError {
 		return new GenerationError({ ...this, title: this.message, cause: this.cause, ...changes });
 	}
 }
 
-/** Bad input, found before anything was sent or paid. */
+/** Invalid input, found before anything was sent or charged. */
 export class InvalidInputError extends GenerationError {
 	constructor(title: string, description: string) {
 		super({ title, description, code: 'invalid_input' });
@@ -79,7 +79,7 @@ export class InvalidInputError extends GenerationError {
 	}
 }
 
-/** The user stopped the execution, or it timed out: nothing is sent any more. */
+/** The user stopped the execution, or it timed out. Nothing is sent afterwards. */
 export class CancelledError extends Error {
 	constructor() {
 		super('The execution was stopped');
@@ -87,20 +87,22 @@ export class CancelledError extends Error {
 	}
 }
 
-/** What the service's own error body says (spec 2.5 and the alternate forms of spec 7). */
+/** The service's error body (spec 2.5, and the alternate forms of spec 7). */
 interface ServiceErrorBody {
 	code: string | null;
 	message: string | null;
 	param: string | null;
-	/** Whether it is a 5xx that spec 7 lists. */
+	/** True for a 5xx that spec 7 lists. */
 	listed: boolean;
 }
 
 /**
- * Turns an answer that is no success into an error (spec 7).
+ * Converts an unsuccessful response into an error (spec 7).
  *
- * @param charging whether the request could have charged credits. What something on the way answers then leaves open
- * whether it did, unless a gatekeeper says that it let nothing pass; the service's own errors say that nothing was made.
+ * The service's own errors mean that nothing was created. A proxy's error leaves the charge unknown, unless its
+ * status means that the request did not pass.
+ *
+ * @param charging true if the request could have charged credits
  */
 export function errorFromResponse(response: ServiceResponse, charging: boolean): GenerationError {
 	const { status } = response;
@@ -127,8 +129,8 @@ export function errorFromResponse(response: ServiceResponse, charging: boolean):
 }
 
 /**
- * A 2xx answer that does not hold what was asked for. After a creating request nobody knows whether credits were
- * charged; a look at a generation will read better in a while.
+ * Builds the error for a 2xx response without the expected content. After a creating request, the charge is unknown.
+ * A status check may succeed later.
  */
 export function unreadableAnswer(response: ServiceResponse, charging: boolean): GenerationError {
 	return new GenerationError({
@@ -142,17 +144,17 @@ export function unreadableAnswer(response: ServiceResponse, charging: boolean): 
 	});
 }
 
-/** Whether something on the way that answers so may have let the request pass first: it lost sight of the service. */
+/** True if a proxy that answers with this status may have passed the request on before. */
 function mayHavePassed(status: number): boolean {
 	return status >= 500 || status === 408 || status === 499;
 }
 
-/** The service's own error body, or `null` where the body is something else (HTML, empty, foreign JSON). */
+/** Returns the service's error body; `null` for any other body, such as HTML, an empty body or foreign JSON. */
 function readErrorBody(body: unknown, status: number): ServiceErrorBody | null {
 	const error = body && typeof body === 'object' ? (body as { error?: unknown }).error : undefined;
 	if (!error || typeof error !== 'object') return null;
 	const { code, type, message, param } = error as Record<string, unknown>;
-	// One stated form has the HTTP status as `code`, and the code in `type`.
+	// One documented form has the HTTP status in `code`, and the code in `type`.
 	const named = [code, type].find((value) => typeof value === 'string' && value !== '');
 	if (named === undefined && typeof message !== 'string') return null;
 	return {
@@ -163,22 +165,22 @@ function readErrorBody(body: unknown, status: number): ServiceErrorBody | null {
 	};
 }
 
-/** Words of the service that are longer than this are no title. */
+/** Longer messages of the service are not added to a title. */
 const LONGEST_REASON = 120;
 
-/** A title with the reason in it, in the service's own words where they are short and say more than the title does. */
+/** Returns a title with the service's reason, if that is short and adds information. */
 export function titled(title: string, reason: string | null | undefined): string {
 	const words = news(title, reason).replace(/\.$/, '');
 	return words === '' || words.length > LONGEST_REASON ? title : `${title}: ${words}`;
 }
 
-/** What the service says, as a sentence; nothing where the title says it already. */
+/** Returns the service's message as a sentence; `null` if it adds nothing to the title. */
 export function theService(words: string | null | undefined, title: string): string | null {
 	const told = news(title, words);
 	return told === '' ? null : `The service says: ${told}`;
 }
 
-/** What a text says beyond the title: without the sentences at its beginning that say the same in similar words. */
+/** Returns a text without its first sentences that only repeat the title in similar words. */
 function news(title: string, text: string | null | undefined): string {
 	const written = (text ?? '').replace(/\s+/g, ' ').trim();
 	const known = tellingWords(title);
@@ -189,14 +191,14 @@ function news(title: string, text: string | null | undefined): string {
 	return first < 0 ? '' : sentencesOf.slice(first).join(' ');
 }
 
-/** The words that carry a text: where there are long ones and numbers, these. */
+/** Returns the significant words of a text: long words and numbers, or all words if there are none. */
 function tellingWords(text: string): string[] {
 	const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 	const long = words.filter((word) => word.length > 4 || /\p{N}/u.test(word));
 	return long.length > 0 ? long : words;
 }
 
-/** Joins what there is to say, and leaves out what there is not. */
+/** Joins the given sentences, and skips missing parts. */
 export function sentences(...parts: Array<string | false | null | undefined>): string {
 	return parts
 		.filter((part): part is string => typeof part === 'string' && part !== '')
@@ -204,7 +206,7 @@ export function sentences(...parts: Array<string | false | null | undefined>): s
 		.join(' ');
 }
 
-/** Whether an answer was not the service's own, but that of something on the way to it, such as a router's page. */
+/** True if the response came from a proxy or router instead of the service. */
 export function isForeign({ code }: GenerationError): boolean {
 	return code.startsWith('http_');
 }

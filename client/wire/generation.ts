@@ -4,12 +4,12 @@ import { presignedUrlExpiry } from './presigned-url';
 export type GenerationType = 'image' | 'video';
 
 /**
- * A generation as our nodes hand it on: the one place where the wire format (spec 2.1) becomes an output item.
- * The keys are always the same; what is not known is `null`.
+ * A generation as the nodes return it. Only here does the wire format (spec 2.1) become an output item. Every item
+ * has all keys; unknown values are `null`.
  */
 export interface GenerationItem {
 	id: string;
-	/** `pending`, `processing`, `completed` or `failed`, as the service says. */
+	/** `pending`, `processing`, `completed` or `failed`, as reported by the service. */
 	status: string | null;
 	type: string | null;
 	model: string | null;
@@ -20,18 +20,18 @@ export interface GenerationItem {
 	/** ISO 8601 UTC. */
 	url_expires_at: string | null;
 	revised_prompt: string | null;
-	/** True only where waiting ended before the generation did. */
+	/** True only if the wait ended before the generation did. */
 	timed_out: boolean;
 }
 
-/** A generation as the rules see it: the item to hand on, and why it failed if it did. */
+/** A generation inside the client: its output item, and the reason if it failed. */
 export interface Generation {
 	item: GenerationItem;
-	/** The service's reason, `null` where there is none. */
+	/** The service's reason; `null` if there is none. */
 	failureReason: string | null;
 }
 
-/** The keys of an item of which nothing is known: all nodes that hand on generations have the same ones. */
+/** The values of an item without any known field. All nodes that return generations use the same keys. */
 export const NOTHING_KNOWN = {
 	id: null,
 	status: null,
@@ -44,32 +44,32 @@ export const NOTHING_KNOWN = {
 	timed_out: false,
 } satisfies Record<keyof GenerationItem, null | false>;
 
-/** A generation of which nothing but its id is known. */
+/** Returns a generation with only its id known. */
 export function unseen(id: string): Generation {
 	return { item: { ...NOTHING_KNOWN, id }, failureReason: null };
 }
 
-/** `completed` and `failed` are final: polling stops on them (spec 3). */
+/** True for `completed` and `failed`, at which polling stops (spec 3). */
 export function isFinal(generation: Generation): boolean {
 	return isCompleted(generation) || isFailed(generation);
 }
 
-/** Its output is there, and stays (spec 3). */
+/** True if the output exists. This status does not change any more (spec 3). */
 export function isCompleted(generation: Generation): boolean {
 	return generation.item.status === 'completed';
 }
 
-/** A failed generation was refunded by the service (spec 1.4). */
+/** True if the generation failed. The service has refunded it (spec 1.4). */
 export function isFailed(generation: Generation): boolean {
 	return generation.item.status === 'failed';
 }
 
 /**
- * Reads the answer of a creating or status request (spec 2.1).
+ * Reads the response to a creating or status request (spec 2.1).
  *
  * @param body parsed JSON
- * @param now milliseconds since the Unix epoch, to tell when the URL expires
- * @returns the generation, or `null` where the body is none (no id in it)
+ * @param now milliseconds since the Unix epoch, to compute when the URL expires
+ * @returns the generation; `null` if the body has no id
  */
 export function readGeneration(body: unknown, now: number): Generation | null {
 	const wire = asRecord(body);
@@ -95,7 +95,7 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 	};
 }
 
-/** Neither the place nor the inner shape of a failed generation's `error` is shown (spec 2.1), so any is read. */
+/** Reads any form of a failed generation's `error`. Spec 2.1 shows neither its place nor its shape. */
 function readFailureReason(error: unknown): string | null {
 	if (error === undefined || error === null) return null;
 	if (typeof error === 'string') return brief(error);

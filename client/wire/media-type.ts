@@ -1,4 +1,4 @@
-/** How files of a type begin. */
+/** The first bytes of a file type. */
 interface Signature {
 	mimeType: string;
 	/** Bytes (latin1) at `offset`. */
@@ -6,10 +6,10 @@ interface Signature {
 	offset?: number;
 }
 
-/** How many of the first bytes are needed: the comments before the tag of an SVG are long. */
+/** Number of bytes needed to detect a type. Comments before the tag of an SVG can be long. */
 export const SNIFF_BYTES = 1024;
 
-/** How many of them a signature may look at. */
+/** Number of bytes that a signature may examine. */
 const SIGNATURE_BYTES = 64;
 
 const SIGNATURES: Signature[] = [
@@ -17,7 +17,7 @@ const SIGNATURES: Signature[] = [
 	{ mimeType: 'image/jpeg', bytes: '\xff\xd8\xff' },
 	{ mimeType: 'image/gif', bytes: 'GIF8' },
 	{ mimeType: 'image/webp', bytes: /^RIFF[^]{4}WEBP/ },
-	// Both may begin as a picture of no certain kind, and tell theirs after that.
+	// Both may start with a generic image brand and name the specific one after it.
 	{ mimeType: 'image/avif', bytes: /^ftyp(avi[fs]|m[is]f1[^]*avi[fs])/, offset: 4 },
 	{ mimeType: 'image/heic', bytes: /^ftyp(he[iv][cmsx]|m[is]f1)/, offset: 4 },
 	{ mimeType: 'image/bmp', bytes: /^BM[^]{4}\0{4}/ },
@@ -61,14 +61,14 @@ const EXTENSIONS: Record<string, string[]> = {
 
 const MIME_TYPE = /^[\w+-]+\/[\w+-][\w.+-]{0,99}$/;
 
-/** The longest file name that common file systems take, in bytes, with room for what a storage adds. */
+/** Maximum length of a file name in bytes. Common file systems allow more; storages may add a suffix. */
 const MAX_NAME_BYTES = 200;
 
 /**
- * The MIME type of a file: what its first bytes say, else what was stated with it.
+ * Returns the MIME type of a file, from its first bytes or else from the stated type.
  *
- * @param stated a Content-Type header, parameters allowed
- * @param head the first bytes of the file, `SNIFF_BYTES` or more where it has them
+ * @param stated a Content-Type header; parameters are allowed
+ * @param head the first bytes of the file, at least `SNIFF_BYTES` if it is that long
  */
 export function mediaType(stated: string | undefined, head: Uint8Array): string {
 	const plain = stated?.split(';')[0].trim().toLowerCase() ?? '';
@@ -86,17 +86,17 @@ function sniff(head: Uint8Array): string | null {
 	return match?.mimeType ?? null;
 }
 
-/** Whether what was stated is a page or an error document, where a picture or video was due. */
+/** True if the stated type is a page or an error document instead of an image or video. */
 export function isDocument(mimeType: string): boolean {
 	return /^(text\/(?!plain)|application\/(json|xml|xhtml\+xml|problem\+json)$)/.test(mimeType);
 }
 
-/** The control characters of texts. Every picture and video has others among its first bytes. */
+/** Control characters that occur in text. Every image and video has others among its first bytes. */
 const TEXT_CONTROLS = '\t\n\f\r\x1b';
 
 /**
- * The beginning of a file that is a text, such as a page or a message of a storage. `null` for all that can be a picture
- * or a video: binary files and SVG.
+ * Returns the start of a text file, such as a page or an error message of a storage. Returns `null` for anything that
+ * may be an image or video: binary files and SVG.
  */
 export function leadingText(head: Uint8Array): string | null {
 	const text = decoded(head);
@@ -113,7 +113,7 @@ function decoded(head: Uint8Array): string {
 
 function isSvg(text: string): boolean {
 	let rest = text;
-	// One by one: a single pattern for all of them takes for ever on some texts.
+	// One prolog or comment at a time: a single pattern for all of them is extremely slow on some texts.
 	for (let before = ''; before !== rest; ) {
 		before = rest;
 		rest = rest.replace(/^\s*(<\?[^]*?\?>|<!--[^]*?-->)/, '');
@@ -124,8 +124,8 @@ function isSvg(text: string): boolean {
 const MOST_WORDS = 100;
 
 /**
- * The first words of a text or page, for an error. Markup, control characters and whatever is as long as a key or a
- * signature are left out.
+ * Returns the first words of a text or page, for an error message. Removes markup, control characters and anything as
+ * long as a key or signature.
  */
 export function firstWords(text: string): string {
 	const words = text
@@ -137,9 +137,9 @@ export function firstWords(text: string): string {
 }
 
 /**
- * A file name that any storage takes, with the extension that belongs to the bytes.
+ * Returns a file name that every storage accepts, with the extension of its type.
  *
- * @param wanted any text; path separators, control and reserved characters are replaced
+ * @param wanted any text; path separators and reserved characters are replaced, control characters are removed
  */
 export function safeFileName(wanted: string, mimeType: string): string {
 	const cleaned = wanted
@@ -154,19 +154,19 @@ export function safeFileName(wanted: string, mimeType: string): string {
 	return `${truncated(stem, MAX_NAME_BYTES - extension.length - 1)}.${extension}`;
 }
 
-/** Those of a type that is not known here are read from its name, where that could be one. */
+/** Derives the extension of an unknown type from its name, if possible. */
 function extensionsOf(mimeType: string): string[] {
 	if (Object.hasOwn(EXTENSIONS, mimeType)) return EXTENSIONS[mimeType];
 	return [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
 }
 
-/** Only what is known as a file type counts as an extension: the end of "v1.5" does not. */
+/** Returns the extension of a name if it is a known file type. The end of "v1.5" is not. */
 function extensionIn(name: string, ofType: string[]): string {
 	const last = /\.([^.]+)$/.exec(name)?.[1].toLowerCase() ?? '';
 	return [...ofType, ...Object.values(EXTENSIONS).flat()].includes(last) ? last : '';
 }
 
-/** Cut to so many bytes of UTF-8, between characters. */
+/** Truncates to a number of bytes in UTF-8, between characters. */
 function truncated(text: string, bytes: number): string {
 	const encoder = new TextEncoder();
 	let used = 0;

@@ -1,15 +1,15 @@
-/** A presigned URL lives one hour from its issue (spec 8). */
+/** A presigned URL is valid for one hour after it is issued (spec 8). */
 const LIFETIME_SECONDS = 3600;
-/** No URL has ended before there was any. */
+/** An earlier expiry is not a date but a lifetime. */
 const EARLIEST_END = Date.UTC(2000, 0);
 
 /**
- * When a presigned URL expires. Object stores write it into the URL; where this one does not, the spec's hour from
- * the generation's creation is a safe lower bound, for no URL is issued earlier.
+ * Returns when a presigned URL expires. Object stores state this in the URL. Otherwise the hour of the spec counts
+ * from the generation's creation. This is a safe lower bound, because no URL is issued earlier.
  *
  * @param created Unix seconds at which the generation was accepted, if known
  * @param now milliseconds since the Unix epoch
- * @returns ISO 8601 UTC, or `null` where it cannot be known
+ * @returns ISO 8601 UTC; `null` if unknown
  */
 export function presignedUrlExpiry(
 	url: string,
@@ -17,20 +17,20 @@ export function presignedUrlExpiry(
 	now: number,
 ): string | null {
 	const end = statedExpiry(url);
-	// Some write a lifetime where others write the end.
+	// Some stores write a lifetime into the parameter that others use for the expiry.
 	const stated = end !== null && end < EARLIEST_END ? null : isoTime(end);
 	if (stated !== null || created === null) return stated;
 	const bound = (created + LIFETIME_SECONDS) * 1000;
 	return bound > now ? isoTime(bound) : null;
 }
 
-/** `null` also for what is beyond all dates, so that a strange URL never costs its generation. */
+/** Also `null` for a value outside of the range of dates: a strange URL must not fail its generation. */
 function isoTime(ms: number | null): string | null {
 	const date = new Date(ms ?? NaN);
 	return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
-/** Milliseconds since the Unix epoch: from the signature's date and lifetime (S3, GCS), or its plain end. */
+/** Milliseconds since the Unix epoch, from the date and lifetime of the signature (S3, GCS) or a plain expiry. */
 function statedExpiry(url: string): number | null {
 	const query = queryOf(url);
 	for (const vendor of ['x-amz', 'x-goog']) {
@@ -52,7 +52,7 @@ function queryOf(url: string): Map<string, string> {
 	}
 }
 
-/** `20261120T143000Z`, as signatures write it, in milliseconds since the Unix epoch. */
+/** Converts `20261120T143000Z`, the format of signatures, to milliseconds since the Unix epoch. */
 function basicIsoDate(text: string | undefined): number | null {
 	const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
 	if (!parts) return null;

@@ -11,13 +11,13 @@ import {
 import { readGeneration, type Generation, type GenerationType } from './generation';
 import type { SendRequest, ServiceRequest, ServiceResponse } from '../basics/ports';
 
-/** A creating request (spec 4.1, 4.2), checked and ready to be sent. */
+/** A validated creating request (spec 4.1, 4.2). */
 export interface CreateRequest {
 	type: GenerationType;
 	body: object;
 }
 
-/** For how long an address at which nobody has ever answered is tried again: it may be a wrong one. */
+/** How long to retry a base URL that has never answered. After that it is treated as misconfigured. */
 const FIRST_CONTACT_MS = 2_000;
 
 export interface ServicePorts extends RetryPorts {
@@ -25,9 +25,11 @@ export interface ServicePorts extends RetryPorts {
 }
 
 /**
- * The service's six endpoints (spec 4), typed. Every call throws `GenerationError` where the service refuses or cannot
- * be reached, and `CancelledError` once the signal has aborted. Those that only read try again by the rules of spec 7;
- * a creating request and a look are single requests, whose callers know what may follow.
+ * The six endpoints of the service (spec 4).
+ *
+ * Every call throws `GenerationError` if the service refuses or cannot be reached, and `CancelledError` once the
+ * signal has aborted. Reads of models and credits are retried by the rules of spec 7. `create` and `look` send a
+ * single request, and their callers decide about retries.
  */
 export class GenerationService {
 	private hasAnswered = false;
@@ -37,11 +39,11 @@ export class GenerationService {
 	constructor(private readonly ports: ServicePorts) {}
 
 	/**
-	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'` says
-	 * that the answer was lost.
+	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
+	 * means that the response was lost.
 	 *
-	 * @param name of the order, the same in every try: those who know the header drop the second of two. The spec does not
-	 * name it, so nothing relies on it.
+	 * @param name of the order, the same in every attempt. A service that supports the header ignores the second
+	 * request with it. The spec does not mention it, so nothing relies on it.
 	 */
 	async create({ type, body }: CreateRequest, name: string): Promise<Generation> {
 		const path = `/v1/${type}s/generations`;
@@ -49,7 +51,11 @@ export class GenerationService {
 		return await this.generation({ method: 'POST', path, body, headers });
 	}
 
-	/** GET /v1/generations/{id}, once: the status, and a URL that is fresh. @param signal gives up on it */
+	/**
+	 * GET /v1/generations/{id}, once: the status and a fresh URL.
+	 *
+	 * @param signal aborts the request
+	 */
 	async look(id: string, signal: AbortSignal): Promise<Generation> {
 		const path = `/v1/generations/${encodeURIComponent(id)}`;
 		return await this.generation({ method: 'GET', path }, signal);
@@ -63,12 +69,12 @@ export class GenerationService {
 		return (data as unknown[]).filter(isModel);
 	}
 
-	/** GET /v1/credits/balance: the service's own entry (spec 2.3). */
+	/** GET /v1/credits/balance, returned unchanged (spec 2.3). */
 	async balance(): Promise<Credits> {
 		return await this.credits('balance');
 	}
 
-	/** GET /v1/credits/summary: the service's own entry (spec 2.4). */
+	/** GET /v1/credits/summary, returned unchanged (spec 2.4). */
 	async summary(): Promise<Credits> {
 		return await this.credits('summary');
 	}
@@ -79,9 +85,9 @@ export class GenerationService {
 	}
 
 	/**
-	 * The JSON object that a request which reads is answered with.
+	 * Returns the JSON object of a read request.
 	 *
-	 * @param isMeant whether an answer is what was asked for: anything may stand at a wrong address, and answer with 200
+	 * @param isMeant checks the content, because any server at a wrong address may answer with 200
 	 */
 	private async object(
 		request: ServiceRequest,
@@ -102,7 +108,7 @@ export class GenerationService {
 		return generation;
 	}
 
-	/** Reading changes nothing, so whatever passes by itself is tried again. */
+	/** Reads change nothing, so every transient error is retried. */
 	private async reading<T>(run: () => Promise<T>): Promise<T> {
 		return await withRetries(run, this.ports);
 	}
@@ -121,7 +127,7 @@ export class GenerationService {
 		throw errorFromResponse(response, charging);
 	}
 
-	/** Whether nobody has ever answered at the address, and it was tried for long enough: then no request gets through. */
+	/** True if the base URL was never reachable, and was tried for long enough: treat it as misconfigured. */
 	private isNowhere({ code }: GenerationError): boolean {
 		if (this.hasAnswered || code !== 'connection_failed') return false;
 		const now = this.ports.clock.now();
