@@ -9,7 +9,7 @@ import type {
 
 import { serviceAddress } from '../client/wire/base-url';
 
-/** Where the service is, and the key to it (spec 5). */
+/** The credential: the service's Base URL and the API key (spec 5). */
 export class MediaGenerationApi implements ICredentialType {
 	name = 'mediaGenerationApi';
 
@@ -49,10 +49,10 @@ export class MediaGenerationApi implements ICredentialType {
 
 	test: ICredentialTestRequest = {
 		request: {
-			// As it was typed: `authenticate` checks it.
+			// Not normalized here: `authenticate` validates it.
 			baseURL: '={{$credentials.baseUrl}}',
 			url: '/v1/credits/balance',
-			// n8n would take the key along to wherever a redirect leads.
+			// n8n would send the API key to the target of a redirect.
 			disableFollowRedirect: true,
 		},
 		rules: [
@@ -61,14 +61,14 @@ export class MediaGenerationApi implements ICredentialType {
 			...[404, 405, 410].map((status) => responds(status, WRONG_ADDRESS)),
 			...[301, 302, 303, 307, 308].map((status) => responds(status, REDIRECTS)),
 			...BALANCE.map(lacks),
-			// n8n reads both kinds out of one list; its type knows lists of one kind only.
+			// n8n reads rules of both kinds from one list, but its type allows only one kind per list.
 		] as ICredentialTestRequest['rules'],
 	};
 }
 
 /**
- * Adds the key to a request. Only the credential's test has a base address: it is brought into form, or refused with
- * words that the user sees. An expression in the test could do neither.
+ * Adds the API key to a request. Only the credential's test sets a `baseURL`: it is normalized, or rejected
+ * with a message that the user sees. An expression in the test could do neither.
  */
 async function authenticate(
 	{ apiKey }: ICredentialDataDecryptedObject,
@@ -83,7 +83,7 @@ function addressIn(baseUrl: string): string {
 	try {
 		return serviceAddress(baseUrl);
 	} catch (error) {
-		// n8n shows the code of an error, where it has one, in place of its message.
+		// n8n shows an error's code, if it has one, instead of its message.
 		throw new Error((error as Error).message);
 	}
 }
@@ -93,18 +93,19 @@ const REDIRECTS =
 	'The Base URL redirects elsewhere: enter the final address, as the key is not sent across a redirect';
 
 /**
- * What a balance has (spec 2.3), as paths into it: a website's page and an n8n answer any address with 200. A rule can
- * only refuse, so it refuses what is not there; `object` is at least as long as `credit_balance`, which `list` is not.
+ * Paths that must exist in a balance (spec 2.3), because a website or an n8n answers any URL with 200. A rule
+ * can only check that a path is missing. The second path checks the length of `object`: `credit_balance` is
+ * long enough, `list` is not.
  */
 const BALANCE = ['object', `object[${'credit_balance'.length - 1}]`, 'balance'];
 
-/** Refuses a success whose body has nothing at that path. */
+/** The rule that rejects a successful response without a value at that path. */
 function lacks(key: string) {
 	const properties = { key, value: undefined, message: WRONG_ADDRESS };
 	return { type: 'responseSuccessBody' as const, properties };
 }
 
-/** What the test says where the service answers with that status. */
+/** The rule that rejects a response with that status. */
 function responds(value: number, message: string) {
 	return { type: 'responseCode' as const, properties: { value, message } };
 }

@@ -13,7 +13,7 @@ import { failureOf } from '../shared/results';
 import { creditsFields } from './fields';
 import { readCreditsForm } from './request';
 
-/** Reads the balance, or the summary of 30 days (spec 4.5, 4.6). */
+/** The Generation Credits node: reads the balance or the 30-day summary (spec 4.5, 4.6). */
 export class GenerationCredits implements INodeType {
 	description: INodeTypeDescription = {
 		...sharedDescription,
@@ -37,7 +37,7 @@ export class GenerationCredits implements INodeType {
 		const output = await runLookups(this, async (lookups, itemIndex) => [
 			await readCredits(this, lookups, itemIndex),
 		]);
-		// An item of a failure may have a balance of its own, from its input.
+		// A failed item may contain an unrelated `balance` field from its input.
 		creditsHint(this, output[0].find((item) => !failureOf(item))?.json.balance);
 		return output;
 	}

@@ -7,13 +7,13 @@ import { given } from '../shared/parameters';
 import { creditsFields } from './fields';
 
 const OPERATIONS = ['getBalance', 'getSummary'] as const;
-/** What is to be read: what is left, or what was spent. */
+/** The two operations of the node. */
 type Operation = (typeof OPERATIONS)[number];
 
 /**
- * Reads and checks one item's parameters.
+ * Reads and validates one item's parameters.
  *
- * @returns the minimum balance is `null` where there is none
+ * @returns the operation, and the minimum balance in credits; `null` if no minimum is set
  * @throws InvalidInputError
  */
 export function readCreditsForm(
@@ -27,7 +27,10 @@ export function readCreditsForm(
 	};
 }
 
-/** One that is worked out guards a batch: it must not stop doing so where it comes out empty. */
+/**
+ * Reads the minimum balance. An empty result of an expression is an error, because the batch would run
+ * unguarded.
+ */
 function minimumBalance(context: IExecuteFunctions, options: Form): number | null {
 	if (given(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
 	if (!isWorkedOut(context, 'minimumBalance')) return null;

@@ -13,7 +13,7 @@ import { runLookups, type Lookups } from '../shared/lookup';
 import { modelSearch } from '../shared/model-search';
 import { modelsFields } from './fields';
 
-/** Lists models, or looks one up (spec 4.4). */
+/** The Generation Models node: lists models, or returns one (spec 4.4). */
 export class GenerationModels implements INodeType {
 	description: INodeTypeDescription = {
 		...sharedDescription,
@@ -54,7 +54,7 @@ async function listModels(lookups: Lookups, form: Form): Promise<Model[]> {
 	return (await lookups.models(type)).slice(0, limit);
 }
 
-/** The service has no endpoint for one model, so it is looked up in the catalogue (spec 4.4). */
+/** Finds a model in the catalog. The service has no endpoint for a single model (spec 4.4). */
 async function findModel(lookups: Lookups, id: string): Promise<Model> {
 	const models = await lookups.models();
 	return models.find((model) => model.id === id) ?? modelNotFound(id, models);

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { modelField } from '../shared/fields';
 
-/** The form of the node, in the order of the contract. */
+/** The node's parameters, in the order of the contract. */
 export const modelsFields: INodeProperties[] = [
 	{
 		displayName: 'Operation',

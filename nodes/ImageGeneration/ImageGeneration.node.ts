@@ -11,7 +11,7 @@ import { runStep } from '../shared/step';
 import { imageFields } from './fields';
 import { planImage } from './request';
 
-/** Creates images (spec 4.1). */
+/** The Image Generation node: creates images (spec 4.1). */
 export class ImageGeneration implements INodeType {
 	description: INodeTypeDescription = {
 		...sharedDescription,

@@ -10,10 +10,10 @@ import {
 } from '../shared/fields';
 import { referenceInputsField } from '../shared/reference-inputs';
 
-/** Seconds. */
+/** Default timeout in seconds. */
 export const IMAGE_TIMEOUT = 600;
 
-/** The form of the node, in the order of the contract. */
+/** The node's parameters, in the order of the contract. */
 export const imageFields: INodeProperties[] = [
 	modelField('searchImageModels', 'aurora-image-1'),
 	promptField(

@@ -9,8 +9,9 @@ import type { Plan } from '../shared/step';
 import { IMAGE_TIMEOUT, imageFields } from './fields';
 
 /**
- * Reads and checks one item's parameters (spec 4.1).
+ * Reads and validates one item's parameters (spec 4.1).
  *
+ * @returns the item's creating request, its run settings and its download
  * @throws InvalidInputError
  */
 export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {

@@ -11,7 +11,7 @@ import { runStep } from '../shared/step';
 import { videoFields } from './fields';
 import { planVideo } from './request';
 
-/** Creates videos (spec 4.2). */
+/** The Video Generation node: creates videos (spec 4.2). */
 export class VideoGeneration implements INodeType {
 	description: INodeTypeDescription = {
 		...sharedDescription,

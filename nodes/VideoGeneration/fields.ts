@@ -10,13 +10,13 @@ import {
 	promptField,
 } from '../shared/fields';
 
-/** Seconds. */
+/** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
 
-/** What leaves the choice to the model: the parameter is not sent, so that a model which does not know it can be used. */
+/** Sends no value, so the model decides. A model that does not support the parameter can still be used. */
 const modelDefault = { name: 'Model Default', value: '' };
 
-/** The form of the node, in the order of the contract. */
+/** The node's parameters, in the order of the contract. */
 export const videoFields: INodeProperties[] = [
 	modelField('searchVideoModels', 'aurora-motion-1'),
 	promptField(

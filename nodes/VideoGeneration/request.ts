@@ -17,8 +17,9 @@ import type { Plan } from '../shared/step';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
 
 /**
- * Reads and checks one item's parameters (spec 4.2).
+ * Reads and validates one item's parameters (spec 4.2).
  *
+ * @returns the item's creating request, its run settings and its download
  * @throws InvalidInputError
  */
 export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {

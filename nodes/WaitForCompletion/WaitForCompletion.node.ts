@@ -12,7 +12,7 @@ import { planWait } from './request';
 import { suspensionOf } from './suspend';
 import { checksSoFar, isSuspendedCheck, suspendedCheck } from './suspended-check';
 
-/** Hands on generations that were created before (spec 4.3). */
+/** The Wait for Completion node: returns generations that already exist (spec 4.3). */
 export class WaitForCompletion implements INodeType {
 	description: INodeTypeDescription = {
 		...sharedDescription,

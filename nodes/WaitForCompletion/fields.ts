@@ -2,10 +2,10 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { downloadFields, optionsField, runningOptions } from '../shared/fields';
 
-/** Seconds. */
+/** Default timeout in seconds. */
 export const WAIT_TIMEOUT = 1800;
 
-/** Said where somebody would wonder what runs beside the workflow. */
+/** Explains the second execution that appears during a suspended wait. */
 const suspendNotice: INodeProperties = {
 	displayName:
 		'While this execution sleeps, a small workflow looks after its generations. It shows up as a second execution in the list and ends by itself. The first item decides for all items whether to suspend.',
@@ -15,7 +15,7 @@ const suspendNotice: INodeProperties = {
 	displayOptions: { show: { mode: ['suspend'] } },
 };
 
-/** The form of the node, in the order of the contract. */
+/** The node's parameters, in the order of the contract. */
 export const waitFields: INodeProperties[] = [
 	{
 		displayName: 'Generation ID',

@@ -15,15 +15,17 @@ export interface WaitPlan extends Plan {
 }
 
 /**
- * Reads and checks one item's parameters.
+ * Reads and validates one item's parameters.
  *
+ * @returns the generation to wait for, its run settings and its download
  * @throws InvalidInputError
+ * @throws GenerationError the error of an earlier node, if the item carries one and no id
  */
 export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPlan {
 	const form = readForm(context, itemIndex, waitFields);
 	const options = collection(form, 'options');
 	const since = form.waitingSince;
-	// Every item is checked, although the step reads these from its first item.
+	// Validates these options on every item, although the step uses those of its first item.
 	stepOptions(options);
 	return {
 		job: {
@@ -38,7 +40,7 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 	};
 }
 
-/** @throws the error that an item came with, where a node before has come to no generation */
+/** @throws GenerationError the error of an earlier node, if the item carries one and no id */
 function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id }: Form): string {
 	const came = id === null ? errorOfInput(context, itemIndex) : null;
 	if (came !== null) {
@@ -54,7 +56,7 @@ function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id 
 	return generationId('Generation ID', id);
 }
 
-/** The error that an item brought along in place of a generation, from a node that went on with it; `null` if none. */
+/** The error of an earlier node that continued on error; `null` if the item carries none. */
 export function errorOfInput(
 	context: IExecuteFunctions,
 	itemIndex: number,
@@ -63,7 +65,10 @@ export function errorOfInput(
 	return typeof error === 'string' && typeof error_code === 'string' ? { error, error_code } : null;
 }
 
-/** The mode of the first item, unchecked; `undefined` where n8n cannot work it out, of which `planWait` tells. */
+/**
+ * The mode of the first item, not validated. `undefined` if its expression fails; `planWait` reports that
+ * error.
+ */
 export function modeOfFirst(context: IExecuteFunctions): unknown {
 	try {
 		return context.getNodeParameter('mode', 0);

@@ -5,43 +5,55 @@ import { WAIT_TIMEOUT } from './fields';
 import { napsWithin } from './suspend-schedule';
 
 /**
- * The small workflow that a suspended wait sleeps in: a line of checks, each of which sleeps until the next one as long as
- * anything is unfinished, and then the collecting. It is a line rather than a loop because n8n can tell that it died in
- * the middle of a node only where that node had never run before. (Else it hands on, as if it were the outcome, what
- * was known at the last sleep.)
+ * The helper workflow of a suspended wait: a chain of checks, then the collecting. Each check sleeps until the
+ * next one while any generation is unfinished.
+ *
+ * It is a chain and not a loop because of how n8n handles crashes. n8n detects a crash in the middle of a node
+ * only if that node never ran before. In a loop, n8n would return the output of the last sleep as the result.
  */
 
-/** What the small workflow has to know of each item: all of it resolved, for expressions of the step do not reach it. */
+/**
+ * The data of one item for the helper workflow. All values are resolved, because expressions of the step do not
+ * work there.
+ */
 export interface SleepingItem extends IDataObject {
 	generationId: GenericValue;
 	downloadOutput: GenericValue;
 	binaryPropertyName: GenericValue;
-	/** What it came with in place of a generation, if so. */
+	/** The error of an earlier node, if the item carries one. */
 	error?: string;
 	error_code?: string;
-	/** Those that were chosen. */
+	/** The options that the user added. */
 	options: IDataObject;
-	/** When the step began, in milliseconds since the Unix epoch. */
+	/** When the wait started, in milliseconds since the Unix epoch. */
 	waitingSince: number;
-	/** On the first item: the step's last status check of each generation, by id. */
+	/** On the first item only: the step's last status check of each generation, by id. */
 	checks?: Record<string, StatusCheck>;
-	/** Set by the check after which nothing is left to be waited for. */
+	/** Set by the check that found nothing left to wait for. Later checks then return immediately. */
 	ended?: boolean;
 }
 
-/** When an item has waited long enough, in milliseconds since the Unix epoch; `NaN` where its timeout is no number. */
+/** The deadline of an item, in milliseconds since the Unix epoch; `NaN` if its timeout is not a number. */
 export function deadlineOf({ waitingSince, options }: SleepingItem): number {
 	return waitingSince + Number(options.timeout || WAIT_TIMEOUT) * 1000;
 }
 
-/** When all of them have. An item whose timeout is no number fails by itself; the others are waited for. */
+/**
+ * The latest deadline of the items. An item whose timeout is not a number is ignored here, and fails when it is
+ * validated.
+ */
 export function lastDeadline(items: SleepingItem[]): number {
 	return Math.max(...items.map(deadlineOf).filter(Number.isFinite));
 }
 
 const NODES_IN_A_ROW = 6;
 
-/** @param node the step that is to sleep */
+/**
+ * Builds the helper workflow of a suspended wait.
+ *
+ * @param node the step that suspends
+ * @param items the step's items, at least one
+ */
 export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowBase {
 	const line = [trigger, ...checks(node, items), collect(node, items)].map((each, index) => ({
 		...each,
@@ -54,12 +66,12 @@ export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowB
 		connections: inLine(line.map(({ name }) => name)),
 		settings: {
 			executionOrder: 'v1',
-			// It belongs to the workflow that it is run by, whatever others of this n8n allow by default.
+			// The instance's default may allow no callers.
 			callerPolicy: 'workflowsFromSameOwner',
-			// Files that are fetched while it runs are kept with its execution, and its end has to outlast a crash.
+			// The execution owns the downloaded files, and its result must survive a crash.
 			saveDataSuccessExecution: 'all',
 			saveDataErrorExecution: 'all',
-			// What n8n has of it after a crash is what it had when it fell asleep, which says that it is no result.
+			// After a crash, n8n then returns the data from the last sleep, which is marked as not a result.
 			saveExecutionProgress: false,
 		},
 		active: false,
@@ -87,7 +99,7 @@ function collect(node: INode, items: SleepingItem[]) {
 	return {
 		...sameAs(node),
 		name: 'Collect',
-		// Older workflows have a switch in its place.
+		// Older workflows set `continueOnFail` instead.
 		onError: node.onError ?? (node.continueOnFail ? 'continueRegularOutput' : undefined),
 		parameters: {
 			...wait(items),
@@ -102,7 +114,7 @@ function sameAs({ type, typeVersion, credentials }: INode) {
 	return { type, typeVersion, credentials };
 }
 
-/** The parameters that every node of it has, read from its items. */
+/** The parameters that all nodes of the helper workflow share, read from their items. */
 function wait([{ options }]: SleepingItem[]) {
 	const chosen = Object.keys(options).map((name) => [name, `={{ $json.options.${name} }}`]);
 	return {
@@ -112,7 +124,7 @@ function wait([{ options }]: SleepingItem[]) {
 	};
 }
 
-/** For whoever finds its execution in the list. */
+/** A sticky note that explains the helper workflow in the executions list. */
 function note({ name }: INode) {
 	return {
 		id: 'suspended-note',

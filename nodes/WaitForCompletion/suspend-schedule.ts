@@ -1,21 +1,22 @@
-/** When a suspended wait sleeps, and for how long. All in milliseconds. */
+/** The schedule of a suspended wait. All values are in milliseconds. */
 
-/** The shortest sleep: n8n looks for sleepers every minute, so a shorter sleep would end late. */
+/** The shortest sleep. n8n looks for executions to wake once a minute, so a shorter sleep would end late. */
 export const SHORTEST_NAP_MS = 65_000;
 const LONGEST_NAP_MS = 600_000;
 
-/** So many naps of the longest kind fill a timeout that is longer than a few hours. */
+/** A timeout of more than a few hours is divided into this many of the longest sleeps. */
 const LONG_NAPS = 40;
 
-/** The shortest timeout that leaves time for a sleep after the step has waited as long itself. */
+/** The shortest timeout that leaves time for one sleep after the initial polling. */
 export const LEAST_TIMEOUT_MS = 2 * SHORTEST_NAP_MS;
 
 /**
- * How long to sleep: half as long again as the wait has lasted, so that the end of a short wait is noticed soon and a
- * long one sends few requests. A sleep that would leave less than another sleep until the timeout lasts until the timeout.
+ * The duration of the next sleep: half of the time waited so far. Short waits are thus noticed early, and long
+ * waits send few requests. If the rest would be too short for another sleep, the sleep lasts until the timeout.
  *
- * @param dueMs until the poll interval allows the next status check
- * @returns `null` where less than the shortest sleep is left: this must be waited for awake
+ * @param waitedMs time since the wait started
+ * @param dueMs time until the poll interval allows the next status check
+ * @returns `null` if less than the shortest sleep is left; the step then polls
  */
 export function napMs(waitedMs: number, timeoutMs: number, dueMs: number): number | null {
 	const leftMs = timeoutMs - waitedMs;
@@ -25,7 +26,7 @@ export function napMs(waitedMs: number, timeoutMs: number, dueMs: number): numbe
 	return leftMs - wanted < SHORTEST_NAP_MS ? leftMs : wanted;
 }
 
-/** How often a wait of that timeout sleeps, at most. The first sleep comes when the step has waited by itself. */
+/** The maximum number of sleeps for a timeout. The first sleep follows the initial polling. */
 export function napsWithin(timeoutMs: number): number {
 	let naps = 0;
 	for (let waitedMs = SHORTEST_NAP_MS; ; naps++) {

@@ -18,13 +18,16 @@ import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 import { LEAST_TIMEOUT_MS, SHORTEST_NAP_MS } from './suspend-schedule';
 
 /**
- * The suspended wait. A node that puts its execution to sleep is not run again when it wakes (n8n hands its input on),
- * so the checking is done by a helper workflow: check, and while something is unfinished sleep and check again.
- * The step's execution sleeps in n8n's database until that workflow has ended, and hands on what it came to.
+ * The suspended wait.
+ *
+ * n8n does not run a node again after its execution wakes: it returns the node's input. A helper workflow
+ * therefore does the status checks, and sleeps between them. The step's execution sleeps in n8n's database
+ * until that workflow ends, and then returns its result.
  */
 
 /**
- * How the step is to suspend. `undefined` where its mode is another, or where it has to poll: then a hint says why.
+ * Returns how to suspend the step. Returns `undefined` in another mode, or if the step must poll; a hint then
+ * explains why.
  */
 export function suspensionOf(context: IExecuteFunctions): Suspension | undefined {
 	if (modeOfFirst(context) !== 'suspend') return undefined;
@@ -48,7 +51,9 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 	};
 }
 
-/** The plan of an item that has been waited for already. */
+/**
+ * The plan of an item whose wait started earlier. @param waitingSinceMs milliseconds since the Unix epoch
+ */
 function goOn(plan: WaitPlan, waitingSinceMs: number): WaitPlan {
 	return { ...plan, job: { ...plan.job, waitingSinceMs } };
 }
@@ -70,7 +75,7 @@ function sleepingItem(
 	};
 }
 
-/** Why a step cannot suspend and has to poll; `null` where it can. */
+/** The reason why the step must poll, for a hint; `null` if it can suspend. */
 function whyNotSuspend(context: IExecuteFunctions): string | null {
 	if (!wakesWithOutcome()) return 'n8n hands on what a sleep has come to only from release 2.31 on';
 	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
@@ -83,19 +88,19 @@ function whyNotSuspend(context: IExecuteFunctions): string | null {
 }
 
 /**
- * Whether a step that was put to sleep gets what its small workflow came to, its error too. n8n 1 hands on the step's
- * input instead, and n8n 2 did so after an error at first. No release tells a node its version, so this looks for what
- * n8n itself uses where it hands the outcome over (since 2.31).
+ * True if n8n gives a suspended step the result of its helper workflow, errors included. n8n 1 returns the
+ * step's input instead, and early n8n 2 releases did so after an error. Nodes cannot read n8n's version, so
+ * this checks for a function that n8n itself uses for that result since 2.31.
  */
 function wakesWithOutcome(): boolean {
 	return typeof summarizeDynamicCredentialsUsage === 'function';
 }
 
 /**
- * Puts the execution to sleep until all generations have ended or their timeouts have passed.
+ * Suspends the execution until all generations end or time out.
  *
- * @returns what the small workflow came to where it did not have to sleep; else n8n drops it
- * @throws what n8n refuses to run it with, or what it failed with before it had to sleep
+ * @returns the result of the helper workflow if it did not have to sleep; otherwise n8n ignores the output
+ * @throws the error of n8n if it rejects the helper workflow, or of the workflow if it fails before it sleeps
  */
 async function sleepUntilEnded(
 	context: IExecuteFunctions,
@@ -116,7 +121,8 @@ async function sleepUntilEnded(
 			executionMode: context.getMode(),
 		},
 	);
-	// It sleeps: n8n drops what is handed on now, but Retry On Fail runs a step again whose first item has an error.
+	// n8n ignores the output of a sleeping step. It must contain no error, because Retry On Fail would run
+	// the step again.
 	if (waitTill) return [[]];
 	return [data?.[0] ?? []];
 }

@@ -18,23 +18,26 @@ import { napMs } from './suspend-schedule';
 
 type Checks = Record<string, StatusCheck>;
 
-/** Whether the node is a check of a suspended wait. */
+/** True if the node is a check of a suspended wait. */
 export function isSuspendedCheck(context: IExecuteFunctions): boolean {
 	return modeOfFirst(context) === 'check' && isWithinSleep(context);
 }
 
-/** The status checks of a suspended wait so far; none for a node that is not within one. */
+/** The status checks of a suspended wait so far; `undefined` outside of one. */
 export function checksSoFar(context: IExecuteFunctions): LastLooks | undefined {
 	return isWithinSleep(context) ? restoredChecks(keptBy(context).checks ?? {}) : undefined;
 }
 
 /**
- * One check of a suspended wait: where anything is unfinished and has time left it puts the execution to sleep. n8n does
- * not run the node again when that wakes but hands its input on, to the next check. The first one only sleeps: the step
- * has just checked by itself.
+ * Runs one check of a suspended wait. If a generation is unfinished and has time left, the execution sleeps.
+ * After the sleep n8n does not run this node again: it passes the node's input to the next check. The first
+ * check only sleeps, because the step has just checked.
  *
- * What it puts out before the sleep is what n8n hands on as the outcome of the wait where that is broken off (its
- * execution is stopped, or killed and n8n has lost its log of it): so every item of it says that it is none.
+ * If the wait is interrupted, n8n returns this node's output from before the sleep as the result of the wait.
+ * That happens if the execution is stopped, or is killed and n8n lost its log. Every item of that output is
+ * therefore marked as an error.
+ *
+ * @returns the input with `ended` set if nothing is left to wait for; otherwise items that are not a result
  */
 export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const input = context.getInputData();
@@ -58,18 +61,18 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 }
 
 /**
- * What all nodes of the helper workflow know. A check hands on its input after the sleep, so that what it has learned has
- * to be kept elsewhere: with the execution.
+ * State that all nodes of the helper workflow share. It is stored with the execution, because after a sleep a
+ * check passes on its input and not what it found.
  */
 function keptBy(context: IExecuteFunctions): { checks?: Checks } {
 	return context.getContext('flow') as { checks?: Checks };
 }
 
 /**
- * Puts the execution to sleep until the next check, or ends the line of checks where no sleep is short enough.
+ * Suspends the execution until the next check. If no sleep fits, it ends the chain of checks.
  *
- * @param seen all items, as they were last seen
- * @param unfinished what it sleeps for
+ * @param seen all items, as last fetched
+ * @param unfinished the items to sleep for
  */
 async function sleep(
 	context: IExecuteFunctions,
@@ -94,10 +97,10 @@ async function sleep(
 	];
 }
 
-/** When the poll interval allows to check all of them, in milliseconds since the Unix epoch. */
+/** When the poll interval allows the next check of all items, in milliseconds since the Unix epoch. */
 function dueAt(items: SleepingItem[], checks: Checks): number {
 	const last = Math.max(...items.map((item) => checks[idOf(item)]?.at ?? 0));
-	// `planWait` reports a poll interval that is no number.
+	// `planWait` reports a poll interval that is not a number.
 	return last + 1000 * (Number(items[0].options.pollInterval) || 0);
 }
 
@@ -105,19 +108,19 @@ function idOf({ generationId }: SleepingItem): string {
 	return String(generationId).trim();
 }
 
-/** An item before the first check of the helper workflow. */
+/** An item before the helper workflow's first check. */
 function itemBefore({ generationId: id, error, error_code }: SleepingItem): INodeExecutionData {
 	return { json: { id, ...(error && { error, error_code }) } as IDataObject };
 }
 
-/** What the line of checks hands on to the collecting. */
+/** The output of the last check, which the collecting node reads. */
 function ended(items: SleepingItem[]): INodeExecutionData[] {
 	return items.map((json, item) => ({ json: { ...json, ended: true }, pairedItem: { item } }));
 }
 
 /**
- * Whether there is anything to sleep for. A service that is in trouble during a check will be asked again after the sleep,
- * and so will be what stands before it, whose answer is not the service's own.
+ * True if an item may still change. After the sleep, transient errors of the service are retried. So are errors
+ * of a proxy or gateway in front of it.
  */
 function isUnfinished(item: INodeExecutionData): boolean {
 	const failure = failureOf(item);
@@ -128,7 +131,10 @@ function isUnfinished(item: INodeExecutionData): boolean {
 	return item.json.status !== 'completed' && item.json.status !== 'failed';
 }
 
-/** Without its status: a workflow that reads the status would take one that is completed for a result. */
+/**
+ * The error of an item that is not a result. It has no `status`: a workflow would treat `completed` as a
+ * result.
+ */
 function noResult(generation: KnownGeneration): GenerationError {
 	const { id, status } = generation;
 	const confirmed = isConfirmed(generation);

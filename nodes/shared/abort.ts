@@ -1,6 +1,9 @@
 import { onAbort } from '../../client/basics/abort';
 
-/** What comes of `task`, but no later than the signal: then it rejects with the signal's reason, whatever the task does. */
+/**
+ * Settles as `task` does, unless the signal aborts first: then it rejects with the signal's reason. The task
+ * itself is not stopped.
+ */
 export async function orAborted<T>(signal: AbortSignal, task: Promise<T>): Promise<T> {
 	let forget = () => {};
 	const aborted = new Promise<never>((_, reject) => {

@@ -4,20 +4,20 @@ import { deadline } from '../../client/basics/deadline';
 import { SNIFF_BYTES } from '../../client/wire/media-type';
 import { requestClock } from './clock';
 
-/** A body that is read as it comes in, as n8n's storage takes it. */
+/** A response body as a stream, in the type that n8n's storage accepts. */
 export type ByteStream = Exclude<
 	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
 	Uint8Array
 >;
 
-/** Fewer bytes than these in a window are hardly any headway: about 1 kB/s. */
+/** A download with fewer bytes than this per window counts as stalled: about 1 kB/s. */
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * The first bytes of a stream, which stay in it to be read once more.
+ * Reads the first bytes of a stream and puts them back, so that they can be read again.
  *
- * @returns `SNIFF_BYTES` or more, fewer only where that was all: then the stream has ended
- * @throws what broke the stream
+ * @returns at least `SNIFF_BYTES` bytes; fewer only if the stream ended
+ * @throws the error that broke the stream
  */
 export async function peek(stream: ByteStream): Promise<Buffer> {
 	let head = Buffer.alloc(0);
@@ -41,10 +41,11 @@ export async function peek(stream: ByteStream): Promise<Buffer> {
 }
 
 /**
- * Calls `giveUp` once hardly any bytes have come in for so long, up to the last. They are counted where they come in,
- * since it is n8n's storage that reads them, and that may take its time with them afterwards.
+ * Calls `giveUp` if too few bytes arrive within a window, until the last byte has arrived. Bytes are counted on
+ * arrival, not on read: n8n's storage reads the stream and may be slow.
  *
- * @param ended ends the watching
+ * @param windowMs length of a window in milliseconds
+ * @param ended stops the monitoring
  */
 export async function watchHeadway(
 	stream: ByteStream,

@@ -3,12 +3,12 @@ import { sleep } from 'n8n-workflow';
 import { onAbort } from '../../client/basics/abort';
 import type { Clock } from '../../client/basics/ports';
 
-/** The longest that a timer of Node.js can wait, in milliseconds: with more it does not wait at all. */
+/** The longest delay of a Node.js timer, in milliseconds. A longer delay fires immediately. */
 const LONGEST = 2 ** 31 - 1;
 
 /**
- * The wall clock. n8n's `sleep` ends on abort in newer releases only (and then rejects), so the signal is listened to
- * here as well.
+ * The wall clock. Only newer n8n releases end `sleep` on abort (and then reject), so this clock also listens to
+ * the signal.
  */
 export const wallClock: Clock = {
 	now: () => Date.now(),
@@ -30,8 +30,8 @@ export const wallClock: Clock = {
 };
 
 /**
- * The clock of what ends a request. Its timers keep no process alive, and tests that speed up the wall clock leave it
- * alone: requests to a real server take as long as ever.
+ * The clock for request timeouts. Its timers do not keep the process alive. Tests that speed up the wall clock
+ * leave this clock alone, because requests to a real server take real time.
  */
 export const requestClock: Clock = {
 	now: () => Date.now(),

@@ -12,9 +12,9 @@ import {
 } from './parameters';
 import type { Plan } from './step';
 
-/** What the nodes that create have in common. All throw `InvalidInputError`. */
+/** Code that the creating nodes share. All functions throw `InvalidInputError`. */
 
-/** What every creating request has to have. */
+/** The fields that every creating request needs. */
 export function modelAndPrompt(form: Form) {
 	return {
 		model: requiredText('Model', form.model),
@@ -23,10 +23,12 @@ export function modelAndPrompt(form: Form) {
 }
 
 /**
- * An item's creating request as a plan.
+ * Builds the plan of an item from its creating request.
  *
+ * @param defaultTimeout seconds
  * @param draft the request without its reference inputs
- * @param loadInputs reads those when the request is due
+ * @param loadInputs loads the reference inputs when the request is due
+ * @throws InvalidInputError
  */
 export function creationPlan(
 	form: Form,
@@ -37,7 +39,7 @@ export function creationPlan(
 	const options = collection(form, 'options');
 	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
 	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
-	// Every item is checked, although the step reads these from its first item.
+	// Validates these options on every item, although the step uses those of its first item.
 	stepOptions(options);
 	return {
 		job: {

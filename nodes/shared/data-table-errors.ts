@@ -1,6 +1,6 @@
 import { RECORD_COLUMNS, RECORD_TABLE } from '../../client/paying/record-store';
 
-/** What n8n says where it has no table to give, and what can be done about it. */
+/** n8n's messages when no table is available, with the explanation for users. */
 const KNOWN: Array<[says: RegExp, why: string]> = [
 	[
 		/module is disabled/i,
@@ -28,7 +28,7 @@ const KNOWN: Array<[says: RegExp, why: string]> = [
 	],
 ];
 
-/** Why there is no record, for a person; what n8n said where that is not known. */
+/** Explains why the table is unavailable. An unknown error keeps n8n's own message. */
 export function inPlainWords(error: unknown): string {
 	const said = error instanceof Error ? error.message : String(error);
 	const known = KNOWN.find(([says]) => says.test(said));
@@ -37,11 +37,11 @@ export function inPlainWords(error: unknown): string {
 }
 
 /**
- * What is wrong with the columns of the table. A CSV file that n8n makes a new table from gives it columns of numbers and
- * dates, in which keys change their text.
+ * Checks the columns of the table. When n8n creates a table from a CSV file, some columns become numbers or
+ * dates, which changes the text of keys.
  *
- * @param columns as n8n lists them; some releases may not
- * @returns an explanation with what to do, or `null`
+ * @param columns as n8n lists them; some releases may omit them
+ * @returns an explanation with advice, or `null` if the columns are valid
  */
 export function wrongColumns(columns: unknown): string | null {
 	if (!Array.isArray(columns)) return null;

@@ -22,17 +22,17 @@ import { isSaved } from './execution';
 import { runTableNode, type Call } from './table-workflow';
 
 /**
- * The record as an n8n Data Table, the database that every n8n has. n8n hands its tables to its own nodes only, so each
- * call is a small workflow that belongs to this one: a trigger, and n8n's Data Table node.
+ * Stores idempotency keys in an n8n Data Table. n8n gives only its own nodes access to Data Tables. Each call
+ * therefore runs a helper workflow with a trigger and n8n's Data Table node.
  */
 
-/** So many conditions stand in one statement; databases bear no chain of any length. */
+/** The maximum number of conditions in one statement. Databases limit the length of a chain of conditions. */
 const MOST_CONDITIONS = 200;
 
 /**
- * The table of the workflow's project, made when it is missing.
+ * Opens the table of the workflow's project, and creates it if it is missing.
  *
- * @throws GenerationError `record_unavailable`, with what to do
+ * @throws GenerationError `record_unavailable`, with advice
  */
 export async function dataTable(context: IExecuteFunctions): Promise<RecordStore> {
 	if (!isSaved(context.getWorkflow().id)) {
@@ -84,7 +84,11 @@ class DataTable implements RecordStore {
 		);
 	}
 
-	/** One call for those whose conditions are of one form. */
+	/**
+	 * Groups changes with the same conditions into one call.
+	 *
+	 * @returns for each change, the ids of the rows that it changed
+	 */
 	private async each(
 		operation: string,
 		changes: Change[],
@@ -119,19 +123,24 @@ class DataTable implements RecordStore {
 	}
 }
 
-/** What a row holds in the table. */
+/** The columns of a row. */
 type Cells = Record<string, string | null>;
 
-/** An empty text is written as NULL: a CSV import leaves NULL too, and older releases find no empty text. */
+/**
+ * Stores an empty string as NULL. A CSV import leaves NULL too, and older n8n releases cannot match an empty
+ * string.
+ */
 function cells(fields: Partial<RecordFields>): Cells {
 	return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text || null]));
 }
 
 /**
- * The conditions of a call. n8n takes no list of conditions from an item, only the value of each; and text that begins
- * with an equals sign would be evaluated, so such a value comes from the item. So do all of a call that has several
- * items. What need not be read from there stands here: n8n takes milliseconds for each, and for hundreds of them twice as
- * long as for the call itself.
+ * The conditions of a call.
+ *
+ * n8n takes only the value of a condition from an item, not the list of conditions. A value that starts with
+ * `=` would be evaluated, so it is read from the item. So are all values of a call with several items. Other
+ * values are inlined: n8n spends milliseconds evaluating each expression, and hundreds of them take twice as
+ * long as the call.
  */
 function filter(where: Where, single = false): INodeParameters {
 	const { match, conditions } = where;
@@ -141,7 +150,7 @@ function filter(where: Where, single = false): INodeParameters {
 		matchType: match === 'all' ? 'allConditions' : 'anyCondition',
 		filters: {
 			conditions: conditions.map(([keyName, value, how = 'is'], index) => {
-				// NULL equals nothing.
+				// `eq` never matches NULL.
 				if (value === '') return { keyName, condition: 'isEmpty' };
 				return {
 					keyName,
@@ -153,7 +162,10 @@ function filter(where: Where, single = false): INodeParameters {
 	};
 }
 
-/** What a call sets: as its items say, or where there is only one as it stands. A parameter of n8n cannot be NULL. */
+/**
+ * The columns that a call sets: inline for a single item, otherwise read from the items. An n8n parameter
+ * cannot be NULL.
+ */
 function valueOf(sets: Cells[]): INodeParameters | string {
 	const [set, ...others] = sets;
 	const asItStands = others.length === 0 && Object.values(set).every((text) => text !== null);
@@ -172,7 +184,7 @@ function valuesOf({ conditions }: Where): { values: Array<string | number> } {
 	};
 }
 
-/** The indexes of changes by the form of their conditions: those of one form are the items of one call. */
+/** Groups the indexes of changes by the form of their conditions. Each group becomes one call. */
 function alike(changes: Change[]): number[][] {
 	const groups = new Map<string, number[]>();
 	changes.forEach(({ where, final }, index) => {
@@ -187,20 +199,23 @@ function rowOf(json: IDataObject): RecordRow {
 	const changedAt = Date.parse(String(json.updatedAt));
 	return {
 		...(Object.fromEntries(fields) as RecordFields),
-		// People put it in by hand, and paste a line break along.
+		// Users enter the id by hand and may paste a line break.
 		generation_id: String(json.generation_id ?? '').trim(),
 		id: Number(json.id),
 		changedAt: Number.isNaN(changedAt) ? null : changedAt,
 	};
 }
 
-/** Which of the items a row of the output has come of. */
+/** The index of the input item that a row of the output is paired with. */
 function itemOf({ pairedItem }: INodeExecutionData): number {
 	const [from] = [pairedItem].flat();
 	return typeof from === 'object' ? from.item : (from ?? 0);
 }
 
-/** Lists, makes, and lists again where somebody was quicker; n8n itself finds by a part of the name. */
+/**
+ * Finds or creates the table. If creating fails, another step may have created it, so the tables are listed
+ * again. n8n's filter also matches a part of the name.
+ */
 async function findOrMake(context: IExecuteFunctions): Promise<string> {
 	const there = await find(context);
 	if (there !== undefined) return there;

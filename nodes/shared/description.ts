@@ -6,7 +6,7 @@ import {
 
 import { CREDENTIAL } from './transport';
 
-/** What is the same of every node. */
+/** The description properties that all nodes share. */
 export const sharedDescription = {
 	version: 1,
 	inputs: [NodeConnectionTypes.Main],
@@ -14,15 +14,17 @@ export const sharedDescription = {
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
 
-/** Under a node's name: the chosen model. In a subtitle n8n has already unwrapped the picker, and there is no input yet. */
+/**
+ * The subtitle of a node: its model. In a subtitle the resource locator is already unwrapped, and no input is
+ * available.
+ */
 export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
 /**
- * Marks a node as usable by AI agents. The panel's description is short; an agent has to be told what a call costs and
- * hands on: never a file.
+ * Marks a node as usable by AI agents.
  *
- * @param description for the agent
+ * @param description for the agent. It must state what a call costs and returns; a tool never returns a file.
  */
 export function asTool(description: string): UsableAsToolDescription {
 	return { replacements: { description } };

@@ -3,13 +3,13 @@ import { GenerationError, sentences, titled } from '../../client/wire/errors';
 import type { Generation } from '../../client/wire/generation';
 import { firstWords } from '../../client/wire/media-type';
 
-/** What may keep an output from n8n's storage. */
+/** A reason why an output cannot be stored. */
 interface Cause {
-	/** Node's code, or the name of n8n's error. */
+	/** Matches a Node.js error code or the name of an n8n error. */
 	names: RegExp;
 	title: string;
 	advice?: string;
-	/** Whether it may pass by itself. */
+	/** True if a retry may succeed. */
 	mends?: boolean;
 }
 
@@ -54,27 +54,28 @@ const CAUSES: Cause[] = [
 	{ names: /^(ECONNRESET|EPIPE)$/, title: 'The download broke off', mends: true },
 ];
 
-/** An answer of the storage that is no output. */
+/** The error for a storage response that contains no output. It allows retries with backoff. */
 export function badOutput(title: string, status: number | null): GenerationError {
 	const code = 'download_failed';
 	return new GenerationError({ title, description: '', code, status, retry: 'backoff' });
 }
 
-/** A page or a message where a picture or video was due: its first words tell why. */
+/** The error for a text response instead of an image or video. Its first words explain the cause. */
 export function textInstead(text: string, status: number): GenerationError {
 	const title = 'The storage returned text instead of the output';
 	return badOutput(titled(title, firstWords(text)), status);
 }
 
-/** A download that makes hardly any headway. */
+/** The error for a stalled download. */
 export function stalled(): GenerationError {
 	return badOutput('The download made hardly any headway', null);
 }
 
 /**
- * The error of a generation whose output could not be had, with what kept it away in words.
+ * The error of a completed generation whose file could not be downloaded or stored.
  *
- * @param failure what a try of the download rejected with
+ * @param failure the rejection of the download attempt
+ * @returns an error that explains the cause; the generation stays charged
  */
 export function downloadError(failure: unknown, { item }: Generation): GenerationError {
 	const { error, advice } =

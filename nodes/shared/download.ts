@@ -18,43 +18,45 @@ import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
 import { badOutput, downloadError, stalled, textInstead } from './download-errors';
 
-/** How often a download is begun before its error is handed on. */
+/** Maximum download attempts, except for a file that is missing. */
 const MAX_TRIES = 5;
 
-/**
- * How long a file that is said to be missing is asked for. Caches remember, often for some minutes, that there was
- * nothing when its URL was first looked at.
- */
+/** Milliseconds to keep retrying a 404. Caches may remember for minutes that the file was missing. */
 const MISSING_PATIENCE_MS = 300_000;
 
-/** How long hardly any byte may come before a download counts as stalled. There is no limit in all. */
+/**
+ * Milliseconds with almost no data after which a download counts as stalled. There is no limit on the total
+ * time.
+ */
 const IDLE_TIMEOUT_MS = 60_000;
 
 export interface DownloadRequest {
 	generation: Generation;
-	/** File name wanted; made safe, and its extension made to match. */
+	/** The requested file name. It is sanitized, and its extension is adapted to the media type. */
 	fileName: string;
-	/** Asks the status endpoint for the generation with a fresh URL (spec 4.3). */
+	/** Fetches the generation's status with a fresh URL (spec 4.3). */
 	refresh: () => Promise<Generation>;
 	signal: AbortSignal;
-	/** Runs one try when it is its turn. Between two tries others have theirs. */
+	/** Limits concurrency for one attempt. Other downloads run between two attempts. */
 	limited?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
-	/** Another idle timeout than `IDLE_TIMEOUT_MS`. */
+	/** Milliseconds; overrides `IDLE_TIMEOUT_MS`. */
 	idleTimeoutMs?: number;
 }
 
 export interface Downloaded {
 	binary: IBinaryData;
-	/** The generation as last seen: its URL may be a fresh one. */
+	/** The generation as last fetched. Its URL may be new. */
 	generation: Generation;
 }
 
 /**
- * Streams a generation's output from its presigned URL into n8n's storage, and hands it on only when it is whole. The
- * key never goes there. A URL that has expired is replaced; a download that breaks is begun again a few times.
+ * Streams a generation's output from its presigned URL into n8n's storage, and returns it only when it is
+ * complete. The API key is never sent to that URL. An expired URL is replaced, and a broken download is
+ * retried.
  *
- * @throws GenerationError with the generation's id and URL where the file cannot be had, or that it has failed after
- * all; CancelledError after a stop
+ * @throws GenerationError with the generation's id and URL if the file is unavailable, or if the generation
+ * failed after all
+ * @throws CancelledError after a stop
  */
 export async function download(
 	context: IExecuteFunctions,
@@ -72,26 +74,26 @@ export async function download(
 		const error = downloadError(tried.error, generation);
 		const mayAppear = error.status === 404 && wallClock.now() - since < MISSING_PATIENCE_MS;
 		if (error.retry === 'never' || (tries >= MAX_TRIES && !mayAppear)) throw error;
-		// A refused URL has expired: with a fresh one there is nothing to wait for. All else gets time to mend.
+		// A 403 means that the URL expired. Retry immediately with a fresh URL; wait before any other retry.
 		if (error.status !== 403 || tries > 1) {
 			await wallClock.sleep(backoffDelay(tries - 1, Math.random), signal);
 		}
 		if (signal.aborted) throw new CancelledError();
-		// Where the connection broke the URL in hand is as good as before.
+		// After a connection error the current URL is still valid.
 		if (error.status === null && generation.item.url !== null) continue;
 		const fresh = await attempt(request.refresh);
-		// The URL in hand may do as well, whatever is with the service, unless the storage has refused it.
+		// If the status check fails, the current URL may still work, unless the storage rejected it.
 		if (!fresh.ok) {
 			if (error.status === 403 || generation.item.url === null) throw fresh.error;
 			continue;
 		}
-		// What the storage showed was no output then.
+		// The generation failed, so the storage's file was not its output.
 		if (isFailed(fresh.value)) throw failedGeneration(fresh.value);
 		generation = withUrlOf(generation, fresh.value);
 	}
 }
 
-/** Only the URL is fresh: a replica that lags may still say that the generation is under way. */
+/** Copies only the fresh URL. A lagging replica may still report a non-final status. */
 function withUrlOf(
 	generation: Generation,
 	{ item: { url, url_expires_at } }: Generation,
@@ -100,7 +102,7 @@ function withUrlOf(
 	return { ...generation, item: { ...generation.item, url, url_expires_at } };
 }
 
-/** Whatever comes of it, the connection is closed: nothing that is not wanted is read. */
+/** Runs one attempt. The connection is always closed afterwards, so no unneeded data is read. */
 async function fetchOnce(
 	context: IExecuteFunctions,
 	generation: Generation,
@@ -129,7 +131,7 @@ async function fetchWhole(
 	const response = (await context.helpers.httpRequest({
 		method: 'GET',
 		url: generation.item.url,
-		// Pictures and videos are packed already.
+		// Images and videos are already compressed.
 		headers: { 'Accept-Encoding': 'identity' },
 		encoding: 'stream',
 		timeout: idleTimeoutMs,
@@ -139,7 +141,7 @@ async function fetchWhole(
 	})) as { statusCode: number; headers: Record<string, string | undefined>; body: ByteStream };
 
 	const { statusCode, headers, body } = response;
-	// Breaks are told to whoever reads at that moment. One that comes when nobody does would end n8n.
+	// A break reaches the current reader. Without this listener, an error with no reader would crash n8n.
 	body.on('error', () => {});
 	onAbort(connection.signal, () => body.destroy());
 	if (statusCode !== 200) throw badOutput('The storage refused the output', statusCode);
@@ -152,7 +154,8 @@ async function fetchWhole(
 	if (isDocument(mimeType)) {
 		throw badOutput('The storage answered with a document instead of the output', statusCode);
 	}
-	// n8n reads a body to its end or rejects, however much was announced: that is of the encoded body where it has one.
+	// n8n reads a body to its end or rejects. Content-Length is not compared: it counts the encoded body, if
+	// there is an encoding.
 	const whole = head.length < SNIFF_BYTES ? head : body;
 	return await context.helpers.prepareBinaryData(whole, safeFileName(fileName, mimeType), mimeType);
 }

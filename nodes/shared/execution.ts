@@ -4,48 +4,54 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { Entry } from '../../client/paying/book';
 import { Ledger } from '../../client/paying/ledger';
 
-/** What a step needs to know of the execution it runs in. */
+/** Facts about the execution that a step runs in. */
 
-/** A signal for the user's Stop and the workflow's timeout. Releases of n8n without it get one that never aborts. */
+/**
+ * The signal of the user's Stop and the workflow's timeout. In n8n releases without one, the returned signal
+ * never aborts.
+ */
 export function cancelSignal(context: IExecuteFunctions): AbortSignal {
 	return context.getExecutionCancelSignal?.() ?? new AbortController().signal;
 }
 
-/** Whether an AI agent runs the node as its tool: it sees JSON only. */
+/** True if an AI agent runs the node as its tool. A tool returns JSON only. */
 export function runsAsTool(
 	context: Pick<IExecuteFunctions, 'getNode'> & Partial<Pick<IExecuteFunctions, 'isToolExecution'>>,
 ): boolean {
 	return context.isToolExecution?.() === true || context.getNode().type.endsWith('Tool');
 }
 
-/** Whether failed items go on as output items: On Error is one of the two "Continue" settings. */
+/** True if failed items become output items: On Error is one of the two "Continue" settings. */
 export function continuesOnError(context: IExecuteFunctions): boolean {
 	return context.continueOnFail();
 }
 
-/** Whether failed items go to an output of their own. */
+/** True if failed items go to an error output. */
 export function hasErrorOutput(context: IExecuteFunctions): boolean {
 	return context.getNode().onError === 'continueErrorOutput';
 }
 
-/** Whether a workflow or an execution has an id: n8n names what has none yet in capitals between underscores. */
+/**
+ * True if a workflow or an execution has an id. Until it is saved, n8n uses a placeholder of the form
+ * `__WORD__`.
+ */
 export function isSaved(id: string | undefined): boolean {
 	return id !== undefined && id !== '' && !/^__[A-Z]+__$/.test(id);
 }
 
 /**
- * Whether the node runs within a suspended wait. Its error is that of the step which sleeps, and n8n hands it out
- * again at every retry of that step without running it.
+ * True if the node runs in the helper workflow of a suspended wait. Its error becomes the error of the
+ * suspended step. n8n returns that error again on every retry of the step, without running it.
  */
 export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter'>): boolean {
 	return Number(context.getNodeParameter('waitingSince', 0, '')) > 0;
 }
 
-/** The ledger of this execution and node: n8n keeps the node's context with the execution. */
+/** The ledger of this execution and node. n8n saves the node's context with the execution. */
 export function ledgerOf(context: IExecuteFunctions): Ledger {
 	const kept = context.getContext('node') as IDataObject & {
 		generations?: Record<string, Entry>;
-		/** Made by the first try: "Retry execution" has another execution id, and the same context. */
+		/** Created by the first try. "Retry execution" has a new execution id but the same context. */
 		token?: string;
 	};
 	kept.generations ??= {};
@@ -53,10 +59,13 @@ export function ledgerOf(context: IExecuteFunctions): Ledger {
 	return new Ledger(kept.generations, runIndex(context), kept.token);
 }
 
-/** The run in which an agent's call of the tool was first tried, by the arguments of that call. */
+/** The run index of the first try of an agent's call, by the arguments object of that call. */
 const firstTries = new WeakMap<object, number>();
 
-/** Which run of the node this is. As a tool every try has a run index of its own, but one call's tries share its arguments. */
+/**
+ * The run index of the node. As a tool, every try has a new run index, but the tries of one call share their
+ * arguments.
+ */
 function runIndex(context: IExecuteFunctions): number {
 	const { $runIndex = 0 } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
 	const [call] = context.getInputData();

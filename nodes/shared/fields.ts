@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** Fields that several nodes have, each written once. Names and defaults are fixed: saved workflows hold them. */
+/** Fields that several nodes share. Names and defaults must not change: saved workflows contain them. */
 
-/** The model picker: a searchable list from the live catalogue, or an id. */
+/** The model picker: a searchable list from the live catalog, or an id. */
 export function modelField(
 	listSearch: 'searchImageModels' | 'searchVideoModels' | 'searchModels',
 	example: string,
@@ -32,7 +32,7 @@ export function modelField(
 	};
 }
 
-/** The prompt of a node that creates, with an example of what to write there. */
+/** The prompt field of a creating node. */
 export function promptField(placeholder: string, description: string): INodeProperties {
 	return {
 		displayName: 'Prompt',
@@ -55,7 +55,7 @@ const waitField: INodeProperties = {
 		'Whether to wait until the output is ready. If off, the pending generation is handed on at once, to be collected later with a Wait for Completion node.',
 };
 
-/** Said where somebody may expect a file and there will be none. */
+/** Tells the user that there is no file yet. */
 const notWaitingNotice: INodeProperties = {
 	displayName:
 		'The generation is handed on while it is still running, so there is no file yet. It is charged all the same: fetch its output later with Wait for Completion.',
@@ -65,10 +65,12 @@ const notWaitingNotice: INodeProperties = {
 	displayOptions: { show: { waitForCompletion: [false] } },
 };
 
-/** Hides what has no effect in a tool of an AI agent, which hands on JSON only. */
+/** Hides fields that have no effect in an agent's tool, which returns JSON only. */
 const notAsTool = { '@tool': [true] };
 
-/** `downloadOutput` and `binaryPropertyName`. @param show when they are shown */
+/**
+ * The fields `downloadOutput` and `binaryPropertyName`. @param show the condition for showing them
+ */
 export function downloadFields(show: Record<string, Array<string | boolean>>): INodeProperties[] {
 	return [
 		{
@@ -93,7 +95,7 @@ export function downloadFields(show: Record<string, Array<string | boolean>>): I
 	];
 }
 
-/** Whether a node that creates waits for the output, and whether it fetches it. */
+/** The fields of a creating node for waiting and downloading. */
 export const deliveryFields: INodeProperties[] = [
 	waitField,
 	notWaitingNotice,
@@ -118,7 +120,7 @@ const seedOption: INodeProperties = {
 		'A whole number: the same seed gives the same output again, where the model supports it',
 };
 
-/** References by their URLs alone; for images the older form, kept for what is saved (spec 9). */
+/** Reference URLs. On images this is the legacy parameter, kept for saved workflows (spec 9). */
 export function inputImagesOption(displayName: string, description: string): INodeProperties {
 	return {
 		displayName,
@@ -162,7 +164,9 @@ const uncertainChargeOption: INodeProperties = {
 		'What to do when the connection broke before the service answered, or a gateway answered in its place, so that nobody knows whether credits were charged',
 };
 
-/** The options of every node that waits. @param timeout default in seconds */
+/**
+ * The options of every node that waits. @param timeout default in seconds
+ */
 export function runningOptions(timeout: number): INodeProperties[] {
 	return [
 		{
@@ -249,7 +253,9 @@ export function runningOptions(timeout: number): INodeProperties[] {
 	];
 }
 
-/** The options of every node that creates. @param timeout default in seconds */
+/**
+ * The options of every creating node. @param timeout default in seconds
+ */
 export function creatingOptions(timeout: number): INodeProperties[] {
 	return [
 		idempotencyKeyOption,
@@ -260,7 +266,7 @@ export function creatingOptions(timeout: number): INodeProperties[] {
 	];
 }
 
-/** The collection `options`, listed by display name, wherever they come from. */
+/** The collection `options`, sorted by display name. */
 export function optionsField(options: INodeProperties[]): INodeProperties {
 	return {
 		displayName: 'Options',

@@ -8,15 +8,17 @@ import type {
 import { cameToNothing, requireEvaluated, writtenOut } from '../../client/input/checks';
 import { InvalidInputError, titled } from '../../client/wire/errors';
 
-/** What an item's form comes to, by the names of its fields: `null` where nothing was chosen. */
+/** The values of a form for one item, by field name. `null` means that the field is empty. */
 export type Form = Record<string, unknown>;
 
 /**
- * Reads all fields of a form for one item, expressions evaluated. Empty is what is `null` or a blank text; the value
- * of a picker is that which was picked. Collections are forms of their own, lists of collections are lists of forms.
+ * Reads all fields of a form for one item, with expressions evaluated.
  *
- * @throws InvalidInputError named by its field, where an expression cannot be worked out, or came to nothing or to an
- * object: left out in silence, something else would be made and paid for
+ * `null` and blank text become `null`. A resource locator becomes its value. A collection becomes a form, and a
+ * list of collections becomes a list of forms.
+ *
+ * @throws InvalidInputError that names the field, if its expression fails or returns `undefined` or an object.
+ * Silently dropping such a field would charge for a different generation.
  */
 export function readForm(
 	context: IExecuteFunctions,
@@ -32,18 +34,21 @@ export function readForm(
 	);
 }
 
-/** What n8n makes of what is written in a field, expressions evaluated. */
+/** The value of a field, with expressions evaluated by n8n. */
 function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
 	requireEvaluated(field.displayName, context.getNode().parameters[field.name]);
 	try {
-		// The fallback is for what is not written at all, so what is undefined is an expression that came to nothing.
+		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
 		return context.getNodeParameter(field.name, itemIndex, field.default);
 	} catch (error) {
 		return notWorkedOut(field.displayName, error);
 	}
 }
 
-/** @throws InvalidInputError for an expression that n8n cannot evaluate, such as one on a node that did not run */
+/**
+ * @throws InvalidInputError for an expression that n8n cannot evaluate, such as one that refers to a node that
+ * did not run
+ */
 function notWorkedOut(label: string, error: unknown): never {
 	const reason = error instanceof Error ? error.message : null;
 	throw new InvalidInputError(
@@ -52,12 +57,14 @@ function notWorkedOut(label: string, error: unknown): never {
 	);
 }
 
-/** The fields of a collection in a form: empty where there are none. */
+/** The fields of a collection in a form; an empty object if the collection has none. */
 export function collection(form: Form, name: string): Form {
 	return (form[name] ?? {}) as Form;
 }
 
-/** What a field came to. @param label its name for people */
+/**
+ * The checked value of a field. @param label the field's name for users
+ */
 function chosen(field: INodeProperties, label: string, value: unknown): unknown {
 	if (value === undefined) throw cameToNothing(label);
 	switch (field.type) {
@@ -72,7 +79,7 @@ function chosen(field: INodeProperties, label: string, value: unknown): unknown 
 	}
 }
 
-/** What came of the fields that were added to a collection. */
+/** The values of the fields that the user added to a collection. */
 function chosenOf(fields: INodeProperties[], prefix: string, written: Form): Form {
 	return Object.fromEntries(
 		fields
@@ -84,7 +91,7 @@ function chosenOf(fields: INodeProperties[], prefix: string, written: Form): For
 	);
 }
 
-/** The entries of each list in a collection of lists, named by their numbers. */
+/** The entries of each list in a fixed collection. Error messages name an entry by its number. */
 function listOf(lists: INodePropertyCollection[], written: Form): Form {
 	return Object.fromEntries(
 		lists.map(({ name, displayName, values }) => {
@@ -104,7 +111,7 @@ function single(label: string, value: unknown): unknown {
 	return typeof written === 'string' && written.trim() === '' ? null : written;
 }
 
-/** A group of fields; it may come from an expression as a whole. */
+/** A group of fields. One expression may return the whole group. */
 function group(label: string, value: unknown): Form {
 	if (value === null || value === '') return {};
 	if (value === undefined) throw cameToNothing(label);
@@ -115,7 +122,10 @@ function group(label: string, value: unknown): Form {
 	);
 }
 
-/** Where a file may be named, an expression may give the file itself, as n8n's own nodes take it. */
+/**
+ * True if an expression returned the binary data itself instead of a field name. n8n's own nodes accept that
+ * too.
+ */
 export function isFile(value: unknown): value is IBinaryData {
 	return (
 		typeof value === 'object' &&

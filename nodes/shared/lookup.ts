@@ -10,14 +10,15 @@ import { stepError } from './node-error';
 import { errorItem } from './results';
 import { connect } from './transport';
 
-/** What can be looked up. It is the same for all items of a step, so each question is asked once. */
+/** The read-only requests. Their answers are the same for all items of a step, so each request is sent once. */
 export type Lookups = Pick<GenerationService, 'models' | 'balance' | 'summary'>;
 
 /**
- * Runs a node that only reads: each item is answered with the service's own entries, one output item each, paired.
- * After a stop it returns what it has.
+ * Runs a read-only node. Each entry that the service returns becomes one output item, paired with its input
+ * item. After a stop, it returns the items collected so far.
  *
- * @param look answers one item; throws `GenerationError`
+ * @param look fetches the entries for one item; throws `GenerationError`
+ * @returns the items of the node's single output
  * @throws NodeApiError for the first item that fails, unless On Error continues
  */
 export async function runLookups(
@@ -56,7 +57,7 @@ function askingOnce(service: GenerationService): Lookups {
 	};
 }
 
-/** Remembers the answers, refusals included, by what was asked about. */
+/** Caches each answer by its argument. A failure is cached too. */
 function once<About, Answer>(ask: (about?: About) => Promise<Answer>) {
 	const answers = new Map<About | undefined, Promise<Answer>>();
 	return async (about?: About): Promise<Answer> => {

@@ -10,7 +10,9 @@ import { connect } from './transport';
 
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
 
-/** The searchable list of a model picker, from the live catalogue. @param type which models it offers */
+/**
+ * The list search of a model picker, from the live catalog (spec 4.4). @param type which models to list
+ */
 export function modelSearch(type: ModelFilter): ListSearch {
 	return async function (filter = '') {
 		const service = new GenerationService({
@@ -18,7 +20,7 @@ export function modelSearch(type: ModelFilter): ListSearch {
 			clock: wallClock,
 			random: Math.random,
 			signal: new AbortController().signal,
-			// A person is waiting for the list, and can open it again.
+			// A user is waiting for the list, and can open it again.
 			maxRetries: 1,
 		});
 		const listed = await attempt(async () => await service.models(type));
@@ -29,7 +31,7 @@ export function modelSearch(type: ModelFilter): ListSearch {
 		}
 		return {
 			results: listed.value
-				// The service filters by type; a catalogue that does not is filtered here.
+				// Covers a service that ignores the type filter.
 				.filter((model) => type === 'all' || (model.type ?? type) === type)
 				.filter((model) => matchesModel(model, filter))
 				.map((model) => ({ ...describeModel(model), value: model.id })),

@@ -12,17 +12,18 @@ import {
 import { isWithinSleep, runsAsTool } from './execution';
 import { asHtml, counted, explained, withoutTags } from './wording';
 
-/** What a retry does with what is paid for: n8n keeps it with the execution. */
+/** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
 const TAKEN_UP =
 	'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key';
 
 /**
- * The one error of a step that stops: the failed item, the cause, what became of the others, and at its end every
- * generation that is paid for.
+ * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
+ * and every generation that was charged.
  *
- * @param failed index of the item whose error it is
- * @param outcomes of all items, in their order; none where nothing was begun
- * @param ledger of what earlier tries have paid for
+ * @param failed index of the failed item
+ * @param outcomes of all items, in order; empty if no request was sent
+ * @param ledger the generations that earlier tries were charged for
+ * @returns the error to throw
  */
 export function stepError(
 	context: IExecuteFunctions,
@@ -59,7 +60,7 @@ export function stepError(
 	});
 }
 
-/** How to come by what a step that stops has paid for. */
+/** How to get the generations that a stopped step was charged for. */
 function howToGoOn(context: IExecuteFunctions): string {
 	if (runsAsTool(context)) {
 		return 'Calling this tool again pays again, unless it has an Idempotency Key: get what is paid for by its ID, with the tool that waits for completion';
@@ -69,7 +70,10 @@ function howToGoOn(context: IExecuteFunctions): string {
 		: TAKEN_UP;
 }
 
-/** An error as n8n shows it: title, description, HTTP status, code and item. Never with the request, which holds the key. */
+/**
+ * Builds the n8n error for one item: title, description, HTTP status, code and item index. It never contains
+ * the request, because the request holds the API key.
+ */
 export function nodeError(
 	context: Pick<IExecuteFunctions, 'getNode'>,
 	error: GenerationError,
@@ -84,17 +88,17 @@ export function nodeError(
 	details: Record<string, unknown> = { code: error.code },
 ): NodeApiError {
 	const cause = failureCause(error.code, error.status);
-	// What n8n lists among the details as the full message.
+	// n8n shows this as the full message in the error details.
 	const response: JsonObject = error.said === null ? {} : { message: error.said };
 	const shown = new NodeApiError(context.getNode(), response, {
 		message: error.message,
 		description: asHtml(description),
 		httpCode: error.status === null ? undefined : String(error.status),
 		itemIndex,
-		// Releases of n8n that do not know it leave it out.
+		// Older n8n releases ignore this property.
 		...(cause && { failure: { cause } }),
 	});
-	// n8n replaces messages in which it finds the name of a system error, and tells agents the message only.
+	// n8n replaces a message that contains the name of a system error. It shows agents the message only.
 	shown.message = runsAsTool(context)
 		? sentences(error.message, description)
 		: withoutTags(error.message);
@@ -105,21 +109,21 @@ export function nodeError(
 }
 
 /**
- * Hands on what nobody expected as JavaScript itself keeps a cause: n8n logs its trace after the error. Nothing but that
- * goes along, for errors of requests hold those, and older releases of n8n keep all of a cause with the execution.
+ * Attaches an unexpected error as the cause, so that n8n logs its stack trace. Only name, message and stack are
+ * copied: request errors hold the request, and older n8n releases store the whole cause with the execution.
  */
 function addCause(shown: NodeApiError, { name, message, stack }: Error): void {
 	const value = Object.assign(new Error(message), { name, stack });
 	Object.defineProperty(shown, 'cause', { value, configurable: true, writable: true });
 }
 
-/** n8n logs the stack, which was written before there was a message. */
+/** The stack with the final message. n8n logs the stack, which was captured before the message was set. */
 function withMessage({ name, message, stack = '' }: Error): string {
 	const frames = stack.indexOf('\n    at ');
 	return `${name}: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
 }
 
-/** What became of the other items of a step that has more than one. */
+/** Counts the other items that failed or were skipped; `null` if there are none. */
 function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | null {
 	const others = outcomes.filter((_, itemIndex) => itemIndex !== failed);
 	const unsent = others.filter(wasNotSent).length;

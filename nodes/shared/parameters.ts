@@ -4,27 +4,27 @@ import { integer, oneOf, positive, requiredText } from '../../client/input/check
 import type { CreateJob, Job, Readiness } from '../../client/jobs/job';
 import type { Form } from './form';
 
-/** Checks what several nodes have in their forms. All throw `InvalidInputError`. */
+/** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */
 
-/** An item's `options` collection. */
+/** The `options` collection of an item. */
 export type Options = Record<string, unknown>;
 
-/** How long one item is to be waited for. */
+/** How long to wait for one item, and how to handle its timeout. */
 export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout'>;
 
-/** Where the output of an item goes; `null` where it is not downloaded. */
+/** The destination of a download. */
 export interface DownloadTarget {
 	propertyName: string;
-	/** `null`: made from model and id. */
+	/** `null`: use the model and the id. */
 	fileName: string | null;
 }
 
-/** An item's options as they are, unchecked. */
+/** An item's options, not validated. */
 export function optionsOf(context: IExecuteFunctions, itemIndex: number): Options {
 	return context.getNodeParameter('options', itemIndex, {}) as Options;
 }
 
-/** What may be changed before a retry without asking for another generation. */
+/** Parameters that can change before a retry while the existing generation is still reused. */
 const OF_RUNNING = new Set([
 	'waitForCompletion',
 	'downloadOutput',
@@ -40,8 +40,11 @@ const OF_RUNNING = new Set([
 ]);
 
 /**
- * What an item's order is made from: the parameters as they are written, expressions included, and the item that they
- * are read for. An expression may come out differently in every try (a random seed, the time).
+ * Identifies the order of an item by its unevaluated parameters, expressions included, and its input item.
+ * Evaluated values would not do: an expression may return a different value in every try (a random seed, the
+ * time).
+ *
+ * @returns the text that identifies the request, and the text that identifies the idempotency key
  */
 export function recipeOf(
 	context: IExecuteFunctions,
@@ -58,7 +61,7 @@ export function recipeOf(
 	};
 }
 
-/** As JSON. An item may hold itself, such as the error of a request does: n8n takes it. */
+/** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */
 function asText(value: object): string {
 	try {
 		return JSON.stringify(value);
@@ -67,7 +70,9 @@ function asText(value: object): string {
 	}
 }
 
-/** How long one generation is waited for, and what then. @throws InvalidInputError */
+/**
+ * The timeout of one generation in milliseconds, and how to handle it. @throws InvalidInputError
+ */
 export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	return {
 		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
@@ -75,36 +80,42 @@ export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	};
 }
 
-/** What follows a lost answer. @throws InvalidInputError */
+/**
+ * How to handle a lost answer to a creating request. @throws InvalidInputError
+ */
 export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
 	const chosen = options.onUncertainCharge ?? 'error';
 	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
 }
 
-/** How ends are noticed. @throws InvalidInputError */
+/**
+ * How to detect the end of a generation. @throws InvalidInputError
+ */
 export function readinessOf(options: Options): Readiness {
 	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
 }
 
-/** What holds for a whole step. */
+/** The settings of a whole step. */
 export interface StepOptions {
 	maxConcurrent: number;
 	pollIntervalMs: number;
 }
 
-/** Reads what holds for the whole step from an item's options, each of which is to be valid. @throws InvalidInputError */
+/**
+ * Reads the settings of the step from an item's options. @throws InvalidInputError
+ */
 export function stepOptions(options: Options): StepOptions {
 	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
 	return {
 		maxConcurrent: positive('Max Concurrent', maxConcurrent, 1),
-		// An expression knows nothing of the bound in the form.
+		// An expression can return a value below the field's minimum.
 		pollIntervalMs: 1000 * positive('Poll Interval', options.pollInterval ?? 3, 1),
 	};
 }
 
 /**
- * What holds for the whole step, read from its first item, whatever else is invalid there. An invalid setting is an error
- * of that item only: the step then uses the default.
+ * Reads the settings of the step from its first item. Other invalid options do not matter. An invalid setting
+ * is an error of that item only, and the step uses the default. Never throws.
  */
 export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 	const validOr = (name: 'maxConcurrent' | 'pollInterval', defaults: StepOptions) => {
@@ -120,16 +131,22 @@ export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 	return { maxConcurrent, pollIntervalMs };
 }
 
-/** Reads an option by its path, so that n8n evaluates no other option: the expression of another one may fail. */
+/** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */
 function optionOfFirst(context: IExecuteFunctions, name: string): unknown {
-	// One expression may give the whole collection.
+	// One expression may return the whole collection.
 	const isWhole = typeof context.getNode().parameters.options === 'string';
 	return isWhole
 		? optionsOf(context, 0)[name]
 		: context.getNodeParameter(`options.${name}`, 0, null);
 }
 
-/** @param options those of `form` */
+/**
+ * Reads the destination of the download.
+ *
+ * @param options the `options` collection of `form`
+ * @returns `null` if the output is not downloaded
+ * @throws InvalidInputError
+ */
 export function downloadTarget(form: Form, options: Options): DownloadTarget | null {
 	if (!yesOrNo('Download Output', form.downloadOutput)) return null;
 	return {
@@ -138,22 +155,24 @@ export function downloadTarget(form: Form, options: Options): DownloadTarget | n
 	};
 }
 
-/** A switch that is on unless it is said otherwise. An expression may give its value as a text. */
+/** Reads a boolean that defaults to true. An expression may return it as text. */
 export function yesOrNo(field: string, value: unknown): boolean {
 	return oneOf(field, value ?? true, [true, false]);
 }
 
-/** A text, or `null` where the field was left empty. @throws InvalidInputError where it came to no text */
+/**
+ * The text of a field; `null` if the field is empty. @throws InvalidInputError if the value is not text
+ */
 export function textIfGiven(field: string, value: unknown): string | null {
 	return given(value) ? requiredText(field, value) : null;
 }
 
-/** Whether an optional field was filled in: one left empty is not sent. */
+/** True if an optional field has a value. Empty fields are not sent. */
 export function given(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 
-/** The fields that were filled in, each checked and under its wire name. */
+/** The fields that have a value, validated, under their names in the request. Empty lists are dropped. */
 export function filledIn(
 	entries: Record<string, [value: unknown, check: (value: unknown) => unknown]>,
 ): Record<string, unknown> {

@@ -10,15 +10,16 @@ import { wallClock } from './clock';
 import { dataTable } from './data-table';
 import { cancelSignal } from './execution';
 
-/** The idempotency key of an item, where it has one. */
+/** The idempotency key of an item; `null` if it has none. */
 export function keyOf(job: Job): string | null {
 	return job.kind === 'create' ? (job.idempotencyKey ?? null) : null;
 }
 
 /**
- * The record outside of the execution, with the keys of all items claimed: nothing of theirs is to leave before that.
+ * Opens the table that stores idempotency keys, and reserves the keys of all items. No creating request may be
+ * sent for these items before that.
  *
- * @returns `null` where no item has a key
+ * @returns `null` if no item has a key
  * @throws GenerationError `record_unavailable`
  */
 export async function openRecord(
@@ -55,8 +56,8 @@ export async function openRecord(
 }
 
 /**
- * What a row names the node by. n8n gives ids to the nodes of a saved workflow only. A sub-workflow given as JSON may have
- * none; its nodes are known by their names, and by the id of the workflow that calls it.
+ * The node id for the row's `node_id` column. n8n assigns ids only to the nodes of a saved workflow. A node of
+ * a sub-workflow given as JSON may have none; its name is used instead, with the id of the calling workflow.
  */
 function nodeIdOf(context: IExecuteFunctions): string {
 	const { id, name } = context.getNode();

@@ -11,7 +11,7 @@ import {
 import { InvalidInputError } from '../../client/wire/errors';
 import { collection, isFile, readForm, type Form } from './form';
 
-/** In the order in which one fills them in. */
+/** Not sorted by name: this is the order for filling in the form. */
 const inputFields: INodeProperties[] = [
 	{
 		displayName: 'Source',
@@ -67,7 +67,7 @@ const inputFields: INodeProperties[] = [
 	},
 ];
 
-/** Pictures, videos and sounds that a model works from. Which of the fields show depends on the source. */
+/** The Reference Inputs field. */
 export const referenceInputsField: INodeProperties = {
 	displayName: 'Reference Inputs',
 	name: 'referenceInputs',
@@ -85,21 +85,22 @@ export const referenceInputsField: INodeProperties = {
 	],
 };
 
-/** A reference input as the service takes it (spec 4.1, `inputs`). */
+/** A reference input in a request body (spec 4.1, `inputs`). */
 export interface WireInput {
 	type: string;
 	source: 'url' | 'data';
 	value: string;
 }
 
-/** Checked, but not read: what an item's inputs are, ready to be loaded when it is the item's turn. */
+/** Loads the validated inputs of an item. Called when the item's request is due. */
 export type LoadInputs = () => Promise<WireInput[]>;
 
 /**
- * Checks the reference inputs of an item before anything is sent, without reading files whose size is known, and
- * without keeping what is written inline.
+ * Validates the reference inputs of an item before any request. Files with a known size are not read, and
+ * inline data is not kept in memory.
  *
- * @param form what the item's form came to
+ * @param form the evaluated form of the item
+ * @returns a function that loads the inputs when the request is due
  * @throws InvalidInputError
  */
 export function referenceInputs(
@@ -112,7 +113,7 @@ export function referenceInputs(
 	);
 	return async () => {
 		const inputs: WireInput[] = [];
-		// One after the other: a large file is in memory twice while it is encoded.
+		// Sequential, because a large file is in memory twice while it is encoded.
 		for (const load of loaders) inputs.push(await load());
 		return inputs;
 	};
@@ -145,7 +146,10 @@ function checkedInput(
 	}
 }
 
-/** Read again when it is the item's turn: of a batch with pictures written inline, each plan would hold megabytes. */
+/**
+ * The data is read again when the request is due. Otherwise the plan of each item would hold megabytes of
+ * inline data.
+ */
 function inlineInput(
 	context: IExecuteFunctions,
 	itemIndex: number,
@@ -191,12 +195,14 @@ function binaryInput(
 	};
 }
 
-/** What kind of file it is, without how it is encoded: a data URI has no room for `audio/ogg; codecs=opus`. */
+/** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */
 function plainType(mimeType: string | undefined): string | undefined {
 	return mimeType?.split(';')[0].trim().toLowerCase();
 }
 
-/** A workflow may keep its files within the JSON, under this name: n8n then takes a path into that for a field's name. */
+/**
+ * A workflow may store its files in the JSON under this name. n8n then accepts a path into it as a field name.
+ */
 const WITHIN_JSON = '_files';
 
 function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, field: string) {
@@ -204,7 +210,7 @@ function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, 
 		try {
 			return { place, binary: context.helpers.assertBinaryData(itemIndex, place) };
 		} catch {
-			// Not there.
+			// Try the next place.
 		}
 	}
 	throw new InvalidInputError(
@@ -213,7 +219,10 @@ function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, 
 	);
 }
 
-/** A file's size without reading it: as stated with it, or measured where the item itself holds the file. */
+/**
+ * A file's size in bytes without reading it: its stated size, or the size of inline data. `undefined` if
+ * unknown.
+ */
 function knownSize({ bytes, id, data }: IBinaryData): number | undefined {
 	return bytes ?? (id ? undefined : Buffer.byteLength(data, 'base64'));
 }

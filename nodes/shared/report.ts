@@ -13,13 +13,13 @@ import { RECORD_TABLE } from '../../client/paying/record-store';
 import type { PipelineStats } from '../../client/pipeline';
 import { asHtml, counted } from './wording';
 
-/** What a step says beside its output. */
+/** Log messages and editor hints of a step. */
 
 /**
- * After a stop n8n may drop what the step returns, and a failed execution that is not kept is seen by nobody: so what
- * was paid for goes into the log.
+ * Logs the ids of charged generations after a stop or an error. n8n may drop the output of a stopped step, and
+ * a failed execution may not be saved.
  *
- * @param what has happened to the step, in words
+ * @param what what happened to the step, for the log
  */
 export function reportEnd(
 	context: IExecuteFunctions,
@@ -42,7 +42,7 @@ export function reportEnd(
 	);
 }
 
-/** What nobody expected goes into the log with its trace: n8n logs no more of an error than its kind. */
+/** Logs unexpected errors with their stack trace. n8n itself logs only the kind of an error. */
 export function reportUnexpected(
 	context: IExecuteFunctions,
 	errors: Array<GenerationError | null>,
@@ -58,9 +58,10 @@ export function reportUnexpected(
 }
 
 /**
- * One hint in the output panel after a run that was not plain sailing: what is there, what is not, and why.
+ * Shows one hint after a run with failures, retries or reused generations: what is ready, what is missing, and
+ * why.
  *
- * @param outcomes of all items, in their order
+ * @param outcomes of all items, in order
  */
 export function summaryHint(
 	context: IExecuteFunctions,
@@ -74,12 +75,12 @@ export function summaryHint(
 	hint(context, sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...course));
 }
 
-/** Whether an outcome is what the item had asked for. */
+/** True if the item finished as requested. */
 function isThere(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && !outcome.generation.timed_out;
 }
 
-/** What is not there, and why: one sentence for each reason, in the order of the items. */
+/** One sentence for each reason why items are missing, in the order of the items. */
 function missingFrom(outcomes: Array<Outcome<unknown>>): string[] {
 	const groups = new Map<string, Array<Outcome<unknown>>>();
 	for (const outcome of outcomes.filter((each) => !isThere(each))) {
@@ -89,7 +90,7 @@ function missingFrom(outcomes: Array<Outcome<unknown>>): string[] {
 	return [...groups.values()].map(sentenceOf);
 }
 
-/** What is counted together. */
+/** The group that an outcome is counted in. */
 function reasonOf(outcome: Outcome<unknown>): string {
 	if (outcome.kind === 'stopped') return outcome.kind;
 	if (outcome.kind === 'done') return isConfirmed(outcome.generation) ? outcome.kind : 'unchecked';
@@ -123,7 +124,10 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 	}
 }
 
-/** The first item's own error, rather than one that followed from another's. */
+/**
+ * The message of the first item that failed by itself. Items that were skipped because of another error come
+ * last.
+ */
 function causeOf(errors: GenerationError[]): string {
 	const own = errors.filter(({ unsent }) => !unsent);
 	const [first = errors[0]] = own;
@@ -131,7 +135,7 @@ function causeOf(errors: GenerationError[]): string {
 	return others ? `${first.message}, and others` : first.message;
 }
 
-/** What happened on the way to it. */
+/** Reused generations, resubmitted requests, retries, and time spent waiting for slots. */
 function courseOf(stats: PipelineStats): string[] {
 	const { takenUp, retries, resubmitted, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
@@ -147,10 +151,10 @@ function courseOf(stats: PipelineStats): string[] {
 }
 
 /**
- * What there is to say of idempotency keys after a run.
+ * Shows a hint about idempotency keys after a run.
  *
- * @param changed items that have the generation of their key, which was ordered with another request
- * @param unkeyed items whose key is empty
+ * @param changed items that reused the generation of their key although the request differs
+ * @param unkeyed items with an empty key
  */
 export function recordHint(
 	context: IExecuteFunctions,
@@ -175,9 +179,9 @@ function itemsOf(indexes: number[]): string {
 }
 
 /**
- * Before a batch: what is known of its price. The service states none in advance (spec 2.2), so none is guessed.
+ * Shows the balance before a batch. The service publishes no prices (spec 2.2), so the cost is not estimated.
  *
- * @param balance credits that are left, where the service said
+ * @param balance remaining credits, if the service returned them
  */
 export function creditsHint(context: IExecuteFunctions, balance: unknown): void {
 	const items = context.getInputData().length;
@@ -188,7 +192,7 @@ export function creditsHint(context: IExecuteFunctions, balance: unknown): void 
 	);
 }
 
-/** Says something in the output panel of the editor; older releases of n8n have no hints. */
+/** Shows a hint in the editor's output panel. Older n8n releases have no hints and ignore it. */
 export function hint(context: IExecuteFunctions, message: string): void {
 	context.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type: 'info' });
 }

@@ -7,13 +7,16 @@ import { hasErrorOutput } from './execution';
 import { nodeError } from './node-error';
 import { inFull } from './wording';
 
-/** A downloaded output, and the name of the binary field it goes into. */
+/** A downloaded output and the name of its binary field. */
 export interface Output {
 	propertyName: string;
 	binary: IBinaryData;
 }
 
-/** One output item for each outcome that has something to hand on, in order and paired. */
+/**
+ * Converts outcomes to output items, in order and paired. A stopped item without a generation has no output
+ * item.
+ */
 export function outputItems(
 	context: IExecuteFunctions,
 	outcomes: Array<Outcome<Output>>,
@@ -36,20 +39,21 @@ export function outputItems(
 	});
 }
 
-/** What each item of a failure tells of, beside what the workflow sees of it. */
+/** The error behind each error item, with more detail than its JSON. */
 const failures = new WeakMap<INodeExecutionData, GenerationError>();
 
-/** @returns the error that `errorItem` has made an item of; `undefined` for any other item */
+/** @returns the error that `errorItem` converted; `undefined` for any other item */
 export function failureOf(item: INodeExecutionData): GenerationError | undefined {
 	return failures.get(item);
 }
 
 /**
- * The item of a failure that the workflow goes on with. For an error output n8n looks for `error` on the item itself,
- * and keeps the rest of its JSON only where that property is not enumerable; there it keeps the input's own fields and
- * files.
+ * Builds the output item of a failed item.
  *
- * @param keys that all items of this node have, so that a failed one has them too
+ * For an error output, n8n reads `error` on the item itself. n8n keeps the item's other JSON only if that
+ * property is not enumerable. That item also keeps the input's fields and files.
+ *
+ * @param keys keys of a generation, so that failed items have the same keys as the others
  */
 export function errorItem(
 	context: IExecuteFunctions,

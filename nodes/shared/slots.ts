@@ -4,12 +4,12 @@ import { Slots } from '../../client/paying/slots';
 import { wallClock } from './clock';
 import { CREDENTIAL } from './transport';
 
-/** The slots of each credential's account, as long as steps of this process use them. */
+/** The slots of each credential. An entry exists while a step of this process uses it. */
 const shared = new Map<string, { slots: Slots; steps: number }>();
 
 /**
- * Runs a step with what all steps of this process know of the slots of its account: they stand in one line, and who came
- * first is served first.
+ * Runs a step with the slots of its credential. All steps of this process with that credential share one
+ * first-come, first-served queue.
  */
 export async function withSlots<T>(
 	context: Pick<IExecuteFunctions, 'getNode'>,

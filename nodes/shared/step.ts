@@ -23,18 +23,21 @@ import { outputItems, type Output } from './results';
 import { withSlots } from './slots';
 import { connect, probeWith } from './transport';
 
-/** Downloads at once: enough to fill a line, few enough for the memory of storages that buffer. */
+/**
+ * Maximum concurrent downloads. This fills a typical connection and limits memory where the storage buffers
+ * whole files.
+ */
 const MAX_DOWNLOADS = 3;
 
-/** Items whose parameters are read before others have their turn: n8n evaluates some thousands in a second. */
+/** Items to read before yielding to the event loop. n8n evaluates a few thousand items per second. */
 const READ_AT_ONCE = 50;
 
-/** What one item asks for, checked. */
+/** The validated parameters of one item. */
 export interface Plan {
 	job: Omit<CreateJob, 'itemIndex' | 'recipe'> | Omit<CollectJob, 'itemIndex'>;
-	/** `null`: hand on JSON only. */
+	/** `null`: return JSON only. */
 	download: DownloadTarget | null;
-	/** Whether the option Idempotency Key is there, and came to no key. */
+	/** True if the option Idempotency Key was added but is empty. */
 	keyIsEmpty?: boolean;
 }
 
@@ -42,39 +45,46 @@ interface Planned extends Plan {
 	job: Job;
 }
 
-/** What all items of a step share. Read from n8n once: for thousands of invalid items that alone would take minutes. */
+/**
+ * State that all items of a step share. It is read from n8n once: repeating this for thousands of invalid items
+ * would take minutes.
+ */
 interface Begun {
 	options: StepOptions;
 	ledger: Ledger;
 	startedAt: number;
-	/** Which statuses the step has asked for. */
+	/** The step's last status check of each generation. */
 	looks: LastLooks;
 }
 
-/** How a step that waits for long lets go of its worker. */
+/** How a step suspends its execution during a long wait. */
 export interface Suspension {
-	/** Milliseconds for which the step waits before it sleeps. */
+	/** Milliseconds to poll before suspending. */
 	afterMs: number;
-	/** The shortest timeout, in milliseconds, that leaves time to sleep. Shorter ones are waited for in the step. */
+	/**
+	 * The shortest timeout, in milliseconds, that leaves time to suspend. Items with a shorter timeout are
+	 * polled.
+	 */
 	leastTimeoutMs: number;
-	/** Puts the execution to sleep; what it returns is handed on where there was no need to. */
+	/** Suspends the execution. Its output is returned by the step if the execution did not have to sleep. */
 	sleep: (looks: LastLooks) => Promise<INodeExecutionData[][]>;
 }
 
-/** What makes the run of a step different from that of a creating node. */
+/** Run settings that only Wait for Completion uses. */
 export interface StepTerms {
-	/** Given where the step is to sleep rather than to wait for long. */
+	/** Set if the step should suspend during a long wait. */
 	suspension?: Suspension;
-	/** The status checks of the step before this run. */
+	/** The status checks of earlier runs of this wait. */
 	looks?: LastLooks;
 }
 
 /**
- * Runs a generating or waiting node: all items are checked before anything is sent, then taken through one pipeline,
- * and come out in their order, paired, as On Error asks.
+ * Runs a creating or waiting node. All items are validated before the first request. Then one pipeline
+ * processes them. The output keeps their order and pairing, and follows the On Error setting.
  *
- * @param plan reads and checks one item's parameters; throws `InvalidInputError`
- * @throws NodeApiError that names the item, the cause and everything that was paid for
+ * @param plan reads and validates one item's parameters; throws `InvalidInputError`
+ * @returns the items of the node's output
+ * @throws NodeApiError that names the item, the cause and every generation that was charged
  */
 export async function runStep(
 	context: IExecuteFunctions,
@@ -115,7 +125,9 @@ export async function runStep(
 	return [outputItems(context, all)];
 }
 
-/** The error of a step that the error of one job ends. @param all the outcomes of all items, in their order */
+/**
+ * The error that stops a step because one job failed. @param all the outcomes of all items, in order
+ */
 function endedBy(
 	context: IExecuteFunctions,
 	ledger: Ledger,
@@ -127,17 +139,17 @@ function endedBy(
 	return stepError(context, error, itemIndex, all, ledger);
 }
 
-/** The items that have the option Idempotency Key, and no key in it. */
+/** The items with an empty Idempotency Key option. */
 function withoutKey(plans: Planned[]): number[] {
 	return plans.filter(({ keyIsEmpty }) => keyIsEmpty).map(({ job }) => job.itemIndex);
 }
 
-/** The error of an item for which this try sends nothing. An earlier one may have paid for it. */
+/** The error of an item that this try does not send. An earlier try may have been charged for it. */
 function unsentError(ledger: Ledger, error: unknown, itemIndex: number): GenerationError {
 	return errorOfJob(error, created(ledger.paidBy(itemIndex, null)));
 }
 
-/** @throws NodeApiError where an item has failed before anything was sent, and the step does not go on without it */
+/** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
 function throwFirst(
 	context: IExecuteFunctions,
 	ledger: Ledger,
@@ -148,7 +160,7 @@ function throwFirst(
 	throw stepError(context, failures[first] as GenerationError, first, [], ledger);
 }
 
-/** The record of the items that have a key. Where it cannot be had, each of them has that as its failure. */
+/** Reserves the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
 	context: IExecuteFunctions,
 	ledger: Ledger,
@@ -158,7 +170,7 @@ async function recordOf(
 	const jobs = planned.map(({ job }) => job);
 	const opened = await attempt(async () => await openRecord(context, jobs));
 	if (opened.ok) return opened.value;
-	// Nothing is sent any more, and the stopped execution is to end as such.
+	// After a stop no request is sent, and the execution must end as stopped rather than failed.
 	if (cancelSignal(context).aborted) return null;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;
@@ -168,9 +180,10 @@ async function recordOf(
 }
 
 /**
- * Waits until it is time to sleep, and tells whether anything is still running then that has time left to sleep.
+ * Polls until it is time to suspend.
  *
- * @throws NodeApiError as the step itself does: there is nothing to sleep for
+ * @returns true if a generation is still running and its item may suspend
+ * @throws NodeApiError as the step itself does, if an error stops the step first
  */
 async function anyOutlasts(
 	context: IExecuteFunctions,
@@ -197,7 +210,7 @@ async function anyOutlasts(
 	);
 }
 
-/** Reads and checks all items, in their order. */
+/** Reads and validates all items, in order. */
 async function planItems(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan,

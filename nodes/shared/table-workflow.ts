@@ -13,26 +13,30 @@ import { orAborted } from './abort';
 import { inPlainWords } from './data-table-errors';
 import { cancelSignal } from './execution';
 
-/** Longest time to wait for a call. After that, it is unknown whether the table carried it out. */
+/** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
 const LONGEST_CALL_MS = 60_000;
-/** Added for each row that the call works on. */
+/** Extra milliseconds for each row of the call. */
 const LONGEST_ROW_MS = 50;
 
 const DATA_TABLE = 'n8n-nodes-base.dataTable';
 
-/** Parameters of the Data Table node. Values come as input items, because n8n evaluates text that starts with `=`. */
+/**
+ * Parameters of the Data Table node. Values are passed as input items, because n8n evaluates parameter text
+ * that starts with `=`.
+ */
 export type Call = INodeParameters & { resource: 'table' | 'row'; operation: string };
 
 /**
  * Runs n8n's Data Table node once over the items, in a helper workflow.
  *
- * After the workflow's timeout, n8n ends every helper workflow that is awaited, also one in flight. Whether its call was
- * carried out is unknown then, and no rows is not an answer.
+ * When the workflow times out, n8n also ends every helper workflow that is awaited. It is then unknown whether
+ * the call was executed, so an output without rows proves nothing.
  *
- * @param final a write that must not be lost: after the timeout it is started once more, without waiting for it
+ * @param final a write that must not be lost. If the execution was stopped, the call is started once more and
+ * not awaited.
  * @returns the output items
- * @throws UnansweredError after the execution was stopped, where n8n gave no answer
- * @throws Error in plain words, where n8n refuses the call or does not answer in time
+ * @throws UnansweredError if the execution was stopped before n8n answered
+ * @throws Error with a readable message if n8n rejects the call or does not answer in time
  */
 export async function runTableNode(
 	context: IExecuteFunctions,
@@ -80,7 +84,7 @@ function workflow(context: IExecuteFunctions, parameters: Call): IWorkflowBase {
 			executionOrder: 'v1',
 			saveDataSuccessExecution: 'none',
 			saveDataErrorExecution: 'none',
-			// The instance may allow no callers by default.
+			// The instance's default may allow no callers.
 			callerPolicy: 'workflowsFromSameOwner',
 		},
 		active: false,

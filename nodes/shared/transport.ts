@@ -18,38 +18,50 @@ import type { ByteStream } from './byte-stream';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
-/** Where n8n's HTTP helpers are bound to the client's ports. Nothing else in this package sends anything to the service. */
+/**
+ * This module binds n8n's HTTP helpers to the client's ports. No other code in this package sends requests to
+ * the service.
+ */
 
-/** The service answers at once (spec 1.3). What takes longer than this in all is lost, also where it trickles in. */
+/**
+ * Timeout of a whole request in milliseconds, including a response that trickles in. The service answers
+ * immediately (spec 1.3).
+ */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** The slowest line that is waited for, in bytes a millisecond: references may be megabytes, ten requests at once. */
+/**
+ * The slowest supported upload speed, in bytes per millisecond. Reference inputs can be megabytes, in ten
+ * concurrent requests.
+ */
 const SLOWEST_LINE = 16;
 
-/** A storage that takes longer than this for one byte is not worth asking. */
+/** Timeout of a probe in milliseconds. */
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** A creating request that is under way when the user stops may take this long to come to its id. */
+/** Milliseconds that a creating request may still take after a stop, so that its id is received. */
 const GRACE_AFTER_STOP_MS = 5_000;
 
 type Context = IExecuteFunctions | ILoadOptionsFunctions;
 
-/** What n8n's helpers answer with where they are asked for the full response. */
+/** The response of n8n's helpers with `returnFullResponse`. */
 interface FullResponse<Body> {
 	statusCode: number;
 	headers: Record<string, string | undefined>;
 	body: Body;
 }
 
-/** The credential as it was read for one request. */
+/** The credential that was read for one request. */
 interface Credential {
 	address: string;
 	data: ICredentialDataDecryptedObject;
 }
 
 /**
- * Binds the request port to the node's credential. Redirects are not followed, so the key stays at the service's own
- * origin; statuses are left to the client; every key that was read is removed from what the service says of an error.
+ * Binds the request port to the node's credential.
+ *
+ * Redirects are not followed, so the API key stays at the service's own origin. All HTTP statuses are returned
+ * to the client. Every API key that was read is removed from error responses. If the Base URL changes after the
+ * first request, nothing more is sent.
  */
 export function connect(context: Context): SendRequest {
 	const keys = new Set<string>();
@@ -59,7 +71,8 @@ export function connect(context: Context): SendRequest {
 		const address = serviceAddress(data.baseUrl);
 		started ??= address;
 		if (address !== started) throw credentialChanged();
-		// Space around a pasted key does not reach the service, so it is not in what the service says of it either.
+		// The request is sent without the spaces around a pasted key, so an error response contains the trimmed
+		// key.
 		keys.add(String(data.apiKey).trim());
 		return { address, data };
 	};
@@ -71,7 +84,7 @@ export function connect(context: Context): SendRequest {
 			body,
 			headers,
 			json: true,
-			// n8n's own limit fires before the socket is read, after a pause of the process.
+			// After a pause of the process, n8n's own timeout would fire before the socket is read.
 			timeout: 0,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
@@ -83,13 +96,13 @@ export function connect(context: Context): SendRequest {
 }
 
 /**
- * Sends a request. What is given up while the credential is still being read never leaves. A creating request that has
- * left is let come to its id; n8n would abort it on Stop, so n8n gets another signal.
+ * Sends a request. A request that is aborted while the credential is being read is not sent. A creating request
+ * that was sent continues until its id arrives. n8n would abort it on Stop, so n8n gets a different signal.
  *
  * @param read reads the credential
  * @param options the request, with its path as its URL
- * @param signal gives the request up, as Stop does
- * @throws NotSentError where it certainly did not leave; else what n8n's helper throws
+ * @param signal aborts the request, as Stop does
+ * @throws NotSentError if the request was certainly not sent; otherwise the error of n8n's helper
  */
 async function exchange(
 	context: Context,
@@ -116,11 +129,12 @@ async function exchange(
 	}) as IAllExecuteFunctions;
 	const send = async () => {
 		const { address, data } = await read();
-		// A request that was given up in the meantime must not leave.
+		// The request may have been aborted while the credential was read.
 		request.signal.throwIfAborted();
 		handedOver = true;
 		const located = { ...options, url: `${address}${options.url}` };
-		// n8n would read the credential once more. It may have been edited since: this key belongs to this address.
+		// n8n would read the credential again, and it may have been edited since. This key belongs to this Base
+		// URL.
 		const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 		const given = { credentialsDecrypted };
 		const { httpRequestWithAuthentication } = context.helpers;
@@ -134,7 +148,7 @@ async function exchange(
 	throw handedOver ? sent.error : new NotSentError(givenUp ? undefined : sent.error);
 }
 
-/** How long a request may take: to be sent, which what is inline decides, and to be answered. */
+/** Timeout of a request in milliseconds: time to upload its inline data, plus time to answer. */
 function timeoutOf(body: unknown): number {
 	const { inputs = [] } = (body ?? {}) as { inputs?: Array<{ value: string }> };
 	const bytes = inputs.reduce((sum, { value }) => sum + value.length, 0);
@@ -142,8 +156,8 @@ function timeoutOf(body: unknown): number {
 }
 
 /**
- * Asks a presigned URL for its first byte (spec 4.3), and closes the connection as soon as it is clear what would come:
- * a storage may send the whole file, or never come to an end.
+ * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is
+ * clear, because a storage may send the whole file or never end the response.
  */
 export function probeWith(context: IExecuteFunctions): ProbeUrl {
 	return async (url, signal) => {
@@ -156,7 +170,8 @@ export function probeWith(context: IExecuteFunctions): ProbeUrl {
 			return await orAborted(request.signal, firstByte(context, url, request.signal));
 		} finally {
 			for (const forget of waiting) forget();
-			// Only this closes the connection: n8n's body, destroyed before it was read, leaves the one behind it open.
+			// Only the abort closes the connection. Destroying n8n's body before it is read leaves the socket
+			// open.
 			end();
 		}
 	};
@@ -177,14 +192,14 @@ async function firstByte(
 		disableFollowRedirect: true,
 		abortSignal: signal,
 	})) as FullResponse<ByteStream>;
-	// Without a listener, an error of a body that is no longer read would end n8n.
+	// Without this listener, a late error of the body would crash n8n.
 	body.on('error', () => {});
 	onAbort(signal, () => body.destroy());
 	const found = statusCode === 200 || statusCode === 206;
 	return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
 }
 
-/** By what the storage announces; only where it announces nothing by what comes. */
+/** Checks the headers first. Only a response without length headers is counted byte by byte. */
 async function isOneByte(
 	headers: Record<string, string | undefined>,
 	body: ByteStream,
@@ -199,12 +214,15 @@ async function isOneByte(
 	return bytes === 1;
 }
 
-/** The signal of the user's Stop; releases of n8n and places without it have none. */
+/** The signal of the user's Stop. Older n8n releases and the editor's list searches have none. */
 function stopOf(context: Context): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
 }
 
-/** Cuts the keys out of what the service says of an error. All else is left: in an id or a URL it would be another. */
+/**
+ * Removes the API keys from error responses. Other content is unchanged: cutting text out of an id or URL would
+ * corrupt it.
+ */
 function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
 	const cutAll = (value: unknown) =>
 		[...keys].filter(Boolean).reduce((rest, key) => cut(rest, key), value);
@@ -213,7 +231,7 @@ function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): Serv
 	return { status, body: error ? { ...(body as object), error: cutAll(error) } : body };
 }
 
-/** A JSON value without a secret in any of its texts. */
+/** Replaces the secret in every string of a JSON value. */
 function cut(value: unknown, secret: string): unknown {
 	if (typeof value === 'string') return value.replaceAll(secret, '[API key]');
 	if (Array.isArray(value)) return value.map((each) => cut(each, secret));

@@ -1,8 +1,8 @@
 import { sentences, type Charge, type GenerationError } from '../../client/wire/errors';
 
-/** How errors and hints read, wherever n8n shows them. */
+/** The wording of errors and hints, wherever n8n shows them. */
 
-/** What each error says of the credits: in its own words, or else in these. */
+/** The default sentence about the charge, and the pattern of an error text that already states it. */
 const CHARGES: Record<Charge, { sentence: string; told: RegExp }> = {
 	none: {
 		sentence: 'Nothing was charged for this item',
@@ -13,31 +13,31 @@ const CHARGES: Record<Charge, { sentence: string; told: RegExp }> = {
 	unknown: { sentence: 'It may have been charged', told: /may have been charged/i },
 };
 
-/** What to do about an error, and what was charged. */
+/** The description of an error, followed by what was charged. */
 export function explained(error: GenerationError): string {
 	const { sentence, told } = CHARGES[error.charge];
 	const known = told.test(`${error.message}. ${error.description}`);
 	return sentences(error.description, !known && sentence);
 }
 
-/** All there is to say of an error in one text, with the generation's id where it says none. */
+/** The full text of an error. It includes the id of the generation. */
 export function inFull(error: GenerationError): string {
 	const text = sentences(error.message, explained(error));
 	const id = error.generation?.id;
 	return sentences(text, id !== undefined && !text.includes(id) && `Generation: ${id}`);
 }
 
-/** `2 items were`, `1 item was`: a count with what depends on it. */
+/** A count with its noun or verb: `2 items were`, `1 item was`. */
 export function counted(count: number, one: string, many: string): string {
 	return `${count} ${count === 1 ? one : many}`;
 }
 
-/** For where n8n renders HTML (descriptions and hints): what the service says is shown as it stands. */
+/** Escapes text for places where n8n renders HTML (descriptions and hints). */
 export function asHtml(text: string): string {
 	return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }
 
-/** For titles, which n8n renders as HTML in one place and as plain text in another: nothing that is a tag in either. */
+/** Replaces angle brackets in titles: n8n renders titles as HTML in one place and as plain text in another. */
 export function withoutTags(text: string): string {
 	return text.replace(/</g, '‹').replace(/>/g, '›');
 }
