@@ -1,6 +1,7 @@
 import type { Rest } from '../../../tools/n8n/rest';
 
-type Row = Record<string, string> & { id: number };
+/** An empty cell is NULL. */
+export type Row = Record<string, string | null> & { id: number; key: string };
 
 /** n8n's data table of the record, as a user reaches it in the editor. */
 export class RecordTable {
