@@ -76,13 +76,6 @@ export class RecordDesk {
 		return await this.write({ where: asSeen(row), set });
 	}
 
-	/** Gives a sent row a new ticket, also where another execution called it abandoned. Whether it was hit. */
-	async retake(row: RecordRow, ticket: string): Promise<boolean> {
-		const set = { writer: ticket };
-		if (await this.write({ where: asSeen(row), set })) return true;
-		return await this.write({ where: asSeen({ ...row, writer: '' }), set });
-	}
-
 	/** Writes ids, at once. Whether a row was hit. */
 	readonly writeId = gather(async (changes: Change[]) => {
 		const written = this.ports.store.change(changes);
@@ -149,8 +142,9 @@ export class RecordDesk {
 }
 
 /** A row as long as nobody has changed it: ids alone are given anew to others. */
-export function asSeen({ id, writer, status }: RecordRow): Where {
-	return all(['id', id], ['writer', writer], ['status', status]);
+export function asSeen(row: RecordRow): Where {
+	const marks = ['id', 'writer', 'status', 'generation_id'] as const;
+	return all(...marks.map((mark): Condition => [mark, row[mark]]));
 }
 
 /** Rows of which every condition is true. */

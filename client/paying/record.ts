@@ -18,8 +18,8 @@ import {
 const BEAT_MS = 15_000;
 /** How often to look what became of another's request. */
 const LOOK_MS = 1_000;
-/** A row that took longer than this to write may have been abandoned by others meanwhile. */
-const LATE_MS = 30_000;
+/** A row that took longer than this to write may no longer be ours: others call it abandoned after a minute. */
+const LATE_MS = 40_000;
 /** Shortest time to wait for another's request: enough to find out that its writer is gone. */
 const SHORTEST_WAIT_MS = 90_000;
 
@@ -149,27 +149,23 @@ export class GenerationRecord {
 		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
 		this.underWay.set(key, own);
 		const from = this.ports.clock.now();
-		const taken = await attempt(
-			async () => (await this.desk.take(row, ticket, about)) && (await this.isStillOurs(own, from)),
-		);
+		const taken = await attempt(async () => await this.desk.take(row, ticket, about));
 		if (taken.ok && !taken.value) {
 			this.settle(key);
 			this.claims.missed(row);
 			return false;
 		}
-		this.claims.rows.set(key, own.row);
-		if (taken.ok) return true;
+		this.claims.rows.set(key, sent);
+		if (taken.ok && this.ports.clock.now() - from < LATE_MS) return true;
+		if (taken.ok) {
+			// While the process was paused, others may have taken its row.
+			await this.withdraw(key, holder);
+			this.claims.missed(row);
+			return false;
+		}
 		// Where the table failed, it may be in there all the same.
 		void this.withdraw(key, holder);
 		throw this.failure(taken.error);
-	}
-
-	/** While the process was paused, others may have called the row abandoned: it is taken again under a new ticket. */
-	private async isStillOurs(own: UnderWay, from: number): Promise<boolean> {
-		if (this.ports.clock.now() - from < LATE_MS) return true;
-		const before = own.row;
-		own.row = { ...before, writer: this.claims.ticket() };
-		return await this.desk.retake(before, own.row.writer);
 	}
 
 	/** Whether a request of this holder is under way. */
