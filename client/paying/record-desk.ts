@@ -82,16 +82,6 @@ export class RecordDesk {
 		return await this.write({ where: asSeen(row), set });
 	}
 
-	/**
-	 * Gives a sent row a new ticket, even if another execution marked it as abandoned. Resolves to true if it
-	 * matched.
-	 */
-	async retake(row: RecordRow, ticket: string): Promise<boolean> {
-		const set = { writer: ticket };
-		if (await this.write({ where: asSeen(row), set })) return true;
-		return await this.write({ where: asSeen({ ...row, writer: '' }), set });
-	}
-
 	/** Writes generation ids. `sendOwn` waits for this. Resolves to true if a row matched. */
 	readonly writeId = gather(async (changes: Change[]) => {
 		const written = this.ports.store.change(changes);
@@ -167,8 +157,9 @@ export class RecordDesk {
 }
 
 /** Matches a row only while it is unchanged. The id alone is not enough, because ids are reused. */
-export function asSeen({ id, writer, status }: RecordRow): Where {
-	return all(['id', id], ['writer', writer], ['status', status]);
+export function asSeen(row: RecordRow): Where {
+	const marks = ['id', 'writer', 'status', 'generation_id'] as const;
+	return all(...marks.map((mark): Condition => [mark, row[mark]]));
 }
 
 /** Matches rows that meet every condition. */

@@ -18,8 +18,10 @@ import {
 const BEAT_MS = 15_000;
 /** Interval between reads while another item or execution is sending the request of a key. */
 const LOOK_MS = 1_000;
-/** If a write takes longer than this, other executions may have marked the row as abandoned. */
-const LATE_MS = 30_000;
+/**
+ * If a write takes longer than this, the row may belong to another execution: a row counts as abandoned after a minute.
+ */
+const LATE_MS = 40_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;
 
@@ -157,30 +159,24 @@ export class GenerationRecord {
 		const own = { holder, row: sent, wasOpen: !isFree(row), over: new AbortController() };
 		this.underWay.set(key, own);
 		const from = this.ports.clock.now();
-		const taken = await attempt(
-			async () => (await this.desk.take(row, ticket, about)) && (await this.isStillOurs(own, from)),
-		);
+		const taken = await attempt(async () => await this.desk.take(row, ticket, about));
 		if (taken.ok && !taken.value) {
 			this.settle(key);
 			this.claims.missed(row);
 			return false;
 		}
-		this.claims.rows.set(key, own.row);
+		if (taken.ok && this.ports.clock.now() - from >= LATE_MS) {
+			// While the process was paused, another execution may have taken the row.
+			const returned = this.withdraw(key, holder);
+			this.claims.missed(row);
+			await returned;
+			return false;
+		}
+		this.claims.rows.set(key, sent);
 		if (taken.ok) return true;
 		// The table may have applied the change although the call failed.
 		void this.withdraw(key, holder);
 		throw this.failure(taken.error);
-	}
-
-	/**
-	 * After a pause of the process, other executions may have marked the row as abandoned. Takes it again under a new
-	 * ticket.
-	 */
-	private async isStillOurs(own: UnderWay, from: number): Promise<boolean> {
-		if (this.ports.clock.now() - from < LATE_MS) return true;
-		const before = own.row;
-		own.row = { ...before, writer: this.claims.ticket() };
-		return await this.desk.retake(before, own.row.writer);
 	}
 
 	/** True if a request of this holder is in flight. */

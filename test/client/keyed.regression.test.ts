@@ -62,6 +62,7 @@ it('a process that was paused before its request does not pay besides another ex
 
 it('a machine that slept does not take its own running request for abandoned', async () => {
 	await playAtEach(2_000, 6_000, (atMs) => ({
+		seed: atMs,
 		answerMs: 75_000,
 		sleep: { atMs, ms: 200_000 },
 		executions: [planned, { ...planned, startMs: 1_000, onUncertainCharge: 'resubmit' }],

@@ -179,7 +179,7 @@ describe('what must not be lost', () => {
 	});
 });
 
-it('a row counts as seen by its id, its writer and its state', () => {
+it('a row counts as seen by its id, its writer, its status and its generation', () => {
 	const row = { ...claimedRow(scope, 'a', 'u/1'), id: 7, changedAt: null };
 	expect(asSeen(row)).toEqual({
 		match: 'all',
@@ -187,6 +187,7 @@ it('a row counts as seen by its id, its writer and its state', () => {
 			['id', 7],
 			['writer', 'u/1'],
 			['status', CLAIMED],
+			['generation_id', ''],
 		],
 	});
 });

@@ -314,3 +314,14 @@ it('what was open stays open where it is sent once more and refused', async () =
 		expect((await record.find('a')).state).toBe('open');
 	});
 });
+
+it('a table that takes minutes for every write ends as an error, and not in an endless retry', async () => {
+	await inTime(async (records) => {
+		const record = await records.open('slow');
+		records.changeMs.push(...Array.from({ length: 100 }, () => 50_000));
+		const sending = (async () => {
+			while (!(await record.send('a', one))) await record.find('a');
+		})();
+		await expect(sending).rejects.toMatchObject({ code: 'record_unavailable' });
+	});
+});

@@ -29,6 +29,7 @@ export class KeyedExecution {
 	private readonly writer: string;
 	private tries = 0;
 	private calls = 0;
+	private hasPaused = false;
 
 	constructor(
 		private readonly world: KeyedWorld,
@@ -44,7 +45,9 @@ export class KeyedExecution {
 		const { diesAfterMs, stopsAfterMs, timesOutAfterMs, pause } = planned;
 		const startedAt = world.time.now();
 		if (diesAfterMs !== null) world.time.at(startedAt + diesAfterMs, () => this.kill());
-		if (pause) world.time.at(startedAt + pause.afterMs, () => this.pause(pause.ms));
+		if (pause && pause.afterMs !== null) {
+			world.time.at(startedAt + pause.afterMs, () => this.pause(pause.ms));
+		}
 		process.after(stopsAfterMs, () => this.stop.abort());
 		process.after(timesOutAfterMs, () => this.timeOut());
 		let ended = false;
@@ -107,6 +110,13 @@ export class KeyedExecution {
 		return this.stop.signal.aborted || (schedule.tableFails > 0 && !calm) || stuck.has(key);
 	}
 
+	private sent(): void {
+		const { pause } = this.planned;
+		if (!pause || pause.afterMs !== null || this.hasPaused) return;
+		this.hasPaused = true;
+		this.pause(pause.ms);
+	}
+
 	private called(): void {
 		const { world, planned } = this;
 		const most = ++this.calls / world.schedule.keys.length / planned.tries;
@@ -119,8 +129,12 @@ export class KeyedExecution {
 		const { clock } = process;
 		const { random, schedule } = world;
 		const ports = { clock, random, signal: this.stop.signal };
-		const ends = { cancel: this.stop.signal, timeout: this.timeout.signal };
-		const store = tableOf(world, process, ends, () => this.called());
+		const store = tableOf(world, process, {
+			cancel: this.stop.signal,
+			timeout: this.timeout.signal,
+			called: () => this.called(),
+			sent: () => this.sent(),
+		});
 		// Each try writes by a name of its own.
 		const writer = `${this.writer}.${++this.tries}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };

@@ -4,25 +4,26 @@ import type { TableFate } from '../../support/memory-table';
 import type { KeyedProcess } from './keyed-process';
 import type { KeyedWorld } from './keyed-world';
 
-/** What may end the calls of an execution. */
-export interface CallEnds {
+/** The calls of one execution. */
+export interface Calls {
 	/** The user's Stop or the workflow's timeout. */
 	cancel: AbortSignal;
 	/** The workflow's timeout alone: n8n ends the calls in flight, which are carried out at once or never. */
 	timeout: AbortSignal;
+	/** Called before each call. */
+	called: () => void;
+	/** Called when a row says that its request is sent, before the execution learns that. */
+	sent: () => void;
 }
 
 /**
  * The table as one execution reaches it through n8n, as `nodes/shared/table-workflow.ts` does. After the workflow's timeout
  * only final writes are carried out, and their answers never come.
- *
- * @param called is told of each call
  */
 export function tableOf(
 	world: KeyedWorld,
 	process: KeyedProcess,
-	{ cancel, timeout }: CallEnds,
-	called: () => void,
+	{ cancel, timeout, called, sent }: Calls,
 ): RecordStore {
 	const table = world.table.reachedBy(process.clock, () => {
 		const fate = tableFate(world);
@@ -45,7 +46,12 @@ export function tableOf(
 		change: async (changes) => {
 			const last = changes.filter(({ final }) => final);
 			const writeLast = async () => await table.change(last);
-			const write = async () => await table.change(changes);
+			const write = async () => {
+				const hits = await table.change(changes);
+				if (changes.some(({ set }) => set.execution_id && set.status === 'sent')) sent();
+				await process.running();
+				return hits;
+			};
 			return await call(write, last.length > 0 ? writeLast : undefined);
 		},
 		remove: async (wheres) => {

@@ -80,7 +80,8 @@ function judge(world: KeyedWorld, ran: Ran | null, onUncertainCharge: 'error' | 
 			return blame(`${outcome.error.code}: ${outcome.error.message}`);
 		}
 		if (onUncertainCharge === 'resubmit') blame('uncertain, although it may be sent again');
-		if (!world.unsure.has(key)) blame('called uncertain, but everything is known');
+		if (!world.isUncertain(key)) blame('called uncertain, but everything is known');
+		if (world.durable(key).length > 0) blame('called uncertain, although it is on record');
 	});
 }
 
