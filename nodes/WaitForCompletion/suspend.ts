@@ -52,7 +52,9 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 }
 
 /**
- * The plan of an item whose wait started earlier. @param waitingSinceMs milliseconds since the Unix epoch
+ * The plan of an item whose wait started earlier.
+ *
+ * @param waitingSinceMs milliseconds since the Unix epoch
  */
 function goOn(plan: WaitPlan, waitingSinceMs: number): WaitPlan {
 	return { ...plan, job: { ...plan.job, waitingSinceMs } };
@@ -100,7 +102,8 @@ function wakesWithOutcome(): boolean {
  * Suspends the execution until all generations end or time out.
  *
  * @returns the result of the helper workflow if it did not have to sleep; otherwise n8n ignores the output
- * @throws the error of n8n if it rejects the helper workflow, or of the workflow if it fails before it sleeps
+ * @throws n8n's error if it rejects the helper workflow
+ * @throws the error of the helper workflow if it fails before it sleeps
  */
 async function sleepUntilEnded(
 	context: IExecuteFunctions,

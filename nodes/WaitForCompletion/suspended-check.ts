@@ -33,9 +33,9 @@ export function checksSoFar(context: IExecuteFunctions): LastLooks | undefined {
  * After the sleep n8n does not run this node again: it passes the node's input to the next check. The first
  * check only sleeps, because the step has just checked.
  *
- * If the wait is interrupted, n8n returns this node's output from before the sleep as the result of the wait.
- * That happens if the execution is stopped, or is killed and n8n lost its log. Every item of that output is
- * therefore marked as an error.
+ * If the wait is interrupted, n8n returns this node's output as the result of the wait. That happens if the
+ * execution is stopped, or is killed and n8n lost its log. Every item of the output is therefore marked as an
+ * error.
  *
  * @returns the input with `ended` set if nothing is left to wait for; otherwise items that are not a result
  */
@@ -61,8 +61,8 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 }
 
 /**
- * State that all nodes of the helper workflow share. It is stored with the execution, because after a sleep a
- * check passes on its input and not what it found.
+ * State that all nodes of the helper workflow share. It is stored with the execution: after a sleep, a check
+ * passes on its input, without its findings.
  */
 function keptBy(context: IExecuteFunctions): { checks?: Checks } {
 	return context.getContext('flow') as { checks?: Checks };

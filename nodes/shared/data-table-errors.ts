@@ -37,8 +37,8 @@ export function inPlainWords(error: unknown): string {
 }
 
 /**
- * Checks the columns of the table. When n8n creates a table from a CSV file, some columns become numbers or
- * dates, which changes the text of keys.
+ * Checks the columns of the table. A table that n8n creates from a CSV file has number and date columns, which
+ * change the text of keys.
  *
  * @param columns as n8n lists them; some releases may omit them
  * @returns an explanation with advice, or `null` if the columns are valid

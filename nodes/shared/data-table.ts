@@ -139,8 +139,8 @@ function cells(fields: Partial<RecordFields>): Cells {
  *
  * n8n takes only the value of a condition from an item, not the list of conditions. A value that starts with
  * `=` would be evaluated, so it is read from the item. So are all values of a call with several items. Other
- * values are inlined: n8n spends milliseconds evaluating each expression, and hundreds of them take twice as
- * long as the call.
+ * values are inlined, because n8n spends milliseconds evaluating each expression. Hundreds of them take twice
+ * as long as the call.
  */
 function filter(where: Where, single = false): INodeParameters {
 	const { match, conditions } = where;
@@ -213,8 +213,8 @@ function itemOf({ pairedItem }: INodeExecutionData): number {
 }
 
 /**
- * Finds or creates the table. If creating fails, another step may have created it, so the tables are listed
- * again. n8n's filter also matches a part of the name.
+ * Finds or creates the table. If creating fails, the tables are listed again: another step may have created it.
+ * `find` compares names itself, because n8n's filter also matches a part of a name.
  */
 async function findOrMake(context: IExecuteFunctions): Promise<string> {
 	const there = await find(context);

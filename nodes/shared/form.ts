@@ -46,8 +46,8 @@ function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodePr
 }
 
 /**
- * @throws InvalidInputError for an expression that n8n cannot evaluate, such as one that refers to a node that
- * did not run
+ * @throws InvalidInputError for an expression that n8n cannot evaluate, such as a reference to a node that did
+ * not run
  */
 function notWorkedOut(label: string, error: unknown): never {
 	const reason = error instanceof Error ? error.message : null;

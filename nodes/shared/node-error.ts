@@ -110,7 +110,7 @@ export function nodeError(
 
 /**
  * Attaches an unexpected error as the cause, so that n8n logs its stack trace. Only name, message and stack are
- * copied: request errors hold the request, and older n8n releases store the whole cause with the execution.
+ * copied. Request errors hold the request, and older n8n releases store the whole cause with the execution.
  */
 function addCause(shown: NodeApiError, { name, message, stack }: Error): void {
 	const value = Object.assign(new Error(message), { name, stack });

@@ -40,9 +40,8 @@ const OF_RUNNING = new Set([
 ]);
 
 /**
- * Identifies the order of an item by its unevaluated parameters, expressions included, and its input item.
- * Evaluated values would not do: an expression may return a different value in every try (a random seed, the
- * time).
+ * Identifies the order of an item by its unevaluated parameters and its input item. An expression may return a
+ * different value in every try, such as a random seed or the time.
  *
  * @returns the text that identifies the request, and the text that identifies the idempotency key
  */

@@ -57,7 +57,8 @@ export async function openRecord(
 
 /**
  * The node id for the row's `node_id` column. n8n assigns ids only to the nodes of a saved workflow. A node of
- * a sub-workflow given as JSON may have none; its name is used instead, with the id of the calling workflow.
+ * a sub-workflow given as JSON may have none, and is identified by its name. Its workflow id is that of the
+ * calling workflow.
  */
 function nodeIdOf(context: IExecuteFunctions): string {
 	const { id, name } = context.getNode();

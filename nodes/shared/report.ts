@@ -58,8 +58,8 @@ export function reportUnexpected(
 }
 
 /**
- * Shows one hint after a run with failures, retries or reused generations: what is ready, what is missing, and
- * why.
+ * Shows one hint after a run with failures, retries or reused generations. It says what is ready, what is
+ * missing, and why.
  *
  * @param outcomes of all items, in order
  */

@@ -126,7 +126,9 @@ export async function runStep(
 }
 
 /**
- * The error that stops a step because one job failed. @param all the outcomes of all items, in order
+ * The error that stops a step because one job failed.
+ *
+ * @param all the outcomes of all items, in order
  */
 function endedBy(
 	context: IExecuteFunctions,

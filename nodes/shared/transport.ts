@@ -96,8 +96,10 @@ export function connect(context: Context): SendRequest {
 }
 
 /**
- * Sends a request. A request that is aborted while the credential is being read is not sent. A creating request
- * that was sent continues until its id arrives. n8n would abort it on Stop, so n8n gets a different signal.
+ * Sends a request. A request that is aborted while the credential is being read is not sent.
+ *
+ * A creating request that was sent continues, so that its id arrives. After Stop it continues for
+ * `GRACE_AFTER_STOP_MS` at most. n8n would abort it on Stop, so n8n gets a different signal.
  *
  * @param read reads the credential
  * @param options the request, with its path as its URL
@@ -157,7 +159,7 @@ function timeoutOf(body: unknown): number {
 
 /**
  * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is
- * clear, because a storage may send the whole file or never end the response.
+ * clear: a storage may send the whole file or never end the response.
  */
 export function probeWith(context: IExecuteFunctions): ProbeUrl {
 	return async (url, signal) => {
@@ -220,7 +222,7 @@ function stopOf(context: Context): AbortSignal | undefined {
 }
 
 /**
- * Removes the API keys from error responses. Other content is unchanged: cutting text out of an id or URL would
+ * Removes the API keys from error responses. Other responses are unchanged: a change inside an id or URL would
  * corrupt it.
  */
 function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
