@@ -1,5 +1,11 @@
 import type { Clock } from '../../client/basics/ports';
-import type { RecordFields, RecordRow, RecordStore, Where } from '../../client/paying/record-store';
+import {
+	RECORD_COLUMNS,
+	type RecordFields,
+	type RecordRow,
+	type RecordStore,
+	type Where,
+} from '../../client/paying/record-store';
 
 /** What becomes of one call of the table. */
 export interface TableFate {
@@ -113,7 +119,8 @@ export class MemoryTable {
 
 /** A row as `nodes/shared/data-table.ts` reads it: NULL is an empty text, and an id has no blanks around it. */
 function asRead(row: RecordRow): RecordRow {
-	const cells = Object.entries(row).map(([name, value]) => [name, value ?? '']);
-	const read = Object.fromEntries(cells) as RecordRow;
-	return { ...read, generation_id: read.generation_id.trim() };
+	const read = { ...row };
+	for (const name of RECORD_COLUMNS) read[name] ??= '';
+	read.generation_id = read.generation_id.trim();
+	return read;
 }

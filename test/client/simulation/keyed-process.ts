@@ -23,7 +23,7 @@ export class KeyedProcess {
 			now: () => time.now() + clockOffMs,
 			sleep: async (ms, signal) => {
 				await time.sleep(ms, signal);
-				await this.running();
+				if (this.isDead || this.pausedMs > 0) await this.running();
 			},
 		};
 	}
