@@ -214,7 +214,7 @@ export function runningOptions(timeout: number): INodeProperties[] {
 			typeOptions: { minValue: 1 },
 			default: 3,
 			description:
-				'The status of a generation is never asked for more often. At least 1. Read from the first item.',
+				'Shortest time between two scheduled status checks of a generation. At least 1. Read from the first item.',
 		},
 		{
 			displayName: 'Readiness',
@@ -225,7 +225,7 @@ export function runningOptions(timeout: number): INodeProperties[] {
 					name: 'Automatic',
 					value: 'auto',
 					description:
-						'The first byte of the output URL, and the status every ten seconds or less often',
+						'Requests the first byte of the output URL, and checks the status at 4 s, at 10 s and then less often',
 				},
 				{
 					name: 'Output URL',
