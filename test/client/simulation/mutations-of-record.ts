@@ -118,8 +118,8 @@ export const recordMutations: Mutation[] = [
 		also: [
 			desk(
 				'',
-				'const rows = await this.read(row.key);\n\t\t// An attempt',
-				'const rows = await this.read(row.key).catch((): RecordRow[] => []);\n\t\t// An attempt',
+				'const rows = await this.read(row.key);',
+				'const rows = await this.read(row.key).catch((): RecordRow[] => []);',
 			),
 			desk(
 				'',
