@@ -1,5 +1,5 @@
 // node tools/check.mjs, which is `npm test`
-// Every check there is, up to the first that fails; then what took how long.
+// Every check there is, until one fails; then what took how long.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
@@ -12,54 +12,53 @@ const jest = ['--coverage', '--json', `--outputFile=${resultsFile}`];
 
 const proof = [join('test', 'client', 'simulation', 'check.ts'), '10000', '20260101'];
 
-/** What is done `beside` the others begins with the first: it is busy on one core for long. Its words come in its turn. */
-const steps = [
-	{ name: 'Lint', commands: [[process.execPath, join('tools', 'lint.mjs')]] },
-	{ name: 'Format', commands: [['prettier', '--check', '.']] },
-	{
-		name: 'Types',
-		commands: [
-			['tsc', '-p', 'tsconfig.json', '--noEmit'],
-			['tsc', '-p', 'tsconfig.tools.json'],
-		],
-	},
-	{ name: 'Tests', commands: [['jest', ...jest]] },
-	{
-		// Ten thousand schedules of faults, always the same. Without coverage and stack traces, which would take minutes.
-		name: 'Payment proof',
-		commands: [[process.execPath, '--stack-trace-limit=0', '--import', 'tsx', ...proof]],
-		beside: true,
-	},
-];
+const lint = { name: 'Lint', commands: [[process.execPath, join('tools', 'lint.mjs')]] };
+const format = { name: 'Format', commands: [['prettier', '--check', '.']] };
+const types = {
+	name: 'Types',
+	commands: [
+		['tsc', '-p', 'tsconfig.json', '--noEmit'],
+		['tsc', '-p', 'tsconfig.tools.json'],
+	],
+};
+const payments = {
+	// Ten thousand schedules of faults, always the same. Without coverage and stack traces, which would take minutes.
+	name: 'Payment proof',
+	commands: [[process.execPath, '--stack-trace-limit=0', '--import', 'tsx', ...proof]],
+};
+const tests = { name: 'Tests', commands: [['jest', ...jest]], output: 'show' };
 
-async function runStep({ name, commands }, options) {
+/** Lanes run side by side, and the steps of a lane in turn. Engine tests are idle half of their time. */
+const lanes = [[tests], [lint, format, types, payments]];
+const steps = [lint, format, types, tests, payments];
+
+async function runStep({ name, commands, output = 'hide' }, signal) {
 	const started = Date.now();
 	let said = '';
 	for (const [command, ...args] of commands) {
-		const { code, stdout, stderr } = await run(command, args, options);
+		const { code, stdout, stderr } = await run(command, args, { output, signal });
 		said += stdout + stderr;
 		if (code !== 0) return { name, code, said, duration: Date.now() - started };
 	}
 	return { name, code: 0, said, duration: Date.now() - started };
 }
 
+/** Runs the steps. The first one that fails ends the others. */
 async function runSteps() {
-	const ended = new AbortController();
-	const { signal } = ended;
-	const beside = new Map(
-		steps
-			.filter((step) => step.beside)
-			.map((step) => [step, runStep(step, { output: 'hide', signal })]),
-	);
 	const done = [];
-	for (const step of steps) {
-		console.log(`\n--- ${step.name} ---`);
-		const result = await (beside.get(step) ?? runStep(step));
-		process.stdout.write(result.said);
-		done.push(result);
-		if (result.code !== 0) break;
-	}
-	ended.abort();
+	const failed = new AbortController();
+	const { signal } = failed;
+	const runLane = async (lane) => {
+		for (const step of lane) {
+			const result = await runStep(step, signal);
+			if (signal.aborted) return;
+			const outcome = result.code === 0 ? 'passed' : 'FAILED';
+			console.log(`\n--- ${step.name}: ${outcome} ---\n${result.said}`);
+			done.push(result);
+			if (result.code !== 0) failed.abort();
+		}
+	};
+	await Promise.all(lanes.map(runLane));
 	return done;
 }
 
@@ -81,7 +80,8 @@ function printSummary(installed, done, totals) {
 		const details = hasRun ? ` (${projectsOf(totals.files)})` : '';
 		line(name, duration, (code === 0 ? 'passed' : 'FAILED') + details);
 	}
-	for (const { name } of steps.slice(done.length)) console.log(`  ${name.padEnd(25)}not run`);
+	const open = steps.filter((step) => done.every(({ name }) => name !== step.name));
+	for (const { name } of open) console.log(`  ${name.padEnd(25)}not run to its end`);
 }
 
 const installed = await ensureDependenciesOrExit();
