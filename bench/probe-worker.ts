@@ -1,4 +1,4 @@
-import { probeWith } from '../nodes/shared/transport';
+import { probeWith } from '../nodes/shared/http/transport';
 import { createEngine } from '../tools/engine';
 import { bareNode } from '../tools/engine/bare-node';
 import { inARow } from '../tools/engine/in-a-row';

@@ -6,10 +6,10 @@ import type {
 } from 'n8n-workflow';
 
 import { requireBalance, type Credits } from '../../client/wire/credits';
-import { asTool, sharedDescription } from '../shared/description';
+import { asTool, sharedDescription } from '../shared/form/description';
 import { runLookups, type Lookups } from '../shared/lookup';
-import { creditsHint } from '../shared/report';
-import { failureOf } from '../shared/results';
+import { creditsHint } from '../shared/output/report';
+import { failureOf } from '../shared/output/results';
 import { creditsFields } from './fields';
 import { readCreditsForm } from './request';
 

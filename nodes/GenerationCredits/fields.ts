@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { optionsField } from '../shared/fields';
+import { optionsField } from '../shared/form/fields';
 
 /** The node's parameters, in the order of the contract. */
 export const creditsFields: INodeProperties[] = [

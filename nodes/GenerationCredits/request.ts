@@ -2,8 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { number, oneOf } from '../../client/input/checks';
 import { InvalidInputError } from '../../client/wire/errors';
-import { collection, readForm, type Form } from '../shared/form';
-import { given } from '../shared/parameters';
+import { collection, readForm, type Form } from '../shared/form/form';
+import { given } from '../shared/form/parameters';
 import { creditsFields } from './fields';
 
 const OPERATIONS = ['getBalance', 'getSummary'] as const;

@@ -7,10 +7,10 @@ import type {
 
 import { modelNotFound, type Model, type ModelFilter } from '../../client/wire/catalogue';
 import { oneOf, positive, requiredText } from '../../client/input/checks';
-import { asTool, sharedDescription } from '../shared/description';
-import { readForm, type Form } from '../shared/form';
+import { asTool, sharedDescription } from '../shared/form/description';
+import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';
-import { modelSearch } from '../shared/model-search';
+import { modelSearch } from '../shared/form/model-search';
 import { modelsFields } from './fields';
 
 /** The Generation Models node: lists models, or returns one (spec 4.4). */

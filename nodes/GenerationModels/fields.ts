@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { modelField } from '../shared/fields';
+import { modelField } from '../shared/form/fields';
 
 /** The node's parameters, in the order of the contract. */
 export const modelsFields: INodeProperties[] = [

@@ -5,9 +5,9 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { asTool, modelSubtitle, sharedDescription } from '../shared/description';
-import { modelSearch } from '../shared/model-search';
-import { runStep } from '../shared/step';
+import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
+import { modelSearch } from '../shared/form/model-search';
+import { runNode } from '../shared/run-node';
 import { imageFields } from './fields';
 import { planImage } from './request';
 
@@ -34,6 +34,6 @@ export class ImageGeneration implements INodeType {
 	methods = { listSearch: { searchImageModels: modelSearch('image') } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runStep(this, (itemIndex) => planImage(this, itemIndex));
+		return await runNode(this, (itemIndex) => planImage(this, itemIndex));
 	}
 }

@@ -7,8 +7,8 @@ import {
 	modelField,
 	optionsField,
 	promptField,
-} from '../shared/fields';
-import { referenceInputsField } from '../shared/reference-inputs';
+} from '../shared/form/fields';
+import { referenceInputsField } from '../shared/form/reference-inputs';
 
 /** Default timeout in seconds. */
 export const IMAGE_TIMEOUT = 600;

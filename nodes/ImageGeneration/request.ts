@@ -1,11 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/input/checks';
-import { creationPlan, modelAndPrompt } from '../shared/creation';
-import { collection, readForm } from '../shared/form';
-import { filledIn } from '../shared/parameters';
-import { referenceInputs } from '../shared/reference-inputs';
-import type { Plan } from '../shared/step';
+import { creationPlan, modelAndPrompt } from '../shared/form/creation';
+import { collection, readForm } from '../shared/form/form';
+import { filledIn } from '../shared/form/parameters';
+import { referenceInputs } from '../shared/form/reference-inputs';
+import type { Plan } from '../shared/form/plan';
 import { IMAGE_TIMEOUT, imageFields } from './fields';
 
 /**

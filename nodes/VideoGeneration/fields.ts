@@ -8,7 +8,7 @@ import {
 	modelField,
 	optionsField,
 	promptField,
-} from '../shared/fields';
+} from '../shared/form/fields';
 
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;

@@ -10,10 +10,10 @@ import {
 	requiredText,
 	RESOLUTIONS,
 } from '../../client/input/checks';
-import { creationPlan, modelAndPrompt } from '../shared/creation';
-import { collection, readForm } from '../shared/form';
-import { filledIn } from '../shared/parameters';
-import type { Plan } from '../shared/step';
+import { creationPlan, modelAndPrompt } from '../shared/form/creation';
+import { collection, readForm } from '../shared/form/form';
+import { filledIn } from '../shared/form/parameters';
+import type { Plan } from '../shared/form/plan';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
 
 /**

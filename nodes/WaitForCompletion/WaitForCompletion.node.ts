@@ -5,8 +5,8 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { asTool, sharedDescription } from '../shared/description';
-import { runStep } from '../shared/step';
+import { asTool, sharedDescription } from '../shared/form/description';
+import { runNode } from '../shared/run-node';
 import { waitFields } from './fields';
 import { planWait } from './request';
 import { suspensionOf } from './suspend';
@@ -35,7 +35,7 @@ export class WaitForCompletion implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		if (isSuspendedCheck(this)) return await suspendedCheck(this);
-		return await runStep(this, (itemIndex) => planWait(this, itemIndex), {
+		return await runNode(this, (itemIndex) => planWait(this, itemIndex), {
 			suspension: suspensionOf(this),
 			looks: checksSoFar(this),
 		});

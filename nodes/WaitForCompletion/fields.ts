@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { downloadFields, optionsField, runningOptions } from '../shared/fields';
+import { downloadFields, optionsField, runningOptions } from '../shared/form/fields';
 
 /** Default timeout in seconds. */
 export const WAIT_TIMEOUT = 1800;

@@ -2,10 +2,16 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/wire/errors';
 import { generationId, number, oneOf } from '../../client/input/checks';
-import { collection, readForm, type Form } from '../shared/form';
-import { downloadTarget, given, readinessOf, stepOptions, waitingOf } from '../shared/parameters';
+import { collection, readForm, type Form } from '../shared/form/form';
+import {
+	downloadTarget,
+	given,
+	readinessOf,
+	stepOptions,
+	waitingOf,
+} from '../shared/form/parameters';
 import type { CollectJob } from '../../client/jobs/job';
-import type { Plan } from '../shared/step';
+import type { Plan } from '../shared/form/plan';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 
 const MODES = ['poll', 'suspend', 'check'] as const;

@@ -8,11 +8,11 @@ import {
 
 import { attempt } from '../../client/basics/attempt';
 import { savedChecks, type LastLooks } from '../../client/watching/looks';
-import { wallClock } from '../shared/clock';
+import { wallClock } from '../shared/http/clock';
 import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
-import { optionsOf } from '../shared/parameters';
-import { hint } from '../shared/report';
-import { runStep, type Suspension } from '../shared/step';
+import { optionsOf } from '../shared/form/parameters';
+import { hint } from '../shared/output/report';
+import { runNode, type Suspension } from '../shared/run-node';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 import { LEAST_TIMEOUT_MS, SHORTEST_NAP_MS } from './suspend-schedule';
@@ -46,7 +46,7 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 			const { message } = slept.error as Error;
 			hint(context, `Polled instead of suspending, because it could not fall asleep: ${message}`);
 			const plan = (itemIndex: number) => goOn(planWait(context, itemIndex), waitingSince);
-			return await runStep(context, plan, { looks });
+			return await runNode(context, plan, { looks });
 		},
 	};
 }

@@ -8,10 +8,10 @@ import {
 	type StatusCheck,
 } from '../../client/watching/looks';
 import { GenerationError, isForeign, type KnownGeneration } from '../../client/wire/errors';
-import { wallClock } from '../shared/clock';
+import { wallClock } from '../shared/http/clock';
 import { cancelSignal, isWithinSleep } from '../shared/execution';
-import { errorItem, failureOf } from '../shared/results';
-import { runStep } from '../shared/step';
+import { errorItem, failureOf } from '../shared/output/results';
+import { runNode } from '../shared/run-node';
 import { modeOfFirst, planWait } from './request';
 import { deadlineOf, lastDeadline, type SleepingItem } from './sleeping-workflow';
 import { napMs } from './suspend-schedule';
@@ -50,7 +50,7 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 	}
 	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
 	const looks = restoredChecks(kept.checks);
-	const [seen] = await runStep(context, (itemIndex) => planWait(context, itemIndex), { looks });
+	const [seen] = await runNode(context, (itemIndex) => planWait(context, itemIndex), { looks });
 	kept.checks = savedChecks(looks);
 	if (cancelSignal(context).aborted) return [ended(items)];
 	const now = wallClock.now();

@@ -4,11 +4,11 @@ import { attempt } from '../../client/basics/attempt';
 import { CancelledError } from '../../client/wire/errors';
 import { errorOfJob } from '../../client/jobs/outcome';
 import { GenerationService } from '../../client/wire/service';
-import { wallClock } from './clock';
+import { wallClock } from './http/clock';
 import { cancelSignal, continuesOnError } from './execution';
-import { stepError } from './node-error';
-import { errorItem } from './results';
-import { connect } from './transport';
+import { stepError } from './output/node-error';
+import { errorItem } from './output/results';
+import { connect } from './http/transport';
 
 /** The read-only requests. Their answers are the same for all items of a step, so each request is sent once. */
 export type Lookups = Pick<GenerationService, 'models' | 'balance' | 'summary'>;

@@ -1,4 +1,4 @@
-import { wallClock } from '../../nodes/shared/clock';
+import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import type { Stage } from './stage';
 

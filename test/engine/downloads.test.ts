@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { readGeneration } from '../../client/wire/generation';
 import type { Generation } from '../../client/wire/generation';
-import { download } from '../../nodes/shared/download';
+import { download } from '../../nodes/shared/http/download';
 import type { BookEntry } from '../../sandbox/books/books';
 import type { FaultAction } from '../../sandbox/faults';
 import type { Control } from '../../tools/engine';

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { wallClock } from '../../nodes/shared/clock';
+import { wallClock } from '../../nodes/shared/http/clock';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { byId, openStage, type StageOptions } from './stage';

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { attempt } from '../../client/basics/attempt';
-import { connect, CREDENTIAL, probeWith } from '../../nodes/shared/transport';
+import { connect, CREDENTIAL, probeWith } from '../../nodes/shared/http/transport';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { openStage, prompts } from './stage';

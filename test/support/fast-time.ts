@@ -1,5 +1,5 @@
 import { onAbort } from '../../client/basics/abort';
-import { wallClock } from '../../nodes/shared/clock';
+import { wallClock } from '../../nodes/shared/http/clock';
 import { realTime } from '../../sandbox/basics/clock';
 
 interface Sleeper {

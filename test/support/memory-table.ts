@@ -117,7 +117,7 @@ export class MemoryTable {
 	}
 }
 
-/** A row as `nodes/shared/data-table.ts` reads it: NULL is an empty text, and an id has no blanks around it. */
+/** A row as `nodes/shared/record/data-table.ts` reads it: NULL is an empty text, and an id has no blanks around it. */
 function asRead(row: RecordRow): RecordRow {
 	const read = { ...row };
 	for (const name of RECORD_COLUMNS) read[name] ??= '';

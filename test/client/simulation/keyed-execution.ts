@@ -96,7 +96,7 @@ export class KeyedExecution {
 		const entries: Record<string, Entry> = {};
 		let ran: Ran | null = null;
 		for (let tried = 0; tried < this.planned.tries && !this.stop.signal.aborted; tried++) {
-			ran = await this.runStep(entries).catch((error: unknown) => {
+			ran = await this.runNode(entries).catch((error: unknown) => {
 				if (!(error instanceof GenerationError && error.code === 'record_unavailable')) throw error;
 				if (world.schedule.keys.some((key) => this.mayLackTheTable(key))) return null;
 				throw world.failure(`No record, although the table is well: ${error.description}`);
@@ -124,7 +124,7 @@ export class KeyedExecution {
 		if (most > MOST_CALLS) world.blame(`${this.writer} asks the table again and again`);
 	}
 
-	private async runStep(entries: Record<string, Entry>): Promise<Ran> {
+	private async runNode(entries: Record<string, Entry>): Promise<Ran> {
 		const { world, process, planned } = this;
 		const { clock } = process;
 		const { random, schedule } = world;

@@ -17,7 +17,7 @@ export interface Calls {
 }
 
 /**
- * The table as one execution reaches it through n8n, as `nodes/shared/table-workflow.ts` does. After the workflow's timeout
+ * The table as one execution reaches it through n8n, as `nodes/shared/record/table-workflow.ts` does. After the workflow's timeout
  * only final writes are carried out, and their answers never come.
  */
 export function tableOf(

@@ -1,7 +1,7 @@
 import { judge, tellOutcome, type Ended } from './judge';
 import { before, judgeCalm, judgeEnd, type Before } from './judge-calm';
 import { undisturbed, type Schedule, type Settings, type Try } from './schedule';
-import { runStep, type Kept } from './step';
+import { runNode, type Kept } from './step';
 import { tellSettings } from './story';
 import { Transport } from './transport';
 import { World } from './world';
@@ -71,7 +71,7 @@ async function playTry(world: World, plan: Try, kept: Kept): Promise<Ended & Bef
 	for (const { atSeconds, occupied } of plan.load) {
 		time.at(startedAt + atSeconds * 1000, () => void (over || world.occupy(occupied)));
 	}
-	const result = await time.run(runStep(world, plan, transport, kept)).catch((error: unknown) => {
+	const result = await time.run(runNode(world, plan, transport, kept)).catch((error: unknown) => {
 		world.blame(`The step itself failed: ${String(error)}`);
 		throw world.failure();
 	});

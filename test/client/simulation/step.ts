@@ -17,7 +17,7 @@ export interface Kept {
 const DOWNLOAD_MS = 1500;
 
 /** One try of a generating step, bound to the client as the nodes bind it. */
-export async function runStep(
+export async function runNode(
 	world: World,
 	plan: Try,
 	transport: Transport,

@@ -1,0 +1,140 @@
+import type {
+	IBinaryData,
+	IExecuteFunctions,
+	INodeProperties,
+	INodePropertyCollection,
+} from 'n8n-workflow';
+
+import { cameToNothing, requireEvaluated, writtenOut } from '../../../client/input/checks';
+import { InvalidInputError, titled } from '../../../client/wire/errors';
+
+/** The values of a form for one item, by field name. `null` means that the field is empty. */
+export type Form = Record<string, unknown>;
+
+/**
+ * Reads all fields of a form for one item, with expressions evaluated.
+ *
+ * `null` and blank text become `null`. A resource locator becomes its value. A collection becomes a form, and a
+ * list of collections becomes a list of forms.
+ *
+ * @throws InvalidInputError that names the field, if its expression fails or returns `undefined` or an object.
+ * Silently dropping such a field would charge for a different generation.
+ */
+export function readForm(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	fields: INodeProperties[],
+): Form {
+	const read = fields.filter(({ type }) => type !== 'notice');
+	return Object.fromEntries(
+		read.map((field) => [
+			field.name,
+			chosen(field, field.displayName, workedOut(context, itemIndex, field)),
+		]),
+	);
+}
+
+/** The value of a field, with expressions evaluated by n8n. */
+function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
+	requireEvaluated(field.displayName, context.getNode().parameters[field.name]);
+	try {
+		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
+		return context.getNodeParameter(field.name, itemIndex, field.default);
+	} catch (error) {
+		return notWorkedOut(field.displayName, error);
+	}
+}
+
+/**
+ * @throws InvalidInputError for an expression that n8n cannot evaluate, such as a reference to a node that did
+ * not run
+ */
+function notWorkedOut(label: string, error: unknown): never {
+	const reason = error instanceof Error ? error.message : null;
+	throw new InvalidInputError(
+		titled(`${label} could not be worked out`, reason),
+		`Check the expression in ${label}.`,
+	);
+}
+
+/** The fields of a collection in a form; an empty object if the collection has none. */
+export function collection(form: Form, name: string): Form {
+	return (form[name] ?? {}) as Form;
+}
+
+/**
+ * The checked value of a field. @param label the field's name for users
+ */
+function chosen(field: INodeProperties, label: string, value: unknown): unknown {
+	if (value === undefined) throw cameToNothing(label);
+	switch (field.type) {
+		case 'collection':
+			return chosenOf(field.options as INodeProperties[], '', group(label, value));
+		case 'fixedCollection':
+			return listOf(field.options as INodePropertyCollection[], group(label, value));
+		case 'resourceLocator':
+			return single(label, isPicked(value) ? value.value : value);
+		default:
+			return field.typeOptions?.binaryDataProperty && isFile(value) ? value : single(label, value);
+	}
+}
+
+/** The values of the fields that the user added to a collection. */
+function chosenOf(fields: INodeProperties[], prefix: string, written: Form): Form {
+	return Object.fromEntries(
+		fields
+			.filter(({ name }) => name in written)
+			.map((field) => [
+				field.name,
+				chosen(field, `${prefix}${field.displayName}`, written[field.name]),
+			]),
+	);
+}
+
+/** The entries of each list in a fixed collection. Error messages name an entry by its number. */
+function listOf(lists: INodePropertyCollection[], written: Form): Form {
+	return Object.fromEntries(
+		lists.map(({ name, displayName, values }) => {
+			const entries = name in written ? written[name] : null;
+			if (entries === undefined) throw cameToNothing(displayName);
+			const read = [entries ?? []].flat().map((entry, index) => {
+				const label = `${displayName} ${index + 1}`;
+				return chosenOf(values, `${label}: `, group(label, entry));
+			});
+			return [name, read];
+		}),
+	);
+}
+
+function single(label: string, value: unknown): unknown {
+	const written = writtenOut(label, value);
+	return typeof written === 'string' && written.trim() === '' ? null : written;
+}
+
+/** A group of fields. One expression may return the whole group. */
+function group(label: string, value: unknown): Form {
+	if (value === null || value === '') return {};
+	if (value === undefined) throw cameToNothing(label);
+	if (typeof value === 'object' && !Array.isArray(value)) return value as Form;
+	throw new InvalidInputError(
+		`${label} is not a group of fields`,
+		`Fill in the fields of ${label}, or let the expression give an object with their values.`,
+	);
+}
+
+/**
+ * True if an expression returned the binary data itself instead of a field name. n8n's own nodes accept that
+ * too.
+ */
+export function isFile(value: unknown): value is IBinaryData {
+	return (
+		typeof value === 'object' &&
+		value !== null &&
+		'mimeType' in value &&
+		('data' in value || 'id' in value)
+	);
+}
+
+function isPicked(value: unknown): value is { value: unknown } {
+	return typeof value === 'object' && value !== null && 'mode' in value && 'value' in value;
+}

@@ -1,0 +1,188 @@
+import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
+
+import { integer, oneOf, positive, requiredText } from '../../../client/input/checks';
+import type { CreateJob, Job, Readiness } from '../../../client/jobs/job';
+import type { Form } from './form';
+
+/** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */
+
+/** The `options` collection of an item. */
+export type Options = Record<string, unknown>;
+
+/** How long to wait for one item, and how to handle its timeout. */
+export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout'>;
+
+/** The destination of a download. */
+export interface DownloadTarget {
+	propertyName: string;
+	/** `null`: use the model and the id. */
+	fileName: string | null;
+}
+
+/** An item's options, not validated. */
+export function optionsOf(context: IExecuteFunctions, itemIndex: number): Options {
+	return context.getNodeParameter('options', itemIndex, {}) as Options;
+}
+
+/** Parameters that can change before a retry while the existing generation is still reused. */
+const OF_RUNNING = new Set([
+	'waitForCompletion',
+	'downloadOutput',
+	'binaryPropertyName',
+	'fileName',
+	'idempotencyKey',
+	'maxConcurrent',
+	'onTimeout',
+	'onUncertainCharge',
+	'pollInterval',
+	'readiness',
+	'timeout',
+]);
+
+/**
+ * Identifies the order of an item by its unevaluated parameters and its input item. An expression may return a
+ * different value in every try, such as a random seed or the time.
+ *
+ * @returns the text that identifies the request, and the text that identifies the idempotency key
+ */
+export function recipeOf(
+	context: IExecuteFunctions,
+	itemIndex: number,
+): { request: string; idempotencyKey: string } {
+	const { type, parameters } = context.getNode();
+	const asking = (written: object) =>
+		Object.entries(written).filter(([name]) => !OF_RUNNING.has(name));
+	const { options = {}, ...others } = parameters;
+	const { json } = context.getInputData()[itemIndex];
+	return {
+		request: asText([type, asking(others), asking(options as Options), json]),
+		idempotencyKey: asText([(options as Options).idempotencyKey, json]),
+	};
+}
+
+/** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */
+function asText(value: object): string {
+	try {
+		return JSON.stringify(value);
+	} catch {
+		return jsonStringify(value, { replaceCircularRefs: true });
+	}
+}
+
+/**
+ * The timeout of one generation in milliseconds, and how to handle it. @throws InvalidInputError
+ */
+export function waitingOf(options: Options, defaultTimeout: number): Waiting {
+	return {
+		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
+		onTimeout: oneOf('On Timeout', options.onTimeout ?? 'error', ['error', 'continue'] as const),
+	};
+}
+
+/**
+ * How to handle a lost answer to a creating request. @throws InvalidInputError
+ */
+export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
+	const chosen = options.onUncertainCharge ?? 'error';
+	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
+}
+
+/**
+ * How to detect the end of a generation. @throws InvalidInputError
+ */
+export function readinessOf(options: Options): Readiness {
+	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
+}
+
+/** The settings of a whole step. */
+export interface StepOptions {
+	maxConcurrent: number;
+	pollIntervalMs: number;
+}
+
+/**
+ * Reads the settings of the step from an item's options. @throws InvalidInputError
+ */
+export function stepOptions(options: Options): StepOptions {
+	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
+	return {
+		maxConcurrent: positive('Max Concurrent', maxConcurrent, 1),
+		// An expression can return a value below the field's minimum.
+		pollIntervalMs: 1000 * positive('Poll Interval', options.pollInterval ?? 3, 1),
+	};
+}
+
+/**
+ * Reads the settings of the step from its first item. Other invalid options do not matter. An invalid setting
+ * is an error of that item only, and the step uses the default. Never throws.
+ */
+export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
+	const validOr = (name: 'maxConcurrent' | 'pollInterval', defaults: StepOptions) => {
+		try {
+			return stepOptions({ [name]: optionOfFirst(context, name) });
+		} catch {
+			return defaults;
+		}
+	};
+	const defaults = stepOptions({});
+	const { maxConcurrent } = validOr('maxConcurrent', defaults);
+	const { pollIntervalMs } = validOr('pollInterval', defaults);
+	return { maxConcurrent, pollIntervalMs };
+}
+
+/** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */
+function optionOfFirst(context: IExecuteFunctions, name: string): unknown {
+	// One expression may return the whole collection.
+	const isWhole = typeof context.getNode().parameters.options === 'string';
+	return isWhole
+		? optionsOf(context, 0)[name]
+		: context.getNodeParameter(`options.${name}`, 0, null);
+}
+
+/**
+ * Reads the destination of the download.
+ *
+ * @param options the `options` collection of `form`
+ * @returns `null` if the output is not downloaded
+ * @throws InvalidInputError
+ */
+export function downloadTarget(form: Form, options: Options): DownloadTarget | null {
+	if (!yesOrNo('Download Output', form.downloadOutput)) return null;
+	return {
+		propertyName: requiredText('Put Output in Field', form.binaryPropertyName),
+		fileName: textIfGiven('File Name', options.fileName),
+	};
+}
+
+/** Reads a boolean that defaults to true. An expression may return it as text. */
+export function yesOrNo(field: string, value: unknown): boolean {
+	return oneOf(field, value ?? true, [true, false]);
+}
+
+/**
+ * The text of a field; `null` if the field is empty. @throws InvalidInputError if the value is not text
+ */
+export function textIfGiven(field: string, value: unknown): string | null {
+	return given(value) ? requiredText(field, value) : null;
+}
+
+/** True if an optional field has a value. Empty fields are not sent. */
+export function given(value: unknown): boolean {
+	return value !== undefined && value !== null;
+}
+
+/** The fields that have a value, validated, under their names in the request. Empty lists are dropped. */
+export function filledIn(
+	entries: Record<string, [value: unknown, check: (value: unknown) => unknown]>,
+): Record<string, unknown> {
+	return Object.fromEntries(
+		Object.entries(entries)
+			.filter(([, [value]]) => given(value))
+			.map(([name, [value, check]]) => [name, check(value)])
+			.filter(([, checked]) => !isEmptyList(checked)),
+	);
+}
+
+function isEmptyList(value: unknown): boolean {
+	return Array.isArray(value) && value.length === 0;
+}

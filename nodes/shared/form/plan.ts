@@ -1,0 +1,11 @@
+import type { CollectJob, CreateJob } from '../../../client/jobs/job';
+import type { DownloadTarget } from './parameters';
+
+/** The validated parameters of one item. */
+export interface Plan {
+	job: Omit<CreateJob, 'itemIndex' | 'recipe'> | Omit<CollectJob, 'itemIndex'>;
+	/** `null`: return JSON only. */
+	download: DownloadTarget | null;
+	/** True if the option Idempotency Key was added but is empty. */
+	keyIsEmpty?: boolean;
+}

@@ -1,0 +1,232 @@
+import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+
+import {
+	dataUri,
+	fetchableUrl,
+	inlineSize,
+	INPUT_TYPES,
+	oneOf,
+	requiredText,
+} from '../../../client/input/checks';
+import { InvalidInputError } from '../../../client/wire/errors';
+import { collection, isFile, readForm, type Form } from './form';
+
+/** Not sorted by name: this is the order for filling in the form. */
+const inputFields: INodeProperties[] = [
+	{
+		displayName: 'Source',
+		name: 'source',
+		type: 'options',
+		options: [
+			{ name: 'Binary Field', value: 'binary', description: 'A file of the incoming item' },
+			{ name: 'Data URI', value: 'data', description: 'Base64 data written inline' },
+			{ name: 'URL', value: 'url', description: 'A file that the service fetches itself' },
+		],
+		default: 'url',
+	},
+	{
+		displayName: 'Type',
+		name: 'type',
+		type: 'options',
+		options: [
+			{ name: 'Audio', value: 'audio' },
+			{ name: 'Automatic', value: '', description: 'From the file; image for a URL' },
+			{ name: 'Image', value: 'image' },
+			{ name: 'Video', value: 'video' },
+		],
+		default: '',
+		description: 'What kind of file it is',
+	},
+	{
+		displayName: 'URL',
+		name: 'url',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. https://example.com/sketch.png',
+		description: 'Address of the file, over https',
+		displayOptions: { show: { source: ['url'] } },
+	},
+	{
+		displayName: 'Input Binary Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		typeOptions: { binaryDataProperty: true },
+		default: 'data',
+		placeholder: 'e.g. data',
+		hint: 'The name of the input binary field that holds the file, of 4.5 MB at most',
+		displayOptions: { show: { source: ['binary'] } },
+	},
+	{
+		displayName: 'Data URI',
+		name: 'data',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. data:image/png;base64,iVBORw0…',
+		description: 'The file as a base64 data URI, of 4.5 MB decoded at most',
+		displayOptions: { show: { source: ['data'] } },
+	},
+];
+
+/** The Reference Inputs field. */
+export const referenceInputsField: INodeProperties = {
+	displayName: 'Reference Inputs',
+	name: 'referenceInputs',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add Reference Input',
+	default: {},
+	description: 'Pictures, videos or sounds for the model to work from, where it supports them',
+	options: [
+		{
+			displayName: 'Reference Input',
+			name: 'input',
+			values: inputFields,
+		},
+	],
+};
+
+/** A reference input in a request body (spec 4.1, `inputs`). */
+export interface WireInput {
+	type: string;
+	source: 'url' | 'data';
+	value: string;
+}
+
+/** Loads the validated inputs of an item. Called when the item's request is due. */
+export type LoadInputs = () => Promise<WireInput[]>;
+
+/**
+ * Validates the reference inputs of an item before any request. Files with a known size are not read, and
+ * inline data is not kept in memory.
+ *
+ * @param form the evaluated form of the item
+ * @returns a function that loads the inputs when the request is due
+ * @throws InvalidInputError
+ */
+export function referenceInputs(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	form: Form,
+): LoadInputs {
+	const loaders = entriesOf(form).map((entry, index) =>
+		checkedInput(context, itemIndex, entry, index),
+	);
+	return async () => {
+		const inputs: WireInput[] = [];
+		// Sequential, because a large file is in memory twice while it is encoded.
+		for (const load of loaders) inputs.push(await load());
+		return inputs;
+	};
+}
+
+function entriesOf(form: Form): Form[] {
+	return (collection(form, 'referenceInputs').input ?? []) as Form[];
+}
+
+function checkedInput(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	{ source, type, url, binaryPropertyName, data }: Form,
+	index: number,
+): () => Promise<WireInput> {
+	const field = `Reference Input ${index + 1}`;
+	switch (oneOf(`${field}: Source`, source ?? 'url', ['url', 'binary', 'data'] as const)) {
+		case 'binary':
+			return binaryInput(context, itemIndex, binaryPropertyName, type, field);
+		case 'data':
+			return inlineInput(context, itemIndex, index, data, type, field);
+		default: {
+			const input: WireInput = {
+				type: inputType(field, type ?? 'image'),
+				source: 'url',
+				value: fetchableUrl(`${field}: URL`, url),
+			};
+			return async () => input;
+		}
+	}
+}
+
+/**
+ * The data is read again when the request is due. Otherwise the plan of each item would hold megabytes of
+ * inline data.
+ */
+function inlineInput(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	index: number,
+	data: unknown,
+	type: unknown,
+	field: string,
+): () => Promise<WireInput> {
+	const label = `${field}: Data`;
+	const stated = /^data:(.*?)\//.exec(dataUri(label, data).slice(0, 100))?.[1].toLowerCase();
+	const kind = inputType(field, type ?? stated);
+	return async () => {
+		const entries = entriesOf(readForm(context, itemIndex, [referenceInputsField]));
+		return { type: kind, source: 'data', value: dataUri(label, entries[index]?.data) };
+	};
+}
+
+function binaryInput(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	file: unknown,
+	type: unknown,
+	field: string,
+): () => Promise<WireInput> {
+	const { place, binary } = isFile(file)
+		? { place: file, binary: file }
+		: namedFile(context, itemIndex, requiredText(`${field}: Input Binary Field`, file), field);
+	const mimeType = plainType(binary.mimeType);
+	if (!mimeType) {
+		throw new InvalidInputError(
+			`${field}: the file has no MIME type`,
+			'Let the step that makes it say what kind of file it is, such as image/png.',
+		);
+	}
+	const size = knownSize(binary);
+	if (size !== undefined) inlineSize(field, size);
+	const kind = inputType(field, type ?? mimeType.split('/')[0]);
+	return async () => {
+		const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, place);
+		inlineSize(field, bytes.length);
+		const value = `data:${mimeType};base64,${bytes.toString('base64')}`;
+		return { type: kind, source: 'data', value };
+	};
+}
+
+/** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */
+function plainType(mimeType: string | undefined): string | undefined {
+	return mimeType?.split(';')[0].trim().toLowerCase();
+}
+
+/**
+ * A workflow may store its files in the JSON under this name. n8n then accepts a path into it as a field name.
+ */
+const WITHIN_JSON = '_files';
+
+function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, field: string) {
+	for (const place of [name, `${WITHIN_JSON}.${name}`]) {
+		try {
+			return { place, binary: context.helpers.assertBinaryData(itemIndex, place) };
+		} catch {
+			// Try the next place.
+		}
+	}
+	throw new InvalidInputError(
+		`${field}: the item has no binary field "${name}"`,
+		'Check the name of the field, and that the step before hands on its file.',
+	);
+}
+
+/**
+ * A file's size in bytes without reading it: its stated size, or the size of inline data. `undefined` if
+ * unknown.
+ */
+function knownSize({ bytes, id, data }: IBinaryData): number | undefined {
+	return bytes ?? (id ? undefined : Buffer.byteLength(data, 'base64'));
+}
+
+function inputType(field: string, type: unknown): string {
+	return oneOf(`${field}: Type`, type, INPUT_TYPES);
+}

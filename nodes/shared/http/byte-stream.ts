@@ -1,0 +1,70 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { deadline } from '../../../client/basics/deadline';
+import { SNIFF_BYTES } from '../../../client/wire/media-type';
+import { requestClock } from './clock';
+
+/** A response body as a stream, in the type that n8n's storage accepts. */
+export type ByteStream = Exclude<
+	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
+	Uint8Array
+>;
+
+/** A download with fewer bytes than this per window counts as stalled: about 1 kB/s. */
+const LEAST_BYTES = 64 * 1024;
+
+/**
+ * Reads the first bytes of a stream and puts them back, so that they can be read again.
+ *
+ * @returns at least `SNIFF_BYTES` bytes; fewer only if the stream ended
+ * @throws the error that broke the stream
+ */
+export async function peek(stream: ByteStream): Promise<Buffer> {
+	let head = Buffer.alloc(0);
+	let wake = () => {};
+	const events = ['readable', 'end', 'close', 'error'];
+	const listener = () => wake();
+	for (const event of events) stream.on(event, listener);
+	try {
+		while (head.length < SNIFF_BYTES) {
+			const chunk = stream.read() as Buffer | null;
+			if (chunk) head = Buffer.concat([head, chunk]);
+			else if (stream.readableEnded) return head;
+			else if (stream.destroyed) throw stream.errored ?? new Error('The stream broke off');
+			else await new Promise<void>((resolve) => (wake = resolve));
+		}
+	} finally {
+		for (const event of events) stream.off(event, listener);
+	}
+	stream.unshift(head);
+	return head;
+}
+
+/**
+ * Calls `giveUp` if too few bytes arrive within a window, until the last byte has arrived. Bytes are counted on
+ * arrival, not on read: n8n's storage reads the stream and may be slow.
+ *
+ * @param windowMs length of a window in milliseconds
+ * @param ended stops the monitoring
+ */
+export async function watchHeadway(
+	stream: ByteStream,
+	windowMs: number,
+	ended: AbortSignal,
+	giveUp: () => void,
+): Promise<void> {
+	let bytes = 0;
+	let isWhole = false;
+	const push = stream.push.bind(stream);
+	stream.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+		bytes += chunk?.length ?? 0;
+		isWhole ||= chunk === null;
+		return push(chunk, encoding);
+	};
+	for (;;) {
+		const before = bytes;
+		await deadline(requestClock, windowMs, ended);
+		if (ended.aborted || isWhole) return;
+		if (bytes - before < LEAST_BYTES) return giveUp();
+	}
+}

@@ -1,0 +1,46 @@
+import { sleep } from 'n8n-workflow';
+
+import { onAbort } from '../../../client/basics/abort';
+import type { Clock } from '../../../client/basics/ports';
+
+/** The longest delay of a Node.js timer, in milliseconds. A longer delay fires immediately. */
+const LONGEST = 2 ** 31 - 1;
+
+/**
+ * The wall clock. Only newer n8n releases end `sleep` on abort (and then reject), so this clock also listens to
+ * the signal.
+ */
+export const wallClock: Clock = {
+	now: () => Date.now(),
+	sleep: async (wanted, signal) => {
+		const ms = Math.min(wanted, LONGEST);
+		if (!signal) return await sleep(ms);
+		if (signal.aborted) return;
+		const own = new AbortController();
+		await new Promise<void>((resolve) => {
+			const forget = onAbort(signal, () => own.abort());
+			const wake = () => {
+				forget();
+				resolve();
+			};
+			own.signal.addEventListener('abort', wake, { once: true });
+			sleep(ms, own.signal).then(wake, wake);
+		});
+	},
+};
+
+/**
+ * The clock for request timeouts. Its timers do not keep the process alive. Tests that speed up the wall clock
+ * leave this clock alone, because requests to a real server take real time.
+ */
+export const requestClock: Clock = {
+	now: () => Date.now(),
+	sleep: async (ms, signal) =>
+		await new Promise<void>((resolve) => {
+			const forget = onAbort(AbortSignal.timeout(ms), resolve);
+			onAbort(signal, () => {
+				forget();
+				resolve();
+			});
+		}),
+};

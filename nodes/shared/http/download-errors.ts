@@ -1,0 +1,103 @@
+import { causesOf } from '../../../client/wire/connection';
+import { GenerationError, sentences, titled } from '../../../client/wire/errors';
+import type { Generation } from '../../../client/wire/generation';
+import { firstWords } from '../../../client/wire/media-type';
+
+/** A reason why an output cannot be stored. */
+interface Cause {
+	/** Matches a Node.js error code or the name of an n8n error. */
+	names: RegExp;
+	title: string;
+	advice?: string;
+	/** True if a retry may succeed. */
+	mends?: boolean;
+}
+
+const CAUSES: Cause[] = [
+	{
+		names: /^(ENOSPC|EDQUOT)$/,
+		title: 'n8n has no room left to store the output',
+		advice: 'Make room where n8n keeps its binary data',
+	},
+	{
+		names: /^(EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR)$/,
+		title: 'n8n cannot write to the place where it keeps its binary data',
+		advice: 'Check that the folder exists, and that n8n has the right to write there',
+	},
+	{
+		names: /^(CERT_|DEPTH_|SELF_|UNABLE_|ERR_TLS_)/,
+		title: 'The certificate of the storage was not accepted',
+		advice: 'Check the time of this machine, and a proxy on the way that looks into connections',
+	},
+	{
+		names: /^Ssrf/,
+		title: 'n8n does not allow requests to the address of the storage',
+		advice: 'Its administrator can allow the host',
+	},
+	{
+		names: /^(ENOTFOUND|EAI_AGAIN)$/,
+		title: 'The name of the storage could not be resolved',
+		advice: 'Check that this machine can resolve the host in the URL',
+		mends: true,
+	},
+	{
+		names: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/,
+		title: 'The storage cannot be reached',
+		advice: 'Check that this machine may connect to the host in the URL',
+		mends: true,
+	},
+	{
+		names: /^(ETIMEDOUT|ECONNABORTED)$/,
+		title: 'The storage did not answer in time',
+		mends: true,
+	},
+	{ names: /^(ECONNRESET|EPIPE)$/, title: 'The download broke off', mends: true },
+];
+
+/** The error for a storage response that contains no output. It allows retries with backoff. */
+export function badOutput(title: string, status: number | null): GenerationError {
+	const code = 'download_failed';
+	return new GenerationError({ title, description: '', code, status, retry: 'backoff' });
+}
+
+/** The error for a text response instead of an image or video. Its first words explain the cause. */
+export function textInstead(text: string, status: number): GenerationError {
+	const title = 'The storage returned text instead of the output';
+	return badOutput(titled(title, firstWords(text)), status);
+}
+
+/** The error for a stalled download. */
+export function stalled(): GenerationError {
+	return badOutput('The download made hardly any headway', null);
+}
+
+/**
+ * The error of a completed generation whose file could not be downloaded or stored.
+ *
+ * @param failure the rejection of the download attempt
+ * @returns an error that explains the cause; the generation stays charged
+ */
+export function downloadError(failure: unknown, { item }: Generation): GenerationError {
+	const { error, advice } =
+		failure instanceof GenerationError ? { error: failure, advice: null } : causeOf(failure);
+	return error.with({
+		description: sentences(
+			advice,
+			`It is completed and paid for; only its file is missing. Fetch it with Wait for Completion: that costs nothing. URL: ${item.url ?? 'none'}`,
+		),
+		charge: 'paid',
+		generation: item,
+	});
+}
+
+function causeOf(failure: unknown): { error: GenerationError; advice: string | null } {
+	const names = [...causesOf(failure)].flatMap(({ code, name }) => [String(code), String(name)]);
+	const cause = CAUSES.find((one) => names.some((name) => one.names.test(name)));
+	if (cause) {
+		const error = badOutput(cause.title, null);
+		const { advice = null, mends } = cause;
+		return { error: mends ? error : error.with({ retry: 'never' }), advice };
+	}
+	const said = failure instanceof Error && failure.message ? `The cause: ${failure.message}` : null;
+	return { error: badOutput('The output could not be downloaded', null), advice: said };
+}

@@ -1,0 +1,161 @@
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+
+import { onAbort } from '../../../client/basics/abort';
+import { attempt } from '../../../client/basics/attempt';
+import { failedGeneration } from '../../../client/jobs/outcome';
+import { backoffDelay } from '../../../client/wire/backoff';
+import { CancelledError } from '../../../client/wire/errors';
+import { isFailed, type Generation } from '../../../client/wire/generation';
+import {
+	isDocument,
+	leadingText,
+	mediaType,
+	safeFileName,
+	SNIFF_BYTES,
+} from '../../../client/wire/media-type';
+import { orAborted } from './abort';
+import { peek, watchHeadway, type ByteStream } from './byte-stream';
+import { wallClock } from './clock';
+import { badOutput, downloadError, stalled, textInstead } from './download-errors';
+
+/** Maximum download attempts, except for a file that is missing. */
+const MAX_TRIES = 5;
+
+/** Milliseconds to keep retrying a 404. Caches may remember for minutes that the file was missing. */
+const MISSING_PATIENCE_MS = 300_000;
+
+/**
+ * Milliseconds with almost no data after which a download counts as stalled. There is no limit on the total
+ * time.
+ */
+const IDLE_TIMEOUT_MS = 60_000;
+
+export interface DownloadRequest {
+	generation: Generation;
+	/** The requested file name. It is sanitized, and its extension is adapted to the media type. */
+	fileName: string;
+	/** Fetches the generation's status with a fresh URL (spec 4.3). */
+	refresh: () => Promise<Generation>;
+	signal: AbortSignal;
+	/** Limits concurrency for one attempt. Other downloads run between two attempts. */
+	limited?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
+	/** Milliseconds; overrides `IDLE_TIMEOUT_MS`. */
+	idleTimeoutMs?: number;
+}
+
+export interface Downloaded {
+	binary: IBinaryData;
+	/** The generation as last fetched. Its URL may be new. */
+	generation: Generation;
+}
+
+/**
+ * Streams a generation's output from its presigned URL into n8n's storage, and returns it only when it is
+ * complete. The API key is never sent to that URL. An expired URL is replaced, and a broken download is
+ * retried.
+ *
+ * @throws GenerationError with the generation's id and URL if the file is unavailable, or if the generation
+ * failed after all
+ * @throws CancelledError after a stop
+ */
+export async function download(
+	context: IExecuteFunctions,
+	request: DownloadRequest,
+): Promise<Downloaded> {
+	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
+	let { generation } = request;
+	const since = wallClock.now();
+	for (let tries = 1; ; tries++) {
+		const tried = await attempt(
+			async () => await limited(async () => await fetchOnce(context, generation, request)),
+		);
+		if (tried.ok) return { binary: tried.value, generation };
+		if (signal.aborted) throw new CancelledError();
+		const error = downloadError(tried.error, generation);
+		const mayAppear = error.status === 404 && wallClock.now() - since < MISSING_PATIENCE_MS;
+		if (error.retry === 'never' || (tries >= MAX_TRIES && !mayAppear)) throw error;
+		// A 403 means that the URL expired. Retry immediately with a fresh URL; wait before any other retry.
+		if (error.status !== 403 || tries > 1) {
+			await wallClock.sleep(backoffDelay(tries - 1, Math.random), signal);
+		}
+		if (signal.aborted) throw new CancelledError();
+		// After a connection error the current URL is still valid.
+		if (error.status === null && generation.item.url !== null) continue;
+		const fresh = await attempt(request.refresh);
+		// If the status check fails, the current URL may still work, unless the storage rejected it.
+		if (!fresh.ok) {
+			if (error.status === 403 || generation.item.url === null) throw fresh.error;
+			continue;
+		}
+		// The generation failed, so the storage's file was not its output.
+		if (isFailed(fresh.value)) throw failedGeneration(fresh.value);
+		generation = withUrlOf(generation, fresh.value);
+	}
+}
+
+/** Copies only the fresh URL. A lagging replica may still report a non-final status. */
+function withUrlOf(
+	generation: Generation,
+	{ item: { url, url_expires_at } }: Generation,
+): Generation {
+	if (url === null) return generation;
+	return { ...generation, item: { ...generation.item, url, url_expires_at } };
+}
+
+/** Runs one attempt. The connection is always closed afterwards, so no unneeded data is read. */
+async function fetchOnce(
+	context: IExecuteFunctions,
+	generation: Generation,
+	{ fileName, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
+): Promise<IBinaryData> {
+	const connection = new AbortController();
+	const forget = onAbort(signal, () => connection.abort());
+	try {
+		connection.signal.throwIfAborted();
+		const fetching = fetchWhole(context, generation, fileName, idleTimeoutMs, connection);
+		return await orAborted(connection.signal, fetching);
+	} finally {
+		forget();
+		connection.abort();
+	}
+}
+
+async function fetchWhole(
+	context: IExecuteFunctions,
+	generation: Generation,
+	fileName: string,
+	idleTimeoutMs: number,
+	connection: AbortController,
+): Promise<IBinaryData> {
+	if (generation.item.url === null) throw badOutput('The service gave no output URL', null);
+	const response = (await context.helpers.httpRequest({
+		method: 'GET',
+		url: generation.item.url,
+		// Images and videos are already compressed.
+		headers: { 'Accept-Encoding': 'identity' },
+		encoding: 'stream',
+		timeout: idleTimeoutMs,
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		abortSignal: connection.signal,
+	})) as { statusCode: number; headers: Record<string, string | undefined>; body: ByteStream };
+
+	const { statusCode, headers, body } = response;
+	// A break reaches the current reader. Without this listener, an error with no reader would crash n8n.
+	body.on('error', () => {});
+	onAbort(connection.signal, () => body.destroy());
+	if (statusCode !== 200) throw badOutput('The storage refused the output', statusCode);
+	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
+	const head = await peek(body);
+	if (head.length === 0) throw badOutput('The storage answered with an empty file', statusCode);
+	const text = leadingText(head);
+	if (text !== null) throw textInstead(text, statusCode);
+	const mimeType = mediaType(headers['content-type'], head);
+	if (isDocument(mimeType)) {
+		throw badOutput('The storage answered with a document instead of the output', statusCode);
+	}
+	// n8n reads a body to its end or rejects. Content-Length is not compared: it counts the encoded body, if
+	// there is an encoding.
+	const whole = head.length < SNIFF_BYTES ? head : body;
+	return await context.helpers.prepareBinaryData(whole, safeFileName(fileName, mimeType), mimeType);
+}

@@ -1,0 +1,29 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { Slots } from '../../../client/paying/slots';
+import { wallClock } from './clock';
+import { CREDENTIAL } from './transport';
+
+/** The slots of each credential. An entry exists while a step of this process uses it. */
+const shared = new Map<string, { slots: Slots; steps: number }>();
+
+/**
+ * Runs a step with the slots of its credential. All steps of this process with that credential share one
+ * first-come, first-served queue.
+ */
+export async function withSlots<T>(
+	context: Pick<IExecuteFunctions, 'getNode'>,
+	run: (slots: Slots) => Promise<T>,
+): Promise<T> {
+	const account = context.getNode().credentials?.[CREDENTIAL]?.id ?? null;
+	const own = { slots: new Slots({ clock: wallClock, random: Math.random }), steps: 0 };
+	if (account === null) return await run(own.slots);
+	const used = shared.get(account) ?? own;
+	shared.set(account, used);
+	used.steps++;
+	try {
+		return await run(used.slots);
+	} finally {
+		if (--used.steps === 0) shared.delete(account);
+	}
+}

@@ -1,0 +1,242 @@
+import type {
+	IAllExecuteFunctions,
+	ICredentialDataDecryptedObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	ILoadOptionsFunctions,
+} from 'n8n-workflow';
+
+import { onAbort } from '../../../client/basics/abort';
+import { attempt } from '../../../client/basics/attempt';
+import { deadline } from '../../../client/basics/deadline';
+import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/basics/ports';
+import { serviceAddress } from '../../../client/wire/base-url';
+import { credentialChanged, NotSentError } from '../../../client/wire/connection';
+import { orAborted } from './abort';
+import { requestClock, wallClock } from './clock';
+import type { ByteStream } from './byte-stream';
+
+export const CREDENTIAL = 'mediaGenerationApi';
+
+/**
+ * This module binds n8n's HTTP helpers to the client's ports. No other code in this package sends requests to
+ * the service.
+ */
+
+/**
+ * Timeout of a whole request in milliseconds, including a response that trickles in. The service answers
+ * immediately (spec 1.3).
+ */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/**
+ * The slowest supported upload speed, in bytes per millisecond. Reference inputs can be megabytes, in ten
+ * concurrent requests.
+ */
+const SLOWEST_LINE = 16;
+
+/** Timeout of a probe in milliseconds. */
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** Milliseconds that a creating request may still take after a stop, so that its id is received. */
+const GRACE_AFTER_STOP_MS = 5_000;
+
+type Context = IExecuteFunctions | ILoadOptionsFunctions;
+
+/** The response of n8n's helpers with `returnFullResponse`. */
+interface FullResponse<Body> {
+	statusCode: number;
+	headers: Record<string, string | undefined>;
+	body: Body;
+}
+
+/** The credential that was read for one request. */
+interface Credential {
+	address: string;
+	data: ICredentialDataDecryptedObject;
+}
+
+/**
+ * Binds the request port to the node's credential.
+ *
+ * Redirects are not followed, so the API key stays at the service's own origin. All HTTP statuses are returned
+ * to the client. Every API key that was read is removed from error responses. If the Base URL changes after the
+ * first request, nothing more is sent.
+ */
+export function connect(context: Context): SendRequest {
+	const keys = new Set<string>();
+	let started: string | null = null;
+	const read = async (): Promise<Credential> => {
+		const data = await context.getCredentials(CREDENTIAL);
+		const address = serviceAddress(data.baseUrl);
+		started ??= address;
+		if (address !== started) throw credentialChanged();
+		// The request is sent without the spaces around a pasted key, so an error response contains the trimmed
+		// key.
+		keys.add(String(data.apiKey).trim());
+		return { address, data };
+	};
+	return async ({ method, path, query, body, headers }, signal) => {
+		const options: IHttpRequestOptions = {
+			method,
+			url: path,
+			qs: query,
+			body,
+			headers,
+			json: true,
+			// After a pause of the process, n8n's own timeout would fire before the socket is read.
+			timeout: 0,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+			disableFollowRedirect: true,
+		};
+		const response = await exchange(context, read, options, signal);
+		return withoutKeys({ status: response.statusCode, body: response.body }, keys);
+	};
+}
+
+/**
+ * Sends a request. A request that is aborted while the credential is being read is not sent.
+ *
+ * A creating request that was sent continues, so that its id arrives. After Stop it continues for
+ * `GRACE_AFTER_STOP_MS` at most. n8n would abort it on Stop, so n8n gets a different signal.
+ *
+ * @param read reads the credential
+ * @param options the request, with its path as its URL
+ * @param signal aborts the request, as Stop does
+ * @throws NotSentError if the request was certainly not sent; otherwise the error of n8n's helper
+ */
+async function exchange(
+	context: Context,
+	read: () => Promise<Credential>,
+	options: IHttpRequestOptions,
+	signal: AbortSignal | undefined,
+): Promise<FullResponse<unknown>> {
+	const stop = stopOf(context);
+	if (signal?.aborted || stop?.aborted) throw new NotSentError();
+	const request = new AbortController();
+	const end = () => request.abort();
+	let handedOver = false;
+	const committed = () => handedOver && options.method === 'POST';
+	const waiting = [
+		onAbort(signal, () => committed() || end()),
+		onAbort(stop, () => {
+			if (committed()) void deadline(wallClock, GRACE_AFTER_STOP_MS, request.signal).then(end);
+			else end();
+		}),
+	];
+	void deadline(requestClock, timeoutOf(options.body), request.signal).then(end);
+	const sender = Object.create(context, {
+		getExecutionCancelSignal: { value: () => request.signal },
+	}) as IAllExecuteFunctions;
+	const send = async () => {
+		const { address, data } = await read();
+		// The request may have been aborted while the credential was read.
+		request.signal.throwIfAborted();
+		handedOver = true;
+		const located = { ...options, url: `${address}${options.url}` };
+		// n8n would read the credential again, and it may have been edited since. This key belongs to this Base
+		// URL.
+		const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
+		const given = { credentialsDecrypted };
+		const { httpRequestWithAuthentication } = context.helpers;
+		return await httpRequestWithAuthentication.call(sender, CREDENTIAL, located, given);
+	};
+	const sent = await attempt(async () => await orAborted(request.signal, send()));
+	const givenUp = request.signal.aborted;
+	for (const forget of waiting) forget();
+	end();
+	if (sent.ok) return sent.value as FullResponse<unknown>;
+	throw handedOver ? sent.error : new NotSentError(givenUp ? undefined : sent.error);
+}
+
+/** Timeout of a request in milliseconds: time to upload its inline data, plus time to answer. */
+function timeoutOf(body: unknown): number {
+	const { inputs = [] } = (body ?? {}) as { inputs?: Array<{ value: string }> };
+	const bytes = inputs.reduce((sum, { value }) => sum + value.length, 0);
+	return REQUEST_TIMEOUT_MS + Math.ceil(bytes / SLOWEST_LINE);
+}
+
+/**
+ * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is
+ * clear: a storage may send the whole file or never end the response.
+ */
+export function probeWith(context: IExecuteFunctions): ProbeUrl {
+	return async (url, signal) => {
+		const request = new AbortController();
+		const end = () => request.abort();
+		const waiting = [signal, stopOf(context)].map((one) => onAbort(one, end));
+		void deadline(requestClock, PROBE_TIMEOUT_MS, request.signal).then(end);
+		try {
+			request.signal.throwIfAborted();
+			return await orAborted(request.signal, firstByte(context, url, request.signal));
+		} finally {
+			for (const forget of waiting) forget();
+			// Only the abort closes the connection. Destroying n8n's body before it is read leaves the socket
+			// open.
+			end();
+		}
+	};
+}
+
+async function firstByte(
+	context: IExecuteFunctions,
+	url: string,
+	signal: AbortSignal,
+): Promise<Probed> {
+	const { statusCode, headers, body } = (await context.helpers.httpRequest({
+		method: 'GET',
+		url,
+		headers: { Range: 'bytes=0-0', 'Accept-Encoding': 'identity' },
+		encoding: 'stream',
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		disableFollowRedirect: true,
+		abortSignal: signal,
+	})) as FullResponse<ByteStream>;
+	// Without this listener, a late error of the body would crash n8n.
+	body.on('error', () => {});
+	onAbort(signal, () => body.destroy());
+	const found = statusCode === 200 || statusCode === 206;
+	return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
+}
+
+/** Checks the headers first. Only a response without length headers is counted byte by byte. */
+async function isOneByte(
+	headers: Record<string, string | undefined>,
+	body: ByteStream,
+): Promise<boolean> {
+	if (headers['content-range']) return /^bytes 0-0\//.test(headers['content-range']);
+	if (headers['content-length']) return Number(headers['content-length']) === 1;
+	let bytes = 0;
+	for await (const chunk of body) {
+		bytes += (chunk as Buffer).length;
+		if (bytes > 1) break;
+	}
+	return bytes === 1;
+}
+
+/** The signal of the user's Stop. Older n8n releases and the editor's list searches have none. */
+function stopOf(context: Context): AbortSignal | undefined {
+	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
+}
+
+/**
+ * Removes the API keys from error responses. Other responses are unchanged: a change inside an id or URL would
+ * corrupt it.
+ */
+function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
+	const cutAll = (value: unknown) =>
+		[...keys].filter(Boolean).reduce((rest, key) => cut(rest, key), value);
+	if (status >= 300) return { status, body: cutAll(body) };
+	const { error } = (body ?? {}) as { error?: unknown };
+	return { status, body: error ? { ...(body as object), error: cutAll(error) } : body };
+}
+
+/** Replaces the secret in every string of a JSON value. */
+function cut(value: unknown, secret: string): unknown {
+	if (typeof value === 'string') return value.replaceAll(secret, '[API key]');
+	if (Array.isArray(value)) return value.map((each) => cut(each, secret));
+	if (typeof value !== 'object' || value === null) return value;
+	return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cut(each, secret)]));
+}

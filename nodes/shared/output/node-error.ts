@@ -1,0 +1,149 @@
+import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
+
+import { failureCause } from '../../../client/wire/error-table';
+import { sentences, type GenerationError, type KnownGeneration } from '../../../client/wire/errors';
+import type { Ledger } from '../../../client/paying/ledger';
+import {
+	paidGenerations,
+	uncertainItems,
+	uncheckedIds,
+	type Outcome,
+} from '../../../client/jobs/outcome';
+import { isWithinSleep, runsAsTool } from '../execution';
+import { asHtml, counted, explained, withoutTags } from './wording';
+
+/** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
+const TAKEN_UP =
+	'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key';
+
+/**
+ * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
+ * and every generation that was charged.
+ *
+ * @param failed index of the failed item
+ * @param outcomes of all items, in order; empty if no request was sent
+ * @param ledger the generations that earlier tries were charged for
+ * @returns the error to throw
+ */
+export function stepError(
+	context: IExecuteFunctions,
+	error: GenerationError,
+	failed: number,
+	outcomes: Array<Outcome<unknown>>,
+	ledger?: Ledger,
+): NodeApiError {
+	const seen = paidGenerations(outcomes);
+	const refunded = error.charge === 'refunded' ? error.generation?.id : null;
+	const recorded = (ledger?.paid() ?? []).filter(({ id }) => id !== refunded);
+	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
+	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
+	const { generation } = error;
+	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
+	const isNamed =
+		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
+	const description = sentences(
+		explained(error),
+		othersOf(outcomes, failed),
+		paid.some(({ id }) => id !== error.generation?.id) &&
+			`${counted(paid.length, 'generation is', 'generations are')} already paid for`,
+		(recorded.length > 0 || isWithinSleep(context)) && howToGoOn(context),
+		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
+		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
+		codeOf(error),
+		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
+		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
+		paid.length > 0 && `Paid for: ${paid.map(named).join(', ')}`,
+	);
+	return nodeError(context, error, failed, description, {
+		code: error.code,
+		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
+	});
+}
+
+/** How to get the generations that a stopped step was charged for. */
+function howToGoOn(context: IExecuteFunctions): string {
+	if (runsAsTool(context)) {
+		return 'Calling this tool again pays again, unless it has an Idempotency Key: get what is paid for by its ID, with the tool that waits for completion';
+	}
+	return isWithinSleep(context)
+		? 'Wait for it again by its ID in a new execution, which pays nothing. Retry in the list of executions would only show this error again, without looking'
+		: TAKEN_UP;
+}
+
+/**
+ * Builds the n8n error for one item: title, description, HTTP status, code and item index. It never contains
+ * the request, because the request holds the API key.
+ */
+export function nodeError(
+	context: Pick<IExecuteFunctions, 'getNode'>,
+	error: GenerationError,
+	itemIndex: number,
+	description = sentences(
+		explained(error),
+		codeOf(error),
+		error.generation &&
+			!error.message.includes(error.generation.id) &&
+			`Generation: ${named(error.generation)}`,
+	),
+	details: Record<string, unknown> = { code: error.code },
+): NodeApiError {
+	const cause = failureCause(error.code, error.status);
+	// n8n shows this as the full message in the error details.
+	const response: JsonObject = error.said === null ? {} : { message: error.said };
+	const shown = new NodeApiError(context.getNode(), response, {
+		message: error.message,
+		description: asHtml(description),
+		httpCode: error.status === null ? undefined : String(error.status),
+		itemIndex,
+		// Older n8n releases ignore this property.
+		...(cause && { failure: { cause } }),
+	});
+	// n8n replaces a message that contains the name of a system error. It shows agents the message only.
+	shown.message = runsAsTool(context)
+		? sentences(error.message, description)
+		: withoutTags(error.message);
+	shown.stack = withMessage(shown);
+	if (error.cause instanceof Error) addCause(shown, error.cause);
+	Object.assign(shown.context, details);
+	return shown;
+}
+
+/**
+ * Attaches an unexpected error as the cause, so that n8n logs its stack trace. Only name, message and stack are
+ * copied. Request errors hold the request, and older n8n releases store the whole cause with the execution.
+ */
+function addCause(shown: NodeApiError, { name, message, stack }: Error): void {
+	const value = Object.assign(new Error(message), { name, stack });
+	Object.defineProperty(shown, 'cause', { value, configurable: true, writable: true });
+}
+
+/** The stack with the final message. n8n logs the stack, which was captured before the message was set. */
+function withMessage({ name, message, stack = '' }: Error): string {
+	const frames = stack.indexOf('\n    at ');
+	return `${name}: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
+}
+
+/** Counts the other items that failed or were skipped; `null` if there are none. */
+function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | null {
+	const others = outcomes.filter((_, itemIndex) => itemIndex !== failed);
+	const unsent = others.filter(wasNotSent).length;
+	const failures = others.filter((other) => other.kind === 'error' && !other.error.unsent).length;
+	const parts = [
+		failures > 0 && `${counted(failures, 'more item', 'more items')} failed`,
+		unsent > 0 && `${counted(unsent, 'item was', 'items were')} not sent`,
+	].filter(Boolean);
+	return parts.length > 0 ? parts.join(', and ') : null;
+}
+
+function wasNotSent(outcome: Outcome<unknown>): boolean {
+	if (outcome.kind === 'stopped') return outcome.generation === null;
+	return outcome.kind === 'error' && outcome.error.unsent;
+}
+
+function codeOf({ code, status }: GenerationError): string {
+	return `Code: ${code}${status === null ? '' : `, HTTP ${status}`}`;
+}
+
+function named({ id, status }: KnownGeneration): string {
+	return status ? `${id} (${status})` : id;
+}

@@ -1,0 +1,92 @@
+import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import type { GenerationError } from '../../../client/wire/errors';
+import { NOTHING_KNOWN } from '../../../client/wire/generation';
+import type { Outcome } from '../../../client/jobs/outcome';
+import { hasErrorOutput } from '../execution';
+import { nodeError } from './node-error';
+import { inFull } from './wording';
+
+/** A downloaded output and the name of its binary field. */
+export interface Output {
+	propertyName: string;
+	binary: IBinaryData;
+}
+
+/**
+ * Converts outcomes to output items, in order and paired. A stopped item without a generation has no output
+ * item.
+ */
+export function outputItems(
+	context: IExecuteFunctions,
+	outcomes: Array<Outcome<Output>>,
+): INodeExecutionData[] {
+	return outcomes.flatMap((outcome, itemIndex) => {
+		const pairedItem = { item: itemIndex };
+		switch (outcome.kind) {
+			case 'done': {
+				const json = { ...outcome.generation } as unknown as IDataObject;
+				const { output } = outcome;
+				if (output === null) return [{ json, pairedItem }];
+				return [{ json, binary: { [output.propertyName]: output.binary }, pairedItem }];
+			}
+			case 'error':
+				return [errorItem(context, outcome.error, itemIndex, NOTHING_KNOWN)];
+			case 'stopped':
+				if (outcome.generation === null) return [];
+				return [{ json: { ...NOTHING_KNOWN, ...outcome.generation }, pairedItem }];
+		}
+	});
+}
+
+/** The error behind each error item, with more detail than its JSON. */
+const failures = new WeakMap<INodeExecutionData, GenerationError>();
+
+/** @returns the error that `errorItem` converted; `undefined` for any other item */
+export function failureOf(item: INodeExecutionData): GenerationError | undefined {
+	return failures.get(item);
+}
+
+/**
+ * Builds the output item of a failed item.
+ *
+ * For an error output, n8n reads `error` on the item itself. n8n keeps the item's other JSON only if that
+ * property is not enumerable. That item also keeps the input's fields and files.
+ *
+ * @param keys keys of a generation, so that failed items have the same keys as the others
+ */
+export function errorItem(
+	context: IExecuteFunctions,
+	error: GenerationError,
+	itemIndex: number,
+	keys: IDataObject = {},
+): INodeExecutionData {
+	const item = itemOf(context, error, itemIndex, keys);
+	failures.set(item, error);
+	return item;
+}
+
+function itemOf(
+	context: IExecuteFunctions,
+	error: GenerationError,
+	itemIndex: number,
+	keys: IDataObject,
+): INodeExecutionData {
+	const { generation } = error;
+	const failure: IDataObject = { error: inFull(error), error_code: error.code };
+	const pairedItem = { item: itemIndex };
+	if (!hasErrorOutput(context)) {
+		return { json: { ...keys, ...generation, ...failure }, pairedItem };
+	}
+	const { json, binary } = context.getInputData()[itemIndex];
+	const known = {
+		...(generation && { id: generation.id }),
+		...(generation?.status && { status: generation.status }),
+	};
+	const item: INodeExecutionData = {
+		json: { ...json, ...failure, ...known },
+		...(binary && { binary }),
+		pairedItem,
+	};
+	return Object.defineProperty(item, 'error', { value: nodeError(context, error, itemIndex) });
+}

@@ -1,0 +1,54 @@
+import { RECORD_COLUMNS, RECORD_TABLE } from '../../../client/paying/record-store';
+
+/** n8n's messages when no table is available, with the explanation for users. */
+const KNOWN: Array<[says: RegExp, why: string]> = [
+	[
+		/module is disabled/i,
+		'Data tables are switched off in this n8n (N8N_DISABLED_MODULES). Switch them on',
+	],
+	[
+		/cannot be called/i,
+		'This n8n does not let the workflow run a workflow of its own, which it needs for its data table',
+	],
+	[
+		/size limit exceeded/i,
+		'The data tables of this n8n are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
+	],
+	[
+		/unrecognized node type/i,
+		'This n8n has no Data Table node: it is excluded (NODES_EXCLUDE), or the release is too old. Nodes can make data tables from n8n 2.3 on',
+	],
+	[
+		/unknown column|do not exist in the selected table/i,
+		`The data table ${RECORD_TABLE} does not have the columns that belong there. Rename it, and it is made anew`,
+	],
+	[
+		/could not be found/i,
+		`The data table ${RECORD_TABLE} was deleted meanwhile. Run the step again`,
+	],
+];
+
+/** Explains why the table is unavailable. An unknown error keeps n8n's own message. */
+export function inPlainWords(error: unknown): string {
+	const said = error instanceof Error ? error.message : String(error);
+	const known = KNOWN.find(([says]) => says.test(said));
+	if (known) return known[1];
+	return `The data table ${RECORD_TABLE} could not be reached or made: nodes can make data tables from n8n 2.3 on. n8n says: ${said}`;
+}
+
+/**
+ * Checks the columns of the table. A table that n8n creates from a CSV file has number and date columns, which
+ * change the text of keys.
+ *
+ * @param columns as n8n lists them; some releases may omit them
+ * @returns an explanation with advice, or `null` if the columns are valid
+ */
+export function wrongColumns(columns: unknown): string | null {
+	if (!Array.isArray(columns)) return null;
+	const types = new Map(
+		columns.map(({ name, type }: Record<'name' | 'type', string>) => [name, type]),
+	);
+	const wrong = RECORD_COLUMNS.filter((name) => types.get(name) !== 'string');
+	if (wrong.length === 0) return null;
+	return `The data table ${RECORD_TABLE} needs columns of the type string, and does not have them: ${wrong.join(', ')}. Rename the table and run the step again, so that a new one is created. To keep the rows, export the old table as CSV and import the file into the new table`;
+}

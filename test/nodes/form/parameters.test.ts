@@ -1,0 +1,168 @@
+import type { IDataObject, INode } from 'n8n-workflow';
+
+import { InvalidInputError } from '../../../client/wire/errors';
+import {
+	downloadTarget,
+	filledIn,
+	onUncertainChargeOf,
+	readinessOf,
+	recipeOf,
+	stepOptions,
+	stepOptionsOf,
+	waitingOf,
+} from '../../../nodes/shared/form/parameters';
+import { contextOf } from '../../support/context';
+
+describe('the options of running', () => {
+	it('have the defaults of the contract', () => {
+		expect(waitingOf({}, 600)).toEqual({ timeoutMs: 600_000, onTimeout: 'error' });
+		expect(onUncertainChargeOf({})).toBe('error');
+		expect(stepOptions({})).toEqual({ maxConcurrent: 10, pollIntervalMs: 3000 });
+		expect(readinessOf({})).toBe('auto');
+	});
+
+	it('are read in the forms that expressions give', () => {
+		const options = { timeout: '1.5', onTimeout: 'continue', onUncertainCharge: 'resubmit' };
+		expect(waitingOf(options, 600)).toEqual({ timeoutMs: 1500, onTimeout: 'continue' });
+		expect(onUncertainChargeOf(options)).toBe('resubmit');
+		expect(stepOptions({ maxConcurrent: '3', pollInterval: '1.5' })).toEqual({
+			maxConcurrent: 3,
+			pollIntervalMs: 1500,
+		});
+	});
+
+	it.each([
+		['Timeout', { timeout: 0 }],
+		['Timeout', { timeout: 'soon' }],
+		['On Timeout', { onTimeout: 'explode' }],
+		['On Uncertain Charge', { onUncertainCharge: 'maybe' }],
+		['Max Concurrent', { maxConcurrent: 0 }],
+		['Max Concurrent', { maxConcurrent: 1.5 }],
+		['Max Concurrent', { maxConcurrent: -1 }],
+		['Max Concurrent', { maxConcurrent: '' }],
+		['Poll Interval', { pollInterval: 0 }],
+		['Poll Interval', { pollInterval: 0.99 }],
+		['Readiness', { readiness: 'head' }],
+		['Poll Interval', { pollInterval: -3 }],
+	])('are refused by name: %s in %j', (name, options) => {
+		const readers = [stepOptions, readinessOf, onUncertainChargeOf];
+		const read = () => [waitingOf(options, 600), ...readers.map((reader) => reader(options))];
+		expect(read).toThrow(InvalidInputError);
+		expect(read).toThrow(new RegExp(`^${name} `));
+	});
+
+	it('say how many generations there have to be at least', () => {
+		expect(() => stepOptions({ maxConcurrent: 0 })).toThrow('not a number of at least 1');
+	});
+});
+
+describe('the options of the whole step', () => {
+	const read = (...options: unknown[]) =>
+		stepOptionsOf(contextOf({ parameters: options.map(byPath), items: [] }).context);
+	/** As n8n finds an option by its path. */
+	const byPath = (options: unknown): IDataObject =>
+		Object.fromEntries(
+			Object.entries(options as object).map(([name, value]) => [`options.${name}`, value]),
+		);
+
+	it('are those of the first item', () => {
+		expect(read({ maxConcurrent: 2, pollInterval: 5 }, { maxConcurrent: 3 })).toEqual({
+			maxConcurrent: 2,
+			pollIntervalMs: 5000,
+		});
+		expect(read({}, { maxConcurrent: 3 })).toEqual({ maxConcurrent: 10, pollIntervalMs: 3000 });
+	});
+
+	it('have their defaults where they are invalid, each by itself', () => {
+		expect(read({ maxConcurrent: 0, pollInterval: 5 })).toEqual({
+			maxConcurrent: 10,
+			pollIntervalMs: 5000,
+		});
+		expect(read({ maxConcurrent: 2, pollInterval: 'soon' })).toEqual({
+			maxConcurrent: 2,
+			pollIntervalMs: 3000,
+		});
+	});
+
+	it('may all come from one expression', () => {
+		const node = { parameters: { options: '={{ $json.options }}' } };
+		const given = (options: IDataObject) =>
+			stepOptionsOf(contextOf({ node, parameters: { options } }).context);
+		expect(given({ maxConcurrent: 2 }).maxConcurrent).toBe(2);
+	});
+});
+
+describe('where the output goes', () => {
+	const named = { binaryPropertyName: 'data' };
+
+	it('is a name made of the generation, by default', () => {
+		expect(downloadTarget(named, {})).toEqual({ propertyName: 'data', fileName: null });
+	});
+
+	it('is as the user says', () => {
+		const target = downloadTarget({ binaryPropertyName: 'picture' }, { fileName: 'lighthouse' });
+		expect(target).toEqual({ propertyName: 'picture', fileName: 'lighthouse' });
+		expect(downloadTarget(named, { fileName: null })?.fileName).toBeNull();
+	});
+
+	it('is nowhere where it is not downloaded', () => {
+		expect(downloadTarget({ ...named, downloadOutput: 'false' }, {})).toBeNull();
+	});
+
+	it('has to be named', () => {
+		const read = () => downloadTarget({ binaryPropertyName: null }, {});
+		expect(read).toThrow('Put Output in Field is empty');
+	});
+});
+
+describe('an optional field', () => {
+	it('is sent under its wire name, checked; one left empty is neither', () => {
+		const never = () => {
+			throw new Error('Checked');
+		};
+		const filled = filledIn({
+			seed: [0, Number],
+			negative_prompt: [null, never],
+			input_images: [' , ', () => []],
+			fps: ['24', Number],
+		});
+		expect(filled).toEqual({ seed: 0, fps: 24 });
+	});
+});
+
+describe('what an order is made from', () => {
+	const written = { prompt: '={{ $now }}', options: { seed: '={{ Math.random() }}', timeout: 60 } };
+	const recipe = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
+		recipes(parameters, json).request;
+	const recipes = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
+		recipeOf(contextOf({ items: [{ json }], node: { parameters } as Partial<INode> }).context, 0);
+
+	it('has its idempotency key apart', () => {
+		const named = (idempotencyKey: string) => recipes({ ...written, options: { idempotencyKey } });
+		expect(named('={{ $now }}').idempotencyKey).toContain('={{ $now }}');
+		expect(named('a').request).toBe(named('b').request);
+		expect(named('a').idempotencyKey).not.toBe(named('b').idempotencyKey);
+	});
+
+	it('is what is written, not what it comes to, and the same for other options of running', () => {
+		const { prompt, options } = written;
+		expect(recipe(written)).toContain('={{ $now }}');
+		const later = { prompt, downloadOutput: false, options: { seed: options.seed, timeout: 90 } };
+		expect(recipe(later)).toBe(recipe(written));
+	});
+
+	it.each([
+		{ ...written, prompt: '={{ $today }}' },
+		{ ...written, options: { seed: 1 } },
+		{ prompt: written.prompt },
+	])('is another for %j', (parameters) => {
+		expect(recipe(parameters)).not.toBe(recipe(written));
+	});
+
+	it('is another for another item, such as the arguments of another call of a tool', () => {
+		expect(recipe(written, { a: 2 })).not.toBe(recipe(written));
+		const items = [{ json: { a: 1 } }, { json: { a: 2 } }];
+		const { context } = contextOf({ items, node: { parameters: written } });
+		expect(recipeOf(context, 1).request).toBe(recipe(written, { a: 2 }));
+	});
+});

@@ -1,0 +1,188 @@
+import type { IBinaryData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import { MAX_INLINE_BYTES } from '../../../client/input/checks';
+import { InvalidInputError } from '../../../client/wire/errors';
+import { readForm } from '../../../nodes/shared/form/form';
+import { referenceInputs, referenceInputsField } from '../../../nodes/shared/form/reference-inputs';
+import { contextOf } from '../../support/context';
+
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+const DATA = `data:image/png;base64,${PNG.toString('base64')}`;
+
+function inputsOf(context: IExecuteFunctions) {
+	return referenceInputs(context, 0, readForm(context, 0, [referenceInputsField]));
+}
+
+/** The inputs of one item with one file, `photo`, in it. */
+function reading(input: IDataObject[], file: Partial<IBinaryData> = {}, bytes = PNG) {
+	const read: string[] = [];
+	const photo = { data: bytes.toString('base64'), mimeType: 'image/png', ...file };
+	const { context } = contextOf({
+		parameters: { referenceInputs: { input } },
+		items: [{ json: {}, binary: { photo } }],
+		helpers: {
+			assertBinaryData: (_: number, name: string) => {
+				if (name === 'photo') return photo;
+				throw new Error('No such field');
+			},
+			getBinaryDataBuffer: async (_: number, name: string) => {
+				read.push(name);
+				return bytes;
+			},
+		},
+	});
+	return { read, load: () => inputsOf(context) };
+}
+
+describe('a reference input', () => {
+	it.each<[string, IDataObject, object]>([
+		[
+			'a URL',
+			{ source: 'url', type: 'video', url: ' https://example.com/a.mp4 ' },
+			{ type: 'video', source: 'url', value: 'https://example.com/a.mp4' },
+		],
+		[
+			'a URL, for nothing else is said',
+			{ url: 'https://example.com/a.png' },
+			{ type: 'image', source: 'url', value: 'https://example.com/a.png' },
+		],
+		['data', { source: 'data', type: 'image', data: DATA }, { type: 'image', value: DATA }],
+		[
+			'data whose kind stands in it',
+			{ source: 'data', data: 'data:audio/wav;base64,UklG' },
+			{ type: 'audio', source: 'data' },
+		],
+		[
+			'data whose kind stands in it in capitals',
+			{ source: 'data', data: 'data:Audio/WAV;base64,UklG' },
+			{ type: 'audio', source: 'data' },
+		],
+		[
+			'a file of the item',
+			{ source: 'binary', type: 'image', binaryPropertyName: 'photo' },
+			{ type: 'image', source: 'data', value: DATA },
+		],
+		[
+			'a file of the item, which says its kind',
+			{ source: 'binary', binaryPropertyName: 'photo' },
+			{ type: 'image', source: 'data', value: DATA },
+		],
+	])('is sent as the service takes it: %s', async (_, input, wire) => {
+		const inputs = await reading([input]).load()();
+		expect(inputs).toEqual([expect.objectContaining(wire)]);
+		expect(Object.keys(inputs[0]).sort()).toEqual(['source', 'type', 'value']);
+	});
+
+	it('keeps its place among the others', async () => {
+		const urls = ['a', 'b', 'c'].map((name) => `https://example.com/${name}.png`);
+		const inputs = await reading(urls.map((url) => ({ source: 'url', url }))).load()();
+		expect(inputs.map(({ value }) => value)).toEqual(urls);
+	});
+
+	it('is not there where none is given', async () => {
+		expect(await inputsOf(contextOf().context)()).toEqual([]);
+	});
+
+	it.each<[string, IDataObject, RegExp]>([
+		['a URL that is none', { source: 'url', url: 'a.png' }, /^Reference Input 2: URL "a\.png"/],
+		['no URL', { source: 'url' }, /^Reference Input 2: URL is empty/],
+		['data that is none', { source: 'data', data: 'iVBO' }, /^Reference Input 2: Data is not/],
+		[
+			'data of a kind that the service does not take',
+			{ source: 'data', data: 'data:text/html;base64,PGI+' },
+			/^Reference Input 2: Type "text" is not available/,
+		],
+		[
+			'a kind that the service does not take',
+			{ url: 'https://example.com/a', type: 'model' },
+			/^Reference Input 2: Type "model"/,
+		],
+		[
+			'a file that the item does not have',
+			{ source: 'binary', binaryPropertyName: 'film' },
+			/^Reference Input 2: the item has no binary field "film"/,
+		],
+		['a file without a name', { source: 'binary' }, /^Reference Input 2: Input Binary Field is/],
+	])('is refused before anything is read: %s', (_, input, message) => {
+		const { read, load } = reading([{ url: 'https://example.com/a.png' }, input]);
+		expect(load).toThrow(InvalidInputError);
+		expect(load).toThrow(message);
+		expect(read).toEqual([]);
+	});
+
+	it('is refused before it is read where its size is known to be too large', () => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const { read, load } = reading([input], { bytes: MAX_INLINE_BYTES + 1 });
+		expect(load).toThrow('Reference Input 1 is too large');
+		expect(read).toEqual([]);
+	});
+
+	it.each<[string, Partial<IBinaryData>]>([
+		['as it says', { bytes: 0 }],
+		['as it is', {}],
+	])('is refused before it is read where it is empty: %s', (_, file) => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const { read, load } = reading([input], file, Buffer.alloc(0));
+		expect(load).toThrow('Reference Input 1 is an empty file');
+		expect(read).toEqual([]);
+	});
+
+	it('is never sent empty, whatever was said of its size', async () => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
+		const load = async () => await reading([input], stored, Buffer.alloc(0)).load()();
+		await expect(load()).rejects.toThrow('Reference Input 1 is an empty file');
+	});
+
+	it.each([
+		['audio/ogg; codecs=opus', 'audio', 'data:audio/ogg;base64,'],
+		['image/png;charset=binary', 'image', 'data:image/png;base64,'],
+		['Image/PNG', 'image', 'data:image/png;base64,'],
+	])('has the plain type of its file: %s', async (mimeType, type, head) => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const [sent] = await reading([input], { mimeType }).load()();
+		expect(sent).toMatchObject({ type, value: expect.stringMatching(`^${head}`) as string });
+	});
+
+	it('is never sent too large, whatever was said of its size', async () => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const large = Buffer.alloc(MAX_INLINE_BYTES + 1);
+		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
+		const load = async () => await reading([input], stored, large).load()();
+		await expect(load()).rejects.toThrow('Reference Input 1 is too large');
+	});
+
+	it('is read when it is the item’s turn, not before', async () => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		const { read, load } = reading([input], { id: 'filesystem-v2:1', data: 'filesystem-v2' });
+		const inputs = load();
+		expect(read).toEqual([]);
+		await inputs();
+		expect(read).toEqual(['photo']);
+	});
+
+	it('written inline is read again when it is the item’s turn, and not kept until then', async () => {
+		const parameters = { referenceInputs: { input: [{ source: 'data', data: DATA }] } };
+		const load = inputsOf(contextOf({ parameters }).context);
+		const later = 'data:image/png;base64,AAAA';
+		parameters.referenceInputs.input[0].data = later;
+		expect(await load()).toEqual([{ type: 'image', source: 'data', value: later }]);
+	});
+
+	it.each([{}, { type: 'image' }])(
+		'that is a file of which nobody says what it is is refused: %j',
+		(type) => {
+			const input = { source: 'binary', binaryPropertyName: 'photo', ...type };
+			expect(reading([input], { mimeType: undefined }).load).toThrow(
+				'Reference Input 1: the file has no MIME type',
+			);
+		},
+	);
+
+	it('that is a file of no kind that the service takes is refused', () => {
+		const input = { source: 'binary', binaryPropertyName: 'photo' };
+		expect(reading([input], { mimeType: 'application/pdf' }).load).toThrow(
+			'Reference Input 1: Type "application" is not available',
+		);
+	});
+});

@@ -1,0 +1,63 @@
+import { wallClock } from '../../../nodes/shared/http/clock';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** Whether a promise has come to its end by now. */
+function watch(task: Promise<void>): () => boolean {
+	let ended = false;
+	void task.then(() => (ended = true));
+	return () => ended;
+}
+
+describe('the wall clock', () => {
+	it('tells the time', () => {
+		jest.setSystemTime(1234);
+		expect(wallClock.now()).toBe(1234);
+	});
+
+	it.each([
+		['without a signal', undefined],
+		['with a signal that never comes', new AbortController().signal],
+	])('sleeps as long as it is told, %s', async (_, signal) => {
+		const ended = watch(wallClock.sleep(5000, signal));
+		await jest.advanceTimersByTimeAsync(4999);
+		expect(ended()).toBe(false);
+		await jest.advanceTimersByTimeAsync(1);
+		expect(ended()).toBe(true);
+	});
+
+	it('sleeps for very long where it is told to, and not at all less', async () => {
+		const ended = watch(wallClock.sleep(1e11, new AbortController().signal));
+		await jest.advanceTimersByTimeAsync(86_400_000);
+		expect(ended()).toBe(false);
+	});
+
+	it('wakes as soon as the signal aborts, and never rejects', async () => {
+		const stop = new AbortController();
+		const ended = watch(wallClock.sleep(5000, stop.signal));
+		await jest.advanceTimersByTimeAsync(1000);
+		stop.abort();
+		await jest.advanceTimersByTimeAsync(0);
+		expect(ended()).toBe(true);
+	});
+
+	it('does not sleep at all once the signal has aborted', async () => {
+		const ended = watch(wallClock.sleep(5000, AbortSignal.abort()));
+		await jest.advanceTimersByTimeAsync(0);
+		expect([ended(), jest.getTimerCount()]).toEqual([true, 0]);
+	});
+
+	it('leaves nothing behind at a signal that lasts', async () => {
+		const stop = new AbortController();
+		for (let count = 0; count < 50; count++) {
+			const sleeping = wallClock.sleep(1000, stop.signal);
+			await jest.advanceTimersByTimeAsync(1000);
+			await sleeping;
+		}
+		const aborted = jest.spyOn(AbortController.prototype, 'abort');
+		stop.abort();
+		expect(aborted).toHaveBeenCalledTimes(1);
+		aborted.mockRestore();
+	});
+});

@@ -1,0 +1,171 @@
+import type { IHttpRequestOptions } from 'n8n-workflow';
+
+import { CancelledError, GenerationError } from '../../../client/wire/errors';
+import type { Generation } from '../../../client/wire/generation';
+import { wallClock } from '../../../nodes/shared/http/clock';
+import { VirtualTime } from '../../support/virtual-time';
+import { BINARY, downloading, endless, file, generation, made, type World } from './downloading';
+
+beforeEach(() => void jest.spyOn(wallClock, 'sleep').mockResolvedValue());
+
+afterEach(() => jest.restoreAllMocks());
+
+describe('a download that is begun again', () => {
+	const fresh = made({ status: 'completed', url: 'https://storage.example.com/fresh.png' });
+	const unnamed = { ...generation, item: { ...generation.item, url: null } };
+	const broken = new GenerationError({ title: 'Down', description: '', code: 'down' });
+
+	/** The addresses that were asked, of tries that are answered with these statuses. */
+	async function addresses(statusCode: number[], given: Partial<World> = {}) {
+		const asked: unknown[] = [];
+		const bodyOf = async ({ url }: IHttpRequestOptions) => {
+			asked.push(url);
+			return asked.length < statusCode.length ? endless('') : file();
+		};
+		const refresh = jest.fn(async () => fresh);
+		const downloaded = await downloading({ bodyOf, statusCode, refresh, ...given });
+		return { asked, downloaded, refresh };
+	}
+
+	it('has the file by its fresh URL, and hands that on', async () => {
+		const { asked, downloaded } = await addresses([403, 200]);
+		expect(asked).toEqual([generation.item.url, fresh.item.url]);
+		expect(downloaded.generation).toEqual(fresh);
+	});
+
+	it('asks for a URL first where there is none', async () => {
+		const { asked, downloaded } = await addresses([200], { generation: unnamed });
+		expect(asked).toEqual([fresh.item.url]);
+		expect(downloaded.generation).toEqual(fresh);
+	});
+
+	it('asks for no other URL where only the connection broke', async () => {
+		const refresh = jest.fn(async () => fresh);
+		let tries = 0;
+		const bodyOf = async () => {
+			if (++tries === 1) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+			return file();
+		};
+		await downloading({ bodyOf, refresh });
+		expect([tries, refresh.mock.calls.length]).toEqual([2, 0]);
+	});
+
+	it.each([404, 500])(
+		'goes on with the URL in hand while the service is in trouble: after a %d',
+		async (status) => {
+			const refresh = async () => await Promise.reject(broken);
+			const { asked } = await addresses([status, 200], { refresh });
+			expect(asked).toEqual([generation.item.url, generation.item.url]);
+		},
+	);
+
+	it.each<[string, number[], Generation]>([
+		['refused', [403, 200], generation],
+		['missing', [200], unnamed],
+	])('says what the service says where its URL is %s', async (_, statuses, before) => {
+		const refresh = async () => await Promise.reject(broken);
+		await expect(addresses(statuses, { generation: before, refresh })).rejects.toBe(broken);
+	});
+
+	it('waits for nothing where its URL has expired, but does where the fresh one is refused, too', async () => {
+		await addresses([403, 200]);
+		expect(wallClock.sleep).not.toHaveBeenCalled();
+		await addresses([403, 403, 403, 200]);
+		expect(wallClock.sleep).toHaveBeenCalledTimes(2);
+	});
+
+	it('is no error of the file where the generation has failed after all, which was refunded', async () => {
+		const refresh = async () => made({ status: 'failed', error: 'no paint' });
+		await expect(addresses([404, 200], { refresh })).rejects.toMatchObject({
+			code: 'generation_failed',
+			charge: 'refunded',
+		});
+	});
+});
+
+describe('a stop', () => {
+	it('ends the pause before the next try, and nothing is asked for any more', async () => {
+		const time = new VirtualTime(0);
+		const sleep = jest.spyOn(wallClock, 'sleep');
+		sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
+		const stop = new AbortController();
+		const refresh = jest.fn(async () => generation);
+		const bodyOf = async () => endless('');
+		time.at(100, () => stop.abort());
+		const running = downloading({ bodyOf, statusCode: 500, refresh, signal: stop.signal });
+		await expect(time.run(running)).rejects.toThrow(CancelledError);
+		expect([time.now(), refresh.mock.calls.length]).toEqual([100, 0]);
+	});
+
+	it.each([1, 5])('ends a try whose answer never comes: the %d.', async (which) => {
+		const stop = new AbortController();
+		const signals: Array<AbortSignal | undefined> = [];
+		const bodyOf = async ({ abortSignal }: IHttpRequestOptions) => {
+			if (signals.push(abortSignal as AbortSignal) < which) throw new Error('reset');
+			setImmediate(() => stop.abort());
+			return await new Promise<never>(() => undefined);
+		};
+		await expect(downloading({ bodyOf, signal: stop.signal })).rejects.toThrow(CancelledError);
+		expect(signals).toHaveLength(which);
+		expect(signals.at(-1)?.aborted).toBe(true);
+	});
+
+	it('does not wait for a storage of n8n that comes to no end', async () => {
+		const stop = new AbortController();
+		const store = async () => {
+			setImmediate(() => stop.abort());
+			return await new Promise<never>(() => undefined);
+		};
+		const running = downloading({ bodyOf: async () => file(), store, signal: stop.signal });
+		await expect(running).rejects.toThrow(CancelledError);
+	});
+
+	it('before its turn has come lets nothing be asked for', async () => {
+		const bodyOf = jest.fn(async () => file());
+		await expect(downloading({ bodyOf, signal: AbortSignal.abort() })).rejects.toThrow(
+			CancelledError,
+		);
+		expect(bodyOf).not.toHaveBeenCalled();
+	});
+});
+
+describe('what keeps an output away', () => {
+	const failing = (fields: object) => Object.assign(new Error('Failed'), fields);
+
+	it.each<[string, RegExp, number, object]>([
+		['a disk that is full', /no room left/, 1, { code: 'ENOSPC' }],
+		['a folder that cannot be written', /cannot write/, 1, { code: 'EACCES' }],
+		['a certificate', /certificate/, 1, { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
+		['a certificate for another host', /certificate/, 1, { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
+		['n8n’s own protection', /does not allow/, 1, { name: 'SsrfBlockedIpError' }],
+		['a name that does not resolve', /name.*resolved/, 5, { code: 'ENOTFOUND' }],
+		['a port that is closed', /cannot be reached/, 5, { code: 'ECONNREFUSED' }],
+		['silence', /did not answer in time/, 5, { code: 'ECONNABORTED' }],
+		['a reset', /broke off/, 5, { code: 'ECONNRESET' }],
+		['what has no name', /could not be downloaded/, 5, {}],
+	])('is said, and tried again where that may help: %s', async (_, title, tries, fields) => {
+		let begun = 0;
+		const bodyOf = async () => {
+			begun++;
+			throw new Error('Wrapped', { cause: failing(fields) });
+		};
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			message: expect.stringMatching(title),
+			description: expect.stringContaining('paid for'),
+			code: 'download_failed',
+			charge: 'paid',
+		});
+		expect(begun).toBe(tries);
+	});
+
+	it('is said of n8n’s storage, too', async () => {
+		let stored = 0;
+		const store = async () => {
+			stored++;
+			throw failing({ code: 'ENOSPC' });
+		};
+		const bodyOf = async () => endless(BINARY.repeat(2000));
+		await expect(downloading({ bodyOf, store })).rejects.toThrow('no room left');
+		expect(stored).toBe(1);
+	});
+});

@@ -1,0 +1,249 @@
+import { EventEmitter, once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+
+import type { IHttpRequestOptions } from 'n8n-workflow';
+
+import { wallClock } from '../../../nodes/shared/http/clock';
+import { BINARY, bytesOf, downloading, endless, file, generation } from './downloading';
+
+beforeEach(() => void jest.spyOn(wallClock, 'sleep').mockResolvedValue());
+
+afterEach(() => jest.restoreAllMocks());
+
+describe('a body that ends before its first bytes', () => {
+	it.each<[string, () => Promise<Readable>]>([
+		[
+			'broken before anyone has read it',
+			async () => {
+				const body = new PassThrough();
+				const broken = once(body, 'error');
+				body.destroy(new Error('reset'));
+				await broken;
+				return body;
+			},
+		],
+		[
+			'closed before anyone has read it',
+			async () => {
+				const body = new PassThrough().destroy();
+				await once(body, 'close');
+				return body;
+			},
+		],
+		[
+			'closed without a word while it is waited for',
+			async () => {
+				const body = new PassThrough();
+				setImmediate(() => body.destroy());
+				return body;
+			},
+		],
+	])('is a download that failed, and no endless wait: %s', async (_, bodyOf) => {
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			code: 'download_failed',
+			charge: 'paid',
+			generation: { id: 'generation-1' },
+		});
+	});
+});
+
+describe('an answer that is not the output', () => {
+	it.each([
+		['a refusal', 500, ''],
+		['a page', 200, '<!doctype html>'.padEnd(2000)],
+	])('is read no further, however long it is: %s', async (_, statusCode, first) => {
+		const bodies: Readable[] = [];
+		const bodyOf = async () => bodies[bodies.push(endless(first)) - 1];
+		await expect(downloading({ bodyOf, statusCode })).rejects.toMatchObject({ status: statusCode });
+		expect(bodies.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true, true]);
+	});
+});
+
+describe('a text where the output is due', () => {
+	const KEY = `svc_live_${'0123456789abcdef'.repeat(2)}01234567`;
+
+	it.each([
+		['Service temporarily overloaded', 'Service temporarily overloaded'],
+		['\ufeff<html><title>502 Bad\x1b Gateway</title>', '502 Bad Gateway'],
+		['<!-- a --><?xml version="1.0"?><Error><Code>Expired</Code></Error>', 'Expired'],
+		[`Bad key ${KEY}, try again`, 'Bad key …, try again'],
+		['{"error":{"message":"Slow down"}}', '{"error":{"message":"Slow down"}}'],
+		['word '.repeat(500), `${'word '.repeat(20).trim()}…`],
+	])('is an error with its first words: %j', async (text, words) => {
+		const bodyOf = async () => new PassThrough().end(text);
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			message: `The storage returned text instead of the output: ${words}`,
+			code: 'download_failed',
+			charge: 'paid',
+		});
+	});
+
+	it('is an error also where it has no words', async () => {
+		const bodyOf = async () => new PassThrough().end('<html><body></body>');
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			message: 'The storage returned text instead of the output',
+		});
+	});
+
+	it('is none where it is an SVG', async () => {
+		const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+		const { binary } = await downloading({ bodyOf: async () => new PassThrough().end(svg) });
+		expect(binary.bytes).toBe(svg.length);
+	});
+});
+
+describe('a file that is said to be missing', () => {
+	it('is asked for for five minutes, since caches remember that of before it was there', async () => {
+		let now = 0;
+		jest.spyOn(wallClock, 'now').mockImplementation(() => now);
+		jest.spyOn(wallClock, 'sleep').mockImplementation(async (ms) => void (now += ms));
+		const bodyOf = async () => endless('');
+		await expect(downloading({ bodyOf, statusCode: 404 })).rejects.toMatchObject({ status: 404 });
+		expect(now).toBeGreaterThanOrEqual(300_000);
+		expect(now).toBeLessThan(360_000);
+	});
+});
+
+describe('a body of which hardly anything comes', () => {
+	/** Windows pass as soon as they have begun. */
+	const windows = () =>
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+			const passed = new AbortController();
+			setImmediate(() => passed.abort());
+			return passed.signal;
+		});
+
+	it.each(['', BINARY, BINARY.repeat(1000)])('is given up, and begun again: %#', async (first) => {
+		windows();
+		const bodies: Readable[] = [];
+		const bodyOf = async () => bodies[bodies.push(endless(first)) - 1];
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			message: 'The download made hardly any headway',
+			code: 'download_failed',
+			charge: 'paid',
+		});
+		expect(bodies).toHaveLength(5);
+		expect(bodies.every(({ destroyed }) => destroyed)).toBe(true);
+	});
+
+	/** Sends so many pieces, a turn apart, that are headway enough. */
+	const send = (body: PassThrough, rest: number, after: () => void) => {
+		if (rest === 0) return after();
+		body.write(Buffer.alloc(64 * 1024, 1));
+		setImmediate(() => send(body, rest - 1, after));
+	};
+
+	it('is not one that only takes long', async () => {
+		windows();
+		const body = new PassThrough();
+		send(body, 20, () => body.end());
+		const { binary } = await downloading({ bodyOf: async () => body });
+		expect(binary.bytes).toBe(20 * 64 * 1024);
+	});
+
+	it('is one that stands still, however much has come before', async () => {
+		windows();
+		const bodies: Readable[] = [];
+		const bodyOf = async () => {
+			const body = new PassThrough();
+			bodies.push(body);
+			send(body, 5, () => undefined);
+			return body;
+		};
+		await expect(downloading({ bodyOf })).rejects.toThrow('hardly any headway');
+		expect(bodies.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true, true]);
+	});
+
+	it('is one that drips without an end', async () => {
+		windows();
+		const drip = (body: PassThrough) => {
+			if (body.destroyed) return;
+			body.write(BINARY.repeat(1000));
+			setImmediate(() => drip(body));
+		};
+		const bodies: Readable[] = [];
+		const bodyOf = async () => {
+			const body = new PassThrough();
+			bodies.push(body);
+			drip(body);
+			return body;
+		};
+		await expect(downloading({ bodyOf })).rejects.toThrow('hardly any headway');
+		expect(bodies).toHaveLength(5);
+	});
+
+	it('is not one that has come as a whole and is stored for long afterwards', async () => {
+		windows();
+		let begun = 0;
+		let stored = 0;
+		const { binary } = await downloading({
+			bodyOf: async () => {
+				begun++;
+				return new PassThrough().end(Buffer.alloc(1_000_000, 1));
+			},
+			store: async (whole) => {
+				const bytes = await bytesOf(whole);
+				for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+				stored++;
+				return bytes;
+			},
+		});
+		expect([binary.bytes, begun, stored]).toEqual([1_000_000, 1, 1]);
+	});
+
+	it('warns of no leak while its first bytes trickle in', async () => {
+		const warned = jest.spyOn(process, 'emitWarning').mockImplementation();
+		const body = new PassThrough();
+		const listeners = () => body.listenerCount('readable') + body.listenerCount('close');
+		const counts: number[] = [];
+		const send = (rest: number) => {
+			if (rest > 0) {
+				body.write(BINARY);
+				counts.push(listeners());
+				setImmediate(() => send(rest - 1));
+			} else body.end();
+		};
+		send(60);
+		const { binary } = await downloading({ bodyOf: async () => body });
+		expect(binary.bytes).toBe(60);
+		expect(Math.max(...counts)).toBeLessThan(EventEmitter.defaultMaxListeners);
+		expect(warned).not.toHaveBeenCalled();
+	});
+});
+
+describe('a try of a download', () => {
+	it('asks for the file as it is stored, without the key, and not for ever', async () => {
+		const sent: IHttpRequestOptions[] = [];
+		const bodyOf = async (options: IHttpRequestOptions) => {
+			sent.push(options);
+			return file();
+		};
+		await downloading({ bodyOf });
+		expect(sent).toEqual([
+			{
+				method: 'GET',
+				url: generation.item.url,
+				headers: { 'Accept-Encoding': 'identity' },
+				encoding: 'stream',
+				timeout: 60_000,
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: true,
+				abortSignal: expect.any(AbortSignal) as AbortSignal,
+			},
+		]);
+	});
+
+	it('hands its file on as a stream that nobody has touched: n8n’s storage may pipe it', async () => {
+		const store = async (whole: Buffer | Readable) =>
+			await bytesOf((whole as Readable).pipe(new PassThrough()));
+		const bodyOf = async () => new PassThrough().end(Buffer.alloc(1_000_000, 1));
+		expect((await downloading({ bodyOf, store })).binary.bytes).toBe(1_000_000);
+	});
+
+	it('that breaks when nobody reads it any more ends nothing else', async () => {
+		const bodies: Readable[] = [];
+		const bodyOf = async () => bodies[bodies.push(endless('')) - 1];
+		await expect(downloading({ bodyOf, statusCode: 500 })).rejects.toMatchObject({ status: 500 });
+		expect(() => bodies[0].emit('error', new Error('reset'))).not.toThrow();
+	});
+});

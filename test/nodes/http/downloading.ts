@@ -1,0 +1,59 @@
+import { PassThrough, type Readable } from 'node:stream';
+
+import type { IHttpRequestOptions } from 'n8n-workflow';
+
+import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { download, type DownloadRequest } from '../../../nodes/shared/http/download';
+import { wireGeneration, type WireFields } from '../../support/answers';
+import { contextOf } from '../../support/context';
+
+export const made = (fields: WireFields) => readGeneration(wireGeneration(fields), 0) as Generation;
+/** The generation whose output is fetched. */
+export const generation = made({ status: 'completed' });
+
+/** What a download meets. */
+export interface World extends Partial<Pick<DownloadRequest, 'generation' | 'refresh' | 'signal'>> {
+	/** Asked once for each try. */
+	bodyOf: (options: IHttpRequestOptions) => Promise<Readable>;
+	/** The same for each try, or one for each, and the last one ever after. */
+	statusCode?: number | number[];
+	/** What n8n's storage does with a body. */
+	store?: (whole: Buffer | Readable) => Promise<object>;
+}
+
+/** A storage that counts. */
+export async function bytesOf(whole: Buffer | Readable): Promise<object> {
+	let bytes = Buffer.isBuffer(whole) ? whole.length : 0;
+	if (!Buffer.isBuffer(whole)) for await (const chunk of whole) bytes += (chunk as Buffer).length;
+	return { bytes };
+}
+
+/** Downloads from a storage that answers so. */
+export async function downloading({ bodyOf, statusCode = 200, store = bytesOf, ...given }: World) {
+	const statuses = [statusCode].flat();
+	const { context } = contextOf({
+		helpers: {
+			httpRequest: async (options: IHttpRequestOptions) => {
+				const [status] = statuses.length > 1 ? statuses.splice(0, 1) : statuses;
+				return { statusCode: status, headers: {}, body: await bodyOf(options) };
+			},
+			prepareBinaryData: store,
+		},
+	});
+	const { signal } = new AbortController();
+	const refresh = async () => generation;
+	return await download(context, { generation, fileName: 'a', refresh, signal, ...given });
+}
+
+/** A byte that no text has. */
+export const BINARY = '\x01';
+
+/** A body of a hundred bytes. */
+export const file = () => new PassThrough().end(BINARY.repeat(100));
+
+/** A body that never ends. */
+export function endless(first: string): Readable {
+	const body = new PassThrough();
+	body.write(first);
+	return body;
+}

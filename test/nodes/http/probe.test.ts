@@ -1,0 +1,149 @@
+import { PassThrough, type Readable } from 'node:stream';
+
+import type { IHttpRequestOptions } from 'n8n-workflow';
+
+import { probeWith } from '../../../nodes/shared/http/transport';
+import { contextOf } from '../../support/context';
+import { controllers } from '../../support/controllers';
+
+afterEach(() => jest.restoreAllMocks());
+
+describe('the probe of a presigned URL', () => {
+	const url = 'https://storage.example.com/a.png?X-Amz-Signature=0';
+
+	function storage(statusCode: number, headers: object, body: Readable, cancel?: AbortSignal) {
+		const sent: IHttpRequestOptions[] = [];
+		const helpers = {
+			httpRequest: async (options: IHttpRequestOptions) => {
+				sent.push(options);
+				return { statusCode, headers, body };
+			},
+		};
+		return { sent, probe: probeWith(contextOf({ cancel, helpers }).context) };
+	}
+
+	/** A body that goes on for ever. */
+	function bodyOf(text: string): Readable {
+		const body = new PassThrough();
+		if (text) body.write(text);
+		return body;
+	}
+
+	it('asks for the first byte as it is stored, without the key, and follows no redirect', async () => {
+		const { sent, probe } = storage(403, {}, bodyOf(''));
+		expect(await probe(url)).toEqual({ status: 403, oneByte: false });
+		expect(sent).toEqual([
+			expect.objectContaining({
+				method: 'GET',
+				url,
+				headers: { Range: 'bytes=0-0', 'Accept-Encoding': 'identity' },
+				encoding: 'stream',
+				ignoreHttpStatusErrors: true,
+				disableFollowRedirect: true,
+			}),
+		]);
+	});
+
+	it.each<[string, number, Record<string, string>, string | null, boolean]>([
+		['says that it is one', 200, { 'content-length': '1' }, 'x', true],
+		['says which one it is', 206, { 'content-range': 'bytes 0-0/52' }, 'x', true],
+		['ends after one', 200, {}, 'x', true],
+		['says that it is the whole file', 200, { 'content-length': '52' }, 'x', false],
+		['says that it is another part', 206, { 'content-range': 'bytes 0-51/52' }, 'x', false],
+		['goes on', 200, {}, 'xx', false],
+		['is empty', 200, { 'content-length': '0' }, '', false],
+		['is one of an error', 404, { 'content-length': '1' }, 'x', false],
+		['is one of a redirect', 302, { 'content-length': '1' }, 'x', false],
+	])(
+		'tells whether it was offered one byte alone: an answer that %s',
+		async (_, status, headers, text, oneByte) => {
+			const body = bodyOf(text ?? '');
+			if (text === 'x' && !headers['content-length']) body.push(null);
+			const { probe } = storage(status, headers, body);
+			expect(await probe(url)).toEqual({ status, oneByte });
+			expect(body.destroyed).toBe(true);
+		},
+	);
+
+	it.each(['its signal', 'Stop', 'ten seconds'])(
+		'hangs up on a storage that never sends, after %s',
+		async (what) => {
+			const [stop, look, late] = controllers(3);
+			const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
+			const body = bodyOf('');
+			const { probe } = storage(200, {}, body, stop.signal);
+			const probed = probe(url, look.signal);
+			setImmediate(() => ({ 'its signal': look, Stop: stop, 'ten seconds': late })[what]?.abort());
+			await expect(probed).rejects.toThrow(/abort/);
+			expect(body.destroyed).toBe(true);
+			expect(timeout.mock.calls).toEqual([[10_000]]);
+		},
+	);
+
+	it.each([
+		['is refused', 403, {}],
+		['sends one byte', 200, { 'content-length': '1' }],
+		['sends the whole file', 200, { 'content-length': '52000000' }],
+	])('closes its connection as soon as it is answered: it %s', async (_, status, headers) => {
+		const { sent, probe } = storage(status, headers, bodyOf('x'));
+		await probe(url);
+		expect(sent[0].abortSignal?.aborted).toBe(true);
+	});
+
+	it('closes its connection when it fails', async () => {
+		const sent: IHttpRequestOptions[] = [];
+		const httpRequest = async (options: IHttpRequestOptions) => {
+			sent.push(options);
+			throw new Error('reset');
+		};
+		const { context } = contextOf({ helpers: { httpRequest } });
+		await expect(probeWith(context)(url)).rejects.toThrow('reset');
+		expect(sent[0].abortSignal?.aborted).toBe(true);
+	});
+
+	it('is not asked for at all after a Stop', async () => {
+		const { sent, probe } = storage(200, {}, bodyOf(''), AbortSignal.abort());
+		await expect(probe(url)).rejects.toThrow(/abort/);
+		expect(sent).toEqual([]);
+	});
+
+	it.each(['its signal', 'Stop'])('is over with %s though no answer ever comes', async (what) => {
+		const [stop, look] = [new AbortController(), new AbortController()];
+		const sent: IHttpRequestOptions[] = [];
+		const httpRequest = async (options: IHttpRequestOptions) => {
+			sent.push(options);
+			return await new Promise<never>(() => undefined);
+		};
+		const { context } = contextOf({ cancel: stop.signal, helpers: { httpRequest } });
+		const probed = probeWith(context)(url, look.signal);
+		setImmediate(() => (what === 'Stop' ? stop : look).abort());
+		await expect(probed).rejects.toThrow(/abort/);
+		expect(sent[0].abortSignal?.aborted).toBe(true);
+	});
+
+	it('that breaks when nobody reads it any more ends nothing else', async () => {
+		const body = bodyOf('');
+		await storage(403, {}, body).probe(url);
+		expect(() => body.emit('error', new Error('reset'))).not.toThrow();
+	});
+
+	it('warns of no leak where forty ask at once', async () => {
+		const warned: Error[] = [];
+		const note = (warning: Error) => void warned.push(warning);
+		process.on('warning', note);
+		const [stop, look] = [new AbortController(), new AbortController()];
+		const probes = Array.from(
+			{ length: 40 },
+			async () =>
+				await storage(200, {}, bodyOf(''), stop.signal)
+					.probe(url, look.signal)
+					.catch(() => null),
+		);
+		await new Promise((resolve) => setImmediate(resolve));
+		look.abort();
+		expect(await Promise.all(probes)).toEqual(probes.map(() => null));
+		await new Promise((resolve) => setImmediate(resolve));
+		process.off('warning', note);
+		expect(warned).toEqual([]);
+	});
+});

@@ -1,0 +1,233 @@
+import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+
+import { NotSentError } from '../../../client/wire/connection';
+import { wallClock } from '../../../nodes/shared/http/clock';
+import { connect } from '../../../nodes/shared/http/transport';
+import { contextOf } from '../../support/context';
+import { controllers } from '../../support/controllers';
+import { VirtualTime } from '../../support/virtual-time';
+
+/** When a request is given up, and what may have left by then. */
+
+const credentials = { baseUrl: 'https://api.example.com/', apiKey: 'svc_live_0123456789' };
+
+/** A context whose helper reads the credential and then waits for an answer, as n8n's does. */
+function waiting({
+	cancel,
+	readCredential,
+}: {
+	cancel?: AbortSignal;
+	readCredential?: () => Promise<void>;
+}) {
+	const left: string[] = [];
+	const ended: number[] = [];
+	const time = new VirtualTime(0);
+	const sleep = jest.spyOn(wallClock, 'sleep');
+	sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
+	const { context } = contextOf({
+		credentials,
+		cancel,
+		helpers: {
+			httpRequestWithAuthentication: async function (
+				this: IExecuteFunctions,
+				credential: string,
+				{ method }: IHttpRequestOptions,
+			) {
+				await this.getCredentials(credential);
+				left.push(String(method));
+				const signal = this.getExecutionCancelSignal();
+				await time.sleep(1e9, signal);
+				ended.push(time.now());
+				throw new Error('aborted');
+			},
+		},
+	});
+	const read = context.getCredentials.bind(context);
+	context.getCredentials = async (type, index) => {
+		await readCredential?.();
+		return await read(type, index);
+	};
+	return { send: connect(context), left, ended, time };
+}
+
+const GET = { method: 'GET', path: '/v1/models' } as const;
+const POST = { method: 'POST', path: '/v1/images/generations', body: { prompt: 'A cat' } } as const;
+
+afterEach(() => jest.restoreAllMocks());
+
+describe('a request that is given up', () => {
+	it.each([
+		['by its own signal', {}],
+		['by Stop', { stopped: true }],
+	])(
+		'is ended at once where it reads: %s',
+		async (_case, { stopped = false }: { stopped?: boolean }) => {
+			const [stop, look] = [new AbortController(), new AbortController()];
+			const { send, ended, time } = waiting({ cancel: stop.signal });
+			time.at(1000, () => (stopped ? stop : look).abort());
+			await expect(time.run(send(GET, look.signal))).rejects.toThrow(/abort/);
+			expect(ended).toEqual([1000]);
+		},
+	);
+
+	it.each(['its signal', 'Stop', 'the minute'])(
+		'is not waited for any longer after %s, though the helper of n8n goes on',
+		async (what) => {
+			const [stop, minute, look] = controllers(3);
+			jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
+			const httpRequestWithAuthentication = async () => {
+				const end = { Stop: stop, 'the minute': minute, 'its signal': look }[what];
+				setImmediate(() => end?.abort());
+				return await new Promise<never>(() => undefined);
+			};
+			const helpers = { httpRequestWithAuthentication };
+			const { context } = contextOf({ credentials, cancel: stop.signal, helpers });
+			await expect(connect(context)(GET, look.signal)).rejects.toThrow(/abort/);
+		},
+	);
+
+	it('by its signal is let come to its answer where it creates', async () => {
+		const [look, minute] = [new AbortController(), new AbortController()];
+		jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
+		const { send, ended, time } = waiting({});
+		time.at(1000, () => look.abort());
+		time.at(30_000, () => minute.abort());
+		await expect(time.run(send(POST, look.signal))).rejects.toThrow(/abort/);
+		expect(ended).toEqual([30_000]);
+	});
+
+	it('by Stop has five seconds to come to its id where it creates', async () => {
+		const stop = new AbortController();
+		const { send, ended, time } = waiting({ cancel: stop.signal });
+		time.at(1000, () => stop.abort());
+		await expect(time.run(send(POST))).rejects.toThrow(/abort/);
+		expect(ended).toEqual([6000]);
+	});
+
+	it('by Stop and answered in time leaves nothing behind that waits', async () => {
+		const stop = new AbortController();
+		const time = new VirtualTime(0);
+		const sleep = jest.spyOn(wallClock, 'sleep');
+		sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
+		const httpRequestWithAuthentication = async () => {
+			await time.sleep(2000);
+			return { statusCode: 200, body: {} };
+		};
+		const helpers = { httpRequestWithAuthentication };
+		const { context } = contextOf({ credentials, cancel: stop.signal, helpers });
+		time.at(1000, () => stop.abort());
+		await expect(time.run(connect(context)(POST))).resolves.toMatchObject({ status: 200 });
+		expect(sleep.mock.calls.map(([ms, signal]) => [ms, signal?.aborted])).toEqual([[5000, true]]);
+	});
+
+	it.each([GET, POST])('before it was handed over is never sent: $method', async (request) => {
+		const stop = new AbortController();
+		const { send, left } = waiting({ cancel: stop.signal });
+		stop.abort();
+		await expect(send(request)).rejects.toThrow(NotSentError);
+		await expect(waiting({}).send(request, stop.signal)).rejects.toThrow(NotSentError);
+		expect(left).toEqual([]);
+	});
+
+	it('and has been answered is left alone', async () => {
+		const sleep = jest.spyOn(wallClock, 'sleep');
+		const stop = new AbortController();
+		const httpRequestWithAuthentication = async () => ({ statusCode: 200, body: {} });
+		const helpers = { httpRequestWithAuthentication };
+		const { context } = contextOf({ credentials, cancel: stop.signal, helpers });
+		await connect(context)(POST);
+		stop.abort();
+		expect(sleep).not.toHaveBeenCalled();
+	});
+});
+
+describe('an answer that trickles in', () => {
+	it.each([GET, POST])('is lost after a minute in all: $method', async (request) => {
+		const minute = new AbortController();
+		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
+		const { send, left, ended, time } = waiting({});
+		time.at(1000, () => minute.abort());
+		await expect(time.run(send(request))).rejects.toThrow(/abort/);
+		expect([timeout.mock.calls, left, ended]).toEqual([[[60_000]], [request.method], [1000]]);
+	});
+});
+
+describe('a process that is paused while a request is under way', () => {
+	/** The timers of the request, fired by hand, and a helper that answers when it is told to. */
+	function paused() {
+		const timers: Array<{ ms: number; fire: () => void }> = [];
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+			const timer = new AbortController();
+			timers.push({ ms, fire: () => timer.abort() });
+			return timer.signal;
+		});
+		let now = 0;
+		jest.spyOn(Date, 'now').mockImplementation(() => now);
+		let answer = () => {};
+		const httpRequestWithAuthentication = async () =>
+			await new Promise((resolve) => (answer = () => resolve({ statusCode: 200, body: {} })));
+		const { context } = contextOf({ credentials, helpers: { httpRequestWithAuthentication } });
+		const fireAt = async (index: number, ms: number) => {
+			now = ms;
+			timers[index].fire();
+			await new Promise((resolve) => setImmediate(resolve));
+		};
+		return { sent: connect(context)(POST), timers, fireAt, answer: () => answer() };
+	}
+
+	it('gets the answer that came in the meantime, though its timer fires first', async () => {
+		const { sent, timers, fireAt, answer } = paused();
+		await new Promise((resolve) => setImmediate(resolve));
+		await fireAt(0, 65_000);
+		answer();
+		expect(await sent).toMatchObject({ status: 200 });
+		expect(timers.map(({ ms }) => ms)).toEqual([60_000, 5_000]);
+	});
+
+	it('gives up where nothing has come', async () => {
+		const { sent, fireAt } = paused();
+		const lost = expect(sent).rejects.toThrow(/abort/);
+		await new Promise((resolve) => setImmediate(resolve));
+		await fireAt(0, 65_000);
+		await fireAt(1, 70_000);
+		await lost;
+	});
+});
+
+describe('a request with references inline', () => {
+	it('is given the time to be sent on a slow line, ten of them at once', async () => {
+		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+		const value = 'A'.repeat(5_900_000);
+		const inputs = [
+			{ type: 'image', source: 'data', value },
+			{ type: 'image', source: 'data', value: `${value}A` },
+		];
+		await expect(waiting({}).send({ ...POST, body: { ...POST.body, inputs } })).rejects.toThrow();
+		// A megabit a second, and ten that share it.
+		expect(timeout.mock.calls).toEqual([[60_000 + 737_501]]);
+	});
+});
+
+describe('a credential that n8n is slow to read', () => {
+	it.each(['Stop', 'the signal', 'the minute'])(
+		'keeps a request from leaving after %s',
+		async (what) => {
+			const [stop, minute, look] = controllers(3);
+			jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
+			const readCredential = async () => await time.sleep(5000);
+			const { send, left, time } = waiting({ cancel: stop.signal, readCredential });
+			const end = { Stop: stop, 'the signal': look, 'the minute': minute }[what];
+			time.at(1000, () => end?.abort());
+			await expect(time.run(send(POST, look.signal))).rejects.toThrow(NotSentError);
+			await time.run(time.sleep(60_000));
+			expect(left).toEqual([]);
+		},
+	);
+
+	it('and then cannot read at all is no request that may have been charged', async () => {
+		const failure = new Error('Database connection timed out');
+		const { send, left } = waiting({ readCredential: async () => await Promise.reject(failure) });
+		await expect(send(POST)).rejects.toMatchObject({ name: 'NotSentError', cause: failure });
+		expect(left).toEqual([]);
+	});
+});

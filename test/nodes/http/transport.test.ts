@@ -1,0 +1,209 @@
+import type {
+	IAdditionalCredentialOptions,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+} from 'n8n-workflow';
+
+import { connect, CREDENTIAL } from '../../../nodes/shared/http/transport';
+import { contextOf } from '../../support/context';
+
+const KEY = `svc_live_${'0123456789abcdef'.repeat(2)}01234567`;
+const credentials = { baseUrl: 'https://api.example.com/', apiKey: KEY };
+
+type Answer = { statusCode: number; body?: unknown };
+
+/** A context whose requests are kept, and answered with the given. */
+function answering(answer: Answer, given: { apiKey?: string; cancel?: AbortSignal } = {}) {
+	const { apiKey = KEY, cancel } = given;
+	const sent: IHttpRequestOptions[] = [];
+	const named: string[] = [];
+	const { context } = contextOf({
+		cancel,
+		credentials: { ...credentials, apiKey },
+		helpers: {
+			httpRequestWithAuthentication: async function (
+				this: IExecuteFunctions,
+				credential: string,
+				options: IHttpRequestOptions,
+			) {
+				named.push(credential);
+				sent.push(options);
+				return answer;
+			},
+		},
+	});
+	return { context, sent, named };
+}
+
+describe('a request', () => {
+	it('goes to the service’s address with the credential, and follows no redirect', async () => {
+		const { context, sent, named } = answering({ statusCode: 200, body: { id: 'x' } });
+		const send = connect(context);
+		const request = {
+			method: 'GET',
+			path: '/v1/models',
+			query: { type: 'image' },
+		} as const;
+		expect(await send(request)).toEqual({ status: 200, body: { id: 'x' } });
+		expect(named).toEqual([CREDENTIAL]);
+		expect(sent).toEqual([
+			{
+				method: 'GET',
+				url: 'https://api.example.com/v1/models',
+				qs: { type: 'image' },
+				body: undefined,
+				json: true,
+				timeout: 0,
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: true,
+				disableFollowRedirect: true,
+			},
+		]);
+	});
+
+	it('takes its body along, and never the key: that is the credential’s', async () => {
+		const { context, sent } = answering({ statusCode: 200, body: {} });
+		const body = { prompt: 'A cat' };
+		await connect(context)({ method: 'POST', path: '/v1/images/generations', body });
+		expect(sent[0]).toMatchObject({ method: 'POST', body });
+		expect(JSON.stringify(sent)).not.toContain(KEY);
+	});
+
+	it('rejects as n8n’s helper does', async () => {
+		const failure = new Error('socket hang up');
+		const { context } = contextOf({
+			credentials,
+			helpers: { httpRequestWithAuthentication: async () => await Promise.reject(failure) },
+		});
+		const send = connect(context);
+		await expect(send({ method: 'GET', path: '/v1/models' })).rejects.toBe(failure);
+	});
+});
+
+/** A context whose helper reads the credential as n8n's does, unless it is handed one. Edits are what is read in turn. */
+function edited(...readings: Array<{ baseUrl?: string; apiKey?: string }>) {
+	const sent: string[] = [];
+	let reads = 0;
+	const { context } = contextOf({
+		helpers: {
+			httpRequestWithAuthentication: async function (
+				this: IExecuteFunctions,
+				type: string,
+				{ url }: IHttpRequestOptions,
+				given?: IAdditionalCredentialOptions,
+			) {
+				const read = async () => await this.getCredentials<{ apiKey?: string }>(type);
+				const { apiKey } = given?.credentialsDecrypted?.data ?? (await read());
+				sent.push(`${String(apiKey)} to ${url}`);
+				const error = { code: 'invalid_api_key', message: `${KEYS.join(' or ')}?` };
+				return { statusCode: 401, body: { error } };
+			},
+		},
+	});
+	context.getCredentials = async <T extends object>() =>
+		({ ...credentials, ...readings[Math.min(reads++, readings.length - 1)] }) as T;
+	return { send: connect(context), sent };
+}
+
+const KEYS = ['svc_live_old', 'svc_live_new'];
+const LIST = { method: 'GET', path: '/v1/models' } as const;
+
+describe('a credential that is edited while a step runs', () => {
+	const [old, fresh] = KEYS;
+	const elsewhere = { baseUrl: 'https://other.example.com', apiKey: fresh };
+
+	it('sends its new key to no address but its own', async () => {
+		const { send, sent } = edited({ apiKey: old }, elsewhere);
+		await send(LIST);
+		await expect(send(LIST)).rejects.toMatchObject({
+			name: 'NotSentError',
+			cause: { code: 'credential_changed' },
+		});
+		expect(sent).toEqual([`${old} to https://api.example.com/v1/models`]);
+	});
+
+	it('has its new key used where only that was replaced', async () => {
+		const { send, sent } = edited({ apiKey: old }, { apiKey: fresh });
+		await send(LIST);
+		await send(LIST);
+		expect(sent).toEqual(KEYS.map((key) => `${key} to https://api.example.com/v1/models`));
+	});
+
+	it('is read once for each request', async () => {
+		const { send, sent } = edited({ apiKey: old }, elsewhere);
+		await send(LIST);
+		expect(sent).toEqual([`${old} to https://api.example.com/v1/models`]);
+	});
+
+	it('has every key that it had cut out of what the service says', async () => {
+		const { send } = edited({ apiKey: old }, { apiKey: fresh });
+		await send(LIST);
+		expect(JSON.stringify(await send(LIST))).not.toMatch(/svc_live/);
+	});
+
+	it('may have its address written in another way', async () => {
+		const { send, sent } = edited({}, { baseUrl: 'https://API.example.com:443/v1' });
+		await send(LIST);
+		await send(LIST);
+		expect(sent).toHaveLength(2);
+	});
+});
+
+describe('the key', () => {
+	it.each([400, 401, 403, 500])('is taken out of what a %i says of it', async (statusCode) => {
+		const body = { error: { code: 'invalid_api_key', message: `No such key: ${KEY} (${KEY})` } };
+		const { context } = answering({ statusCode, body });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		expect(answer).toEqual({
+			status: statusCode,
+			body: {
+				error: { code: 'invalid_api_key', message: 'No such key: [API key] ([API key])' },
+			},
+		});
+	});
+
+	it('is left where it is part of an answer that is no error: an id or a URL would be another', async () => {
+		const body = { id: `gen-${KEY}`, data: [{ url: `https://storage/${KEY}` }] };
+		const { context } = answering({ statusCode: 200, body });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		expect(answer).toEqual({ status: 200, body });
+	});
+
+	it('is taken out of why a generation has failed', async () => {
+		const body = { id: `gen-${KEY}`, status: 'failed', error: { message: `Bad key ${KEY}` } };
+		const { context } = answering({ statusCode: 200, body });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/generations/x' });
+		expect(answer.body).toEqual({ ...body, error: { message: 'Bad key [API key]' } });
+	});
+
+	it('is taken out wherever an error says it: in lists, and in what these hold', async () => {
+		const said = (key: string) => [`Bad key ${key}`, { tried: [key, 1, null] }];
+		const { context } = answering({ statusCode: 200, body: { id: 'x', error: said(KEY) } });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/generations/x' });
+		expect(answer.body).toEqual({ id: 'x', error: said('[API key]') });
+	});
+
+	it('that is the name of a field leaves the answer readable', async () => {
+		const body = { error: { message: 'There is no error' } };
+		const { context } = answering({ statusCode: 400, body }, { apiKey: 'error' });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		expect(answer.body).toEqual({ error: { message: 'There is no [API key]' } });
+	});
+
+	it.each(['a page', undefined, null])('is looked for in any answer: %j', async (body) => {
+		const { context } = answering({ statusCode: 500, body });
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		expect(answer).toEqual({ status: 500, body });
+	});
+
+	it('that is empty takes nothing out', async () => {
+		const { context } = contextOf({
+			credentials: { baseUrl: 'https://api.example.com', apiKey: '' },
+			helpers: {
+				httpRequestWithAuthentication: async () => ({ statusCode: 401, body: { error: 'no' } }),
+			},
+		});
+		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		expect(answer.body).toEqual({ error: 'no' });
+	});
+});

@@ -1,0 +1,245 @@
+import {
+	aspectRatio,
+	dataUri,
+	duration,
+	fetchableUrl,
+	generationId,
+	inlineSize,
+	integer,
+	number,
+	oneOf,
+	positive,
+	requiredText,
+	size,
+} from '../../../client/input/checks';
+import {
+	errorOfJob,
+	failedGeneration,
+	notSent,
+	timedOutGeneration,
+	type Outcome,
+} from '../../../client/jobs/outcome';
+import { Ledger } from '../../../client/paying/ledger';
+import {
+	RECORD_COLUMNS,
+	recordUnavailable,
+	type RecordFields,
+	type RecordRow,
+} from '../../../client/paying/record-store';
+import { inRow, uncertainCharge, unknownInRow } from '../../../client/paying/uncertain-charge';
+import { modelNotFound } from '../../../client/wire/catalogue';
+import { invalidBaseUrl } from '../../../client/wire/base-url';
+import { credentialChanged, errorFromConnection, NotSentError } from '../../../client/wire/connection';
+import { requireBalance } from '../../../client/wire/credits';
+import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/wire/errors';
+import { readGeneration, type Generation } from '../../../client/wire/generation';
+import {
+	badOutput,
+	downloadError,
+	stalled,
+	textInstead,
+} from '../../../nodes/shared/http/download-errors';
+import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
+import { outputItems } from '../../../nodes/shared/output/results';
+import { networkError, refusal, wireGeneration } from '../../support/answers';
+import { contextOf } from '../../support/context';
+
+/** Every error there is, as n8n shows it: what has to hold for all of them. */
+
+const ID = '8706c4eb-fb26-47fd-a7e7-9d2b47f66630';
+const HTML = '<b>Broken</b> & <script>alert(1)</script>';
+
+function generation(status: string, error?: unknown): Generation {
+	return readGeneration(wireGeneration({ id: ID, status, error }), 0) as Generation;
+}
+
+function thrownBy(check: () => unknown): GenerationError {
+	try {
+		check();
+	} catch (error) {
+		if (error instanceof GenerationError) return error;
+		throw error;
+	}
+	throw new Error('Nothing was thrown');
+}
+
+/** Codes of spec 7, and one that it does not have, with their statuses. */
+const REFUSALS = [
+	['invalid_request', 400],
+	['invalid_parameter', 400],
+	['authentication_error', 401],
+	['invalid_api_key', 401],
+	['expired_api_key', 401],
+	['insufficient_credits', 402],
+	['insufficient_credits', 403],
+	['forbidden', 403],
+	['CONNECTION_PAUSED', 403],
+	['model_not_found', 404],
+	['generation_not_found', 404],
+	['generation_in_progress', 409],
+	['payload_too_large', 413],
+	['unsupported_parameter', 422],
+	['CONCURRENCY_LIMIT_REACHED', 429],
+	['CONNECTION_LIMIT_REACHED', 429],
+	['server_error', 500],
+	['model_unavailable', 502],
+	['service_unavailable', 503],
+	...[301, 400, 401, 402, 403, 404, 429, 500, 504].map((status) => ['brand_new', status] as const),
+] as const;
+
+const refused = REFUSALS.flatMap(([code, status]) => [
+	errorFromResponse(refusal(status, code, HTML, 'prompt'), false),
+	errorFromResponse({ status, body: '<html>' }, false),
+]);
+
+const ofInput = [
+	() => requiredText('Prompt', ''),
+	() => requiredText('Prompt', { a: 1 }),
+	() => size('Size', HTML),
+	() => aspectRatio('Aspect Ratio', HTML),
+	() => integer('Seed', HTML),
+	() => number('Minimum Balance', HTML),
+	() => positive('Timeout', HTML),
+	() => positive('Poll Interval', 0, 1),
+	() => duration('Duration', 11),
+	() => oneOf('Resolution', HTML, ['480p', '720p']),
+	() => generationId('Generation ID', '..'),
+	() => fetchableUrl('Input Image URL', HTML),
+	() => dataUri('Data', HTML),
+	() => inlineSize('Data', 5 * 1024 * 1024),
+	() => requireBalance({ balance: 3 }, 10),
+	() => modelNotFound(HTML, []),
+].map(thrownBy);
+
+const { item } = generation('processing');
+const paid = new GenerationError({
+	title: 'The generation does not exist',
+	description: 'Check the generation id.',
+	code: 'generation_not_found',
+	charge: 'paid',
+	generation: { id: ID },
+});
+const columns = Object.fromEntries(RECORD_COLUMNS.map((name) => [name, HTML])) as RecordFields;
+const row: RecordRow = { ...columns, generation_id: ID, id: 7, changedAt: 0 };
+
+const ERRORS: GenerationError[] = [
+	...refused,
+	...ofInput,
+	...refused.map((error) => notSent(error, 3)),
+	...refused.map((error) => errorOfJob(error, item)),
+	...refused.map((error) => errorOfJob(error, { id: ID })),
+	uncertainCharge(null),
+	uncertainCharge(null, { sent: 3 }),
+	uncertainCharge(errorFromResponse({ status: 502, body: '' }, true)),
+	uncertainCharge(unreadableAnswer({ status: 200, body: '' }, true)),
+	unreadableAnswer({ status: 200, body: '' }, false),
+	errorFromConnection(new NotSentError(new Error(HTML)), true),
+	errorFromConnection(networkError('ECONNREFUSED', 'connect'), true),
+	credentialChanged(),
+	invalidBaseUrl('must not contain a user name or password'),
+	errorFromConnection(networkError('ENOTFOUND', 'getaddrinfo'), true),
+	errorFromConnection(networkError('ECONNRESET', 'read'), false),
+	failedGeneration(generation('failed')),
+	failedGeneration(generation('failed', { message: HTML })),
+	failedGeneration(generation('failed', { message: `${HTML} `.repeat(10) })),
+	timedOutGeneration(generation('processing').item, 5000, null),
+	timedOutGeneration(generation('processing').item, 5000, refused[0]),
+	errorOfJob(paid, null),
+	uncertainCharge(null, { onRecord: inRow(row) }),
+	unknownInRow(refused[0], row),
+	recordUnavailable(`n8n says: ${HTML}`),
+	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
+		(code) => downloadError(networkError(code), generation('completed')),
+	),
+	downloadError(new Error(HTML), generation('completed')),
+	downloadError(badOutput('The storage refused the output', 403), generation('completed')),
+	downloadError(textInstead(HTML, 200), generation('completed')),
+	downloadError(stalled(), generation('completed')),
+];
+
+function outcomesWith(error: GenerationError): Array<Outcome<never>> {
+	return [
+		{ kind: 'error', error },
+		{ kind: 'error', error: uncertainCharge(null) },
+		{ kind: 'error', error: notSent(refused[0], 0) },
+		{ kind: 'stopped', generation: null },
+		{ kind: 'stopped', generation: { id: 'another', status: 'pending' } },
+	];
+}
+
+const { context } = contextOf({ items: Array.from({ length: 5 }, () => ({ json: {} })) });
+const ledger = new Ledger({ '0:4:x': { id: 'another', status: 'pending' } }, 0);
+const shownAlone = ERRORS.map((error) => nodeError(context, error, 0));
+const shownOfStep = ERRORS.map((error) =>
+	stepError(context, error, 0, outcomesWith(error), ledger),
+);
+const texts = [...shownAlone, ...shownOfStep].map(({ message, description }) => ({
+	title: message,
+	description: description ?? '',
+}));
+
+function sentencesIn(text: string): string[] {
+	return text
+		.split(/(?<=[.!?]) /)
+		.map((sentence) => sentence.toLowerCase().replace(/[.!?]$/, ''))
+		.filter((sentence) => sentence.length > 12);
+}
+
+describe('every error', () => {
+	it('is one of many', () => {
+		expect(ERRORS.length).toBeGreaterThan(150);
+	});
+
+	it('has a title that is not too long, without HTML', () => {
+		for (const { title } of texts) {
+			expect(title).toMatch(/^(n8n|[A-Z]).{5,239}[^.]$/);
+			expect(title).not.toMatch(/[<>]|undefined|null|\[object/);
+		}
+	});
+
+	it('has a description without HTML', () => {
+		for (const { description } of texts) expect(description).not.toMatch(/[<>]|&(?!\w+;)/);
+	});
+
+	it('says what to do, in words of its own', () => {
+		const advice =
+			/\b(check|choose|change|write|fill|open|create|use|top up|put|pass|remove|raise|lower|resume|wait|try|fetch|look|goes into)\b/i;
+		for (const { description } of texts) expect(description).toMatch(advice);
+	});
+
+	it('says whether something was charged', () => {
+		for (const { title, description } of texts) {
+			expect(`${title}. ${description}`).toMatch(
+				/nothing was (charged|spent)|refunded|paid for|may have been charged/i,
+			);
+		}
+	});
+
+	it('says nothing twice', () => {
+		for (const { title, description } of texts) {
+			const said = sentencesIn(`${title}. ${description}`);
+			expect(said).toEqual([...new Set(said)]);
+		}
+	});
+
+	it('names each generation once, at its end', () => {
+		for (const { title, description } of texts) {
+			const text = `${title}. ${description}`.replace(/https:\S+/g, '');
+			const named = text.split(ID).length - 1;
+			expect(named).toBeLessThanOrEqual(1);
+		}
+		for (const { description = '' } of shownOfStep) {
+			expect(description).toMatch(/Paid for: [^.]*another \(pending\)[^.]*\.$/);
+		}
+	});
+
+	it('says the same in the item that the workflow goes on with, as it stands', () => {
+		for (const error of ERRORS) {
+			const [{ json }] = outputItems(context, [{ kind: 'error', error }]);
+			const said = String(json.error);
+			expect(said).toContain(error.message);
+			expect(said).not.toContain('&lt;');
+			expect(said).toMatch(/nothing was (charged|spent)|refunded|paid for|may have been charged/i);
+		}
+	});
+});

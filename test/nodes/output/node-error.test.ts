@@ -1,0 +1,279 @@
+import { inspect } from 'util';
+
+import { NodeApiError } from 'n8n-workflow';
+
+import { errorFromResponse, GenerationError } from '../../../client/wire/errors';
+import type { GenerationItem } from '../../../client/wire/generation';
+import { Ledger } from '../../../client/paying/ledger';
+import { uncertainCharge } from '../../../client/paying/uncertain-charge';
+import { errorOfJob, notSent, type Outcome } from '../../../client/jobs/outcome';
+import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
+import { refusal } from '../../support/answers';
+import { contextOf } from '../../support/context';
+
+const { context } = contextOf();
+
+const failed = new GenerationError({
+	title: 'The generation failed: Out of paint',
+	description: 'Change the prompt',
+	code: 'generation_failed',
+	charge: 'refunded',
+	generation: { id: 'x', status: 'failed' },
+});
+
+function done(id: string, status: string): Outcome<null> {
+	return { kind: 'done', generation: { id, status } as GenerationItem, output: null };
+}
+
+describe('an error as n8n shows it', () => {
+	it('has title, description, status, code and item', () => {
+		const error = nodeError(context, failed.with({ status: 422 }), 3);
+		expect(error).toBeInstanceOf(NodeApiError);
+		expect(error).toMatchObject({
+			message: 'The generation failed: Out of paint',
+			description:
+				'Change the prompt. Its credits were refunded. Code: generation_failed, HTTP 422. Generation: x (failed).',
+			httpCode: '422',
+			context: { itemIndex: 3, code: 'generation_failed' },
+		});
+		expect(error.node.name).toBe('Pictures');
+	});
+
+	it.each([400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502, 503])(
+		'keeps its own title and advice at %i: n8n has others for the status',
+		(status) => {
+			const own = errorFromResponse(refusal(status, 'brand_new', 'Words'), true);
+			const error = nodeError(context, own, 0);
+			expect(error.message).toBe(own.message);
+			expect(error.description).toContain(own.description);
+			expect(error.messages).toEqual(['Words']);
+			expect(error.httpCode).toBe(String(status));
+		},
+	);
+
+	it.each(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EACCES', 'ECONNRESET', 'getaddrinfo'])(
+		'keeps its own title where the service speaks of %s',
+		(word) => {
+			const title = `The generation failed: Upstream said ${word} and 404`;
+			expect(nodeError(context, failed.with({ title }), 0).message).toBe(title);
+		},
+	);
+
+	it('tells an agent all of it in the message, which is all that an agent sees', () => {
+		const tool = contextOf({ isTool: true });
+		const error = nodeError(tool.context, failed, 0);
+		expect(error.message).toBe(
+			'The generation failed: Out of paint. Change the prompt. Its credits were refunded. Code: generation_failed. Generation: x (failed).',
+		);
+	});
+
+	it('says what kind of trouble it is, where that is known', () => {
+		const refused = errorFromResponse(refusal(402, 'insufficient_credits'), true);
+		expect(nodeError(context, refused, 0).failure).toEqual({ cause: 'quota-exhausted' });
+		expect(nodeError(context, failed, 0).failure).toBeUndefined();
+	});
+
+	it('has its message in the stack too, which is what n8n logs', () => {
+		const { stack } = nodeError(context, failed, 0);
+		expect(stack).toMatch(/^NodeApiError: The generation failed: Out of paint\n\s+at /);
+	});
+
+	it('has the trace of what nobody expected, which n8n logs after it, and nothing else of that', () => {
+		const thrown = Object.assign(new TypeError('A mistake of ours'), { config: 'svc_live_secret' });
+		const { cause } = nodeError(context, errorOfJob(thrown, { id: 'x' }), 0);
+		expect(cause).toBeInstanceOf(Error);
+		expect(cause).toMatchObject({
+			name: 'TypeError',
+			message: thrown.message,
+			stack: thrown.stack,
+		});
+		expect(inspect(cause, { showHidden: true })).not.toContain('secret');
+		expect(nodeError(context, failed, 0).cause).toBeUndefined();
+	});
+
+	it('shows what the service says as it stands, though n8n renders HTML', () => {
+		const title = 'The generation failed: <b>No</b> & <img src=x>';
+		const error = nodeError(
+			context,
+			failed.with({ title, description: 'Use <width>x<height>' }),
+			0,
+		);
+		expect(error.message).toBe('The generation failed: ‹b›No‹/b› & ‹img src=x›');
+		expect(error.description).toMatch(/^Use &lt;width&gt;x&lt;height&gt;\./);
+		const tool = nodeError(contextOf({ isTool: true }).context, failed.with({ title }), 0);
+		expect(tool.message).toContain(title);
+	});
+
+	it('has no status where no answer came', () => {
+		expect(nodeError(context, failed, 0).httpCode).toBeNull();
+	});
+});
+
+describe('the error of a step that stops', () => {
+	it('names the item, the cause and its code', () => {
+		const error = stepError(context, failed.with({ status: 500 }), 2, []);
+		expect(error.message).toBe(failed.message);
+		expect(error.description).toBe(
+			'Change the prompt. Its credits were refunded. Code: generation_failed, HTTP 500. Refunded: x.',
+		);
+		expect(error.context).toMatchObject({ itemIndex: 2, code: 'generation_failed' });
+	});
+
+	it('names every generation that is paid for, and its status', () => {
+		const outcomes: Array<Outcome<null>> = [
+			done('a', 'completed'),
+			{ kind: 'error', error: failed },
+			{ kind: 'stopped', generation: { id: 'b', status: 'processing' } },
+			{ kind: 'stopped', generation: { id: 'c' } },
+			{ kind: 'stopped', generation: null },
+		];
+		const error = stepError(context, failed, 1, outcomes);
+		expect(error.description).toMatch(/^Change the prompt\./);
+		expect(error.description).toContain('1 item was not sent. 2 generations are already paid for.');
+		expect(error.description).toMatch(/Paid for: a \(completed\), b \(processing\)\.$/);
+		expect(error.context.generations).toEqual([
+			{ id: 'a', status: 'completed' },
+			{ id: 'b', status: 'processing' },
+		]);
+		expect(error.description).not.toContain('more item');
+	});
+
+	it('names an id that was given by the user and never checked, and does not call it paid for', () => {
+		const waiting: Outcome<null> = { kind: 'stopped', generation: { id: 'typed' } };
+		const error = stepError(context, failed, 1, [waiting, { kind: 'error', error: failed }]);
+		expect(error.description).toContain('Not checked: typed.');
+		expect(error.description).not.toContain('paid for');
+		expect(error.context.generations).toEqual([]);
+	});
+
+	it('does not advise a retry within a suspended wait: n8n would only show the error again', () => {
+		const { context: asleep } = contextOf({ parameters: { waitingSince: 1 } });
+		const { description } = stepError(asleep, failed, 0, [done('a', 'completed')]);
+		expect(description).toContain('Wait for it again by its ID in a new execution');
+		expect(description).not.toContain('Retry On Fail');
+	});
+
+	it('names what earlier tries have paid for, each once', () => {
+		const kept = { '0:0:x': { id: 'a', status: 'pending' }, '0:1:y': { id: 'b' } };
+		const outcomes: Array<Outcome<null>> = [done('a', 'completed')];
+		const error = stepError(context, failed, 1, outcomes, new Ledger(kept, 0));
+		expect(error.context.generations).toEqual([
+			{ id: 'a', status: 'completed' },
+			{ id: 'b', status: null },
+		]);
+		expect(error.description).toContain(
+			'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key.',
+		);
+	});
+
+	it('tells an agent that another call of the tool pays again', () => {
+		const { context: tool } = contextOf({ isTool: true });
+		const ledger = new Ledger({ '0:0:x': { id: 'a', status: 'pending' } }, 0);
+		const { message } = stepError(tool, failed, 0, [], ledger);
+		expect(message).toMatch(
+			/Calling this tool again pays again, unless .*: get what is paid for by its ID/,
+		);
+		expect(message).not.toContain('Retry');
+	});
+
+	it('advises no retry where the step itself has paid for nothing: there is no record to take up', () => {
+		const waited = stepError(context, failed, 1, [done('a', 'processing')], new Ledger({}, 0));
+		expect(waited.description).toContain('1 generation is already paid for.');
+		expect(waited.description).not.toContain('Retry');
+	});
+
+	it('names the other items that may have been charged, the answers being lost', () => {
+		const lost: Outcome<null> = { kind: 'error', error: uncertainCharge(null) };
+		const outcomes: Array<Outcome<null>> = [lost, done('a', 'completed'), lost, lost];
+		expect(stepError(context, uncertainCharge(null), 2, outcomes).description).toContain(
+			'It is not known whether these items were charged: 0, 3.',
+		);
+		expect(stepError(context, failed, 1, [done('a', 'completed')]).description).not.toContain(
+			'not known',
+		);
+	});
+
+	it('does not call failed what was never sent', () => {
+		const unsent: Outcome<null> = { kind: 'error', error: notSent(failed, 0) };
+		const broken: Outcome<null> = { kind: 'error', error: failed };
+		const stopped: Outcome<null> = { kind: 'stopped', generation: null };
+		const { description } = stepError(context, failed, 0, [broken, unsent, broken, stopped]);
+		expect(description).toContain('1 more item failed, and 2 items were not sent.');
+	});
+
+	it.each([
+		[1, null],
+		[2, '1 more item failed'],
+		[4, '3 more items failed'],
+	])('counts the other failures: of %i in all', (count, words) => {
+		const outcomes = Array.from(
+			{ length: count },
+			(): Outcome<null> => ({
+				kind: 'error',
+				error: failed,
+			}),
+		);
+		const { description } = stepError(context, failed, 0, outcomes);
+		if (words === null) expect(description).not.toContain('more item');
+		else expect(description).toContain(words);
+	});
+
+	it('says nothing of payments where there was none', () => {
+		const { description, context: details } = stepError(context, failed, 0, []);
+		expect(description).not.toContain('paid');
+		expect(details.generations).toEqual([]);
+	});
+});
+
+describe('the request, which holds the key,', () => {
+	it('is in no error: only what the rules have read of the answer is', () => {
+		const secret = 'svc_live_secret';
+		const answer = {
+			...refusal(401, 'authentication_error', 'The key is not valid'),
+			config: { headers: { Authorization: `Bearer ${secret}` } },
+			request: { key: secret },
+		};
+		const error = stepError(context, errorFromResponse(answer, true), 0, []);
+		const shown = [inspect(error, { depth: 20, showHidden: true }), JSON.stringify(error)];
+		expect(shown.join('')).not.toContain(secret);
+	});
+});
+
+describe('what a step that stops has paid for', () => {
+	const entries = (...ids: string[]) =>
+		new Ledger(
+			Object.fromEntries(ids.map((id, index) => [`0:${index}:x`, { id, status: 'pending' }])),
+			0,
+		);
+	const paidIn = (error: NodeApiError) =>
+		(error.context.generations as Array<{ id: string }>).map(({ id }) => id);
+
+	it('is not what was refunded, whatever is on record of it', () => {
+		const error = stepError(context, failed, 0, [], entries('x', 'b'));
+		expect(paidIn(error)).toEqual(['b']);
+		expect(error.description).toMatch(/Refunded: x\. Paid for: b \(pending\)\.$/);
+	});
+
+	it('is each generation once, of this try and of earlier ones', () => {
+		const outcomes = [done('a', 'completed'), done('b', 'completed')];
+		expect(paidIn(stepError(context, failed, 2, outcomes, entries('b', 'c')))).toEqual([
+			'a',
+			'b',
+			'c',
+		]);
+	});
+
+	it('is not counted where it is the one that the error is about', () => {
+		const own = failed.with({ charge: 'paid', code: 'timeout' });
+		const { description } = stepError(context, own, 0, [{ kind: 'error', error: own }]);
+		expect(description).not.toMatch(/already paid for|Refunded/);
+		expect(description).toMatch(/Paid for: x \(failed\)\.$/);
+	});
+
+	it('says nothing of other items where there are none', () => {
+		const error = stepError(context, failed, 0, [{ kind: 'error', error: failed }]);
+		expect(error.description).toBe(
+			'Change the prompt. Its credits were refunded. Code: generation_failed. Refunded: x.',
+		);
+	});
+});

@@ -1,0 +1,220 @@
+import { GenerationError, type Charge } from '../../../client/wire/errors';
+import type { GenerationItem } from '../../../client/wire/generation';
+import type { Outcome } from '../../../client/jobs/outcome';
+import type { PipelineStats } from '../../../client/pipeline';
+import { creditsHint, reportEnd, summaryHint } from '../../../nodes/shared/output/report';
+import { contextOf } from '../../support/context';
+
+function stats(changes: Partial<PipelineStats>): PipelineStats {
+	return {
+		made: 3,
+		takenUp: 0,
+		slotWaitMs: 0,
+		slotRefusal: null,
+		retries: 0,
+		resubmitted: 0,
+		changed: [],
+		...changes,
+	};
+}
+
+function done(id: string, timed_out = false): Outcome<unknown> {
+	const generation = { id, status: 'completed', timed_out } as GenerationItem;
+	return { kind: 'done', generation, output: null };
+}
+
+function failed(code: string, charge: Charge, unsent = false): Outcome<unknown> {
+	const error = new GenerationError({ title: `Title of ${code}`, description: '', code, charge });
+	return { kind: 'error', error: error.with({ unsent }) };
+}
+
+const stopped: Outcome<unknown> = { kind: 'stopped', generation: null };
+const ready = [done('a'), done('b')];
+const refunded = failed('generation_failed', 'refunded');
+
+describe('the hint after a run', () => {
+	const hintOf = (outcomes: Array<Outcome<unknown>>, changes: Partial<PipelineStats> = {}) => {
+		const { context, hints } = contextOf();
+		summaryHint(context, stats(changes), outcomes);
+		return hints;
+	};
+	const saying = (message: string) => [{ message, location: 'outputPane', type: 'info' }];
+
+	it.each<[string, Array<Outcome<unknown>>, string]>([
+		['some failed', [...ready, refunded, refunded], '2 failed and were refunded.'],
+		['one failed', [...ready, refunded], '1 failed and was refunded.'],
+		[
+			'some failed in different ways',
+			[...ready, refunded, failed('other_failure', 'refunded')],
+			'2 failed and were refunded.',
+		],
+		[
+			'answers were lost in different ways',
+			[...ready, failed('uncertain_charge', 'unknown'), failed('server_error', 'unknown')],
+			'2 got no answer: it is not known whether they were charged. See the items’ errors before running them again.',
+		],
+		[
+			'some are paid for and missing for different reasons',
+			[...ready, failed('timeout', 'paid'), failed('download_failed', 'paid')],
+			'1 is paid for, but not there: Title of timeout. Wait for Completion fetches it by id. 1 is paid for, but not there: Title of download_failed. Wait for Completion fetches it by id.',
+		],
+		[
+			'the credits ran out',
+			[
+				...ready,
+				failed('insufficient_credits', 'none', true),
+				failed('insufficient_credits', 'none'),
+			],
+			'2 were not made and cost nothing: Title of insufficient_credits.',
+		],
+		[
+			'one was refused',
+			[...ready, failed('invalid_parameter', 'none')],
+			'1 failed and cost nothing: Title of invalid_parameter.',
+		],
+		[
+			'some were handed on unfinished',
+			[...ready, done('c', true), done('d', true)],
+			'2 were not ready in time and handed on unfinished: paid for, and Wait for Completion fetches them later.',
+		],
+		[
+			'one is late',
+			[...ready, failed('timeout', 'paid')],
+			'1 is paid for, but not there: Title of timeout. Wait for Completion fetches it by id.',
+		],
+		[
+			'an answer was lost',
+			[...ready, failed('uncertain_charge', 'unknown')],
+			'1 got no answer: it is not known whether it was charged. See the item’s error before running it again.',
+		],
+		[
+			'answers were lost',
+			[...ready, ...[1, 2].map(() => failed('uncertain_charge', 'unknown'))],
+			'2 got no answer: it is not known whether they were charged. See the items’ errors before running them again.',
+		],
+		['it was stopped', [...ready, stopped], '1 was stopped.'],
+	])('says what is there, what is not, and why: %s', (_, outcomes, message) => {
+		expect(hintOf(outcomes)).toEqual(saying(`2 of ${outcomes.length} ready. ${message}`));
+	});
+
+	it('has a sentence for each reason', () => {
+		const mixed = [refunded, ...ready, stopped, failed('model_not_found', 'none'), refunded];
+		expect(hintOf(mixed)).toEqual(
+			saying(
+				'2 of 6 ready. 2 failed and were refunded. 1 was stopped. 1 failed and cost nothing: Title of model_not_found.',
+			),
+		);
+	});
+
+	it('tells one reason of several that have the same code', () => {
+		const two = ['invalid_input', 'invalid_input'].map((code) => failed(code, 'none'));
+		const { error } = two[1] as Extract<Outcome<unknown>, { kind: 'error' }>;
+		two[1] = { kind: 'error', error: error.with({ title: 'Another' }) };
+		expect(hintOf(two)).toEqual(
+			saying('0 of 2 ready. 2 failed and cost nothing: Title of invalid_input, and others.'),
+		);
+	});
+
+	it.each<[Partial<PipelineStats>, string]>([
+		[{ takenUp: 1 }, '1 already existed and was taken up, without paying again.'],
+		[{ takenUp: 2 }, '2 already existed and were taken up, without paying again.'],
+		[{ retries: 1 }, '1 request was tried again.'],
+		[{ retries: 2 }, '2 requests were tried again.'],
+		[
+			{ resubmitted: 2 },
+			'2 requests were followed by another after a lost answer: up to 2 may have been paid for besides.',
+		],
+		[{ slotWaitMs: 1600 }, 'The step waited 2 s for free slots.'],
+		[
+			{ slotWaitMs: 1600, slotRefusal: '10 are running, and <your> plan allows 10.' },
+			'The step waited 2 s for free slots. The service says: 10 are running, and &lt;your&gt; plan allows 10.',
+		],
+	])('says what happened on the way: %j', (changes, message) => {
+		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`));
+	});
+
+	it.each([{}, { made: 0 }, { slotWaitMs: 400 }])('is not given after plain sailing: %j', (all) => {
+		expect(hintOf(ready, all)).toEqual([]);
+	});
+
+	it('is left out by releases of n8n that have no hints', () => {
+		const { context } = contextOf();
+		const old = Object.assign(Object.create(context) as typeof context, {
+			addExecutionHints: undefined,
+		});
+		expect(() => summaryHint(old, stats({}), [refunded])).not.toThrow();
+	});
+});
+
+describe('the hint before a batch', () => {
+	const items = (count: number) => Array.from({ length: count }, () => ({ json: {} }));
+
+	it('says what is known, and that the price is not', () => {
+		const { context, hints } = contextOf({ items: items(20) });
+		creditsHint(context, 900);
+		expect(hints).toEqual([
+			{
+				message: expect.stringMatching(
+					/^900 credits are left, and 20 items came in\. .*not known/,
+				) as string,
+				location: 'outputPane',
+				type: 'info',
+			},
+		]);
+	});
+
+	it.each([
+		[1, 900],
+		[20, undefined],
+		[20, null],
+	])('is not given for %i items and a balance of %s', (count, balance) => {
+		const { context, hints } = contextOf({ items: items(count) });
+		creditsHint(context, balance);
+		expect(hints).toEqual([]);
+	});
+});
+
+describe('the word in the log after a stop or an error', () => {
+	const stoppedAt = (id: string, status?: string): Outcome<null> => ({
+		kind: 'stopped',
+		generation: { id, status },
+	});
+	const uncertain = failed('uncertain_charge', 'unknown');
+
+	it('names all that is paid for', () => {
+		const { context, warnings } = contextOf();
+		reportEnd(context, 'Stopped', [done('a'), stoppedAt('b', 'pending'), stopped]);
+		expect(warnings).toEqual([
+			{
+				message: expect.stringMatching(
+					/^Stopped while "Pictures" was running\. .*without paying: a, b\.$/,
+				) as string,
+				meta: { generations: ['a', 'b'] },
+			},
+		]);
+	});
+
+	it('does not call an id paid for that was given by the user and never checked', () => {
+		const { context, warnings } = contextOf();
+		reportEnd(context, 'Stopped', [stoppedAt('a'), stoppedAt('b')]);
+		expect(warnings).toEqual([
+			{
+				message: 'Stopped while "Pictures" was running. Not checked: a, b.',
+				meta: { generations: [] },
+			},
+		]);
+	});
+
+	it('names the items that may have been charged', () => {
+		const { context, warnings } = contextOf();
+		reportEnd(context, 'Stopped', [stopped, uncertain, uncertain]);
+		expect(warnings[0].message).not.toContain('paid for');
+		expect(warnings[0].message).toContain('not known whether these items were charged: 1, 2.');
+	});
+
+	it('is not given where nothing was paid', () => {
+		const { context, warnings } = contextOf();
+		reportEnd(context, 'Stopped', [stopped]);
+		expect(warnings).toEqual([]);
+	});
+});

@@ -1,0 +1,56 @@
+import { InvalidInputError } from '../../client/wire/errors';
+import type { Plan } from '../../nodes/shared/form/plan';
+import { runNode } from '../../nodes/shared/run-node';
+import { contextOf } from '../support/context';
+import { creating } from '../support/step';
+
+it('reads the parameters of many items without holding up whatever else n8n does', async () => {
+	const items = Array.from({ length: 1000 }, () => ({ json: {} }));
+	let turn = 0;
+	let over = false;
+	const countTurns = (): void => {
+		turn++;
+		if (!over) setImmediate(countTurns);
+	};
+	const read: number[] = [];
+	const readInTurn = new Map<number, number>();
+	const { context } = contextOf({ items });
+	const reading = async () =>
+		await runNode(context, (itemIndex) => {
+			read.push(itemIndex);
+			readInTurn.set(turn, (readInTurn.get(turn) ?? 0) + 1);
+			throw new InvalidInputError(`Item ${itemIndex} is empty`, '');
+		});
+	// Begun right before a turn is counted, so that no timer can end before that.
+	const running = new Promise((resolve) => setImmediate(() => resolve(reading())));
+	setImmediate(countTurns);
+	await expect(running).rejects.toThrow('Item 0 is empty');
+	over = true;
+	expect(read).toEqual(items.map((_, index) => index));
+	// Fifty at a time; on a busy machine timers that are overdue follow each other in one turn.
+	expect(Math.max(...readInTurn.values())).toBeLessThanOrEqual(250);
+});
+
+const boom = (): never => {
+	throw new TypeError('boom');
+};
+
+it.each<[string, () => Plan]>([
+	['its parameters are read', boom],
+	[
+		'its request is built',
+		() => ({
+			job: creating('A boat', 0, { request: async () => boom() }),
+			download: null,
+		}),
+	],
+])('puts what nobody expected into the log, with its trace: where %s', async (_, plan) => {
+	const { context, errors } = contextOf();
+	await expect(runNode(context, plan)).rejects.toThrow('boom');
+	expect(errors).toEqual([
+		{
+			message: '"Pictures" met what it did not expect: boom',
+			meta: { trace: expect.stringMatching(/^TypeError: boom\n +at /) as string },
+		},
+	]);
+});
