@@ -52,7 +52,7 @@ export const checks: Check[] = [
 		parameters: { prompt: VALUE },
 		good: 42,
 		bad: [true, false],
-		says: 'not a text',
+		says: 'Prompt must be text',
 	},
 	{
 		field: 'prompt from an expression for the whole item',
@@ -60,7 +60,7 @@ export const checks: Check[] = [
 		parameters: { prompt: VALUE },
 		good: ['A boat', 'at sea'],
 		bad: [{ text: 'A boat' }],
-		says: 'Prompt is an object',
+		says: 'Prompt must be text',
 	},
 	{
 		field: 'negative prompt',
@@ -68,7 +68,7 @@ export const checks: Check[] = [
 		parameters: option('negativePrompt'),
 		good: 'text',
 		bad: [{ text: 'fog' }],
-		says: 'Negative Prompt is an object',
+		says: 'Negative Prompt must be text',
 	},
 	...[image, video].map((node) => ({
 		field: 'waiting',

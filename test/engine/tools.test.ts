@@ -97,7 +97,7 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		const order = [ownType('imageGeneration'), wrong, { prompt: 'A boat' }, options] as const;
 		const { calls, run } = await stage.engine.runAsTool(...order);
 		const said = run.error?.message ?? calls[0].response;
-		expect(said).toContain('The model does not exist: Model not found: nothing.');
+		expect(said).toContain('Model nothing not found.');
 		expect(said.split('Model not found')).toHaveLength(2);
 	});
 

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { sentences, type GenerationError } from '../../../client/api/errors';
+import type { GenerationError } from '../../../client/api/errors';
 import {
 	isConfirmed,
 	paidGenerations,
@@ -10,6 +10,7 @@ import {
 } from '../../../client/outcome';
 import type { GenerationRecord } from '../../../client/paying/record';
 import { RECORD_TABLE } from '../../../client/paying/record-store';
+import { sentences } from '../../../client/text';
 import type { PipelineStats } from '../../../client/pipeline';
 import { asHtml, counted } from './wording';
 
@@ -118,7 +119,7 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 		case 'paid':
 			return `${counted(group.length, 'is', 'are')} paid for, but not there: ${causeOf(errors)}. Wait for Completion fetches ${one ? 'it' : 'them'} by id`;
 		case 'none':
-			return errors.some(({ unsent }) => unsent)
+			return errors.some(({ skipped }) => skipped)
 				? `${was} not made and cost nothing: ${causeOf(errors)}`
 				: `${group.length} failed and cost nothing: ${causeOf(errors)}`;
 	}
@@ -129,7 +130,7 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
  * last.
  */
 function causeOf(errors: GenerationError[]): string {
-	const own = errors.filter(({ unsent }) => !unsent);
+	const own = errors.filter(({ skipped }) => !skipped);
 	const [first = errors[0]] = own;
 	const others = own.some(({ message }) => message !== first.message);
 	return others ? `${first.message}, and others` : first.message;
