@@ -177,14 +177,14 @@ export const mutations: Mutation[] = [
 	errorTable('a code counts whatever its type', "type === 'server_error' && ", ''),
 	connection(
 		'a reset is certain',
-		'codes: /^ECONNREFUSED$/',
-		'codes: /^(ECONNREFUSED|ECONNRESET)$/',
+		'[/^ECONNREFUSED$/',
+		'[/^(ECONNREFUSED|ECONNRESET)$/',
 	),
 	connection('a host that is lost midway is certain', 'phase === null && known', 'known'),
 	connection(
 		'a timeout is certain',
-		'codes: /^ECONNREFUSED$/',
-		'codes: /^(ECONNREFUSED|ECONNABORTED)$/',
+		'[/^ECONNREFUSED$/',
+		'[/^(ECONNREFUSED|ECONNABORTED)$/',
 	),
 	connection(
 		'a broken connection is certain',
