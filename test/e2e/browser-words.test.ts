@@ -76,7 +76,7 @@ describe('an error', () => {
 
 		await editor.openNode('Images');
 		expect(await editor.part('node-error-message').innerText()).toContain(
-			'not supported: No ‹b›paint‹/b› left & ‹width›x‹height›',
+			'Invalid parameter: No ‹b›paint‹/b› left & ‹width›x‹height›',
 		);
 		const description = await editor.part('node-error-description').innerText();
 		expect(description).toMatch(/Nothing was charged for this item\. Change the parameter\./);
