@@ -2,11 +2,13 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	creatingOptions,
+	creatingRunOptions,
 	deliveryFields,
 	inputImagesOption,
 	modelField,
 	optionsField,
 	promptField,
+	runOptionsField,
 } from '../shared/form/fields';
 import { referenceInputsField } from '../shared/form/reference-inputs';
 
@@ -52,6 +54,7 @@ export const imageFields: INodeProperties[] = [
 			'Input Image URLs (Deprecated)',
 			'Use Reference Inputs instead. Reference pictures as https URLs with commas between them, or an array.',
 		),
-		...creatingOptions(IMAGE_TIMEOUT),
+		...creatingOptions,
 	]),
+	runOptionsField(creatingRunOptions(IMAGE_TIMEOUT)),
 ];

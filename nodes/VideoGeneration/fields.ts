@@ -3,11 +3,13 @@ import type { INodeProperties } from 'n8n-workflow';
 import { FRAME_RATES, RESOLUTIONS } from '../../client/input/checks';
 import {
 	creatingOptions,
+	creatingRunOptions,
 	deliveryFields,
 	inputImagesOption,
 	modelField,
 	optionsField,
 	promptField,
+	runOptionsField,
 } from '../shared/form/fields';
 
 /** Default timeout in seconds. */
@@ -63,6 +65,7 @@ export const videoFields: INodeProperties[] = [
 			'Input Image URLs',
 			'Reference pictures, where the model supports them: https URLs with commas between them, or an array',
 		),
-		...creatingOptions(VIDEO_TIMEOUT),
+		...creatingOptions,
 	]),
+	runOptionsField(creatingRunOptions(VIDEO_TIMEOUT)),
 ];

@@ -29,20 +29,20 @@ export interface WaitPlan extends Plan {
  */
 export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPlan {
 	const form = readForm(context, itemIndex, waitFields);
-	const options = collection(form, 'options');
+	const runOptions = collection(form, 'runOptions');
 	const since = form.waitingSince;
 	// Validates these options on every item, although the step uses those of its first item.
-	stepOptions(options);
+	stepOptions(runOptions);
 	return {
 		job: {
 			kind: 'collect',
 			id: idOf(context, itemIndex, form),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
-			readiness: readinessOf(options),
-			...waitingOf(options, WAIT_TIMEOUT),
+			readiness: readinessOf(runOptions),
+			...waitingOf(runOptions, WAIT_TIMEOUT),
 		},
-		download: downloadTarget(form, options),
+		download: downloadTarget(form, collection(form, 'options')),
 	};
 }
 

@@ -72,7 +72,8 @@ function sleepingItem(
 		generationId: parameter('generationId', ''),
 		downloadOutput: parameter('downloadOutput', true),
 		binaryPropertyName: parameter('binaryPropertyName', 'data'),
-		options: optionsOf(context, itemIndex) as IDataObject,
+		options: optionsOf(context, itemIndex, 'options') as IDataObject,
+		runOptions: optionsOf(context, itemIndex, 'runOptions') as IDataObject,
 		waitingSince,
 	};
 }

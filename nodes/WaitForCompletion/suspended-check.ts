@@ -101,7 +101,7 @@ async function sleep(
 function dueAt(items: SleepingItem[], checks: Checks): number {
 	const last = Math.max(...items.map((item) => checks[idOf(item)]?.at ?? 0));
 	// `planWait` reports a poll interval that is not a number.
-	return last + 1000 * (Number(items[0].options.pollInterval) || 0);
+	return last + 1000 * (Number(items[0].runOptions.pollInterval) || 0);
 }
 
 function idOf({ generationId }: SleepingItem): string {

@@ -43,10 +43,11 @@ function suspended(parameters: INodeParameters = {}, onError?: OwnNode['onError'
 const pollInterval = 30;
 const named = suspended({
 	binaryPropertyName: 'file',
-	options: { fileName: 'picture', pollInterval },
+	options: { fileName: 'picture' },
+	runOptions: { pollInterval },
 });
-const late = suspended({ options: { timeout: 160, onTimeout: 'continue' } });
-const overdue = suspended({ options: { timeout: 160 } });
+const late = suspended({ runOptions: { timeout: 160, onTimeout: 'continue' } });
+const overdue = suspended({ runOptions: { timeout: 160 } });
 const continuing = suspended({ downloadOutput: false }, 'continueRegularOutput');
 /** Takes the file that the sleeping step hands on as its reference input. */
 const reader: OwnNode = {

@@ -12,7 +12,7 @@ afterEach(() => {
 
 const downloads = () => stage.sandbox.requests.on('download');
 const probes = () => stage.sandbox.requests.on('probe');
-const byUrl = { options: { readiness: 'outputUrl' } };
+const byUrl = { runOptions: { readiness: 'outputUrl' } };
 
 async function expectTheFile(run: Run): Promise<void> {
 	expect(run.error).toBeUndefined();

@@ -4,7 +4,7 @@ const { stage, rows, created, execute } = openKeyedStage();
 
 describe('an item with an idempotency key whose creating request is refused', () => {
 	const list = items(['a', 'a boat'], ['b', 'a ship']);
-	const oneByOne = { ...keyed, options: { ...(keyed.options as object), maxConcurrent: 1 } };
+	const oneByOne = { ...keyed, runOptions: { maxConcurrent: 1 } };
 
 	it.each(['authentication_error', 'invalid_api_key', 'expired_api_key', 'forbidden'] as const)(
 		'is not charged, and the next execution generates it: %s at the second item',

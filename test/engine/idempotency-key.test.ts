@@ -207,7 +207,8 @@ describe('an order whose answer was lost', () => {
 		lose();
 		const parameters = {
 			...keyed,
-			options: { idempotencyKey: '={{ $json.key }}', onUncertainCharge: 'resubmit' },
+			options: { idempotencyKey: '={{ $json.key }}' },
+			runOptions: { onUncertainCharge: 'resubmit' },
 		};
 		const run = await execute(items(['a', 'a boat']), parameters);
 		expect(run.status).toBe('success');

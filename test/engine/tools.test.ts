@@ -103,7 +103,7 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 
 	it('a try again of one call takes up the generation that it has paid for', async () => {
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-		const parameters = { ...image, options: { timeout: 10 } };
+		const parameters = { ...image, runOptions: { timeout: 10 } };
 		const args = { prompt: 'A boat [seconds: 25]' };
 		const { answers } = await call('imageGeneration', parameters, args, settings);
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });

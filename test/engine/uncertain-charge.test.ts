@@ -5,7 +5,7 @@ import { openStage, prompts } from './stage';
 const stage = openStage();
 
 const plain = { downloadOutput: false };
-const resubmit = { ...plain, options: { onUncertainCharge: 'resubmit' } };
+const resubmit = { ...plain, runOptions: { onUncertainCharge: 'resubmit' } };
 const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 const goOn = { onError: 'continueRegularOutput' as const };
 

@@ -12,16 +12,19 @@ const make = { model: 'aurora', prompt: 'A boat' };
 const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };
 
 /** Added to a form, and left empty there. */
-const options = [
-	...['fileName', 'idempotencyKey', 'maxConcurrent', 'onTimeout', 'onUncertainCharge'],
-	...['pollInterval', 'readiness', 'timeout'],
+const options = ['fileName', 'idempotencyKey'];
+const runOptions = [
+	...['maxConcurrent', 'onTimeout', 'onUncertainCharge', 'pollInterval', 'readiness', 'timeout'],
 ];
-const left = (empty: unknown): IDataObject => ({
-	options: Object.fromEntries(options.map((name) => [name, empty])) as IDataObject,
-	...Object.fromEntries(
-		['waitForCompletion', 'downloadOutput', 'mode'].map((name) => [name, empty]),
-	),
-});
+const left = (empty: unknown): IDataObject => {
+	const each = (names: string[]) =>
+		Object.fromEntries(names.map((name) => [name, empty])) as IDataObject;
+	return {
+		options: each(options),
+		runOptions: each(runOptions),
+		...each(['waitForCompletion', 'downloadOutput', 'mode']),
+	};
+};
 
 describe.each<[string, PlanItem, IDataObject, IDataObject, seconds: number]>([
 	['an image', planImage, make, creating, 600],

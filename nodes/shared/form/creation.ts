@@ -37,10 +37,11 @@ export function creationPlan(
 	loadInputs: () => Promise<object[]> = async () => await Promise.resolve([]),
 ): Plan {
 	const options = collection(form, 'options');
+	const runOptions = collection(form, 'runOptions');
 	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
 	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
 	// Validates these options on every item, although the step uses those of its first item.
-	stepOptions(options);
+	stepOptions(runOptions);
 	return {
 		job: {
 			kind: 'create',
@@ -51,9 +52,9 @@ export function creationPlan(
 			},
 			idempotencyKey,
 			wait,
-			readiness: readinessOf(options),
-			onUncertainCharge: onUncertainChargeOf(options),
-			...waitingOf(options, defaultTimeout),
+			readiness: readinessOf(runOptions),
+			onUncertainCharge: onUncertainChargeOf(runOptions),
+			...waitingOf(runOptions, defaultTimeout),
 		},
 		keyIsEmpty: 'idempotencyKey' in options && idempotencyKey === null,
 		download: wait ? downloadTarget(form, options) : null,

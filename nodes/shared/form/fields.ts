@@ -164,21 +164,23 @@ const uncertainChargeOption: INodeProperties = {
 		'What to do when the connection broke before the service answered, or a gateway answered in its place, so that nobody knows whether credits were charged',
 };
 
+/** The name of the downloaded file. */
+export const fileNameOption: INodeProperties = {
+	displayName: 'File Name',
+	name: 'fileName',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. lighthouse',
+	description:
+		'Name of the downloaded file; its extension is made to match. Made from the model and the ID if empty.',
+	displayOptions: { hide: notAsTool },
+};
+
 /**
- * The options of every node that waits. @param timeout default in seconds
+ * The run options of every node that waits. @param timeout default in seconds
  */
-export function runningOptions(timeout: number): INodeProperties[] {
+export function waitingRunOptions(timeout: number): INodeProperties[] {
 	return [
-		{
-			displayName: 'File Name',
-			name: 'fileName',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. lighthouse',
-			description:
-				'Name of the downloaded file; its extension is made to match. Made from the model and the ID if empty.',
-			displayOptions: { hide: notAsTool },
-		},
 		{
 			displayName: 'Max Concurrent',
 			name: 'maxConcurrent',
@@ -253,17 +255,19 @@ export function runningOptions(timeout: number): INodeProperties[] {
 	];
 }
 
+/** The options of every creating node: what is created, and how it is returned. */
+export const creatingOptions: INodeProperties[] = [
+	fileNameOption,
+	idempotencyKeyOption,
+	negativePromptOption,
+	seedOption,
+];
+
 /**
- * The options of every creating node. @param timeout default in seconds
+ * The run options of every creating node: how a step runs. @param timeout default in seconds
  */
-export function creatingOptions(timeout: number): INodeProperties[] {
-	return [
-		idempotencyKeyOption,
-		negativePromptOption,
-		seedOption,
-		uncertainChargeOption,
-		...runningOptions(timeout),
-	];
+export function creatingRunOptions(timeout: number): INodeProperties[] {
+	return [uncertainChargeOption, ...waitingRunOptions(timeout)];
 }
 
 /** The collection `options`, sorted by display name. */
@@ -274,6 +278,22 @@ export function optionsField(options: INodeProperties[]): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add Option',
 		default: {},
-		options: [...options].sort((one, other) => one.displayName.localeCompare(other.displayName)),
+		options: byDisplayName(options),
 	};
+}
+
+/** The collection `runOptions`, sorted by display name. */
+export function runOptionsField(options: INodeProperties[]): INodeProperties {
+	return {
+		displayName: 'Run Options',
+		name: 'runOptions',
+		type: 'collection',
+		placeholder: 'Add Run Option',
+		default: {},
+		options: byDisplayName(options),
+	};
+}
+
+function byDisplayName(options: INodeProperties[]): INodeProperties[] {
+	return [...options].sort((one, other) => one.displayName.localeCompare(other.displayName));
 }

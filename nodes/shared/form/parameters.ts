@@ -6,7 +6,7 @@ import type { Form } from './form';
 
 /** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */
 
-/** The `options` collection of an item. */
+/** The `options` or `runOptions` collection of an item. */
 export type Options = Record<string, unknown>;
 
 /** How long to wait for one item, and how to handle its timeout. */
@@ -19,24 +19,23 @@ export interface DownloadTarget {
 	fileName: string | null;
 }
 
-/** An item's options, not validated. */
-export function optionsOf(context: IExecuteFunctions, itemIndex: number): Options {
-	return context.getNodeParameter('options', itemIndex, {}) as Options;
+/** One of an item's collections, not validated. */
+export function optionsOf(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	name: 'options' | 'runOptions',
+): Options {
+	return context.getNodeParameter(name, itemIndex, {}) as Options;
 }
 
 /** Parameters that can change before a retry while the existing generation is still reused. */
-const OF_RUNNING = new Set([
+const NOT_REQUESTED = new Set([
 	'waitForCompletion',
 	'downloadOutput',
 	'binaryPropertyName',
 	'fileName',
 	'idempotencyKey',
-	'maxConcurrent',
-	'onTimeout',
-	'onUncertainCharge',
-	'pollInterval',
-	'readiness',
-	'timeout',
+	'runOptions',
 ]);
 
 /**
@@ -51,7 +50,7 @@ export function recipeOf(
 ): { request: string; idempotencyKey: string } {
 	const { type, parameters } = context.getNode();
 	const asking = (written: object) =>
-		Object.entries(written).filter(([name]) => !OF_RUNNING.has(name));
+		Object.entries(written).filter(([name]) => !NOT_REQUESTED.has(name));
 	const { options = {}, ...others } = parameters;
 	const { json } = context.getInputData()[itemIndex];
 	return {
@@ -101,7 +100,7 @@ export interface StepOptions {
 }
 
 /**
- * Reads the settings of the step from an item's options. @throws InvalidInputError
+ * Reads the settings of the step from an item's run options. @throws InvalidInputError
  */
 export function stepOptions(options: Options): StepOptions {
 	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
@@ -130,13 +129,13 @@ export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 	return { maxConcurrent, pollIntervalMs };
 }
 
-/** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */
+/** Reads a run option by its path, so that n8n evaluates no other option: another option's expression may fail. */
 function optionOfFirst(context: IExecuteFunctions, name: string): unknown {
 	// One expression may return the whole collection.
-	const isWhole = typeof context.getNode().parameters.options === 'string';
+	const isWhole = typeof context.getNode().parameters.runOptions === 'string';
 	return isWhole
-		? optionsOf(context, 0)[name]
-		: context.getNodeParameter(`options.${name}`, 0, null);
+		? optionsOf(context, 0, 'runOptions')[name]
+		: context.getNodeParameter(`runOptions.${name}`, 0, null);
 }
 
 /**
