@@ -9,7 +9,7 @@ const CHARGES: Record<Charge, { sentence: string; told: RegExp }> = {
 		told: /nothing (was|is|has been) (charged|spent|paid)/i,
 	},
 	refunded: { sentence: 'Its credits were refunded', told: /refunded/i },
-	paid: { sentence: 'It is paid for', told: /paid for/i },
+	paid: { sentence: 'It has been charged', told: /paid for|been charged/i },
 	unknown: { sentence: 'It may have been charged', told: /may have been charged/i },
 };
 

@@ -210,7 +210,7 @@ describe('every error', () => {
 	it('says whether something was charged', () => {
 		for (const { title, description } of texts) {
 			expect(`${title}. ${description}`).toMatch(
-				/nothing was (charged|spent)|refunded|paid for|may have been charged/i,
+				/nothing was (charged|spent)|refunded|paid for|been charged|may have been charged/i,
 			);
 		}
 	});
@@ -229,7 +229,7 @@ describe('every error', () => {
 			expect(named).toBeLessThanOrEqual(1);
 		}
 		for (const { description = '' } of shownOfStep) {
-			expect(description).toMatch(/Paid for: [^.]*another \(pending\)[^.]*\.$/);
+			expect(description).toMatch(/Charged: [^.]*another \(pending\)[^.]*\.$/);
 		}
 	});
 
@@ -239,7 +239,7 @@ describe('every error', () => {
 			const said = String(json.error);
 			expect(said).toContain(error.message);
 			expect(said).not.toContain('&lt;');
-			expect(said).toMatch(/nothing was (charged|spent)|refunded|paid for|may have been charged/i);
+			expect(said).toMatch(/nothing was (charged|spent)|refunded|paid for|been charged|may have been charged/i);
 		}
 	});
 });
