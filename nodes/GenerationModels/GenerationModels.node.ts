@@ -5,8 +5,8 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { modelNotFound, type Model, type ModelFilter } from '../../client/wire/catalogue';
-import { oneOf, positive, requiredText } from '../../client/input/checks';
+import { modelNotFound, type Model, type ModelFilter } from '../../client/api/catalog';
+import { oneOf, positive, requiredText } from '../../client/input';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';

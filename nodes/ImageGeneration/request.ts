@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/input/checks';
+import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/input';
 import { creationPlan, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { filledIn } from '../shared/form/parameters';

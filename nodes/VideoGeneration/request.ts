@@ -9,7 +9,7 @@ import {
 	oneOf,
 	requiredText,
 	RESOLUTIONS,
-} from '../../client/input/checks';
+} from '../../client/input';
 import { creationPlan, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { filledIn } from '../shared/form/parameters';

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { GenerationError } from '../../client/wire/errors';
-import { generationId, number, oneOf } from '../../client/input/checks';
+import { GenerationError } from '../../client/api/errors';
+import { generationId, number, oneOf } from '../../client/input';
 import { collection, readForm, type Form } from '../shared/form/form';
 import {
 	downloadTarget,
@@ -10,7 +10,7 @@ import {
 	stepOptions,
 	waitingOf,
 } from '../shared/form/parameters';
-import type { CollectJob } from '../../client/jobs/job';
+import type { CollectJob } from '../../client/job';
 import type { Plan } from '../shared/form/plan';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 

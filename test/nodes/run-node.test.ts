@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../client/wire/errors';
+import { InvalidInputError } from '../../client/api/errors';
 import type { Plan } from '../../nodes/shared/form/plan';
 import { runNode } from '../../nodes/shared/run-node';
 import { contextOf } from '../support/context';

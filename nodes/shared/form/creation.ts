@@ -1,5 +1,5 @@
-import { requiredText } from '../../../client/input/checks';
-import type { CreateRequest } from '../../../client/wire/service';
+import { requiredText } from '../../../client/input';
+import type { CreateRequest } from '../../../client/api/client';
 import { collection, type Form } from './form';
 import {
 	downloadTarget,

@@ -5,8 +5,8 @@ import type {
 	INodePropertyCollection,
 } from 'n8n-workflow';
 
-import { cameToNothing, requireEvaluated, writtenOut } from '../../../client/input/checks';
-import { InvalidInputError, titled } from '../../../client/wire/errors';
+import { cameToNothing, requireEvaluated, writtenOut } from '../../../client/input';
+import { InvalidInputError, titled } from '../../../client/api/errors';
 
 /** The values of a form for one item, by field name. `null` means that the field is empty. */
 export type Form = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
-import { integer, oneOf, positive, requiredText } from '../../../client/input/checks';
-import type { CreateJob, Job, Readiness } from '../../../client/jobs/job';
+import { integer, oneOf, positive, requiredText } from '../../../client/input';
+import type { CreateJob, Job, Readiness } from '../../../client/job';
 import type { Form } from './form';
 
 /** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */

@@ -7,8 +7,8 @@ import {
 	INPUT_TYPES,
 	oneOf,
 	requiredText,
-} from '../../../client/input/checks';
-import { InvalidInputError } from '../../../client/wire/errors';
+} from '../../../client/input';
+import { InvalidInputError } from '../../../client/api/errors';
 import { collection, isFile, readForm, type Form } from './form';
 
 /** Not sorted by name: this is the order for filling in the form. */

@@ -1,7 +1,7 @@
-import { causesOf } from '../../../client/wire/connection';
-import { GenerationError, sentences, titled } from '../../../client/wire/errors';
-import type { Generation } from '../../../client/wire/generation';
-import { firstWords } from '../../../client/wire/media-type';
+import { causesOf } from '../../../client/api/connection';
+import { GenerationError, sentences, titled } from '../../../client/api/errors';
+import type { Generation } from '../../../client/api/generation';
+import { firstWords } from '../../../client/api/media-type';
 
 /** A reason why an output cannot be stored. */
 interface Cause {

@@ -1,14 +1,14 @@
 import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
 
-import { failureCause } from '../../../client/wire/error-table';
-import { sentences, type GenerationError, type KnownGeneration } from '../../../client/wire/errors';
+import { failureCause } from '../../../client/api/error-table';
+import { sentences, type GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import type { Ledger } from '../../../client/paying/ledger';
 import {
 	paidGenerations,
 	uncertainItems,
 	uncheckedIds,
 	type Outcome,
-} from '../../../client/jobs/outcome';
+} from '../../../client/outcome';
 import { isWithinSleep, runsAsTool } from '../execution';
 import { asHtml, counted, explained, withoutTags } from './wording';
 

@@ -1,13 +1,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { sentences, type GenerationError } from '../../../client/wire/errors';
+import { sentences, type GenerationError } from '../../../client/api/errors';
 import {
 	isConfirmed,
 	paidGenerations,
 	uncertainItems,
 	uncheckedIds,
 	type Outcome,
-} from '../../../client/jobs/outcome';
+} from '../../../client/outcome';
 import type { GenerationRecord } from '../../../client/paying/record';
 import { RECORD_TABLE } from '../../../client/paying/record-store';
 import type { PipelineStats } from '../../../client/pipeline';

@@ -1,4 +1,4 @@
-import { sentences, type Charge, type GenerationError } from '../../../client/wire/errors';
+import { sentences, type Charge, type GenerationError } from '../../../client/api/errors';
 
 /** The wording of errors and hints, wherever n8n shows them. */
 

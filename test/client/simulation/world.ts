@@ -3,7 +3,7 @@ import { GenerationService } from '../../../sandbox/service';
 import { VirtualTime } from '../../support/virtual-time';
 import type { FaultAction } from '../../../sandbox/faults';
 import type { Reply } from '../../../sandbox/requests/reply';
-import type { CreateRequest } from '../../../client/wire/service';
+import type { CreateRequest } from '../../../client/api/client';
 import { Names } from './names';
 import type { Schedule } from './schedule';
 

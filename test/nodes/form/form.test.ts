@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { InvalidInputError } from '../../../client/wire/errors';
+import { InvalidInputError } from '../../../client/api/errors';
 import { readForm } from '../../../nodes/shared/form/form';
 import { contextOf } from '../../support/context';
 

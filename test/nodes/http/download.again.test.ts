@@ -1,7 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { CancelledError, GenerationError } from '../../../client/wire/errors';
-import type { Generation } from '../../../client/wire/generation';
+import { CancelledError, GenerationError } from '../../../client/api/errors';
+import type { Generation } from '../../../client/api/generation';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { VirtualTime } from '../../support/virtual-time';
 import { BINARY, downloading, endless, file, generation, made, type World } from './downloading';

@@ -11,14 +11,14 @@ import {
 	positive,
 	requiredText,
 	size,
-} from '../../../client/input/checks';
+} from '../../../client/input';
 import {
 	errorOfJob,
 	failedGeneration,
 	notSent,
 	timedOutGeneration,
 	type Outcome,
-} from '../../../client/jobs/outcome';
+} from '../../../client/outcome';
 import { Ledger } from '../../../client/paying/ledger';
 import {
 	RECORD_COLUMNS,
@@ -27,12 +27,11 @@ import {
 	type RecordRow,
 } from '../../../client/paying/record-store';
 import { inRow, uncertainCharge, unknownInRow } from '../../../client/paying/uncertain-charge';
-import { modelNotFound } from '../../../client/wire/catalogue';
-import { invalidBaseUrl } from '../../../client/wire/base-url';
-import { credentialChanged, errorFromConnection, NotSentError } from '../../../client/wire/connection';
-import { requireBalance } from '../../../client/wire/credits';
-import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/wire/errors';
-import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { modelNotFound } from '../../../client/api/catalog';
+import { invalidBaseUrl, credentialChanged, errorFromConnection, NotSentError } from '../../../client/api/connection';
+import { requireBalance } from '../../../client/api/client';
+import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
+import { readGeneration, type Generation } from '../../../client/api/generation';
 import {
 	badOutput,
 	downloadError,

@@ -2,11 +2,11 @@ import { inspect } from 'util';
 
 import { NodeApiError } from 'n8n-workflow';
 
-import { errorFromResponse, GenerationError } from '../../../client/wire/errors';
-import type { GenerationItem } from '../../../client/wire/generation';
+import { errorFromResponse, GenerationError } from '../../../client/api/errors';
+import type { GenerationItem } from '../../../client/api/generation';
 import { Ledger } from '../../../client/paying/ledger';
 import { uncertainCharge } from '../../../client/paying/uncertain-charge';
-import { errorOfJob, notSent, type Outcome } from '../../../client/jobs/outcome';
+import { errorOfJob, notSent, type Outcome } from '../../../client/outcome';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { refusal } from '../../support/answers';
 import { contextOf } from '../../support/context';

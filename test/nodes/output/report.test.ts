@@ -1,6 +1,6 @@
-import { GenerationError, type Charge } from '../../../client/wire/errors';
-import type { GenerationItem } from '../../../client/wire/generation';
-import type { Outcome } from '../../../client/jobs/outcome';
+import { GenerationError, type Charge } from '../../../client/api/errors';
+import type { GenerationItem } from '../../../client/api/generation';
+import type { Outcome } from '../../../client/outcome';
 import type { PipelineStats } from '../../../client/pipeline';
 import { creditsHint, reportEnd, summaryHint } from '../../../nodes/shared/output/report';
 import { contextOf } from '../../support/context';
