@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { number, oneOf } from '../../client/input/checks';
+import { oneOf } from '../../client/input/checks';
+import { number } from '../../client/input/numbers';
 import { InvalidInputError } from '../../client/wire/errors';
 import { collection, readForm, type Form } from '../shared/form/form';
 import { given } from '../shared/form/parameters';

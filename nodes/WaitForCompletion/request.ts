@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/wire/errors';
-import { generationId, number, oneOf } from '../../client/input/checks';
+import { generationId, oneOf } from '../../client/input/checks';
+import { number } from '../../client/input/numbers';
 import { collection, readForm, type Form } from '../shared/form/form';
 import {
 	downloadTarget,

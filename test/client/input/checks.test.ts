@@ -3,19 +3,16 @@ import fc from 'fast-check';
 import {
 	requireEvaluated,
 	aspectRatio,
-	duration,
 	FRAME_RATES,
 	generationId,
 	INPUT_TYPES,
-	integer,
-	number,
 	oneOf,
-	positive,
 	requiredText,
 	RESOLUTIONS,
 	size,
 	writtenOut,
 } from '../../../client/input/checks';
+import { duration, integer, number, positive } from '../../../client/input/numbers';
 import { InvalidInputError } from '../../../client/wire/errors';
 import { accepted, anything, expectRefused } from '../../support/checks';
 
