@@ -4,9 +4,6 @@ import { InvalidInputError } from './api/errors';
 /** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
 export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 
-/** Maximum length of a video, in seconds. A model may allow less (spec 8). */
-const MAX_DURATION = 10;
-
 export const RESOLUTIONS = ['480p', '720p', '1080p'];
 export const FRAME_RATES = [12, 24, 30];
 export const INPUT_TYPES = ['image', 'video', 'audio'];
@@ -123,51 +120,6 @@ export function aspectRatio(field: string, value: unknown): string {
 	);
 }
 
-/** A whole number, or a text that contains one. */
-export function integer(field: string, value: unknown): number {
-	const number = numeric(value);
-	if (Number.isSafeInteger(number)) return number;
-	throw new InvalidInputError(
-		`${field} "${String(value)}" is not a whole number`,
-		`Write ${field} as a whole number.`,
-	);
-}
-
-/** A number, or a text that contains one. */
-export function number(field: string, value: unknown): number {
-	const read = numeric(value);
-	if (Number.isFinite(read)) return read;
-	throw new InvalidInputError(
-		`${field} "${String(value)}" is not a number`,
-		`Write ${field} as a number.`,
-	);
-}
-
-/**
- * A number above 0.
- *
- * @param least minimum value, if there is one
- */
-export function positive(field: string, value: unknown, least?: number): number {
-	const number = numeric(value);
-	if (Number.isFinite(number) && number > 0 && number >= (least ?? 0)) return number;
-	const bound = least === undefined ? 'above 0' : `of at least ${least}`;
-	throw new InvalidInputError(
-		`${field} "${String(value)}" is not a number ${bound}`,
-		`Write ${field} as a number ${bound}.`,
-	);
-}
-
-/** Length of a video in seconds: positive, at most 10. The model's own maximum may be lower (spec 8). */
-export function duration(field: string, value: unknown): number {
-	const seconds = positive(field, value);
-	if (seconds <= MAX_DURATION) return seconds;
-	throw new InvalidInputError(
-		`${field} ${seconds} is longer than any model allows`,
-		`Write at most ${MAX_DURATION} seconds; the maximum varies by model between 4 and ${MAX_DURATION}.`,
-	);
-}
-
 /** Returns the allowed value with the same text as the given one. */
 export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): T {
 	const found = allowed.find((candidate) => String(candidate) === String(value));
@@ -274,11 +226,6 @@ export function inlineSize(field: string, bytes: number): void {
 		`${field} is too large: ${megabytes} MB`,
 		'An inline input may hold 4.5 MB. Make the file smaller, or put it where the service can fetch it and choose the source URL.',
 	);
-}
-
-function numeric(value: unknown): number {
-	if (typeof value === 'number') return value;
-	return typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN;
 }
 
 function isFetchable(text: string): boolean {

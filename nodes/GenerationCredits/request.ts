@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { number, oneOf } from '../../client/input';
+import { oneOf } from '../../client/input';
+import { number } from '../../client/numbers';
 import { InvalidInputError } from '../../client/api/errors';
 import { collection, readForm, type Form } from '../shared/form/form';
 import { given } from '../shared/form/parameters';

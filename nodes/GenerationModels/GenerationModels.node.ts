@@ -6,7 +6,8 @@ import type {
 } from 'n8n-workflow';
 
 import { modelNotFound, type Model, type ModelFilter } from '../../client/api/catalog';
-import { oneOf, positive, requiredText } from '../../client/input';
+import { oneOf, requiredText } from '../../client/input';
+import { positive } from '../../client/numbers';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';

@@ -2,15 +2,15 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	creatingOptions,
-	creatingRunOptions,
 	deliveryFields,
 	inputImagesOption,
 	modelField,
+	numberOfOutputsField,
 	optionsField,
 	promptField,
-	runOptionsField,
 } from '../shared/form/fields';
 import { referenceInputsField } from '../shared/form/reference-inputs';
+import { creatingRunOptions, runOptionsField } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const IMAGE_TIMEOUT = 600;
@@ -22,6 +22,7 @@ export const imageFields: INodeProperties[] = [
 		'e.g. A lighthouse on a cliff at dusk, oil painting',
 		'What to make a picture of: subject, style, light and composition',
 	),
+	numberOfOutputsField('Images'),
 	{
 		displayName: 'Size',
 		name: 'size',

@@ -3,14 +3,14 @@ import type { INodeProperties } from 'n8n-workflow';
 import { FRAME_RATES, RESOLUTIONS } from '../../client/input';
 import {
 	creatingOptions,
-	creatingRunOptions,
 	deliveryFields,
 	inputImagesOption,
 	modelField,
+	numberOfOutputsField,
 	optionsField,
 	promptField,
-	runOptionsField,
 } from '../shared/form/fields';
+import { creatingRunOptions, runOptionsField } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
@@ -25,6 +25,7 @@ export const videoFields: INodeProperties[] = [
 		'e.g. Waves roll against a lighthouse at dusk, the camera rises slowly',
 		'What to make a video of: subject, style, light, and how things and the camera move',
 	),
+	numberOfOutputsField('Videos'),
 	{
 		displayName: 'Resolution',
 		name: 'resolution',

@@ -35,7 +35,7 @@ export class WaitForCompletion implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		if (isSuspendedCheck(this)) return await suspendedCheck(this);
-		return await runNode(this, (itemIndex) => planWait(this, itemIndex), {
+		return await runNode(this, (itemIndex) => [planWait(this, itemIndex)], {
 			suspension: suspensionOf(this),
 			looks: checksSoFar(this),
 		});

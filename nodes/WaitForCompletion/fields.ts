@@ -1,12 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import {
-	downloadFields,
-	fileNameOption,
-	optionsField,
-	runOptionsField,
-	waitingRunOptions,
-} from '../shared/form/fields';
+import { downloadFields, fileNameOption, optionsField } from '../shared/form/fields';
+import { runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const WAIT_TIMEOUT = 1800;

@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/api/errors';
-import { generationId, number, oneOf } from '../../client/input';
+import { generationId, oneOf } from '../../client/input';
+import { number } from '../../client/numbers';
 import { collection, readForm, type Form } from '../shared/form/form';
 import {
 	downloadTarget,

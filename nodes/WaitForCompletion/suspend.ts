@@ -45,7 +45,7 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 			if (slept.ok) return slept.value;
 			const { message } = slept.error as Error;
 			hint(context, `Polled instead of suspending, because it could not fall asleep: ${message}`);
-			const plan = (itemIndex: number) => goOn(planWait(context, itemIndex), waitingSince);
+			const plan = (itemIndex: number) => [goOn(planWait(context, itemIndex), waitingSince)];
 			return await runNode(context, plan, { looks });
 		},
 	};

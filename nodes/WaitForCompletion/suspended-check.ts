@@ -50,7 +50,7 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 	}
 	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
 	const looks = restoredChecks(kept.checks);
-	const [seen] = await runNode(context, (itemIndex) => planWait(context, itemIndex), { looks });
+	const [seen] = await runNode(context, (itemIndex) => [planWait(context, itemIndex)], { looks });
 	kept.checks = savedChecks(looks);
 	if (cancelSignal(context).aborted) return [ended(items)];
 	const now = wallClock.now();

@@ -29,8 +29,10 @@ function shown(fields: INodeProperties[], chosen: INodeParameters, { description
 
 describe('a form shows', () => {
 	const download = ['downloadOutput', 'binaryPropertyName'];
-	const image = ['model', 'prompt', 'size', 'referenceInputs', 'waitForCompletion'];
-	const video = ['model', 'prompt', 'resolution', 'duration', 'fps', 'imageUrl'];
+	const image = [
+		...['model', 'prompt', 'numberOfOutputs', 'size', 'referenceInputs', 'waitForCompletion'],
+	];
+	const video = ['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'fps', 'imageUrl'];
 
 	it.each<[NodeName, INodeParameters, string[]]>([
 		['imageGeneration', {}, [...image, ...download, 'options', 'runOptions']],

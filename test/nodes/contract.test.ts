@@ -47,6 +47,7 @@ const NODES: Contract[] = [
 		parameters: {
 			model: LOCATOR,
 			prompt: ['string', ''],
+			numberOfOutputs: ['number', 1],
 			size: ['string', ''],
 			referenceInputs: ['fixedCollection', {}],
 			waitForCompletion: ['boolean', true],
@@ -72,6 +73,7 @@ const NODES: Contract[] = [
 		parameters: {
 			model: LOCATOR,
 			prompt: ['string', ''],
+			numberOfOutputs: ['number', 1],
 			resolution: ['options', ''],
 			duration: ['number', 4],
 			fps: ['options', ''],

@@ -46,6 +46,25 @@ export function promptField(placeholder: string, description: string): INodeProp
 	};
 }
 
+/** The maximum of `numberOfOutputs`. */
+export const MOST_OUTPUTS = 20;
+
+/**
+ * The field `numberOfOutputs`.
+ *
+ * @param noun plural of what is created, in title case, such as `Images`
+ */
+export function numberOfOutputsField(noun: string): INodeProperties {
+	return {
+		displayName: `Number of ${noun}`,
+		name: 'numberOfOutputs',
+		type: 'number',
+		typeOptions: { minValue: 1, maxValue: MOST_OUTPUTS, numberPrecision: 0 },
+		default: 1,
+		description: `How many ${noun.toLowerCase()} to create for each input item, 1 to ${MOST_OUTPUTS}. Each is charged and returned as its own item.`,
+	};
+}
+
 const waitField: INodeProperties = {
 	displayName: 'Wait for Completion',
 	name: 'waitForCompletion',
@@ -142,28 +161,6 @@ const idempotencyKeyOption: INodeProperties = {
 		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, for other items and in any later retry or execution too',
 };
 
-const uncertainChargeOption: INodeProperties = {
-	displayName: 'On Uncertain Charge',
-	name: 'onUncertainCharge',
-	type: 'options',
-	options: [
-		{
-			name: 'Error',
-			value: 'error',
-			description: 'The item fails and is not sent again by itself, so nothing is paid twice',
-		},
-		{
-			name: 'Resubmit',
-			value: 'resubmit',
-			description:
-				'Send it again, up to three times in each try of the step: each of them may be paid for',
-		},
-	],
-	default: 'error',
-	description:
-		'What to do when the connection broke before the service answered, or a gateway answered in its place, so that nobody knows whether credits were charged',
-};
-
 /** The name of the downloaded file. */
 export const fileNameOption: INodeProperties = {
 	displayName: 'File Name',
@@ -176,85 +173,6 @@ export const fileNameOption: INodeProperties = {
 	displayOptions: { hide: notAsTool },
 };
 
-/**
- * The run options of every node that waits. @param timeout default in seconds
- */
-export function waitingRunOptions(timeout: number): INodeProperties[] {
-	return [
-		{
-			displayName: 'Max Concurrent',
-			name: 'maxConcurrent',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: 10,
-			description:
-				'How many generations of this node may be in flight at once; without waiting, how many creating requests. Where the account allows fewer, the node waits for free slots by itself. Read from the first item.',
-		},
-		{
-			displayName: 'On Timeout',
-			name: 'onTimeout',
-			type: 'options',
-			options: [
-				{
-					name: 'Error',
-					value: 'error',
-					description: 'The item fails, and the error names the generation that is paid for',
-				},
-				{
-					name: 'Continue',
-					value: 'continue',
-					description: 'Hand on the generation as it stands, with timed_out set to true',
-				},
-			],
-			default: 'error',
-			description: 'What to do when a generation is not ready in time',
-		},
-		{
-			displayName: 'Poll Interval (Seconds)',
-			name: 'pollInterval',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: 3,
-			description:
-				'Shortest time between two scheduled status checks of a generation. At least 1. Read from the first item.',
-		},
-		{
-			displayName: 'Readiness',
-			name: 'readiness',
-			type: 'options',
-			options: [
-				{
-					name: 'Automatic',
-					value: 'auto',
-					description:
-						'Requests the first byte of the output URL, and checks the status at 4 s, at 10 s and then less often',
-				},
-				{
-					name: 'Output URL',
-					value: 'outputUrl',
-					description:
-						'The first byte of the output URL, and the status only now and then; spares the service',
-				},
-				{
-					name: 'Status',
-					value: 'status',
-					description: 'The status alone, for a storage that cannot be asked for a first byte',
-				},
-			],
-			default: 'auto',
-			description: 'How to find out that the output is ready',
-		},
-		{
-			displayName: 'Timeout (Seconds)',
-			name: 'timeout',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: timeout,
-			description: 'How long to wait for one generation, and how long for a free slot before it',
-		},
-	];
-}
-
 /** The options of every creating node: what is created, and how it is returned. */
 export const creatingOptions: INodeProperties[] = [
 	fileNameOption,
@@ -262,13 +180,6 @@ export const creatingOptions: INodeProperties[] = [
 	negativePromptOption,
 	seedOption,
 ];
-
-/**
- * The run options of every creating node: how a step runs. @param timeout default in seconds
- */
-export function creatingRunOptions(timeout: number): INodeProperties[] {
-	return [uncertainChargeOption, ...waitingRunOptions(timeout)];
-}
 
 /** The collection `options`, sorted by display name. */
 export function optionsField(options: INodeProperties[]): INodeProperties {
@@ -282,18 +193,7 @@ export function optionsField(options: INodeProperties[]): INodeProperties {
 	};
 }
 
-/** The collection `runOptions`, sorted by display name. */
-export function runOptionsField(options: INodeProperties[]): INodeProperties {
-	return {
-		displayName: 'Run Options',
-		name: 'runOptions',
-		type: 'collection',
-		placeholder: 'Add Run Option',
-		default: {},
-		options: byDisplayName(options),
-	};
-}
-
-function byDisplayName(options: INodeProperties[]): INodeProperties[] {
+/** Sorts options by display name, as n8n's linter requires. */
+export function byDisplayName(options: INodeProperties[]): INodeProperties[] {
 	return [...options].sort((one, other) => one.displayName.localeCompare(other.displayName));
 }

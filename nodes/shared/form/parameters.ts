@@ -1,6 +1,7 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
-import { integer, oneOf, positive, requiredText } from '../../../client/input';
+import { oneOf, requiredText } from '../../../client/input';
+import { integer, positive } from '../../../client/numbers';
 import type { CreateJob, Job, Readiness } from '../../../client/job';
 import type { Form } from './form';
 
@@ -30,6 +31,7 @@ export function optionsOf(
 
 /** Parameters that can change before a retry while the existing generation is still reused. */
 const NOT_REQUESTED = new Set([
+	'numberOfOutputs',
 	'waitForCompletion',
 	'downloadOutput',
 	'binaryPropertyName',

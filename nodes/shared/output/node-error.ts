@@ -4,6 +4,7 @@ import { failureCause } from '../../../client/api/error-table';
 import { sentences, type GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import type { Ledger } from '../../../client/paying/ledger';
 import {
+	itemIndexAt,
 	paidGenerations,
 	uncertainItems,
 	uncheckedIds,
@@ -20,8 +21,8 @@ const HOW_TO_RESUME =
  * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
  * and every generation that was charged.
  *
- * @param failed index of the failed item
- * @param outcomes of all items, in order; empty if no request was sent
+ * @param failed position of the failed outcome; the index of the item if there are no outcomes
+ * @param outcomes of all outputs, in order; empty if no request was sent
  * @param ledger the generations that earlier tries were charged for
  * @returns the error to throw
  */
@@ -36,7 +37,7 @@ export function stepError(
 	const refunded = error.charge === 'refunded' ? error.generation?.id : null;
 	const recorded = (ledger?.paid() ?? []).filter(({ id }) => id !== refunded);
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
-	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
+	const open = uncertainItems(outcomes, failed);
 	const { generation } = error;
 	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
 	const isNamed =
@@ -54,7 +55,7 @@ export function stepError(
 		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
 		paid.length > 0 && `Charged: ${paid.map(named).join(', ')}`,
 	);
-	return nodeError(context, error, failed, description, {
+	return nodeError(context, error, itemIndexAt(outcomes, failed), description, {
 		code: error.code,
 		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
 	});
@@ -125,7 +126,7 @@ function withMessage({ name, message, stack = '' }: Error): string {
 
 /** Counts the other items that failed or were skipped; `null` if there are none. */
 function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | null {
-	const others = outcomes.filter((_, itemIndex) => itemIndex !== failed);
+	const others = outcomes.filter((_, position) => position !== failed);
 	const unsent = others.filter(wasNotSent).length;
 	const failures = others.filter((other) => other.kind === 'error' && !other.error.unsent).length;
 	const parts = [

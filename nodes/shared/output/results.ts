@@ -2,7 +2,7 @@ import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } 
 
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
-import type { Outcome } from '../../../client/outcome';
+import { itemIndexAt, type Outcome } from '../../../client/outcome';
 import { hasErrorOutput } from '../execution';
 import { nodeError } from './node-error';
 import { inFull } from './wording';
@@ -21,7 +21,8 @@ export function outputItems(
 	context: IExecuteFunctions,
 	outcomes: Array<Outcome<Output>>,
 ): INodeExecutionData[] {
-	return outcomes.flatMap((outcome, itemIndex) => {
+	return outcomes.flatMap((outcome, position) => {
+		const itemIndex = itemIndexAt(outcomes, position);
 		const pairedItem = { item: itemIndex };
 		switch (outcome.kind) {
 			case 'done': {

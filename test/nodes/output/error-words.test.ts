@@ -1,17 +1,5 @@
-import {
-	aspectRatio,
-	dataUri,
-	duration,
-	fetchableUrl,
-	generationId,
-	inlineSize,
-	integer,
-	number,
-	oneOf,
-	positive,
-	requiredText,
-	size,
-} from '../../../client/input';
+import { aspectRatio, dataUri, fetchableUrl, generationId, inlineSize, oneOf, requiredText, size } from '../../../client/input';
+import { duration, integer, number, positive } from '../../../client/numbers';
 import {
 	errorOfJob,
 	failedGeneration,
