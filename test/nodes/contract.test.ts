@@ -57,6 +57,7 @@ const NODES: Contract[] = [
 		},
 		options: {
 			fileName: ['string', ''],
+			includeOtherFields: ['boolean', false],
 			idempotencyKey: ['string', ''],
 			aspectRatio: ['string', ''],
 			negativePrompt: ['string', ''],
@@ -85,6 +86,7 @@ const NODES: Contract[] = [
 		},
 		options: {
 			fileName: ['string', ''],
+			includeOtherFields: ['boolean', false],
 			idempotencyKey: ['string', ''],
 			negativePrompt: ['string', ''],
 			seed: ['number', 0],
@@ -103,7 +105,7 @@ const NODES: Contract[] = [
 			options: ['collection', {}],
 			runOptions: ['collection', {}],
 		},
-		options: { fileName: ['string', ''] },
+		options: { fileName: ['string', ''], includeOtherFields: ['boolean', false] },
 		runOptions: running(1800),
 	},
 	{

@@ -8,10 +8,11 @@ import {
 	downloadTarget,
 	onUncertainChargeOf,
 	readinessOf,
+	requireIncludeOption,
 	stepOptions,
 	textIfGiven,
 	waitingOf,
-	yesOrNo,
+	booleanOr,
 } from './parameters';
 import type { Plan } from './plan';
 
@@ -49,10 +50,11 @@ export function creationPlans(
 	const options = collection(form, 'options');
 	const runOptions = collection(form, 'runOptions');
 	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
-	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
+	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.
 	stepOptions(runOptions);
+	requireIncludeOption(options);
 	const shared = {
 		wait,
 		readiness: readinessOf(runOptions),

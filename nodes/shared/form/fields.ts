@@ -173,8 +173,19 @@ export const fileNameOption: INodeProperties = {
 	displayOptions: { hide: notAsTool },
 };
 
+/** Returns the input item's own fields too. */
+export const includeOtherFieldsOption: INodeProperties = {
+	displayName: 'Include Other Input Fields',
+	name: 'includeOtherFields',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to return the fields of the input item too. If a field of the generation has the same name, the generation’s field is returned.',
+};
+
 /** The options of every creating node: what is created, and how it is returned. */
 export const creatingOptions: INodeProperties[] = [
+	includeOtherFieldsOption,
 	fileNameOption,
 	idempotencyKeyOption,
 	negativePromptOption,
