@@ -56,6 +56,7 @@ const NODES: Contract[] = [
 			runOptions: ['collection', {}],
 		},
 		options: {
+			additionalFields: ['json', '{}'],
 			fileName: ['string', ''],
 			includeOtherFields: ['boolean', false],
 			idempotencyKey: ['string', ''],
@@ -85,6 +86,7 @@ const NODES: Contract[] = [
 			runOptions: ['collection', {}],
 		},
 		options: {
+			additionalFields: ['json', '{}'],
 			fileName: ['string', ''],
 			includeOtherFields: ['boolean', false],
 			idempotencyKey: ['string', ''],

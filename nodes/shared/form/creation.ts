@@ -1,3 +1,4 @@
+import { withAdditionalFields } from '../../../client/input/additional-fields';
 import { requiredText } from '../../../client/input/checks';
 import { integer, integerWithin } from '../../../client/input/numbers';
 import { numbered } from '../../../client/jobs/job';
@@ -6,6 +7,7 @@ import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import {
 	downloadTarget,
+	given,
 	onUncertainChargeOf,
 	readinessOf,
 	requireIncludeOption,
@@ -48,6 +50,9 @@ export function creationPlans(
 	{ request, defaultTimeout, noun, loadInputs }: Draft,
 ): Plan[] {
 	const options = collection(form, 'options');
+	const body = given(options.additionalFields)
+		? withAdditionalFields('Additional Body Fields', request.body, options.additionalFields)
+		: request.body;
 	const runOptions = collection(form, 'runOptions');
 	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
 	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
@@ -63,7 +68,7 @@ export function creationPlans(
 	};
 	const download = wait ? downloadTarget(form, options) : null;
 	return Array.from({ length: outputs }, (_, outputIndex) => {
-		const draft = { ...request, body: withSeed(request.body, outputIndex) };
+		const draft = { ...request, body: withSeed(body, outputIndex) };
 		return {
 			job: {
 				kind: 'create',

@@ -151,6 +151,16 @@ export function inputImagesOption(displayName: string, description: string): INo
 	};
 }
 
+const additionalFieldsOption: INodeProperties = {
+	displayName: 'Additional Body Fields (JSON)',
+	name: 'additionalFields',
+	type: 'json',
+	default: '{}',
+	placeholder: 'e.g. {"style": "watercolor"}',
+	description:
+		'Parameters that the model has and this form does not, added to the request body. Nested objects are merged. A field that the form sets too is an error.',
+};
+
 const idempotencyKeyOption: INodeProperties = {
 	displayName: 'Idempotency Key',
 	name: 'idempotencyKey',
@@ -185,6 +195,7 @@ export const includeOtherFieldsOption: INodeProperties = {
 
 /** The options of every creating node: what is created, and how it is returned. */
 export const creatingOptions: INodeProperties[] = [
+	additionalFieldsOption,
 	includeOtherFieldsOption,
 	fileNameOption,
 	idempotencyKeyOption,
