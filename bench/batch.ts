@@ -2,8 +2,8 @@ import { GenerationService } from '../sandbox/service';
 import { logNormal, type GenerationTime } from '../sandbox/generations/timing';
 import { seededRandom } from '../sandbox/basics/random';
 import { VirtualTime } from '../test/support/virtual-time';
-import type { Readiness } from '../client/jobs/job';
-import type { Outcome } from '../client/jobs/outcome';
+import type { Readiness } from '../client/job';
+import type { Outcome } from '../client/outcome';
 import { Slots } from '../client/paying/slots';
 import { runSimulatedStep } from './simulated-step';
 

@@ -1,4 +1,4 @@
-import type { Readiness } from '../client/jobs/job';
+import type { Readiness } from '../client/job';
 import type { NodeParameterValueType } from 'n8n-workflow';
 import { startSandbox } from '../sandbox/server';
 import { inARow } from '../tools/engine/in-a-row';

@@ -1,9 +1,8 @@
-import type { CreateRequest } from '../client/wire/service';
-import { GenerationService as Client } from '../client/wire/service';
+import { type CreateRequest, GenerationService as Client } from '../client/api/client';
 import { Ledger } from '../client/paying/ledger';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
-import type { ProbeUrl, SendRequest } from '../client/basics/ports';
-import type { Readiness } from '../client/jobs/job';
+import type { ProbeUrl, SendRequest } from '../client/ports';
+import type { Readiness } from '../client/job';
 import type { Slots } from '../client/paying/slots';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';

@@ -1,22 +1,22 @@
-import { attempt } from './basics/attempt';
-import type { Clock } from './basics/ports';
-import type { CreateJob, Job } from './jobs/job';
+import { attempt } from './async';
+import type { Clock } from './ports';
+import type { CreateJob, Job } from './job';
 import {
 	created,
 	failedGeneration,
 	inAnotherAccount,
 	isUnknown,
 	timedOutGeneration,
-} from './jobs/outcome';
+} from './outcome';
 import { inTurn } from './paying/in-turn';
 import type { Ledger } from './paying/ledger';
 import type { Order, OrderBook } from './paying/order-book';
 import type { Slots } from './paying/slots';
 import type { Submission } from './paying/submission';
-import type { Goal, Watch, Watcher } from './watching/watch';
-import type { KnownGeneration } from './wire/errors';
-import { isFailed, isFinal, unseen, type Generation } from './wire/generation';
-import type { CreateRequest } from './wire/service';
+import type { Goal, Watch, Watcher } from './watch/watch';
+import type { KnownGeneration } from './api/errors';
+import { isFailed, isFinal, unseen, type Generation } from './api/generation';
+import type { CreateRequest } from './api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
 const LATE_MS = 10_000;

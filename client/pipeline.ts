@@ -1,16 +1,16 @@
-import { onAbort } from './basics/abort';
-import type { Clock, ProbeUrl, Random } from './basics/ports';
+import { onAbort } from './async';
+import type { Clock, ProbeUrl, Random } from './ports';
 import { Course, knownBefore, type Shared } from './course';
-import type { Job } from './jobs/job';
-import { thrownOutcome, type Outcome } from './jobs/outcome';
+import type { Job } from './job';
+import { thrownOutcome, type Outcome } from './outcome';
 import { OrderBook, type Books } from './paying/order-book';
 import { Slots } from './paying/slots';
 import { Submission, type SubmissionStats } from './paying/submission';
-import type { LastLooks } from './watching/looks';
-import { Watcher } from './watching/watch';
-import { CancelledError } from './wire/errors';
-import type { Generation } from './wire/generation';
-import type { GenerationService } from './wire/service';
+import type { LastLooks } from './watch/status-requests';
+import { Watcher } from './watch/watch';
+import { CancelledError } from './api/errors';
+import type { Generation } from './api/generation';
+import type { GenerationService } from './api/client';
 
 /** Dependencies of the pipeline: the service, the storage, the clock, and the stored orders. */
 export interface PipelinePorts<T> extends Books {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
-import { limit } from '../../client/basics/limit';
+import { limit } from '../../client/async';
 import type { Part } from '../part';
 import { printTable } from '../table';
 

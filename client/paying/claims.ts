@@ -1,6 +1,6 @@
-import { attempt } from '../basics/attempt';
-import type { Clock, Random } from '../basics/ports';
-import { CancelledError } from '../wire/errors';
+import { attempt } from '../async';
+import type { Clock, Random } from '../ports';
+import { CancelledError } from '../api/errors';
 import { all, asSeen, type RecordDesk } from './record-desk';
 import {
 	CLAIMED,
@@ -12,8 +12,13 @@ import {
 	surplus,
 	type RecordScope,
 } from './record-rows';
-import { tableTrouble } from './record-store';
-import type { Condition, RecordFields, RecordRow, RecordStore } from './record-store';
+import {
+	tableTrouble,
+	type Condition,
+	type RecordFields,
+	type RecordRow,
+	type RecordStore,
+} from './record-store';
 import { StalenessTimer } from './staleness';
 
 /** Pause before a key with several claims is read again. Also the maximum pause before a key is claimed again. */

@@ -1,6 +1,6 @@
-import { outputName, type CreateJob, type OutputRef } from '../jobs/job';
-import { eachOnce, type KnownGeneration } from '../wire/errors';
-import type { Generation } from '../wire/generation';
+import { outputName, type CreateJob, type OutputRef } from '../job';
+import { eachOnce, type KnownGeneration } from '../api/errors';
+import type { Generation } from '../api/generation';
 import { isMade, type Entry } from './book';
 import { digest } from './digest';
 import { orderName } from './order-name';

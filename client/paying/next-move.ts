@@ -1,6 +1,6 @@
-import { passes } from '../wire/backoff';
-import type { GenerationError } from '../wire/errors';
-import type { CreateJob } from '../jobs/job';
+import { passes } from '../api/retry';
+import type { GenerationError } from '../api/errors';
+import type { CreateJob } from '../job';
 
 /**
  * Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step.

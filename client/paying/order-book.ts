@@ -1,7 +1,7 @@
-import type { CreateJob } from '../jobs/job';
-import { GenerationError, type KnownGeneration } from '../wire/errors';
-import { isFinal, type Generation } from '../wire/generation';
-import type { CreateRequest } from '../wire/service';
+import type { CreateJob } from '../job';
+import { GenerationError, type KnownGeneration } from '../api/errors';
+import { isFinal, type Generation } from '../api/generation';
+import type { CreateRequest } from '../api/client';
 import { isMade, isOpen, type Entry } from './book';
 import type { Ledger } from './ledger';
 import type { Found, GenerationRecord } from './record';

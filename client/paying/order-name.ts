@@ -1,4 +1,4 @@
-import type { CreateRequest } from '../wire/service';
+import type { CreateRequest } from '../api/client';
 import { digest } from './digest';
 
 /** Returns a digest of a creating request. It is the same for the same type of output and the same body. */

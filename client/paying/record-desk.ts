@@ -1,15 +1,14 @@
-import { attempt, type Attempt } from '../basics/attempt';
-import { gather } from '../basics/gather';
-import type { Clock } from '../basics/ports';
+import { attempt, type Attempt, gather } from '../async';
+import type { Clock } from '../ports';
 import { fieldsOf, says, SENT, type RecordScope } from './record-rows';
-import { UnansweredError } from './record-store';
-import type {
-	Change,
-	Condition,
-	RecordFields,
-	RecordRow,
-	RecordStore,
-	Where,
+import {
+	UnansweredError,
+	type Change,
+	type Condition,
+	type RecordFields,
+	type RecordRow,
+	type RecordStore,
+	type Where,
 } from './record-store';
 
 /** Pauses between the attempts of a write that must not be lost. */

@@ -1,4 +1,4 @@
-import type { CreateRequest } from '../wire/service';
+import type { CreateRequest } from '../api/client';
 import { digest } from './digest';
 import { digestOf } from './order-name';
 import { RECORD_COLUMNS, type RecordFields, type RecordRow } from './record-store';

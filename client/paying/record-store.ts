@@ -1,4 +1,4 @@
-import { GenerationError, sentences } from '../wire/errors';
+import { GenerationError, sentences } from '../api/errors';
 
 /**
  * The port to the record outside of the execution: a table whose rows can be read, added, and changed by

@@ -1,6 +1,6 @@
-import { attempt } from '../basics/attempt';
-import type { Random } from '../basics/ports';
-import { CancelledError, type KnownGeneration } from '../wire/errors';
+import { attempt } from '../async';
+import type { Random } from '../ports';
+import { CancelledError, type KnownGeneration } from '../api/errors';
 import { Claims } from './claims';
 import { orderName } from './order-name';
 import { all, RecordDesk, type DeskPorts } from './record-desk';

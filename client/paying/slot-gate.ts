@@ -1,6 +1,6 @@
-import { onAbort } from '../basics/abort';
-import type { Clock } from '../basics/ports';
-import { CancelledError, sentences, type GenerationError } from '../wire/errors';
+import { onAbort } from '../async';
+import type { Clock } from '../ports';
+import { CancelledError, sentences, type GenerationError } from '../api/errors';
 import type { Place, Slots, Turn } from './slots';
 
 export interface SlotGatePorts {

@@ -1,6 +1,6 @@
-import type { Clock, Random } from '../basics/ports';
-import { backoffDelay } from '../wire/backoff';
-import type { GenerationError } from '../wire/errors';
+import type { Clock, Random } from '../ports';
+import { backoffDelay } from '../api/retry';
+import type { GenerationError } from '../api/errors';
 
 /** How often to probe for slots that other clients may have freed, in seconds. */
 export interface Probing {

@@ -1,4 +1,4 @@
-import type { Clock } from '../basics/ports';
+import type { Clock } from '../ports';
 import { sameState } from './record-rows';
 import type { RecordRow } from './record-store';
 

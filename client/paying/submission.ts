@@ -1,10 +1,10 @@
-import { attempt } from '../basics/attempt';
-import type { Clock, Random } from '../basics/ports';
-import { errorOfJob, notSent } from '../jobs/outcome';
-import { backoffDelay } from '../wire/backoff';
-import { CancelledError, GenerationError } from '../wire/errors';
-import type { Generation } from '../wire/generation';
-import type { CreateRequest, GenerationService } from '../wire/service';
+import { attempt } from '../async';
+import type { Clock, Random } from '../ports';
+import { errorOfJob, notSent } from '../outcome';
+import { backoffDelay } from '../api/retry';
+import { CancelledError, GenerationError } from '../api/errors';
+import type { Generation } from '../api/generation';
+import type { CreateRequest, GenerationService } from '../api/client';
 import { isMade, isOpen } from './book';
 import { MAX_RESUBMISSIONS, nextMove, type Tried } from './next-move';
 import type { Order, OrderBook } from './order-book';

@@ -1,5 +1,5 @@
-import { GenerationError, sentences } from '../wire/errors';
-import type { CreateJob } from '../jobs/job';
+import { GenerationError, sentences } from '../api/errors';
+import type { CreateJob } from '../job';
 import type { Entry } from './book';
 import { RECORD_TABLE, type RecordRow } from './record-store';
 

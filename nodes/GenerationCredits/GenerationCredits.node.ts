@@ -5,7 +5,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { requireBalance, type Credits } from '../../client/wire/credits';
+import { requireBalance, type Credits } from '../../client/api/client';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { runLookups, type Lookups } from '../shared/lookup';
 import { creditsHint } from '../shared/output/report';

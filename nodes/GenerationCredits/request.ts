@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { oneOf } from '../../client/input/checks';
-import { number } from '../../client/input/numbers';
-import { InvalidInputError } from '../../client/wire/errors';
+import { oneOf } from '../../client/input';
+import { number } from '../../client/numbers';
+import { InvalidInputError } from '../../client/api/errors';
 import { collection, readForm, type Form } from '../shared/form/form';
 import { given } from '../shared/form/parameters';
 import { creditsFields } from './fields';

@@ -5,9 +5,9 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { modelNotFound, type Model, type ModelFilter } from '../../client/wire/catalogue';
-import { oneOf, requiredText } from '../../client/input/checks';
-import { positive } from '../../client/input/numbers';
+import { modelNotFound, type Model, type ModelFilter } from '../../client/api/catalog';
+import { oneOf, requiredText } from '../../client/input';
+import { positive } from '../../client/numbers';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, requiredText, size } from '../../client/input/checks';
-import { integer } from '../../client/input/numbers';
+import { aspectRatio, fetchableUrls, requiredText, size } from '../../client/input';
+import { integer } from '../../client/numbers';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { filledIn } from '../shared/form/parameters';

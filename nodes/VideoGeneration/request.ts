@@ -7,8 +7,8 @@ import {
 	oneOf,
 	requiredText,
 	RESOLUTIONS,
-} from '../../client/input/checks';
-import { duration, integer } from '../../client/input/numbers';
+} from '../../client/input';
+import { duration, integer } from '../../client/numbers';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { filledIn } from '../shared/form/parameters';

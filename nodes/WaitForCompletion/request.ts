@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { GenerationError } from '../../client/wire/errors';
-import { generationId, oneOf } from '../../client/input/checks';
-import { number } from '../../client/input/numbers';
+import { GenerationError } from '../../client/api/errors';
+import { generationId, oneOf } from '../../client/input';
+import { number } from '../../client/numbers';
 import { collection, readForm, type Form } from '../shared/form/form';
 import {
 	downloadTarget,
@@ -12,7 +12,7 @@ import {
 	stepOptions,
 	waitingOf,
 } from '../shared/form/parameters';
-import type { CollectJob } from '../../client/jobs/job';
+import type { CollectJob } from '../../client/job';
 import type { Plan } from '../shared/form/plan';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 

@@ -1,6 +1,6 @@
 import type { GenericValue, IDataObject, INode, IWorkflowBase } from 'n8n-workflow';
 
-import type { StatusCheck } from '../../client/watching/looks';
+import type { StatusCheck } from '../../client/watch/status-requests';
 import { WAIT_TIMEOUT } from './fields';
 import { napsWithin } from './suspend-schedule';
 

@@ -6,8 +6,8 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 
-import { attempt } from '../../client/basics/attempt';
-import { savedChecks, type LastLooks } from '../../client/watching/looks';
+import { attempt } from '../../client/async';
+import { savedChecks, type LastLooks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
 import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
 import { includesOtherFields, optionsOf } from '../shared/form/parameters';

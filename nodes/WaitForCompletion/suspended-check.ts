@@ -1,13 +1,13 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isConfirmed } from '../../client/jobs/outcome';
+import { isConfirmed } from '../../client/outcome';
 import {
 	restoredChecks,
 	savedChecks,
 	type LastLooks,
 	type StatusCheck,
-} from '../../client/watching/looks';
-import { GenerationError, isForeign, type KnownGeneration } from '../../client/wire/errors';
+} from '../../client/watch/status-requests';
+import { GenerationError, isForeign, type KnownGeneration } from '../../client/api/errors';
 import { wallClock } from '../shared/http/clock';
 import { cancelSignal, isWithinSleep } from '../shared/execution';
 import { errorItem, failureOf } from '../shared/output/results';

@@ -1,9 +1,9 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { attempt } from '../../client/basics/attempt';
-import { CancelledError } from '../../client/wire/errors';
-import { errorOfJob } from '../../client/jobs/outcome';
-import { GenerationService } from '../../client/wire/service';
+import { attempt } from '../../client/async';
+import { CancelledError } from '../../client/api/errors';
+import { errorOfJob } from '../../client/outcome';
+import { GenerationService } from '../../client/api/client';
 import { wallClock } from './http/clock';
 import { cancelSignal, continuesOnError } from './execution';
 import { stepError } from './output/node-error';

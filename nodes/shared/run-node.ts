@@ -1,17 +1,16 @@
 import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
-import { attempt } from '../../client/basics/attempt';
-import { limit } from '../../client/basics/limit';
-import type { GenerationError } from '../../client/wire/errors';
-import { isCompleted, type Generation } from '../../client/wire/generation';
-import type { Job } from '../../client/jobs/job';
-import { created, errorOfJob, type Outcome } from '../../client/jobs/outcome';
+import { attempt, limit } from '../../client/async';
+import type { GenerationError } from '../../client/api/errors';
+import { isCompleted, type Generation } from '../../client/api/generation';
+import type { Job } from '../../client/job';
+import { created, errorOfJob, type Outcome } from '../../client/outcome';
 import type { Ledger } from '../../client/paying/ledger';
 import type { GenerationRecord } from '../../client/paying/record';
 import type { Slots } from '../../client/paying/slots';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import type { LastLooks } from '../../client/watching/looks';
-import { GenerationService } from '../../client/wire/service';
+import type { LastLooks } from '../../client/watch/status-requests';
+import { GenerationService } from '../../client/api/client';
 import { wallClock } from './http/clock';
 import { download, type DownloadRequest } from './http/download';
 import { cancelSignal, continuesOnError, ledgerOf } from './execution';

@@ -206,7 +206,7 @@ it('names every generation as paid for where its credential is gone when it wake
 	expect(execution.status).toBe('error');
 	const ids = itemsOf(execution, 'Images').map(({ json }) => String(json.id));
 	expect(ids).toHaveLength(prompts.keyless.length);
-	for (const id of ids) expect(errorOf(execution)).toMatch(new RegExp(`Paid for: .*${id}`));
+	for (const id of ids) expect(errorOf(execution)).toMatch(new RegExp(`Charged: .*${id}`));
 });
 
 it('goes on with failed items where On Error says so', async () => {

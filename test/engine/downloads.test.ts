@@ -2,8 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { readGeneration } from '../../client/wire/generation';
-import type { Generation } from '../../client/wire/generation';
+import { readGeneration, type Generation } from '../../client/api/generation';
 import { download } from '../../nodes/shared/http/download';
 import type { BookEntry } from '../../sandbox/books/books';
 import type { FaultAction } from '../../sandbox/faults';

@@ -111,7 +111,7 @@ describe.each(fields)(
 			if (label === 'Waiting Since') return;
 			const error = await run('={{ $("Never Run").item.json.text }}');
 			expect(error).toMatchObject({
-				message: expect.stringMatching(/^.+ could not be worked out: Referenced node/) as string,
+				message: expect.stringMatching(/^.+ could not be evaluated: Referenced node/) as string,
 				context: { code: 'invalid_input', itemIndex: 0 },
 			});
 			const [field] = error?.message.split(' could not') ?? [];

@@ -13,7 +13,7 @@ describe('an item with an idempotency key whose creating request is refused', ()
 			const refused = await execute(list, oneByOne);
 			expect(refused.error).toMatchObject({
 				context: { itemIndex: 1, code },
-				description: expect.stringContaining('1 generation is already paid for'),
+				description: expect.stringContaining('1 generation has already been charged'),
 			});
 			expect(rows().map(({ key, status }) => [key, status])).toEqual([['a', 'completed']]);
 			expect((await execute(list, oneByOne)).status).toBe('success');

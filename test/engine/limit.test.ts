@@ -214,9 +214,9 @@ describe('the hint of a step', () => {
 		const run = await stage.run('imageGeneration', plain, order);
 		expect(run.hints('Step')).toEqual([
 			{
-				message: '2 of 3 ready. 1 failed and was refunded. 1 request was tried again.',
+				message: '2 of 3 ready. 1 failed and was refunded. 1 request was retried.',
 				location: 'outputPane',
-				type: 'info',
+				type: 'warning',
 			},
 		]);
 	});

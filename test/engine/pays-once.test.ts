@@ -38,9 +38,7 @@ describe('Retry On Fail', () => {
 		}
 		expect(run.hints('Step')).toMatchObject([
 			{
-				message: expect.stringMatching(
-					/^4 of 4 ready\. 3 already existed and were taken up, without paying again/,
-				),
+				message: expect.stringMatching(/^4 of 4 ready\. 3 reused, no charge/),
 			},
 		]);
 	});
@@ -215,7 +213,7 @@ describe('"Retry execution"', () => {
 		expect(ids).toHaveLength(2);
 		expect(error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_parameter' } });
 		for (const id of ids) expect(error?.description).toContain(id);
-		expect(error?.description).toContain('take up what is paid for');
+		expect(error?.description).toContain('both reuse charged generations');
 	});
 
 	it('makes anew what has failed since', async () => {

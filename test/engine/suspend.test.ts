@@ -181,7 +181,7 @@ describe('a suspended wait', () => {
 		expect(awake.error?.message).toContain('did not finish within 1800 s');
 		const { description } = awake.error as { description?: string };
 		expect(description).toContain(id);
-		expect(description).toContain('in a new execution, which pays nothing');
+		expect(description).toContain('in a new execution, at no charge');
 		expect(description).not.toContain('Retry On Fail');
 
 		const before = stage.arrived;
@@ -247,9 +247,9 @@ describe('a suspended wait', () => {
 		expect(awake.status).toBe('error');
 		const { description } = awake.error as { description?: string };
 		for (const id of ids) {
-			expect(description).toMatch(new RegExp(`Paid for: .*${id} \\(processing\\)`));
+			expect(description).toMatch(new RegExp(`Charged: .*${id} \\(processing\\)`));
 		}
-		expect(description).toContain('in a new execution, which pays nothing');
+		expect(description).toContain('in a new execution, at no charge');
 	});
 
 	it('goes on with failed items where the older Continue On Fail says so', async () => {

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { attempt } from '../../client/basics/attempt';
+import { attempt } from '../../client/async';
 import { connect, CREDENTIAL, probeWith } from '../../nodes/shared/http/transport';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';

@@ -133,7 +133,7 @@ describe("an error of the service's own", () => {
 			expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
 			expect(run.hints('Step')).toEqual([
 				{
-					message: '2 of 2 ready. 2 requests were tried again.',
+					message: '2 of 2 ready. 2 requests were retried.',
 					location: 'outputPane',
 					type: 'info',
 				},

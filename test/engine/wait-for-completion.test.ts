@@ -115,7 +115,7 @@ describe('Wait for Completion', () => {
 		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
 		expect(run.output('Step')).toMatchObject([{ json: completed(id) }]);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringContaining('2 requests were tried again') },
+			{ message: expect.stringContaining('2 requests were retried') },
 		]);
 	});
 
@@ -192,9 +192,7 @@ describe('Wait for Completion', () => {
 			const run = await stage.run('waitForCompletion', { runOptions }, { items: idsOf(id) });
 			expect(run.error).toMatchObject({
 				message: 'The generation did not finish within 30 s',
-				description: expect.stringMatching(
-					`still processing.*Wait for Completion.*Paid for: ${id}`,
-				),
+				description: expect.stringMatching(`still processing.*Wait for Completion.*Charged: ${id}`),
 				context: { itemIndex: 0, code: 'timeout', generations: [{ id, status: 'processing' }] },
 			});
 		});

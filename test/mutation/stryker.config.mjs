@@ -1,4 +1,4 @@
-// npm run test:mutation [-- --mutate 'client/watching/*.ts']
+// npm run test:mutation [-- --mutate 'client/watch/*.ts']
 // Changes what ships in every place, one at a time, and looks whether a test of its rules notices. Texts are left out.
 export default {
 	testRunner: 'jest',

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../client/wire/errors';
+import { InvalidInputError } from '../../client/api/errors';
 import type { Plan } from '../../nodes/shared/form/plan';
 import { runNode } from '../../nodes/shared/run-node';
 import { contextOf } from '../support/context';
@@ -49,7 +49,7 @@ it.each<[string, () => Plan]>([
 	await expect(runNode(context, () => [plan()])).rejects.toThrow('boom');
 	expect(errors).toEqual([
 		{
-			message: '"Pictures" met what it did not expect: boom',
+			message: '"Pictures" failed with an unexpected error: boom',
 			meta: { trace: expect.stringMatching(/^TypeError: boom\n +at /) as string },
 		},
 	]);

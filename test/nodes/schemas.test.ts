@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { NOTHING_KNOWN } from '../../client/wire/generation';
+import { NOTHING_KNOWN } from '../../client/api/generation';
 import { listModels } from '../../sandbox/models/catalogue';
 
 /** What n8n shows of a node's output before it has run. */

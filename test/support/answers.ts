@@ -1,4 +1,4 @@
-import type { ServiceResponse } from '../../client/basics/ports';
+import type { ServiceResponse } from '../../client/ports';
 
 /** What may be said of a generation as the service writes it (spec 2.1). */
 export interface WireFields {

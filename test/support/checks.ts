@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { InvalidInputError } from '../../client/wire/errors';
+import { InvalidInputError } from '../../client/api/errors';
 
 type Check = (field: string, value: unknown) => unknown;
 

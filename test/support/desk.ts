@@ -1,10 +1,10 @@
-import { GenerationError } from '../../client/wire/errors';
+import { GenerationError } from '../../client/api/errors';
 import { Ledger } from '../../client/paying/ledger';
 import { OrderBook } from '../../client/paying/order-book';
-import { GenerationService } from '../../client/wire/service';
+import { GenerationService } from '../../client/api/client';
 import { Slots } from '../../client/paying/slots';
 import { Submission } from '../../client/paying/submission';
-import type { Generation } from '../../client/wire/generation';
+import type { Generation } from '../../client/api/generation';
 import { FakeService } from './fake-service';
 import { creating, type CreateChanges } from './step';
 import { VirtualTime } from './virtual-time';

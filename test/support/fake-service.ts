@@ -4,7 +4,7 @@ import type {
 	SendRequest,
 	ServiceRequest,
 	ServiceResponse,
-} from '../../client/basics/ports';
+} from '../../client/ports';
 import { answer, networkError, noSlot, refusal, wireGeneration } from './answers';
 import type { VirtualTime } from './virtual-time';
 

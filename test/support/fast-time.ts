@@ -1,4 +1,4 @@
-import { onAbort } from '../../client/basics/abort';
+import { onAbort } from '../../client/async';
 import { wallClock } from '../../nodes/shared/http/clock';
 import { realTime } from '../../sandbox/basics/clock';
 

@@ -1,10 +1,10 @@
-import { onAbort } from '../../client/basics/abort';
-import type { SendRequest } from '../../client/basics/ports';
-import type { CreateJob } from '../../client/jobs/job';
+import { onAbort } from '../../client/async';
+import type { SendRequest } from '../../client/ports';
+import type { CreateJob } from '../../client/job';
 import { Ledger } from '../../client/paying/ledger';
 import { GenerationRecord } from '../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import { GenerationService } from '../../client/wire/service';
+import { GenerationService } from '../../client/api/client';
 import { prompt, type MemoryTable } from './memory-table';
 import { creating, type CreateChanges, type Step } from './step';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../client/basics/ports';
+import type { Clock } from '../../client/ports';
 import {
 	RECORD_COLUMNS,
 	type RecordFields,

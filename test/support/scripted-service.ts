@@ -1,6 +1,6 @@
-import { GenerationError } from '../../client/wire/errors';
-import type { ServiceRequest, ServiceResponse } from '../../client/basics/ports';
-import { GenerationService } from '../../client/wire/service';
+import { GenerationError } from '../../client/api/errors';
+import type { ServiceRequest, ServiceResponse } from '../../client/ports';
+import { GenerationService } from '../../client/api/client';
 import { answer, wireGeneration } from './answers';
 import { VirtualTime } from './virtual-time';
 

@@ -1,15 +1,15 @@
-import type { Clock, Random } from '../../client/basics/ports';
-import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
+import type { Clock, Random } from '../../client/ports';
+import type { CollectJob, CreateJob, Job } from '../../client/job';
 import type { Entry } from '../../client/paying/book';
 import { Ledger } from '../../client/paying/ledger';
-import type { Outcome } from '../../client/jobs/outcome';
+import type { Outcome } from '../../client/outcome';
 import {
 	runPipeline,
 	type PipelinePorts,
 	type PipelineResult,
 	type PipelineSettings,
 } from '../../client/pipeline';
-import { GenerationService } from '../../client/wire/service';
+import { GenerationService } from '../../client/api/client';
 import { FakeService } from './fake-service';
 import { VirtualTime } from './virtual-time';
 

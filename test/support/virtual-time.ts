@@ -1,5 +1,5 @@
-import { onAbort } from '../../client/basics/abort';
-import type { Clock } from '../../client/basics/ports';
+import { onAbort } from '../../client/async';
+import type { Clock } from '../../client/ports';
 
 interface Timer {
 	at: number;

@@ -1,8 +1,8 @@
-import { withAdditionalFields } from '../../../client/input/additional-fields';
-import { requiredText } from '../../../client/input/checks';
-import { integer, integerWithin } from '../../../client/input/numbers';
-import { numbered } from '../../../client/jobs/job';
-import type { CreateRequest } from '../../../client/wire/service';
+import { withAdditionalFields } from '../../../client/additional-fields';
+import { requiredText } from '../../../client/input';
+import { integer, integerWithin } from '../../../client/numbers';
+import { numbered } from '../../../client/job';
+import type { CreateRequest } from '../../../client/api/client';
 import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import {

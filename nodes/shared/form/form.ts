@@ -5,8 +5,8 @@ import type {
 	INodePropertyCollection,
 } from 'n8n-workflow';
 
-import { cameToNothing, requireEvaluated, writtenOut } from '../../../client/input/checks';
-import { InvalidInputError, titled } from '../../../client/wire/errors';
+import { cameToNothing, requireEvaluated, writtenOut } from '../../../client/input';
+import { InvalidInputError, titled } from '../../../client/api/errors';
 
 /** The values of a form for one item, by field name. `null` means that the field is empty. */
 export type Form = Record<string, unknown>;
@@ -29,19 +29,19 @@ export function readForm(
 	return Object.fromEntries(
 		read.map((field) => [
 			field.name,
-			chosen(field, field.displayName, workedOut(context, itemIndex, field)),
+			checked(field, field.displayName, evaluate(context, itemIndex, field)),
 		]),
 	);
 }
 
 /** The value of a field, with expressions evaluated by n8n. */
-function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
+function evaluate(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
 	requireEvaluated(field.displayName, context.getNode().parameters[field.name]);
 	try {
 		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
 		return context.getNodeParameter(field.name, itemIndex, field.default);
 	} catch (error) {
-		return notWorkedOut(field.displayName, error);
+		return notEvaluated(field.displayName, error);
 	}
 }
 
@@ -49,10 +49,10 @@ function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodePr
  * @throws InvalidInputError for an expression that n8n cannot evaluate, such as a reference to a node that did
  * not run
  */
-function notWorkedOut(label: string, error: unknown): never {
+function notEvaluated(label: string, error: unknown): never {
 	const reason = error instanceof Error ? error.message : null;
 	throw new InvalidInputError(
-		titled(`${label} could not be worked out`, reason),
+		titled(`${label} could not be evaluated`, reason),
 		`Check the expression in ${label}.`,
 	);
 }
@@ -65,11 +65,11 @@ export function collection(form: Form, name: string): Form {
 /**
  * The checked value of a field. @param label the field's name for users
  */
-function chosen(field: INodeProperties, label: string, value: unknown): unknown {
+function checked(field: INodeProperties, label: string, value: unknown): unknown {
 	if (value === undefined) throw cameToNothing(label);
 	switch (field.type) {
 		case 'collection':
-			return chosenOf(field.options as INodeProperties[], '', group(label, value));
+			return checkedFieldsOf(field.options as INodeProperties[], '', group(label, value));
 		case 'fixedCollection':
 			return listOf(field.options as INodePropertyCollection[], group(label, value));
 		case 'resourceLocator':
@@ -83,13 +83,13 @@ function chosen(field: INodeProperties, label: string, value: unknown): unknown 
 }
 
 /** The values of the fields that the user added to a collection. */
-function chosenOf(fields: INodeProperties[], prefix: string, written: Form): Form {
+function checkedFieldsOf(fields: INodeProperties[], prefix: string, written: Form): Form {
 	return Object.fromEntries(
 		fields
 			.filter(({ name }) => name in written)
 			.map((field) => [
 				field.name,
-				chosen(field, `${prefix}${field.displayName}`, written[field.name]),
+				checked(field, `${prefix}${field.displayName}`, written[field.name]),
 			]),
 	);
 }
@@ -102,7 +102,7 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 			if (entries === undefined) throw cameToNothing(displayName);
 			const read = [entries ?? []].flat().map((entry, index) => {
 				const label = `${displayName} ${index + 1}`;
-				return chosenOf(values, `${label}: `, group(label, entry));
+				return checkedFieldsOf(values, `${label}: `, group(label, entry));
 			});
 			return [name, read];
 		}),
@@ -120,8 +120,8 @@ function group(label: string, value: unknown): Form {
 	if (value === undefined) throw cameToNothing(label);
 	if (typeof value === 'object' && !Array.isArray(value)) return value as Form;
 	throw new InvalidInputError(
-		`${label} is not a group of fields`,
-		`Fill in the fields of ${label}, or let the expression give an object with their values.`,
+		`${label} must be an object with its fields`,
+		`Fill in the fields of ${label}, or return an object with their values from the expression.`,
 	);
 }
 

@@ -1,9 +1,9 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { describeModel, matchesModel, type ModelFilter } from '../../../client/wire/catalogue';
-import { attempt } from '../../../client/basics/attempt';
-import { GenerationError } from '../../../client/wire/errors';
-import { GenerationService } from '../../../client/wire/service';
+import { describeModel, matchesModel, type ModelFilter } from '../../../client/api/catalog';
+import { attempt } from '../../../client/async';
+import { GenerationError } from '../../../client/api/errors';
+import { GenerationService } from '../../../client/api/client';
 import { wallClock } from '../http/clock';
 import { nodeError } from '../output/node-error';
 import { connect } from '../http/transport';

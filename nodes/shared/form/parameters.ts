@@ -1,8 +1,8 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
-import { oneOf, requiredText } from '../../../client/input/checks';
-import { integer, positive } from '../../../client/input/numbers';
-import type { CreateJob, Job, Readiness } from '../../../client/jobs/job';
+import { oneOf, requiredText } from '../../../client/input';
+import { integer, positive } from '../../../client/numbers';
+import type { CreateJob, Job, Readiness } from '../../../client/job';
 import type { Form } from './form';
 
 /** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */

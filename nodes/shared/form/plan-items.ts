@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { attempt, type Attempt } from '../../../client/basics/attempt';
-import type { Job } from '../../../client/jobs/job';
+import { attempt, type Attempt } from '../../../client/async';
+import type { Job } from '../../../client/job';
 import { runsAsTool } from '../execution';
 import { wallClock } from '../http/clock';
 import { recipeOf } from './parameters';

@@ -1,4 +1,4 @@
-import type { CollectJob, CreateJob } from '../../../client/jobs/job';
+import type { CollectJob, CreateJob } from '../../../client/job';
 import type { DownloadTarget } from './parameters';
 
 /** The validated parameters of one output of an item. */

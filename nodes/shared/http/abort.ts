@@ -1,4 +1,4 @@
-import { onAbort } from '../../../client/basics/abort';
+import { onAbort } from '../../../client/async';
 
 /**
  * Settles as `task` does, unless the signal aborts first: then it rejects with the signal's reason. The task

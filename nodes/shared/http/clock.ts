@@ -1,7 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
-import { onAbort } from '../../../client/basics/abort';
-import type { Clock } from '../../../client/basics/ports';
+import { onAbort } from '../../../client/async';
+import type { Clock } from '../../../client/ports';
 
 /** The longest delay of a Node.js timer, in milliseconds. A longer delay fires immediately. */
 const LONGEST = 2 ** 31 - 1;

@@ -1,18 +1,17 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { onAbort } from '../../../client/basics/abort';
-import { attempt } from '../../../client/basics/attempt';
-import { failedGeneration } from '../../../client/jobs/outcome';
-import { backoffDelay } from '../../../client/wire/backoff';
-import { CancelledError } from '../../../client/wire/errors';
-import { isFailed, type Generation } from '../../../client/wire/generation';
+import { onAbort, attempt } from '../../../client/async';
+import { failedGeneration } from '../../../client/outcome';
+import { backoffDelay } from '../../../client/api/retry';
+import { CancelledError } from '../../../client/api/errors';
+import { isFailed, type Generation } from '../../../client/api/generation';
 import {
 	isDocument,
 	leadingText,
 	mediaType,
 	safeFileName,
 	SNIFF_BYTES,
-} from '../../../client/wire/media-type';
+} from '../../../client/api/media-type';
 import { orAborted } from './abort';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';

@@ -6,12 +6,9 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { onAbort } from '../../../client/basics/abort';
-import { attempt } from '../../../client/basics/attempt';
-import { deadline } from '../../../client/basics/deadline';
-import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/basics/ports';
-import { serviceAddress } from '../../../client/wire/base-url';
-import { credentialChanged, NotSentError } from '../../../client/wire/connection';
+import { onAbort, attempt, deadline } from '../../../client/async';
+import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
+import { serviceAddress, credentialChanged, NotSentError } from '../../../client/api/connection';
 import { orAborted } from './abort';
 import { requestClock, wallClock } from './clock';
 import type { ByteStream } from './byte-stream';

@@ -1,7 +1,7 @@
 import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
 
-import { failureCause } from '../../../client/wire/error-table';
-import { sentences, type GenerationError, type KnownGeneration } from '../../../client/wire/errors';
+import { failureCause } from '../../../client/api/error-table';
+import { sentences, type GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import type { Ledger } from '../../../client/paying/ledger';
 import {
 	itemIndexAt,
@@ -9,13 +9,13 @@ import {
 	uncertainItems,
 	uncheckedIds,
 	type Outcome,
-} from '../../../client/jobs/outcome';
+} from '../../../client/outcome';
 import { isWithinSleep, runsAsTool } from '../execution';
 import { asHtml, counted, explained, withoutTags } from './wording';
 
 /** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
-const TAKEN_UP =
-	'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key';
+const HOW_TO_RESUME =
+	'Use Retry On Fail, or Retry on the latest execution: both reuse charged generations. A new execution, or a second retry of an older one, is charged again unless the items have an Idempotency Key';
 
 /**
  * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
@@ -46,14 +46,14 @@ export function stepError(
 		explained(error),
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
-			`${counted(paid.length, 'generation is', 'generations are')} already paid for`,
+			`${counted(paid.length, 'generation has', 'generations have')} already been charged`,
 		(recorded.length > 0 || isWithinSleep(context)) && howToGoOn(context),
-		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
+		open.length > 0 && `These items may have been charged: ${open.join(', ')}`,
 		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
 		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
-		paid.length > 0 && `Paid for: ${paid.map(named).join(', ')}`,
+		paid.length > 0 && `Charged: ${paid.map(named).join(', ')}`,
 	);
 	return nodeError(context, error, itemIndexAt(outcomes, failed), description, {
 		code: error.code,
@@ -64,11 +64,11 @@ export function stepError(
 /** How to get the generations that a stopped step was charged for. */
 function howToGoOn(context: IExecuteFunctions): string {
 	if (runsAsTool(context)) {
-		return 'Calling this tool again pays again, unless it has an Idempotency Key: get what is paid for by its ID, with the tool that waits for completion';
+		return 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion';
 	}
 	return isWithinSleep(context)
-		? 'Wait for it again by its ID in a new execution, which pays nothing. Retry in the list of executions would only show this error again, without looking'
-		: TAKEN_UP;
+		? 'Wait for it again by its ID in a new execution, at no charge. Retry in the executions list only shows this error again, without a new status check'
+		: HOW_TO_RESUME;
 }
 
 /**
@@ -131,7 +131,7 @@ function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | n
 	const failures = others.filter((other) => other.kind === 'error' && !other.error.unsent).length;
 	const parts = [
 		failures > 0 && `${counted(failures, 'more item', 'more items')} failed`,
-		unsent > 0 && `${counted(unsent, 'item was', 'items were')} not sent`,
+		unsent > 0 && `${counted(unsent, 'item was', 'items were')} skipped`,
 	].filter(Boolean);
 	return parts.length > 0 ? parts.join(', and ') : null;
 }

@@ -1,8 +1,8 @@
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import type { GenerationError } from '../../../client/wire/errors';
-import { NOTHING_KNOWN } from '../../../client/wire/generation';
-import { itemIndexAt, type Outcome } from '../../../client/jobs/outcome';
+import type { GenerationError } from '../../../client/api/errors';
+import { NOTHING_KNOWN } from '../../../client/api/generation';
+import { itemIndexAt, type Outcome } from '../../../client/outcome';
 import { hasErrorOutput, isWithinSleep } from '../execution';
 import { includesOtherFields } from '../form/parameters';
 import { nodeError } from './node-error';

@@ -1,4 +1,4 @@
-import { sentences, type Charge, type GenerationError } from '../../../client/wire/errors';
+import { sentences, type Charge, type GenerationError } from '../../../client/api/errors';
 
 /** The wording of errors and hints, wherever n8n shows them. */
 
@@ -9,7 +9,7 @@ const CHARGES: Record<Charge, { sentence: string; told: RegExp }> = {
 		told: /nothing (was|is|has been) (charged|spent|paid)/i,
 	},
 	refunded: { sentence: 'Its credits were refunded', told: /refunded/i },
-	paid: { sentence: 'It is paid for', told: /paid for/i },
+	paid: { sentence: 'It has been charged', told: /paid for|been charged/i },
 	unknown: { sentence: 'It may have been charged', told: /may have been charged/i },
 };
 

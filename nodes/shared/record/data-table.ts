@@ -5,7 +5,7 @@ import type {
 	INodeParameters,
 } from 'n8n-workflow';
 
-import { attempt } from '../../../client/basics/attempt';
+import { attempt } from '../../../client/async';
 import {
 	RECORD_COLUMNS,
 	RECORD_TABLE,

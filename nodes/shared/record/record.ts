@@ -1,8 +1,8 @@
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { attempt } from '../../../client/basics/attempt';
-import type { Job } from '../../../client/jobs/job';
+import { attempt } from '../../../client/async';
+import type { Job } from '../../../client/job';
 import { GenerationRecord } from '../../../client/paying/record';
 import { requestFields, storedKey } from '../../../client/paying/record-rows';
 import type { RecordFields } from '../../../client/paying/record-store';

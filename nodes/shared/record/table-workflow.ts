@@ -7,7 +7,7 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 
-import { attempt } from '../../../client/basics/attempt';
+import { attempt } from '../../../client/async';
 import { UnansweredError } from '../../../client/paying/record-store';
 import { orAborted } from '../http/abort';
 import { inPlainWords } from './data-table-errors';

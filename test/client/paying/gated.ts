@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { errorFromResponse, GenerationError } from '../../../client/wire/errors';
-import { attempt } from '../../../client/basics/attempt';
+import { errorFromResponse, GenerationError } from '../../../client/api/errors';
+import { attempt } from '../../../client/async';
 import { SlotGate } from '../../../client/paying/slot-gate';
 import { Slots } from '../../../client/paying/slots';
 import { noSlot } from '../../support/answers';

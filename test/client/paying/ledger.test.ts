@@ -1,4 +1,4 @@
-import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { readGeneration, type Generation } from '../../../client/api/generation';
 import { isOpen, type Entry } from '../../../client/paying/book';
 import { Ledger } from '../../../client/paying/ledger';
 import { digestOf } from '../../../client/paying/order-name';

@@ -1,11 +1,11 @@
-import type { ServiceResponse } from '../../../client/basics/ports';
+import type { ServiceResponse } from '../../../client/ports';
 import { nextMove, type Move, type Tried } from '../../../client/paying/next-move';
-import { errorFromConnection } from '../../../client/wire/connection';
+import { errorFromConnection } from '../../../client/api/connection';
 import {
 	errorFromResponse,
 	unreadableAnswer,
 	type GenerationError,
-} from '../../../client/wire/errors';
+} from '../../../client/api/errors';
 import { networkError, noSlot, refusal } from '../../support/answers';
 
 const said = (status: number, code: string) => errorFromResponse(refusal(status, code), true);

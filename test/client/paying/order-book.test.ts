@@ -1,8 +1,8 @@
 import { Ledger } from '../../../client/paying/ledger';
 import { OrderBook, type Order } from '../../../client/paying/order-book';
 import type { GenerationRecord } from '../../../client/paying/record';
-import { GenerationError } from '../../../client/wire/errors';
-import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { GenerationError } from '../../../client/api/errors';
+import { readGeneration, type Generation } from '../../../client/api/generation';
 import { wireGeneration } from '../../support/answers';
 import { creating } from '../../support/step';
 import { inTime, type Records } from './records';

@@ -1,5 +1,5 @@
 import { UnansweredError, type RecordStore } from '../../../client/paying/record-store';
-import { CancelledError } from '../../../client/wire/errors';
+import { CancelledError } from '../../../client/api/errors';
 import { inTime, one, type Records } from './records';
 
 /** After the workflow's timeout n8n answers no call of the table: only writes that must not be lost are carried out. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
-import { GenerationError } from '../../../client/wire/errors';
+import { GenerationError } from '../../../client/api/errors';
 import { GenerationRecord } from '../../../client/paying/record';
 import { seededRandom } from '../../../sandbox/basics/random';
 import { MemoryTable, type TableFate } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
-import type { Clock } from '../../../client/basics/ports';
+import type { Clock } from '../../../client/ports';
 
 /** Executions that meet at one record: one after the other and side by side, killed at any moment, on a table that fails. */
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { CancelledError, errorFromResponse, GenerationError } from '../../../client/wire/errors';
+import { CancelledError, errorFromResponse, GenerationError } from '../../../client/api/errors';
 import { SlotGate } from '../../../client/paying/slot-gate';
 import { Slots } from '../../../client/paying/slots';
 import { refusal } from '../../support/answers';

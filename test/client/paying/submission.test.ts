@@ -1,6 +1,6 @@
-import { CancelledError } from '../../../client/wire/errors';
-import type { Generation } from '../../../client/wire/generation';
-import { GenerationService, type CreateRequest } from '../../../client/wire/service';
+import { CancelledError } from '../../../client/api/errors';
+import type { Generation } from '../../../client/api/generation';
+import { GenerationService, type CreateRequest } from '../../../client/api/client';
 import { noSlot } from '../../support/answers';
 import { Desk } from '../../support/desk';
 import { refused, unreachable } from '../../support/fake-service';

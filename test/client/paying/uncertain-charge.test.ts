@@ -1,5 +1,5 @@
 import { uncertainCharge } from '../../../client/paying/uncertain-charge';
-import { GenerationError } from '../../../client/wire/errors';
+import { GenerationError } from '../../../client/api/errors';
 
 describe('an uncertain charge', () => {
 	it('says what happened to the request, and what to do', () => {

@@ -1,7 +1,7 @@
-import { paidGenerations, type Outcome } from '../../../client/jobs/outcome';
-import { outputName } from '../../../client/jobs/job';
-import type { GenerationError } from '../../../client/wire/errors';
-import type { GenerationItem } from '../../../client/wire/generation';
+import { paidGenerations, type Outcome } from '../../../client/outcome';
+import { outputName } from '../../../client/job';
+import type { GenerationError } from '../../../client/api/errors';
+import type { GenerationItem } from '../../../client/api/generation';
 import type { Entry } from '../../../client/paying/book';
 import type { PipelineResult } from '../../../client/pipeline';
 import type { Kept } from './step';

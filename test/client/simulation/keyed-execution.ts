@@ -1,14 +1,14 @@
-import type { CreateJob } from '../../../client/jobs/job';
+import type { CreateJob } from '../../../client/job';
 import { Ledger } from '../../../client/paying/ledger';
 import type { Entry } from '../../../client/paying/book';
 import { GenerationRecord } from '../../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
-import { GenerationError } from '../../../client/wire/errors';
-import { GenerationService } from '../../../client/wire/service';
+import { GenerationError } from '../../../client/api/errors';
+import { GenerationService } from '../../../client/api/client';
 import { breakages } from './faults';
 import { promptOf, type KeyedWorld } from './keyed-world';
-import type { ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
+import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { KeyedProcess } from './keyed-process';
 import { tableOf } from './keyed-table';
 import type { Planned } from './keyed-schedule';

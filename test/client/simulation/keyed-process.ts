@@ -1,4 +1,4 @@
-import type { Clock } from '../../../client/basics/ports';
+import type { Clock } from '../../../client/ports';
 import type { VirtualTime } from '../../support/virtual-time';
 
 /** The n8n process of one execution. Its clock may be wrong, it may be paused, and it may be killed. */

@@ -1,4 +1,4 @@
-import { attempt } from '../../../client/basics/attempt';
+import { attempt } from '../../../client/async';
 import { UnansweredError, type RecordStore } from '../../../client/paying/record-store';
 import type { TableFate } from '../../support/memory-table';
 import type { KeyedProcess } from './keyed-process';

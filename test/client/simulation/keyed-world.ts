@@ -2,7 +2,7 @@ import { seededRandom } from '../../../sandbox/basics/random';
 import { GenerationService } from '../../../sandbox/service';
 import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
-import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/basics/ports';
+import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { Names } from './names';
 import type { KeyedSchedule } from './keyed-schedule';
 

@@ -1,4 +1,4 @@
-import type { KnownGeneration } from '../../../client/wire/errors';
+import type { KnownGeneration } from '../../../client/api/errors';
 import { edit } from './keyed-hands';
 import { KeyedExecution, type Ran } from './keyed-execution';
 import type { KeyedSchedule, Planned } from './keyed-schedule';

@@ -28,15 +28,15 @@ const book = inFile('paying/order-book.ts');
 const ledger = inFile('paying/ledger.ts');
 const digest = inFile('paying/digest.ts');
 const orderName = inFile('paying/order-name.ts');
-const service = inFile('wire/service.ts');
-const errors = inFile('wire/errors.ts');
-const errorTable = inFile('wire/error-table.ts');
-const connection = inFile('wire/connection.ts');
-const outcome = inFile('jobs/outcome.ts');
+const service = inFile('api/client.ts');
+const errors = inFile('api/errors.ts');
+const errorTable = inFile('api/error-table.ts');
+const connection = inFile('api/connection.ts');
+const outcome = inFile('outcome.ts');
 const pipeline = inFile('pipeline.ts');
 const course = inFile('course.ts');
-const watch = inFile('watching/watch.ts');
-const looks = inFile('watching/looks.ts');
+const watch = inFile('watch/watch.ts');
+const looks = inFile('watch/status-requests.ts');
 
 const watchOverHalt: Edit = watch(
 	'',

@@ -1,10 +1,10 @@
-import { CancelledError, GenerationError, InvalidInputError } from '../../../client/wire/errors';
+import { CancelledError, GenerationError, InvalidInputError } from '../../../client/api/errors';
 import type { Entry } from '../../../client/paying/book';
 import { Ledger } from '../../../client/paying/ledger';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
-import { GenerationService } from '../../../client/wire/service';
+import { GenerationService } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
-import type { Job } from '../../../client/jobs/job';
+import type { Job } from '../../../client/job';
 import type { Try } from './schedule';
 import type { Transport } from './transport';
 import type { World } from './world';

@@ -1,4 +1,4 @@
-import type { Probed } from '../../../client/basics/ports';
+import type { Probed } from '../../../client/ports';
 
 /** What a storage answers to the question for an output's first byte, by whether the output is written. */
 export type Storage = (written: boolean, url: string) => Probed | Error;

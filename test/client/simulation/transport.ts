@@ -3,12 +3,7 @@ import { aborted, breakages, foreignAnswers, mayHavePassed, timedOut } from './f
 import { closesForAll, closesForItem, tellsNothingLeft } from './refusals';
 import { tellAnswer } from './story';
 import { nameOf, type Charge, type World } from './world';
-import type {
-	ProbeUrl,
-	SendRequest,
-	ServiceRequest,
-	ServiceResponse,
-} from '../../../client/basics/ports';
+import type { ProbeUrl, SendRequest, ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { storages, type Storage } from './storages';
 import type { Answer, CreateFate, LookFate, Try } from './schedule';
 

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { InvalidInputError } from '../../../client/wire/errors';
+import { InvalidInputError } from '../../../client/api/errors';
 import { readForm } from '../../../nodes/shared/form/form';
 import { contextOf } from '../../support/context';
 
@@ -117,7 +117,7 @@ describe('a form', () => {
 		expect(read).toThrow(InvalidInputError);
 		expect(read).toThrow(
 			expect.objectContaining({
-				message: 'Prompt could not be worked out: Referenced node is unexecuted',
+				message: 'Prompt could not be evaluated: Referenced node is unexecuted',
 				description: 'Check the expression in Prompt.',
 			}),
 		);
@@ -143,6 +143,6 @@ describe('a form', () => {
 		['Inputs', { inputs: 7 }],
 		['Input 1', { inputs: { input: ['a.png'] } }],
 	])('refuses by name what is no group of fields: %s, %#', (label, parameters) => {
-		expect(() => read(parameters)).toThrow(`${label} is not a group of fields`);
+		expect(() => read(parameters)).toThrow(`${label} must be an object with its fields`);
 	});
 });

@@ -1,6 +1,6 @@
 import type { IDataObject, INode } from 'n8n-workflow';
 
-import { InvalidInputError } from '../../../client/wire/errors';
+import { InvalidInputError } from '../../../client/api/errors';
 import {
 	downloadTarget,
 	filledIn,

@@ -1,7 +1,7 @@
 import type { IBinaryData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { MAX_INLINE_BYTES } from '../../../client/input/checks';
-import { InvalidInputError } from '../../../client/wire/errors';
+import { MAX_INLINE_BYTES } from '../../../client/input';
+import { InvalidInputError } from '../../../client/api/errors';
 import { readForm } from '../../../nodes/shared/form/form';
 import { referenceInputs, referenceInputsField } from '../../../nodes/shared/form/reference-inputs';
 import { contextOf } from '../../support/context';

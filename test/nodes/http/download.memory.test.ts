@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { readGeneration, type Generation } from '../../../client/api/generation';
 import { download } from '../../../nodes/shared/http/download';
 import { wireGeneration } from '../../support/answers';
 import { contextOf } from '../../support/context';

@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from 'node:stream';
 
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { readGeneration, type Generation } from '../../../client/api/generation';
 import { download, type DownloadRequest } from '../../../nodes/shared/http/download';
 import { wireGeneration, type WireFields } from '../../support/answers';
 import { contextOf } from '../../support/context';

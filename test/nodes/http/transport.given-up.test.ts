@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
-import { NotSentError } from '../../../client/wire/connection';
+import { NotSentError } from '../../../client/api/connection';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { connect } from '../../../nodes/shared/http/transport';
 import { contextOf } from '../../support/context';

@@ -1,12 +1,12 @@
-import { aspectRatio, dataUri, fetchableUrl, generationId, inlineSize, oneOf, requiredText, size } from '../../../client/input/checks';
-import { duration, integer, number, positive } from '../../../client/input/numbers';
+import { aspectRatio, dataUri, fetchableUrl, generationId, inlineSize, oneOf, requiredText, size } from '../../../client/input';
+import { duration, integer, number, positive } from '../../../client/numbers';
 import {
 	errorOfJob,
 	failedGeneration,
 	notSent,
 	timedOutGeneration,
 	type Outcome,
-} from '../../../client/jobs/outcome';
+} from '../../../client/outcome';
 import { Ledger } from '../../../client/paying/ledger';
 import {
 	RECORD_COLUMNS,
@@ -15,12 +15,11 @@ import {
 	type RecordRow,
 } from '../../../client/paying/record-store';
 import { inRow, uncertainCharge, unknownInRow } from '../../../client/paying/uncertain-charge';
-import { modelNotFound } from '../../../client/wire/catalogue';
-import { invalidBaseUrl } from '../../../client/wire/base-url';
-import { credentialChanged, errorFromConnection, NotSentError } from '../../../client/wire/connection';
-import { requireBalance } from '../../../client/wire/credits';
-import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/wire/errors';
-import { readGeneration, type Generation } from '../../../client/wire/generation';
+import { modelNotFound } from '../../../client/api/catalog';
+import { invalidBaseUrl, credentialChanged, errorFromConnection, NotSentError } from '../../../client/api/connection';
+import { requireBalance } from '../../../client/api/client';
+import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
+import { readGeneration, type Generation } from '../../../client/api/generation';
 import {
 	badOutput,
 	downloadError,
@@ -198,7 +197,7 @@ describe('every error', () => {
 	it('says whether something was charged', () => {
 		for (const { title, description } of texts) {
 			expect(`${title}. ${description}`).toMatch(
-				/nothing was (charged|spent)|refunded|paid for|may have been charged/i,
+				/nothing was (charged|spent)|refunded|paid for|been charged|may have been charged/i,
 			);
 		}
 	});
@@ -217,7 +216,7 @@ describe('every error', () => {
 			expect(named).toBeLessThanOrEqual(1);
 		}
 		for (const { description = '' } of shownOfStep) {
-			expect(description).toMatch(/Paid for: [^.]*another \(pending\)[^.]*\.$/);
+			expect(description).toMatch(/Charged: [^.]*another \(pending\)[^.]*\.$/);
 		}
 	});
 
@@ -227,7 +226,7 @@ describe('every error', () => {
 			const said = String(json.error);
 			expect(said).toContain(error.message);
 			expect(said).not.toContain('&lt;');
-			expect(said).toMatch(/nothing was (charged|spent)|refunded|paid for|may have been charged/i);
+			expect(said).toMatch(/nothing was (charged|spent)|refunded|paid for|been charged|may have been charged/i);
 		}
 	});
 });

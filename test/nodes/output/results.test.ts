@@ -1,8 +1,8 @@
 import { NodeApiError, type INodeExecutionData } from 'n8n-workflow';
 
-import { GenerationError } from '../../../client/wire/errors';
-import type { GenerationItem } from '../../../client/wire/generation';
-import type { Outcome } from '../../../client/jobs/outcome';
+import { GenerationError } from '../../../client/api/errors';
+import type { GenerationItem } from '../../../client/api/generation';
+import type { Outcome } from '../../../client/outcome';
 import { errorItem, outputItems, type Output } from '../../../nodes/shared/output/results';
 import { contextOf, type Given } from '../../support/context';
 

@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { GenerationRecord } from '../../../client/paying/record';
 import { SENT } from '../../../client/paying/record-rows';
-import { CancelledError } from '../../../client/wire/errors';
+import { CancelledError } from '../../../client/api/errors';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { openRecord } from '../../../nodes/shared/record/record';
 import { contextOf } from '../../support/context';

@@ -1,0 +1,173 @@
+import { brief } from '../text';
+
+export type GenerationType = 'image' | 'video';
+
+/**
+ * A generation as the nodes return it. Only here does the wire format (spec 2.1) become an output item. Every item
+ * has all keys; unknown values are `null`.
+ */
+export interface GenerationItem {
+	id: string;
+	/** `pending`, `processing`, `completed` or `failed`, as reported by the service. */
+	status: string | null;
+	type: string | null;
+	model: string | null;
+	/** Unix seconds. */
+	created: number | null;
+	/** Presigned output URL. */
+	url: string | null;
+	/** ISO 8601 UTC. */
+	url_expires_at: string | null;
+	revised_prompt: string | null;
+	/** True only if the wait ended before the generation did. */
+	timed_out: boolean;
+}
+
+/** A generation inside the client: its output item, and the reason if it failed. */
+export interface Generation {
+	item: GenerationItem;
+	/** The service's reason; `null` if there is none. */
+	failureReason: string | null;
+}
+
+/** The values of an item without any known field. All nodes that return generations use the same keys. */
+export const NOTHING_KNOWN = {
+	id: null,
+	status: null,
+	type: null,
+	model: null,
+	created: null,
+	url: null,
+	url_expires_at: null,
+	revised_prompt: null,
+	timed_out: false,
+} satisfies Record<keyof GenerationItem, null | false>;
+
+/** Returns a generation with only its id known. */
+export function unseen(id: string): Generation {
+	return { item: { ...NOTHING_KNOWN, id }, failureReason: null };
+}
+
+/** True for `completed` and `failed`, at which polling stops (spec 3). */
+export function isFinal(generation: Generation): boolean {
+	return isCompleted(generation) || isFailed(generation);
+}
+
+/** True if the output exists. This status does not change any more (spec 3). */
+export function isCompleted(generation: Generation): boolean {
+	return generation.item.status === 'completed';
+}
+
+/** True if the generation failed. The service has refunded it (spec 1.4). */
+export function isFailed(generation: Generation): boolean {
+	return generation.item.status === 'failed';
+}
+
+/**
+ * Reads the response to a creating or status request (spec 2.1).
+ *
+ * @param body parsed JSON
+ * @param now milliseconds since the Unix epoch, to compute when the URL expires
+ * @returns the generation; `null` if the body has no id
+ */
+export function readGeneration(body: unknown, now: number): Generation | null {
+	const wire = asRecord(body);
+	const entry = asRecord(Array.isArray(wire.data) ? wire.data[0] : undefined);
+	const id = text(wire.id) ?? text(entry.generation_id);
+	if (id === null) return null;
+
+	const created = typeof wire.created === 'number' ? wire.created : null;
+	const url = text(entry.url);
+	return {
+		item: {
+			id,
+			status: text(wire.status) ?? text(entry.status) ?? 'pending',
+			type: text(wire.type),
+			model: text(wire.model) ?? text(entry.model),
+			created,
+			url,
+			url_expires_at: url === null ? null : presignedUrlExpiry(url, created, now),
+			revised_prompt: text(entry.revised_prompt),
+			timed_out: false,
+		},
+		failureReason: readFailureReason(wire.error ?? entry.error),
+	};
+}
+
+/** Reads any form of a failed generation's `error`. Spec 2.1 shows neither its place nor its shape. */
+function readFailureReason(error: unknown): string | null {
+	if (error === undefined || error === null) return null;
+	if (typeof error === 'string') return brief(error);
+	const { message, reason, code } = asRecord(error);
+	return brief(text(message) ?? text(reason) ?? text(code) ?? JSON.stringify(error));
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string | null {
+	return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** A presigned URL is valid for one hour after it is issued (spec 8). */
+const LIFETIME_SECONDS = 3600;
+/** An earlier expiry is not a date but a lifetime. */
+const EARLIEST_END = Date.UTC(2000, 0);
+
+/**
+ * Returns when a presigned URL expires. Object stores state this in the URL. Otherwise the hour of the spec counts
+ * from the generation's creation. This is a safe lower bound, because no URL is issued earlier.
+ *
+ * @param created Unix seconds at which the generation was accepted, if known
+ * @param now milliseconds since the Unix epoch
+ * @returns ISO 8601 UTC; `null` if unknown
+ */
+export function presignedUrlExpiry(
+	url: string,
+	created: number | null,
+	now: number,
+): string | null {
+	const end = statedExpiry(url);
+	// Some stores write a lifetime into the parameter that others use for the expiry.
+	const stated = end !== null && end < EARLIEST_END ? null : isoTime(end);
+	if (stated !== null || created === null) return stated;
+	const bound = (created + LIFETIME_SECONDS) * 1000;
+	return bound > now ? isoTime(bound) : null;
+}
+
+/** Also `null` for a value outside of the range of dates: a strange URL must not fail its generation. */
+function isoTime(ms: number | null): string | null {
+	const date = new Date(ms ?? NaN);
+	return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}
+
+/** Milliseconds since the Unix epoch, from the date and lifetime of the signature (S3, GCS) or a plain expiry. */
+function statedExpiry(url: string): number | null {
+	const query = queryOf(url);
+	for (const vendor of ['x-amz', 'x-goog']) {
+		const issued = basicIsoDate(query.get(`${vendor}-date`));
+		const lifetime = Number(query.get(`${vendor}-expires`) ?? NaN);
+		if (issued !== null && Number.isFinite(lifetime)) return issued + lifetime * 1000;
+	}
+	const end = Number(query.get('expires') || NaN);
+	return Number.isFinite(end) ? end * 1000 : null;
+}
+
+function queryOf(url: string): Map<string, string> {
+	try {
+		return new Map(
+			[...new URL(url).searchParams].map(([name, value]) => [name.toLowerCase(), value]),
+		);
+	} catch {
+		return new Map();
+	}
+}
+
+/** Converts `20261120T143000Z`, the format of signatures, to milliseconds since the Unix epoch. */
+function basicIsoDate(text: string | undefined): number | null {
+	const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
+	if (!parts) return null;
+	const [year, month, day, hour, minute, second] = parts.slice(1).map(Number);
+	return Date.UTC(year, month - 1, day, hour, minute, second);
+}

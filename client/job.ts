@@ -1,0 +1,61 @@
+import type { CreateRequest } from './api/client';
+
+/** One item's job for the pipeline: create a generation, or collect an existing one. */
+export type Job = CreateJob | CollectJob;
+
+/** How the end of a generation is detected (spec 4.3): by its status, its output URL, or both. */
+export type Readiness = 'auto' | 'status' | 'outputUrl';
+
+/** Identifies an output of a step. */
+export interface OutputRef {
+	/** Index of the input item. */
+	itemIndex: number;
+	/** Which of the item's outputs, from 0. */
+	outputIndex?: number;
+}
+
+/** Returns the name of an output: the index of its item, and from the second output on its number. */
+export function outputName({ itemIndex, outputIndex = 0 }: OutputRef): string {
+	return numbered(String(itemIndex), outputIndex);
+}
+
+/** Returns the idempotency key of an output: the item's own for the first one, then `key#2`, `key#3` and so on. */
+export function numbered(key: string, outputIndex: number): string {
+	return outputIndex === 0 ? key : `${key}#${outputIndex + 1}`;
+}
+
+interface JobBasics extends OutputRef {
+	/** False: return the generation in its current state. */
+	wait: boolean;
+	readiness: Readiness;
+	/** Maximum wait for the generation, and for a free slot, each in milliseconds. */
+	timeoutMs: number;
+	onTimeout: 'error' | 'continue';
+}
+
+/** Creates a generation, or reuses the one that was created before. Charges credits. */
+export interface CreateJob extends JobBasics {
+	kind: 'create';
+	/**
+	 * Builds the creating request. Called only when the job starts, so that large inputs are not kept in memory for
+	 * long.
+	 */
+	request: () => Promise<CreateRequest>;
+	/** The request without its reference inputs, which are read only when it is built. */
+	draft?: CreateRequest;
+	/**
+	 * The parameters of the request and the idempotency key before evaluation. They are the same in every attempt.
+	 */
+	recipe?: () => Record<'request' | 'idempotencyKey', string>;
+	/** A unique key for the item: each key has one generation, across all executions. `null`: none. */
+	idempotencyKey?: string | null;
+	onUncertainCharge: 'error' | 'resubmit';
+}
+
+/** Waits for an existing generation or checks it once. Charges nothing. */
+export interface CollectJob extends JobBasics {
+	kind: 'collect';
+	id: string;
+	/** When the wait began, in milliseconds since the Unix epoch, if that was before this step. */
+	waitingSinceMs?: number;
+}

@@ -1,0 +1,193 @@
+import {
+	CancelledError,
+	eachOnce,
+	GenerationError,
+	sentences,
+	theService,
+	titled,
+	type KnownGeneration,
+} from './api/errors';
+import type { Generation, GenerationItem } from './api/generation';
+
+/** The result of one job. `output` is the result of the pipeline's `finish` for a completed generation. */
+export type Outcome<T> = (
+	| { kind: 'done'; generation: GenerationItem; output: T | null }
+	| { kind: 'error'; error: GenerationError }
+	/** The step ended before the job did. If the job has a generation, it continues at the service. */
+	| { kind: 'stopped'; generation: KnownGeneration | null }
+) & {
+	/** Index of the input item. Without it, the position in the list counts. */
+	itemIndex?: number;
+};
+
+/** Returns the index of the input item of an outcome. */
+export function itemIndexAt(outcomes: Array<Outcome<unknown>>, position: number): number {
+	return outcomes[position]?.itemIndex ?? position;
+}
+
+/**
+ * True if a generation is known to exist, because the service confirmed it or this project created it. Only then may
+ * it be called paid for. An id from the user has no status until a check confirms it.
+ */
+export function isConfirmed({ status }: KnownGeneration): boolean {
+	return Boolean(status);
+}
+
+/**
+ * Completes a generation that this project created. Without a known status it is pending, as in the creating response
+ * (spec 4.1).
+ */
+export function created(generation: KnownGeneration | null): KnownGeneration | null {
+	return generation && { ...generation, status: generation.status || 'pending' };
+}
+
+/** Builds the error for a failed generation, which the service has refunded (spec 3). */
+export function failedGeneration({ item, failureReason }: Generation): GenerationError {
+	const title = titled('The generation failed', failureReason);
+	return new GenerationError({
+		title,
+		description: sentences(
+			theService(failureReason, title),
+			'Change the prompt or the model, or try again',
+		),
+		code: 'generation_failed',
+		charge: 'refunded',
+		generation: item,
+	});
+}
+
+/**
+ * Builds the error for a generation that did not end in time.
+ *
+ * @param trouble error of its last status check, if that failed
+ */
+export function timedOutGeneration(
+	generation: KnownGeneration,
+	timeoutMs: number,
+	trouble: GenerationError | null,
+): GenerationError {
+	const confirmed = isConfirmed(generation);
+	return new GenerationError({
+		title: `The generation did not finish within ${timeoutMs / 1000} s`,
+		description: sentences(
+			confirmed
+				? `It ${trouble ? 'was' : 'is still'} ${generation.status}${trouble ? ' when last checked' : ''}; it is paid for and goes on`
+				: 'Its status could not be checked, so it is not known whether it exists. Status checks charge nothing',
+			trouble && `The last trouble while looking: ${trouble.message}`,
+			'Fetch it with Wait for Completion, raise Timeout, or set On Timeout to Continue',
+		),
+		code: 'timeout',
+		charge: confirmed ? 'paid' : 'none',
+		generation,
+	});
+}
+
+/**
+ * Builds the error for an item that was not sent because an earlier item was rejected. Its request would be rejected
+ * for the same reason.
+ */
+export function notSent(cause: GenerationError, itemIndex: number): GenerationError {
+	return cause.with({
+		title: `Not sent, as item ${itemIndex} was refused: ${cause.message}`,
+		retry: 'never',
+		charge: 'none',
+		unsent: true,
+	});
+}
+
+/**
+ * Builds the error for a paid generation that does not exist in the current account.
+ *
+ * @param error of its status check
+ */
+export function inAnotherAccount(error: GenerationError, id: string): GenerationError {
+	return error.with({
+		title: 'What an earlier try has paid for is not in this account',
+		description: `The service does not know generation ${id}. Choose the credential with which it was made, and retry. To have it made and paid for anew, start a new execution.`,
+		generation: { id },
+		charge: 'paid',
+	});
+}
+
+/** True if a status check was told that there is no such generation. */
+export function isUnknown(error: unknown): error is GenerationError {
+	return error instanceof GenerationError && error.code === 'generation_not_found';
+}
+
+/** Converts any error of a job, and adds its generation. An unexpected error stays available as `cause`. */
+export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
+	const known =
+		error instanceof GenerationError
+			? error
+			: new GenerationError({
+					title: error instanceof Error ? error.message : String(error),
+					description: 'This should not happen. Please report it, with what n8n’s log says of it.',
+					code: 'unexpected_error',
+					cause: error,
+				});
+	if (generation === null || known.generation !== null) return known;
+	if (!isConfirmed(generation)) {
+		return known.code === 'generation_not_found'
+			? known.with({ title: `Generation ${generation.id} does not exist` })
+			: known.with({
+					generation,
+					description: sentences(
+						known.description,
+						'Nothing was charged for looking: wait for it again by its ID',
+					),
+				});
+	}
+	return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });
+}
+
+/** Returns the outcome of a job that threw an error. */
+export function thrownOutcome<T>(error: unknown, generation: KnownGeneration | null): Outcome<T> {
+	if (error instanceof CancelledError) return { kind: 'stopped', generation };
+	return { kind: 'error', error: errorOfJob(error, generation) };
+}
+
+/** Returns every generation that the outcomes show as paid for and not refunded. */
+export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGeneration[] {
+	const known = outcomes.flatMap((outcome) => {
+		if (outcome.kind === 'error') {
+			const { charge, generation } = outcome.error;
+			return generation && charge === 'paid' ? [generation] : [];
+		}
+		const { generation } = outcome;
+		return generation && isConfirmed(generation) && generation.status !== 'failed'
+			? [generation]
+			: [];
+	});
+	return eachOnce(known);
+}
+
+/**
+ * Returns the ids from the user that no status check of the step has confirmed. They may exist, or be typing
+ * mistakes.
+ */
+export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
+	const known = outcomes.flatMap((outcome) => {
+		if (outcome.kind !== 'error') return outcome.generation ? [outcome.generation] : [];
+		return outcome.error.generation && outcome.error.charge === 'none'
+			? [outcome.error.generation]
+			: [];
+	});
+	const confirmed = new Set(known.filter(isConfirmed).map(({ id }) => id));
+	return eachOnce(known)
+		.map(({ id }) => id)
+		.filter((id) => !confirmed.has(id));
+}
+
+/**
+ * Returns the indexes of items with an unknown charge: the responses to their requests were lost.
+ *
+ * @param except position of an outcome that does not count
+ */
+export function uncertainItems(outcomes: Array<Outcome<unknown>>, except?: number): number[] {
+	const found = outcomes.flatMap((outcome, position) =>
+		outcome.kind === 'error' && outcome.error.charge === 'unknown' && position !== except
+			? [itemIndexAt(outcomes, position)]
+			: [],
+	);
+	return [...new Set(found)];
+}

@@ -1,0 +1,73 @@
+import {
+	describeModel,
+	matchesModel,
+	modelNotFound,
+	type Model,
+} from '../../../client/api/catalog';
+import { GenerationError } from '../../../client/api/errors';
+
+const model: Model = {
+	id: 'aurora-image-1',
+	type: 'image',
+	name: 'Aurora Image',
+	provider: 'Northlight',
+	description: 'Detailed landscapes',
+	max_resolution: '2048x2048',
+	avg_speed_seconds: 6,
+};
+
+describe('a model in a list', () => {
+	it('is told from the others by provider, resolution and speed', () => {
+		expect(describeModel(model)).toEqual({
+			name: 'Aurora Image · Northlight · up to 2048x2048 · about 6 s',
+			description: 'Detailed landscapes',
+		});
+	});
+
+	it('of which nothing is known is its id', () => {
+		expect(describeModel({ id: 'bare' })).toEqual({ name: 'bare', description: '' });
+	});
+
+	it('never shows what the service leaves empty', () => {
+		const wire =
+			'{"id":"x","name":null,"provider":null,"max_resolution":"","avg_speed_seconds":null}';
+		expect(describeModel(JSON.parse(wire) as Model).name).toBe('x');
+	});
+});
+
+describe('a search', () => {
+	it.each([
+		'',
+		' ',
+		'aurora',
+		'AURORA',
+		'image-1',
+		'light',
+		'landscapes',
+		'northlight  aurora',
+		'2048',
+	])('finds by what is known: "%s"', (search) => {
+		expect(matchesModel(model, search)).toBe(true);
+	});
+
+	it.each(['video', 'aurora video', 'undefined', '4096'])('does not find: "%s"', (search) => {
+		expect(matchesModel(model, search)).toBe(false);
+		expect(matchesModel({ id: 'x' }, 'undefined')).toBe(false);
+	});
+});
+
+describe('a model that is not in the catalogue', () => {
+	it('is refused as the service refuses it', () => {
+		const find = () => modelNotFound('aurora-9', [model, model]);
+		expect(find).toThrow(GenerationError);
+		expect(find).toThrow(
+			expect.objectContaining({
+				message: 'The model does not exist: aurora-9',
+				description: expect.stringMatching(/has 2 models.*Choose a model from the list/) as string,
+				code: 'model_not_found',
+				status: 404,
+				retry: 'never',
+			}),
+		);
+	});
+});

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+
+import type { ServiceRequest } from '../../../client/ports';
+import type { GenerationService } from '../../../client/api/client';
+import { answer, wireGeneration } from '../../support/answers';
+import { IMAGE, NAME, readable, scripted } from '../../support/scripted-service';
+
+const NAMED = { 'Idempotency-Key': NAME };
+
+const never = new AbortController().signal;
+
+describe('the six endpoints', () => {
+	it.each<[string, (service: GenerationService) => Promise<unknown>, ServiceRequest]>([
+		[
+			'an image is created',
+			async (service) => await service.create(IMAGE, NAME),
+			{ method: 'POST', path: '/v1/images/generations', body: IMAGE.body, headers: NAMED },
+		],
+		[
+			'a video is created',
+			async (service) => await service.create({ type: 'video', body: { prompt: 'A boat' } }, NAME),
+			{
+				method: 'POST',
+				path: '/v1/videos/generations',
+				body: { prompt: 'A boat' },
+				headers: NAMED,
+			},
+		],
+		[
+			'a generation is looked at',
+			async (service) => await service.look('0b8f-1', never),
+			{ method: 'GET', path: '/v1/generations/0b8f-1' },
+		],
+		[
+			'all models are listed',
+			async (service) => await service.models(),
+			{ method: 'GET', path: '/v1/models', query: {} },
+		],
+		[
+			'models of a type are listed',
+			async (service) => await service.models('video'),
+			{ method: 'GET', path: '/v1/models', query: { type: 'video' } },
+		],
+		[
+			'the balance is read',
+			async (service) => await service.balance(),
+			{ method: 'GET', path: '/v1/credits/balance' },
+		],
+		[
+			'the summary is read',
+			async (service) => await service.summary(),
+			{ method: 'GET', path: '/v1/credits/summary' },
+		],
+	])('%s with exactly this request', async (_, call, request) => {
+		const { time, sent, service } = scripted(readable);
+		await time.run(call(service));
+		expect(sent).toEqual([request]);
+	});
+
+	it('hand on the generation, read', async () => {
+		const { time, service } = scripted(answer(wireGeneration({ id: 'x', status: 'processing' })));
+		const generation = await time.run(service.look('x', never));
+		expect(generation.item).toMatchObject({ id: 'x', status: 'processing' });
+	});
+
+	it('hand on the service’s own entries', async () => {
+		const models = [{ id: 'a', brand_new: 1 }, { id: 'b' }];
+		const listed = scripted(answer({ object: 'list', data: models }));
+		expect(await listed.time.run(listed.service.models())).toEqual(models);
+		const credits = scripted(answer({ object: 'credit_balance', balance: 7 }));
+		const balance = await credits.time.run(credits.service.balance());
+		expect(balance).toEqual({ object: 'credit_balance', balance: 7 });
+	});
+
+	it('hand on no models that have no ID', async () => {
+		const data = [null, { id: 'a' }, 'b', { name: 'c' }, { id: 7 }];
+		const { time, service } = scripted(answer({ object: 'list', data }));
+		expect(await time.run(service.models())).toEqual([{ id: 'a' }]);
+	});
+
+	it('hand on no models where the answer lists none', async () => {
+		const { time, service } = scripted(answer({ object: 'list', data: [] }));
+		expect(await time.run(service.models())).toEqual([]);
+	});
+
+	it('are never left by an id: it stays one segment of the path', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
+				const { time, sent, service } = scripted(answer(wireGeneration({ id })));
+				await time.run(service.look(id, never));
+				const segments = sent[0].path.split('/');
+				expect(segments).toHaveLength(4);
+				expect(decodeURIComponent(segments[3])).toBe(id);
+				expect(segments[3]).not.toMatch(/[?#\s]/);
+			}),
+		);
+	});
+});

@@ -1,0 +1,188 @@
+import { CancelledError } from '../../../client/api/errors';
+import type { ServiceResponse } from '../../../client/ports';
+import type { GenerationService } from '../../../client/api/client';
+import { answer, networkError, noSlot, refusal, wireGeneration } from '../../support/answers';
+import { IMAGE, NAME, readable, scripted, thrownBy } from '../../support/scripted-service';
+
+/** What passes by itself, and that nothing was charged is certain. */
+const PASSING: Array<[string, ServiceResponse | Error]> = [
+	['500 server_error', refusal(500, 'server_error')],
+	['502 model_unavailable', refusal(502, 'model_unavailable')],
+	['503 service_unavailable', refusal(503, 'service_unavailable')],
+	['a 429 of an unknown code', refusal(429, 'too_fast')],
+	['a 429 of something on the way', { status: 429, body: '<html>' }],
+	['a refused connection', networkError('ECONNREFUSED', 'connect')],
+	['an unknown name', networkError('ENOTFOUND', 'getaddrinfo')],
+];
+
+/** What passes by itself, but may have been charged where the request creates. */
+const UNCERTAIN: Array<[string, ServiceResponse | Error]> = [
+	['a 502 of something on the way', { status: 502, body: '<html>Bad Gateway</html>' }],
+	['an empty 504', { status: 504, body: '' }],
+	['a 5xx of an unknown code', refusal(500, 'brand_new')],
+	['a 408 of something on the way', { status: 408, body: '' }],
+	['a reset', networkError('ECONNRESET')],
+	['a timeout', networkError('ECONNABORTED')],
+];
+
+/** What never gets better. */
+const LASTING: Array<[string, ServiceResponse | Error]> = [
+	['400 invalid_request', refusal(400, 'invalid_request')],
+	['401 authentication_error', refusal(401, 'authentication_error')],
+	['402 insufficient_credits', refusal(402, 'insufficient_credits')],
+	['403 forbidden', refusal(403, 'forbidden')],
+	['404 model_not_found', refusal(404, 'model_not_found')],
+	['409 generation_in_progress', refusal(409, 'generation_in_progress')],
+	['413 payload_too_large', refusal(413, 'payload_too_large')],
+	['422 unsupported_parameter', refusal(422, 'unsupported_parameter')],
+	['429 CONNECTION_LIMIT_REACHED', refusal(429, 'CONNECTION_LIMIT_REACHED')],
+	['a redirect', { status: 302, body: '' }],
+	['a certificate that is not accepted', networkError('CERT_HAS_EXPIRED')],
+];
+
+/** A success of something on the way, or one that was cut. */
+const UNREADABLE: Array<[string, ServiceResponse]> = [
+	['an answer that is none', answer('<html>Welcome</html>')],
+	['an empty answer', answer(undefined)],
+];
+
+/** The alternate form of spec 7. */
+const keyRefusalInNumbers: ServiceResponse = {
+	status: 401,
+	body: { error: { type: 'invalid_api_key', message: 'Key revoked', code: 401 } },
+};
+
+describe('a creating request', () => {
+	it.each([...PASSING, ...LASTING])('is sent once, and not charged: %s', async (_, failure) => {
+		const { time, sent, service } = scripted(failure, answer(wireGeneration()));
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+		expect([sent.length, error.charge]).toEqual([1, 'none']);
+	});
+
+	it.each([...UNCERTAIN, ...UNREADABLE])(
+		'is sent once, and may have been charged: %s',
+		async (_, failure) => {
+			const { time, sent, service } = scripted(failure, answer(wireGeneration()));
+			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+			expect([sent.length, error.charge]).toEqual([1, 'unknown']);
+		},
+	);
+
+	it.each<[string, ServiceResponse]>([
+		['401 expired_api_key', refusal(401, 'expired_api_key')],
+		['401 with a numeric code', keyRefusalInNumbers],
+		['401 of a proxy', { status: 401, body: '<html>Unauthorized</html>' }],
+		['403 forbidden', refusal(403, 'forbidden')],
+	])('is not charged where a key that worked before is refused: %s', async (_, refused) => {
+		const { time, stop, service } = scripted(answer(wireGeneration()), refused);
+		await time.run(service.look('x', stop.signal));
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+		expect(error).toMatchObject({ status: refused.status, charge: 'none', stopsSubmitting: true });
+	});
+
+	it('is left to whoever knows the slots where there is none', async () => {
+		const { time, sent, service } = scripted(noSlot(10), answer(wireGeneration()));
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+		expect([sent.length, error.retry]).toEqual([1, 'slot']);
+	});
+
+	it('leaves the charge open where its answer cannot be read', async () => {
+		const { time, service } = scripted(answer({ status: 'pending' }));
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+		expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'unknown' });
+	});
+
+	it('is not sent once the signal has aborted', async () => {
+		const { time, stop, sent, service } = scripted(answer(wireGeneration()));
+		stop.abort();
+		await expect(time.run(service.create(IMAGE, NAME))).rejects.toBeInstanceOf(CancelledError);
+		expect(sent).toEqual([]);
+	});
+
+	it('that breaks while the step is stopped is uncertain, not cancelled', async () => {
+		const { time, stop, service } = scripted(networkError('ECONNRESET'));
+		const task = service.create(IMAGE, NAME);
+		stop.abort();
+		expect((await time.run(thrownBy(task))).charge).toBe('unknown');
+	});
+});
+
+describe('a reading request', () => {
+	const reads: Array<[string, (service: GenerationService) => Promise<unknown>]> = [
+		['models', async (service) => await service.models()],
+		['balance', async (service) => await service.balance()],
+		['summary', async (service) => await service.summary()],
+	];
+
+	describe.each(reads)('of %s', (_, read) => {
+		it.each([...PASSING, ...UNCERTAIN])('is sent again after %s', async (_name, failure) => {
+			const { time, sentAt, service } = scripted(failure, failure, readable);
+			await time.run(read(service));
+			expect(sentAt).toEqual([0, 1000, 3000]);
+		});
+
+		it.each(LASTING)('is never sent again after %s', async (_name, failure) => {
+			const { time, sent, service } = scripted(failure, answer(wireGeneration()));
+			const error = await time.run(thrownBy(read(service)));
+			expect([sent.length, error.charge]).toEqual([1, 'none']);
+		});
+
+		it('is cancelled where it breaks because of a stop', async () => {
+			const { time, stop, sent, service } = scripted(networkError('ECONNABORTED'));
+			const task = read(service);
+			stop.abort();
+			await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
+			expect(sent).toHaveLength(1);
+		});
+	});
+
+	it.each([...UNCERTAIN, ...UNREADABLE])('of a status charges nothing: %s', async (_, failure) => {
+		const { time, stop, service } = scripted(failure);
+		const error = await time.run(thrownBy(service.look('x', stop.signal)));
+		expect(error.charge).toBe('none');
+	});
+
+	it('of a status that breaks because of a stop is cancelled, also where it is single', async () => {
+		const { time, stop, service } = scripted(networkError('ECONNABORTED'));
+		const task = service.look('x', stop.signal);
+		stop.abort();
+		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
+	});
+
+	describe.each(reads.slice(1))('of %s', (_, read) => {
+		it.each<[string, ServiceResponse]>([
+			...UNREADABLE,
+			['an object of another service', answer({ object: 'list', items: [] })],
+			['a list that is none', answer({ data: {}, balance: '7' })],
+			['nothing that is named', answer({ data: null, balance: null })],
+		])('is not: the address is wrong: %s', async (_name, unreadable) => {
+			const { time, sent, service } = scripted(unreadable, readable);
+			const error = await time.run(thrownBy(read(service)));
+			expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'none', retry: 'never' });
+			expect(sent).toHaveLength(1);
+		});
+	});
+
+	it('is soon given up where nobody has ever answered: a wrong address is not to be waited for', async () => {
+		const { time, sentAt, service } = scripted(networkError('ECONNREFUSED', 'connect'));
+		const error = await time.run(thrownBy(service.balance()));
+		expect(error).toMatchObject({ code: 'connection_failed', retry: 'backoff' });
+		expect(sentAt).toEqual([0, 1000, 3000]);
+		expect(await time.run(thrownBy(service.balance()))).toMatchObject({ stopsSubmitting: true });
+		expect(sentAt).toHaveLength(4);
+	});
+
+	it('is tried for long where the service has answered before', async () => {
+		const refused = networkError('ECONNREFUSED', 'connect');
+		const { time, sent, service } = scripted(answer({ balance: 1 }), refused);
+		await time.run(service.balance());
+		await time.run(thrownBy(service.balance()));
+		expect(sent).toHaveLength(8);
+	});
+
+	it('of a generation that does not exist says so', async () => {
+		const { time, stop, service } = scripted(refusal(404, 'generation_not_found'));
+		const error = await time.run(thrownBy(service.look('x', stop.signal)));
+		expect(error).toMatchObject({ code: 'generation_not_found', status: 404 });
+	});
+});

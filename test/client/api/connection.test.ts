@@ -1,0 +1,300 @@
+import fc from 'fast-check';
+
+import {
+	invalidBaseUrl,
+	credentialChanged,
+	errorFromConnection,
+	NotSentError,
+} from '../../../client/api/connection';
+import { networkError } from '../../support/answers';
+
+/** Wraps an error so often, as HTTP clients and n8n do. */
+function wrapped(error: unknown, times: number): unknown {
+	return times === 0 ? error : new Error('Wrapped', { cause: wrapped(error, times - 1) });
+}
+
+/** An error with Node's fields, and those of whoever wraps it. */
+function failure(fields: object): Error {
+	return Object.assign(new Error('Failed'), fields);
+}
+
+/** Nothing can have left this machine: nothing was charged. */
+const NEVER_SENT: Array<[string, unknown]> = [
+	['refused', networkError('ECONNREFUSED', 'connect')],
+	['an unknown name', networkError('ENOTFOUND', 'getaddrinfo')],
+	['a name server that does not answer', networkError('EAI_AGAIN', 'getaddrinfo')],
+	['a name server that fails', networkError('EAI_FAIL', 'getaddrinfo')],
+	['a connection that does not come about in time', networkError('ETIMEDOUT', 'connect')],
+	['a reset while connecting', networkError('ECONNRESET', 'connect')],
+	['no route to the host', networkError('EHOSTUNREACH', 'connect')],
+	['no route to the network', networkError('ENETUNREACH', 'connect')],
+	['a host that is down', networkError('EHOSTDOWN', 'connect')],
+	['a network that is down', networkError('ENETDOWN', 'connect')],
+	['no address to send from', networkError('EADDRNOTAVAIL', 'connect')],
+	[
+		'a load balancer that closes before TLS',
+		failure({
+			code: 'ECONNRESET',
+			message: 'Client network socket disconnected before secure TLS connection was established',
+		}),
+	],
+	[
+		'a proxy that closes before it has connected',
+		failure({ message: 'Proxy connection ended before receiving CONNECT response' }),
+	],
+];
+
+/** As above, and nothing to be mended by waiting. */
+const MISCONFIGURED: Array<[string, unknown]> = [
+	['an address that is none', failure({ code: 'ERR_INVALID_URL' })],
+	['a key that no header can hold', failure({ code: 'ERR_INVALID_CHAR' })],
+	['a protocol that is none of the web’s', failure({ code: 'ERR_BAD_REQUEST' })],
+	['a protocol that Node’s agent does not speak', failure({ code: 'ERR_INVALID_PROTOCOL' })],
+	['a port that does not exist', failure({ code: 'ERR_SOCKET_BAD_PORT' })],
+	['a path that cannot be sent', failure({ code: 'ERR_UNESCAPED_CHARACTERS' })],
+	['a header that cannot be sent', failure({ code: 'ERR_HTTP_INVALID_HEADER_VALUE' })],
+	[
+		'https to a port that speaks http',
+		failure({
+			code: 'EPROTO',
+			syscall: 'write',
+			message: 'write EPROTO 80:error:0A00010B:…:wrong version number:…',
+		}),
+	],
+	[
+		'an address that n8n does not allow',
+		failure({ name: 'SsrfBlockedIpError', message: 'The request was blocked' }),
+	],
+	...['tlsv1 alert protocol version', 'unsupported protocol', 'tlsv1 unrecognized name'].map(
+		(words): [string, unknown] => [
+			`a server that refuses TLS: ${words}`,
+			failure({
+				code: 'EPROTO',
+				message: `write EPROTO 80:error:0A00042E:SSL routines::${words}:…`,
+			}),
+		],
+	),
+	['a certificate for another name', failure({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })],
+	['a certificate that has expired', failure({ code: 'CERT_HAS_EXPIRED' })],
+	['a certificate that does not hold yet', failure({ code: 'CERT_NOT_YET_VALID' })],
+	['a revoked certificate', failure({ code: 'CERT_REVOKED' })],
+	['a certificate signed by itself', failure({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
+	['a chain signed by itself', failure({ code: 'SELF_SIGNED_CERT_IN_CHAIN' })],
+	['an issuer not known here', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' })],
+	['an issuer not known', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT' })],
+	['a leaf that cannot be verified', failure({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })],
+];
+
+/** The request may have reached the service. */
+const MAYBE_SENT: Array<[string, unknown]> = [
+	['a reset', networkError('ECONNRESET')],
+	['a reset while reading', networkError('ECONNRESET', 'read')],
+	['a hang-up', failure({ code: 'ECONNRESET', message: 'socket hang up' })],
+	['a broken pipe', networkError('EPIPE', 'write')],
+	['a timeout of the request', failure({ code: 'ECONNABORTED' })],
+	['a timeout while reading', networkError('ETIMEDOUT', 'read')],
+	['an answer that breaks off', failure({ code: 'ERR_BAD_RESPONSE', message: 'aborted' })],
+	['an answer that is no HTTP', failure({ code: 'HPE_INVALID_CONSTANT' })],
+	['a TLS failure of no known kind', networkError('EPROTO', 'write')],
+	[
+		'a TLS failure while it is read',
+		failure({ code: 'EPROTO', message: 'alert handshake failure' }),
+	],
+	[
+		'words in clear in a connection that stands: somebody has taken the request',
+		failure({ code: 'ERR_SSL_WRONG_VERSION_NUMBER', message: 'wrong version number' }),
+	],
+	['words of another error', failure({ code: 'EPIPE', message: 'unsupported protocol' })],
+	['a host that is lost while the request is written', networkError('EHOSTUNREACH', 'write')],
+	['a network that is lost while the answer is read', networkError('ENETDOWN', 'read')],
+	['an error without a code', new Error('Something')],
+	['a code that is a number', failure({ code: 502 })],
+	['a text', 'Something'],
+	['nothing', undefined],
+	['null', null],
+];
+
+describe('a request that got no answer', () => {
+	it.each([
+		[
+			{ code: 'ECONNREFUSED', syscall: 'connect', address: '10.0.0.7', port: 8080 },
+			'connection refused (10.0.0.7:8080)',
+		],
+		[
+			{ code: 'ECONNREFUSED', syscall: 'connect', address: '::1', port: 443 },
+			'connection refused ([::1]:443)',
+		],
+		[
+			{ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'api.example.com' },
+			'there is no such name (api.example.com)',
+		],
+		[{ code: 'EHOSTUNREACH', syscall: 'connect', address: '' }, 'no route to its address'],
+		[{ code: 'CERT_HAS_EXPIRED' }, 'its certificate has expired'],
+		[{ code: 'ECONNRESET', syscall: 'connect' }, 'the connection broke while it was made'],
+		[{ name: 'SsrfBlockedIpError' }, 'n8n does not allow requests to its address'],
+		[
+			{ code: 'EPROTO', message: 'tlsv1 alert protocol version' },
+			'it refuses the encryption that n8n speaks',
+		],
+	])('names the cause, and the host where it is known: %j', (fields, said) => {
+		for (const times of [0, 2]) {
+			const { message } = errorFromConnection(wrapped(failure(fields), times), true);
+			expect(message).toBe(`The service cannot be reached: ${said}`);
+		}
+	});
+
+	it('names the host where several addresses of one name were tried', () => {
+		const tried = ['::1', '127.0.0.1'].map((address) =>
+			failure({ code: 'ECONNREFUSED', syscall: 'connect', address, port: 9 }),
+		);
+		const { message } = errorFromConnection(new AggregateError(tried, 'All failed'), false);
+		expect(message).toBe('The service cannot be reached: connection refused ([::1]:9)');
+	});
+
+	it.each(NEVER_SENT)('was certainly not charged: %s', (_, error) => {
+		expect(errorFromConnection(error, true)).toMatchObject({
+			message: expect.stringMatching(/^The service cannot be reached: [a-z ]+$/),
+			code: 'connection_failed',
+			status: null,
+			charge: 'none',
+			retry: 'backoff',
+		});
+	});
+
+	it.each([
+		'ECONNREFUSED',
+		'ENOTFOUND',
+		'EAI_AGAIN',
+		'EHOSTUNREACH',
+		'ENETUNREACH',
+		'EHOSTDOWN',
+		'ENETDOWN',
+		'EADDRNOTAVAIL',
+	])('was not charged where the code alone says so: %s', (code) => {
+		expect(errorFromConnection(failure({ code }), true)).toMatchObject({
+			code: 'connection_failed',
+			charge: 'none',
+			retry: 'backoff',
+		});
+	});
+
+	it.each(MISCONFIGURED)('was not charged, and waiting will not mend it: %s', (_, error) => {
+		expect(errorFromConnection(error, true)).toMatchObject({
+			code: 'connection_failed',
+			charge: 'none',
+			retry: 'never',
+		});
+	});
+
+	it.each(MAYBE_SENT)('may have been charged: %s', (_, error) => {
+		expect(errorFromConnection(error, true)).toMatchObject({
+			message: 'The connection broke before an answer came',
+			code: 'connection_lost',
+			status: null,
+			charge: 'unknown',
+			retry: 'backoff',
+		});
+	});
+
+	it.each([...NEVER_SENT, ...MISCONFIGURED, ...MAYBE_SENT])(
+		'was not charged where it only reads: %s',
+		(_, error) => {
+			expect(errorFromConnection(error, false).charge).toBe('none');
+		},
+	);
+
+	it.each([...NEVER_SENT, ...MISCONFIGURED])('is told through wrapping: %s', (_, error) => {
+		for (const times of [1, 2, 5]) {
+			expect(errorFromConnection(wrapped(error, times), true).charge).toBe('none');
+		}
+	});
+
+	it('is told by the errors of the several addresses of a name', () => {
+		const each = [networkError('ECONNREFUSED', 'connect'), networkError('ENETUNREACH', 'connect')];
+		const several = new AggregateError(each, '');
+		expect(errorFromConnection(several, true).code).toBe('connection_failed');
+		expect(errorFromConnection(wrapped(several, 2), true).code).toBe('connection_failed');
+		expect(errorFromConnection(new AggregateError([], ''), true).charge).toBe('unknown');
+	});
+
+	it('is told by the cause where the wrapping has a code of its own', () => {
+		const cause = networkError('ENOTFOUND', 'getaddrinfo');
+		const apiError = failure({ name: 'NodeApiError', httpCode: null, code: 'ERR_NETWORK', cause });
+		expect(errorFromConnection(apiError, true).charge).toBe('none');
+	});
+
+	it('is told by the wrapping where the cause has no code of its own', () => {
+		for (const cause of [new Error('Certificate'), failure({ code: 502 })]) {
+			const { charge } = errorFromConnection(failure({ code: 'CERT_HAS_EXPIRED', cause }), true);
+			expect(charge).toBe('none');
+		}
+	});
+
+	it('is not searched for ever: a chain of causes may loop', () => {
+		const one = failure({ code: 'EPIPE' });
+		const other = failure({ cause: one });
+		Object.assign(one, { cause: other });
+		expect(errorFromConnection(one, true).charge).toBe('unknown');
+	});
+
+	it('never repeats what the error says, which may hold the key', () => {
+		fc.assert(
+			fc.property(fc.string({ minLength: 8 }), fc.boolean(), (words, charging) => {
+				const secret = `«${words}»`;
+				const error = Object.assign(networkError('ECONNRESET'), { message: secret });
+				const { message, description } = errorFromConnection(error, charging);
+				expect(message + description).not.toContain(secret);
+			}),
+		);
+	});
+});
+
+describe('a request that never left', () => {
+	it('because its credential could not be read charged nothing, and is tried again', () => {
+		const error = errorFromConnection(new NotSentError(new Error('Database is locked')), true);
+		expect(error).toMatchObject({
+			message: 'The credential could not be read',
+			description: expect.stringContaining('nothing was charged. n8n says: Database is locked.'),
+			code: 'credential_unreadable',
+			charge: 'none',
+			retry: 'backoff',
+		});
+	});
+
+	it.each([
+		'Node does not have any credentials set',
+		'Node does not have any credentials set for "mediaGenerationApi"',
+		'Found credential with no ID.',
+		'Credential with ID "7" does not exist for type "mediaGenerationApi".',
+		'Credentials could not be decrypted. The likely reason is that a different "encryptionKey" was used',
+	])('because there is no credential is not tried again: %s', (said) => {
+		const error = errorFromConnection(new NotSentError(new Error(said)), true);
+		expect(error).toMatchObject({
+			message: 'The node has no credential',
+			description: expect.stringContaining('Choose a Media Generation API credential'),
+			code: 'credential_missing',
+			charge: 'none',
+			retry: 'never',
+		});
+	});
+
+	it.each([new NotSentError(), networkError('ECONNREFUSED')])(
+		'and would have charged nothing says nothing of charges: %s',
+		(failed) => {
+			expect(errorFromConnection(failed, true).description).toContain('so nothing was charged.');
+			expect(errorFromConnection(failed, false).description).not.toContain('charged');
+		},
+	);
+
+	it.each([credentialChanged(), invalidBaseUrl('is empty')])(
+		'because the Base URL cannot be used charged nothing: %s',
+		(cause) => {
+			expect(errorFromConnection(new NotSentError(cause), true)).toBe(cause);
+			expect(cause).toMatchObject({ charge: 'none', retry: 'never', stopsSubmitting: true });
+		},
+	);
+
+	it('is told without a cause where there is none', () => {
+		expect(errorFromConnection(new NotSentError(), true).description).not.toContain('n8n says');
+	});
+});

@@ -1,0 +1,283 @@
+import { errorRow, failureCause } from '../../../client/api/error-table';
+import { errorFromResponse, GenerationError } from '../../../client/api/errors';
+import { refusal } from '../../support/answers';
+
+interface Row {
+	status: number;
+	/** What stands in the answer as `code`, and as `type`. */
+	code: string | number;
+	type: string;
+	/** What the error says of it, for a person. */
+	title: string;
+	/** What the description advises. */
+	advice: RegExp;
+	/** The code of our error, where it is not the one in `code`. */
+	read?: string;
+	retry?: 'backoff' | 'slot';
+	stops?: true;
+}
+
+/** Spec 7, read a second time: its sixteen rows, then the three alternate forms. */
+const ROWS: Row[] = [
+	{
+		status: 400,
+		code: 'invalid_request',
+		type: 'invalid_request',
+		title: 'The service could not read the request',
+		advice: /required fields/,
+	},
+	{
+		status: 400,
+		code: 'invalid_parameter',
+		type: 'invalid_request',
+		title: 'A parameter is out of range or not supported',
+		advice: /Change the parameter/,
+	},
+	{
+		status: 401,
+		code: 'authentication_error',
+		type: 'auth_error',
+		title: 'The API key was refused',
+		advice: /credential/,
+		stops: true,
+	},
+	{
+		status: 402,
+		code: 'insufficient_credits',
+		type: 'billing_error',
+		title: 'Not enough credits',
+		advice: /Top up/,
+		stops: true,
+	},
+	{
+		status: 403,
+		code: 'forbidden',
+		type: 'auth_error',
+		title: 'The API key lacks permission for this action',
+		advice: /permissions/,
+		stops: true,
+	},
+	{
+		status: 403,
+		code: 'CONNECTION_PAUSED',
+		type: 'invalid_request_error',
+		title: 'The connected app is paused',
+		advice: /Resume it .* Connected apps/,
+		stops: true,
+	},
+	{
+		status: 404,
+		code: 'model_not_found',
+		type: 'not_found',
+		title: 'The model does not exist',
+		advice: /Choose a model from the list/,
+	},
+	{
+		status: 404,
+		code: 'generation_not_found',
+		type: 'not_found',
+		title: 'The generation does not exist',
+		advice: /Check the generation id/,
+	},
+	{
+		status: 409,
+		code: 'generation_in_progress',
+		type: 'conflict',
+		title: 'A conflicting generation is already running',
+		advice: /Wait until it has finished/,
+	},
+	{
+		status: 413,
+		code: 'payload_too_large',
+		type: 'invalid_request',
+		title: 'The request is too large',
+		advice: /https:\/\/ URLs.*4\.5 MB/,
+	},
+	{
+		status: 422,
+		code: 'unsupported_parameter',
+		type: 'invalid_request',
+		title: 'The chosen model does not support a parameter',
+		advice: /Remove the parameter/,
+	},
+	{
+		status: 429,
+		code: 'CONCURRENCY_LIMIT_REACHED',
+		type: 'invalid_request_error',
+		title: 'No free slot',
+		advice: /Raise Timeout/,
+		retry: 'slot',
+	},
+	{
+		status: 429,
+		code: 'CONNECTION_LIMIT_REACHED',
+		type: 'invalid_request_error',
+		title: 'The daily credit limit of the connected app is reached',
+		advice: /Raise the limit .* Connected apps/,
+		stops: true,
+	},
+	{
+		status: 500,
+		code: 'server_error',
+		type: 'server_error',
+		title: 'The service had an internal error',
+		advice: /Try again later/,
+		retry: 'backoff',
+	},
+	{
+		status: 502,
+		code: 'model_unavailable',
+		type: 'server_error',
+		title: 'The model or its provider is temporarily unavailable',
+		advice: /choose another model/,
+		retry: 'backoff',
+	},
+	{
+		status: 503,
+		code: 'service_unavailable',
+		type: 'server_error',
+		title: 'The service is down for maintenance',
+		advice: /Try again later/,
+		retry: 'backoff',
+	},
+	{
+		status: 401,
+		code: 401,
+		type: 'invalid_api_key',
+		read: 'invalid_api_key',
+		title: 'The API key was refused',
+		advice: /credential/,
+		stops: true,
+	},
+	{
+		status: 401,
+		code: 'expired_api_key',
+		type: 'auth_error',
+		title: 'The API key has expired or was revoked',
+		advice: /Create a new key/,
+		stops: true,
+	},
+	{
+		status: 403,
+		code: 'insufficient_credits',
+		type: 'billing_error',
+		title: 'Not enough credits',
+		advice: /Top up/,
+		stops: true,
+	},
+];
+
+describe('every row and alternate form of spec 7', () => {
+	it('is here: sixteen and three', () => {
+		expect(ROWS).toHaveLength(19);
+		expect(new Set(ROWS.map(({ status, code }) => `${status} ${code}`)).size).toBe(19);
+	});
+
+	it.each(ROWS)(
+		'$status $code ($type) becomes an error that says what happened and what to do',
+		({ status, code, type, title, advice, read, retry = 'never', stops = false }) => {
+			const body = { error: { code, message: 'Words of the service', type, param: 'prompt' } };
+			const error = errorFromResponse({ status, body }, true);
+			expect(error).toBeInstanceOf(GenerationError);
+			expect(error).toMatchObject({
+				message: `${title}: Words of the service`,
+				code: read ?? code,
+				status,
+				charge: 'none',
+				retry,
+				stopsSubmitting: stops,
+				generation: null,
+			});
+			expect(error.description).not.toContain('Words of the service');
+			expect(error.description).toContain('Parameter: prompt.');
+			expect(error.description).toMatch(advice);
+			expect(error.description).not.toMatch(/undefined|null|\.\.|named below/);
+		},
+	);
+
+	it('leaves out the parameter where the service names none', () => {
+		const { description } = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
+		expect(description).not.toContain('Parameter:');
+	});
+
+	it('keeps what the service says of the credits left and required', () => {
+		const words = '3 credits remaining, 8 required';
+		const error = errorFromResponse(refusal(402, 'insufficient_credits', words), true);
+		expect(error.message).toBe('Not enough credits: 3 credits remaining, 8 required');
+	});
+
+	it('is decided by the code, not by the status', () => {
+		const { message, status, retry } = errorFromResponse(refusal(418, 'server_error'), true);
+		expect({ message, status, retry }).toEqual({
+			message: 'The service had an internal error: The service is sorry',
+			status: 418,
+			retry: 'backoff',
+		});
+	});
+
+	it.each(['toString', '__proto__', 'constructor', 'hasOwnProperty'])(
+		'is looked up among the codes only: %s is none',
+		(code) => {
+			expect(errorRow(code, 400).title).toBe('The service refused the request');
+		},
+	);
+});
+
+describe('an unknown code', () => {
+	it.each<[number, string, string, boolean]>([
+		[300, 'The Base URL redirects elsewhere', 'never', true],
+		[301, 'The Base URL redirects elsewhere', 'never', true],
+		[307, 'The Base URL redirects elsewhere', 'never', true],
+		[400, 'The service refused the request', 'never', false],
+		[401, 'The API key was refused', 'never', true],
+		[402, 'Not enough credits', 'never', true],
+		[403, 'The service refused the request', 'never', false],
+		[404, 'The service refused the request', 'never', false],
+		[408, 'The service failed to answer', 'backoff', false],
+		[413, 'The request is too large', 'never', false],
+		[429, 'Too many requests', 'backoff', false],
+		[499, 'The service failed to answer', 'backoff', false],
+		[500, 'The service failed to answer', 'backoff', false],
+		[504, 'The service failed to answer', 'backoff', false],
+		[599, 'The service failed to answer', 'backoff', false],
+	])('is read by its status: %i is "%s"', (status, title, retry, stopsSubmitting) => {
+		const error = errorFromResponse(refusal(status, 'brand_new'), true);
+		const message = `${title}: The service is sorry`;
+		expect(error).toMatchObject({ message, status, retry, stopsSubmitting, code: 'brand_new' });
+	});
+
+	it('is http_<status> where the service gives a message only', () => {
+		const body = { error: { message: 'Something is wrong' } };
+		const error = errorFromResponse({ status: 400, body }, true);
+		expect(error.code).toBe('http_400');
+		expect(error.message).toContain('Something is wrong');
+	});
+
+	it('may come without a message', () => {
+		const error = errorFromResponse({ status: 404, body: { error: { code: 'lost' } } }, false);
+		expect(error.code).toBe('lost');
+		expect(error.message).toBe('The service refused the request');
+		expect(error.description).not.toContain('The service says');
+	});
+});
+
+describe('the cause that n8n is told', () => {
+	it.each([
+		['authentication_error', 401, 'credential-invalid'],
+		['insufficient_credits', 403, 'quota-exhausted'],
+		['CONNECTION_LIMIT_REACHED', 429, 'quota-exhausted'],
+		['CONCURRENCY_LIMIT_REACHED', 429, 'rate-limited'],
+		['http_429', 429, 'rate-limited'],
+		['model_not_found', 404, 'configuration-invalid'],
+		['server_error', 500, 'temporarily-unavailable'],
+		['http_504', 504, 'temporarily-unavailable'],
+		['invalid_input', null, 'configuration-invalid'],
+		['unexpected_error', null, 'node-defect'],
+		['generation_failed', null, undefined],
+		['uncertain_charge', 504, undefined],
+		['constructor', 400, 'configuration-invalid'],
+		['toString', null, undefined],
+	])('of %s (%s) is %s', (code, status, cause) => {
+		expect(failureCause(code, status)).toBe(cause);
+	});
+});

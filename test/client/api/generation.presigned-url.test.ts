@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+
+import { presignedUrlExpiry } from '../../../client/api/generation';
+
+const now = Date.UTC(2026, 0, 1, 12);
+const created = now / 1000;
+
+describe('the expiry of a presigned URL', () => {
+	it.each([
+		[
+			'X-Amz-Date and X-Amz-Expires',
+			'https://s3.example.com/a.png?X-Amz-Date=20260101T113000Z&X-Amz-Expires=1800&X-Amz-Signature=0',
+			'2026-01-01T12:00:00.000Z',
+		],
+		[
+			'the same in small letters',
+			'https://s3.example.com/a.png?x-amz-date=20260101T113000Z&x-amz-expires=3600',
+			'2026-01-01T12:30:00.000Z',
+		],
+		[
+			'X-Goog-Date and X-Goog-Expires',
+			'https://gcs.example.com/a.png?X-Goog-Date=20260228T235959Z&X-Goog-Expires=1',
+			'2026-03-01T00:00:00.000Z',
+		],
+		[
+			'Expires',
+			`https://s3.example.com/a.png?AWSAccessKeyId=x&Expires=${created + 60}&Signature=y`,
+			'2026-01-01T12:01:00.000Z',
+		],
+	])('is read from %s', (_, url, expiry) => {
+		expect(presignedUrlExpiry(url, created, now)).toBe(expiry);
+		expect(presignedUrlExpiry(url, null, now)).toBe(expiry);
+	});
+
+	it.each([
+		['no query', 'https://s3.example.com/a.png'],
+		['a date without a lifetime', 'https://s3.example.com/a.png?X-Amz-Date=20260101T113000Z'],
+		['a lifetime without a date', 'https://s3.example.com/a.png?X-Amz-Expires=3600'],
+		['a date that is none', 'https://x.example.com/a?X-Amz-Date=today&X-Amz-Expires=3600'],
+		[
+			'a lifetime that is none',
+			'https://x.example.com/a?X-Amz-Date=20260101T113000Z&X-Amz-Expires=soon',
+		],
+		['an empty end', 'https://x.example.com/a?Expires='],
+		['an end that is none', 'https://x.example.com/a?Expires=soon'],
+		['an end before there was anything', 'https://x.example.com/a?Expires=3600'],
+		['an end beyond all time', 'https://x.example.com/a?Expires=99999999999999'],
+		[
+			'a lifetime beyond all time',
+			'https://x.example.com/a?X-Amz-Date=20260101T113000Z&X-Amz-Expires=1e15',
+		],
+		['no URL at all', 'a.png'],
+	])('is an hour from the creation where the URL does not state it: %s', (_, url) => {
+		expect(presignedUrlExpiry(url, created, now)).toBe('2026-01-01T13:00:00.000Z');
+	});
+
+	it('is unknown where that hour is over, since the URL may be a fresh one', () => {
+		expect(presignedUrlExpiry('https://s3.example.com/a.png', created - 3601, now)).toBeNull();
+		expect(presignedUrlExpiry('https://s3.example.com/a.png', created - 3600, now)).toBeNull();
+	});
+
+	it('is unknown where nothing is known', () => {
+		expect(presignedUrlExpiry('https://s3.example.com/a.png', null, now)).toBeNull();
+		expect(presignedUrlExpiry('https://s3.example.com/a.png', 1e15, now)).toBeNull();
+	});
+
+	it('is a moment or nothing, whatever the URL', () => {
+		const names = fc.constantFrom('X-Amz-Date', 'X-Amz-Expires', 'Expires', 'x-goog-date');
+		const values = fc.oneof(
+			fc.string(),
+			fc.integer().map(String),
+			fc.double().map(String),
+			fc.constantFrom('99999999T999999Z', '20260101T113000Z', '1e300'),
+		);
+		const queries = fc
+			.array(fc.tuple(names, values), { maxLength: 5 })
+			.map((pairs) => `https://s3.example.com/a.png?${new URLSearchParams(pairs).toString()}`);
+		fc.assert(
+			fc.property(fc.oneof(queries, fc.string()), fc.option(fc.double()), (url, born) => {
+				const expiry = presignedUrlExpiry(url, born, now);
+				if (expiry !== null) expect(new Date(expiry).toISOString()).toBe(expiry);
+			}),
+			{ numRuns: 1000 },
+		);
+	});
+});

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+
+import { isCompleted, isFailed, isFinal, readGeneration } from '../../../client/api/generation';
+import { ONLY_ID_KNOWN, wireGeneration } from '../../support/answers';
+
+const now = Date.UTC(2026, 0, 1);
+
+const KEYS = [
+	'id',
+	'status',
+	'type',
+	'model',
+	'created',
+	'url',
+	'url_expires_at',
+	'revised_prompt',
+	'timed_out',
+];
+
+describe('a generation', () => {
+	it('is read from the answer of the service, once and for all', () => {
+		const body = wireGeneration({ id: 'generation-7', status: 'processing', type: 'video' });
+		expect(readGeneration(body, now)).toEqual({
+			item: {
+				id: 'generation-7',
+				status: 'processing',
+				type: 'video',
+				model: 'aurora-image-1',
+				created: now / 1000,
+				url: 'https://storage.example.com/outputs/generation-7.png',
+				url_expires_at: '2026-01-01T01:00:00.000Z',
+				revised_prompt: null,
+				timed_out: false,
+			},
+			failureReason: null,
+		});
+	});
+
+	it('has a revised prompt where the model revised it', () => {
+		const body = { id: 'x', data: [{ revised_prompt: 'A better cat' }] };
+		expect(readGeneration(body, now)?.item.revised_prompt).toBe('A better cat');
+	});
+
+	it('is read from its entry where the outer fields are missing', () => {
+		const body = { data: [{ generation_id: 'x', status: 'completed', model: 'm', url: 'u' }] };
+		expect(readGeneration(body, now)?.item).toEqual({
+			id: 'x',
+			status: 'completed',
+			type: null,
+			model: 'm',
+			created: null,
+			url: 'u',
+			url_expires_at: null,
+			revised_prompt: null,
+			timed_out: false,
+		});
+	});
+
+	it('without a URL has none that expires', () => {
+		const { item } = readGeneration({ id: 'x', created: now / 1000 }, now) ?? {};
+		expect(item).toMatchObject({ url: null, url_expires_at: null });
+	});
+
+	it('is read from its outer fields where they contradict the entry', () => {
+		const body = { ...wireGeneration({ status: 'completed' }), id: 'outer', status: 'processing' };
+		expect(readGeneration(body, now)?.item).toMatchObject({ id: 'outer', status: 'processing' });
+	});
+
+	it.each<[string, object]>([
+		['no data', {}],
+		['empty data', { data: [] }],
+		['data that is no array', { data: { url: 'u' } }],
+		['an entry that is null', { data: [null] }],
+		['an entry that is a text', { data: ['https://example.com'] }],
+		['fields of other types', { status: 3, type: [], model: {}, created: '1', data: [{ url: 5 }] }],
+	])('with %s is pending, and the rest is null', (_, rest) => {
+		expect(readGeneration({ id: 'x', ...rest }, now)?.item).toEqual({ id: 'x', ...ONLY_ID_KNOWN });
+	});
+
+	it.each([[null], [undefined], [''], ['<html>'], [7], [[]], [{}], [{ id: '' }], [{ id: 7 }]])(
+		'is none without an id: %j',
+		(body) => {
+			expect(readGeneration(body, now)).toBeNull();
+		},
+	);
+
+	it('has always the same keys, in the same order, whatever the answer holds', () => {
+		fc.assert(
+			fc.property(fc.object(), fc.object(), fc.string({ minLength: 1 }), (rest, entry, id) => {
+				const read = readGeneration({ ...rest, data: [entry], id }, now);
+				expect(Object.keys(read?.item ?? {})).toEqual(KEYS);
+				expect(Object.values(read?.item ?? {})).not.toContain(undefined);
+			}),
+		);
+	});
+
+	it('is read, or is none, whatever comes: reading never throws', () => {
+		fc.assert(
+			fc.property(fc.anything(), (body) => {
+				const read = readGeneration(body, now);
+				expect(read === null || read.item.id !== '').toBe(true);
+			}),
+		);
+	});
+});
+
+describe('why a generation failed', () => {
+	it.each([
+		[undefined, null],
+		[null, null],
+		['out of paint', 'out of paint'],
+		[{ message: 'out of paint', code: 'paint' }, 'out of paint'],
+		[{ reason: 'out of paint' }, 'out of paint'],
+		[{ code: 'no_paint' }, 'no_paint'],
+		[{ message: '', code: 'no_paint' }, 'no_paint'],
+		[{ details: [1] }, '{"details":[1]}'],
+		[42, '42'],
+	])('is read from any form of it: %j', (error, reason) => {
+		expect(readGeneration(wireGeneration({ error }), now)?.failureReason).toBe(reason);
+	});
+
+	it('is read from the entry where it stands there', () => {
+		const body = { id: 'x', status: 'failed', data: [{ error: { message: 'out of paint' } }] };
+		expect(readGeneration(body, now)?.failureReason).toBe('out of paint');
+	});
+
+	it.each(['x'.repeat(4_000_000), { message: 'x'.repeat(4_000_000) }])(
+		'is cut where it goes on for too long: some services repeat what they were sent',
+		(error) => {
+			const { failureReason } = readGeneration(wireGeneration({ error }), now) ?? {};
+			expect(failureReason).toBe(`${'x'.repeat(1_000)}…`);
+		},
+	);
+});
+
+describe('the end of a generation', () => {
+	it.each([
+		['pending', false, false],
+		['processing', false, false],
+		['completed', true, false],
+		['failed', false, true],
+		['something new', false, false],
+	])('%s: completed %s, failed %s', (status, completed, failed) => {
+		const read = readGeneration(wireGeneration({ status }), now);
+		if (read === null) throw new Error('Not read');
+		expect([isCompleted(read), isFailed(read), isFinal(read)]).toEqual([
+			completed,
+			failed,
+			completed || failed,
+		]);
+	});
+});

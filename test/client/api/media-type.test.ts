@@ -1,0 +1,333 @@
+import fc from 'fast-check';
+
+import {
+	firstWords,
+	isDocument,
+	leadingText,
+	mediaType,
+	safeFileName,
+	SNIFF_BYTES,
+} from '../../../client/api/media-type';
+
+/** Bytes from a text of characters up to U+00FF, as long as a file's beginning. */
+function bytes(text: string): Uint8Array {
+	return Buffer.concat([Buffer.from(text, 'latin1'), Buffer.alloc(80)]);
+}
+
+/** What a drawing may have before its tag. */
+const BEFORE_SVG = [
+	'',
+	'\ufeff',
+	'\n<?xml version="1.0" encoding="utf-8"?>\n',
+	`<?xml version="1.0"?><!-- Generator: ${'x'.repeat(200)} --> <!-- > -->\n`,
+];
+
+/** The first bytes of every kind of file that is known. */
+const FILES: Array<[mimeType: string, extension: string, head: string]> = [
+	['image/png', 'png', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR'],
+	['image/jpeg', 'jpg', '\xff\xd8\xff\xe0\0\x10JFIF'],
+	['image/jpeg', 'jpg', '\xff\xd8\xff\xe1\0\x10Exif'],
+	['image/gif', 'gif', 'GIF89a'],
+	['image/gif', 'gif', 'GIF87a'],
+	['image/webp', 'webp', 'RIFF\x24\x0a\0\x01WEBPVP8 '],
+	['image/avif', 'avif', '\0\0\0\x1cftypavif'],
+	['image/avif', 'avif', '\0\0\0\x1cftypavis'],
+	['image/heic', 'heic', '\0\0\0\x18ftypheic'],
+	['image/heic', 'heic', '\0\0\0\x18ftypheix'],
+	['image/heic', 'heic', '\0\0\0\x18ftypmif1'],
+	['image/avif', 'avif', '\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf'],
+	['image/avif', 'avif', '\0\0\0\x1cftypmsf1\0\0\0\0msf1avismiaf'],
+	['image/heic', 'heic', '\0\0\0\x18ftyphevc\0\0\0\0mif1hevc'],
+	['image/heic', 'heic', '\0\0\0\x18ftypmsf1\0\0\0\0msf1hevc'],
+	['image/svg+xml', 'svg', '<svg xmlns="http://www.w3.org/2000/svg">'],
+	['image/svg+xml', 'svg', '<?xml version="1.0" encoding="UTF-8"?>\n<svg>'],
+	['image/svg+xml', 'svg', '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN"'],
+	['image/bmp', 'bmp', 'BM\x36\x0a\0\0\0\0\0\0'],
+	['image/tiff', 'tif', 'II*\0\x08\0\0\0'],
+	['image/tiff', 'tif', 'MM\0*\0\0\0\x08'],
+	['video/quicktime', 'mov', '\0\0\0\x14ftypqt  '],
+	['audio/mp4', 'm4a', '\0\0\0\x20ftypM4A '],
+	['video/mp4', 'mp4', '\0\0\0\x20ftypisom'],
+	['video/mp4', 'mp4', '\0\0\0\x20ftypmp42'],
+	['video/mp4', 'mp4', '\0\0\0\x18ftypM4V '],
+	['video/webm', 'webm', '\x1aE\xdf\xa3\x9fB\x86\x81\x01B\x82\x84webm'],
+	['video/x-matroska', 'mkv', '\x1aE\xdf\xa3\x93\x42\x82\x88matroska'],
+	['video/x-msvideo', 'avi', 'RIFF\x0a\x24\0\0AVI LIST'],
+	['audio/wav', 'wav', 'RIFF\x24\x08\0\0WAVEfmt '],
+	['video/ogg', 'ogv', `OggS\0\x02${'\0'.repeat(20)}\x01\x2a\x80theora\x03\x02\x01`],
+	['audio/ogg', 'ogg', `OggS\0\x02${'\0'.repeat(20)}\x01\x13OpusHead`],
+	['audio/ogg', 'ogg', 'OggS\0\x02'],
+	['audio/flac', 'flac', 'fLaC\0\0\0\x22'],
+	['audio/mpeg', 'mp3', 'ID3\x04\0'],
+	['audio/mpeg', 'mp3', '\xff\xfb\x90\x44'],
+	['audio/mpeg', 'mp3', '\xff\xf3\x40\xc4'],
+];
+
+/** Types of every kind, also such as a storage only claims. */
+const anyType = fc.oneof(
+	fc.constantFrom(
+		...new Set(FILES.map(([mimeType]) => mimeType)),
+		'image/svg+xml',
+		'application/octet-stream',
+		'application/pdf',
+		'image/x-portable-bitmap',
+		'video/3gpp',
+		'application/vnd.ms-powerpoint.presentation.macroenabled.12+xml',
+		'image/../../etc/passwd',
+		'image/',
+		'/',
+		'garbage',
+		`image/${'x'.repeat(400)}`,
+	),
+	fc.string(),
+);
+
+/** Texts that somebody may give as a file name, and some that somebody should not. */
+const anyName = fc.oneof(
+	fc.string(),
+	fc.string({ unit: 'binary', maxLength: 400 }),
+	fc.string({ unit: 'grapheme', minLength: 100, maxLength: 400 }),
+	fc.constantFrom(
+		'',
+		'.',
+		'..',
+		'../../etc/passwd',
+		'C:\\Windows\\system.ini',
+		'.png',
+		'...png',
+		'photo.jpeg',
+		'clip.MP4',
+		'a.b.c',
+		'v1.5',
+		'\ud800',
+		'a\u202egnp.exe',
+		'\0\x1f\x7f',
+		' . ',
+	),
+);
+
+describe('the media type', () => {
+	it.each(FILES)('%s (.%s) is told from the first bytes', (mimeType, _, head) => {
+		expect(mediaType(undefined, bytes(head))).toBe(mimeType);
+		expect(Buffer.byteLength(head, 'latin1')).toBeLessThanOrEqual(SNIFF_BYTES);
+	});
+
+	it.each(FILES)('%s (.%s) is believed against what is stated', (mimeType, _, head) => {
+		for (const stated of ['text/html', 'image/x-lie', 'application/octet-stream', 'garbage']) {
+			expect(mediaType(stated, bytes(head))).toBe(mimeType);
+		}
+	});
+
+	it.each([
+		['image/svg+xml', 'image/svg+xml'],
+		['Image/PNG; charset=binary', 'image/png'],
+		[' video/mp4 ', 'video/mp4'],
+		['text/html; charset=utf-8', 'text/html'],
+	])('is what is stated where the bytes say nothing: %s', (stated, mimeType) => {
+		expect(mediaType(stated, bytes('nothing known'))).toBe(mimeType);
+	});
+
+	it.each([
+		undefined,
+		'',
+		';',
+		'text/plain',
+		'text/plain; charset=utf-8',
+		'garbage',
+		'image/',
+		'/png',
+		'image/../x',
+		'image/a b',
+		`image/${'x'.repeat(300)}`,
+	])('is unknown where what is stated says nothing either: %s', (stated) => {
+		expect(mediaType(stated, bytes('nothing known'))).toBe('application/octet-stream');
+	});
+
+	it('of a drawing with an XML head is left as it is stated', () => {
+		const head = bytes('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>');
+		expect(mediaType('image/svg+xml', head)).toBe('image/svg+xml');
+	});
+
+	it('is a type in form, whatever is stated and whatever the bytes are', () => {
+		fc.assert(
+			fc.property(anyType, fc.uint8Array({ maxLength: 100 }), (stated, head) => {
+				expect(mediaType(stated, head)).toMatch(/^[\w.+-]+\/[\w.+-]+$/);
+			}),
+		);
+	});
+
+	it('needs no bytes at all', () => {
+		expect(mediaType('image/png', new Uint8Array())).toBe('image/png');
+	});
+});
+
+describe('a text', () => {
+	const isText = (head: string | Uint8Array) => leadingText(Buffer.from(head)) !== null;
+	const printable = fc.string({ unit: 'grapheme' });
+
+	it.each([
+		'<!DOCTYPE html><html>',
+		'\n <html lang="en">',
+		'\ufeff<!doctype html>',
+		'<!-- cached --><html><svg></svg>',
+		'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>Expired',
+		'Service temporarily overloaded',
+		'{"error":"overloaded"}',
+		'GIF8 is not what this is',
+		'RIFFxxxxWEBP',
+		'xxxxftypisom',
+		'<!---->'.repeat(146),
+		'',
+	])('is none of a picture: %j', (text) => {
+		expect(isText(text)).toBe(true);
+	});
+
+	it('is told whatever it says, in any of the encodings of the web', () => {
+		fc.assert(
+			fc.property(printable, (text) => {
+				fc.pre(!/svg/i.test(text));
+				expect(isText(text)).toBe(true);
+				expect(isText(`\ufeff${text}`)).toBe(true);
+				expect(isText(Buffer.from(`\ufeff${text}`, 'utf16le'))).toBe(true);
+				expect(isText(Buffer.from(`\ufeff${text}`, 'utf16le').swap16())).toBe(true);
+				// Cut within a character.
+				expect(isText(Buffer.from(text).subarray(0, -1))).toBe(true);
+			}),
+			{ seed: 1, numRuns: 500 },
+		);
+	});
+
+	it('is told where it is of an older encoding', () => {
+		expect(isText(Buffer.from('Der Dienst ist \xfcberlastet', 'latin1'))).toBe(true);
+	});
+
+	it.each(FILES.filter(([mimeType]) => !/svg/.test(mimeType)))(
+		'is not what %s (.%s) begins with',
+		(_mimeType, _extension, head) => {
+			expect(leadingText(bytes(head))).toBeNull();
+		},
+	);
+
+	it.each(BEFORE_SVG)('is not what a drawing begins with: %j', (before) => {
+		for (const tag of ['<svg>', '<svg xmlns="…"', '<!DOCTYPE svg PUBLIC', '<svg:svg ', '<SVG/>']) {
+			const head = Buffer.from(before + tag);
+			expect([isText(head), mediaType('text/xml', head)]).toEqual([false, 'image/svg+xml']);
+		}
+	});
+
+	it('shows its first words, and never a key, markup or a control character', () => {
+		const key = `svc_live_${'0123456789abcdef'.repeat(2)}01234567`;
+		fc.assert(
+			fc.property(fc.string(), fc.string(), (before, after) => {
+				const words = firstWords(`${before}${key}<b>${after}`);
+				expect(words).not.toMatch(/svc_live|0123456789abcdef|<b>|\p{C}/u);
+				expect(words.length).toBeLessThanOrEqual(101);
+			}),
+			{ seed: 1, numRuns: 500 },
+		);
+	});
+});
+
+describe('a document where a picture was due', () => {
+	it.each([
+		'text/html',
+		'text/xml',
+		'application/json',
+		'application/xml',
+		'application/xhtml+xml',
+		'application/problem+json',
+	])('is told: %s', (mimeType) => {
+		expect(isDocument(mimeType)).toBe(true);
+	});
+
+	it.each(['image/png', 'image/svg+xml', 'video/mp4', 'application/octet-stream', 'text/plain'])(
+		'is not: %s',
+		(mimeType) => {
+			expect(isDocument(mimeType)).toBe(false);
+		},
+	);
+});
+
+describe('a file name', () => {
+	it.each(FILES)('of %s ends in .%s', (mimeType, extension) => {
+		expect(safeFileName('lighthouse', mimeType)).toBe(`lighthouse.${extension}`);
+		expect(safeFileName('lighthouse.exe', mimeType)).toBe(`lighthouse.exe.${extension}`);
+	});
+
+	it.each([
+		['photo.jpeg', 'image/jpeg', 'photo.jpeg'],
+		['photo.JPG', 'image/jpeg', 'photo.jpg'],
+		['photo.png', 'image/jpeg', 'photo.jpg'],
+		['clip.png', 'video/mp4', 'clip.mp4'],
+		['model v1.5', 'image/png', 'model v1.5.png'],
+		['a.b.c', 'image/png', 'a.b.c.png'],
+		['drawing', 'image/svg+xml', 'drawing.svg'],
+		['paper', 'application/pdf', 'paper.pdf'],
+		['raster', 'image/x-icon', 'raster.icon'],
+		['film', 'video/3gpp', 'film.3gpp'],
+		['thing', 'application/vnd.oasis.opendocument.text', 'thing.bin'],
+		['thing', 'application/octet-stream', 'thing.bin'],
+		['thing', 'garbage', 'thing.bin'],
+		['thing', 'image/../x', 'thing.bin'],
+	])('%s of %s becomes %s', (wanted, mimeType, name) => {
+		expect(safeFileName(wanted, mimeType)).toBe(name);
+	});
+
+	it.each([
+		['', 'output.png'],
+		['..', 'output.png'],
+		['/', '-.png'],
+		['../../etc/passwd', '-..-etc-passwd.png'],
+		['C:\\a\\b', 'C--a-b.png'],
+		['what? "this" <is> a|b*', 'what- -this- -is- a-b-.png'],
+		['line\nbreak\0', 'linebreak.png'],
+		[' spaced . ', 'spaced.png'],
+		['e\u0301te\u0301', '\u00e9t\u00e9.png'],
+		['絵', '絵.png'],
+	])('%j is made safe: %s', (wanted, name) => {
+		expect(safeFileName(wanted, 'image/png')).toBe(name);
+	});
+
+	it('never holds a separator, a control or a reserved character, whatever is wanted', () => {
+		fc.assert(
+			fc.property(anyName, anyType, (wanted, mimeType) => {
+				const name = safeFileName(wanted, mimeType);
+				expect(name).not.toMatch(/[/\\:*?"<>|\p{Cc}\p{Cf}\p{Cs}]/u);
+				expect(name).not.toMatch(/^\.|\.$|^\s|\s$/);
+			}),
+			{ numRuns: 1000 },
+		);
+	});
+
+	it('never is longer than 255 bytes, nor cut within a character', () => {
+		fc.assert(
+			fc.property(anyName, anyType, (wanted, mimeType) => {
+				const name = safeFileName(wanted, mimeType);
+				expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+				expect(Buffer.from(name).toString()).toBe(name);
+			}),
+			{ numRuns: 1000 },
+		);
+	});
+
+	it('always has a stem and an extension that belongs to the type', () => {
+		fc.assert(
+			fc.property(anyName, fc.constantFrom(...FILES), (wanted, [mimeType, extension]) => {
+				const [, stem, last] = /^(.+)\.([a-z0-9]+)$/s.exec(safeFileName(wanted, mimeType)) ?? [];
+				expect(stem).toBeTruthy();
+				// The second one of a type is kept where it was wanted.
+				expect(safeFileName(`x.${last}`, mimeType)).toBe(`x.${last}`);
+				expect(safeFileName('x', mimeType)).toBe(`x.${extension}`);
+			}),
+		);
+	});
+
+	it('that is safe already stays as it is', () => {
+		fc.assert(
+			fc.property(anyName, anyType, (wanted, mimeType) => {
+				const name = safeFileName(wanted, mimeType);
+				expect(safeFileName(name, mimeType)).toBe(name);
+			}),
+		);
+	});
+});

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+
+import { backoffDelay, withRetries } from '../../../client/api/retry';
+import { CancelledError, GenerationError } from '../../../client/api/errors';
+import { VirtualTime } from '../../support/virtual-time';
+
+const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+function failing(retry: 'never' | 'backoff' = 'backoff'): GenerationError {
+	return new GenerationError({ title: 'Failed', description: '', code: 'server_error', retry });
+}
+
+interface Trying {
+	/** What the request fails with. */
+	error?: Error;
+	maxRetries?: number;
+}
+
+/** Runs a request that fails so often, and tells when it was made. */
+function trying(failures: number, { error = failing(), maxRetries }: Trying = {}) {
+	const time = new VirtualTime(0);
+	const stop = new AbortController();
+	const triedAt: number[] = [];
+	const task = withRetries(
+		async () => {
+			triedAt.push(time.now());
+			if (triedAt.length <= failures) throw error;
+			return 'done';
+		},
+		{
+			clock: time,
+			random: () => 0.5,
+			signal: stop.signal,
+			maxRetries,
+		},
+	);
+	return { time, stop, triedAt, task };
+}
+
+describe('the pause before a try', () => {
+	it('is 1 to 30 s, whatever the number of tries and the jitter', () => {
+		fc.assert(
+			fc.property(fc.nat(5000), anyRandom, (retries, jitter) => {
+				const delay = backoffDelay(retries, () => jitter);
+				expect(delay).toBeGreaterThanOrEqual(1000);
+				expect(delay).toBeLessThanOrEqual(30_000);
+			}),
+		);
+	});
+
+	it('begins at 1 s and comes to 30 s at most', () => {
+		expect(backoffDelay(0, () => 0)).toBe(1000);
+		expect(backoffDelay(100, () => 0.999_999)).toBeCloseTo(30_000, -2);
+	});
+
+	it('grows: it doubles until the bound, and never shrinks after it', () => {
+		fc.assert(
+			fc.property(fc.nat(50), anyRandom, (retries, jitter) => {
+				const [before, after] = [retries, retries + 1].map((n) => backoffDelay(n, () => jitter));
+				if (retries < 3) expect(after).toBeCloseTo(2 * before, 6);
+				else expect(after).toBeGreaterThanOrEqual(before);
+			}),
+		);
+	});
+
+	it('is jittered over its upper half: clients refused together come back apart', () => {
+		for (const retries of [0, 1, 2, 3, 4, 9]) {
+			const least = backoffDelay(retries, () => 0);
+			expect(backoffDelay(retries, () => 0.25)).toBe(least * 1.25);
+			expect(backoffDelay(retries, () => 0.75)).toBe(least * 1.75);
+		}
+	});
+});
+
+describe('trying again', () => {
+	it('is not needed where the first try succeeds', async () => {
+		const { time, triedAt, task } = trying(0);
+		expect(await time.run(task)).toBe('done');
+		expect(triedAt).toEqual([0]);
+	});
+
+	it('pauses longer and longer until it succeeds', async () => {
+		const { time, triedAt, task } = trying(4);
+		expect(await time.run(task)).toBe('done');
+		expect(triedAt).toEqual([0, 1500, 4500, 10_500, 22_500]);
+	});
+
+	it('ends after six times with the last error', async () => {
+		const { time, triedAt, task } = trying(Infinity);
+		await expect(time.run(task)).rejects.toThrow('Failed');
+		expect(triedAt).toHaveLength(7);
+	});
+
+	it('ends sooner where it is told to', async () => {
+		const { time, triedAt, task } = trying(Infinity, { maxRetries: 1 });
+		await expect(time.run(task)).rejects.toThrow('Failed');
+		expect(triedAt).toHaveLength(2);
+	});
+
+	it('ends at once where every further request would fail too', async () => {
+		const error = failing().with({ stopsSubmitting: true });
+		const { time, triedAt, task } = trying(Infinity, { error });
+		await expect(time.run(task)).rejects.toBe(error);
+		expect(triedAt).toEqual([0]);
+	});
+
+	it('ends at once when the signal aborts: nothing is sent after it', async () => {
+		const { time, stop, triedAt, task } = trying(Infinity);
+		time.at(2000, () => stop.abort());
+		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
+		expect(triedAt).toEqual([0, 1500]);
+		expect(time.now()).toBe(2000);
+	});
+
+	it.each([
+		['what is not safe to try again', failing('never')],
+		['an error of another kind', new TypeError('A mistake of ours')],
+	])('never happens to %s', async (_, error) => {
+		const { time, triedAt, task } = trying(Infinity, { error });
+		await expect(time.run(task)).rejects.toBe(error);
+		expect(triedAt).toEqual([0]);
+	});
+
+	it('is bounded whatever happens', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.nat(12), fc.nat(6), async (failures, maxRetries) => {
+				const { time, triedAt, task } = trying(failures, { maxRetries });
+				await time.run(task).catch(() => undefined);
+				expect(triedAt).toHaveLength(Math.min(failures, maxRetries) + 1);
+			}),
+		);
+	});
+});

@@ -1,0 +1,48 @@
+import { gather } from '../../client/async';
+import { VirtualTime } from '../support/virtual-time';
+
+const time = new VirtualTime();
+let groups: string[][] = [];
+beforeEach(() => (groups = []));
+
+/** Takes a second for a group. */
+async function shout(group: string[]): Promise<string[]> {
+	groups.push(group);
+	await time.sleep(1000);
+	if (group.includes('bad')) throw new Error('refused');
+	return group.map((word) => word.toUpperCase());
+}
+
+it('carries out together what is asked for at one moment, and hands each its own', async () => {
+	const ask = gather(shout);
+	const answers = time.run(Promise.all(['a', 'b', 'c'].map(ask)));
+	expect(await answers).toEqual(['A', 'B', 'C']);
+	expect(groups).toEqual([['a', 'b', 'c']]);
+});
+
+it('carries out together what is asked for while a group is under way', async () => {
+	const ask = gather(shout);
+	const first = ask('a');
+	time.at(time.now() + 100, () => void ask('b'));
+	time.at(time.now() + 900, () => void ask('c'));
+	await time.run(first);
+	await time.run(time.sleep(2000));
+	expect(groups).toEqual([['a'], ['b', 'c']]);
+});
+
+it('tells everybody in a group that it was refused, and goes on', async () => {
+	const ask = gather(shout);
+	const asked = Promise.allSettled([ask('a'), ask('bad')]);
+	const outcomes = await time.run(asked);
+	expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+	expect(await time.run(ask('b'))).toBe('B');
+});
+
+it('takes along what is asked for until a group may go', async () => {
+	const ready = time.sleep(1000);
+	const ask = gather(shout, async () => await ready);
+	const first = ask('a');
+	time.at(time.now() + 900, () => void ask('b'));
+	await time.run(first);
+	expect(groups).toEqual([['a', 'b']]);
+});

@@ -1,0 +1,268 @@
+import fc from 'fast-check';
+
+import {
+	requireEvaluated,
+	aspectRatio,
+	FRAME_RATES,
+	generationId,
+	INPUT_TYPES,
+	oneOf,
+	requiredText,
+	RESOLUTIONS,
+	size,
+	writtenOut,
+} from '../../client/input';
+import { duration, integer, number, positive } from '../../client/numbers';
+import { InvalidInputError } from '../../client/api/errors';
+import { accepted, anything, expectRefused } from '../support/checks';
+
+describe('what is written in a field', () => {
+	it.each([
+		'{{ $json.prompt }}',
+		'A boat at {{ $json.place }}',
+		'{{ $("Form").item.json.a }}',
+		'{{$now}}',
+		'{{ DateTime.now() }}',
+		{ options: { seed: 1, idempotencyKey: 'a-{{ $itemIndex }}' } },
+		{ input: [{ url: 'https://example.com/{{ $json.file }}' }] },
+	])('is refused where an expression was not evaluated: %j', (written) => {
+		expect(() => requireEvaluated('Prompt', written)).toThrow(
+			/^Prompt holds an expression that was not evaluated: \{\{/,
+		);
+	});
+
+	it.each([
+		'={{ $json.prompt }}',
+		'{{masterpiece}}, a boat for $20, {soft light}',
+		'\\textbf{{$(x+1)^2$}}',
+		'{{ $items left }}',
+		{ __rl: true, mode: 'id', value: '={{ $json.model }}' },
+		null,
+		undefined,
+		7,
+	])('is taken as it is: %j', (written) => {
+		expect(() => requireEvaluated('Prompt', written)).not.toThrow();
+	});
+
+	it('is read in no time, whatever it is', () => {
+		for (const text of [`{{${'$now '.repeat(1e5)}`, '{{'.repeat(1e6), '{'.repeat(1e6)]) {
+			expect(() => requireEvaluated('Prompt', text)).not.toThrow();
+		}
+	});
+});
+
+describe('what an expression comes to', () => {
+	const date = new Date(0);
+
+	it.each([
+		['A cat', 'A cat'],
+		[7, 7],
+		[false, false],
+		[null, null],
+		[date, date.toISOString()],
+		[
+			['A cat', date],
+			['A cat', date.toISOString()],
+		],
+	])('is taken as it is, or as it writes itself out: %j', (value, written) => {
+		expect(writtenOut('Prompt', value)).toEqual(written);
+	});
+
+	it.each([[undefined], [['A cat', undefined]]])('is something: %j', (value) => {
+		expect(() => writtenOut('Prompt', value)).toThrow('Prompt came to nothing');
+	});
+
+	it.each([[{}], [{ toJSON: () => ({}) }], [new Date(NaN)]])('is no object: %j', (value) => {
+		expect(() => writtenOut('Prompt', value)).toThrow('Prompt is an object');
+	});
+});
+
+describe('a text', () => {
+	it.each([
+		['  A cat\n', 'A cat'],
+		[12, '12'],
+		[0, '0'],
+		[['a', 'b'], 'a,b'],
+	])('is what is given, written out and without the space around it: %j', (value, written) => {
+		expect(requiredText('Prompt', value)).toBe(written);
+	});
+
+	it.each([[''], [' \n\t '], [undefined], [null], [[]]])('has to be there: %j', (value) => {
+		expectRefused(requiredText, value);
+	});
+
+	it.each([[{}], [{ text: 'A cat' }], [['A cat', { a: 1 }]], ['A [object Object]']])(
+		'is no object: %j',
+		(value) => {
+			expectRefused(requiredText, value);
+		},
+	);
+
+	it.each([true, false, NaN, Infinity])('is not what else an expression comes to: %s', (value) => {
+		expectRefused(requiredText, value);
+	});
+});
+
+describe('a size', () => {
+	it.each(['1024x1024', '1x1', ' 1280x720 '])('is accepted: %s', (text) => {
+		expect(size('Size', text)).toBe(text.trim());
+	});
+
+	it.each([
+		'',
+		'1024',
+		'1024x',
+		'x1024',
+		'0x10',
+		'1024X1024',
+		'1024×1024',
+		'-1x5',
+		'1.5x2',
+		'1024x1024x3',
+		'1024 x 1024',
+		'01x1',
+		'auto',
+		null,
+		1024,
+	])('is refused: %s', (value) => {
+		expectRefused(size, value);
+	});
+
+	it('is never anything but two whole numbers above 0 with an x between', () => {
+		fc.assert(
+			fc.property(anything, (value) => {
+				const text = accepted(() => size('Size', value));
+				if (text !== undefined) expect(text).toMatch(/^[1-9][0-9]*x[1-9][0-9]*$/);
+			}),
+		);
+	});
+});
+
+describe('an aspect ratio', () => {
+	it.each(['16:9', '1:1', ' 9:16 '])('is accepted: %s', (text) => {
+		expect(aspectRatio('Aspect Ratio', text)).toBe(text.trim());
+	});
+
+	it.each(['', '16', '16/9', '0:1', '16:9:1', '1.85:1', 'x:y', null])('is refused: %s', (value) => {
+		expectRefused(aspectRatio, value);
+	});
+});
+
+describe('a whole number', () => {
+	it.each([
+		[0, 0],
+		[-7, -7],
+		['42', 42],
+		[' 42 ', 42],
+		[2 ** 53 - 1, 2 ** 53 - 1],
+	])('is accepted: %j', (value, read) => {
+		expect(integer('Seed', value)).toBe(read);
+	});
+
+	it.each([
+		1.5,
+		'1.5',
+		'',
+		' ',
+		'seven',
+		'7 cats',
+		null,
+		undefined,
+		true,
+		NaN,
+		Infinity,
+		2 ** 53,
+		[],
+	])('is refused: %j', (value) => {
+		expectRefused(integer, value);
+	});
+});
+
+describe('a number', () => {
+	it.each([
+		[0, 0],
+		[-1.5, -1.5],
+		['2.5', 2.5],
+	])('is accepted: %j', (value, read) => {
+		expect(number('Number', value)).toBe(read);
+	});
+
+	it.each(['', 'many', null, undefined, true, NaN, Infinity, '1,5', {}])(
+		'is refused: %j',
+		(value) => {
+			expectRefused(number, value);
+		},
+	);
+});
+
+describe('a positive number', () => {
+	it('is above 0, or at least what it has to be', () => {
+		expect(positive('Timeout', '0.5')).toBe(0.5);
+		expect(positive('Max Concurrent', 1, 1)).toBe(1);
+	});
+
+	it.each([0, -1, '0', '', NaN, Infinity, null, 'soon'])('is refused: %j', (value) => {
+		expectRefused(positive, value);
+	});
+
+	it('below its least is refused, and the error says which that is', () => {
+		expect(() => positive('Max Concurrent', 0.5, 1)).toThrow('not a number of at least 1');
+		expect(() => positive('Timeout', 0)).toThrow('not a number above 0');
+	});
+});
+
+describe('the duration of a video', () => {
+	it.each([0.5, 4, '4', 10])('is accepted: %j', (value) => {
+		expect(duration('Duration', value)).toBe(Number(value));
+	});
+
+	it.each([0, -4, 10.01, 11, '', 'long', NaN, null])('is refused: %j', (value) => {
+		expectRefused(duration, value);
+	});
+
+	it('is never longer than any model allows', () => {
+		fc.assert(
+			fc.property(anything, (value) => {
+				const seconds = accepted(() => duration('Duration', value)) ?? 1;
+				expect(seconds > 0 && seconds <= 10).toBe(true);
+			}),
+		);
+	});
+});
+
+describe('a choice', () => {
+	it('is what is allowed, in the form that is sent', () => {
+		expect(RESOLUTIONS.map((text) => oneOf('Resolution', text, RESOLUTIONS))).toEqual([
+			'480p',
+			'720p',
+			'1080p',
+		]);
+		expect([12, '24', 30].map((rate) => oneOf('FPS', rate, FRAME_RATES))).toEqual([12, 24, 30]);
+		expect(INPUT_TYPES).toEqual(['image', 'video', 'audio']);
+	});
+
+	it.each(['', '720', '4k', 25, null, undefined])('is refused: %j', (value) => {
+		expectRefused((field, given) => oneOf(field, given, [...RESOLUTIONS, ...FRAME_RATES]), value);
+	});
+
+	it('that is refused says what there is to choose from', () => {
+		const thrown = accepted(() => oneOf('FPS', 30, FRAME_RATES));
+		expect(thrown).toBe(30);
+		try {
+			oneOf('FPS', 25, FRAME_RATES);
+		} catch (error) {
+			expect((error as InvalidInputError).description).toBe('Choose one of 12, 24, 30.');
+		}
+		expect.assertions(2);
+	});
+});
+
+describe('the id of a generation', () => {
+	it.each(['7f9c24e8-3b1a', ' 7f9c24e8-3b1a ', 'a/b', '...', 'a.b'])('may be %j', (id) => {
+		expect(generationId('Generation ID', id)).toBe(id.trim());
+	});
+
+	it.each(['.', '..', '', ' '])('may not be %j', (id) => {
+		expect(() => generationId('Generation ID', id)).toThrow(InvalidInputError);
+	});
+});

@@ -1,0 +1,234 @@
+import { CancelledError, GenerationError } from '../../client/api/errors';
+import { readGeneration, type Generation } from '../../client/api/generation';
+import {
+	errorOfJob,
+	failedGeneration,
+	inAnotherAccount,
+	notSent,
+	paidGenerations,
+	thrownOutcome,
+	timedOutGeneration,
+	uncertainItems,
+	uncheckedIds,
+	type Outcome,
+} from '../../client/outcome';
+import { wireGeneration, type WireFields } from '../support/answers';
+
+function generation(fields: WireFields = {}): Generation {
+	const read = readGeneration(wireGeneration({ id: 'x', ...fields }), 0);
+	if (read === null) throw new Error('Not read');
+	return read;
+}
+
+const broken = new GenerationError({ title: 'Broken', description: 'Mend it.', code: 'broken' });
+
+describe('a generation that failed', () => {
+	it('names the reason, and what to do', () => {
+		const failed = generation({ status: 'failed', error: { message: 'Out of paint.' } });
+		const error = failedGeneration(failed);
+		expect(error).toMatchObject({
+			message: 'The generation failed: Out of paint',
+			code: 'generation_failed',
+			charge: 'refunded',
+			retry: 'never',
+			generation: failed.item,
+		});
+		expect(error.description).toBe('Change the prompt or the model, or try again.');
+	});
+
+	it('names a long reason too, which is no title', () => {
+		const message = 'Out of paint, and of paper, and of ideas. '.repeat(5);
+		const error = failedGeneration(generation({ status: 'failed', error: { message } }));
+		expect(error.message).toBe('The generation failed');
+		expect(error.description).toContain(`The service says: ${message.trim()} Change the prompt`);
+	});
+
+	it('without a reason just failed', () => {
+		expect(failedGeneration(generation({ status: 'failed' })).message).toBe(
+			'The generation failed',
+		);
+	});
+});
+
+describe('a generation that is not ready in time', () => {
+	it('is paid for and goes on, and the error says how to come to it', () => {
+		const late = generation({ status: 'processing' });
+		const error = timedOutGeneration(late.item, 90_000, null);
+		expect(error).toMatchObject({
+			message: 'The generation did not finish within 90 s',
+			code: 'timeout',
+			charge: 'paid',
+			generation: late.item,
+		});
+		expect(error.description).toMatch(/^It is still processing.*paid for.*Wait for Completion/);
+	});
+
+	it('tells what the last trouble with looking was', () => {
+		const { description } = timedOutGeneration(generation().item, 1000, broken);
+		expect(description).toContain('The last trouble while looking: Broken. Fetch it');
+		expect(timedOutGeneration(generation().item, 1000, null).description).not.toContain('trouble');
+	});
+
+	it('that was last checked before the trouble says so', () => {
+		const late = generation({ status: 'processing' });
+		const { description } = timedOutGeneration(late.item, 1000, broken);
+		expect(description).toMatch(/^It was processing when last checked; it is paid for/);
+	});
+
+	it('whose id no status check has confirmed is not called paid for', () => {
+		const error = timedOutGeneration({ id: 'x' }, 1000, broken);
+		expect(error).toMatchObject({ charge: 'none', generation: { id: 'x' } });
+		expect(error.description).toMatch(/^Its status could not be checked/);
+		expect(error.description).not.toContain('paid for');
+	});
+});
+
+describe('an item that was not sent', () => {
+	it('names the cause and its item, and that it was never sent', () => {
+		const cause = broken.with({ status: 402, retry: 'backoff', stopsSubmitting: true });
+		expect(notSent(cause, 4)).toMatchObject({
+			message: 'Not sent, as item 4 was refused: Broken',
+			description: 'Mend it.',
+			code: 'broken',
+			status: 402,
+			charge: 'none',
+			retry: 'never',
+			unsent: true,
+		});
+	});
+});
+
+describe('the error of a job', () => {
+	it('is the one that was thrown where there is no generation', () => {
+		expect(errorOfJob(broken, null)).toBe(broken);
+	});
+
+	it('carries the generation, which is paid for', () => {
+		const { item } = generation();
+		expect(errorOfJob(broken, item)).toMatchObject({ generation: item, charge: 'paid' });
+	});
+
+	it('keeps what it knows itself of generation and charge', () => {
+		const refunded = failedGeneration(generation({ id: 'own' }));
+		expect(errorOfJob(refunded, { id: 'other' })).toBe(refunded);
+		const uncertain = broken.with({ charge: 'unknown' });
+		expect(errorOfJob(uncertain, { id: 'x' }).charge).toBe('unknown');
+	});
+
+	it('names the id of a generation that does not exist, and claims no payment', () => {
+		const missing = broken.with({ code: 'generation_not_found' });
+		expect(errorOfJob(missing, { id: 'x' })).toMatchObject({
+			message: 'Generation x does not exist',
+			charge: 'none',
+			generation: null,
+		});
+	});
+
+	it('says that the account is another where it does not know what an earlier try has paid for', () => {
+		const missing = broken.with({ code: 'generation_not_found' });
+		const error = errorOfJob(inAnotherAccount(missing, 'x'), { id: 'x', status: 'pending' });
+		expect(error).toMatchObject({
+			message: 'What an earlier try has paid for is not in this account',
+			code: 'generation_not_found',
+			charge: 'paid',
+			generation: { id: 'x' },
+		});
+		expect(error.description).toMatch(/Choose the credential .*new execution/);
+		expect(errorOfJob(error, null)).toMatchObject({ message: error.message });
+	});
+
+	it('names an id that was never seen, and claims no payment for what may be a typing mistake', () => {
+		const error = errorOfJob(broken, { id: 'x' });
+		expect(error).toMatchObject({ message: 'Broken', generation: { id: 'x' }, charge: 'none' });
+		expect(error.description).toBe(
+			'Mend it. Nothing was charged for looking: wait for it again by its ID.',
+		);
+	});
+
+	it('names a generation that has been seen, even where it is said not to exist', () => {
+		const missing = broken.with({ code: 'generation_not_found' });
+		const { item } = generation();
+		expect(errorOfJob(missing, item)).toMatchObject({ generation: item, charge: 'paid' });
+	});
+
+	it.each([
+		[new TypeError('A mistake of ours'), 'A mistake of ours'],
+		['a text', 'a text'],
+		[undefined, 'undefined'],
+	])('carries what nobody expected: %s', (thrown, message) => {
+		const error = errorOfJob(thrown, { id: 'x', status: 'pending' });
+		expect(error).toMatchObject({ message, code: 'unexpected_error', charge: 'paid' });
+		expect(error.cause).toBe(thrown);
+	});
+});
+
+describe('the outcome of a job that threw', () => {
+	it('after a stop is no error, and keeps the generation', () => {
+		expect(thrownOutcome(new CancelledError(), { id: 'x' })).toEqual({
+			kind: 'stopped',
+			generation: { id: 'x' },
+		});
+	});
+
+	it('else is the error', () => {
+		expect(thrownOutcome(broken, null)).toEqual({ kind: 'error', error: broken });
+	});
+});
+
+describe('the generations that are paid for', () => {
+	it('are all that exist and were not refunded', () => {
+		const done = (id: string, status: string): Outcome<string> => ({
+			kind: 'done',
+			generation: generation({ id, status }).item,
+			output: null,
+		});
+		const outcomes: Array<Outcome<string>> = [
+			done('finished', 'completed'),
+			done('running', 'processing'),
+			done('refunded', 'failed'),
+			{ kind: 'stopped', generation: { id: 'left', status: 'pending' } },
+			{ kind: 'stopped', generation: { id: 'given by the user' } },
+			{ kind: 'stopped', generation: null },
+			{ kind: 'error', error: timedOutGeneration(generation({ id: 'late' }).item, 1, null) },
+			{ kind: 'error', error: failedGeneration(generation({ id: 'failed' })) },
+			{ kind: 'error', error: broken },
+			{ kind: 'error', error: broken.with({ charge: 'unknown' }) },
+			// Two items may have one generation.
+			done('running', 'completed'),
+		];
+		expect(paidGenerations(outcomes).map(({ id }) => id)).toEqual([
+			'finished',
+			'running',
+			'left',
+			'late',
+		]);
+	});
+});
+
+describe('the ids that no status check has confirmed', () => {
+	it('are those that the user gave, and whose check failed or was never sent', () => {
+		const refused = broken.with({ code: 'forbidden' });
+		const missing = broken.with({ code: 'generation_not_found' });
+		const outcomes: Array<Outcome<string>> = [
+			{ kind: 'stopped', generation: { id: 'stopped' } },
+			{ kind: 'stopped', generation: { id: 'seen', status: 'pending' } },
+			{ kind: 'stopped', generation: null },
+			{ kind: 'error', error: errorOfJob(refused, { id: 'refused' }) },
+			{ kind: 'error', error: errorOfJob(missing, { id: 'does not exist' }) },
+			{ kind: 'error', error: timedOutGeneration({ id: 'late' }, 1, null) },
+			{ kind: 'error', error: inAnotherAccount(missing, 'paid for') },
+			{ kind: 'done', generation: { ...generation().item, id: 'shared' }, output: null },
+			{ kind: 'stopped', generation: { id: 'shared' } },
+		];
+		expect(uncheckedIds(outcomes)).toEqual(['stopped', 'refused', 'late']);
+	});
+});
+
+describe('the items of which nobody knows whether they were charged', () => {
+	it('are those whose answers were lost', () => {
+		const errors = (['none', 'unknown', 'paid', 'unknown'] as const).map(
+			(charge): Outcome<string> => ({ kind: 'error', error: broken.with({ charge }) }),
+		);
+		expect(uncertainItems([...errors, { kind: 'stopped', generation: null }])).toEqual([1, 3]);
+	});
+});

@@ -1,0 +1,172 @@
+import { answer, refusal, wireGeneration } from '../../support/answers';
+import { batch, inShort, waitingFor } from '../../support/step';
+import { restoredChecks, savedChecks } from '../../../client/watch/status-requests';
+import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
+
+describe('what is asked for once more, as for a fresh URL', () => {
+	it('waits for its turn', async () => {
+		const step = stepOf(3000);
+		const asked: number[] = [];
+		step.finish = async (_job, generation, _signal, refresh) => {
+			for (let times = 0; times < 2; times++) {
+				await refresh();
+				asked.push(step.time.now());
+			}
+			return { generation, output: '' };
+		};
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(3);
+		expect(gaps(step.fake)).toEqual([INTERVAL_MS, INTERVAL_MS]);
+	});
+
+	it('waits for its turn after trouble, too', async () => {
+		const step = stepOf(3000);
+		step.finish = async (_job, generation, _signal, refresh) => {
+			const trouble = () => refusal(503, 'service_unavailable');
+			step.fake.orderLooks(trouble, trouble);
+			await refresh();
+			return { generation, output: '' };
+		};
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(4);
+		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
+	});
+
+	it('is about the generation that was asked for, whatever a cache on the way has', async () => {
+		const step = stepOf(3000);
+		const refreshed: string[] = [];
+		step.finish = async (_job, generation, _signal, refresh) => {
+			step.fake.orderLooks(() => answer(wireGeneration({ id: 'foreign', status: 'completed' })));
+			refreshed.push((await refresh()).item.id);
+			return { generation, output: '' };
+		};
+		await step.run(batch(1, auto));
+		expect(refreshed).toEqual(['generation-1']);
+		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
+	});
+
+	it('is given up when another item ends the step', async () => {
+		const step = stepOf(1000);
+		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1000 : 8000);
+		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
+		let failedAt = 0;
+		step.finish = async (_job, generation, _signal, refresh) => {
+			step.fake.orderLooks(...Array(20).fill(() => troubleFor(generation.item.id)));
+			await refresh();
+			return { generation, output: '' };
+		};
+		const troubleFor = (id: string) => {
+			const last = step.fake.seen.at(-1);
+			if (!last?.path.endsWith(id)) return undefined;
+			if (failedAt > 0) throw new Error('asked after the end');
+			return refusal(503, 'service_unavailable');
+		};
+		step.time.at(step.time.now() + 9500, () => (failedAt = step.time.now()));
+		const { outcomes } = await step.run(batch(2));
+		expect(outcomes.map(inShort)).toEqual([
+			'stopped generation-1',
+			'generation_failed generation-2',
+		]);
+		expect(step.elapsed).toBeLessThan(12_000);
+	});
+
+	it('is taken from whoever has watched before in the same step', async () => {
+		const step = stepOf(3000);
+		step.looks = new Map();
+		await step.run(batch(1, auto));
+		const before = step.fake.looksAt('generation-1').length;
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, auto)]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(before);
+	});
+
+	it('is asked for once, however many items want it, and not any more once the step has ended', async () => {
+		const step = stepOf(3000);
+		await step.run(batch(1, { wait: false }));
+		const refreshed: unknown[] = [];
+		step.finish = async (_job, generation, _signal, refresh) => {
+			refreshed.push((await refresh()).item.id);
+			return { generation, output: '' };
+		};
+		await step.runAgain([0, 1, 2, 3].map((index) => waitingFor('generation-1', index, auto)));
+		expect(refreshed).toEqual(Array(4).fill('generation-1'));
+		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
+
+		const before = step.fake.looksAt('generation-1').length;
+		const { finish } = step;
+		step.finish = async (...args) => {
+			step.time.at(step.time.now() + 1000, () => step.cancel.abort());
+			return await finish(...args);
+		};
+		await step.runAgain([waitingFor('generation-1', 0, auto)]);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(before + 1);
+	});
+
+	it('is asked for at once where the status was asked for long ago', async () => {
+		const step = stepOf(3000);
+		let took = Infinity;
+		step.finish = async (_job, generation, _signal, refresh) => {
+			await step.time.sleep(INTERVAL_MS);
+			const from = step.time.now();
+			await refresh();
+			took = step.time.now() - from;
+			return { generation, output: '' };
+		};
+		await step.run(batch(1, auto));
+		expect(took).toBe(0);
+	});
+});
+
+describe('the status checks of an execution that has slept', () => {
+	/** A generation whose status was checked before a sleep of so many milliseconds, from which the step has woken. */
+	async function slept(durationMs: number, ms: number) {
+		const step = stepOf(durationMs);
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(10_000));
+		step.looks = new Map();
+		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
+		const waitingSinceMs = step.time.now();
+		await step.time.run(step.time.sleep(ms));
+		step.looks = restoredChecks(JSON.parse(JSON.stringify(savedChecks(step.looks))) as never);
+		return { step, waitingSinceMs };
+	}
+
+	it('keep the poll interval', async () => {
+		const { step, waitingSinceMs } = await slept(600_000, 1000);
+		await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(Math.min(...gaps(step.fake))).toBeGreaterThanOrEqual(INTERVAL_MS);
+	});
+
+	it.each([
+		['is not asked for again', 1_200_000, 1],
+		['is asked for again when its URL has become old', 1_900_000, 2],
+	])('with a final status: it %s', async (_, ms, checks) => {
+		const { step, waitingSinceMs } = await slept(5000, ms);
+		const job = waitingFor('generation-1', 0, { waitingSinceMs, timeoutMs: 7_200_000 });
+		const { outcomes } = await step.runAgain([job]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(checks);
+	});
+
+	it('say that it is paid for, where it cannot be checked any more', async () => {
+		const { step, waitingSinceMs } = await slept(600_000, 70_000);
+		step.fake.orderLooks(() => refusal(403, 'forbidden'));
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(outcomes).toMatchObject([
+			{ kind: 'error', error: { charge: 'paid', generation: { id: 'generation-1' } } },
+		]);
+	});
+
+	it('are about that generation only, whatever a cache on the way has', async () => {
+		const { step, waitingSinceMs } = await slept(20_000, 70_000);
+		step.fake.orderLooks(() => answer(wireGeneration({ id: 'foreign', status: 'completed' })));
+		for (const wait of [false, true]) {
+			const { outcomes } = await step.runAgain([
+				waitingFor('generation-1', 0, { waitingSinceMs, wait }),
+			]);
+			expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		}
+	});
+});

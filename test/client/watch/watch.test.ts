@@ -1,0 +1,341 @@
+import fc from 'fast-check';
+
+import type { Probed } from '../../../client/ports';
+import { seededRandom } from '../../../sandbox/basics/random';
+import { networkError, refusal } from '../../support/answers';
+import { hanging } from '../../support/fake-service';
+import { batch, errorIn, inShort, Step, waitingFor } from '../../support/step';
+import { anySeed, auto, expectScheduled, INTERVAL_MS, seconds, soonAfter, stepOf } from './watched';
+
+/** The ages of a generation at its status checks, in seconds. */
+const checksOf = (step: Step, index = 0) => {
+	const { id, startedAt } = step.fake.made[index];
+	return step.fake.looksAt(id).map(({ at }) => (at - startedAt) / 1000);
+};
+
+describe('the end of a generation', () => {
+	it('is noticed at once by its output, whenever the last scheduled check was', async () => {
+		await fc.assert(
+			fc.asyncProperty(seconds(0, 900), anySeed, async (duration, seed) => {
+				const step = stepOf(duration, seed);
+				const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs: 1_800_000 }));
+				expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+				expect(step.elapsed).toBeLessThanOrEqual(soonAfter(duration));
+			}),
+			// A check came just before the end.
+			{ numRuns: 60, examples: [[10_001, 1]] },
+		);
+	});
+
+	it('is confirmed by one status check', async () => {
+		const step = stepOf(2000);
+		await step.run(batch(1, auto));
+		expect(checksOf(step)).toHaveLength(1);
+	});
+
+	it('frees its place as soon as it is confirmed', async () => {
+		await fc.assert(
+			fc.asyncProperty(seconds(0.5, 900), anySeed, async (duration, seed) => {
+				const step = stepOf(duration, seed);
+				step.settings.maxConcurrent = 1;
+				await step.run(batch(3, { ...auto, timeoutMs: 1_800_000 }));
+				const [, { startedAt }, next] = step.fake.made;
+				expect(next.startedAt - startedAt).toBeLessThanOrEqual(soonAfter(duration));
+			}),
+			{ numRuns: 40 },
+		);
+	});
+
+	it('is not believed of the storage alone: the status decides, and its prompt is not lost', async () => {
+		const step = stepOf(11_000);
+		step.settings.maxConcurrent = 1;
+		step.fake.revisedPrompt = (prompt) => (prompt === 'p0' ? undefined : `a better ${prompt}`);
+		const { outcomes } = await step.run(batch(4, auto));
+		expect(
+			outcomes.map((outcome) => outcome.kind === 'done' && outcome.generation.revised_prompt),
+		).toEqual([null, 'a better p1', 'a better p2', 'a better p3']);
+	});
+
+	it('that is a failure is noticed within ten seconds or a tenth of its age', async () => {
+		await fc.assert(
+			fc.asyncProperty(seconds(0.5, 900), anySeed, async (duration, seed) => {
+				const step = stepOf(duration, seed);
+				step.fake.failure = () => 'out of paint';
+				const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs: 1_800_000 }));
+				expect(errorIn(outcomes[0]).code).toBe('generation_failed');
+				const late = step.elapsed - duration;
+				expect(late).toBeLessThanOrEqual(Math.max(10_000, step.elapsed / 10));
+			}),
+			// The latest of all: it fails at once.
+			{ numRuns: 40, examples: [[1, 1]] },
+		);
+	});
+});
+
+describe('the scheduled checks', () => {
+	it('come at four and ten seconds, then every ten seconds or a tenth of the age', async () => {
+		const step = stepOf(400_000);
+		await step.run(batch(1, auto));
+		const ages = checksOf(step).slice(0, -1);
+		const wanted = [4, 10];
+		while ((wanted.at(-1) as number) < 400) {
+			const last = wanted.at(-1) as number;
+			wanted.push(last + Math.max(10, last / 10));
+		}
+		ages.forEach((age, index) => {
+			// Jitter of three percent in the first two carries over.
+			expect(age).toBeGreaterThanOrEqual(wanted[index]);
+			expect(age).toBeLessThanOrEqual(1.04 * wanted[index]);
+		});
+		expect(ages.length).toBeGreaterThan(20);
+	});
+
+	it('find out a failure at four seconds, so that it does not hold its place', async () => {
+		const step = stepOf(2000);
+		step.settings.maxConcurrent = 1;
+		step.settings.stopOnError = false;
+		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
+		await step.run(batch(2, auto));
+		const [first, second] = step.fake.made;
+		expect(second.startedAt - first.startedAt).toBeLessThanOrEqual(4200);
+	});
+
+	it('are never closer than the poll interval', async () => {
+		const step = new Step({ pollIntervalMs: 30_000 });
+		step.fake.durationMs = () => 200_000;
+		await step.run(batch(1, auto));
+		const ages = checksOf(step).slice(0, -1);
+		expect(ages.length).toBeGreaterThan(4);
+		ages.slice(1).forEach((age, index) => expect(age - ages[index]).toBeGreaterThanOrEqual(30));
+	});
+});
+
+describe('the status', () => {
+	const answers: Array<() => Probed> = [
+		() => ({ status: 404, oneByte: false }),
+		() => ({ status: 206, oneByte: true }),
+		() => ({ status: 302, oneByte: false }),
+		() => {
+			throw networkError('ECONNREFUSED', 'connect');
+		},
+	];
+	const looks = [
+		() => undefined,
+		() => refusal(503, 'service_unavailable'),
+		() => ({ status: 200, body: '{"id":"gen' }),
+		() => {
+			throw networkError('ECONNRESET', 'read');
+		},
+	];
+
+	it('is checked at most four times outside of the poll interval, whatever happens', async () => {
+		const schedule = fc.record({
+			readiness: fc.constantFrom('auto', 'status', 'outputUrl'),
+			interval: fc.constantFrom(1000, 3000, 20_000),
+			durations: fc.array(seconds(0.1, 60), { minLength: 1, maxLength: 4 }),
+			probes: fc.array(fc.constantFrom(...answers), { maxLength: 20 }),
+			looks: fc.array(fc.constantFrom(...looks), { maxLength: 6 }),
+			seed: anySeed,
+		});
+		await fc.assert(
+			fc.asyncProperty(schedule, async ({ readiness, interval, durations, seed, ...ordered }) => {
+				const step = new Step({ pollIntervalMs: interval, stopOnError: false });
+				step.random = seededRandom(seed);
+				step.fake.durationMs = (prompt) => durations[Number(prompt.slice(1))];
+				step.fake.orderLooks(...ordered.looks);
+				const usual = step.fake.storage;
+				step.fake.storage = (...args) => ordered.probes.shift()?.() ?? usual(...args);
+				const { outcomes } = await step.run(batch(durations.length, { readiness }));
+				expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+				expectScheduled(step.fake, interval);
+			}),
+			{ numRuns: 100 },
+		);
+	});
+
+	it('is asked for as often where several items wait for the same generation, each with its own terms', async () => {
+		const item = fc.record({
+			readiness: fc.constantFrom('auto' as const, 'status' as const, 'outputUrl' as const),
+			timeoutMs: seconds(1, 300),
+		});
+		const schedule = fc.record({
+			items: fc.array(item, { minLength: 2, maxLength: 4 }),
+			duration: seconds(0.1, 60),
+			looks: fc.array(fc.constantFrom(...looks), { maxLength: 6 }),
+			seed: anySeed,
+		});
+		await fc.assert(
+			fc.asyncProperty(schedule, async ({ items, duration, seed, ...ordered }) => {
+				const step = stepOf(duration, seed);
+				step.settings.stopOnError = false;
+				await step.run(batch(1, { wait: false }));
+				step.fake.orderLooks(...ordered.looks);
+				const { outcomes } = await step.runAgain(
+					items.map((terms, index) =>
+						waitingFor('generation-1', index, { ...terms, onTimeout: 'continue' }),
+					),
+				);
+				expectScheduled(step.fake);
+				outcomes.forEach((outcome, index) => {
+					const patient = items[index].timeoutMs > duration + 120_000;
+					if (patient) expect(inShort(outcome)).toBe('completed generation-1');
+				});
+			}),
+			{ numRuns: 100 },
+		);
+	});
+
+	it('that could not be had is asked for again after a pause, not only when a failure is looked for', async () => {
+		const step = stepOf(4500);
+		step.fake.failure = () => 'out of paint';
+		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
+		expect(step.elapsed).toBeLessThanOrEqual(1.03 * 4000 + INTERVAL_MS);
+	});
+
+	it.each([
+		[15_000, 12_000],
+		[2000, 1300],
+	])('is asked for just before a timeout of %d ms', async (timeoutMs, duration) => {
+		const step = stepOf(duration);
+		step.fake.failure = () => 'out of paint';
+		const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs }));
+		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
+	});
+
+	it('of the one is asked for through trouble, whatever the other has failed with', async () => {
+		const step = stepOf(5000);
+		step.settings.stopOnError = false;
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(
+			() => refusal(404, 'generation_not_found'),
+			() => refusal(503, 'service_unavailable'),
+		);
+		const { outcomes } = await step.runAgain([
+			waitingFor('foreign', 0),
+			waitingFor('generation-1', 1),
+		]);
+		expect(outcomes.map(inShort)).toEqual(['generation_not_found', 'completed generation-1']);
+	});
+
+	it('is asked for again where nobody is there at first', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(nobody);
+		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('is asked for again for long where nobody is there any more', async () => {
+		const step = stepOf(10_000);
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(...Array.from({ length: 5 }, () => nobody));
+		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('that a Stop cuts off is no error', async () => {
+		const step = stepOf(60_000);
+		step.stopAt(11_000);
+		step.fake.orderLooks(async () => {
+			await step.time.sleep(INTERVAL_MS, step.cancel.signal);
+			throw networkError('ECONNABORTED');
+		});
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['stopped generation-1']);
+	});
+
+	it.each([
+		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
+		['a page of a firewall', { status: 403, body: '<html>Just a moment…</html>' }],
+		['a replica that lags', refusal(404, 'generation_not_found')],
+	])('of what was seen is asked for again where it is denied: %s', async (_, response) => {
+		const step = stepOf(20_000);
+		step.fake.orderLooks(() => response);
+		const { outcomes } = await step.run(batch(3, { readiness: 'status' }));
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((n) => `completed generation-${n}`));
+	});
+
+	it.each([
+		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
+		['a replica that lags', refusal(404, 'generation_not_found')],
+	])('of what was seen before a sleep is asked for again, too: %s', async (_, response) => {
+		const step = stepOf(20_000);
+		await step.run(batch(1, { wait: false }));
+		step.looks = new Map();
+		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
+		await step.time.run(step.time.sleep(70_000));
+		step.fake.orderLooks(() => response);
+		const waitingSinceMs = step.time.now() - 70_000;
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('of what was seen is given up where it is denied for minutes, and names what is paid for', async () => {
+		const step = stepOf(200_000);
+		step.fake.orderLooks(...(Array<() => object>(20).fill(() => ({ status: 404 })) as never[]));
+		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
+		const error = errorIn(outcomes[0]);
+		expect([error.code, error.generation?.id]).toEqual(['http_404', 'generation-1']);
+		expect(step.elapsed).toBeGreaterThan(30_000);
+		expect(step.elapsed).toBeLessThan(150_000);
+	});
+
+	it('that is asked for again counts once, however many items it is asked for', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
+		const jobs = [0, 1].map((index) => waitingFor('generation-1', index));
+		const { outcomes, stats } = await step.runAgain(jobs);
+		expect(outcomes.map(inShort)).toEqual(Array(2).fill('completed generation-1'));
+		expect(stats.retries).toBe(1);
+	});
+
+	it('that hangs for one item is given up by the others in their own time', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(hanging);
+		const { outcomes } = await step.runAgain(
+			[60_000, 2000].map((timeoutMs, index) =>
+				waitingFor('generation-1', index, { timeoutMs, onTimeout: 'continue' }),
+			),
+		);
+		expect(outcomes[1]).toMatchObject({ generation: { status: null, timed_out: true } });
+	});
+
+	it('alone is asked for where that was chosen', async () => {
+		const step = stepOf(40_000);
+		await step.run(batch(3, { readiness: 'status' }));
+		expect(step.fake.probed).toEqual([]);
+	});
+
+	it('is not asked for where the output URL was chosen instead, which is asked every poll interval', async () => {
+		const step = stepOf(10_000);
+		const { outcomes } = await step.run(batch(1, { readiness: 'outputUrl' }));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toEqual([]);
+		const { startedAt } = step.fake.made[0];
+		expect(step.fake.probed.map(({ at }) => at - startedAt)).toEqual([3000, 6000, 9000, 12_000]);
+	});
+});
+
+describe('where storage says that files are there, and the status cannot be had', () => {
+	const trouble = {
+		'as the service is in trouble': () => refusal(503, 'service_unavailable'),
+		'as it never answers': hanging,
+	};
+
+	it.each(Object.entries(trouble))('no more is made than may run at once: %s', async (_, look) => {
+		const step = stepOf(2000);
+		step.settings.maxConcurrent = step.fake.slots = 10;
+		step.fake.orderLooks(...Array.from({ length: 500 }, () => look));
+		await step.run(batch(300, { ...auto, timeoutMs: 120_000 }));
+		expect(step.fake.made).toHaveLength(10);
+	});
+});
