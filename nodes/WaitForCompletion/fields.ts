@@ -1,6 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { downloadFields, fileNameOption, optionsField } from '../shared/form/fields';
+import {
+	downloadFields,
+	fileNameOption,
+	includeOtherFieldsOption,
+	optionsField,
+} from '../shared/form/fields';
 import { runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
@@ -63,6 +68,6 @@ export const waitFields: INodeProperties[] = [
 		default: '',
 		description: 'Set by a suspended wait for itself: when it began, in milliseconds since 1970',
 	},
-	optionsField([fileNameOption]),
+	optionsField([fileNameOption, includeOtherFieldsOption]),
 	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
 ];

@@ -8,6 +8,7 @@ import {
 	downloadTarget,
 	given,
 	readinessOf,
+	requireIncludeOption,
 	stepOptions,
 	waitingOf,
 } from '../shared/form/parameters';
@@ -30,10 +31,12 @@ export interface WaitPlan extends Plan {
  */
 export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPlan {
 	const form = readForm(context, itemIndex, waitFields);
+	const options = collection(form, 'options');
 	const runOptions = collection(form, 'runOptions');
 	const since = form.waitingSince;
 	// Validates these options on every item, although the step uses those of its first item.
 	stepOptions(runOptions);
+	requireIncludeOption(options);
 	return {
 		job: {
 			kind: 'collect',
@@ -43,7 +46,7 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 			readiness: readinessOf(runOptions),
 			...waitingOf(runOptions, WAIT_TIMEOUT),
 		},
-		download: downloadTarget(form, collection(form, 'options')),
+		download: downloadTarget(form, options),
 	};
 }
 

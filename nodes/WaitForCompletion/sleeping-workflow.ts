@@ -26,6 +26,8 @@ export interface SleepingItem extends IDataObject {
 	/** The options and run options that the user added. */
 	options: IDataObject;
 	runOptions: IDataObject;
+	/** The fields of the step's input item, if they are returned too. */
+	otherFields?: IDataObject;
 	/** When the wait started, in milliseconds since the Unix epoch. */
 	waitingSince: number;
 	/** On the first item only: the step's last status check of each generation, by id. */

@@ -10,7 +10,7 @@ import { attempt } from '../../client/async';
 import { savedChecks, type LastLooks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
 import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
-import { optionsOf } from '../shared/form/parameters';
+import { includesOtherFields, optionsOf } from '../shared/form/parameters';
 import { hint } from '../shared/output/report';
 import { runNode, type Suspension } from '../shared/run-node';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
@@ -74,6 +74,9 @@ function sleepingItem(
 		binaryPropertyName: parameter('binaryPropertyName', 'data'),
 		options: optionsOf(context, itemIndex, 'options') as IDataObject,
 		runOptions: optionsOf(context, itemIndex, 'runOptions') as IDataObject,
+		...(includesOtherFields(context, itemIndex) && {
+			otherFields: context.getInputData()[itemIndex].json,
+		}),
 		waitingSince,
 	};
 }

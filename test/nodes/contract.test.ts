@@ -56,7 +56,9 @@ const NODES: Contract[] = [
 			runOptions: ['collection', {}],
 		},
 		options: {
+			additionalFields: ['json', '{}'],
 			fileName: ['string', ''],
+			includeOtherFields: ['boolean', false],
 			idempotencyKey: ['string', ''],
 			aspectRatio: ['string', ''],
 			negativePrompt: ['string', ''],
@@ -84,7 +86,9 @@ const NODES: Contract[] = [
 			runOptions: ['collection', {}],
 		},
 		options: {
+			additionalFields: ['json', '{}'],
 			fileName: ['string', ''],
+			includeOtherFields: ['boolean', false],
 			idempotencyKey: ['string', ''],
 			negativePrompt: ['string', ''],
 			seed: ['number', 0],
@@ -103,7 +107,7 @@ const NODES: Contract[] = [
 			options: ['collection', {}],
 			runOptions: ['collection', {}],
 		},
-		options: { fileName: ['string', ''] },
+		options: { fileName: ['string', ''], includeOtherFields: ['boolean', false] },
 		runOptions: running(1800),
 	},
 	{

@@ -12,7 +12,7 @@ const make = { model: 'aurora', prompt: 'A boat' };
 const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };
 
 /** Added to a form, and left empty there. */
-const options = ['fileName', 'idempotencyKey'];
+const options = ['additionalFields', 'fileName', 'idempotencyKey', 'includeOtherFields'];
 const runOptions = [
 	...['maxConcurrent', 'onTimeout', 'onUncertainCharge', 'pollInterval', 'readiness', 'timeout'],
 ];

@@ -1,3 +1,4 @@
+import { withAdditionalFields } from '../../../client/additional-fields';
 import { requiredText } from '../../../client/input';
 import { integer, integerWithin } from '../../../client/numbers';
 import { numbered } from '../../../client/job';
@@ -6,12 +7,14 @@ import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import {
 	downloadTarget,
+	given,
 	onUncertainChargeOf,
 	readinessOf,
+	requireIncludeOption,
 	stepOptions,
 	textIfGiven,
 	waitingOf,
-	yesOrNo,
+	booleanOr,
 } from './parameters';
 import type { Plan } from './plan';
 
@@ -47,12 +50,16 @@ export function creationPlans(
 	{ request, defaultTimeout, noun, loadInputs }: Draft,
 ): Plan[] {
 	const options = collection(form, 'options');
+	const body = given(options.additionalFields)
+		? withAdditionalFields('Additional Body Fields', request.body, options.additionalFields)
+		: request.body;
 	const runOptions = collection(form, 'runOptions');
 	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
-	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
+	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.
 	stepOptions(runOptions);
+	requireIncludeOption(options);
 	const shared = {
 		wait,
 		readiness: readinessOf(runOptions),
@@ -61,7 +68,7 @@ export function creationPlans(
 	};
 	const download = wait ? downloadTarget(form, options) : null;
 	return Array.from({ length: outputs }, (_, outputIndex) => {
-		const draft = { ...request, body: withSeed(request.body, outputIndex) };
+		const draft = { ...request, body: withSeed(body, outputIndex) };
 		return {
 			job: {
 				kind: 'create',

@@ -151,6 +151,16 @@ export function inputImagesOption(displayName: string, description: string): INo
 	};
 }
 
+const additionalFieldsOption: INodeProperties = {
+	displayName: 'Additional Body Fields (JSON)',
+	name: 'additionalFields',
+	type: 'json',
+	default: '{}',
+	placeholder: 'e.g. {"style": "watercolor"}',
+	description:
+		'Parameters that the model has and this form does not, added to the request body. Nested objects are merged. A field that the form sets too is an error.',
+};
+
 const idempotencyKeyOption: INodeProperties = {
 	displayName: 'Idempotency Key',
 	name: 'idempotencyKey',
@@ -173,8 +183,20 @@ export const fileNameOption: INodeProperties = {
 	displayOptions: { hide: notAsTool },
 };
 
+/** Returns the input item's own fields too. */
+export const includeOtherFieldsOption: INodeProperties = {
+	displayName: 'Include Other Input Fields',
+	name: 'includeOtherFields',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to return the fields of the input item too. If a field of the generation has the same name, the generation’s field is returned.',
+};
+
 /** The options of every creating node: what is created, and how it is returned. */
 export const creatingOptions: INodeProperties[] = [
+	additionalFieldsOption,
+	includeOtherFieldsOption,
 	fileNameOption,
 	idempotencyKeyOption,
 	negativePromptOption,

@@ -74,6 +74,9 @@ function checked(field: INodeProperties, label: string, value: unknown): unknown
 			return listOf(field.options as INodePropertyCollection[], group(label, value));
 		case 'resourceLocator':
 			return single(label, isPicked(value) ? value.value : value);
+		case 'json':
+			// Its own check reads an object that an expression returned.
+			return typeof value === 'object' ? value : single(label, value);
 		default:
 			return field.typeOptions?.binaryDataProperty && isFile(value) ? value : single(label, value);
 	}

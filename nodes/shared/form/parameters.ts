@@ -31,6 +31,7 @@ export function optionsOf(
 
 /** Parameters that can change before a retry while the existing generation is still reused. */
 const NOT_REQUESTED = new Set([
+	'includeOtherFields',
 	'numberOfOutputs',
 	'waitForCompletion',
 	'downloadOutput',
@@ -120,7 +121,7 @@ export function stepOptions(options: Options): StepOptions {
 export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 	const validOr = (name: 'maxConcurrent' | 'pollInterval', defaults: StepOptions) => {
 		try {
-			return stepOptions({ [name]: optionOfFirst(context, name) });
+			return stepOptions({ [name]: optionByPath(context, 0, 'runOptions', name) });
 		} catch {
 			return defaults;
 		}
@@ -131,13 +132,39 @@ export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 	return { maxConcurrent, pollIntervalMs };
 }
 
-/** Reads a run option by its path, so that n8n evaluates no other option: another option's expression may fail. */
-function optionOfFirst(context: IExecuteFunctions, name: string): unknown {
+/** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */
+function optionByPath(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	collection: 'options' | 'runOptions',
+	name: string,
+): unknown {
 	// One expression may return the whole collection.
-	const isWhole = typeof context.getNode().parameters.runOptions === 'string';
+	const isWhole = typeof context.getNode().parameters[collection] === 'string';
 	return isWhole
-		? optionsOf(context, 0, 'runOptions')[name]
-		: context.getNodeParameter(`runOptions.${name}`, 0, null);
+		? optionsOf(context, itemIndex, collection)[name]
+		: context.getNodeParameter(`${collection}.${name}`, itemIndex, null);
+}
+
+/** The name of the option that returns the input item's fields too. */
+const INCLUDE = 'includeOtherFields';
+
+/**
+ * Checks the option that returns the input item's fields too. @throws InvalidInputError
+ */
+export function requireIncludeOption(options: Options): void {
+	booleanOr(false, 'Include Other Input Fields', options[INCLUDE]);
+}
+
+/** True if an item is returned with the fields of its input. Never throws: an invalid item is returned as well. */
+export function includesOtherFields(context: IExecuteFunctions, itemIndex: number): boolean {
+	const { options = {} } = context.getNode().parameters;
+	if (typeof options !== 'string' && (options as Options)[INCLUDE] === undefined) return false;
+	try {
+		return booleanOr(false, INCLUDE, optionByPath(context, itemIndex, 'options', INCLUDE));
+	} catch {
+		return false;
+	}
 }
 
 /**
@@ -148,16 +175,16 @@ function optionOfFirst(context: IExecuteFunctions, name: string): unknown {
  * @throws InvalidInputError
  */
 export function downloadTarget(form: Form, options: Options): DownloadTarget | null {
-	if (!yesOrNo('Download Output', form.downloadOutput)) return null;
+	if (!booleanOr(true, 'Download Output', form.downloadOutput)) return null;
 	return {
 		propertyName: requiredText('Put Output in Field', form.binaryPropertyName),
 		fileName: textIfGiven('File Name', options.fileName),
 	};
 }
 
-/** Reads a boolean that defaults to true. An expression may return it as text. */
-export function yesOrNo(field: string, value: unknown): boolean {
-	return oneOf(field, value ?? true, [true, false]);
+/** Reads a boolean. An expression may return it as text. */
+export function booleanOr(fallback: boolean, field: string, value: unknown): boolean {
+	return oneOf(field, value ?? fallback, [true, false]);
 }
 
 /**
