@@ -211,7 +211,7 @@ describe('Generation Credits', () => {
 		async (minimumBalance) => {
 			const run = await stage.run('generationCredits', { options: { minimumBalance } });
 			expect(run.error).toMatchObject({
-				message: expect.stringContaining('Minimum Balance came'),
+				message: expect.stringContaining('Minimum Balance is empty'),
 				context: { itemIndex: 0, code: 'invalid_input' },
 			});
 			expect(stage.arrived).toBe(0);
