@@ -37,7 +37,7 @@ export class WaitForCompletion implements INodeType {
 		if (isSuspendedCheck(this)) return await suspendedCheck(this);
 		return await runNode(this, (itemIndex) => [planWait(this, itemIndex)], {
 			suspension: suspensionOf(this),
-			looks: checksSoFar(this),
+			checks: checksSoFar(this),
 		});
 	}
 }

@@ -118,7 +118,7 @@ describe('a node from the panel', () => {
 		await editor.part('credential-save-button').click();
 		await dialog.getByText('Couldn’t connect with these settings').waitFor();
 		await dialog.getByText('More details').click();
-		await dialog.getByText('The service rejected the API key').waitFor();
+		await dialog.getByText('The API key was rejected').waitFor();
 		await editor.shoot('credential-wrong');
 		expect(await dialog.innerText()).not.toContain(wrongKey);
 

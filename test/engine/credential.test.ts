@@ -47,7 +47,7 @@ describe('the credential', () => {
 		async (key) => {
 			expect(await test({ apiKey: stage.sandbox.keys[key] })).toEqual({
 				status: 'Error',
-				message: expect.stringContaining('The service rejected the API key') as string,
+				message: expect.stringContaining('The API key was rejected') as string,
 			});
 		},
 	);
