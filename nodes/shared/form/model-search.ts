@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow'
 import { describeModel, matchesModel, type ModelFilter } from '../../../client/api/catalog';
 import { attempt } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
-import { GenerationService } from '../../../client/api/client';
+import { ServiceClient } from '../../../client/api/client';
 import { wallClock } from '../http/clock';
 import { nodeError } from '../output/node-error';
 import { connect } from '../http/transport';
@@ -15,7 +15,7 @@ type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INod
  */
 export function modelSearch(type: ModelFilter): ListSearch {
 	return async function (filter = '') {
-		const service = new GenerationService({
+		const service = new ServiceClient({
 			send: connect(this),
 			clock: wallClock,
 			random: Math.random,
