@@ -61,7 +61,7 @@ function pictures(maxConcurrent: number): WorkflowJson {
 			model: { __rl: true, mode: 'id', value: 'lumen-turbo' },
 			prompt: '={{ $json.prompt }}',
 			size: '256x256',
-			options: { maxConcurrent },
+			runOptions: { maxConcurrent },
 		},
 	});
 }

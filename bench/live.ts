@@ -64,7 +64,10 @@ export async function runLive({ items, limit, seconds, readiness }: LiveCase): P
 	}
 }
 
-function batchWorkflow(options: { maxConcurrent?: number; readiness?: Readiness }): WorkflowJson {
+function batchWorkflow(runOptions: {
+	maxConcurrent?: number;
+	readiness?: Readiness;
+}): WorkflowJson {
 	return inARow({
 		name: 'Video',
 		type: 'n8n-nodes-media-generation.videoGeneration',
@@ -72,7 +75,7 @@ function batchWorkflow(options: { maxConcurrent?: number; readiness?: Readiness 
 			model: { __rl: true, mode: 'id', value: 'inkwell-animate' },
 			prompt: '={{ $json.prompt }}',
 			downloadOutput: false,
-			options: options as NodeParameterValueType,
+			runOptions: runOptions as NodeParameterValueType,
 		},
 	});
 }

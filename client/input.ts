@@ -9,9 +9,6 @@ import { truncate } from './text';
 /** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
 export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 
-/** Maximum length of a video, in seconds. A model may allow less (spec 8). */
-const MAX_DURATION = 10;
-
 export const RESOLUTIONS = ['480p', '720p', '1080p'];
 export const FRAME_RATES = [12, 24, 30];
 export const INPUT_TYPES = ['image', 'video', 'audio'];
@@ -39,7 +36,12 @@ function notText(field: string, returned: unknown): InvalidInputError {
 }
 
 /** Builds the error for a value that is not allowed. @param expected the end of "… must be" */
-function invalid(field: string, expected: string, value: unknown, advice = `Change ${field}.`) {
+export function invalid(
+	field: string,
+	expected: string,
+	value: unknown,
+	advice = `Change ${field}.`,
+) {
 	const text = String(value);
 	const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text;
 	return new InvalidInputError(`${field} must be ${expected}, not "${shown}"`, advice);
@@ -119,39 +121,6 @@ export function aspectRatio(field: string, value: unknown): string {
 	const text = String(value).trim();
 	if (/^[1-9]\d*:[1-9]\d*$/.test(text)) return text;
 	throw invalid(field, 'a ratio of whole numbers such as 16:9', text);
-}
-
-/** A whole number, or a text that contains one. */
-export function integer(field: string, value: unknown): number {
-	const read = numeric(value);
-	if (Number.isSafeInteger(read)) return read;
-	throw invalid(field, 'a whole number', value);
-}
-
-/** A number, or a text that contains one. */
-export function number(field: string, value: unknown): number {
-	const read = numeric(value);
-	if (Number.isFinite(read)) return read;
-	throw invalid(field, 'a number', value);
-}
-
-/**
- * A number above 0.
- *
- * @param least minimum value, if there is one
- */
-export function positive(field: string, value: unknown, least?: number): number {
-	const read = numeric(value);
-	if (Number.isFinite(read) && read > 0 && read >= (least ?? 0)) return read;
-	throw invalid(field, least === undefined ? 'a number above 0' : `at least ${least}`, value);
-}
-
-/** Length of a video in seconds: positive, at most 10. The model's own maximum may be lower (spec 8). */
-export function duration(field: string, value: unknown): number {
-	const seconds = positive(field, value);
-	if (seconds <= MAX_DURATION) return seconds;
-	const advice = `Change ${field}. The maximum varies by model, between 4 and ${MAX_DURATION} seconds.`;
-	throw invalid(field, `at most ${MAX_DURATION}`, value, advice);
 }
 
 /** Returns the allowed value with the same text as the given one. */
@@ -254,11 +223,6 @@ export function inlineSize(field: string, bytes: number): void {
 		`${field} is too large: ${megabytes} MB, and at most 4.5 MB are allowed`,
 		'Use a smaller file, or upload it and choose the source URL.',
 	);
-}
-
-function numeric(value: unknown): number {
-	if (typeof value === 'number') return value;
-	return typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN;
 }
 
 function isFetchable(text: string): boolean {

@@ -6,9 +6,25 @@ export type Job = CreateJob | CollectJob;
 /** How the end of a generation is detected (spec 4.3): by its status, its output URL, or both. */
 export type Readiness = 'auto' | 'status' | 'outputUrl';
 
-interface JobBasics {
+/** Identifies an output of a step. */
+export interface OutputRef {
 	/** Index of the input item. */
 	itemIndex: number;
+	/** Which of the item's outputs, from 0. */
+	outputIndex?: number;
+}
+
+/** Returns the name of an output: the index of its item, and from the second output on its number. */
+export function outputName({ itemIndex, outputIndex = 0 }: OutputRef): string {
+	return numbered(String(itemIndex), outputIndex);
+}
+
+/** Returns the idempotency key of an output: the item's own for the first one, then `key#2`, `key#3` and so on. */
+export function numbered(key: string, outputIndex: number): string {
+	return outputIndex === 0 ? key : `${key}#${outputIndex + 1}`;
+}
+
+interface JobBasics extends OutputRef {
 	/** False: return the generation in its current state. */
 	wait: boolean;
 	readiness: Readiness;

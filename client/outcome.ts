@@ -9,11 +9,20 @@ import type { Generation, GenerationItem } from './api/generation';
 import { sentences } from './text';
 
 /** The result of one job. `output` is the result of the pipeline's `finish` for a completed generation. */
-export type Outcome<T> =
+export type Outcome<T> = (
 	| { kind: 'done'; generation: GenerationItem; output: T | null }
 	| { kind: 'error'; error: GenerationError }
 	/** The step ended before the job did. If the job has a generation, it continues at the service. */
-	| { kind: 'stopped'; generation: KnownGeneration | null };
+	| { kind: 'stopped'; generation: KnownGeneration | null }
+) & {
+	/** Index of the input item. Without it, the position in the list counts. */
+	itemIndex?: number;
+};
+
+/** Returns the index of the input item of an outcome. */
+export function itemIndexAt(outcomes: Array<Outcome<unknown>>, position: number): number {
+	return outcomes[position]?.itemIndex ?? position;
+}
 
 /**
  * True if a generation is known to exist, because the service confirmed it or this project created it. Only then may
@@ -159,9 +168,16 @@ export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
 	return ids.filter((id) => !confirmed.has(id));
 }
 
-/** Returns the indexes of items with an unknown charge: the responses to their requests were lost. */
-export function uncertainItems(outcomes: Array<Outcome<unknown>>): number[] {
-	return outcomes.flatMap((outcome, itemIndex) =>
-		outcome.kind === 'error' && outcome.error.charge === 'unknown' ? [itemIndex] : [],
+/**
+ * Returns the indexes of items with an unknown charge: the responses to their requests were lost.
+ *
+ * @param except position of an outcome that does not count
+ */
+export function uncertainItems(outcomes: Array<Outcome<unknown>>, except?: number): number[] {
+	const found = outcomes.flatMap((outcome, position) =>
+		outcome.kind === 'error' && outcome.error.charge === 'unknown' && position !== except
+			? [itemIndexAt(outcomes, position)]
+			: [],
 	);
+	return [...new Set(found)];
 }

@@ -1,4 +1,4 @@
-import type { CreateJob } from '../job';
+import { outputName, type CreateJob, type OutputRef } from '../job';
 import { eachOnce, type KnownGeneration } from '../api/errors';
 import type { Generation } from '../api/generation';
 import { isMade, type Entry } from './book';
@@ -6,7 +6,7 @@ import { digest } from './digest';
 import { orderName } from './order-name';
 
 /** The fields of a job that identify its order. */
-type Ordered = Pick<CreateJob, 'itemIndex' | 'recipe' | 'idempotencyKey'>;
+type Ordered = OutputRef & Pick<CreateJob, 'recipe' | 'idempotencyKey'>;
 
 const NO_RECIPE = { request: '', idempotencyKey: '' };
 
@@ -15,7 +15,7 @@ const NO_RECIPE = { request: '', idempotencyKey: '' };
  * stores with the execution. It survives Retry On Fail and "Retry execution".
  */
 export class Ledger {
-	/** The ledger keys of each item, the newest last. */
+	/** The ledger keys of each output, the newest last. */
 	private readonly keys = new Map<string, string[]>();
 
 	/**
@@ -40,11 +40,11 @@ export class Ledger {
 	 *
 	 * @param print from `digestOf` its request
 	 */
-	key({ itemIndex, recipe, idempotencyKey }: Ordered, print: string): string {
+	key({ recipe, idempotencyKey, ...output }: Ordered, print: string): string {
 		const { request: asking, idempotencyKey: naming } = recipe?.() ?? NO_RECIPE;
 		const named = idempotencyKey ? [idempotencyKey, naming] : ['', ''];
 		const [made, ...name] = [asking, ...named].map(markOf);
-		const item = this.prefix(itemIndex);
+		const item = this.prefix(output);
 		const earlier = (this.keys.get(item) ?? [])
 			.filter((key) => this.entries[key] !== undefined && this.entries[key].status !== 'failed')
 			.map((key) => ({ key, marks: key.slice(item.length).split(':') }))
@@ -60,10 +60,11 @@ export class Ledger {
 	 *
 	 * @param print from `digestOf` its request
 	 */
-	nameOf(itemIndex: number, print: string): string {
-		const entries = (this.keys.get(this.prefix(itemIndex)) ?? []).map((key) => this.entries[key]);
+	nameOf(output: OutputRef, print: string): string {
+		const entries = (this.keys.get(this.prefix(output)) ?? []).map((key) => this.entries[key]);
 		const failed = entries.flatMap((entry) => (entry?.status === 'failed' ? [entry.id] : []));
-		return orderName([this.execution, this.runIndex, itemIndex], new Set(failed).size, print);
+		const { size: failures } = new Set(failed);
+		return orderName([this.execution, this.runIndex, outputName(output)], failures, print);
 	}
 
 	find(key: string): Entry | undefined {
@@ -71,12 +72,12 @@ export class Ledger {
 	}
 
 	/**
-	 * Returns the generation that an item is known to have paid for; `null` if there is none.
+	 * Returns the generation that is known to be paid for an output; `null` if there is none.
 	 *
-	 * @param key of its order; `null` if its request was never built, so that any order of the item counts
+	 * @param key of its order; `null` if its request was never built, so that any order of the output counts
 	 */
-	paidBy(itemIndex: number, key: string | null): KnownGeneration | null {
-		const keys = key === null ? (this.keys.get(this.prefix(itemIndex)) ?? []) : [key];
+	paidBy(output: OutputRef, key: string | null): KnownGeneration | null {
+		const keys = key === null ? (this.keys.get(this.prefix(output)) ?? []) : [key];
 		// Newest first.
 		for (const one of [...keys].reverse()) {
 			const entry = this.find(one);
@@ -130,8 +131,8 @@ export class Ledger {
 		else if (!others.includes(key)) others.push(key);
 	}
 
-	private prefix(itemIndex: number): string {
-		return `${this.runIndex}:${itemIndex}:`;
+	private prefix(output: OutputRef): string {
+		return `${this.runIndex}:${outputName(output)}:`;
 	}
 }
 

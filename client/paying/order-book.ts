@@ -64,11 +64,12 @@ export class OrderBook {
 	 *
 	 * @param key of its order in the ledger; `null` if its request was never built
 	 */
-	paidBy({ itemIndex, idempotencyKey }: CreateJob, key: string | null): KnownGeneration | null {
+	paidBy(job: CreateJob, key: string | null): KnownGeneration | null {
 		const { ledger, record } = this.books;
+		const { idempotencyKey } = job;
 		const row = idempotencyKey ? record?.rowOf(storedKey(idempotencyKey)) : undefined;
 		const onRecord = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
-		return ledger.paidBy(itemIndex, key) ?? onRecord;
+		return ledger.paidBy(job, key) ?? onRecord;
 	}
 
 	/**
@@ -172,7 +173,7 @@ export class OrderBook {
 		if (name !== undefined) return name;
 		const { key, record } = this.outside(order);
 		const print = order.open?.request || order.print;
-		return record?.nameOf(key, print) ?? ledger.nameOf(order.job.itemIndex, print);
+		return record?.nameOf(key, print) ?? ledger.nameOf(order.job, print);
 	}
 
 	private outside({ recordKey }: Order): { key: string; record: GenerationRecord | null } {

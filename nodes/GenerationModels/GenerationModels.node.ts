@@ -6,7 +6,8 @@ import type {
 } from 'n8n-workflow';
 
 import { modelNotFound, type Model, type ModelFilter } from '../../client/api/catalog';
-import { oneOf, positive, requiredText } from '../../client/input';
+import { oneOf, requiredText } from '../../client/input';
+import { positive } from '../../client/numbers';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';
@@ -28,7 +29,7 @@ export class GenerationModels implements INodeType {
 		description: 'List the available image and video models, or look one up',
 		defaults: { name: 'Generation Models' },
 		usableAsTool: asTool(
-			'List the available image and video models, or look one up by its ID. Charges nothing.',
+			'List the available image and video models, or look one up by its ID. At no charge.',
 		),
 		properties: modelsFields,
 	};

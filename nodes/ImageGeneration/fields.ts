@@ -5,10 +5,12 @@ import {
 	deliveryFields,
 	inputImagesOption,
 	modelField,
+	numberOfOutputsField,
 	optionsField,
 	promptField,
 } from '../shared/form/fields';
 import { referenceInputsField } from '../shared/form/reference-inputs';
+import { creatingRunOptions, runOptionsField } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const IMAGE_TIMEOUT = 600;
@@ -20,6 +22,7 @@ export const imageFields: INodeProperties[] = [
 		'e.g. A lighthouse on a cliff at dusk, oil painting',
 		'What to make a picture of: subject, style, light and composition',
 	),
+	numberOfOutputsField('Images'),
 	{
 		displayName: 'Size',
 		name: 'size',
@@ -52,6 +55,7 @@ export const imageFields: INodeProperties[] = [
 			'Input Image URLs (Deprecated)',
 			'Use Reference Inputs instead. Reference pictures as https URLs with commas between them, or an array.',
 		),
-		...creatingOptions(IMAGE_TIMEOUT),
+		...creatingOptions,
 	]),
+	runOptionsField(creatingRunOptions(IMAGE_TIMEOUT)),
 ];

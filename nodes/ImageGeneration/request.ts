@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/input';
-import { creationPlan, modelAndPrompt } from '../shared/form/creation';
+import { aspectRatio, fetchableUrls, requiredText, size } from '../../client/input';
+import { integer } from '../../client/numbers';
+import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { filledIn } from '../shared/form/parameters';
 import { referenceInputs } from '../shared/form/reference-inputs';
@@ -11,10 +12,10 @@ import { IMAGE_TIMEOUT, imageFields } from './fields';
 /**
  * Reads and validates one item's parameters (spec 4.1).
  *
- * @returns the item's creating request, its run settings and its download
+ * @returns for each output its creating request, its run settings and its download
  * @throws InvalidInputError
  */
-export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
+export function planImage(context: IExecuteFunctions, itemIndex: number): Plan[] {
 	const form = readForm(context, itemIndex, imageFields);
 	const options = collection(form, 'options');
 	const parameters = filledIn({
@@ -32,5 +33,10 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan {
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};
 	const loadInputs = referenceInputs(context, itemIndex, form);
-	return creationPlan(form, IMAGE_TIMEOUT, { type: 'image', body }, loadInputs);
+	return creationPlans(form, {
+		request: { type: 'image', body },
+		defaultTimeout: IMAGE_TIMEOUT,
+		noun: 'Images',
+		loadInputs,
+	});
 }

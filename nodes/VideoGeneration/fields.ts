@@ -6,9 +6,11 @@ import {
 	deliveryFields,
 	inputImagesOption,
 	modelField,
+	numberOfOutputsField,
 	optionsField,
 	promptField,
 } from '../shared/form/fields';
+import { creatingRunOptions, runOptionsField } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
@@ -23,6 +25,7 @@ export const videoFields: INodeProperties[] = [
 		'e.g. Waves roll against a lighthouse at dusk, the camera rises slowly',
 		'What to make a video of: subject, style, light, and how things and the camera move',
 	),
+	numberOfOutputsField('Videos'),
 	{
 		displayName: 'Resolution',
 		name: 'resolution',
@@ -63,6 +66,7 @@ export const videoFields: INodeProperties[] = [
 			'Input Image URLs',
 			'Reference pictures, where the model supports them: https URLs with commas between them, or an array',
 		),
-		...creatingOptions(VIDEO_TIMEOUT),
+		...creatingOptions,
 	]),
+	runOptionsField(creatingRunOptions(VIDEO_TIMEOUT)),
 ];

@@ -1,16 +1,15 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import {
-	duration,
 	fetchableUrl,
 	fetchableUrls,
 	FRAME_RATES,
-	integer,
 	oneOf,
 	requiredText,
 	RESOLUTIONS,
 } from '../../client/input';
-import { creationPlan, modelAndPrompt } from '../shared/form/creation';
+import { duration, integer } from '../../client/numbers';
+import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { filledIn } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan';
@@ -19,10 +18,10 @@ import { VIDEO_TIMEOUT, videoFields } from './fields';
 /**
  * Reads and validates one item's parameters (spec 4.2).
  *
- * @returns the item's creating request, its run settings and its download
+ * @returns for each output its creating request, its run settings and its download
  * @throws InvalidInputError
  */
-export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {
+export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[] {
 	const form = readForm(context, itemIndex, videoFields);
 	const options = collection(form, 'options');
 	const body = {
@@ -37,5 +36,9 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan {
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
 		}),
 	};
-	return creationPlan(form, VIDEO_TIMEOUT, { type: 'video', body });
+	return creationPlans(form, {
+		request: { type: 'video', body },
+		defaultTimeout: VIDEO_TIMEOUT,
+		noun: 'Videos',
+	});
 }

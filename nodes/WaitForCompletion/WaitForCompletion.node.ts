@@ -25,17 +25,17 @@ export class WaitForCompletion implements INodeType {
 		group: ['transform'],
 		subtitle:
 			'={{ { poll: "Poll Until Ready", suspend: "Sleep Until Ready", check: "Check Once" }[$rawParameter["mode"]] || "Mode by Expression" }}',
-		description: 'Get generations that were already created, once they are ready',
+		description: 'Get the outputs of generations that were already created',
 		defaults: { name: 'Wait for Completion' },
 		usableAsTool: asTool(
-			'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which lives for one hour. Charges nothing.',
+			'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which is valid for one hour. At no charge.',
 		),
 		properties: waitFields,
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		if (isSuspendedCheck(this)) return await suspendedCheck(this);
-		return await runNode(this, (itemIndex) => planWait(this, itemIndex), {
+		return await runNode(this, (itemIndex) => [planWait(this, itemIndex)], {
 			suspension: suspensionOf(this),
 			checks: checksSoFar(this),
 		});

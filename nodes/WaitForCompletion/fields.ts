@@ -1,6 +1,12 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { downloadFields, optionsField, runningOptions } from '../shared/form/fields';
+import {
+	downloadFields,
+	fileNameOption,
+	includeOtherFieldsOption,
+	optionsField,
+} from '../shared/form/fields';
+import { runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const WAIT_TIMEOUT = 1800;
@@ -62,5 +68,6 @@ export const waitFields: INodeProperties[] = [
 		default: '',
 		description: 'Set by a suspended wait for itself: when it began, in milliseconds since 1970',
 	},
-	optionsField(runningOptions(WAIT_TIMEOUT)),
+	optionsField([fileNameOption, includeOtherFieldsOption]),
+	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
 ];

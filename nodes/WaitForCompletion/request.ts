@@ -1,12 +1,14 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/api/errors';
-import { generationId, number, oneOf } from '../../client/input';
+import { generationId, oneOf } from '../../client/input';
+import { number } from '../../client/numbers';
 import { collection, readForm, type Form } from '../shared/form/form';
 import {
 	downloadTarget,
 	given,
 	readinessOf,
+	requireIncludeOption,
 	stepOptions,
 	waitingOf,
 } from '../shared/form/parameters';
@@ -30,17 +32,19 @@ export interface WaitPlan extends Plan {
 export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPlan {
 	const form = readForm(context, itemIndex, waitFields);
 	const options = collection(form, 'options');
+	const runOptions = collection(form, 'runOptions');
 	const since = form.waitingSince;
 	// Validates these options on every item, although the step uses those of its first item.
-	stepOptions(options);
+	stepOptions(runOptions);
+	requireIncludeOption(options);
 	return {
 		job: {
 			kind: 'collect',
 			id: idOf(context, itemIndex, form),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
-			readiness: readinessOf(options),
-			...waitingOf(options, WAIT_TIMEOUT),
+			readiness: readinessOf(runOptions),
+			...waitingOf(runOptions, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(form, options),
 	};

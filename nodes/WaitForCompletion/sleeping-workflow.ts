@@ -23,8 +23,11 @@ export interface SleepingItem extends IDataObject {
 	/** The error of an earlier node, if the item carries one. */
 	error?: string;
 	error_code?: string;
-	/** The options that the user added. */
+	/** The options and run options that the user added. */
 	options: IDataObject;
+	runOptions: IDataObject;
+	/** The fields of the step's input item, if they are returned too. */
+	otherFields?: IDataObject;
 	/** When the wait started, in milliseconds since the Unix epoch. */
 	waitingSince: number;
 	/** On the first item only: the step's last status check of each generation, by id. */
@@ -34,8 +37,8 @@ export interface SleepingItem extends IDataObject {
 }
 
 /** The deadline of an item, in milliseconds since the Unix epoch; `NaN` if its timeout is not a number. */
-export function deadlineOf({ waitingSince, options }: SleepingItem): number {
-	return waitingSince + Number(options.timeout || WAIT_TIMEOUT) * 1000;
+export function deadlineOf({ waitingSince, runOptions }: SleepingItem): number {
+	return waitingSince + Number(runOptions.timeout || WAIT_TIMEOUT) * 1000;
 }
 
 /**
@@ -115,13 +118,19 @@ function sameAs({ type, typeVersion, credentials }: INode) {
 }
 
 /** The parameters that all nodes of the helper workflow share, read from their items. */
-function wait([{ options }]: SleepingItem[]) {
-	const chosen = Object.keys(options).map((name) => [name, `={{ $json.options.${name} }}`]);
+function wait([first]: SleepingItem[]) {
 	return {
 		generationId: '={{ $json.generationId }}',
 		waitingSince: '={{ $json.waitingSince }}',
-		options: Object.fromEntries(chosen) as Record<string, string>,
+		options: fromItem(first, 'options'),
+		runOptions: fromItem(first, 'runOptions'),
 	};
+}
+
+/** One expression for each option: n8n ignores an expression for a whole collection. */
+function fromItem(item: SleepingItem, collection: 'options' | 'runOptions') {
+	const names = Object.keys(item[collection]);
+	return Object.fromEntries(names.map((name) => [name, `={{ $json.${collection}.${name} }}`]));
 }
 
 /** A sticky note that explains the helper workflow in the executions list. */

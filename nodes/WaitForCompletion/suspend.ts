@@ -10,7 +10,7 @@ import { attempt } from '../../client/async';
 import { savedChecks, type StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
 import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
-import { optionsOf } from '../shared/form/parameters';
+import { includesOtherFields, optionsOf } from '../shared/form/parameters';
 import { hint } from '../shared/output/report';
 import { runNode, type Suspension } from '../shared/run-node';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
@@ -45,7 +45,7 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 			if (slept.ok) return slept.value;
 			const { message } = slept.error as Error;
 			hint(context, `Polled instead of suspending, because it could not fall asleep: ${message}`);
-			const plan = (itemIndex: number) => goOn(planWait(context, itemIndex), waitingSince);
+			const plan = (itemIndex: number) => [goOn(planWait(context, itemIndex), waitingSince)];
 			return await runNode(context, plan, { checks });
 		},
 	};
@@ -72,7 +72,11 @@ function sleepingItem(
 		generationId: parameter('generationId', ''),
 		downloadOutput: parameter('downloadOutput', true),
 		binaryPropertyName: parameter('binaryPropertyName', 'data'),
-		options: optionsOf(context, itemIndex) as IDataObject,
+		options: optionsOf(context, itemIndex, 'options') as IDataObject,
+		runOptions: optionsOf(context, itemIndex, 'runOptions') as IDataObject,
+		...(includesOtherFields(context, itemIndex) && {
+			otherFields: context.getInputData()[itemIndex].json,
+		}),
 		waitingSince,
 	};
 }

@@ -50,7 +50,7 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 	}
 	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
 	const checks = restoredChecks(kept.checks);
-	const [seen] = await runNode(context, (itemIndex) => planWait(context, itemIndex), { checks });
+	const [seen] = await runNode(context, (itemIndex) => [planWait(context, itemIndex)], { checks });
 	kept.checks = savedChecks(checks);
 	if (cancelSignal(context).aborted) return [ended(items)];
 	const now = wallClock.now();
@@ -101,7 +101,7 @@ async function sleep(
 function dueAt(items: SleepingItem[], checks: Checks): number {
 	const last = Math.max(...items.map((item) => checks[idOf(item)]?.at ?? 0));
 	// `planWait` reports a poll interval that is not a number.
-	return last + 1000 * (Number(items[0].options.pollInterval) || 0);
+	return last + 1000 * (Number(items[0].runOptions.pollInterval) || 0);
 }
 
 function idOf({ generationId }: SleepingItem): string {

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
-import { attempt, type Attempt, limit } from '../../client/async';
+import { attempt, limit } from '../../client/async';
 import type { GenerationError } from '../../client/api/errors';
 import { isCompleted, type Generation } from '../../client/api/generation';
 import type { Job } from '../../client/job';
@@ -13,10 +13,12 @@ import type { StatusChecks } from '../../client/watch/status-requests';
 import { ServiceClient } from '../../client/api/client';
 import { wallClock } from './http/clock';
 import { download, type DownloadRequest } from './http/download';
-import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
+import { cancelSignal, continuesOnError, ledgerOf } from './execution';
 import { stepError } from './output/node-error';
-import { recipeOf, stepOptionsOf, type StepOptions } from './form/parameters';
+import { stepOptionsOf, type StepOptions } from './form/parameters';
+import { MOST_OUTPUTS } from './form/fields';
 import type { Plan } from './form/plan';
+import { planItems, type Planned } from './form/plan-items';
 import { keyOf, openRecord } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
 import { outputItems, type Output } from './output/results';
@@ -28,13 +30,6 @@ import { connect, probeWith } from './http/transport';
  * whole files.
  */
 const MAX_DOWNLOADS = 3;
-
-/** Items to read before yielding to the event loop. n8n evaluates a few thousand items per second. */
-const READ_AT_ONCE = 50;
-
-interface Planned extends Plan {
-	job: Job;
-}
 
 /**
  * State that all items of a step share. It is read from n8n once: repeating this for thousands of invalid items
@@ -73,39 +68,37 @@ export interface StepTerms {
  * Runs a creating or waiting node. All items are validated before the first request. Then one pipeline
  * processes them. The output keeps their order and pairing, and follows the On Error setting.
  *
- * @param plan reads and validates one item's parameters; throws `InvalidInputError`
+ * @param plan reads and validates one item's parameters, and returns a plan for each of its outputs; throws
+ * `InvalidInputError`
  * @returns the items of the node's output
  * @throws NodeApiError that names the item, the cause and every generation that was charged
  */
 export async function runNode(
 	context: IExecuteFunctions,
-	plan: (itemIndex: number) => Plan,
+	plan: (itemIndex: number) => Plan[],
 	{ suspension, checks = new Map() }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
 	const ledger = ledgerOf(context);
 	const failures = plans.map((planned, itemIndex) =>
-		planned.ok ? null : unsentError(ledger, planned.error, itemIndex),
+		planned.ok ? [] : unsentErrors(ledger, planned.error, itemIndex),
 	);
-	reportUnexpected(context, failures);
+	reportUnexpected(context, failures.flat());
 	throwFirst(context, ledger, failures);
 
 	const options = stepOptionsOf(context);
 	const start: StepStart = { options, ledger, startedAt: wallClock.now(), checks };
-	const planned = plans.flatMap((plan) => (plan.ok ? [plan.value] : []));
-	if (suspension && (await anyOutlasts(context, planned, start, suspension))) {
+	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
+	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
 		return await suspension.sleep(checks);
 	}
 	const record = await recordOf(context, ledger, planned, failures);
 	throwFirst(context, ledger, failures);
-	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
+	const valid = planned.filter(({ job }) => failures[job.itemIndex].length === 0);
 	const running = runPlans(context, valid, start, record);
 	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
 	recordHint(context, record, stats.changed, withoutKey(valid));
-	const ran = new Map(valid.map(({ job }, index) => [job.itemIndex, outcomes[index]]));
-	const all = failures.map((error, index) =>
-		error === null ? (ran.get(index) as Outcome<Output>) : { kind: 'error' as const, error },
-	);
+	const all = inOrder(failures, valid, outcomes);
 
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);
@@ -116,41 +109,73 @@ export async function runNode(
 	return [outputItems(context, all)];
 }
 
+/** The outcome of a job, with the item and the job that it belongs to. */
+type JobOutcome = Outcome<Output> & { itemIndex: number; job?: Job };
+
+/**
+ * The outcomes of all outputs, in the order of the items.
+ *
+ * @param failures errors of items that were not run, by item
+ * @param plans the plans that were run, in order
+ * @param outcomes of these plans
+ */
+function inOrder(
+	failures: GenerationError[][],
+	plans: Planned[],
+	outcomes: Array<Outcome<Output>>,
+): JobOutcome[] {
+	const all = failures.map((errors, itemIndex) =>
+		errors.map((error): JobOutcome => ({ kind: 'error', error, itemIndex })),
+	);
+	plans.forEach(({ job }, index) => {
+		all[job.itemIndex].push({ ...outcomes[index], itemIndex: job.itemIndex, job });
+	});
+	return all.flat();
+}
+
 /**
  * The error that stops a step because one job failed.
  *
- * @param all the outcomes of all items, in order
+ * @param all the outcomes of all outputs, in order
  */
 function endedBy(
 	context: IExecuteFunctions,
 	ledger: Ledger,
-	{ itemIndex }: Job,
-	all: Array<Outcome<Output>>,
+	failed: Job,
+	all: JobOutcome[],
 ): NodeApiError {
-	const { error } = all[itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
+	const position = all.findIndex(({ job }) => job === failed);
+	const { error } = all[position] as Extract<Outcome<Output>, { kind: 'error' }>;
 	reportEnd(context, `Failed (${error.message})`, all);
-	return stepError(context, error, itemIndex, all, ledger);
+	return stepError(context, error, position, all, ledger);
 }
 
 /** The items with an empty Idempotency Key option. */
 function withoutKey(plans: Planned[]): number[] {
-	return plans.filter(({ keyIsEmpty }) => keyIsEmpty).map(({ job }) => job.itemIndex);
+	const items = plans.filter(({ keyIsEmpty }) => keyIsEmpty).map(({ job }) => job.itemIndex);
+	return [...new Set(items)];
 }
 
-/** The error of an item that this try does not send. An earlier try may have been charged for it. */
-function unsentError(ledger: Ledger, error: unknown, itemIndex: number): GenerationError {
-	return errorOfJob(error, created(ledger.paidBy(itemIndex, null)));
+/**
+ * The errors of an item that this try does not send. Earlier tries may have been charged for its outputs: there is
+ * one error for each of them, or else a single one.
+ */
+function unsentErrors(ledger: Ledger, error: unknown, itemIndex: number): GenerationError[] {
+	const paid = Array.from({ length: MOST_OUTPUTS }, (_, outputIndex) =>
+		ledger.paidBy({ itemIndex, outputIndex }, null),
+	).filter((generation) => generation !== null);
+	return (paid.length > 0 ? paid : [null]).map((known) => errorOfJob(error, created(known)));
 }
 
 /** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
 function throwFirst(
 	context: IExecuteFunctions,
 	ledger: Ledger,
-	failures: Array<GenerationError | null>,
+	failures: GenerationError[][],
 ): void {
-	const first = failures.findIndex((failure) => failure !== null);
+	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first < 0 || continuesOnError(context)) return;
-	throw stepError(context, failures[first] as GenerationError, first, [], ledger);
+	throw stepError(context, failures[first][0], first, [], ledger);
 }
 
 /** Reserves the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
@@ -158,7 +183,7 @@ async function recordOf(
 	context: IExecuteFunctions,
 	ledger: Ledger,
 	planned: Planned[],
-	failures: Array<GenerationError | null>,
+	failures: GenerationError[][],
 ): Promise<GenerationRecord | null> {
 	const jobs = planned.map(({ job }) => job);
 	const opened = await attempt(async () => await openRecord(context, jobs));
@@ -167,7 +192,7 @@ async function recordOf(
 	if (cancelSignal(context).aborted) return null;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;
-		failures[job.itemIndex] = unsentError(ledger, opened.error, job.itemIndex);
+		failures[job.itemIndex] = unsentErrors(ledger, opened.error, job.itemIndex);
 	}
 	return null;
 }
@@ -181,6 +206,7 @@ async function recordOf(
 async function anyOutlasts(
 	context: IExecuteFunctions,
 	plans: Planned[],
+	failures: GenerationError[][],
 	start: StepStart,
 	{ afterMs, leastTimeoutMs }: Suspension,
 ): Promise<boolean> {
@@ -194,36 +220,11 @@ async function anyOutlasts(
 	const { outcomes, firstFailed } = await runPlans(context, brief, start);
 	if (cancelSignal(context).aborted) return false;
 	if (firstFailed !== null && !continuesOnError(context)) {
-		const all: Array<Outcome<Output>> = [];
-		brief.forEach(({ job }, index) => (all[job.itemIndex] = outcomes[index]));
-		throw endedBy(context, start.ledger, firstFailed, all);
+		throw endedBy(context, start.ledger, firstFailed, inOrder(failures, brief, outcomes));
 	}
 	return outcomes.some(
 		(outcome, index) => maySleep[index] && outcome.kind === 'done' && outcome.generation.timed_out,
 	);
-}
-
-/** Reads and validates all items, in order. */
-async function planItems(
-	context: IExecuteFunctions,
-	plan: (itemIndex: number) => Plan,
-): Promise<Array<Attempt<Planned>>> {
-	const tool = runsAsTool(context);
-	const plans: Array<Attempt<Planned>> = [];
-	for (const itemIndex of context.getInputData().keys()) {
-		if (itemIndex > 0 && itemIndex % READ_AT_ONCE === 0) await wallClock.sleep(0);
-		const planned = await attempt(async () => {
-			const { job, ...rest } = plan(itemIndex);
-			const recipe = () => recipeOf(context, itemIndex);
-			return {
-				...rest,
-				job: job.kind === 'create' ? { ...job, itemIndex, recipe } : { ...job, itemIndex },
-				download: tool ? null : rest.download,
-			};
-		});
-		plans.push(planned);
-	}
-	return plans;
 }
 
 async function runPlans(

@@ -3,20 +3,17 @@ import fc from 'fast-check';
 import {
 	requireEvaluated,
 	aspectRatio,
-	duration,
 	FRAME_RATES,
 	generationId,
 	INPUT_TYPES,
-	integer,
-	number,
 	oneOf,
-	positive,
 	requiredText,
 	RESOLUTIONS,
 	size,
 	toPlainValue,
 	undefinedExpression,
 } from '../../client/input';
+import { duration, integer, number, positive } from '../../client/numbers';
 import { InvalidInputError } from '../../client/api/errors';
 import { accepted, anything, expectRefused } from '../support/checks';
 

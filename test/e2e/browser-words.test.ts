@@ -80,9 +80,9 @@ describe('an error', () => {
 		);
 		const description = await editor.part('node-error-description').innerText();
 		expect(description).toMatch(/Nothing was charged for this item\. Change the parameter\./);
-		expect(description).toMatch(/1 item was not sent\. 2 generations are already paid for\./);
+		expect(description).toMatch(/1 item was skipped\. 2 generations have already been charged\./);
 		// The storage may have told of the second one, and its status not have been asked for yet.
-		expect(description).toMatch(/Paid for: [\w-]+ \(completed\), [\w-]+ \(\w+\)\.$/);
+		expect(description).toMatch(/Charged: [\w-]+ \(completed\), [\w-]+ \(\w+\)\.$/);
 		await editor.shoot('error-details');
 		await editor.closeNode();
 	});

@@ -43,10 +43,11 @@ function suspended(parameters: INodeParameters = {}, onError?: OwnNode['onError'
 const pollInterval = 30;
 const named = suspended({
 	binaryPropertyName: 'file',
-	options: { fileName: 'picture', pollInterval },
+	options: { fileName: 'picture' },
+	runOptions: { pollInterval },
 });
-const late = suspended({ options: { timeout: 160, onTimeout: 'continue' } });
-const overdue = suspended({ options: { timeout: 160 } });
+const late = suspended({ runOptions: { timeout: 160, onTimeout: 'continue' } });
+const overdue = suspended({ runOptions: { timeout: 160 } });
 const continuing = suspended({ downloadOutput: false }, 'continueRegularOutput');
 /** Takes the file that the sleeping step hands on as its reference input. */
 const reader: OwnNode = {
@@ -205,7 +206,7 @@ it('names every generation as paid for where its credential is gone when it wake
 	expect(execution.status).toBe('error');
 	const ids = itemsOf(execution, 'Images').map(({ json }) => String(json.id));
 	expect(ids).toHaveLength(prompts.keyless.length);
-	for (const id of ids) expect(errorOf(execution)).toMatch(new RegExp(`Paid for: .*${id}`));
+	for (const id of ids) expect(errorOf(execution)).toMatch(new RegExp(`Charged: .*${id}`));
 });
 
 it('goes on with failed items where On Error says so', async () => {

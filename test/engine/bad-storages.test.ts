@@ -12,7 +12,7 @@ afterEach(() => {
 
 const downloads = () => stage.sandbox.requests.on('download');
 const probes = () => stage.sandbox.requests.on('probe');
-const byUrl = { options: { readiness: 'outputUrl' } };
+const byUrl = { runOptions: { readiness: 'outputUrl' } };
 
 async function expectTheFile(run: Run): Promise<void> {
 	expect(run.error).toBeUndefined();
@@ -122,7 +122,7 @@ function promptOf(generationId: string | null): string | undefined {
 
 describe('a storage that is out of reach', () => {
 	it.each([
-		['its name does not resolve', 'http://storage.invalid', /name of the storage/],
+		['its name does not resolve', 'http://storage.invalid', /host name could not be resolved/],
 		['its port is closed', 'http://127.0.0.1:9', /storage cannot be reached/],
 	])('is said to be so: %s', async (_case, origin, words) => {
 		stage.sandbox.service.storageOrigin = origin;

@@ -108,7 +108,7 @@ describe('a credential store', () => {
 	it('that cannot be read any more: what is paid for is named, and what is not goes on as On Error says', async () => {
 		stage.setPace(4);
 		const given = prompts('a raft [seconds: 60]', 'a boat');
-		const parameters = { options: { timeout: 5 } };
+		const parameters = { runOptions: { timeout: 5 } };
 		const run = await stage.run('imageGeneration', parameters, { items: given });
 		const paid = stage.sandbox.books.generations.map(({ id }) => id);
 		expect(paid).toHaveLength(2);

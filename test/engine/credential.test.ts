@@ -94,7 +94,7 @@ describe('the credential', () => {
 		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'respond', status: 200, body } });
 		expect(await test({})).toEqual({
 			status: 'Error',
-			message: expect.stringContaining('not the media service') as string,
+			message: expect.stringContaining('This is not the media service') as string,
 		});
 	});
 

@@ -126,8 +126,8 @@ describe('the check of parameters', () => {
 		['a value of another type', { options: { seed: '1' } }, 'Step.options.seed is not a number'],
 		[
 			'a choice that there is not',
-			{ options: { onTimeout: 'wait' } },
-			'Step.options.onTimeout has no option "wait"',
+			{ runOptions: { onTimeout: 'wait' } },
+			'Step.runOptions.onTimeout has no option "wait"',
 		],
 		[
 			'a choice deep in a list',

@@ -19,7 +19,7 @@ describe('without a table', () => {
 		[
 			'of a release that cannot make one',
 			'Cannot read properties of undefined',
-			/from n8n 2\.3 on/,
+			/n8n 2\.3 or later/,
 		],
 	];
 
@@ -60,7 +60,7 @@ describe('without a table', () => {
 		const run = await execute(items(['a', 'a boat']));
 		expect(run.status).toBe('success');
 		expect(run.hints('Step')).toContainEqual(
-			expect.objectContaining({ message: expect.stringMatching(/could not be written.*: a\./) }),
+			expect.objectContaining({ message: expect.stringMatching(/could not be updated.*: a\./) }),
 		);
 	});
 });

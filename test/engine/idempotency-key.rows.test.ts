@@ -10,7 +10,8 @@ const idsOf = (outputs: Array<{ json: IDataObject }>) => outputs.map(({ json }) 
 const lose = () => stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 const resubmitting = {
 	...keyed,
-	options: { idempotencyKey: '={{ $json.key }}', onUncertainCharge: 'resubmit' },
+	options: { idempotencyKey: '={{ $json.key }}' },
+	runOptions: { onUncertainCharge: 'resubmit' },
 };
 
 /** As n8n's CSV export and import leaves the rows: empty cells are NULL, ids and dates are new. */

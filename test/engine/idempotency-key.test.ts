@@ -18,7 +18,7 @@ describe('a key', () => {
 		expect(idsOf(second.output('Step'))).toEqual(idsOf(first.output('Step')));
 		expect(created()).toBe(2);
 		expect(second.hints('Step')).toMatchObject([
-			{ message: expect.stringContaining('2 already existed and were taken up') },
+			{ message: expect.stringContaining('2 reused, no charge') },
 		]);
 	});
 
@@ -80,7 +80,7 @@ describe('a key', () => {
 		expect(second.hints('Step')).toContainEqual(
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/What item 0 asked for is not what was made .*a key of its own/,
+					/Item 0 reused an existing generation although its request has changed/,
 				),
 			}),
 		);
@@ -92,19 +92,19 @@ describe('a key', () => {
 		expect(run.hints('Step')).toContainEqual(
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/What item [01] asked for is not what was made .*another item/,
+					/Item [01] reused an existing generation although its request has changed/,
 				),
 			}),
 		);
 	});
 
-	it('that is empty is none, which a hint says: what is made is paid for at every run', async () => {
+	it('that is empty counts as no key, and a hint says that every run is charged', async () => {
 		const list = [...items(['a', 'a boat'], [null, 'a ship']), { key: ' ', prompt: 'a raft' }];
 		const run = await execute(list);
 		expect(run.hints('Step')).toMatchObject([
 			{
 				message: expect.stringContaining(
-					'idempotency key of items 1, 2 is empty: what is made for them is paid for at every run',
+					'idempotency key of items 1, 2 is empty, so every run is charged',
 				),
 			},
 		]);
@@ -207,7 +207,8 @@ describe('an order whose answer was lost', () => {
 		lose();
 		const parameters = {
 			...keyed,
-			options: { idempotencyKey: '={{ $json.key }}', onUncertainCharge: 'resubmit' },
+			options: { idempotencyKey: '={{ $json.key }}' },
+			runOptions: { onUncertainCharge: 'resubmit' },
 		};
 		const run = await execute(items(['a', 'a boat']), parameters);
 		expect(run.status).toBe('success');

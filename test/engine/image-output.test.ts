@@ -92,7 +92,7 @@ describe('the output of an image', () => {
 		for (const body of answers) {
 			stage.sandbox.faults.order({ on: 'create', action: { kind: 'respond', status: 200, body } });
 		}
-		const parameters = { waitForCompletion: false, options: { maxConcurrent: 1 } };
+		const parameters = { waitForCompletion: false, runOptions: { maxConcurrent: 1 } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('one', 'two') });
 		expect(run.output('Step').map(({ json }) => json)).toStrictEqual([
 			{ ...ONLY_ID_KNOWN, id: 'one' },

@@ -7,6 +7,7 @@ import { byId } from './stage';
 const VALUE = '={{ $json.value }}';
 
 const option = (name: string): INodeParameters => ({ options: { [name]: VALUE } });
+const runOption = (name: string): INodeParameters => ({ runOptions: { [name]: VALUE } });
 const reference = (fields: INodeParameters): INodeParameters => ({
 	model: byId('aurora-image-1'),
 	referenceInputs: { input: [fields] },
@@ -156,7 +157,7 @@ export const checks: Check[] = [
 		parameters: { imageUrl: VALUE },
 		good: [aUrl],
 		bad: [[aUrl, aUrl], `${aUrl}, ${aUrl}`],
-		says: 'Input Image URL holds several URLs',
+		says: 'Input Image URL contains several URLs',
 	},
 	{
 		field: 'list of input images',
@@ -217,7 +218,7 @@ export const checks: Check[] = [
 	{
 		field: 'timeout',
 		node: image,
-		parameters: option('timeout'),
+		parameters: runOption('timeout'),
 		good: 60,
 		bad: [0, -5, 'soon'],
 		says: 'Timeout',
@@ -225,7 +226,7 @@ export const checks: Check[] = [
 	{
 		field: 'way of timing out',
 		node: video,
-		parameters: option('onTimeout'),
+		parameters: runOption('onTimeout'),
 		good: 'error',
 		bad: ['wait'],
 		says: 'On Timeout',
@@ -233,7 +234,7 @@ export const checks: Check[] = [
 	{
 		field: 'way with an uncertain charge',
 		node: image,
-		parameters: option('onUncertainCharge'),
+		parameters: runOption('onUncertainCharge'),
 		good: 'error',
 		bad: ['again'],
 		says: 'On Uncertain Charge',
@@ -241,7 +242,7 @@ export const checks: Check[] = [
 	{
 		field: 'number of concurrent generations',
 		node: image,
-		parameters: option('maxConcurrent'),
+		parameters: runOption('maxConcurrent'),
 		good: 2,
 		bad: [0, -1, 1.5, 'many'],
 		says: 'Max Concurrent',
@@ -249,7 +250,7 @@ export const checks: Check[] = [
 	{
 		field: 'poll interval',
 		node: image,
-		parameters: option('pollInterval'),
+		parameters: runOption('pollInterval'),
 		good: 1,
 		bad: [0, -1, 0.001, 'often'],
 		says: 'Poll Interval',
@@ -282,7 +283,7 @@ export const checks: Check[] = [
 	...[wait, video].map((node) => ({
 		field: `kind of readiness of ${node}`,
 		node,
-		parameters: { generationId: 'unknown', ...option('readiness') },
+		parameters: { generationId: 'unknown', ...runOption('readiness') },
 		good: 'status',
 		bad: ['head'],
 		says: 'Readiness',

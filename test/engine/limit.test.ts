@@ -25,7 +25,7 @@ describe('the limit of concurrent generations', () => {
 	it.each([1, 3])("is the node's own: %d at once, and all of them used", async (maxConcurrent) => {
 		stage.setPace(20);
 		const texts = numbered(2 * maxConcurrent + 1, '[seconds: 9] a boat');
-		const parameters = { ...plain, options: { maxConcurrent } };
+		const parameters = { ...plain, runOptions: { maxConcurrent } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
 		expect(run.status).toBe('success');
 		expectEachMadeOnce(texts);
@@ -38,7 +38,7 @@ describe('the limit of concurrent generations', () => {
 	it('is that of the first item where an expression gives each another', async () => {
 		stage.setPace(20);
 		const items = [1, 3, 3].map((most) => ({ prompt: '[seconds: 9] a boat', most }));
-		const parameters = { ...plain, options: { maxConcurrent: '={{ $json.most }}' } };
+		const parameters = { ...plain, runOptions: { maxConcurrent: '={{ $json.most }}' } };
 		await stage.run('imageGeneration', parameters, { items });
 		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(1);
 		expect(stage.sandbox.books.totals.created).toBe(3);
@@ -50,7 +50,7 @@ describe('the limit of concurrent generations', () => {
 			prompt: index === 0 ? '' : '[seconds: 9] a boat',
 			most,
 		}));
-		const parameters = { ...plain, options: { maxConcurrent: '={{ $json.most }}' } };
+		const parameters = { ...plain, runOptions: { maxConcurrent: '={{ $json.most }}' } };
 		const settings = { onError: 'continueRegularOutput' as const };
 		const run = await stage.run('imageGeneration', parameters, { items, settings });
 		expect(run.output('Step')[0].json.error_code).toBe('invalid_input');
@@ -61,7 +61,7 @@ describe('the limit of concurrent generations', () => {
 	it('is ten where it is invalid in the first item, which is an error of that item only', async () => {
 		stage.setPace(20);
 		const items = [0, 1, 1, 1, 1].map((most) => ({ prompt: '[seconds: 9] a boat', most }));
-		const parameters = { ...plain, options: { maxConcurrent: '={{ $json.most }}' } };
+		const parameters = { ...plain, runOptions: { maxConcurrent: '={{ $json.most }}' } };
 		const settings = { onError: 'continueRegularOutput' as const };
 		const run = await stage.run('imageGeneration', parameters, { items, settings });
 		expect(run.output('Step')[0].json).toMatchObject({
@@ -133,7 +133,7 @@ describe('the limit of concurrent generations', () => {
 		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
 		stage.setPace(20);
 		const texts = numbered(4, '[seconds: 9] a boat');
-		const parameters = { ...plain, options: { maxConcurrent: 2 } };
+		const parameters = { ...plain, runOptions: { maxConcurrent: 2 } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
 		expect(run.status).toBe('success');
 		expectEachMadeOnce(texts);
@@ -142,7 +142,7 @@ describe('the limit of concurrent generations', () => {
 
 	it('fails an item only when there was no slot at all until its timeout', async () => {
 		stage.sandbox.service.occupy('main', 10);
-		const parameters = { ...plain, options: { timeout: 20 } };
+		const parameters = { ...plain, runOptions: { timeout: 20 } };
 		const settings = { onError: 'continueRegularOutput' as const };
 		const order = { items: prompts(...numbered(3)), settings };
 		const run = await stage.run('imageGeneration', parameters, order);
@@ -167,7 +167,7 @@ describe('downloads', () => {
 			}
 			cancel();
 		};
-		const parameters = { options: { maxConcurrent: 1 } };
+		const parameters = { runOptions: { maxConcurrent: 1 } };
 		const run = await stage.run('imageGeneration', parameters, {
 			items: prompts(...texts),
 			onReady: (control) => void untilAllAreMade(control),
@@ -214,9 +214,9 @@ describe('the hint of a step', () => {
 		const run = await stage.run('imageGeneration', plain, order);
 		expect(run.hints('Step')).toEqual([
 			{
-				message: '2 of 3 ready. 1 failed and was refunded. 1 request was tried again.',
+				message: '2 of 3 ready. 1 failed and was refunded. 1 request was retried.',
 				location: 'outputPane',
-				type: 'info',
+				type: 'warning',
 			},
 		]);
 	});

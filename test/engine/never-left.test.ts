@@ -30,7 +30,7 @@ function answering(words: Buffer | string): Server {
 async function expectNotCharged(baseUrl: string, said: RegExp): Promise<void> {
 	const run = await stage.run(
 		'imageGeneration',
-		{ options: { timeout: 1 } },
+		{ runOptions: { timeout: 1 } },
 		{ items: prompts('a boat'), credential: { baseUrl } },
 	);
 	expect(run.error).toMatchObject({

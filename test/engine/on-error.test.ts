@@ -86,7 +86,7 @@ describe('On Error = Continue', () => {
 
 	it('hands on the id and the status of a generation that is late', async () => {
 		stage.setPace(4);
-		const parameters = { ...plain, options: { timeout: 5 } };
+		const parameters = { ...plain, runOptions: { timeout: 5 } };
 		const late = prompts('a raft [seconds: 60]');
 		const run = await stage.run('videoGeneration', parameters, { items: late, settings: goOn });
 		expect(run.output('Step')).toStrictEqual([
@@ -216,7 +216,11 @@ describe('On Error = Stop', () => {
 	it('names a generation that did not end in time: it is paid for and goes on', async () => {
 		stage.setPace(4);
 		const given = prompts('a raft [seconds: 60]');
-		const run = await stage.run('imageGeneration', { options: { timeout: 5 } }, { items: given });
+		const run = await stage.run(
+			'imageGeneration',
+			{ runOptions: { timeout: 5 } },
+			{ items: given },
+		);
 		const { id } = stage.sandbox.books.generations[0];
 		expect(run.error).toMatchObject({
 			message: 'The generation did not finish within 5 s',
@@ -227,7 +231,7 @@ describe('On Error = Stop', () => {
 
 	it('names it also where a later try cannot send the item any more', async () => {
 		stage.setPace(4);
-		const late = workflowWith({ options: { timeout: 5 } });
+		const late = workflowWith({ runOptions: { timeout: 5 } });
 		const run = await stage.runWorkflow(late, { items: prompts('a raft [seconds: 60]') });
 		const [{ id }] = stage.sandbox.books.generations;
 		const changed = workflowWith({ size: 'large' }, { onError: 'continueRegularOutput' });
@@ -239,7 +243,7 @@ describe('On Error = Stop', () => {
 
 	it('sends nothing more once an item has failed', async () => {
 		const given = prompts('a ship [reject: invalid_parameter]', 'a raft', 'a dinghy');
-		const parameters = { options: { maxConcurrent: 1 } };
+		const parameters = { runOptions: { maxConcurrent: 1 } };
 		const run = await stage.run('imageGeneration', parameters, { items: given });
 		expect(run.error).toMatchObject({ context: { itemIndex: 0, code: 'invalid_parameter' } });
 		expect(stage.sandbox.requests.on('create')).toHaveLength(1);

@@ -25,10 +25,12 @@ function loseNext() {
 	stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 }
 
-function withOptions(parameters: INodeParameters, options: IDataObject): INodeParameters {
+const resubmit = { runOptions: { onUncertainCharge: 'resubmit' } };
+
+function withRandomSeed(parameters: INodeParameters): INodeParameters {
 	return {
 		...parameters,
-		options: { ...(parameters.options as IDataObject), ...options },
+		options: { ...(parameters.options as IDataObject), ...random },
 	} as INodeParameters;
 }
 
@@ -110,8 +112,6 @@ describe('another order has another name', () => {
 });
 
 describe('a service that knows the header does not charge twice for a lost answer', () => {
-	const resubmit = { onUncertainCharge: 'resubmit', ...random };
-
 	it.each([
 		['without a key, within the step', unkeyed, 'step'],
 		['with a key, within the step', keyed, 'step'],
@@ -119,14 +119,11 @@ describe('a service that knows the header does not charge twice for a lost answe
 		['with a key, in "Retry execution" with another random seed', keyed, 'retry'],
 	])('%s', async (_, parameters, where) => {
 		loseNext();
-		const first = withOptions(parameters, where === 'step' ? resubmit : random);
-		const lost = await run(first);
+		const seeded = withRandomSeed(parameters);
+		const resent = { ...seeded, ...resubmit };
+		const lost = await run(where === 'step' ? resent : seeded);
 		const last =
-			where === 'step'
-				? lost
-				: await stage.engine.retry(lost, {
-						workflow: workflowWith(withOptions(parameters, resubmit)),
-					});
+			where === 'step' ? lost : await stage.engine.retry(lost, { workflow: workflowWith(resent) });
 		expect(last.status).toBe('success');
 		expect(names()).toHaveLength(2);
 		expect(stage.sandbox.books.totals.created).toBe(1);
@@ -135,7 +132,7 @@ describe('a service that knows the header does not charge twice for a lost answe
 	it('with a key, in a new execution', async () => {
 		loseNext();
 		expect((await execute(boat)).error).toMatchObject({ context: { code: 'uncertain_charge' } });
-		const again = await execute(boat, withOptions(keyed, { onUncertainCharge: 'resubmit' }));
+		const again = await execute(boat, { ...keyed, ...resubmit });
 		expect(again.status).toBe('success');
 		expect(stage.sandbox.books.totals.created).toBe(1);
 	});

@@ -38,9 +38,7 @@ describe('Retry On Fail', () => {
 		}
 		expect(run.hints('Step')).toMatchObject([
 			{
-				message: expect.stringMatching(
-					/^4 of 4 ready\. 3 already existed and were taken up, without paying again/,
-				),
+				message: expect.stringMatching(/^4 of 4 ready\. 3 reused, no charge/),
 			},
 		]);
 	});
@@ -158,7 +156,7 @@ describe('"Retry execution"', () => {
 	it('takes up what comes out differently, also with other options of running', async () => {
 		const prompt = '={{ $json.prompt.replace(" ", " " + Math.random() + " ") }}';
 		const step = (timeout: number) => {
-			const parameters = { ...plain, model: byId('lumen-turbo'), prompt, options: { timeout } };
+			const parameters = { ...plain, model: byId('lumen-turbo'), prompt, runOptions: { timeout } };
 			return inARow(ownNode('Step', 'imageGeneration', parameters));
 		};
 		const action = { kind: 'error', code: 'invalid_parameter' } as const;
@@ -215,7 +213,7 @@ describe('"Retry execution"', () => {
 		expect(ids).toHaveLength(2);
 		expect(error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_parameter' } });
 		for (const id of ids) expect(error?.description).toContain(id);
-		expect(error?.description).toContain('take up what is paid for');
+		expect(error?.description).toContain('both reuse charged generations');
 	});
 
 	it('makes anew what has failed since', async () => {
@@ -233,7 +231,7 @@ describe('"Retry execution"', () => {
 	it('goes on where the credits ran out, once there are some again', async () => {
 		const texts = ['a boat', 'a ship', 'a raft', 'a dinghy', 'a skiff'];
 		stage.sandbox.service.accounts.setCredits('main', 2);
-		const parameters = { ...plain, options: { maxConcurrent: 1 } };
+		const parameters = { ...plain, runOptions: { maxConcurrent: 1 } };
 		const failed = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
 		expect(failed.error).toMatchObject({ httpCode: '402', context: { itemIndex: 2 } });
 		expect(stage.sandbox.requests.on('create')).toHaveLength(3);

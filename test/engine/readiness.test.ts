@@ -56,7 +56,7 @@ describe('a generation that fails although the storage has something there', () 
 		stage.sandbox.faults.order({ on: 'probe', times: 'always', action });
 		const run = await stage.run(
 			'imageGeneration',
-			{ options: { readiness: 'outputUrl' } },
+			{ runOptions: { readiness: 'outputUrl' } },
 			{ items: prompts('a boat [fail: out of paint]') },
 		);
 		expect(run.error).toMatchObject({

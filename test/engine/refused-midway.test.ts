@@ -46,7 +46,7 @@ describe('a key that is revoked in the middle', () => {
 
 describe('a key that is refused at the second item of a batch', () => {
 	const items = prompts('a boat', 'a ship', 'a raft');
-	const parameters = { ...plain, options: { maxConcurrent: 1 } };
+	const parameters = { ...plain, runOptions: { maxConcurrent: 1 } };
 
 	/** The service accepts the first creating request, and refuses the key of the second. */
 	function refuseSecond(code: KeyRefusal) {
@@ -92,7 +92,7 @@ describe('a key that is revoked while a creating request is under way', () => {
 			clearInterval(revoke);
 		}, 1);
 		const items = prompts('a boat', 'a ship');
-		const parameters = { ...plain, options: { maxConcurrent: 1 } };
+		const parameters = { ...plain, runOptions: { maxConcurrent: 1 } };
 		const run = await stage.run('imageGeneration', parameters, { items });
 		expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'authentication_error' } });
 		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(0);
@@ -110,7 +110,7 @@ describe('when the credits run out in the middle', () => {
 	] as const)('nothing more is sent, and every other item says so: %s', async (key, status) => {
 		stage.sandbox.service.accounts.setCredits(key, 2);
 		const texts = ['a boat', 'a ship', 'a raft', 'a dinghy', 'a skiff'];
-		const parameters = { ...plain, options: { maxConcurrent: 1 } };
+		const parameters = { ...plain, runOptions: { maxConcurrent: 1 } };
 		const order = { items: prompts(...texts), key, settings: goOn };
 		const run = await stage.run('imageGeneration', parameters, order);
 		expect(stage.sandbox.requests.on('create').map((sent) => sent.status)).toEqual([

@@ -123,7 +123,7 @@ const rows: Row[] = [
 		title: /No free slot: 10 generations are running/,
 		advice: /Nothing was charged.*within 10 s/,
 		prepare: () => stage.sandbox.service.occupy('main', 10),
-		parameters: { options: { timeout: 10 } },
+		parameters: { runOptions: { timeout: 10 } },
 	},
 	{
 		code: 'CONNECTION_LIMIT_REACHED',

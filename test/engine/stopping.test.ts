@@ -53,7 +53,7 @@ async function stopWhen(
 
 const paidInLog = (run: Run) =>
 	run.logs
-		.filter(({ level, message }) => level === 'warn' && message.includes('already paid for'))
+		.filter(({ level, message }) => level === 'warn' && message.includes('already been charged'))
 		.map(({ metadata }) => (metadata as { generations: string[] }).generations);
 
 function expectAllPaidNamed(run: Run): void {
@@ -134,7 +134,7 @@ describe('a stop in the middle of thirty items', () => {
 		expect(run.logs).toContainEqual(
 			expect.objectContaining({
 				level: 'warn',
-				message: expect.stringMatching(/not known whether these items were charged: 0\./),
+				message: expect.stringMatching(/These items may have been charged: 0\./),
 			}),
 		);
 	});

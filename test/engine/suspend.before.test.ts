@@ -4,7 +4,7 @@ import { openStage } from './stage';
 
 const stage = openStage();
 const suspend = { mode: 'suspend' };
-const late = { ...suspend, options: { onTimeout: 'continue' } };
+const late = { ...suspend, runOptions: { onTimeout: 'continue' } };
 const idsOf = (...ids: string[]) => ids.map((id) => ({ id }));
 
 describe('a wait that is to suspend, before it sleeps', () => {
@@ -25,7 +25,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 			await stage.made('a boat [seconds: 9000]'),
 			await stage.made('a ship [fail: no paint]'),
 		];
-		const parameters = { ...suspend, options: { maxConcurrent: 1 } };
+		const parameters = { ...suspend, runOptions: { maxConcurrent: 1 } };
 		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(...ids) });
 		expect([run.status, run.error?.message]).toEqual([
 			'error',
@@ -45,8 +45,8 @@ describe('a wait that is to suspend, before it sleeps', () => {
 
 	it('does not sleep for what has less time than that', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
-		const options = { ...late.options, timeout: 20 };
-		const run = await stage.run('waitForCompletion', { ...late, options }, { items: idsOf(id) });
+		const runOptions = { ...late.runOptions, timeout: 20 };
+		const run = await stage.run('waitForCompletion', { ...late, runOptions }, { items: idsOf(id) });
 		expect(run.status).toBe('success');
 		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
 		// No other execution has begun.
@@ -107,7 +107,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		const parameters = {
 			mode,
 			downloadOutput: false,
-			options: { timeout: '={{ $json.timeout }}' },
+			runOptions: { timeout: '={{ $json.timeout }}' },
 		};
 		const run = await stage.run('waitForCompletion', parameters, { items });
 		expect(run.output('Step').map(({ json }) => [json.id, json.status])).toEqual(
@@ -120,7 +120,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		const texts = ['a boat [seconds: 10] [fail: no paint]', 'a ship [seconds: 900]'];
 		const ids = [await stage.made(texts[0]), await stage.made(texts[1])];
 		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [1800, 40][index] }));
-		const parameters = { ...suspend, options: { timeout: '={{ $json.timeout }}' } };
+		const parameters = { ...suspend, runOptions: { timeout: '={{ $json.timeout }}' } };
 		const run = await stage.run('waitForCompletion', parameters, { items });
 		expect(run.error).toHaveProperty('description', expect.stringContaining(ids[1]));
 	});

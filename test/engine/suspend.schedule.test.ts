@@ -32,8 +32,8 @@ describe('a suspended wait', () => {
 	it('keeps the Poll Interval when it falls asleep, while it sleeps, and when it ends', async () => {
 		stage.setPace(20);
 		const ids = await made(3, 'a boat [seconds: 200]');
-		const options = { pollInterval: 30 };
-		const parameters = { mode: 'suspend', downloadOutput: false, options };
+		const runOptions = { pollInterval: 30 };
+		const parameters = { mode: 'suspend', downloadOutput: false, runOptions };
 		const asleep = await stage.run('waitForCompletion', parameters, { items: idsOf(...ids) });
 		expect(asleep.status).toBe('waiting');
 		const awake = await wakeUntilEnded(asleep);
@@ -64,7 +64,7 @@ describe('a suspended wait', () => {
 	it('asks again for a final status whose URL has become old', async () => {
 		const ids = await made(2, 'a boat [seconds: 90000]');
 		stage.sandbox.service.finish(ids[0]);
-		const parameters = { mode: 'suspend', downloadOutput: false, options: { timeout: 7200 } };
+		const parameters = { mode: 'suspend', downloadOutput: false, runOptions: { timeout: 7200 } };
 		const asleep = await stage.run('waitForCompletion', parameters, { items: idsOf(...ids) });
 		stage.sandbox.requests.clear();
 		stage.leap(1900);
@@ -77,10 +77,10 @@ describe('a suspended wait', () => {
 
 	it('waits in the step for a Timeout that leaves no time to sleep', async () => {
 		const [id] = await made(1, 'a boat [seconds: 9000]');
-		const options = { timeout: 100, onTimeout: 'continue' };
+		const runOptions = { timeout: 100, onTimeout: 'continue' };
 		const run = await stage.run(
 			'waitForCompletion',
-			{ mode: 'suspend', options },
+			{ mode: 'suspend', runOptions },
 			{ items: idsOf(id) },
 		);
 		expect(run.status).toBe('success');
@@ -91,10 +91,10 @@ describe('a suspended wait', () => {
 
 	it.each([200, 300, 1800])('sleeps until its Timeout of %d s, and no longer', async (timeout) => {
 		const [id] = await made(1, 'a boat [seconds: 9000]');
-		const options = { timeout, onTimeout: 'continue' };
+		const runOptions = { timeout, onTimeout: 'continue' };
 		let run = await stage.run(
 			'waitForCompletion',
-			{ mode: 'suspend', options },
+			{ mode: 'suspend', runOptions },
 			{ items: idsOf(id) },
 		);
 		const [{ json }] = helperOf(stage, run).output('Generations');
@@ -110,10 +110,10 @@ describe('a suspended wait', () => {
 
 	it('waits in the helper workflow for what is left of its Timeout when n8n wakes it late', async () => {
 		const [id] = await made(1, 'a boat [seconds: 230]');
-		const options = { timeout: 250 };
+		const runOptions = { timeout: 250 };
 		const asleep = await stage.run(
 			'waitForCompletion',
-			{ mode: 'suspend', options },
+			{ mode: 'suspend', runOptions },
 			{ items: idsOf(id) },
 		);
 		stage.leap(120);

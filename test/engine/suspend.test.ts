@@ -4,7 +4,7 @@ import { binaryOf, openStage, sha256 } from './stage';
 
 const stage = openStage();
 const suspend = { mode: 'suspend' };
-const late = { ...suspend, options: { onTimeout: 'continue' } };
+const late = { ...suspend, runOptions: { onTimeout: 'continue' } };
 const idsOf = (...ids: string[]) => ids.map((id) => ({ id }));
 
 describe('a suspended wait', () => {
@@ -108,8 +108,8 @@ describe('a suspended wait', () => {
 			await stage.made('a ship [seconds: 9000]'),
 		];
 		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [100, 1800][index] }));
-		const options = { ...late.options, timeout: '={{ $json.timeout }}' };
-		const asleep = await stage.run('waitForCompletion', { ...suspend, options }, { items });
+		const runOptions = { ...late.runOptions, timeout: '={{ $json.timeout }}' };
+		const asleep = await stage.run('waitForCompletion', { ...suspend, runOptions }, { items });
 		stage.leap(60);
 		stage.sandbox.service.finish(ids[1]);
 		const awake = await wake(stage, asleep);
@@ -181,7 +181,7 @@ describe('a suspended wait', () => {
 		expect(awake.error?.message).toContain('did not finish within 1800 s');
 		const { description } = awake.error as { description?: string };
 		expect(description).toContain(id);
-		expect(description).toContain('in a new execution, which pays nothing');
+		expect(description).toContain('in a new execution, at no charge');
 		expect(description).not.toContain('Retry On Fail');
 
 		const before = stage.arrived;
@@ -209,7 +209,7 @@ describe('a suspended wait', () => {
 	it('asks for a status no more often than at the poll interval', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		stage.sandbox.requests.clear();
-		const parameters = { ...suspend, options: { pollInterval: 600, timeout: 7200 } };
+		const parameters = { ...suspend, runOptions: { pollInterval: 600, timeout: 7200 } };
 		let run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
 		for (let wakes = 0; wakes < 4; wakes++) {
 			expect(run.status).toBe('waiting');
@@ -225,7 +225,7 @@ describe('a suspended wait', () => {
 	it('keeps the error that an item came with, also before it has looked', async () => {
 		const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
 		const items = [{ id: await stage.made('a boat [seconds: 9000]') }, refused];
-		const parameters = { ...suspend, options: { pollInterval: 600 } };
+		const parameters = { ...suspend, runOptions: { pollInterval: 600 } };
 		const settings = { onError: 'continueRegularOutput' as const };
 		const asleep = await stage.run('waitForCompletion', parameters, { items, settings });
 		helperOf(stage, asleep).record.state.status = 'crashed';
@@ -247,9 +247,9 @@ describe('a suspended wait', () => {
 		expect(awake.status).toBe('error');
 		const { description } = awake.error as { description?: string };
 		for (const id of ids) {
-			expect(description).toMatch(new RegExp(`Paid for: .*${id} \\(processing\\)`));
+			expect(description).toMatch(new RegExp(`Charged: .*${id} \\(processing\\)`));
 		}
-		expect(description).toContain('in a new execution, which pays nothing');
+		expect(description).toContain('in a new execution, at no charge');
 	});
 
 	it('goes on with failed items where the older Continue On Fail says so', async () => {
@@ -271,11 +271,11 @@ describe('a suspended wait', () => {
 	it('says that a generation was not checked where no status check was answered', async () => {
 		const ids = [await stage.made('a boat'), await stage.made('a ship [seconds: 9000]')];
 		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [70, 1800][index] }));
-		const options = { ...late.options, timeout: '={{ $json.timeout }}' };
+		const runOptions = { ...late.runOptions, timeout: '={{ $json.timeout }}' };
 		const match = { id: ids[0] };
 		const action = { kind: 'hang' } as const;
 		stage.sandbox.faults.order({ on: 'status', match, times: 'always', action });
-		const asleep = await stage.run('waitForCompletion', { ...suspend, options }, { items });
+		const asleep = await stage.run('waitForCompletion', { ...suspend, runOptions }, { items });
 		helperOf(stage, asleep).record.state.status = 'crashed';
 		const awake = await wake(stage, asleep);
 		expect(awake.output('Step')[0].json.error).toContain(

@@ -6,10 +6,10 @@ const TIMEOUT = 4;
 const slow = '[seconds: 900]';
 
 /** A step over generations that take much longer than its timeout. */
-async function waitingInVain(options: object, items = prompts(`a boat ${slow}`)) {
+async function waitingInVain(runOptions: object, items = prompts(`a boat ${slow}`)) {
 	return await stage.run(
 		'imageGeneration',
-		{ options: { timeout: TIMEOUT, pollInterval: 1, ...options } },
+		{ runOptions: { timeout: TIMEOUT, pollInterval: 1, ...runOptions } },
 		{ items },
 	);
 }
@@ -55,7 +55,7 @@ describe.each(troubles)('while status requests are %s, a step', (_case, action) 
 		strike(action);
 		const run = await stage.run(
 			'waitForCompletion',
-			{ options: { timeout: TIMEOUT, pollInterval: 1 } },
+			{ runOptions: { timeout: TIMEOUT, pollInterval: 1 } },
 			{ items: [{ id }] },
 		);
 		expect(run.error).toMatchObject({
@@ -104,7 +104,7 @@ describe('a step that does not wait', () => {
 		const action = { kind: 'delay', ms: 50 } as const;
 		stage.sandbox.faults.order({ on: 'create', times: 'always', action });
 		const items = prompts(...Array.from({ length: 12 }, (_, index) => `boat ${index}`));
-		const parameters = { waitForCompletion: false, options: { maxConcurrent: 2 } };
+		const parameters = { waitForCompletion: false, runOptions: { maxConcurrent: 2 } };
 		const run = await stage.run('imageGeneration', parameters, { items });
 		expect(run.output('Step')).toHaveLength(12);
 		const sent = stage.sandbox.requests.on('create').map(({ at }) => at);

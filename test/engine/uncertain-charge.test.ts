@@ -5,7 +5,7 @@ import { openStage, prompts } from './stage';
 const stage = openStage();
 
 const plain = { downloadOutput: false };
-const resubmit = { ...plain, options: { onUncertainCharge: 'resubmit' } };
+const resubmit = { ...plain, runOptions: { onUncertainCharge: 'resubmit' } };
 const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 const goOn = { onError: 'continueRegularOutput' as const };
 
@@ -133,7 +133,7 @@ describe("an error of the service's own", () => {
 			expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
 			expect(run.hints('Step')).toEqual([
 				{
-					message: '2 of 2 ready. 2 requests were tried again.',
+					message: '2 of 2 ready. 2 requests were retried.',
 					location: 'outputPane',
 					type: 'info',
 				},

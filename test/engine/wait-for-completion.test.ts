@@ -79,7 +79,7 @@ describe('Wait for Completion', () => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 25]');
 			await stage.run(
 				'waitForCompletion',
-				{ options: { pollInterval, readiness: 'status' } },
+				{ runOptions: { pollInterval, readiness: 'status' } },
 				{ items: idsOf(id) },
 			);
 			looks.push(stage.sandbox.requests.on('status').length);
@@ -117,7 +117,7 @@ describe('Wait for Completion', () => {
 		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
 		expect(run.output('Step')).toMatchObject([{ json: completed(id) }]);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringContaining('2 requests were tried again') },
+			{ message: expect.stringContaining('2 requests were retried') },
 		]);
 	});
 
@@ -175,8 +175,8 @@ describe('Wait for Completion', () => {
 			['waitForCompletion', {}],
 		] as const)('%s can hand it on as it stands', async (node, own) => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
-			const options = { timeout: 30, onTimeout: 'continue' };
-			const run = await stage.run(node, { ...own, options }, { items: idsOf(id) });
+			const runOptions = { timeout: 30, onTimeout: 'continue' };
+			const run = await stage.run(node, { ...own, runOptions }, { items: idsOf(id) });
 			const entry = stage.sandbox.books.generations.at(-1);
 			expect(run.status).toBe('success');
 			expect(run.output('Step')).toStrictEqual([
@@ -190,13 +190,11 @@ describe('Wait for Completion', () => {
 
 		it('is an error that says how to have it all the same', async () => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
-			const options = { timeout: 30 };
-			const run = await stage.run('waitForCompletion', { options }, { items: idsOf(id) });
+			const runOptions = { timeout: 30 };
+			const run = await stage.run('waitForCompletion', { runOptions }, { items: idsOf(id) });
 			expect(run.error).toMatchObject({
 				message: 'The generation did not finish within 30 s',
-				description: expect.stringMatching(
-					`still processing.*Wait for Completion.*Paid for: ${id}`,
-				),
+				description: expect.stringMatching(`still processing.*Wait for Completion.*Charged: ${id}`),
 				context: { itemIndex: 0, code: 'timeout', generations: [{ id, status: 'processing' }] },
 			});
 		});
@@ -207,7 +205,7 @@ describe.each([404, 403] as const)(
 	'by the output URL, where a missing file is answered with %d',
 	(missingOutputStatus) => {
 		const stage = openStage({ missingOutputStatus });
-		const byUrl = (options = {}) => ({ options: { readiness: 'outputUrl', ...options } });
+		const byUrl = (runOptions = {}) => ({ runOptions: { readiness: 'outputUrl', ...runOptions } });
 		const probes = () => stage.sandbox.requests.on('probe');
 		// A probe has to be answered within the poll interval.
 		beforeEach(() => stage.setPace(20));
@@ -250,7 +248,7 @@ describe('by an output URL that expires', () => {
 
 	it('asks for a fresh one, and waits on', async () => {
 		const [id] = await madeBefore(stage, 'a boat [seconds: 80]');
-		const parameters = { options: { readiness: 'outputUrl' } };
+		const parameters = { runOptions: { readiness: 'outputUrl' } };
 		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
 		expect(run.error).toBeUndefined();
 		const [{ json, binary }] = run.output('Step');

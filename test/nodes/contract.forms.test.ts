@@ -29,20 +29,34 @@ function shown(fields: INodeProperties[], chosen: INodeParameters, { description
 
 describe('a form shows', () => {
 	const download = ['downloadOutput', 'binaryPropertyName'];
-	const image = ['model', 'prompt', 'size', 'referenceInputs', 'waitForCompletion'];
-	const video = ['model', 'prompt', 'resolution', 'duration', 'fps', 'imageUrl'];
+	const image = [
+		...['model', 'prompt', 'numberOfOutputs', 'size', 'referenceInputs', 'waitForCompletion'],
+	];
+	const video = ['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'fps', 'imageUrl'];
 
 	it.each<[NodeName, INodeParameters, string[]]>([
-		['imageGeneration', {}, [...image, ...download, 'options']],
-		['imageGeneration', { downloadOutput: false }, [...image, 'downloadOutput', 'options']],
-		['imageGeneration', { waitForCompletion: false }, [...image, 'notWaitingNotice', 'options']],
-		['videoGeneration', {}, [...video, 'waitForCompletion', ...download, 'options']],
-		['waitForCompletion', {}, ['generationId', 'mode', ...download, 'options']],
-		['waitForCompletion', { mode: 'check' }, ['generationId', 'mode', ...download, 'options']],
+		['imageGeneration', {}, [...image, ...download, 'options', 'runOptions']],
+		[
+			'imageGeneration',
+			{ downloadOutput: false },
+			[...image, 'downloadOutput', 'options', 'runOptions'],
+		],
+		[
+			'imageGeneration',
+			{ waitForCompletion: false },
+			[...image, 'notWaitingNotice', 'options', 'runOptions'],
+		],
+		['videoGeneration', {}, [...video, 'waitForCompletion', ...download, 'options', 'runOptions']],
+		['waitForCompletion', {}, ['generationId', 'mode', ...download, 'options', 'runOptions']],
+		[
+			'waitForCompletion',
+			{ mode: 'check' },
+			['generationId', 'mode', ...download, 'options', 'runOptions'],
+		],
 		[
 			'waitForCompletion',
 			{ mode: 'suspend' },
-			['generationId', 'mode', 'suspendNotice', ...download, 'options'],
+			['generationId', 'mode', 'suspendNotice', ...download, 'options', 'runOptions'],
 		],
 		['generationModels', {}, ['operation', 'type', 'returnAll', 'limit']],
 		['generationModels', { returnAll: true }, ['operation', 'type', 'returnAll']],

@@ -20,14 +20,10 @@ function running(timeout: number): Record<string, Field> {
 		readiness: ['options', 'auto'],
 		timeout: ['number', timeout],
 		onTimeout: ['options', 'error'],
-		fileName: ['string', ''],
 	};
 }
 
-const CREATING: Record<string, Field> = {
-	onUncertainCharge: ['options', 'error'],
-	idempotencyKey: ['string', ''],
-};
+const CREATING: Record<string, Field> = { onUncertainCharge: ['options', 'error'] };
 
 const DOWNLOAD: Record<string, Field> = {
 	downloadOutput: ['boolean', true],
@@ -40,6 +36,7 @@ interface Contract {
 	displayName: string;
 	parameters: Record<string, Field>;
 	options?: Record<string, Field>;
+	runOptions?: Record<string, Field>;
 }
 
 const NODES: Contract[] = [
@@ -50,21 +47,26 @@ const NODES: Contract[] = [
 		parameters: {
 			model: LOCATOR,
 			prompt: ['string', ''],
+			numberOfOutputs: ['number', 1],
 			size: ['string', ''],
 			referenceInputs: ['fixedCollection', {}],
 			waitForCompletion: ['boolean', true],
 			...DOWNLOAD,
 			options: ['collection', {}],
+			runOptions: ['collection', {}],
 		},
 		options: {
-			...running(600),
-			...CREATING,
+			additionalFields: ['json', '{}'],
+			fileName: ['string', ''],
+			includeOtherFields: ['boolean', false],
+			idempotencyKey: ['string', ''],
 			aspectRatio: ['string', ''],
 			negativePrompt: ['string', ''],
 			seed: ['number', 0],
 			editMode: ['string', ''],
 			inputImages: ['string', ''],
 		},
+		runOptions: { ...running(600), ...CREATING },
 	},
 	{
 		node: new VideoGeneration(),
@@ -73,6 +75,7 @@ const NODES: Contract[] = [
 		parameters: {
 			model: LOCATOR,
 			prompt: ['string', ''],
+			numberOfOutputs: ['number', 1],
 			resolution: ['options', ''],
 			duration: ['number', 4],
 			fps: ['options', ''],
@@ -80,14 +83,18 @@ const NODES: Contract[] = [
 			waitForCompletion: ['boolean', true],
 			...DOWNLOAD,
 			options: ['collection', {}],
+			runOptions: ['collection', {}],
 		},
 		options: {
-			...running(1800),
-			...CREATING,
+			additionalFields: ['json', '{}'],
+			fileName: ['string', ''],
+			includeOtherFields: ['boolean', false],
+			idempotencyKey: ['string', ''],
 			negativePrompt: ['string', ''],
 			seed: ['number', 0],
 			inputImages: ['string', ''],
 		},
+		runOptions: { ...running(1800), ...CREATING },
 	},
 	{
 		node: new WaitForCompletion(),
@@ -98,8 +105,10 @@ const NODES: Contract[] = [
 			mode: ['options', 'poll'],
 			...DOWNLOAD,
 			options: ['collection', {}],
+			runOptions: ['collection', {}],
 		},
-		options: running(1800),
+		options: { fileName: ['string', ''], includeOtherFields: ['boolean', false] },
+		runOptions: running(1800),
 	},
 	{
 		node: new GenerationModels(),
@@ -128,9 +137,9 @@ function fieldsOf(properties: INodeProperties[]): Record<string, Field> {
 	);
 }
 
-function optionsOf({ description }: INodeType): INodeProperties[] {
-	const options = description.properties.find(({ name }) => name === 'options')?.options ?? [];
-	return options as INodeProperties[];
+function inside({ description }: INodeType, collection: string): INodeProperties[] {
+	const found = description.properties.find(({ name }) => name === collection);
+	return (found?.options ?? []) as INodeProperties[];
 }
 
 it('the package is what n8n takes, and needs nothing of its own', () => {
@@ -156,7 +165,8 @@ describe('the five nodes', () => {
 		);
 	});
 
-	describe.each(NODES)('$displayName', ({ node, name, displayName, parameters, options = {} }) => {
+	describe.each(NODES)('$displayName', (contract) => {
+		const { node, name, displayName, parameters, options = {}, runOptions = {} } = contract;
 		const { description } = node;
 
 		it('has its name, one input, one output, the credential, and is usable as a tool', () => {
@@ -184,17 +194,20 @@ describe('the five nodes', () => {
 			expect(fieldsOf(shown)).toEqual(parameters);
 		});
 
-		it('has its options, with their types and defaults', () => {
-			expect(fieldsOf(optionsOf(node))).toEqual(options);
+		it('has its options and run options, with their types and defaults', () => {
+			expect(fieldsOf(inside(node, 'options'))).toEqual(options);
+			expect(fieldsOf(inside(node, 'runOptions'))).toEqual(runOptions);
 		});
 	});
 });
 
 describe('the choices of a parameter', () => {
 	function valuesOf(node: INodeType, name: string): unknown[] {
-		const field = [...node.description.properties, ...optionsOf(node)].find(
-			(property) => property.name === name,
-		);
+		const field = [
+			...node.description.properties,
+			...inside(node, 'options'),
+			...inside(node, 'runOptions'),
+		].find((property) => property.name === name);
 		return (field?.options ?? []).map((option) => ('value' in option ? option.value : option));
 	}
 

@@ -52,10 +52,14 @@ describe('the ledger of a step', () => {
 
 	it('names an order the same in every retry of the execution, and otherwise in another execution', () => {
 		const kept: IDataObject = {};
-		const first = ledgerOf(contextOf({ kept }).context).nameOf(0, request);
+		const first = ledgerOf(contextOf({ kept }).context).nameOf({ itemIndex: 0 }, request);
 		const stored = JSON.parse(JSON.stringify(kept)) as IDataObject;
-		expect(ledgerOf(contextOf({ kept: stored }).context).nameOf(0, request)).toBe(first);
-		expect(ledgerOf(contextOf({ kept: {} }).context).nameOf(0, request)).not.toBe(first);
+		expect(ledgerOf(contextOf({ kept: stored }).context).nameOf({ itemIndex: 0 }, request)).toBe(
+			first,
+		);
+		expect(ledgerOf(contextOf({ kept: {} }).context).nameOf({ itemIndex: 0 }, request)).not.toBe(
+			first,
+		);
 	});
 
 	it('is another for each run of a loop', () => {

@@ -6,33 +6,44 @@ import { planVideo } from '../../nodes/VideoGeneration/request';
 import { planWait } from '../../nodes/WaitForCompletion/request';
 import { contextOf } from '../support/context';
 
-type PlanItem = (context: IExecuteFunctions, itemIndex: number) => Plan;
+type PlanItem = (context: IExecuteFunctions, itemIndex: number) => Plan[];
 
 const make = { model: 'aurora', prompt: 'A boat' };
 const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };
 
 /** Added to a form, and left empty there. */
-const options = [
-	...['fileName', 'idempotencyKey', 'maxConcurrent', 'onTimeout', 'onUncertainCharge'],
-	...['pollInterval', 'readiness', 'timeout'],
+const options = ['additionalFields', 'fileName', 'idempotencyKey', 'includeOtherFields'];
+const runOptions = [
+	...['maxConcurrent', 'onTimeout', 'onUncertainCharge', 'pollInterval', 'readiness', 'timeout'],
 ];
-const left = (empty: unknown): IDataObject => ({
-	options: Object.fromEntries(options.map((name) => [name, empty])) as IDataObject,
-	...Object.fromEntries(
-		['waitForCompletion', 'downloadOutput', 'mode'].map((name) => [name, empty]),
-	),
-});
+const left = (empty: unknown): IDataObject => {
+	const each = (names: string[]) =>
+		Object.fromEntries(names.map((name) => [name, empty])) as IDataObject;
+	return {
+		options: each(options),
+		runOptions: each(runOptions),
+		...each(['waitForCompletion', 'downloadOutput', 'mode', 'numberOfOutputs']),
+	};
+};
 
 describe.each<[string, PlanItem, IDataObject, IDataObject, seconds: number]>([
 	['an image', planImage, make, creating, 600],
 	['a video', planVideo, make, creating, 1800],
-	['a wait', planWait, { generationId: 'an-id' }, { kind: 'collect', id: 'an-id' }, 1800],
+	[
+		'a wait',
+		(...item) => [planWait(...item)],
+		{ generationId: 'an-id' },
+		{ kind: 'collect', id: 'an-id' },
+		1800,
+	],
 ])('%s of which no more is said than it takes', (_, plan, required, job, seconds) => {
 	it.each([{}, left(null), left(''), left(' ')])(
 		'is waited for, downloaded, and bounded as the contract says: %j',
 		(chosen) => {
 			const { context } = contextOf({ parameters: { ...chosen, ...required } });
-			expect(plan(context, 0)).toMatchObject({
+			const plans = plan(context, 0);
+			expect(plans).toHaveLength(1);
+			expect(plans[0]).toMatchObject({
 				job: {
 					...job,
 					wait: true,

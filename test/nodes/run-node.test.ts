@@ -46,10 +46,10 @@ it.each<[string, () => Plan]>([
 	],
 ])('puts what nobody expected into the log, with its trace: where %s', async (_, plan) => {
 	const { context, errors } = contextOf();
-	await expect(runNode(context, plan)).rejects.toThrow('boom');
+	await expect(runNode(context, () => [plan()])).rejects.toThrow('boom');
 	expect(errors).toEqual([
 		{
-			message: '"Pictures" met what it did not expect: boom',
+			message: '"Pictures" failed with an unexpected error: boom',
 			meta: { trace: expect.stringMatching(/^TypeError: boom\n +at /) as string },
 		},
 	]);

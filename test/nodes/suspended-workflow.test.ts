@@ -12,13 +12,14 @@ const node: INode = {
 	type: 'n8n-nodes-media-generation.waitForCompletion',
 };
 
-/** The workflow of a step whose items have these options, begun at the epoch. */
-function sleptIn(...options: SleepingItem['options'][]) {
-	const items = options.map((each) => ({
+/** The workflow of a step whose items have these run options, begun at the epoch. */
+function sleptIn(...runOptions: SleepingItem['runOptions'][]) {
+	const items = runOptions.map((each) => ({
 		generationId: 'g',
 		downloadOutput: true,
 		binaryPropertyName: 'data',
-		options: each,
+		options: { fileName: 'clip' },
+		runOptions: each,
 		waitingSince: 0,
 	}));
 	return sleepingWorkflow(node, items);
@@ -61,9 +62,10 @@ describe('the workflow that a suspended wait sleeps in', () => {
 	it('waits by the options that were chosen, and by no others', () => {
 		const { nodes } = sleptIn({ readiness: 'outputUrl', timeout: 900 });
 		const collect = nodes.find(({ name }) => name === 'Collect');
-		expect(collect?.parameters.options).toEqual({
-			readiness: '={{ $json.options.readiness }}',
-			timeout: '={{ $json.options.timeout }}',
+		expect(collect?.parameters.options).toEqual({ fileName: '={{ $json.options.fileName }}' });
+		expect(collect?.parameters.runOptions).toEqual({
+			readiness: '={{ $json.runOptions.readiness }}',
+			timeout: '={{ $json.runOptions.timeout }}',
 		});
 	});
 

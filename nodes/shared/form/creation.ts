@@ -1,14 +1,20 @@
+import { withAdditionalFields } from '../../../client/additional-fields';
 import { requiredText } from '../../../client/input';
+import { integer, integerWithin } from '../../../client/numbers';
+import { numbered } from '../../../client/job';
 import type { CreateRequest } from '../../../client/api/client';
+import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import {
 	downloadTarget,
+	given,
 	onUncertainChargeOf,
 	readinessOf,
+	requireIncludeOption,
 	stepOptions,
 	textIfGiven,
 	waitingOf,
-	yesOrNo,
+	booleanOr,
 } from './parameters';
 import type { Plan } from './plan';
 
@@ -22,40 +28,76 @@ export function modelAndPrompt(form: Form) {
 	};
 }
 
+/** What a creating node requests for an item. */
+export interface Draft {
+	/** The request of the first output, without its reference inputs. */
+	request: CreateRequest;
+	/** Seconds. */
+	defaultTimeout: number;
+	/** Plural of what is created, in title case. */
+	noun: string;
+	/** Loads the reference inputs when a request is due. */
+	loadInputs?: () => Promise<object[]>;
+}
+
 /**
- * Builds the plan of an item from its creating request.
+ * Builds the plans of an item from its creating request, one for each output.
  *
- * @param defaultTimeout seconds
- * @param draft the request without its reference inputs
- * @param loadInputs loads the reference inputs when the request is due
  * @throws InvalidInputError
  */
-export function creationPlan(
+export function creationPlans(
 	form: Form,
-	defaultTimeout: number,
-	draft: CreateRequest,
-	loadInputs: () => Promise<object[]> = async () => await Promise.resolve([]),
-): Plan {
+	{ request, defaultTimeout, noun, loadInputs }: Draft,
+): Plan[] {
 	const options = collection(form, 'options');
+	const body = given(options.additionalFields)
+		? withAdditionalFields('Additional Body Fields', request.body, options.additionalFields)
+		: request.body;
+	const runOptions = collection(form, 'runOptions');
 	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
-	const wait = yesOrNo('Wait for Completion', form.waitForCompletion);
+	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
+	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.
-	stepOptions(options);
-	return {
-		job: {
-			kind: 'create',
-			draft,
-			request: async () => {
-				const inputs = await loadInputs();
-				return inputs.length > 0 ? { ...draft, body: { ...draft.body, inputs } } : draft;
+	stepOptions(runOptions);
+	requireIncludeOption(options);
+	const shared = {
+		wait,
+		readiness: readinessOf(runOptions),
+		onUncertainCharge: onUncertainChargeOf(runOptions),
+		...waitingOf(runOptions, defaultTimeout),
+	};
+	const download = wait ? downloadTarget(form, options) : null;
+	return Array.from({ length: outputs }, (_, outputIndex) => {
+		const draft = { ...request, body: withSeed(body, outputIndex) };
+		return {
+			job: {
+				kind: 'create',
+				outputIndex,
+				draft,
+				request: async () => await withInputs(draft, loadInputs),
+				idempotencyKey: idempotencyKey && numbered(idempotencyKey, outputIndex),
+				...shared,
 			},
-			idempotencyKey,
-			wait,
-			readiness: readinessOf(options),
-			onUncertainCharge: onUncertainChargeOf(options),
-			...waitingOf(options, defaultTimeout),
-		},
-		keyIsEmpty: 'idempotencyKey' in options && idempotencyKey === null,
-		download: wait ? downloadTarget(form, options) : null,
+			keyIsEmpty: 'idempotencyKey' in options && idempotencyKey === null,
+			download,
+		};
+	});
+}
+
+async function withInputs(
+	draft: CreateRequest,
+	load?: () => Promise<object[]>,
+): Promise<CreateRequest> {
+	const inputs = (await load?.()) ?? [];
+	return inputs.length > 0 ? { ...draft, body: { ...draft.body, inputs } } : draft;
+}
+
+/** A given seed counts up with each output: the same seed would create the same image again (spec 4.1, 4.2). */
+function withSeed(body: object, outputIndex: number): object {
+	const { seed, parameters } = body as { seed?: unknown; parameters?: object };
+	return {
+		...body,
+		...(typeof seed === 'number' && { seed: integer('Seed', seed + outputIndex) }),
+		...(parameters && { parameters: withSeed(parameters, outputIndex) }),
 	};
 }

@@ -46,6 +46,25 @@ export function promptField(placeholder: string, description: string): INodeProp
 	};
 }
 
+/** The maximum of `numberOfOutputs`. */
+export const MOST_OUTPUTS = 20;
+
+/**
+ * The field `numberOfOutputs`.
+ *
+ * @param noun plural of what is created, in title case, such as `Images`
+ */
+export function numberOfOutputsField(noun: string): INodeProperties {
+	return {
+		displayName: `Number of ${noun}`,
+		name: 'numberOfOutputs',
+		type: 'number',
+		typeOptions: { minValue: 1, maxValue: MOST_OUTPUTS, numberPrecision: 0 },
+		default: 1,
+		description: `How many ${noun.toLowerCase()} to create for each input item, 1 to ${MOST_OUTPUTS}. Each is charged and returned as its own item.`,
+	};
+}
+
 const waitField: INodeProperties = {
 	displayName: 'Wait for Completion',
 	name: 'waitForCompletion',
@@ -132,6 +151,16 @@ export function inputImagesOption(displayName: string, description: string): INo
 	};
 }
 
+const additionalFieldsOption: INodeProperties = {
+	displayName: 'Additional Body Fields (JSON)',
+	name: 'additionalFields',
+	type: 'json',
+	default: '{}',
+	placeholder: 'e.g. {"style": "watercolor"}',
+	description:
+		'Parameters that the model has and this form does not, added to the request body. Nested objects are merged. A field that the form sets too is an error.',
+};
+
 const idempotencyKeyOption: INodeProperties = {
 	displayName: 'Idempotency Key',
 	name: 'idempotencyKey',
@@ -142,129 +171,37 @@ const idempotencyKeyOption: INodeProperties = {
 		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, for other items and in any later retry or execution too',
 };
 
-const uncertainChargeOption: INodeProperties = {
-	displayName: 'On Uncertain Charge',
-	name: 'onUncertainCharge',
-	type: 'options',
-	options: [
-		{
-			name: 'Error',
-			value: 'error',
-			description: 'The item fails and is not sent again by itself, so nothing is paid twice',
-		},
-		{
-			name: 'Resubmit',
-			value: 'resubmit',
-			description:
-				'Send it again, up to three times in each try of the step: each of them may be paid for',
-		},
-	],
-	default: 'error',
+/** The name of the downloaded file. */
+export const fileNameOption: INodeProperties = {
+	displayName: 'File Name',
+	name: 'fileName',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. lighthouse',
 	description:
-		'What to do when the connection broke before the service answered, or a gateway answered in its place, so that nobody knows whether credits were charged',
+		'Name of the downloaded file; its extension is made to match. Made from the model and the ID if empty.',
+	displayOptions: { hide: notAsTool },
 };
 
-/**
- * The options of every node that waits. @param timeout default in seconds
- */
-export function runningOptions(timeout: number): INodeProperties[] {
-	return [
-		{
-			displayName: 'File Name',
-			name: 'fileName',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. lighthouse',
-			description:
-				'Name of the downloaded file; its extension is made to match. Made from the model and the ID if empty.',
-			displayOptions: { hide: notAsTool },
-		},
-		{
-			displayName: 'Max Concurrent',
-			name: 'maxConcurrent',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: 10,
-			description:
-				'How many generations of this node may be in flight at once; without waiting, how many creating requests. Where the account allows fewer, the node waits for free slots by itself. Read from the first item.',
-		},
-		{
-			displayName: 'On Timeout',
-			name: 'onTimeout',
-			type: 'options',
-			options: [
-				{
-					name: 'Error',
-					value: 'error',
-					description: 'The item fails, and the error names the generation that is paid for',
-				},
-				{
-					name: 'Continue',
-					value: 'continue',
-					description: 'Hand on the generation as it stands, with timed_out set to true',
-				},
-			],
-			default: 'error',
-			description: 'What to do when a generation is not ready in time',
-		},
-		{
-			displayName: 'Poll Interval (Seconds)',
-			name: 'pollInterval',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: 3,
-			description:
-				'Shortest time between two scheduled status checks of a generation. At least 1. Read from the first item.',
-		},
-		{
-			displayName: 'Readiness',
-			name: 'readiness',
-			type: 'options',
-			options: [
-				{
-					name: 'Automatic',
-					value: 'auto',
-					description:
-						'Requests the first byte of the output URL, and checks the status at 4 s, at 10 s and then less often',
-				},
-				{
-					name: 'Output URL',
-					value: 'outputUrl',
-					description:
-						'The first byte of the output URL, and the status only now and then; spares the service',
-				},
-				{
-					name: 'Status',
-					value: 'status',
-					description: 'The status alone, for a storage that cannot be asked for a first byte',
-				},
-			],
-			default: 'auto',
-			description: 'How to find out that the output is ready',
-		},
-		{
-			displayName: 'Timeout (Seconds)',
-			name: 'timeout',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: timeout,
-			description: 'How long to wait for one generation, and how long for a free slot before it',
-		},
-	];
-}
+/** Returns the input item's own fields too. */
+export const includeOtherFieldsOption: INodeProperties = {
+	displayName: 'Include Other Input Fields',
+	name: 'includeOtherFields',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to return the fields of the input item too. If a field of the generation has the same name, the generation’s field is returned.',
+};
 
-/**
- * The options of every creating node. @param timeout default in seconds
- */
-export function creatingOptions(timeout: number): INodeProperties[] {
-	return [
-		idempotencyKeyOption,
-		negativePromptOption,
-		seedOption,
-		uncertainChargeOption,
-		...runningOptions(timeout),
-	];
-}
+/** The options of every creating node: what is created, and how it is returned. */
+export const creatingOptions: INodeProperties[] = [
+	additionalFieldsOption,
+	includeOtherFieldsOption,
+	fileNameOption,
+	idempotencyKeyOption,
+	negativePromptOption,
+	seedOption,
+];
 
 /** The collection `options`, sorted by display name. */
 export function optionsField(options: INodeProperties[]): INodeProperties {
@@ -274,6 +211,11 @@ export function optionsField(options: INodeProperties[]): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add Option',
 		default: {},
-		options: [...options].sort((one, other) => one.displayName.localeCompare(other.displayName)),
+		options: byDisplayName(options),
 	};
+}
+
+/** Sorts options by display name, as n8n's linter requires. */
+export function byDisplayName(options: INodeProperties[]): INodeProperties[] {
+	return [...options].sort((one, other) => one.displayName.localeCompare(other.displayName));
 }

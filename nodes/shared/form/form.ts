@@ -29,19 +29,19 @@ export function readForm(
 	return Object.fromEntries(
 		read.map((field) => [
 			field.name,
-			chosen(field, field.displayName, workedOut(context, itemIndex, field)),
+			checked(field, field.displayName, evaluate(context, itemIndex, field)),
 		]),
 	);
 }
 
 /** The value of a field, with expressions evaluated by n8n. */
-function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
+function evaluate(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
 	requireEvaluated(field.displayName, context.getNode().parameters[field.name]);
 	try {
 		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
 		return context.getNodeParameter(field.name, itemIndex, field.default);
 	} catch (error) {
-		return notWorkedOut(field.displayName, error);
+		return notEvaluated(field.displayName, error);
 	}
 }
 
@@ -49,7 +49,7 @@ function workedOut(context: IExecuteFunctions, itemIndex: number, field: INodePr
  * @throws InvalidInputError for an expression that n8n cannot evaluate, such as a reference to a node that did
  * not run
  */
-function notWorkedOut(label: string, error: unknown): never {
+function notEvaluated(label: string, error: unknown): never {
 	const reason = error instanceof Error ? inTitle(error.message) : null;
 	throw new InvalidInputError(
 		reason ? `${label} could not be evaluated: ${reason}` : `${label} could not be evaluated`,
@@ -65,28 +65,31 @@ export function collection(form: Form, name: string): Form {
 /**
  * The checked value of a field. @param label the field's name for users
  */
-function chosen(field: INodeProperties, label: string, value: unknown): unknown {
+function checked(field: INodeProperties, label: string, value: unknown): unknown {
 	if (value === undefined) throw undefinedExpression(label, field.required);
 	switch (field.type) {
 		case 'collection':
-			return chosenOf(field.options as INodeProperties[], '', group(label, value));
+			return checkedFieldsOf(field.options as INodeProperties[], '', group(label, value));
 		case 'fixedCollection':
 			return listOf(field.options as INodePropertyCollection[], group(label, value));
 		case 'resourceLocator':
 			return single(label, isPicked(value) ? value.value : value);
+		case 'json':
+			// Its own check reads an object that an expression returned.
+			return typeof value === 'object' ? value : single(label, value);
 		default:
 			return field.typeOptions?.binaryDataProperty && isFile(value) ? value : single(label, value);
 	}
 }
 
 /** The values of the fields that the user added to a collection. */
-function chosenOf(fields: INodeProperties[], prefix: string, written: Form): Form {
+function checkedFieldsOf(fields: INodeProperties[], prefix: string, written: Form): Form {
 	return Object.fromEntries(
 		fields
 			.filter(({ name }) => name in written)
 			.map((field) => [
 				field.name,
-				chosen(field, `${prefix}${field.displayName}`, written[field.name]),
+				checked(field, `${prefix}${field.displayName}`, written[field.name]),
 			]),
 	);
 }
@@ -99,7 +102,7 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 			if (entries === undefined) throw undefinedExpression(displayName);
 			const read = [entries ?? []].flat().map((entry, index) => {
 				const label = `${displayName} ${index + 1}`;
-				return chosenOf(values, `${label}: `, group(label, entry));
+				return checkedFieldsOf(values, `${label}: `, group(label, entry));
 			});
 			return [name, read];
 		}),
@@ -117,8 +120,8 @@ function group(label: string, value: unknown): Form {
 	if (value === undefined) throw undefinedExpression(label);
 	if (typeof value === 'object' && !Array.isArray(value)) return value as Form;
 	throw new InvalidInputError(
-		`${label} is not a group of fields`,
-		`Fill in the fields of ${label}, or let the expression give an object with their values.`,
+		`${label} must be an object with its fields`,
+		`Fill in the fields of ${label}, or return an object with their values from the expression.`,
 	);
 }
 

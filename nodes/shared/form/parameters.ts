@@ -1,12 +1,13 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
-import { integer, oneOf, positive, requiredText } from '../../../client/input';
+import { oneOf, requiredText } from '../../../client/input';
+import { integer, positive } from '../../../client/numbers';
 import type { CreateJob, Job, Readiness } from '../../../client/job';
 import type { Form } from './form';
 
 /** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */
 
-/** The `options` collection of an item. */
+/** The `options` or `runOptions` collection of an item. */
 export type Options = Record<string, unknown>;
 
 /** How long to wait for one item, and how to handle its timeout. */
@@ -19,24 +20,25 @@ export interface DownloadTarget {
 	fileName: string | null;
 }
 
-/** An item's options, not validated. */
-export function optionsOf(context: IExecuteFunctions, itemIndex: number): Options {
-	return context.getNodeParameter('options', itemIndex, {}) as Options;
+/** One of an item's collections, not validated. */
+export function optionsOf(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	name: 'options' | 'runOptions',
+): Options {
+	return context.getNodeParameter(name, itemIndex, {}) as Options;
 }
 
 /** Parameters that can change before a retry while the existing generation is still reused. */
-const OF_RUNNING = new Set([
+const NOT_REQUESTED = new Set([
+	'includeOtherFields',
+	'numberOfOutputs',
 	'waitForCompletion',
 	'downloadOutput',
 	'binaryPropertyName',
 	'fileName',
 	'idempotencyKey',
-	'maxConcurrent',
-	'onTimeout',
-	'onUncertainCharge',
-	'pollInterval',
-	'readiness',
-	'timeout',
+	'runOptions',
 ]);
 
 /**
@@ -51,7 +53,7 @@ export function recipeOf(
 ): { request: string; idempotencyKey: string } {
 	const { type, parameters } = context.getNode();
 	const asking = (written: object) =>
-		Object.entries(written).filter(([name]) => !OF_RUNNING.has(name));
+		Object.entries(written).filter(([name]) => !NOT_REQUESTED.has(name));
 	const { options = {}, ...others } = parameters;
 	const { json } = context.getInputData()[itemIndex];
 	return {
@@ -101,7 +103,7 @@ export interface StepOptions {
 }
 
 /**
- * Reads the settings of the step from an item's options. @throws InvalidInputError
+ * Reads the settings of the step from an item's run options. @throws InvalidInputError
  */
 export function stepOptions(options: Options): StepOptions {
 	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
@@ -119,7 +121,7 @@ export function stepOptions(options: Options): StepOptions {
 export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 	const validOr = (name: 'maxConcurrent' | 'pollInterval', defaults: StepOptions) => {
 		try {
-			return stepOptions({ [name]: optionOfFirst(context, name) });
+			return stepOptions({ [name]: optionByPath(context, 0, 'runOptions', name) });
 		} catch {
 			return defaults;
 		}
@@ -131,12 +133,38 @@ export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 }
 
 /** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */
-function optionOfFirst(context: IExecuteFunctions, name: string): unknown {
+function optionByPath(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	collection: 'options' | 'runOptions',
+	name: string,
+): unknown {
 	// One expression may return the whole collection.
-	const isWhole = typeof context.getNode().parameters.options === 'string';
+	const isWhole = typeof context.getNode().parameters[collection] === 'string';
 	return isWhole
-		? optionsOf(context, 0)[name]
-		: context.getNodeParameter(`options.${name}`, 0, null);
+		? optionsOf(context, itemIndex, collection)[name]
+		: context.getNodeParameter(`${collection}.${name}`, itemIndex, null);
+}
+
+/** The name of the option that returns the input item's fields too. */
+const INCLUDE = 'includeOtherFields';
+
+/**
+ * Checks the option that returns the input item's fields too. @throws InvalidInputError
+ */
+export function requireIncludeOption(options: Options): void {
+	booleanOr(false, 'Include Other Input Fields', options[INCLUDE]);
+}
+
+/** True if an item is returned with the fields of its input. Never throws: an invalid item is returned as well. */
+export function includesOtherFields(context: IExecuteFunctions, itemIndex: number): boolean {
+	const { options = {} } = context.getNode().parameters;
+	if (typeof options !== 'string' && (options as Options)[INCLUDE] === undefined) return false;
+	try {
+		return booleanOr(false, INCLUDE, optionByPath(context, itemIndex, 'options', INCLUDE));
+	} catch {
+		return false;
+	}
 }
 
 /**
@@ -147,16 +175,16 @@ function optionOfFirst(context: IExecuteFunctions, name: string): unknown {
  * @throws InvalidInputError
  */
 export function downloadTarget(form: Form, options: Options): DownloadTarget | null {
-	if (!yesOrNo('Download Output', form.downloadOutput)) return null;
+	if (!booleanOr(true, 'Download Output', form.downloadOutput)) return null;
 	return {
 		propertyName: requiredText('Put Output in Field', form.binaryPropertyName),
 		fileName: textIfGiven('File Name', options.fileName),
 	};
 }
 
-/** Reads a boolean that defaults to true. An expression may return it as text. */
-export function yesOrNo(field: string, value: unknown): boolean {
-	return oneOf(field, value ?? true, [true, false]);
+/** Reads a boolean. An expression may return it as text. */
+export function booleanOr(fallback: boolean, field: string, value: unknown): boolean {
+	return oneOf(field, value ?? fallback, [true, false]);
 }
 
 /**

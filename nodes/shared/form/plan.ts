@@ -1,7 +1,7 @@
 import type { CollectJob, CreateJob } from '../../../client/job';
 import type { DownloadTarget } from './parameters';
 
-/** The validated parameters of one item. */
+/** The validated parameters of one output of an item. */
 export interface Plan {
 	job: Omit<CreateJob, 'itemIndex' | 'recipe'> | Omit<CollectJob, 'itemIndex'>;
 	/** `null`: return JSON only. */

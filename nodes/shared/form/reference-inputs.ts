@@ -18,9 +18,9 @@ const inputFields: INodeProperties[] = [
 		name: 'source',
 		type: 'options',
 		options: [
-			{ name: 'Binary Field', value: 'binary', description: 'A file of the incoming item' },
-			{ name: 'Data URI', value: 'data', description: 'Base64 data written inline' },
-			{ name: 'URL', value: 'url', description: 'A file that the service fetches itself' },
+			{ name: 'Binary Field', value: 'binary', description: 'A file of the input item' },
+			{ name: 'Data URI', value: 'data', description: 'Base64 data in this field' },
+			{ name: 'URL', value: 'url', description: 'A file that the service downloads' },
 		],
 		default: 'url',
 	},
@@ -30,12 +30,12 @@ const inputFields: INodeProperties[] = [
 		type: 'options',
 		options: [
 			{ name: 'Audio', value: 'audio' },
-			{ name: 'Automatic', value: '', description: 'From the file; image for a URL' },
+			{ name: 'Automatic', value: '', description: 'From the file type. For a URL: image.' },
 			{ name: 'Image', value: 'image' },
 			{ name: 'Video', value: 'video' },
 		],
 		default: '',
-		description: 'What kind of file it is',
+		description: 'The kind of file',
 	},
 	{
 		displayName: 'URL',
@@ -43,7 +43,7 @@ const inputFields: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. https://example.com/sketch.png',
-		description: 'Address of the file, over https',
+		description: 'HTTPS URL of the file',
 		displayOptions: { show: { source: ['url'] } },
 	},
 	{
@@ -53,7 +53,7 @@ const inputFields: INodeProperties[] = [
 		typeOptions: { binaryDataProperty: true },
 		default: 'data',
 		placeholder: 'e.g. data',
-		hint: 'The name of the input binary field that holds the file, of 4.5 MB at most',
+		hint: 'The name of the input binary field with the file. Maximum 4.5 MB.',
 		displayOptions: { show: { source: ['binary'] } },
 	},
 	{
@@ -62,7 +62,7 @@ const inputFields: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. data:image/png;base64,iVBORw0…',
-		description: 'The file as a base64 data URI, of 4.5 MB decoded at most',
+		description: 'The file as a base64 data URI. Maximum 4.5 MB when decoded.',
 		displayOptions: { show: { source: ['data'] } },
 	},
 ];
@@ -75,7 +75,8 @@ export const referenceInputsField: INodeProperties = {
 	typeOptions: { multipleValues: true },
 	placeholder: 'Add Reference Input',
 	default: {},
-	description: 'Pictures, videos or sounds for the model to work from, where it supports them',
+	description:
+		'Images, videos or audio files for the model to work from. Not all models support them.',
 	options: [
 		{
 			displayName: 'Reference Input',
@@ -181,7 +182,7 @@ function binaryInput(
 	if (!mimeType) {
 		throw new InvalidInputError(
 			`${field}: the file has no MIME type`,
-			'Let the step that makes it say what kind of file it is, such as image/png.',
+			'Set the MIME type, such as image/png, in the node that creates the file.',
 		);
 	}
 	const size = knownSize(binary);
@@ -215,7 +216,7 @@ function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, 
 	}
 	throw new InvalidInputError(
 		`${field}: the item has no binary field "${name}"`,
-		'Check the name of the field, and that the step before hands on its file.',
+		'Check the field name, and that the previous node returns its file.',
 	);
 }
 

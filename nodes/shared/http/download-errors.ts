@@ -11,48 +11,48 @@ interface Cause {
 	title: string;
 	advice?: string;
 	/** True if a retry may succeed. */
-	mends?: boolean;
+	isTransient?: boolean;
 }
 
 const CAUSES: Cause[] = [
 	{
 		names: /^(ENOSPC|EDQUOT)$/,
-		title: 'n8n has no room left to store the output',
-		advice: 'Make room where n8n keeps its binary data',
+		title: 'n8n has no storage space left for the output',
+		advice: 'Free up space where n8n stores its binary data',
 	},
 	{
 		names: /^(EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR)$/,
-		title: 'n8n cannot write to the place where it keeps its binary data',
-		advice: 'Check that the folder exists, and that n8n has the right to write there',
+		title: 'n8n cannot write to its binary data storage',
+		advice: 'Check that the folder exists and that n8n can write to it',
 	},
 	{
 		names: /^(CERT_|DEPTH_|SELF_|UNABLE_|ERR_TLS_)/,
-		title: 'The certificate of the storage was not accepted',
-		advice: 'Check the time of this machine, and a proxy on the way that looks into connections',
+		title: 'The storage’s TLS certificate was rejected',
+		advice: 'Check the clock of this machine, and any proxy that inspects TLS connections',
 	},
 	{
 		names: /^Ssrf/,
-		title: 'n8n does not allow requests to the address of the storage',
-		advice: 'Its administrator can allow the host',
+		title: 'n8n blocks requests to the storage’s address',
+		advice: 'Ask the administrator of n8n to allow the host',
 	},
 	{
 		names: /^(ENOTFOUND|EAI_AGAIN)$/,
-		title: 'The name of the storage could not be resolved',
+		title: 'The storage’s host name could not be resolved',
 		advice: 'Check that this machine can resolve the host in the URL',
-		mends: true,
+		isTransient: true,
 	},
 	{
 		names: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/,
 		title: 'The storage cannot be reached',
-		advice: 'Check that this machine may connect to the host in the URL',
-		mends: true,
+		advice: 'Check that this machine can connect to the host in the URL',
+		isTransient: true,
 	},
 	{
 		names: /^(ETIMEDOUT|ECONNABORTED)$/,
-		title: 'The storage did not answer in time',
-		mends: true,
+		title: 'The storage did not respond in time',
+		isTransient: true,
 	},
-	{ names: /^(ECONNRESET|EPIPE)$/, title: 'The download broke off', mends: true },
+	{ names: /^(ECONNRESET|EPIPE)$/, title: 'The download was interrupted', isTransient: true },
 ];
 
 /** The error for a storage response that contains no output. It allows retries with backoff. */
@@ -70,7 +70,7 @@ export function textInstead(text: string, status: number): GenerationError {
 
 /** The error for a stalled download. */
 export function stalled(): GenerationError {
-	return badOutput('The download made hardly any headway', null);
+	return badOutput('The download stalled', null);
 }
 
 /**
@@ -86,7 +86,7 @@ export function downloadError(failure: unknown, { item }: Generation): Generatio
 		details: 'The generation is completed, and only its file is missing',
 		description: sentences(
 			advice,
-			`Fetch the file with Wait for Completion, at no charge. URL: ${item.url ?? 'none'}`,
+			`Get the file with Wait for Completion, at no charge. URL: ${item.url ?? 'none'}`,
 		),
 		charge: 'paid',
 		generation: item,
@@ -98,9 +98,9 @@ function causeOf(failure: unknown): { error: GenerationError; advice: string | n
 	const cause = CAUSES.find((one) => names.some((name) => one.names.test(name)));
 	if (cause) {
 		const error = badOutput(cause.title, null);
-		const { advice = null, mends } = cause;
-		return { error: mends ? error : error.with({ retry: 'never' }), advice };
+		const { advice = null, isTransient } = cause;
+		return { error: isTransient ? error : error.with({ retry: 'never' }), advice };
 	}
-	const said = failure instanceof Error && failure.message ? `The cause: ${failure.message}` : null;
+	const said = failure instanceof Error && failure.message ? `Cause: ${failure.message}` : null;
 	return { error: badOutput('The output could not be downloaded', null), advice: said };
 }

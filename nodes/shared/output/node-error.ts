@@ -4,6 +4,7 @@ import { failureCause } from '../../../client/api/error-table';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
 import type { Ledger } from '../../../client/paying/ledger';
 import {
+	itemIndexAt,
 	paidGenerations,
 	uncertainItems,
 	uncheckedIds,
@@ -14,15 +15,15 @@ import { isWithinSleep, runsAsTool } from '../execution';
 import { asHtml, counted, explained, withoutTags } from './wording';
 
 /** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
-const TAKEN_UP =
-	'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key';
+const HOW_TO_RESUME =
+	'Use Retry On Fail, or Retry on the latest execution: both reuse charged generations. A new execution, or a second retry of an older one, is charged again unless the items have an Idempotency Key';
 
 /**
  * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
  * and every generation that was charged.
  *
- * @param failed index of the failed item
- * @param outcomes of all items, in order; empty if no request was sent
+ * @param failed position of the failed outcome; the index of the item if there are no outcomes
+ * @param outcomes of all outputs, in order; empty if no request was sent
  * @param ledger the generations that earlier tries were charged for
  * @returns the error to throw
  */
@@ -37,7 +38,7 @@ export function stepError(
 	const refunded = error.charge === 'refunded' ? error.generation?.id : null;
 	const recorded = (ledger?.paid() ?? []).filter(({ id }) => id !== refunded);
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
-	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
+	const open = uncertainItems(outcomes, failed);
 	const { generation } = error;
 	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
 	const isNamed =
@@ -46,16 +47,16 @@ export function stepError(
 		explained(error),
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
-			`${counted(paid.length, 'generation is', 'generations are')} already paid for`,
+			`${counted(paid.length, 'generation has', 'generations have')} already been charged`,
 		(recorded.length > 0 || isWithinSleep(context)) && howToGoOn(context),
-		open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
+		open.length > 0 && `These items may have been charged: ${open.join(', ')}`,
 		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
 		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
-		paid.length > 0 && `Paid for: ${paid.map(named).join(', ')}`,
+		paid.length > 0 && `Charged: ${paid.map(named).join(', ')}`,
 	);
-	return nodeError(context, error, failed, description, {
+	return nodeError(context, error, itemIndexAt(outcomes, failed), description, {
 		code: error.code,
 		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
 	});
@@ -64,11 +65,11 @@ export function stepError(
 /** How to get the generations that a stopped step was charged for. */
 function howToGoOn(context: IExecuteFunctions): string {
 	if (runsAsTool(context)) {
-		return 'Calling this tool again pays again, unless it has an Idempotency Key: get what is paid for by its ID, with the tool that waits for completion';
+		return 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion';
 	}
 	return isWithinSleep(context)
-		? 'Wait for it again by its ID in a new execution, which pays nothing. Retry in the list of executions would only show this error again, without looking'
-		: TAKEN_UP;
+		? 'Wait for it again by its ID in a new execution, at no charge. Retry in the executions list only shows this error again, without a new status check'
+		: HOW_TO_RESUME;
 }
 
 /**
@@ -126,12 +127,12 @@ function withMessage({ name, message, stack = '' }: Error): string {
 
 /** Counts the other items that failed or were skipped; `null` if there are none. */
 function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | null {
-	const others = outcomes.filter((_, itemIndex) => itemIndex !== failed);
+	const others = outcomes.filter((_, position) => position !== failed);
 	const unsent = others.filter(wasNotSent).length;
 	const failures = others.filter((other) => other.kind === 'error' && !other.error.skipped).length;
 	const parts = [
 		failures > 0 && `${counted(failures, 'more item', 'more items')} failed`,
-		unsent > 0 && `${counted(unsent, 'item was', 'items were')} not sent`,
+		unsent > 0 && `${counted(unsent, 'item was', 'items were')} skipped`,
 	].filter(Boolean);
 	return parts.length > 0 ? parts.join(', and ') : null;
 }

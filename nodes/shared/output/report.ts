@@ -35,8 +35,8 @@ export function reportEnd(
 		sentences(
 			`${what} while "${context.getNode().name}" was running`,
 			paid.length > 0 &&
-				`${counted(paid.length, 'generation is', 'generations are')} already paid for; Wait for Completion fetches ${paid.length === 1 ? 'it' : 'them'} without paying: ${paid.join(', ')}`,
-			open.length > 0 && `It is not known whether these items were charged: ${open.join(', ')}`,
+				`${counted(paid.length, 'generation has', 'generations have')} already been charged. Wait for Completion returns ${paid.length === 1 ? 'it' : 'them'} at no charge: ${paid.join(', ')}`,
+			open.length > 0 && `These items may have been charged: ${open.join(', ')}`,
 			unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		),
 		{ generations: paid },
@@ -52,7 +52,7 @@ export function reportUnexpected(
 		if (error?.code !== 'unexpected_error') continue;
 		const { message, cause } = error;
 		const trace = cause instanceof Error ? cause.stack : undefined;
-		context.logger.error(`"${context.getNode().name}" met what it did not expect: ${message}`, {
+		context.logger.error(`"${context.getNode().name}" failed with an unexpected error: ${message}`, {
 			trace,
 		});
 	}
@@ -73,7 +73,8 @@ export function summaryHint(
 	const course = courseOf(stats);
 	if (missing.length + course.length === 0) return;
 	const ready = outcomes.filter(isThere).length;
-	hint(context, sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...course));
+	const message = sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...course);
+	hint(context, message, missing.length > 0 ? 'warning' : 'info');
 }
 
 /** True if the item finished as requested. */
@@ -106,22 +107,22 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 	if (errors.length === 0) {
 		if (group[0].kind === 'stopped') return `${was} stopped`;
 		return uncheckedIds(group).length > 0
-			? `${was} not checked in time and handed on by ID`
-			: `${was} not ready in time and handed on unfinished: paid for, and Wait for Completion fetches ${one ? 'it' : 'them'} later`;
+			? `${was} not checked in time and returned with the ID only`
+			: `${was} not ready in time and returned unfinished. ${one ? 'It was' : 'They were'} charged. Wait for Completion returns the ${one ? 'result' : 'results'} later`;
 	}
 	switch (errors[0].charge) {
 		case 'refunded':
 			return `${group.length} failed and ${one ? 'was' : 'were'} refunded`;
 		case 'unknown':
 			return one
-				? '1 got no answer: it is not known whether it was charged. See the item’s error before running it again'
-				: `${group.length} got no answer: it is not known whether they were charged. See the items’ errors before running them again`;
+				? '1 got no response and may have been charged. Read the item’s error before you run it again'
+				: `${group.length} got no response and may have been charged. Read the items’ errors before you run them again`;
 		case 'paid':
-			return `${counted(group.length, 'is', 'are')} paid for, but not there: ${causeOf(errors)}. Wait for Completion fetches ${one ? 'it' : 'them'} by id`;
+			return `${was} charged, but ${one ? 'has' : 'have'} no output: ${causeOf(errors)}. Wait for Completion returns ${one ? 'it' : 'them'} by ID at no charge`;
 		case 'none':
 			return errors.some(({ skipped }) => skipped)
-				? `${was} not made and cost nothing: ${causeOf(errors)}`
-				: `${group.length} failed and cost nothing: ${causeOf(errors)}`;
+				? `${was} skipped at no charge: ${causeOf(errors)}`
+				: `${group.length} failed at no charge: ${causeOf(errors)}`;
 	}
 }
 
@@ -142,10 +143,10 @@ function courseOf(stats: PipelineStats): string[] {
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
 		takenUp > 0 &&
-			`${takenUp} already existed and ${takenUp === 1 ? 'was' : 'were'} taken up, without paying again`,
+			`${takenUp} reused, no charge`,
 		resubmitted > 0 &&
-			`${counted(resubmitted, 'request was', 'requests were')} followed by another after a lost answer: up to ${resubmitted} may have been paid for besides`,
-		retries > 0 && `${counted(retries, 'request was', 'requests were')} tried again`,
+			`${counted(resubmitted, 'request was', 'requests were')} sent again after a lost response. Up to ${resubmitted} additional ${resubmitted === 1 ? 'generation' : 'generations'} may have been charged`,
+		retries > 0 && `${counted(retries, 'request was', 'requests were')} retried`,
 		waitedSeconds > 0 && `The step waited ${waitedSeconds} s for free slots`,
 		waitedSeconds > 0 && slotRefusal !== null && `The service says: ${slotRefusal}`,
 	].filter((part) => part !== false);
@@ -166,13 +167,17 @@ export function recordHint(
 	const unrecorded = [...(record?.unrecorded ?? [])];
 	const message = sentences(
 		changed.length > 0 &&
-			`What ${itemsOf(changed)} asked for is not what was made for the same idempotency key, earlier or for another item: the key alone decides, so the generation that exists was handed on. Give each order a key of its own to have it made`,
+			`${capitalized(itemsOf(changed))} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
 		unkeyed.length > 0 &&
-			`The idempotency key of ${itemsOf(unkeyed)} is empty: what is made for them is paid for at every run`,
+			`The idempotency key of ${itemsOf(unkeyed)} is empty, so every run is charged`,
 		unrecorded.length > 0 &&
-			`The data table ${RECORD_TABLE} could not be written to after the request, so that another execution may not know these keys: ${unrecorded.join(', ')}. This execution does`,
+			`The data table ${RECORD_TABLE} could not be updated after the request. Another execution may not find these keys and may be charged again: ${unrecorded.join(', ')}`,
 	);
-	if (message !== '') hint(context, message);
+	if (message !== '') hint(context, message, 'warning');
+}
+
+function capitalized(text: string): string {
+	return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function itemsOf(indexes: number[]): string {
@@ -189,11 +194,19 @@ export function creditsHint(context: IExecuteFunctions, balance: unknown): void 
 	if (items < 2 || typeof balance !== 'number') return;
 	hint(
 		context,
-		`${counted(balance, 'credit is', 'credits are')} left, and ${items} items came in. What their generations cost is not known before they are made: the service states no prices in advance.`,
+		`${counted(balance, 'credit', 'credits')} left for ${items} items. The service publishes no prices, so the cost is not known in advance.`,
 	);
 }
 
-/** Shows a hint in the editor's output panel. Older n8n releases have no hints and ignore it. */
-export function hint(context: IExecuteFunctions, message: string): void {
-	context.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type: 'info' });
+/**
+ * Shows a hint in the editor's output panel. Older n8n releases have no hints and ignore it.
+ *
+ * @param type `warning` if an item failed, or if the result differs from the request
+ */
+export function hint(
+	context: IExecuteFunctions,
+	message: string,
+	type: 'info' | 'warning' = 'info',
+): void {
+	context.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type });
 }

@@ -2,8 +2,9 @@ import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } 
 
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
-import type { Outcome } from '../../../client/outcome';
-import { hasErrorOutput } from '../execution';
+import { itemIndexAt, type Outcome } from '../../../client/outcome';
+import { hasErrorOutput, isWithinSleep } from '../execution';
+import { includesOtherFields } from '../form/parameters';
 import { nodeError } from './node-error';
 import { inFull } from './wording';
 
@@ -21,22 +22,38 @@ export function outputItems(
 	context: IExecuteFunctions,
 	outcomes: Array<Outcome<Output>>,
 ): INodeExecutionData[] {
-	return outcomes.flatMap((outcome, itemIndex) => {
+	return outcomes.flatMap((outcome, position) => {
+		const itemIndex = itemIndexAt(outcomes, position);
 		const pairedItem = { item: itemIndex };
+		const others = otherFields(context, itemIndex);
 		switch (outcome.kind) {
 			case 'done': {
-				const json = { ...outcome.generation } as unknown as IDataObject;
+				const json = { ...others, ...outcome.generation } as unknown as IDataObject;
 				const { output } = outcome;
 				if (output === null) return [{ json, pairedItem }];
 				return [{ json, binary: { [output.propertyName]: output.binary }, pairedItem }];
 			}
 			case 'error':
-				return [errorItem(context, outcome.error, itemIndex, NOTHING_KNOWN)];
+				return [errorItem(context, outcome.error, itemIndex, { ...others, ...NOTHING_KNOWN })];
 			case 'stopped':
 				if (outcome.generation === null) return [];
-				return [{ json: { ...NOTHING_KNOWN, ...outcome.generation }, pairedItem }];
+				return [{ json: { ...others, ...NOTHING_KNOWN, ...outcome.generation }, pairedItem }];
 		}
 	});
+}
+
+const OF_FAILURES = new Set(['error', 'error_code']);
+
+/**
+ * The fields of the input item that are returned with its output. `error` and `error_code` of an earlier failure are
+ * not: n8n and later nodes would treat the output as failed.
+ */
+function otherFields(context: IExecuteFunctions, itemIndex: number): IDataObject {
+	if (!includesOtherFields(context, itemIndex)) return {};
+	const { json } = context.getInputData()[itemIndex];
+	const fields = isWithinSleep(context) ? json.otherFields : json;
+	const kept = Object.entries(fields ?? {}).filter(([name]) => !OF_FAILURES.has(name));
+	return Object.fromEntries(kept) as IDataObject;
 }
 
 /** The error behind each error item, with more detail than its JSON. */

@@ -4,11 +4,11 @@ import { RECORD_COLUMNS, RECORD_TABLE } from '../../../client/paying/record-stor
 const KNOWN: Array<[says: RegExp, why: string]> = [
 	[
 		/module is disabled/i,
-		'Data tables are switched off in this n8n (N8N_DISABLED_MODULES). Switch them on',
+		'Data tables are disabled in this n8n (N8N_DISABLED_MODULES). Enable them',
 	],
 	[
 		/cannot be called/i,
-		'This n8n does not let the workflow run a workflow of its own, which it needs for its data table',
+		'This n8n does not let the workflow run a helper workflow, which the data table needs',
 	],
 	[
 		/size limit exceeded/i,
@@ -16,15 +16,15 @@ const KNOWN: Array<[says: RegExp, why: string]> = [
 	],
 	[
 		/unrecognized node type/i,
-		'This n8n has no Data Table node: it is excluded (NODES_EXCLUDE), or the release is too old. Nodes can make data tables from n8n 2.3 on',
+		'This n8n has no Data Table node: it is excluded (NODES_EXCLUDE), or the release is too old. Creating data tables needs n8n 2.3 or later',
 	],
 	[
 		/unknown column|do not exist in the selected table/i,
-		`The data table ${RECORD_TABLE} does not have the columns that belong there. Rename it, and it is made anew`,
+		`The data table ${RECORD_TABLE} does not have the required columns. Rename it, and a new one is created`,
 	],
 	[
 		/could not be found/i,
-		`The data table ${RECORD_TABLE} was deleted meanwhile. Run the step again`,
+		`The data table ${RECORD_TABLE} was deleted during the step. Run the step again`,
 	],
 ];
 
@@ -33,7 +33,7 @@ export function inPlainWords(error: unknown): string {
 	const said = error instanceof Error ? error.message : String(error);
 	const known = KNOWN.find(([says]) => says.test(said));
 	if (known) return known[1];
-	return `The data table ${RECORD_TABLE} could not be reached or made: nodes can make data tables from n8n 2.3 on. n8n says: ${said}`;
+	return `The data table ${RECORD_TABLE} could not be found or created. Creating data tables needs n8n 2.3 or later. Message from n8n: ${said}`;
 }
 
 /**
@@ -50,5 +50,5 @@ export function wrongColumns(columns: unknown): string | null {
 	);
 	const wrong = RECORD_COLUMNS.filter((name) => types.get(name) !== 'string');
 	if (wrong.length === 0) return null;
-	return `The data table ${RECORD_TABLE} needs columns of the type string, and does not have them: ${wrong.join(', ')}. Rename the table and run the step again, so that a new one is created. To keep the rows, export the old table as CSV and import the file into the new table`;
+	return `The data table ${RECORD_TABLE} needs these columns with the type string: ${wrong.join(', ')}. Rename the table and run the step again to create a new one. To keep the rows, export the old table as CSV and import the file into the new table`;
 }

@@ -157,24 +157,24 @@ describe('the ledger', () => {
 		const [cat, dog] = ['cat', 'dog'].map((prompt) =>
 			ledger.key({ itemIndex: 1 }, digestOf({ type: 'image', body: { prompt } })),
 		);
-		expect(ledger.paidBy(1, null)).toBeNull();
+		expect(ledger.paidBy({ itemIndex: 1 }, null)).toBeNull();
 		ledger.record(cat, generation('x', 'processing'));
 		ledger.record(dog, generation('y', 'pending'));
-		expect(ledger.paidBy(1, cat)).toEqual({ id: 'x', status: 'processing' });
-		expect(ledger.paidBy(1, null)).toEqual({ id: 'y', status: 'pending' });
+		expect(ledger.paidBy({ itemIndex: 1 }, cat)).toEqual({ id: 'x', status: 'processing' });
+		expect(ledger.paidBy({ itemIndex: 1 }, null)).toEqual({ id: 'y', status: 'pending' });
 		ledger.record(dog, generation('y', 'failed'));
-		expect(ledger.paidBy(1, dog)).toBeNull();
-		expect(ledger.paidBy(1, null)).toEqual({ id: 'x', status: 'processing' });
+		expect(ledger.paidBy({ itemIndex: 1 }, dog)).toBeNull();
+		expect(ledger.paidBy({ itemIndex: 1 }, null)).toEqual({ id: 'x', status: 'processing' });
 	});
 
 	it('never takes what another item or run has paid for', () => {
 		const kept: Record<string, Entry> = {};
 		const ledger = new Ledger(kept, 0);
 		ledger.record(ledger.key({ itemIndex: 11 }, request), generation('x', 'pending'));
-		for (const other of [0, 1, 111]) expect(ledger.paidBy(other, null)).toBeNull();
-		expect(new Ledger(kept, 1).paidBy(11, null)).toBeNull();
+		for (const other of [0, 1, 111]) expect(ledger.paidBy({ itemIndex: other }, null)).toBeNull();
+		expect(new Ledger(kept, 1).paidBy({ itemIndex: 11 }, null)).toBeNull();
 		ledger.intend('0:2:open', 'name');
-		expect(ledger.paidBy(2, null)).toBeNull();
+		expect(ledger.paidBy({ itemIndex: 2 }, null)).toBeNull();
 	});
 
 	it('survives being stored: another one over the same object knows what it knew', () => {

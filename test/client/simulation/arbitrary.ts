@@ -170,6 +170,7 @@ const items = list(item, weighted([10, upTo(3, 1)], [3, upTo(7, 4)], [1, upTo(12
 
 const basics = {
 	items,
+	outputs: weighted([2, fc.constant(1)], [1, upTo(3, 2)]),
 	concurrency: fc.integer({ min: 1, max: 12 }),
 	seconds: list(weighted([6, upTo(9, 1)], [1, upTo(40, 10)]), upTo(4, 1), 4),
 	pollSeconds: fc.constantFrom(3, 4),

@@ -1,4 +1,5 @@
 import { paidGenerations, type Outcome } from '../../../client/outcome';
+import { outputName } from '../../../client/job';
 import type { GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
 import type { Entry } from '../../../client/paying/book';
@@ -98,14 +99,17 @@ function judgeDone(
  * Whether the outcome says that the charge's answer was lost. After a stop the ledger alone will do, and so it will for
  * what an earlier try has said, where this one did not come to the item.
  */
-function tellsOfLoss({ plan, transport, kept, item, outcome }: ItemEnded, charge: Charge): boolean {
+function tellsOfLoss(
+	{ world, plan, transport, kept, item, outcome }: ItemEnded,
+	charge: Charge,
+): boolean {
 	if (outcome.kind === 'error' && outcome.error.charge === 'unknown') return true;
 	const earlier = charge.number <= transport.chargesBefore;
 	const excused =
 		outcome.kind === 'stopped'
 			? earlier || transport.cancelledAt !== null
 			: earlier && plan.brokenItems.includes(item);
-	return excused && ledgerOf(kept, item).some(({ id }) => id === undefined);
+	return excused && ledgerOf(kept, world, item).some(({ id }) => id === undefined);
 }
 
 function judgeTraffic({ world, plan, transport, result }: Ended): void {
@@ -154,7 +158,8 @@ function judgeStats({ world, transport, result: { outcomes, stats, firstFailed }
 		world.blame(`It says ${stats.made} were made, but ${transport.made} were`);
 	}
 	const failed = outcomes.some(({ kind }) => kind === 'error');
-	const first = firstFailed && outcomes[firstFailed.itemIndex];
+	const { itemIndex = 0, outputIndex = 0 } = firstFailed ?? {};
+	const first = firstFailed && outcomes[itemIndex * world.schedule.outputs + outputIndex];
 	if (failed !== (first?.kind === 'error')) world.blame('The first error is not the one it names');
 }
 
@@ -171,9 +176,10 @@ function ledgerIds({ generations }: Kept): Set<string | undefined> {
 	return new Set(Object.values(generations).map(({ id }) => id));
 }
 
-/** The ledger's entries for one item: its index comes second in their keys. */
-function ledgerOf({ generations }: Kept, item: number): Entry[] {
+/** The ledger's entries for one output: its name comes second in their keys. */
+function ledgerOf({ generations }: Kept, world: World, item: number): Entry[] {
+	const name = outputName(world.outputOf(item));
 	return Object.entries(generations)
-		.filter(([key]) => key.split(':')[1] === String(item))
+		.filter(([key]) => key.split(':')[1] === name)
 		.map(([, entry]) => entry);
 }

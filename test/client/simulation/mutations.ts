@@ -111,8 +111,13 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'equal requests of two items are one',
-		'const item = this.prefix(itemIndex);',
-		'const item = this.prefix(0);',
+		'const item = this.prefix(output);',
+		'const item = this.prefix({ ...output, itemIndex: 0 });',
+	),
+	ledger(
+		'two outputs of an item are one',
+		'const item = this.prefix(output);',
+		'const item = this.prefix({ ...output, outputIndex: 0 });',
 	),
 	ledger(
 		'a status is kept for an id',
@@ -131,7 +136,7 @@ export const mutations: Mutation[] = [
 	),
 	ledger(
 		'equal orders of two items have one name',
-		'orderName([this.execution, this.runIndex, itemIndex]',
+		'orderName([this.execution, this.runIndex, outputName(output)]',
 		'orderName([this.execution, this.runIndex]',
 	),
 	digest('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),

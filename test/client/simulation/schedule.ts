@@ -9,6 +9,8 @@ import type { StorageName } from './storages';
  */
 export interface Schedule {
 	items: Item[];
+	/** How many of the items in a row are the outputs of one item. */
+	outputs: number;
 	/** How many generations the account may have at once. */
 	concurrency: number;
 	/** How many seconds the generations take, in the order of their creation, and again from the start. */

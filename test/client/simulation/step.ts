@@ -56,14 +56,14 @@ export async function runNode(
 function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): Job[] {
 	const { wait, onTimeout, onUncertainCharge, timeoutSeconds } = settings;
 	const { items, readiness } = world.schedule;
-	return items.map((_, itemIndex) => ({
+	return items.map((_, item) => ({
 		kind: 'create' as const,
-		itemIndex,
+		...world.outputOf(item),
 		readiness,
 		request: async () => {
-			if (brokenItems.includes(itemIndex)) throw new InvalidInputError('An input is gone', '');
+			if (brokenItems.includes(item)) throw new InvalidInputError('An input is gone', '');
 			if (buildMs > 0) await world.time.sleep(buildMs);
-			return world.requestOf(itemIndex);
+			return world.requestOf(item);
 		},
 		wait,
 		timeoutMs: timeoutSeconds * 1000,

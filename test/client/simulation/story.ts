@@ -2,9 +2,9 @@ import type { Answer, CreateFate, LookFate, Schedule, Settings, Try } from './sc
 
 /** A schedule in words, for a counterexample that a person can follow. */
 export function tellSchedule({ items, tries, ...rest }: Schedule): string {
-	const { concurrency, seconds, pollSeconds, readiness, storage, seed } = rest;
+	const { outputs, concurrency, seconds, pollSeconds, readiness, storage, seed } = rest;
 	return [
-		`${items.length} items: ${items.map(({ type, prompt }) => `${type} ${prompt}`).join(', ')}`,
+		`${items.length} outputs, ${outputs} an item: ${items.map(({ type, prompt }) => `${type} ${prompt}`).join(', ')}`,
 		`the account may have ${concurrency} at once; generations take ${seconds.join(', ')} s`,
 		`looks every ${pollSeconds} s, readiness ${readiness}, a storage that is ${storage}; seed ${seed}`,
 		...tries.flatMap((one, index) => [

@@ -3,6 +3,7 @@ import { GenerationService } from '../../../sandbox/service';
 import { VirtualTime } from '../../support/virtual-time';
 import type { FaultAction } from '../../../sandbox/faults';
 import type { Reply } from '../../../sandbox/requests/reply';
+import type { OutputRef } from '../../../client/job';
 import type { CreateRequest } from '../../../client/api/client';
 import { Names } from './names';
 import type { Schedule } from './schedule';
@@ -58,6 +59,12 @@ export class World {
 		const body = { model, prompt };
 		this.itemOfBody.set(body, item);
 		return { type, body };
+	}
+
+	/** Which output of which input item an item of the schedule is. */
+	outputOf(item: number): Required<OutputRef> {
+		const { outputs } = this.schedule;
+		return { itemIndex: Math.floor(item / outputs), outputIndex: item % outputs };
 	}
 
 	itemOf(body: unknown): number {

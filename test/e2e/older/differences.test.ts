@@ -44,7 +44,7 @@ describe('Wait for Completion, asked to suspend', () => {
 	const suspended: OwnNode = {
 		name: 'Wait',
 		type: 'waitForCompletion',
-		parameters: { mode: 'suspend', options: { pollInterval: 1 } },
+		parameters: { mode: 'suspend', runOptions: { pollInterval: 1 } },
 	};
 	const submit: OwnNode = {
 		...imageNode(),

@@ -90,15 +90,19 @@ export function byWebhook(path: string, nodes: Step[], answer: Answer = 'id'): W
 	};
 }
 
-/** An Image Generation node that takes its prompt from the item. */
-export function imageNode(options: INodeParameters = {}, settings: Settings = {}): OwnNode {
+/** An Image Generation node that takes its prompt from the item, with these run options and this key. */
+export function imageNode(
+	{ idempotencyKey, ...runOptions }: INodeParameters = {},
+	settings: Settings = {},
+): OwnNode {
 	return {
 		name: 'Images',
 		type: 'imageGeneration',
 		parameters: {
 			model: { __rl: true, mode: 'id', value: 'aurora-image-1' },
 			prompt: '={{ $json.prompt }}',
-			options: { pollInterval: 1, ...options },
+			...(idempotencyKey !== undefined && { options: { idempotencyKey } }),
+			runOptions: { pollInterval: 1, ...runOptions },
 		},
 		...settings,
 	};

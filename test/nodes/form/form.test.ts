@@ -143,6 +143,6 @@ describe('a form', () => {
 		['Inputs', { inputs: 7 }],
 		['Input 1', { inputs: { input: ['a.png'] } }],
 	])('refuses by name what is no group of fields: %s, %#', (label, parameters) => {
-		expect(() => read(parameters)).toThrow(`${label} is not a group of fields`);
+		expect(() => read(parameters)).toThrow(`${label} must be an object with its fields`);
 	});
 });

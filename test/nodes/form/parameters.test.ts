@@ -62,7 +62,7 @@ describe('the options of the whole step', () => {
 	/** As n8n finds an option by its path. */
 	const byPath = (options: unknown): IDataObject =>
 		Object.fromEntries(
-			Object.entries(options as object).map(([name, value]) => [`options.${name}`, value]),
+			Object.entries(options as object).map(([name, value]) => [`runOptions.${name}`, value]),
 		);
 
 	it('are those of the first item', () => {
@@ -85,9 +85,9 @@ describe('the options of the whole step', () => {
 	});
 
 	it('may all come from one expression', () => {
-		const node = { parameters: { options: '={{ $json.options }}' } };
-		const given = (options: IDataObject) =>
-			stepOptionsOf(contextOf({ node, parameters: { options } }).context);
+		const node = { parameters: { runOptions: '={{ $json.options }}' } };
+		const given = (runOptions: IDataObject) =>
+			stepOptionsOf(contextOf({ node, parameters: { runOptions } }).context);
 		expect(given({ maxConcurrent: 2 }).maxConcurrent).toBe(2);
 	});
 });
@@ -131,7 +131,8 @@ describe('an optional field', () => {
 });
 
 describe('what an order is made from', () => {
-	const written = { prompt: '={{ $now }}', options: { seed: '={{ Math.random() }}', timeout: 60 } };
+	const options = { seed: '={{ Math.random() }}', fileName: 'a' };
+	const written = { prompt: '={{ $now }}', options, runOptions: { timeout: 60 } };
 	const recipe = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
 		recipes(parameters, json).request;
 	const recipes = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
@@ -145,9 +146,12 @@ describe('what an order is made from', () => {
 	});
 
 	it('is what is written, not what it comes to, and the same for other options of running', () => {
-		const { prompt, options } = written;
+		const { prompt } = written;
 		expect(recipe(written)).toContain('={{ $now }}');
-		const later = { prompt, downloadOutput: false, options: { seed: options.seed, timeout: 90 } };
+		const later = {
+			...{ prompt, downloadOutput: false, options: { seed: options.seed, fileName: 'b' } },
+			runOptions: { timeout: 90, onUncertainCharge: 'resubmit' },
+		};
 		expect(recipe(later)).toBe(recipe(written));
 	});
 

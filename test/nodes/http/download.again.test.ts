@@ -133,15 +133,15 @@ describe('what keeps an output away', () => {
 	const failing = (fields: object) => Object.assign(new Error('Failed'), fields);
 
 	it.each<[string, RegExp, number, object]>([
-		['a disk that is full', /no room left/, 1, { code: 'ENOSPC' }],
+		['a disk that is full', /no storage space left/, 1, { code: 'ENOSPC' }],
 		['a folder that cannot be written', /cannot write/, 1, { code: 'EACCES' }],
 		['a certificate', /certificate/, 1, { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
 		['a certificate for another host', /certificate/, 1, { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
-		['n8n’s own protection', /does not allow/, 1, { name: 'SsrfBlockedIpError' }],
+		['n8n’s own protection', /blocks requests/, 1, { name: 'SsrfBlockedIpError' }],
 		['a name that does not resolve', /name.*resolved/, 5, { code: 'ENOTFOUND' }],
 		['a port that is closed', /cannot be reached/, 5, { code: 'ECONNREFUSED' }],
-		['silence', /did not answer in time/, 5, { code: 'ECONNABORTED' }],
-		['a reset', /broke off/, 5, { code: 'ECONNRESET' }],
+		['silence', /did not respond in time/, 5, { code: 'ECONNABORTED' }],
+		['a reset', /was interrupted/, 5, { code: 'ECONNRESET' }],
 		['what has no name', /could not be downloaded/, 5, {}],
 	])('is said, and tried again where that may help: %s', async (_, title, tries, fields) => {
 		let begun = 0;
@@ -164,7 +164,7 @@ describe('what keeps an output away', () => {
 			throw failing({ code: 'ENOSPC' });
 		};
 		const bodyOf = async () => endless(BINARY.repeat(2000));
-		await expect(downloading({ bodyOf, store })).rejects.toThrow('no room left');
+		await expect(downloading({ bodyOf, store })).rejects.toThrow('no storage space left');
 		expect(stored).toBe(1);
 	});
 });

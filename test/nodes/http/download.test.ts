@@ -118,7 +118,7 @@ describe('a body of which hardly anything comes', () => {
 		const bodies: Readable[] = [];
 		const bodyOf = async () => bodies[bodies.push(endless(first)) - 1];
 		await expect(downloading({ bodyOf })).rejects.toMatchObject({
-			message: 'The download made hardly any headway',
+			message: 'The download stalled',
 			code: 'download_failed',
 			charge: 'paid',
 		});
@@ -150,7 +150,7 @@ describe('a body of which hardly anything comes', () => {
 			send(body, 5, () => undefined);
 			return body;
 		};
-		await expect(downloading({ bodyOf })).rejects.toThrow('hardly any headway');
+		await expect(downloading({ bodyOf })).rejects.toThrow('The download stalled');
 		expect(bodies.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true, true]);
 	});
 
@@ -168,7 +168,7 @@ describe('a body of which hardly anything comes', () => {
 			drip(body);
 			return body;
 		};
-		await expect(downloading({ bodyOf })).rejects.toThrow('hardly any headway');
+		await expect(downloading({ bodyOf })).rejects.toThrow('The download stalled');
 		expect(bodies).toHaveLength(5);
 	});
 

@@ -1,17 +1,5 @@
-import {
-	aspectRatio,
-	dataUri,
-	duration,
-	fetchableUrl,
-	generationId,
-	inlineSize,
-	integer,
-	number,
-	oneOf,
-	positive,
-	requiredText,
-	size,
-} from '../../../client/input';
+import { aspectRatio, dataUri, fetchableUrl, generationId, inlineSize, oneOf, requiredText, size } from '../../../client/input';
+import { duration, integer, number, positive } from '../../../client/numbers';
 import {
 	errorOfJob,
 	failedGeneration,
@@ -231,7 +219,7 @@ describe('every error', () => {
 			expect(named).toBeLessThanOrEqual(1);
 		}
 		for (const { description = '' } of shownOfStep) {
-			expect(description).toMatch(/Paid for: [^.]*another \(pending\)[^.]*\.$/);
+			expect(description).toMatch(/Charged: [^.]*another \(pending\)[^.]*\.$/);
 		}
 	});
 

@@ -129,8 +129,8 @@ describe('the error of a step that stops', () => {
 		];
 		const error = stepError(context, failed, 1, outcomes);
 		expect(error.description).toMatch(/Change the prompt\./);
-		expect(error.description).toContain('1 item was not sent. 2 generations are already paid for.');
-		expect(error.description).toMatch(/Paid for: a \(completed\), b \(processing\)\.$/);
+		expect(error.description).toContain('1 item was skipped. 2 generations have already been charged.');
+		expect(error.description).toMatch(/Charged: a \(completed\), b \(processing\)\.$/);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: 'processing' },
@@ -162,7 +162,7 @@ describe('the error of a step that stops', () => {
 			{ id: 'b', status: null },
 		]);
 		expect(error.description).toContain(
-			'Use Retry On Fail, or Retry on the newest execution: both take up what is paid for. A fresh execution, or a second retry of an older one, pays again unless the items have an Idempotency Key.',
+			'Use Retry On Fail, or Retry on the latest execution: both reuse charged generations. A new execution, or a second retry of an older one, is charged again unless the items have an Idempotency Key.',
 		);
 	});
 
@@ -171,14 +171,14 @@ describe('the error of a step that stops', () => {
 		const ledger = new Ledger({ '0:0:x': { id: 'a', status: 'pending' } }, 0);
 		const { message } = stepError(tool, failed, 0, [], ledger);
 		expect(message).toMatch(
-			/Calling this tool again pays again, unless .*: get what is paid for by its ID/,
+			/Another call of this tool is charged again, unless .*\. Get the existing generation by its ID/,
 		);
 		expect(message).not.toContain('Retry');
 	});
 
 	it('advises no retry where the step itself has paid for nothing: there is no record to take up', () => {
 		const waited = stepError(context, failed, 1, [done('a', 'processing')], new Ledger({}, 0));
-		expect(waited.description).toContain('1 generation is already paid for.');
+		expect(waited.description).toContain('1 generation has already been charged.');
 		expect(waited.description).not.toContain('Retry');
 	});
 
@@ -186,7 +186,7 @@ describe('the error of a step that stops', () => {
 		const lost: Outcome<null> = { kind: 'error', error: uncertainCharge(null) };
 		const outcomes: Array<Outcome<null>> = [lost, done('a', 'completed'), lost, lost];
 		expect(stepError(context, uncertainCharge(null), 2, outcomes).description).toContain(
-			'It is not known whether these items were charged: 0, 3.',
+			'These items may have been charged: 0, 3.',
 		);
 		expect(stepError(context, failed, 1, [done('a', 'completed')]).description).not.toContain(
 			'not known',
@@ -198,7 +198,7 @@ describe('the error of a step that stops', () => {
 		const broken: Outcome<null> = { kind: 'error', error: failed };
 		const stopped: Outcome<null> = { kind: 'stopped', generation: null };
 		const { description } = stepError(context, failed, 0, [broken, unsent, broken, stopped]);
-		expect(description).toContain('1 more item failed, and 2 items were not sent.');
+		expect(description).toContain('1 more item failed, and 2 items were skipped.');
 	});
 
 	it.each([
@@ -251,7 +251,7 @@ describe('what a step that stops has paid for', () => {
 	it('is not what was refunded, whatever is on record of it', () => {
 		const error = stepError(context, failed, 0, [], entries('x', 'b'));
 		expect(paidIn(error)).toEqual(['b']);
-		expect(error.description).toMatch(/Refunded: x\. Paid for: b \(pending\)\.$/);
+		expect(error.description).toMatch(/Refunded: x\. Charged: b \(pending\)\.$/);
 	});
 
 	it('is each generation once, of this try and of earlier ones', () => {
@@ -266,8 +266,8 @@ describe('what a step that stops has paid for', () => {
 	it('is not counted where it is the one that the error is about', () => {
 		const own = failed.with({ charge: 'paid', code: 'timeout' });
 		const { description } = stepError(context, own, 0, [{ kind: 'error', error: own }]);
-		expect(description).not.toMatch(/already paid for|Refunded/);
-		expect(description).toMatch(/Paid for: x \(failed\)\.$/);
+		expect(description).not.toMatch(/already been charged|Refunded/);
+		expect(description).toMatch(/Charged: x \(failed\)\.$/);
 	});
 
 	it('says nothing of other items where there are none', () => {

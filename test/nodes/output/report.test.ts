@@ -38,7 +38,9 @@ describe('the hint after a run', () => {
 		summaryHint(context, stats(changes), outcomes);
 		return hints;
 	};
-	const saying = (message: string) => [{ message, location: 'outputPane', type: 'info' }];
+	const saying = (message: string, type = 'warning') => [
+		{ message, location: 'outputPane', type },
+	];
 
 	it.each<[string, Array<Outcome<unknown>>, string]>([
 		['some failed', [...ready, refunded, refunded], '2 failed and were refunded.'],
@@ -51,12 +53,12 @@ describe('the hint after a run', () => {
 		[
 			'answers were lost in different ways',
 			[...ready, failed('uncertain_charge', 'unknown'), failed('server_error', 'unknown')],
-			'2 got no answer: it is not known whether they were charged. See the items’ errors before running them again.',
+			'2 got no response and may have been charged. Read the items’ errors before you run them again.',
 		],
 		[
 			'some are paid for and missing for different reasons',
 			[...ready, failed('timeout', 'paid'), failed('download_failed', 'paid')],
-			'1 is paid for, but not there: Title of timeout. Wait for Completion fetches it by id. 1 is paid for, but not there: Title of download_failed. Wait for Completion fetches it by id.',
+			'1 was charged, but has no output: Title of timeout. Wait for Completion returns it by ID at no charge. 1 was charged, but has no output: Title of download_failed. Wait for Completion returns it by ID at no charge.',
 		],
 		[
 			'the credits ran out',
@@ -65,32 +67,32 @@ describe('the hint after a run', () => {
 				failed('insufficient_credits', 'none', true),
 				failed('insufficient_credits', 'none'),
 			],
-			'2 were not made and cost nothing: Title of insufficient_credits.',
+			'2 were skipped at no charge: Title of insufficient_credits.',
 		],
 		[
 			'one was refused',
 			[...ready, failed('invalid_parameter', 'none')],
-			'1 failed and cost nothing: Title of invalid_parameter.',
+			'1 failed at no charge: Title of invalid_parameter.',
 		],
 		[
 			'some were handed on unfinished',
 			[...ready, done('c', true), done('d', true)],
-			'2 were not ready in time and handed on unfinished: paid for, and Wait for Completion fetches them later.',
+			'2 were not ready in time and returned unfinished. They were charged. Wait for Completion returns the results later.',
 		],
 		[
 			'one is late',
 			[...ready, failed('timeout', 'paid')],
-			'1 is paid for, but not there: Title of timeout. Wait for Completion fetches it by id.',
+			'1 was charged, but has no output: Title of timeout. Wait for Completion returns it by ID at no charge.',
 		],
 		[
 			'an answer was lost',
 			[...ready, failed('uncertain_charge', 'unknown')],
-			'1 got no answer: it is not known whether it was charged. See the item’s error before running it again.',
+			'1 got no response and may have been charged. Read the item’s error before you run it again.',
 		],
 		[
 			'answers were lost',
 			[...ready, ...[1, 2].map(() => failed('uncertain_charge', 'unknown'))],
-			'2 got no answer: it is not known whether they were charged. See the items’ errors before running them again.',
+			'2 got no response and may have been charged. Read the items’ errors before you run them again.',
 		],
 		['it was stopped', [...ready, stopped], '1 was stopped.'],
 	])('says what is there, what is not, and why: %s', (_, outcomes, message) => {
@@ -101,7 +103,7 @@ describe('the hint after a run', () => {
 		const mixed = [refunded, ...ready, stopped, failed('model_not_found', 'none'), refunded];
 		expect(hintOf(mixed)).toEqual(
 			saying(
-				'2 of 6 ready. 2 failed and were refunded. 1 was stopped. 1 failed and cost nothing: Title of model_not_found.',
+				'2 of 6 ready. 2 failed and were refunded. 1 was stopped. 1 failed at no charge: Title of model_not_found.',
 			),
 		);
 	});
@@ -111,18 +113,18 @@ describe('the hint after a run', () => {
 		const { error } = two[1] as Extract<Outcome<unknown>, { kind: 'error' }>;
 		two[1] = { kind: 'error', error: error.with({ title: 'Another' }) };
 		expect(hintOf(two)).toEqual(
-			saying('0 of 2 ready. 2 failed and cost nothing: Title of invalid_input, and others.'),
+			saying('0 of 2 ready. 2 failed at no charge: Title of invalid_input, and others.'),
 		);
 	});
 
 	it.each<[Partial<PipelineStats>, string]>([
-		[{ takenUp: 1 }, '1 already existed and was taken up, without paying again.'],
-		[{ takenUp: 2 }, '2 already existed and were taken up, without paying again.'],
-		[{ retries: 1 }, '1 request was tried again.'],
-		[{ retries: 2 }, '2 requests were tried again.'],
+		[{ takenUp: 1 }, '1 reused, no charge.'],
+		[{ takenUp: 2 }, '2 reused, no charge.'],
+		[{ retries: 1 }, '1 request was retried.'],
+		[{ retries: 2 }, '2 requests were retried.'],
 		[
 			{ resubmitted: 2 },
-			'2 requests were followed by another after a lost answer: up to 2 may have been paid for besides.',
+			'2 requests were sent again after a lost response. Up to 2 additional generations may have been charged.',
 		],
 		[{ slotWaitMs: 1600 }, 'The step waited 2 s for free slots.'],
 		[
@@ -130,7 +132,7 @@ describe('the hint after a run', () => {
 			'The step waited 2 s for free slots. The service says: 10 are running, and &lt;your&gt; plan allows 10.',
 		],
 	])('says what happened on the way: %j', (changes, message) => {
-		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`));
+		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`, 'info'));
 	});
 
 	it.each([{}, { made: 0 }, { slotWaitMs: 400 }])('is not given after plain sailing: %j', (all) => {
@@ -155,7 +157,7 @@ describe('the hint before a batch', () => {
 		expect(hints).toEqual([
 			{
 				message: expect.stringMatching(
-					/^900 credits are left, and 20 items came in\. .*not known/,
+					/^900 credits left for 20 items\. .*not known/,
 				) as string,
 				location: 'outputPane',
 				type: 'info',
@@ -187,7 +189,7 @@ describe('the word in the log after a stop or an error', () => {
 		expect(warnings).toEqual([
 			{
 				message: expect.stringMatching(
-					/^Stopped while "Pictures" was running\. .*without paying: a, b\.$/,
+					/^Stopped while "Pictures" was running\. .*at no charge: a, b\.$/,
 				) as string,
 				meta: { generations: ['a', 'b'] },
 			},
@@ -209,7 +211,7 @@ describe('the word in the log after a stop or an error', () => {
 		const { context, warnings } = contextOf();
 		reportEnd(context, 'Stopped', [stopped, uncertain, uncertain]);
 		expect(warnings[0].message).not.toContain('paid for');
-		expect(warnings[0].message).toContain('not known whether these items were charged: 1, 2.');
+		expect(warnings[0].message).toContain('These items may have been charged: 1, 2.');
 	});
 
 	it('is not given where nothing was paid', () => {

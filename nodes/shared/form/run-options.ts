@@ -1,0 +1,125 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { byDisplayName } from './fields';
+
+/** The fields of the collection `runOptions`. Names and defaults must not change: saved workflows contain them. */
+
+const uncertainChargeOption: INodeProperties = {
+	displayName: 'On Uncertain Charge',
+	name: 'onUncertainCharge',
+	type: 'options',
+	options: [
+		{
+			name: 'Error',
+			value: 'error',
+			description: 'The item fails and is not sent again by itself, so nothing is paid twice',
+		},
+		{
+			name: 'Resubmit',
+			value: 'resubmit',
+			description:
+				'Send it again, up to three times in each try of the step: each of them may be paid for',
+		},
+	],
+	default: 'error',
+	description:
+		'What to do when the connection broke before the service answered, or a gateway answered in its place, so that nobody knows whether credits were charged',
+};
+
+/**
+ * The run options of every node that waits. @param timeout default in seconds
+ */
+export function waitingRunOptions(timeout: number): INodeProperties[] {
+	return [
+		{
+			displayName: 'Max Concurrent',
+			name: 'maxConcurrent',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: 10,
+			description:
+				'How many generations of this node may be in flight at once; without waiting, how many creating requests. Where the account allows fewer, the node waits for free slots by itself. Read from the first item.',
+		},
+		{
+			displayName: 'On Timeout',
+			name: 'onTimeout',
+			type: 'options',
+			options: [
+				{
+					name: 'Error',
+					value: 'error',
+					description: 'The item fails, and the error names the generation that is paid for',
+				},
+				{
+					name: 'Continue',
+					value: 'continue',
+					description: 'Hand on the generation as it stands, with timed_out set to true',
+				},
+			],
+			default: 'error',
+			description: 'What to do when a generation is not ready in time',
+		},
+		{
+			displayName: 'Poll Interval (Seconds)',
+			name: 'pollInterval',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: 3,
+			description:
+				'Shortest time between two scheduled status checks of a generation. At least 1. Read from the first item.',
+		},
+		{
+			displayName: 'Readiness',
+			name: 'readiness',
+			type: 'options',
+			options: [
+				{
+					name: 'Automatic',
+					value: 'auto',
+					description:
+						'Requests the first byte of the output URL, and checks the status at 4 s, at 10 s and then less often',
+				},
+				{
+					name: 'Output URL',
+					value: 'outputUrl',
+					description:
+						'The first byte of the output URL, and the status only now and then; spares the service',
+				},
+				{
+					name: 'Status',
+					value: 'status',
+					description: 'The status alone, for a storage that cannot be asked for a first byte',
+				},
+			],
+			default: 'auto',
+			description: 'How to find out that the output is ready',
+		},
+		{
+			displayName: 'Timeout (Seconds)',
+			name: 'timeout',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: timeout,
+			description: 'How long to wait for one generation, and how long for a free slot before it',
+		},
+	];
+}
+
+/**
+ * The run options of every creating node: how a step runs. @param timeout default in seconds
+ */
+export function creatingRunOptions(timeout: number): INodeProperties[] {
+	return [uncertainChargeOption, ...waitingRunOptions(timeout)];
+}
+
+/** The collection `runOptions`, sorted by display name. */
+export function runOptionsField(options: INodeProperties[]): INodeProperties {
+	return {
+		displayName: 'Run Options',
+		name: 'runOptions',
+		type: 'collection',
+		placeholder: 'Add Run Option',
+		default: {},
+		options: byDisplayName(options),
+	};
+}

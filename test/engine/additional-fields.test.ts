@@ -1,0 +1,44 @@
+import { byId, openStage, prompts } from './stage';
+
+const stage = openStage();
+const capable = { model: byId('aurora-image-1') };
+
+describe('Additional Body Fields', () => {
+	it('reach the service beside what the form sets', async () => {
+		const options = {
+			seed: 7,
+			additionalFields: '={"style": "{{ $json.style }}", "parameters": {"steps": 20}}',
+		};
+		await stage.run(
+			'imageGeneration',
+			{ ...capable, options, waitForCompletion: false },
+			{ items: [{ prompt: 'A boat', style: 'ink' }] },
+		);
+		expect(stage.bodies[0]).toMatchObject({ style: 'ink', parameters: { seed: 7, steps: 20 } });
+	});
+
+	it('can be an object from an expression, and their seed counts up for each output', async () => {
+		const options = { additionalFields: '={{ $json.more }}' };
+		await stage.run(
+			'imageGeneration',
+			{ ...capable, options, numberOfOutputs: 2, waitForCompletion: false },
+			{ items: [{ prompt: 'A boat', more: { parameters: { seed: 3 } } }] },
+		);
+		expect(stage.bodies.map(({ parameters }) => parameters)).toEqual(
+			expect.arrayContaining([{ seed: 3 }, { seed: 4 }]),
+		);
+	});
+
+	it.each(['{"model": "x"}', '{"size": "64x64"}', '{'])(
+		'that set what the form sets, or are no JSON, are an error of the item: %s',
+		async (additionalFields) => {
+			const parameters = { size: '64x64', options: { additionalFields } };
+			const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
+			expect(run.error).toMatchObject({
+				message: expect.stringMatching(/^Additional Body Fields /) as string,
+				context: { code: 'invalid_input', itemIndex: 0 },
+			});
+			expect(stage.arrived).toBe(0);
+		},
+	);
+});

@@ -1,0 +1,160 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { items, keyed, openKeyedStage, workflowWith } from './keyed';
+import { byId, prompts } from './stage';
+
+const { stage, rows, created, execute } = openKeyedStage();
+
+const several = (numberOfOutputs: number, more: INodeParameters = {}): INodeParameters => ({
+	downloadOutput: false,
+	numberOfOutputs,
+	...more,
+});
+const promptsMade = () => stage.sandbox.books.generations.map(({ prompt }) => prompt).sort();
+
+describe('Number of Images', () => {
+	it('creates, charges and returns each output by itself, in order and paired', async () => {
+		const run = await stage.run('imageGeneration', several(3), {
+			items: prompts('a boat', 'a ship'),
+		});
+		const output = run.output('Step');
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual(
+			[0, 0, 0, 1, 1, 1].map((item) => ({ item })),
+		);
+		expect(new Set(output.map(({ json }) => json.id)).size).toBe(6);
+		expect(output.map(({ json }) => stage.sandbox.books.find(String(json.id))?.prompt)).toEqual([
+			...['a boat', 'a boat', 'a boat'],
+			...['a ship', 'a ship', 'a ship'],
+		]);
+		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(3);
+	});
+
+	it('counts a given seed up by one for each', async () => {
+		const parameters = several(3, { model: byId('aurora-image-1'), options: { seed: 7 } });
+		await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
+		const seeds = stage.bodies.map(({ parameters: sent }) => (sent as { seed: number }).seed);
+		expect(seeds.sort()).toEqual([7, 8, 9]);
+	});
+
+	it('counts the seed of a video up as well', async () => {
+		await stage.run(
+			'videoGeneration',
+			several(2, { options: { seed: '={{ $json.seed }}' }, waitForCompletion: false }),
+			{ items: [{ prompt: 'waves', seed: 41 }] },
+		);
+		expect(stage.bodies.map(({ seed }) => seed).sort()).toEqual([41, 42]);
+	});
+
+	it.each([0, 21, 1.5, 'many', -1])(
+		'of %j is an error of its item, and nothing is sent',
+		async (wrong) => {
+			const run = await stage.run(
+				'imageGeneration',
+				several(1, { numberOfOutputs: '={{ $json.n }}' }),
+				{
+					items: [{ prompt: 'a boat', n: wrong }],
+				},
+			);
+			expect(run.error).toMatchObject({
+				message: expect.stringMatching(
+					/^Number of Images must be a whole number from 1 to 20, not ".+"$/,
+				),
+				context: { code: 'invalid_input', itemIndex: 0 },
+			});
+			expect(stage.arrived).toBe(0);
+		},
+	);
+
+	it('has one error item for each generation that fails, and the others are returned', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'fail' } });
+		const run = await stage.run('imageGeneration', several(3), {
+			items: prompts('a boat'),
+			settings: { onError: 'continueRegularOutput' },
+		});
+		const output = run.output('Step');
+		expect(output).toHaveLength(3);
+		expect(output.filter(({ json }) => json.error_code === 'generation_failed')).toHaveLength(1);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 0, 0].map((item) => ({ item })));
+		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(2);
+	});
+
+	it('names the item of an output that stops the step', async () => {
+		const match = { promptIncludes: 'ship' };
+		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
+		const run = await stage.run('imageGeneration', several(2), {
+			items: prompts('a boat', 'a ship'),
+		});
+		expect(run.error).toMatchObject({ context: { code: 'generation_failed', itemIndex: 1 } });
+	});
+});
+
+describe('a later try', () => {
+	it('reuses every output of an item', async () => {
+		const match = { promptIncludes: 'ship' };
+		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
+		const run = await stage.run('imageGeneration', several(2), {
+			items: prompts('a boat', 'a ship'),
+			settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 },
+		});
+		expect(run.status).toBe('success');
+		expect(run.output('Step')).toHaveLength(4);
+		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(2);
+		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(2);
+		expect(created()).toBe(5);
+	});
+
+	it('with a higher number creates only those that are missing', async () => {
+		const match = { promptIncludes: 'ship' };
+		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
+		const list = { items: prompts('a boat', 'a ship') };
+		const failed = await stage.runWorkflow(workflowWith(several(1)), list);
+		expect(failed.status).toBe('error');
+		const run = await stage.engine.retry(failed, { workflow: workflowWith(several(3)) });
+		expect(run.output('Step')).toHaveLength(6);
+		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(3);
+		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(3);
+	});
+
+	it('whose item is no longer valid names every generation that is paid for', async () => {
+		const match = { promptIncludes: 'ship' };
+		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
+		const list = { items: prompts('a boat', 'a ship') };
+		const failed = await stage.runWorkflow(workflowWith(several(2)), list);
+		const broken = workflowWith(several(2, { size: 'large' }), {
+			onError: 'continueRegularOutput',
+		});
+		const run = await stage.engine.retry(failed, { workflow: broken });
+		const paid = stage.sandbox.books.generations
+			.filter(({ charged, refunded }) => charged > refunded)
+			.map(({ id }) => id);
+		const named = run.output('Step').flatMap(({ json }) => json.id ?? []);
+		expect(named.sort()).toEqual(paid.sort());
+	});
+});
+
+describe('with an idempotency key', () => {
+	const keyedTimes = (numberOfOutputs: number) => ({ ...keyed, numberOfOutputs });
+
+	it('the first output has the key, and the others its number', async () => {
+		await execute(items(['a', 'a boat'], ['b', 'a ship']), keyedTimes(3));
+		expect(
+			rows()
+				.map(({ key }) => key)
+				.sort(),
+		).toEqual(['a', 'a#2', 'a#3', 'b', 'b#2', 'b#3']);
+		expect(new Set(rows().map(({ generation_id: id }) => id)).size).toBe(6);
+	});
+
+	it('a higher number later creates only those that are missing, without a hint of a change', async () => {
+		const list = items(['a', 'a boat']);
+		const [first] = (await execute(list, keyedTimes(1))).output('Step');
+		const run = await execute(list, keyedTimes(3));
+		const output = run.output('Step');
+		expect(output).toHaveLength(3);
+		expect(output[0].json.id).toBe(first.json.id);
+		expect(promptsMade()).toEqual(['a boat', 'a boat', 'a boat']);
+		expect(JSON.stringify(run.hints('Step'))).not.toContain('is not what was made');
+		await execute(list, keyedTimes(3));
+		expect(created()).toBe(3);
+	});
+});
