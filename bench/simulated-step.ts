@@ -1,4 +1,4 @@
-import { type CreateRequest, GenerationService as Client } from '../client/api/client';
+import { type CreateRequest, ServiceClient as Client } from '../client/api/client';
 import { Ledger } from '../client/paying/ledger';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/ports';

@@ -60,7 +60,7 @@ export async function deadline(clock: Clock, ms: number, signal: AbortSignal): P
  * @returns the task's result in an object; `null` if the timeout passed first
  * @throws the error of the task
  */
-export async function within<T>(
+export async function withTimeout<T>(
 	clock: Clock,
 	ms: number,
 	signal: AbortSignal,
@@ -113,7 +113,7 @@ export function limit(most: number): <T>(task: () => Promise<T>) => Promise<T> {
  * @param ready resolves when a group may start, and never rejects; by default, calls made in the same tick join
  * @returns a function that adds one entry to the next group
  */
-export function gather<T, R>(
+export function batched<T, R>(
 	carryOut: (group: T[]) => Promise<R[]>,
 	ready: () => Promise<unknown> = async () => await Promise.resolve(),
 ): (one: T) => Promise<R> {

@@ -77,7 +77,7 @@ export class Course {
 		const { waitingSinceMs = startedAt } = job;
 		const slept = waitingSinceMs < startedAt;
 		// Between two sleeps, a 404 is not retried: the next check does that.
-		const exists = job.wait && watcher.looks.known(job.id) !== null;
+		const exists = job.wait && watcher.requests.known(job.id) !== null;
 		this.watch = watcher.watch(job.id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + job.timeoutMs;
 		// A check between two sleeps must not hold its worker for long.
@@ -128,13 +128,13 @@ export class Course {
 	 */
 	result(): Generation {
 		const { job } = this;
-		const { id, generation, trouble } = this.watch as Watch;
+		const { id, generation, lastError } = this.watch as Watch;
 		if (generation && (!job.wait || isFinal(generation))) {
 			if (job.wait && isFailed(generation)) throw failedGeneration(generation);
 			return generation;
 		}
 		const known = { ...unseen(id).item, ...this.known };
-		if (job.onTimeout === 'error') throw timedOutGeneration(known, job.timeoutMs, trouble);
+		if (job.onTimeout === 'error') throw timedOutGeneration(known, job.timeoutMs, lastError);
 		return { failureReason: null, item: { ...known, timed_out: true } };
 	}
 
@@ -220,6 +220,6 @@ export function knownBefore(
 	{ book, watcher }: Pick<Shared, 'book' | 'watcher'>,
 	key: string | null,
 ): KnownGeneration | null {
-	if (job.kind === 'collect') return watcher.looks.known(job.id)?.item ?? { id: job.id };
+	if (job.kind === 'collect') return watcher.requests.known(job.id)?.item ?? { id: job.id };
 	return created(book.paidBy(job, key));
 }

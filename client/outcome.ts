@@ -2,12 +2,11 @@ import {
 	CancelledError,
 	eachOnce,
 	GenerationError,
-	sentences,
-	theService,
-	titled,
+	inTitle,
 	type KnownGeneration,
 } from './api/errors';
 import type { Generation, GenerationItem } from './api/generation';
+import { sentences } from './text';
 
 /** The result of one job. `output` is the result of the pipeline's `finish` for a completed generation. */
 export type Outcome<T> = (
@@ -43,13 +42,11 @@ export function created(generation: KnownGeneration | null): KnownGeneration | n
 
 /** Builds the error for a failed generation, which the service has refunded (spec 3). */
 export function failedGeneration({ item, failureReason }: Generation): GenerationError {
-	const title = titled('The generation failed', failureReason);
+	const reason = inTitle(failureReason);
 	return new GenerationError({
-		title,
-		description: sentences(
-			theService(failureReason, title),
-			'Change the prompt or the model, or try again',
-		),
+		title: reason === null ? 'The generation failed' : `The generation failed: ${reason}`,
+		details: reason === null && failureReason ? `The service says: ${failureReason}` : '',
+		description: 'Change the prompt or the model, or try again.',
 		code: 'generation_failed',
 		charge: 'refunded',
 		generation: item,
@@ -59,23 +56,24 @@ export function failedGeneration({ item, failureReason }: Generation): Generatio
 /**
  * Builds the error for a generation that did not end in time.
  *
- * @param trouble error of its last status check, if that failed
+ * @param lastError error of its last status check, if that failed
  */
 export function timedOutGeneration(
 	generation: KnownGeneration,
 	timeoutMs: number,
-	trouble: GenerationError | null,
+	lastError: GenerationError | null,
 ): GenerationError {
 	const confirmed = isConfirmed(generation);
+	const status = lastError
+		? `It was ${generation.status} when last checked`
+		: `It is still ${generation.status}`;
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
-		description: sentences(
-			confirmed
-				? `It ${trouble ? 'was' : 'is still'} ${generation.status}${trouble ? ' when last checked' : ''}; it is paid for and goes on`
-				: 'Its status could not be checked, so it is not known whether it exists. Status checks charge nothing',
-			trouble && `The last trouble while looking: ${trouble.message}`,
-			'Fetch it with Wait for Completion, raise Timeout, or set On Timeout to Continue',
+		details: sentences(
+			confirmed ? status : 'Its status could not be checked, so it is unknown whether it exists',
+			lastError && `The last status check failed: ${lastError.message}`,
 		),
+		description: 'Fetch it with Wait for Completion, raise Timeout, or set On Timeout to Continue.',
 		code: 'timeout',
 		charge: confirmed ? 'paid' : 'none',
 		generation,
@@ -88,10 +86,10 @@ export function timedOutGeneration(
  */
 export function notSent(cause: GenerationError, itemIndex: number): GenerationError {
 	return cause.with({
-		title: `Not sent, as item ${itemIndex} was refused: ${cause.message}`,
+		title: `Skipped because item ${itemIndex} was rejected: ${cause.message}`,
 		retry: 'never',
 		charge: 'none',
-		unsent: true,
+		skipped: true,
 	});
 }
 
@@ -102,8 +100,10 @@ export function notSent(cause: GenerationError, itemIndex: number): GenerationEr
  */
 export function inAnotherAccount(error: GenerationError, id: string): GenerationError {
 	return error.with({
-		title: 'What an earlier try has paid for is not in this account',
-		description: `The service does not know generation ${id}. Choose the credential with which it was made, and retry. To have it made and paid for anew, start a new execution.`,
+		title: 'The generation of an earlier try is not in this account',
+		details: `The service does not know generation ${id}`,
+		description:
+			'Choose the credential that created it, and retry. To create and pay for a new one, start a new execution.',
 		generation: { id },
 		charge: 'paid',
 	});
@@ -121,23 +121,17 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 			? error
 			: new GenerationError({
 					title: error instanceof Error ? error.message : String(error),
-					description: 'This should not happen. Please report it, with what n8n’s log says of it.',
+					description: 'This is a bug in the node. Report it, with its entry in n8n’s log.',
 					code: 'unexpected_error',
 					cause: error,
 				});
 	if (generation === null || known.generation !== null) return known;
-	if (!isConfirmed(generation)) {
-		return known.code === 'generation_not_found'
-			? known.with({ title: `Generation ${generation.id} does not exist` })
-			: known.with({
-					generation,
-					description: sentences(
-						known.description,
-						'Nothing was charged for looking: wait for it again by its ID',
-					),
-				});
+	if (isConfirmed(generation)) {
+		return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });
 	}
-	return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });
+	if (known.code === 'generation_not_found') return known;
+	const description = sentences(known.description, 'Or wait for the generation again by its ID');
+	return known.with({ generation, description });
 }
 
 /** Returns the outcome of a job that threw an error. */
@@ -149,14 +143,12 @@ export function thrownOutcome<T>(error: unknown, generation: KnownGeneration | n
 /** Returns every generation that the outcomes show as paid for and not refunded. */
 export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGeneration[] {
 	const known = outcomes.flatMap((outcome) => {
-		if (outcome.kind === 'error') {
-			const { charge, generation } = outcome.error;
-			return generation && charge === 'paid' ? [generation] : [];
-		}
-		const { generation } = outcome;
-		return generation && isConfirmed(generation) && generation.status !== 'failed'
-			? [generation]
-			: [];
+		const { generation } = outcome.kind === 'error' ? outcome.error : outcome;
+		const paid =
+			outcome.kind === 'error'
+				? outcome.error.charge === 'paid'
+				: generation && isConfirmed(generation) && generation.status !== 'failed';
+		return generation && paid ? [generation] : [];
 	});
 	return eachOnce(known);
 }
@@ -167,15 +159,13 @@ export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGenerat
  */
 export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
 	const known = outcomes.flatMap((outcome) => {
-		if (outcome.kind !== 'error') return outcome.generation ? [outcome.generation] : [];
-		return outcome.error.generation && outcome.error.charge === 'none'
-			? [outcome.error.generation]
-			: [];
+		const { generation } = outcome.kind === 'error' ? outcome.error : outcome;
+		const skipped = outcome.kind === 'error' && outcome.error.charge !== 'none';
+		return generation && !skipped ? [generation] : [];
 	});
 	const confirmed = new Set(known.filter(isConfirmed).map(({ id }) => id));
-	return eachOnce(known)
-		.map(({ id }) => id)
-		.filter((id) => !confirmed.has(id));
+	const ids = eachOnce(known).map(({ id }) => id);
+	return ids.filter((id) => !confirmed.has(id));
 }
 
 /**

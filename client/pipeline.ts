@@ -6,15 +6,15 @@ import { thrownOutcome, type Outcome } from './outcome';
 import { OrderBook, type Books } from './paying/order-book';
 import { Slots } from './paying/slots';
 import { Submission, type SubmissionStats } from './paying/submission';
-import type { LastLooks } from './watch/status-requests';
+import type { StatusChecks } from './watch/status-requests';
 import { Watcher } from './watch/watch';
 import { CancelledError } from './api/errors';
 import type { Generation } from './api/generation';
-import type { GenerationService } from './api/client';
+import type { ServiceClient } from './api/client';
 
 /** Dependencies of the pipeline: the service, the storage, the clock, and the stored orders. */
 export interface PipelinePorts<T> extends Books {
-	service: GenerationService;
+	service: ServiceClient;
 	/** Probes an output URL for its file. */
 	probe: ProbeUrl;
 	clock: Clock;
@@ -25,7 +25,7 @@ export interface PipelinePorts<T> extends Books {
 	cancel: AbortSignal;
 	/** When the step began, if that was before this pipeline, and its status checks since then. */
 	startedAt?: number;
-	looks?: LastLooks;
+	checks?: StatusChecks;
 	/**
 	 * Prepares a generation for output, for example by a download. Runs in parallel with all other work.
 	 *
@@ -114,7 +114,7 @@ class Pipeline<T> {
 			book,
 			slots,
 			submission: new Submission({ ...ports, book, halt, slots }),
-			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.looks),
+			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks),
 		};
 	}
 
@@ -139,7 +139,7 @@ class Pipeline<T> {
 				recreated: this.recreated,
 				fellBack: this.fellBack,
 				slotWaitMs: gate.waitedMs,
-				slotRefusal: slots.lastRefusal?.said ?? null,
+				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
 				changed: [...book.changed].sort((a, b) => a - b),
 			},
 		};
@@ -182,7 +182,7 @@ class Pipeline<T> {
 		try {
 			if (signal.aborted) throw new CancelledError();
 			const { watcher } = this.shared;
-			const refresh = async () => await watcher.looks.again(generation.item.id);
+			const refresh = async () => await watcher.requests.refetch(generation.item.id);
 			const finished = await this.ports.finish(job, generation, signal, refresh);
 			this.settle(job, {
 				kind: 'done',

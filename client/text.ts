@@ -1,7 +1,15 @@
-/** Maximum length of a foreign text: a service may echo megabytes of its request. */
-const LONGEST = 1_000;
+/** Maximum length of a text from another system: a service may echo megabytes of its request. */
+const MAX_LENGTH = 1_000;
 
 /** Truncates a text from another system, and marks the cut with an ellipsis. */
-export function brief(text: string): string {
-	return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+export function truncate(text: string): string {
+	return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+}
+
+/** Joins the given sentences, and skips missing parts. */
+export function sentences(...parts: Array<string | false | null | undefined>): string {
+	return parts
+		.filter((part): part is string => typeof part === 'string' && part !== '')
+		.map((part) => (/[.!?]$/.test(part) ? part : `${part}.`))
+		.join(' ');
 }

@@ -41,7 +41,7 @@ export class MediaGenerationApi implements ICredentialType {
 			default: '',
 			required: true,
 			description:
-				'Created in the service’s app on the API / MCP Access page. It is sent to the base URL only.',
+				'Create it in the service’s app, on the API / MCP Access page. It is sent to the Base URL only.',
 		},
 	];
 
@@ -56,7 +56,7 @@ export class MediaGenerationApi implements ICredentialType {
 			disableFollowRedirect: true,
 		},
 		rules: [
-			responds(401, 'The API key was refused: it is mistyped, expired or revoked'),
+			responds(401, 'The API key was rejected: it is mistyped, expired or revoked'),
 			responds(403, 'The API key lacks permission for this action'),
 			...[404, 405, 410].map((status) => responds(status, WRONG_ADDRESS)),
 			...[301, 302, 303, 307, 308].map((status) => responds(status, REDIRECTS)),
@@ -88,9 +88,9 @@ function addressIn(baseUrl: string): string {
 	}
 }
 
-const WRONG_ADDRESS = 'This is not the address of the service: check the Base URL';
+const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
 const REDIRECTS =
-	'The Base URL redirects elsewhere: enter the final address, as the key is not sent across a redirect';
+	'The Base URL redirects to another address: enter the final one. The API key is never sent across a redirect';
 
 /**
  * Paths that must exist in a balance (spec 2.3), because a website or an n8n answers any URL with 200. A rule

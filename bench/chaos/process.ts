@@ -2,7 +2,7 @@ import { Ledger } from '../../client/paying/ledger';
 import { GenerationRecord } from '../../client/paying/record';
 import { Slots } from '../../client/paying/slots';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import { GenerationService as Client } from '../../client/api/client';
+import { ServiceClient as Client } from '../../client/api/client';
 import type { Clock, ProbeUrl, SendRequest } from '../../client/ports';
 import type { CreateJob } from '../../client/job';
 import type { GenerationService } from '../../sandbox/service';

@@ -1,5 +1,4 @@
-import { GenerationError } from './errors';
-import { errorRow } from './error-table';
+import { errorFromResponse } from './errors';
 
 /** One entry of the live catalog (spec 2.2), returned unchanged. */
 export interface Model {
@@ -40,19 +39,14 @@ export function describeModel(model: Model): { name: string; description: string
 export function matchesModel(model: Model, search: string): boolean {
 	const { name, description } = describeModel(model);
 	const known = [model.id, name, description].join(' ').toLowerCase();
-	return search
-		.toLowerCase()
-		.split(/\s+/)
-		.every((word) => known.includes(word));
+	const words = search.toLowerCase().split(/\s+/);
+	return words.every((word) => known.includes(word));
 }
 
-/** @throws GenerationError, always, with the code of the service for an unknown model */
+/** @throws GenerationError, always, as the service would for an unknown model */
 export function modelNotFound(id: string, models: Model[]): never {
-	const { title, advice } = errorRow('model_not_found', 404);
-	throw new GenerationError({
-		title: `${title}: ${id}`,
-		description: `The catalogue has ${models.length} models, and none with this ID. ${advice}`,
-		code: 'model_not_found',
-		status: 404,
+	const response = { status: 404, body: { error: { code: 'model_not_found' } } };
+	throw errorFromResponse(response, false, id).with({
+		details: `None of the ${models.length} models in the catalog has this ID`,
 	});
 }

@@ -10,78 +10,112 @@ export type FailureCause =
 	| 'configuration-invalid'
 	| 'node-defect';
 
+/** What is known about a rejected request, each as a short line for a title; `null` if unknown or too long. */
+export interface ErrorFacts {
+	/** The service's message. */
+	message: string | null;
+	/** The parameter that the service names. */
+	param: string | null;
+	/** The model or the generation id of the request. */
+	subject: string | null;
+}
+
 export interface ErrorRow {
 	/** What happened, for the user. */
 	title: string;
+	/** A more specific title, if the facts for it are known. */
+	specific?: (facts: ErrorFacts) => string | null;
 	/** What the user can do next. */
 	advice: string;
 	cause: FailureCause;
 	retry?: RetryRule;
 	/** True if every further creating request of the step would be rejected too. */
-	stopsSubmitting?: true;
+	fatalForStep?: true;
 }
 
-const KEY_REFUSED: ErrorRow = {
-	title: 'The API key was refused',
+/** The title, followed by the service's message. */
+const withMessage = (title: string) => ({
+	title,
+	specific: ({ message }: ErrorFacts) => message && `${title}: ${message}`,
+});
+
+const KEY_REJECTED: ErrorRow = {
+	title: 'The API key was rejected',
 	cause: 'credential-invalid',
 	advice:
-		'Open the Media Generation API credential and check the key: it may be missing, mistyped, expired or revoked. A lost key is replaced on the API / MCP Access page of the service.',
-	stopsSubmitting: true,
+		'Open the Media Generation API credential and check the key. It may be missing, mistyped, expired or revoked. Replace a lost key on the API / MCP Access page of the service.',
+	fatalForStep: true,
 };
 
 const OUT_OF_CREDITS: ErrorRow = {
 	title: 'Not enough credits',
+	specific: ({ message }) => {
+		// The message states the credits required and the credits left (spec 7): the larger number is required.
+		const [left, needed, ...others] = (message?.match(/\d+/g) ?? [])
+			.map(Number)
+			.sort((a, b) => a - b);
+		if (needed === undefined || others.length > 0) return null;
+		return `Not enough credits: ${needed} needed, ${left} left`;
+	},
 	advice:
-		'Top up the account, or lower the cost (fewer items, a cheaper model, a shorter or smaller output). Then retry this execution.',
+		'Top up the account, or lower the cost: fewer items, a cheaper model, a shorter or smaller output. Then retry this execution.',
 	cause: 'quota-exhausted',
-	stopsSubmitting: true,
+	fatalForStep: true,
 };
 
-const TRANSIENT = 'It was tried several times with growing pauses. Try again later.';
+const REQUEST_TOO_LARGE: ErrorRow = {
+	title: 'The request is too large',
+	advice: 'Pass large reference inputs as https:// URLs. Inline data may hold about 4.5 MB.',
+	cause: 'configuration-invalid',
+};
+
+const TRANSIENT = 'Several retries failed. Try again later.';
 
 /** One row per code (spec 7). The alternate forms of 401 and 403 have rows of their own. */
 const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: {
-		title: 'The service could not read the request',
-		advice: 'Check that all required fields of this item are filled in and well-formed.',
+		...withMessage('Invalid request'),
+		advice: 'Check that all required fields of this item are filled in.',
 		cause: 'configuration-invalid',
 	},
 	invalid_parameter: {
-		title: 'A parameter is out of range or not supported',
-		advice:
-			'Change the parameter that the service names. Which sizes, durations and resolutions there are varies by model.',
+		...withMessage('Invalid parameter'),
+		advice: 'Change the parameter. The allowed sizes, durations and resolutions vary by model.',
 		cause: 'configuration-invalid',
 	},
-	authentication_error: KEY_REFUSED,
-	invalid_api_key: KEY_REFUSED,
+	authentication_error: KEY_REJECTED,
+	invalid_api_key: KEY_REJECTED,
 	expired_api_key: {
-		...KEY_REFUSED,
+		...KEY_REJECTED,
 		title: 'The API key has expired or was revoked',
 		advice: 'Create a new key on the API / MCP Access page and put it into the credential.',
 	},
 	insufficient_credits: OUT_OF_CREDITS,
 	forbidden: {
 		title: 'The API key lacks permission for this action',
-		advice: 'Use a key that may create and read generations, or have its permissions extended.',
-		stopsSubmitting: true,
+		advice:
+			'Use a key that may create and read generations, or extend the permissions of this key.',
+		fatalForStep: true,
 		cause: 'credential-invalid',
 	},
 	CONNECTION_PAUSED: {
 		title: 'The connected app is paused',
 		advice:
 			'Resume it in the app under API / MCP Access, Connected apps. Then retry this execution.',
-		stopsSubmitting: true,
+		fatalForStep: true,
 		cause: 'configuration-invalid',
 	},
 	model_not_found: {
-		title: 'The model does not exist',
+		title: 'Model not found',
+		specific: ({ subject }) => subject && `Model ${subject} not found`,
 		advice:
-			'Choose a model from the list, or check the id: the live catalogue is authoritative. Image Generation takes image models only, Video Generation video models.',
+			'Choose a model from the list, or check its ID. Image Generation needs an image model, Video Generation a video model.',
 		cause: 'configuration-invalid',
 	},
 	generation_not_found: {
-		title: 'The generation does not exist',
-		advice: 'Check the generation id, and that the credential is of the account that created it.',
+		title: 'Generation not found',
+		specific: ({ subject }) => subject && `Generation ${subject} not found`,
+		advice: 'Check the generation ID, and use the credential of the account that created it.',
 		cause: 'configuration-invalid',
 	},
 	generation_in_progress: {
@@ -89,28 +123,25 @@ const BY_CODE: Record<string, ErrorRow> = {
 		advice: 'Wait until it has finished, then retry this execution.',
 		cause: 'temporarily-unavailable',
 	},
-	payload_too_large: {
-		title: 'The request is too large',
-		advice: 'Pass large reference inputs as https:// URLs; inline data may hold about 4.5 MB.',
-		cause: 'configuration-invalid',
-	},
+	payload_too_large: REQUEST_TOO_LARGE,
 	unsupported_parameter: {
-		title: 'The chosen model does not support a parameter',
-		advice: 'Remove the parameter that the service names, or choose a model that supports it.',
+		title: 'The model does not support a parameter',
+		specific: ({ subject, param }) => subject && param && `${subject} does not support ${param}`,
+		advice: 'Remove the parameter or set it to Model Default, or choose another model.',
 		cause: 'configuration-invalid',
 	},
 	CONCURRENCY_LIMIT_REACHED: {
-		title: 'No free slot',
+		...withMessage('No free slot'),
 		advice:
-			'All concurrent generations of the plan are running. Raise Timeout, let other workflows finish, or choose a larger plan.',
+			'The plan’s limit of concurrent generations is reached. Raise Timeout, let other workflows finish, or choose a larger plan.',
 		retry: 'slot',
 		cause: 'rate-limited',
 	},
 	CONNECTION_LIMIT_REACHED: {
 		title: 'The daily credit limit of the connected app is reached',
 		advice:
-			'Raise the limit in the app under API / MCP Access, Connected apps, or wait until it frees up (rolling 24 hours).',
-		stopsSubmitting: true,
+			'Raise the limit in the app under API / MCP Access, Connected apps, or wait: it covers the last 24 hours.',
+		fatalForStep: true,
 		cause: 'quota-exhausted',
 	},
 	server_error: {
@@ -134,7 +165,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 };
 
 /** The HTTP status of each 5xx code of the service (spec 7). */
-const OWN_5XX: Record<string, number> = {
+const SERVICE_5XX: Record<string, number> = {
 	server_error: 500,
 	model_unavailable: 502,
 	service_unavailable: 503,
@@ -142,55 +173,76 @@ const OWN_5XX: Record<string, number> = {
 
 /** True if a 5xx has a code, type and status that spec 7 lists. Proxies use the same form for other errors. */
 export function isListed(code: unknown, type: unknown, status: number): boolean {
-	return type === 'server_error' && OWN_5XX[String(code)] === status;
+	return type === 'server_error' && SERVICE_5XX[String(code)] === status;
 }
 
-/** The row for an unknown code or a foreign body, by HTTP status. */
-function byStatus(status: number): ErrorRow {
-	if (status >= 300 && status < 400) {
-		return {
-			title: 'The Base URL redirects elsewhere',
+/** Rows for an unknown code or a foreign body, by HTTP status. The first match counts. */
+const BY_STATUS: Array<[matches: (status: number, foreign: boolean) => boolean, ErrorRow]> = [
+	[
+		(status) => status >= 300 && status < 400,
+		{
+			title: 'The Base URL redirects to another address',
 			advice:
-				'Put the final address of the service into the credential: the API key is never sent across a redirect.',
+				'Put the final address of the service into the credential. The API key is never sent across a redirect.',
 			cause: 'configuration-invalid',
-			stopsSubmitting: true,
-		};
-	}
-	if (status === 401) return KEY_REFUSED;
-	if (status === 402) return OUT_OF_CREDITS;
+			fatalForStep: true,
+		},
+	],
+	[(status) => status === 401, KEY_REJECTED],
+	[(status) => status === 402, OUT_OF_CREDITS],
 	// A proxy in front of the service may have a smaller limit, and its own error body.
-	if (status === 413) return BY_CODE.payload_too_large;
-	if (status === 429) {
-		return {
-			title: 'Too many requests',
+	[(status) => status === 413, REQUEST_TOO_LARGE],
+	[
+		(status) => status === 429,
+		{
+			...withMessage('Too many requests'),
 			advice: 'Lower Max Concurrent or raise Poll Interval, and try again later.',
 			cause: 'rate-limited',
 			retry: 'backoff',
-		};
-	}
-	if (status >= 500 || status === 408 || status === 499) {
-		return {
-			title: 'The service failed to answer',
+		},
+	],
+	[
+		(status) => status >= 500 || status === 408 || status === 499,
+		{
+			...withMessage('The service did not answer'),
 			advice: TRANSIENT,
 			cause: 'temporarily-unavailable',
 			retry: 'backoff',
-		};
-	}
-	return {
-		title: 'The service refused the request',
-		advice: 'Check the Base URL in the credential and the parameters of this item.',
-		cause: 'configuration-invalid',
-	};
-}
+		},
+	],
+	[
+		(status, foreign) => foreign && status === 403,
+		{
+			title: 'A firewall blocked the request, or this is not the media service',
+			advice: 'Check the Base URL in the credential, and the network between n8n and the service.',
+			cause: 'configuration-invalid',
+		},
+	],
+	[
+		(_, foreign) => foreign,
+		{
+			title: 'This is not the media service',
+			advice: 'Check the Base URL in the credential.',
+			cause: 'configuration-invalid',
+		},
+	],
+];
+
+const REJECTED: ErrorRow = {
+	...withMessage('The service rejected the request'),
+	advice: 'Check the parameters of this item, and the Base URL in the credential.',
+	cause: 'configuration-invalid',
+};
 
 /**
  * Returns the row for an error (spec 7). The status counts only if the code is unknown.
  *
  * @param code the service's code; `null` if the response had none
+ * @param foreign true if the body is not the service's own
  */
-export function errorRow(code: string | null, status: number): ErrorRow {
-	const known = code !== null && Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
-	return known ?? byStatus(status);
+export function errorRow(code: string | null, status: number, foreign = false): ErrorRow {
+	if (code !== null && Object.hasOwn(BY_CODE, code)) return BY_CODE[code];
+	return BY_STATUS.find(([matches]) => matches(status, foreign))?.[1] ?? REJECTED;
 }
 
 /** Categories of our own error codes. A code with several possible causes has none. */
@@ -212,7 +264,7 @@ const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	uncertain_charge: undefined,
 };
 
-/** @returns the category of an error; `undefined` if its code does not determine one, as for a failed generation */
+/** Returns the category of an error; `undefined` if its code does not determine one, as for a failed generation. */
 export function failureCause(code: string, status: number | null): FailureCause | undefined {
 	if (Object.hasOwn(OWN_CAUSES, code)) return OWN_CAUSES[code];
 	return status === null ? undefined : errorRow(code, status).cause;

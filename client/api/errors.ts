@@ -1,7 +1,7 @@
+import type { ServiceResponse } from '../ports';
+import { sentences, truncate } from '../text';
 import { errorRow, isListed, type RetryRule } from './error-table';
 import type { GenerationItem } from './generation';
-import { brief } from '../text';
-import type { ServiceResponse } from '../ports';
 
 /**
  * The effect of an error on the account's credits. `none`: nothing was charged. `refunded`: a charge was refunded.
@@ -10,23 +10,26 @@ import type { ServiceResponse } from '../ports';
 export type Charge = 'none' | 'refunded' | 'paid' | 'unknown';
 
 export interface GenerationErrorFields {
-	/** What happened, for the user. */
+	/** What happened, for the user. The title of an error with the charge `unknown` states that charge. */
 	title: string;
+	/** More about what happened. The sentence about the charge follows it. */
+	details?: string;
 	/** What the user can do next. */
 	description: string;
 	/** The service's code (spec 7), or one of our own. */
 	code: string;
 	/** The service's message, if there was one. */
-	said?: string | null;
+	serviceMessage?: string | null;
 	/** HTTP status; `null` if there was no response. */
 	status?: number | null;
 	charge?: Charge;
 	retry?: RetryRule;
-	stopsSubmitting?: boolean;
+	/** True if every further creating request of the step would be rejected too. */
+	fatalForStep?: boolean;
 	/** The generation that the error is about, if one exists. */
 	generation?: KnownGeneration | null;
 	/** True if the item's request was not sent because another item failed. */
-	unsent?: boolean;
+	skipped?: boolean;
 	/** The original error if it was unexpected, for its stack trace. */
 	cause?: unknown;
 }
@@ -41,28 +44,30 @@ export function eachOnce(known: KnownGeneration[]): KnownGeneration[] {
 
 /** Any error of an item or a request. */
 export class GenerationError extends Error {
-	readonly code: string;
+	readonly details: string;
 	readonly description: string;
-	readonly said: string | null;
+	readonly code: string;
+	readonly serviceMessage: string | null;
 	readonly status: number | null;
 	readonly charge: Charge;
 	readonly retry: RetryRule;
-	readonly stopsSubmitting: boolean;
+	readonly fatalForStep: boolean;
 	readonly generation: KnownGeneration | null;
-	readonly unsent: boolean;
+	readonly skipped: boolean;
 
 	constructor(fields: GenerationErrorFields) {
 		super(fields.title, fields.cause === undefined ? undefined : { cause: fields.cause });
 		this.name = 'GenerationError';
-		this.code = fields.code;
+		this.details = fields.details ?? '';
 		this.description = fields.description;
-		this.said = fields.said ?? null;
+		this.code = fields.code;
+		this.serviceMessage = fields.serviceMessage ?? null;
 		this.status = fields.status ?? null;
 		this.charge = fields.charge ?? 'none';
 		this.retry = fields.retry ?? 'never';
-		this.stopsSubmitting = fields.stopsSubmitting ?? false;
+		this.fatalForStep = fields.fatalForStep ?? false;
 		this.generation = fields.generation ?? null;
-		this.unsent = fields.unsent ?? false;
+		this.skipped = fields.skipped ?? false;
 	}
 
 	/** Returns a copy with some fields replaced. */
@@ -87,15 +92,6 @@ export class CancelledError extends Error {
 	}
 }
 
-/** The service's error body (spec 2.5, and the alternate forms of spec 7). */
-interface ServiceErrorBody {
-	code: string | null;
-	message: string | null;
-	param: string | null;
-	/** True for a 5xx that spec 7 lists. */
-	listed: boolean;
-}
-
 /**
  * Converts an unsuccessful response into an error (spec 7).
  *
@@ -103,28 +99,37 @@ interface ServiceErrorBody {
  * status means that the request did not pass.
  *
  * @param charging true if the request could have charged credits
+ * @param subject the model or the generation id of the request, if it has one
  */
-export function errorFromResponse(response: ServiceResponse, charging: boolean): GenerationError {
-	const { status } = response;
-	const own = readErrorBody(response.body, status);
-	const row = errorRow(own?.code ?? null, status);
+export function errorFromResponse(
+	{ status, body }: ServiceResponse,
+	charging: boolean,
+	subject: string | null = null,
+): GenerationError {
+	const own = readErrorBody(body, status);
+	const { message = null, param = null, code = null } = own ?? {};
+	const row = errorRow(code, status, own === null);
+	const facts = { message: inTitle(message), param: inTitle(param), subject: inTitle(subject) };
+	const specific = row.specific?.(facts) ?? null;
+	const title = specific ?? row.title;
 	const uncertain = charging && !own?.listed && mayHavePassed(status);
-	const title = titled(row.title, own?.message);
 	return new GenerationError({
 		title,
-		description: sentences(
-			theService(own?.message, title),
-			own?.param && `Parameter: ${own.param}.`,
-			own === null &&
-				'The answer was not the service’s own, but that of something on the way to it.',
-			row.advice,
+		details: sentences(
+			// A specific title is based on the message. It would only repeat the title.
+			specific === null && message && `The service says: ${message}`,
+			param &&
+				![param, subject].some((named) => named && title.includes(named)) &&
+				`Parameter: ${param}`,
+			own === null && 'The response came from another server, such as a proxy or a website',
 		),
-		said: own?.message,
-		code: own?.code ?? `http_${status}`,
+		description: row.advice,
+		serviceMessage: message,
+		code: code ?? `http_${status}`,
 		status,
 		charge: uncertain ? 'unknown' : 'none',
 		retry: row.retry,
-		stopsSubmitting: row.stopsSubmitting,
+		fatalForStep: row.fatalForStep,
 	});
 }
 
@@ -132,13 +137,13 @@ export function errorFromResponse(response: ServiceResponse, charging: boolean):
  * Builds the error for a 2xx response without the expected content. After a creating request, the charge is unknown.
  * A status check may succeed later.
  */
-export function unreadableAnswer(response: ServiceResponse, charging: boolean): GenerationError {
+export function unreadableAnswer({ status }: ServiceResponse, charging: boolean): GenerationError {
 	return new GenerationError({
-		title: 'The answer of the service could not be read',
-		description:
-			'It was not of the form that the interface promises. Check the Base URL in the credential.',
+		title: 'The response is not one of the media service',
+		details: 'It does not have the fields that the service documents',
+		description: 'Check the Base URL in the credential.',
 		code: 'unreadable_answer',
-		status: response.status,
+		status,
 		charge: charging ? 'unknown' : 'none',
 		retry: 'backoff',
 	});
@@ -147,6 +152,24 @@ export function unreadableAnswer(response: ServiceResponse, charging: boolean): 
 /** True if a proxy that answers with this status may have passed the request on before. */
 function mayHavePassed(status: number): boolean {
 	return status >= 500 || status === 408 || status === 499;
+}
+
+/** Longer texts from outside are not part of a title. */
+const MAX_IN_TITLE = 120;
+
+/** Returns a text from outside as a part of a title: one line, no period. `null` if it is empty or too long. */
+export function inTitle(text: string | null | undefined): string | null {
+	const line = (text ?? '').replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+	return line === '' || line.length > MAX_IN_TITLE ? null : line;
+}
+
+/** The service's error body (spec 2.5, and the alternate forms of spec 7). */
+interface ServiceErrorBody {
+	code: string | null;
+	message: string | null;
+	param: string | null;
+	/** True for a 5xx that spec 7 lists. */
+	listed: boolean;
 }
 
 /** Returns the service's error body; `null` for any other body, such as HTML, an empty body or foreign JSON. */
@@ -159,51 +182,10 @@ function readErrorBody(body: unknown, status: number): ServiceErrorBody | null {
 	if (named === undefined && typeof message !== 'string') return null;
 	return {
 		code: (named as string | undefined) ?? null,
-		message: typeof message === 'string' ? brief(message) : null,
-		param: typeof param === 'string' ? brief(param) : null,
+		message: typeof message === 'string' ? truncate(message.trim()) : null,
+		param: typeof param === 'string' ? truncate(param) : null,
 		listed: isListed(code, type, status),
 	};
-}
-
-/** Longer messages of the service are not added to a title. */
-const LONGEST_REASON = 120;
-
-/** Returns a title with the service's reason, if that is short and adds information. */
-export function titled(title: string, reason: string | null | undefined): string {
-	const words = news(title, reason).replace(/\.$/, '');
-	return words === '' || words.length > LONGEST_REASON ? title : `${title}: ${words}`;
-}
-
-/** Returns the service's message as a sentence; `null` if it adds nothing to the title. */
-export function theService(words: string | null | undefined, title: string): string | null {
-	const told = news(title, words);
-	return told === '' ? null : `The service says: ${told}`;
-}
-
-/** Returns a text without its first sentences that only repeat the title in similar words. */
-function news(title: string, text: string | null | undefined): string {
-	const written = (text ?? '').replace(/\s+/g, ' ').trim();
-	const known = tellingWords(title);
-	const sentencesOf = written.split(/(?<=[.!?]) /);
-	const first = sentencesOf.findIndex((sentence) => {
-		return tellingWords(sentence).some((word) => !known.includes(word));
-	});
-	return first < 0 ? '' : sentencesOf.slice(first).join(' ');
-}
-
-/** Returns the significant words of a text: long words and numbers, or all words if there are none. */
-function tellingWords(text: string): string[] {
-	const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-	const long = words.filter((word) => word.length > 4 || /\p{N}/u.test(word));
-	return long.length > 0 ? long : words;
-}
-
-/** Joins the given sentences, and skips missing parts. */
-export function sentences(...parts: Array<string | false | null | undefined>): string {
-	return parts
-		.filter((part): part is string => typeof part === 'string' && part !== '')
-		.map((part) => (/[.!?]$/.test(part) ? part : `${part}.`))
-		.join(' ');
 }
 
 /** True if the response came from a proxy or router instead of the service. */

@@ -1,4 +1,4 @@
-import { brief } from '../text';
+import { truncate } from '../text';
 
 export type GenerationType = 'image' | 'video';
 
@@ -97,9 +97,9 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 /** Reads any form of a failed generation's `error`. Spec 2.1 shows neither its place nor its shape. */
 function readFailureReason(error: unknown): string | null {
 	if (error === undefined || error === null) return null;
-	if (typeof error === 'string') return brief(error);
+	if (typeof error === 'string') return truncate(error);
 	const { message, reason, code } = asRecord(error);
-	return brief(text(message) ?? text(reason) ?? text(code) ?? JSON.stringify(error));
+	return truncate(text(message) ?? text(reason) ?? text(code) ?? JSON.stringify(error));
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
@@ -112,8 +112,8 @@ function text(value: unknown): string | null {
 
 /** A presigned URL is valid for one hour after it is issued (spec 8). */
 const LIFETIME_SECONDS = 3600;
-/** An earlier expiry is not a date but a lifetime. */
-const EARLIEST_END = Date.UTC(2000, 0);
+/** An earlier expiry is not a date but a lifetime: some stores write one into the same parameter. */
+const EARLIEST_EXPIRY = Date.UTC(2000, 0);
 
 /**
  * Returns when a presigned URL expires. Object stores state this in the URL. Otherwise the hour of the spec counts
@@ -128,46 +128,34 @@ export function presignedUrlExpiry(
 	created: number | null,
 	now: number,
 ): string | null {
-	const end = statedExpiry(url);
-	// Some stores write a lifetime into the parameter that others use for the expiry.
-	const stated = end !== null && end < EARLIEST_END ? null : isoTime(end);
-	if (stated !== null || created === null) return stated;
+	const stated = statedExpiry(url);
+	const expiry = stated >= EARLIEST_EXPIRY ? isoTime(stated) : null;
+	if (expiry !== null || created === null) return expiry;
 	const bound = (created + LIFETIME_SECONDS) * 1000;
 	return bound > now ? isoTime(bound) : null;
 }
 
 /** Also `null` for a value outside of the range of dates: a strange URL must not fail its generation. */
-function isoTime(ms: number | null): string | null {
-	const date = new Date(ms ?? NaN);
+function isoTime(ms: number): string | null {
+	const date = new Date(ms);
 	return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
 /** Milliseconds since the Unix epoch, from the date and lifetime of the signature (S3, GCS) or a plain expiry. */
-function statedExpiry(url: string): number | null {
-	const query = queryOf(url);
+function statedExpiry(url: string): number {
+	const parameters = URL.canParse(url) ? [...new URL(url).searchParams] : [];
+	const query = new Map(parameters.map(([name, value]) => [name.toLowerCase(), value]));
 	for (const vendor of ['x-amz', 'x-goog']) {
 		const issued = basicIsoDate(query.get(`${vendor}-date`));
-		const lifetime = Number(query.get(`${vendor}-expires`) ?? NaN);
-		if (issued !== null && Number.isFinite(lifetime)) return issued + lifetime * 1000;
+		const end = issued + Number(query.get(`${vendor}-expires`) ?? NaN) * 1000;
+		if (Number.isFinite(end)) return end;
 	}
-	const end = Number(query.get('expires') || NaN);
-	return Number.isFinite(end) ? end * 1000 : null;
-}
-
-function queryOf(url: string): Map<string, string> {
-	try {
-		return new Map(
-			[...new URL(url).searchParams].map(([name, value]) => [name.toLowerCase(), value]),
-		);
-	} catch {
-		return new Map();
-	}
+	return Number(query.get('expires') || NaN) * 1000;
 }
 
 /** Converts `20261120T143000Z`, the format of signatures, to milliseconds since the Unix epoch. */
-function basicIsoDate(text: string | undefined): number | null {
-	const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
-	if (!parts) return null;
-	const [year, month, day, hour, minute, second] = parts.slice(1).map(Number);
-	return Date.UTC(year, month - 1, day, hour, minute, second);
+function basicIsoDate(text = ''): number {
+	return Date.parse(
+		text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
+	);
 }

@@ -7,18 +7,17 @@ const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
 
 /**
- * Returns the delay before a retry. It doubles from 1 s to at most `mostSeconds`. Jitter over its upper half keeps
- * clients that were refused together from returning together.
+ * Returns the delay before a retry, in milliseconds. It doubles from 1 s to at most `maxSeconds`. Jitter over its
+ * upper half keeps clients that were rejected together from returning together.
  *
  * @param retries 0 for the first retry
- * @returns milliseconds
  */
 export function backoffDelay(
 	retries: number,
 	random: Random,
-	mostSeconds = MAX_DELAY_SECONDS,
+	maxSeconds = MAX_DELAY_SECONDS,
 ): number {
-	const shortest = Math.min(2 ** retries, mostSeconds / 2);
+	const shortest = Math.min(2 ** retries, maxSeconds / 2);
 	return shortest * (1 + random()) * 1000;
 }
 
@@ -27,8 +26,8 @@ export function backoffDelay(
  *
  * @param retries number of retries so far
  */
-export function passes({ retry, stopsSubmitting }: GenerationError, retries: number): boolean {
-	return retry === 'backoff' && !stopsSubmitting && retries < MAX_RETRIES;
+export function passes({ retry, fatalForStep }: GenerationError, retries: number): boolean {
+	return retry === 'backoff' && !fatalForStep && retries < MAX_RETRIES;
 }
 
 /** Dependencies of retries. */
@@ -54,9 +53,9 @@ export async function withRetries<T>(
 		const tried = await attempt(run);
 		if (tried.ok) return tried.value;
 		const { error } = tried;
-		const again =
-			error instanceof GenerationError && passes(error, retries) && retries < maxRetries;
-		if (!again) throw error;
+		if (!(error instanceof GenerationError) || !passes(error, retries) || retries >= maxRetries) {
+			throw error;
+		}
 		await clock.sleep(backoffDelay(retries, random), signal);
 		if (signal.aborted) throw new CancelledError();
 	}

@@ -1,4 +1,4 @@
-import { attempt, type Attempt, gather } from '../async';
+import { attempt, type Attempt, batched } from '../async';
 import type { Clock } from '../ports';
 import { fieldsOf, says, SENT, type RecordScope } from './record-rows';
 import {
@@ -37,7 +37,7 @@ export class RecordDesk {
 	) {}
 
 	/** Reads the rows of a key that belong to this workflow and node. */
-	readonly read = gather(async (keys: string[]) => {
+	readonly read = batched(async (keys: string[]) => {
 		const byKey = new Map(keys.map((key): [string, RecordRow[]] => [key, []]));
 		const { workflowId, nodeId } = this.scope;
 		for (const row of await this.ports.store.read([...byKey.keys()])) {
@@ -48,7 +48,7 @@ export class RecordDesk {
 	});
 
 	/** Applies a change. Resolves to true if a row matched. */
-	readonly write = gather(async (changes: Change[]) => {
+	readonly write = batched(async (changes: Change[]) => {
 		const hits = await this.ports.store.change(changes);
 		return hits.map((ids) => ids.length > 0);
 	});
@@ -59,7 +59,7 @@ export class RecordDesk {
 	 * One statement costs the same for one row as for many. These calls therefore wait for a running write of ids,
 	 * and then go as one batch.
 	 */
-	readonly sendOwn = gather(
+	readonly sendOwn = batched(
 		async (claims: RecordRow[]) => {
 			const set = { status: SENT, execution_id: this.scope.executionId };
 			const changes = chunks(claims).map((some): Change => ({ where: byTickets(some), set }));
@@ -82,13 +82,13 @@ export class RecordDesk {
 	}
 
 	/** Writes generation ids. `sendOwn` waits for this. Resolves to true if a row matched. */
-	readonly writeId = gather(async (changes: Change[]) => {
+	readonly writeId = batched(async (changes: Change[]) => {
 		const written = this.ports.store.change(changes);
 		this.writingIds = written.catch(() => undefined);
 		return (await written).map((ids) => ids.length > 0);
 	});
 
-	readonly insert = gather(async (rows: RecordFields[]) => {
+	readonly insert = batched(async (rows: RecordFields[]) => {
 		await this.ports.store.insert(rows);
 		return rows.map(() => undefined);
 	});

@@ -1,4 +1,5 @@
-import { GenerationError, sentences } from '../api/errors';
+import { GenerationError } from '../api/errors';
+import { sentences } from '../text';
 
 /**
  * The port to the record outside of the execution: a table whose rows can be read, added, and changed by

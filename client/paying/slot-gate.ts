@@ -1,6 +1,7 @@
 import { onAbort } from '../async';
 import type { Clock } from '../ports';
-import { CancelledError, sentences, type GenerationError } from '../api/errors';
+import { CancelledError, type GenerationError } from '../api/errors';
+import { sentences } from '../text';
 import type { Place, Slots, Turn } from './slots';
 
 export interface SlotGatePorts {
@@ -104,7 +105,7 @@ export class SlotGate {
 function starved(refusal: GenerationError, timeoutMs: number): GenerationError {
 	return refusal.with({
 		description: sentences(
-			`No slot became free within ${timeoutMs / 1000} s, so this item was not sent and nothing was charged for it`,
+			`No slot became free within ${timeoutMs / 1000} s, so this item was not sent`,
 			refusal.description,
 		),
 		retry: 'never',

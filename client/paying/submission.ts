@@ -4,7 +4,7 @@ import { errorOfJob, notSent } from '../outcome';
 import { backoffDelay } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
-import type { CreateRequest, GenerationService } from '../api/client';
+import type { CreateRequest, ServiceClient } from '../api/client';
 import { isMade, isOpen } from './book';
 import { MAX_RESUBMISSIONS, nextMove, type Tried } from './next-move';
 import type { Order, OrderBook } from './order-book';
@@ -13,7 +13,7 @@ import type { Slots, Turn } from './slots';
 import { uncertainCharge } from './uncertain-charge';
 
 export interface SubmissionPorts {
-	service: GenerationService;
+	service: ServiceClient;
 	book: OrderBook;
 	clock: Clock;
 	random: Random;
@@ -138,7 +138,7 @@ export class Submission {
 	private async settleRefusal(turn: Turn, order: Order, error: unknown, intended: boolean) {
 		const { slots } = this.ports;
 		const refusal = error instanceof GenerationError ? error : null;
-		if (refusal?.stopsSubmitting) this.gate.close(notSent(refusal, order.job.itemIndex));
+		if (refusal?.fatalForStep) this.gate.close(notSent(refusal, order.job.itemIndex));
 		if (refusal?.retry === 'slot') slots.refused(turn, refusal);
 		else slots.unused(turn);
 		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;

@@ -1,4 +1,5 @@
-import { GenerationError, sentences } from '../api/errors';
+import { GenerationError } from '../api/errors';
+import { sentences } from '../text';
 import type { CreateJob } from '../job';
 import type { Entry } from './book';
 import { RECORD_TABLE, type RecordRow } from './record-store';
@@ -51,7 +52,8 @@ export function unknownInRow(
 ): GenerationError {
 	return error.with({
 		title: `Generation ${generation} does not exist`,
-		description: `Row ${id} of the data table ${RECORD_TABLE} says that it was made for the key "${key}". Choose the credential with which it was made, or run it again in a while. Where the service’s library does not have it either, delete that row and start a new execution: the item is made and paid for anew.`,
+		details: `Row ${id} of the data table ${RECORD_TABLE} says that it was made for the key "${key}"`,
+		description: `Choose the credential with which it was made, or run it again in a while. Where the service’s library does not have it either, delete that row and start a new execution: the item is made and paid for anew.`,
 		generation: { id: generation },
 		charge: 'none',
 	});

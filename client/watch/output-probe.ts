@@ -1,38 +1,58 @@
-import type { Probed } from '../ports';
+import { attempt, withTimeout } from '../async';
+import type { Clock, Probed, ProbeUrl } from '../ports';
 
-/** The result of a probe of the output URL (spec 4.3). */
-export type Sign = 'ready' | 'not yet' | 'nothing';
+/** The result of a probe of the output URL (spec 4.3). `unusable`: this storage cannot be probed. */
+export type ProbeResult = 'ready' | 'missing' | 'unusable';
 
 /**
  * Interprets the response to a request for the first byte of an output. Only that byte proves that the file exists.
  * Only 403 and 404 mean that it does not exist yet. Any other response, such as a redirect, a page or a whole file,
  * means that this storage cannot be probed.
  */
-export function signOf({ status, oneByte }: Probed): Sign {
-	if (status === 403 || status === 404) return 'not yet';
-	return (status === 200 || status === 206) && oneByte ? 'ready' : 'nothing';
+export function interpretProbe({ status, oneByte }: Probed): ProbeResult {
+	if (status === 403 || status === 404) return 'missing';
+	return (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable';
 }
 
 /** Maximum number of probes per second for a whole step. */
-const PROBES_A_SECOND = 25;
-const LONGEST_QUEUE_MS = 1_000;
+const PROBES_PER_SECOND = 25;
+const MAX_QUEUE_MS = 1_000;
 
-/** The state of the storage for one step, and the rate limit of its probes. */
-export class Storage {
+export interface ProbePorts {
+	probe: ProbeUrl;
+	clock: Clock;
+	/** Nothing is probed afterwards. */
+	halt: AbortSignal;
+}
+
+/** Probes output URLs for one step. Limits the rate, and remembers whether the storage is reliable. */
+export class OutputProbe {
 	/** False once the storage proved unreliable: a cached 404, or a file long before its generation is final. */
 	usable = true;
 	private nextAt = 0;
 
+	constructor(private readonly ports: ProbePorts) {}
+
 	/**
 	 * Reserves a time for a probe.
 	 *
-	 * @param now milliseconds since the Unix epoch
 	 * @returns milliseconds until the probe may be sent; `null` if too many are waiting
 	 */
-	turn(now: number): number | null {
+	reserve(): number | null {
+		const now = this.ports.clock.now();
 		const at = Math.max(now, this.nextAt);
-		if (at - now > LONGEST_QUEUE_MS) return null;
-		this.nextAt = at + 1000 / PROBES_A_SECOND;
+		if (at - now > MAX_QUEUE_MS) return null;
+		this.nextAt = at + 1000 / PROBES_PER_SECOND;
 		return at - now;
+	}
+
+	/** Requests the first byte of an output. A response that takes longer than `ms` counts as `unusable`. */
+	async send(url: string, ms: number): Promise<ProbeResult> {
+		const { clock, probe, halt } = this.ports;
+		if (halt.aborted) return 'unusable';
+		const tried = await attempt(
+			async () => await withTimeout(clock, ms, halt, async (signal) => await probe(url, signal)),
+		);
+		return tried.ok && tried.value !== null ? interpretProbe(tried.value.value) : 'unusable';
 	}
 }

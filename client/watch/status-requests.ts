@@ -1,13 +1,13 @@
-import type { Clock, Random } from '../ports';
-import { within } from '../async';
-import { withRetries } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import { isFailed, isFinal, type Generation } from '../api/generation';
-import type { GenerationService } from '../api/client';
+import type { ServiceClient } from '../api/client';
+import { withRetries } from '../api/retry';
+import { withTimeout } from '../async';
+import type { Clock, Random } from '../ports';
 
 /** Dependencies of status checks. */
-export interface LookPorts {
-	service: GenerationService;
+export interface StatusPorts {
+	service: ServiceClient;
 	clock: Clock;
 	random: Random;
 	/** Ends all waits. */
@@ -26,67 +26,40 @@ export interface StatusCheck {
 }
 
 /** One status request, shared by all items with the same generation. */
-interface Look extends StatusCheck {
+interface StatusRequest extends StatusCheck {
 	/** Resolves to `null` if the deadline passed first. Rejects as the request does. */
-	seen: Promise<Generation | null>;
+	response: Promise<Generation | null>;
 }
 
 /** The last status check of each generation, by its id. */
-export type LastLooks = Map<string, Look>;
+export type StatusChecks = Map<string, StatusRequest>;
 
 /** Returns the plain data to store while the execution sleeps. */
-export function savedChecks(looks: LastLooks): Record<string, StatusCheck> {
-	return Object.fromEntries([...looks].map(([id, { at, known }]) => [id, { at, known }]));
+export function savedChecks(checks: StatusChecks): Record<string, StatusCheck> {
+	return Object.fromEntries([...checks].map(([id, { at, known }]) => [id, { at, known }]));
 }
 
 /** Restores the status checks of an execution that has slept. */
-export function restoredChecks(checks: Record<string, StatusCheck>): LastLooks {
-	const looks = Object.entries(checks).map(([id, { at, known }]): [string, Look] => {
-		return [id, { at, known, seen: Promise.resolve(known) }];
-	});
-	return new Map(looks);
+export function restoredChecks(saved: Record<string, StatusCheck>): StatusChecks {
+	return new Map(
+		Object.entries(saved).map(([id, check]) => [
+			id,
+			{ ...check, response: Promise.resolve(check.known) },
+		]),
+	);
 }
 
 /**
  * The status requests of a step. Requests for the same generation are at least one poll interval apart. Confirming
  * checks, which pass `since`, are the exception.
  */
-export class Looks {
+export class StatusRequests {
 	/** @param last earlier status checks, such as those before a sleep */
 	constructor(
-		private readonly ports: LookPorts,
+		private readonly ports: StatusPorts,
 		private readonly intervalMs: number,
-		private readonly last: LastLooks = new Map(),
+		private readonly last: StatusChecks = new Map(),
 	) {}
-
-	/**
-	 * Requests the status again as soon as the poll interval allows, for example to get a fresh URL. Retries
-	 * transient errors.
-	 *
-	 * @throws GenerationError, or CancelledError once the step ends
-	 */
-	async again(id: string): Promise<Generation> {
-		const { clock, random, halt } = this.ports;
-		const again = async () => await this.nextLook(id);
-		return await withRetries(again, { clock, random, signal: halt });
-	}
-
-	private async nextLook(id: string): Promise<Generation> {
-		const { clock, service, halt } = this.ports;
-		const before = this.last.get(id);
-		const due = (before?.at ?? 0) + this.intervalMs;
-		await clock.sleep(Math.max(0, due - clock.now()), halt);
-		if (halt.aborted) throw new CancelledError();
-		const last = this.last.get(id);
-		// Another item with the same generation has sent a request meanwhile.
-		const shared = last !== before ? await last?.seen : null;
-		if (shared) return requireAbout(id, shared);
-		const seen = service.look(id, halt);
-		this.sent(id, seen);
-		const generation = requireAbout(id, await seen);
-		this.confirm(id, generation);
-		return generation;
-	}
 
 	/** Returns the generation as last confirmed; `null` if it never was. */
 	known(id: string): Generation | null {
@@ -100,31 +73,59 @@ export class Looks {
 	}
 
 	/**
-	 * Checks the status of a generation. A final status or a recent request is reused.
+	 * Requests the status of a generation. A final status or a recent request is reused.
 	 *
-	 * @param deadline milliseconds since the Unix epoch; an answer that takes longer becomes `null`
+	 * @param deadline milliseconds since the Unix epoch; a response that takes longer becomes `null`
 	 * @param since a request sent at this time or later is recent; by default, one sent within the poll interval
 	 */
-	look(id: string, deadline: number, since?: number): Look {
+	fetch(id: string, deadline: number, since?: number): StatusRequest {
 		const { clock, service, halt } = this.ports;
 		const now = clock.now();
 		const inTime = async (task: (signal: AbortSignal) => Promise<Generation | null>) =>
-			(await within(clock, deadline - now, halt, task))?.value ?? null;
+			(await withTimeout(clock, deadline - now, halt, task))?.value ?? null;
 		const last = this.last.get(id);
-		if (last && isSettled(last, now)) return { ...last, seen: Promise.resolve(last.known) };
+		if (last && isSettled(last, now)) return { ...last, response: Promise.resolve(last.known) };
 		const isRecent = (at: number) =>
 			since === undefined ? now < at + this.intervalMs : at >= since;
-		if (last && isRecent(last.at)) return { ...last, seen: inTime(async () => await last.seen) };
-		return this.sent(
-			id,
-			inTime(async (signal) => await service.look(id, signal)),
-		);
+		if (last && isRecent(last.at)) {
+			return { ...last, response: inTime(async () => await last.response) };
+		}
+		const response = inTime(async (signal) => await service.status(id, signal));
+		return this.store(id, response);
 	}
 
-	private sent(id: string, seen: Promise<Generation | null>): Look {
-		const look = { at: this.ports.clock.now(), known: this.known(id), seen };
-		this.last.set(id, look);
-		return look;
+	/**
+	 * Requests the status again as soon as the poll interval allows, for example to get a fresh URL. Retries
+	 * transient errors.
+	 *
+	 * @throws GenerationError, or CancelledError once the step ends
+	 */
+	async refetch(id: string): Promise<Generation> {
+		const { clock, random, halt } = this.ports;
+		const run = async () => await this.fetchAfter(this.last.get(id), id);
+		return await withRetries(run, { clock, random, signal: halt });
+	}
+
+	private async fetchAfter(before: StatusCheck | undefined, id: string): Promise<Generation> {
+		const { clock, service, halt } = this.ports;
+		const due = (before?.at ?? 0) + this.intervalMs;
+		await clock.sleep(Math.max(0, due - clock.now()), halt);
+		if (halt.aborted) throw new CancelledError();
+		const last = this.last.get(id);
+		// Another item with the same generation has sent a request meanwhile.
+		const shared = last !== before ? await last?.response : null;
+		if (shared) return requireAbout(id, shared);
+		const response = service.status(id, halt);
+		this.store(id, response);
+		const generation = requireAbout(id, await response);
+		this.confirm(id, generation);
+		return generation;
+	}
+
+	private store(id: string, response: Promise<Generation | null>): StatusRequest {
+		const request = { at: this.ports.clock.now(), known: this.known(id), response };
+		this.last.set(id, request);
+		return request;
 	}
 }
 
@@ -133,14 +134,13 @@ function isSettled({ at, known }: StatusCheck, now: number): boolean {
 	return known !== null && isFinal(known) && (isFailed(known) || now < at + FINAL_STATUS_MS);
 }
 
-/**
- * @throws GenerationError if the response is about another generation, for example from a cache that mixes them up
- */
-export function requireAbout(id: string, seen: Generation): Generation {
-	if (seen.item.id === id) return seen;
+/** @throws GenerationError if the response is about another generation, for example from a wrong cache entry */
+export function requireAbout(id: string, generation: Generation): Generation {
+	if (generation.item.id === id) return generation;
 	throw new GenerationError({
-		title: 'The service answered about another generation',
-		description: `It was asked about ${id}, and answered about ${seen.item.id}. Something on the way to it may remember answers: no cache should.`,
+		title: 'The service returned another generation',
+		details: `The request was about ${id}, and the response about ${generation.item.id}`,
+		description: 'Check for a proxy that caches responses, and turn its cache off for the service.',
 		code: 'unreadable_answer',
 		retry: 'backoff',
 	});

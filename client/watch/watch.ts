@@ -1,11 +1,16 @@
-import { attempt, within } from '../async';
-import type { ProbeUrl } from '../ports';
-import type { Readiness } from '../job';
-import { backoffDelay, passes } from '../api/retry';
 import { CancelledError, GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, type Generation } from '../api/generation';
-import { Looks, requireAbout, type LastLooks, type LookPorts } from './status-requests';
-import { signOf, Storage, type Sign } from './output-probe';
+import { backoffDelay, passes } from '../api/retry';
+import { attempt } from '../async';
+import type { Readiness } from '../job';
+import type { ProbeUrl } from '../ports';
+import { OutputProbe } from './output-probe';
+import {
+	requireAbout,
+	StatusRequests,
+	type StatusChecks,
+	type StatusPorts,
+} from './status-requests';
 
 /** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
 const SHORTEST_PAUSE_MS = 250;
@@ -28,35 +33,35 @@ const CONFIRMING_PAUSES_MS = [200, 400, 800];
 /** With `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
 
-/** The last status check is sent this long before the deadline, so that it can be answered in time. */
-const LAST_LOOK_MS = 1_000;
+/** The last status check is sent this long before the deadline, so that its response arrives in time. */
+const LAST_CHECK_MS = 1_000;
 
 /** When to stop watching: after the first response about the generation, or at its final status. */
 export type Goal = 'fetched' | 'final';
 
 /** Dependencies of watching. */
-export interface WatchPorts extends LookPorts {
+export interface WatchPorts extends StatusPorts {
 	probe: ProbeUrl;
 }
 
-/** Watches the generations of one step, and remembers how reliable their storage is. */
+/** Watches the generations of one step. */
 export class Watcher {
-	readonly storage = new Storage();
 	/** Errors after which a status check was retried, for the step's summary. */
 	readonly passed = new Set<GenerationError>();
-
-	readonly looks: Looks;
+	readonly requests: StatusRequests;
+	readonly output: OutputProbe;
 
 	/**
 	 * @param intervalMs minimum time between two scheduled status checks of a generation
-	 * @param lastLooks earlier status checks, such as those before a sleep
+	 * @param checks earlier status checks, such as those before a sleep
 	 */
 	constructor(
 		readonly ports: WatchPorts,
 		readonly intervalMs: number,
-		lastLooks?: LastLooks,
+		checks?: StatusChecks,
 	) {
-		this.looks = new Looks(ports, intervalMs, lastLooks);
+		this.requests = new StatusRequests(ports, intervalMs, checks);
+		this.output = new OutputProbe(ports);
 	}
 
 	/**
@@ -80,13 +85,10 @@ export class Watch {
 	private readonly ownId: string | null;
 	/** When the status was last requested. */
 	private statusAt: number | null = null;
-	/** When the last scheduled check was sent, or the watching began. Confirming checks do not shift the schedule. */
+	/** When the last scheduled check was sent, or watching began. Confirming checks do not shift the schedule. */
 	private scheduledAt: number;
 	private probeAt = Infinity;
-	/**
-	 * When the next confirming check is due; `null` before a probe has found the file, and after the last of these
-	 * checks.
-	 */
+	/** When the next confirming check is due; `null` before a probe finds the file, and after the last check. */
 	private confirmAt: number | null = null;
 	/** Number of confirming checks so far. */
 	private confirmations = 0;
@@ -97,22 +99,26 @@ export class Watch {
 	private failures = 0;
 	private pausedUntil = 0;
 	/** The last transient error. */
-	trouble: GenerationError | null = null;
+	lastError: GenerationError | null = null;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
 
 	constructor(
-		private readonly step: Watcher,
+		private readonly watcher: Watcher,
 		readonly id: string,
 		/** The last known state; `null` before the first one. */
 		public generation: Generation | null,
 		private readonly readiness: Readiness,
 		private exists: boolean,
 	) {
-		this.since = this.scheduledAt = step.ports.clock.now();
-		this.ownId = step.looks.known(id)?.item.id ?? (exists ? id : null);
+		this.since = this.scheduledAt = watcher.ports.clock.now();
+		this.ownId = watcher.requests.known(id)?.item.id ?? (exists ? id : null);
 		this.probing = readiness !== 'status';
 		this.wasRunning = generation !== null && !isFinal(generation);
+	}
+
+	get isOver(): boolean {
+		return this.hasReached('final');
 	}
 
 	/**
@@ -122,7 +128,7 @@ export class Watch {
 	 * @throws GenerationError for an error that is permanent or persists; CancelledError once the step ends
 	 */
 	async until(goal: Goal, deadline: number): Promise<void> {
-		const { clock, halt } = this.step.ports;
+		const { clock, halt } = this.watcher.ports;
 		if (goal === 'final') this.planProbe();
 		while (!this.hasReached(goal)) {
 			const statusAt = this.statusDueAt(deadline);
@@ -131,9 +137,8 @@ export class Watch {
 			await clock.sleep(Math.max(0, at - clock.now()), halt);
 			if (halt.aborted) throw new CancelledError();
 			if (at === deadline) return;
-			// After a long pause of the process, such as a sleeping laptop, the end may have been missed. Check once
-			// more.
-			const until = clock.now() > deadline ? clock.now() + LAST_LOOK_MS : deadline;
+			// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.
+			const until = clock.now() > deadline ? clock.now() + LAST_CHECK_MS : deadline;
 			await (statusAt <= probeAt ? this.check(until) : this.probe(until));
 		}
 	}
@@ -142,86 +147,75 @@ export class Watch {
 		return this.generation !== null && (goal === 'fetched' || isFinal(this.generation));
 	}
 
-	get isOver(): boolean {
-		return this.hasReached('final');
-	}
-
 	private async check(deadline: number): Promise<void> {
-		const { clock, random } = this.step.ports;
-		const { confirmAt } = this;
+		const { confirmAt, watcher } = this;
+		const { clock } = watcher.ports;
 		const confirms = confirmAt !== null && confirmAt <= clock.now();
-		const request = this.step.looks.look(this.id, deadline, confirms ? confirmAt : undefined);
+		const request = watcher.requests.fetch(this.id, deadline, confirms ? confirmAt : undefined);
 		this.statusAt = request.at;
 		if (confirms) this.confirmations++;
 		else this.scheduledAt = request.at;
-		const tried = await attempt(async () => this.requireOwn(await request.seen));
-		if (confirms) this.planConfirmation();
-		if (tried.ok) {
-			if (tried.value !== null) await this.see(tried.value, deadline);
-			return;
-		}
-		if (!(tried.error instanceof GenerationError)) throw tried.error;
-		const error = this.exists ? ofWhatExists(tried.error) : tried.error;
-		if (!passes(error, this.failures)) throw error;
-		this.trouble = error;
-		this.step.passed.add(error);
-		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
-	}
-
-	/** Plans the next confirming check. If the last of them finds no final status, only the schedule counts. */
-	private planConfirmation(): void {
+		const tried = await attempt(async () => this.requireOwn(await request.response));
+		// After the last confirming check, only the schedule counts.
 		const pause = CONFIRMING_PAUSES_MS.at(this.confirmations - 1);
-		this.confirmAt = pause === undefined ? null : this.step.ports.clock.now() + pause;
+		if (confirms) this.confirmAt = pause === undefined ? null : clock.now() + pause;
+		if (!tried.ok) this.retryLater(tried.error);
+		else if (tried.value !== null) await this.accept(tried.value, deadline);
 	}
 
 	/** @throws GenerationError if the response is about another generation than this one */
-	private requireOwn(seen: Generation | null): Generation | null {
+	private requireOwn(response: Generation | null): Generation | null {
 		const id = this.generation?.item.id ?? this.ownId;
-		return seen === null || id === null ? seen : requireAbout(id, seen);
+		return response === null || id === null ? response : requireAbout(id, response);
 	}
 
-	private async see(generation: Generation, deadline: number): Promise<void> {
-		const { storage, ports } = this.step;
-		const unannounced = this.canProbe();
+	/** Plans the next check after a transient error. Throws any other error. */
+	private retryLater(failure: unknown): void {
+		if (!(failure instanceof GenerationError)) throw failure;
+		const error = this.exists ? asTransient(failure) : failure;
+		if (!passes(error, this.failures)) throw error;
+		const { clock, random } = this.watcher.ports;
+		this.lastError = error;
+		this.watcher.passed.add(error);
+		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
+	}
+
+	private async accept(generation: Generation, deadline: number): Promise<void> {
+		const { output, requests } = this.watcher;
+		const wasProbed = this.canProbe();
 		this.failures = 0;
 		this.generation = generation;
-		this.step.looks.confirm(this.id, generation);
 		this.exists = true;
-		this.wasRunning ||= !isFinal(generation);
-		if (!isFinal(generation) && this.confirmations > CONFIRMING_PAUSES_MS.length) {
-			storage.usable = false;
-		}
+		requests.confirm(this.id, generation);
+		const isRunning = !isFinal(generation);
+		this.wasRunning ||= isRunning;
+		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) output.usable = false;
 		// The storage should have the file by now. A storage that denies it would do so for every generation.
-		if (unannounced && isCompleted(generation) && storage.turn(ports.clock.now()) === 0) {
-			if ((await this.sign(deadline)) === 'not yet') storage.usable = false;
+		if (wasProbed && isCompleted(generation) && output.reserve() === 0) {
+			if ((await this.sendProbe(deadline)) === 'missing') output.usable = false;
 		}
 	}
 
-	/** Requests the first byte of the output. */
 	private async probe(deadline: number): Promise<void> {
-		const { clock, halt } = this.step.ports;
-		const pause = this.step.storage.turn(clock.now());
+		const { ports, output } = this.watcher;
+		const { clock, halt } = ports;
+		const pause = output.reserve();
 		this.crowded = pause === null;
 		if (pause === null) return this.planProbe();
 		await clock.sleep(Math.min(pause, deadline - clock.now()), halt);
 		if (halt.aborted) throw new CancelledError();
-		const sign = await this.sign(deadline);
-		if (sign === 'not yet') return this.planProbe();
+		const result = await this.sendProbe(deadline);
+		if (result === 'missing') return this.planProbe();
 		this.probing = false;
-		if (sign === 'nothing') return;
+		if (result === 'unusable') return;
 		if (this.readiness === 'outputUrl') this.complete();
 		else this.confirmAt = clock.now();
 	}
 
-	private async sign(deadline: number): Promise<Sign> {
-		const { clock, probe, halt } = this.step.ports;
-		if (halt.aborted) return 'nothing';
+	private async sendProbe(deadline: number) {
+		const { ports, intervalMs, output } = this.watcher;
 		const url = this.generation?.item.url as string;
-		const ms = Math.min(this.step.intervalMs, deadline - clock.now());
-		const tried = await attempt(
-			async () => await within(clock, ms, halt, async (signal) => await probe(url, signal)),
-		);
-		return tried.ok && tried.value !== null ? signOf(tried.value.value) : 'nothing';
+		return await output.send(url, Math.min(intervalMs, deadline - ports.clock.now()));
 	}
 
 	/** With `outputUrl`, the existing file alone counts as completed (spec 4.3). */
@@ -233,25 +227,17 @@ export class Watch {
 	/** Returns when the next status check is due. */
 	private statusDueAt(deadline: number): number {
 		const { since, statusAt, confirmAt, pausedUntil } = this;
-		const earliest = statusAt === null ? since : statusAt + this.step.intervalMs;
+		const earliest = statusAt === null ? since : statusAt + this.watcher.intervalMs;
 		if (this.failures > 0 || this.generation === null) return Math.max(earliest, pausedUntil);
 		const due = this.scheduledAt + this.scheduledPause();
-		const scheduled = Math.max(earliest, Math.min(due, deadline - this.lastLook(deadline)));
-		return Math.min(scheduled, confirmAt ?? Infinity);
+		const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
+		return Math.min(Math.max(earliest, Math.min(due, last)), confirmAt ?? Infinity);
 	}
 
-	/** Returns how long before the deadline the last check is sent, so that it can be answered in time. */
-	private lastLook(deadline: number): number {
-		return Math.min(LAST_LOOK_MS, (deadline - this.since) / 4);
-	}
-
-	/**
-	 * Returns the time from one scheduled check to the next. Jitter spreads generations that were created together.
-	 */
+	/** Returns the time between two scheduled checks. Jitter spreads generations that were created together. */
 	private scheduledPause(): number {
-		const { random } = this.step.ports;
-		const { intervalMs } = this.step;
-		const jitter = 1 + 0.03 * random();
+		const { ports, intervalMs } = this.watcher;
+		const jitter = 1 + 0.03 * ports.random();
 		if (!this.canProbe() || this.crowded) return intervalMs * jitter;
 		if (this.readiness === 'outputUrl') return STATUS_EVERY * intervalMs * jitter;
 		const age = this.scheduledAt - this.since;
@@ -261,18 +247,18 @@ export class Watch {
 	}
 
 	private planProbe(): void {
-		const { clock, random } = this.step.ports;
-		const { intervalMs } = this.step;
-		const age = clock.now() - this.since;
-		const pause = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * random());
+		const { ports, intervalMs } = this.watcher;
+		const age = ports.clock.now() - this.since;
+		const pause = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * ports.random());
 		const wanted = this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, pause);
-		this.probeAt = clock.now() + wanted;
+		this.probeAt = ports.clock.now() + wanted;
 	}
 
 	private canProbe(): boolean {
-		if (!this.probing || !this.step.storage.usable || !this.generation) return false;
+		const { output, ports } = this.watcher;
+		if (!this.probing || !output.usable || !this.generation) return false;
 		const { url, url_expires_at: expiry } = this.generation.item;
-		return url !== null && (expiry === null || Date.parse(expiry) > this.step.ports.clock.now());
+		return url !== null && (expiry === null || Date.parse(expiry) > ports.clock.now());
 	}
 }
 
@@ -280,7 +266,7 @@ export class Watch {
  * Makes a 404, or a response that is not the service's own, transient. The generation exists, so these come from a
  * proxy or a replica that lags.
  */
-function ofWhatExists(error: GenerationError): GenerationError {
+function asTransient(error: GenerationError): GenerationError {
 	const denied = error.code === 'generation_not_found' || isForeign(error);
-	return denied ? error.with({ retry: 'backoff', stopsSubmitting: false }) : error;
+	return denied ? error.with({ retry: 'backoff', fatalForStep: false }) : error;
 }

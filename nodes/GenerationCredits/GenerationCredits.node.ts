@@ -25,10 +25,10 @@ export class GenerationCredits implements INodeType {
 		},
 		group: ['input'],
 		subtitle: '={{ $parameter["operation"] === "getSummary" ? "Get Summary" : "Get Balance" }}',
-		description: 'Read the credit balance, or what was spent in the last 30 days',
+		description: 'Read the credit balance, or the spending of the last 30 days',
 		defaults: { name: 'Generation Credits' },
 		usableAsTool: asTool(
-			'Read how many credits are left, or what was spent in the last 30 days. Charges nothing.',
+			'Read how many credits are left, or the spending of the last 30 days. At no charge.',
 		),
 		properties: creditsFields,
 	};

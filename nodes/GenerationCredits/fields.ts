@@ -14,13 +14,13 @@ export const creditsFields: INodeProperties[] = [
 				name: 'Get Balance',
 				value: 'getBalance',
 				action: 'Get the balance',
-				description: 'Read the credits that are left',
+				description: 'Read the number of credits left',
 			},
 			{
 				name: 'Get Summary',
 				value: 'getSummary',
 				action: 'Get the summary',
-				description: 'Read what was spent in the last 30 days, by media type and model',
+				description: 'Read the spending of the last 30 days, by media type and model',
 			},
 		],
 		default: 'getBalance',
@@ -33,8 +33,7 @@ export const creditsFields: INodeProperties[] = [
 			typeOptions: { minValue: 0 },
 			default: 0,
 			placeholder: 'e.g. 100',
-			description:
-				'Fail when fewer credits than this are left, so that a batch stops before it spends',
+			description: 'Fail if fewer credits are left, so that a batch stops before it spends',
 		},
 	]),
 ];

@@ -34,14 +34,14 @@ export function readCreditsForm(
  */
 function minimumBalance(context: IExecuteFunctions, options: Form): number | null {
 	if (given(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
-	if (!isWorkedOut(context, 'minimumBalance')) return null;
+	if (!isExpression(context, 'minimumBalance')) return null;
 	throw new InvalidInputError(
-		'Minimum Balance came out empty, so that nothing would be guarded',
-		'Check that the expression has a value for this item, or remove the option where there is nothing to guard.',
+		'Minimum Balance is empty for this item, so it would not guard anything',
+		'Check that the expression returns a number for this item, or remove the option.',
 	);
 }
 
-function isWorkedOut(context: IExecuteFunctions, option: string): boolean {
+function isExpression(context: IExecuteFunctions, option: string): boolean {
 	const written = (context.getNode().parameters.options as Form | undefined)?.[option];
 	return typeof written === 'string' && written.startsWith('=');
 }

@@ -29,7 +29,7 @@ export class GenerationModels implements INodeType {
 		description: 'List the available image and video models, or look one up',
 		defaults: { name: 'Generation Models' },
 		usableAsTool: asTool(
-			'List the available image and video models, or look one up by its ID. Charges nothing.',
+			'List the available image and video models, or look one up by its ID. At no charge.',
 		),
 		properties: modelsFields,
 	};

@@ -20,7 +20,7 @@ export const modelsFields: INodeProperties[] = [
 				name: 'Get Many',
 				value: 'getAll',
 				action: 'Get many models',
-				description: 'List the models of the live catalogue',
+				description: 'List the models of the live catalog',
 			},
 		],
 		default: 'getAll',

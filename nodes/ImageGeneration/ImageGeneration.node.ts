@@ -26,7 +26,7 @@ export class ImageGeneration implements INodeType {
 		description: 'Create images from a text prompt and reference inputs',
 		defaults: { name: 'Image Generation' },
 		usableAsTool: asTool(
-			'Create an image from a text prompt, optionally with reference inputs. Each call is charged. Returns the ID, the status and the URL of the image, which lives for one hour.',
+			'Create an image from a text prompt, optionally with reference inputs. Each call is charged. Returns the ID, the status and the URL of the image, which is valid for one hour.',
 		),
 		properties: imageFields,
 	};

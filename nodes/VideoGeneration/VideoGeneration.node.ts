@@ -26,7 +26,7 @@ export class VideoGeneration implements INodeType {
 		description: 'Create short videos from a text prompt or an input image',
 		defaults: { name: 'Video Generation' },
 		usableAsTool: asTool(
-			'Create a short video from a text prompt or an input image. Each call is charged, and takes minutes. Returns the ID, the status and the URL of the video, which lives for one hour.',
+			'Create a short video from a text prompt or an input image. Each call is charged, and takes minutes. Returns the ID, the status and the URL of the video, which is valid for one hour.',
 		),
 		properties: videoFields,
 	};

@@ -25,10 +25,10 @@ export class WaitForCompletion implements INodeType {
 		group: ['transform'],
 		subtitle:
 			'={{ { poll: "Poll Until Ready", suspend: "Sleep Until Ready", check: "Check Once" }[$rawParameter["mode"]] || "Mode by Expression" }}',
-		description: 'Get generations that were already created, once they are ready',
+		description: 'Get the outputs of generations that were already created',
 		defaults: { name: 'Wait for Completion' },
 		usableAsTool: asTool(
-			'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which lives for one hour. Charges nothing.',
+			'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which is valid for one hour. At no charge.',
 		),
 		properties: waitFields,
 	};
@@ -37,7 +37,7 @@ export class WaitForCompletion implements INodeType {
 		if (isSuspendedCheck(this)) return await suspendedCheck(this);
 		return await runNode(this, (itemIndex) => [planWait(this, itemIndex)], {
 			suspension: suspensionOf(this),
-			looks: checksSoFar(this),
+			checks: checksSoFar(this),
 		});
 	}
 }

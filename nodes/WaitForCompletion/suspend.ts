@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { attempt } from '../../client/async';
-import { savedChecks, type LastLooks } from '../../client/watch/status-requests';
+import { savedChecks, type StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
 import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
 import { includesOtherFields, optionsOf } from '../shared/form/parameters';
@@ -40,13 +40,13 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 	return {
 		afterMs: SHORTEST_NAP_MS,
 		leastTimeoutMs: LEAST_TIMEOUT_MS,
-		sleep: async (looks) => {
-			const slept = await attempt(async () => await sleepUntilEnded(context, waitingSince, looks));
+		sleep: async (checks) => {
+			const slept = await attempt(async () => await sleepUntilEnded(context, waitingSince, checks));
 			if (slept.ok) return slept.value;
 			const { message } = slept.error as Error;
 			hint(context, `Polled instead of suspending, because it could not fall asleep: ${message}`);
 			const plan = (itemIndex: number) => [goOn(planWait(context, itemIndex), waitingSince)];
-			return await runNode(context, plan, { looks });
+			return await runNode(context, plan, { checks });
 		},
 	};
 }
@@ -112,12 +112,12 @@ function wakesWithOutcome(): boolean {
 async function sleepUntilEnded(
 	context: IExecuteFunctions,
 	waitingSince: number,
-	looks: LastLooks,
+	checks: StatusChecks,
 ): Promise<INodeExecutionData[][]> {
 	const items = context
 		.getInputData()
 		.map((_, itemIndex) => sleepingItem(context, itemIndex, waitingSince));
-	items[0].checks = savedChecks(looks);
+	items[0].checks = savedChecks(checks);
 	const { id: workflowId = '' } = context.getWorkflow();
 	const { data, waitTill } = await context.executeWorkflow(
 		{ code: sleepingWorkflow(context.getNode(), items) },

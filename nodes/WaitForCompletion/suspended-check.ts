@@ -4,7 +4,7 @@ import { isConfirmed } from '../../client/outcome';
 import {
 	restoredChecks,
 	savedChecks,
-	type LastLooks,
+	type StatusChecks,
 	type StatusCheck,
 } from '../../client/watch/status-requests';
 import { GenerationError, isForeign, type KnownGeneration } from '../../client/api/errors';
@@ -24,7 +24,7 @@ export function isSuspendedCheck(context: IExecuteFunctions): boolean {
 }
 
 /** The status checks of a suspended wait so far; `undefined` outside of one. */
-export function checksSoFar(context: IExecuteFunctions): LastLooks | undefined {
+export function checksSoFar(context: IExecuteFunctions): StatusChecks | undefined {
 	return isWithinSleep(context) ? restoredChecks(keptBy(context).checks ?? {}) : undefined;
 }
 
@@ -49,9 +49,9 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 		return await sleep(context, items, kept.checks, items.map(itemBefore));
 	}
 	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
-	const looks = restoredChecks(kept.checks);
-	const [seen] = await runNode(context, (itemIndex) => [planWait(context, itemIndex)], { looks });
-	kept.checks = savedChecks(looks);
+	const checks = restoredChecks(kept.checks);
+	const [seen] = await runNode(context, (itemIndex) => [planWait(context, itemIndex)], { checks });
+	kept.checks = savedChecks(checks);
 	if (cancelSignal(context).aborted) return [ended(items)];
 	const now = wallClock.now();
 	const unfinished = items.filter((item, itemIndex) => {

@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { attempt } from '../../client/async';
 import { CancelledError } from '../../client/api/errors';
 import { errorOfJob } from '../../client/outcome';
-import { GenerationService } from '../../client/api/client';
+import { ServiceClient } from '../../client/api/client';
 import { wallClock } from './http/clock';
 import { cancelSignal, continuesOnError } from './execution';
 import { stepError } from './output/node-error';
@@ -11,7 +11,7 @@ import { errorItem } from './output/results';
 import { connect } from './http/transport';
 
 /** The read-only requests. Their answers are the same for all items of a step, so each request is sent once. */
-export type Lookups = Pick<GenerationService, 'models' | 'balance' | 'summary'>;
+export type Lookups = Pick<ServiceClient, 'models' | 'balance' | 'summary'>;
 
 /**
  * Runs a read-only node. Each entry that the service returns becomes one output item, paired with its input
@@ -25,7 +25,7 @@ export async function runLookups(
 	context: IExecuteFunctions,
 	look: (lookups: Lookups, itemIndex: number) => Promise<object[]>,
 ): Promise<INodeExecutionData[][]> {
-	const service = new GenerationService({
+	const service = new ServiceClient({
 		send: connect(context),
 		clock: wallClock,
 		random: Math.random,
@@ -49,7 +49,7 @@ export async function runLookups(
 	return [items];
 }
 
-function askingOnce(service: GenerationService): Lookups {
+function askingOnce(service: ServiceClient): Lookups {
 	return {
 		models: once(async (type) => await service.models(type)),
 		balance: once(async () => await service.balance()),

@@ -9,8 +9,8 @@ import type { Ledger } from '../../client/paying/ledger';
 import type { GenerationRecord } from '../../client/paying/record';
 import type { Slots } from '../../client/paying/slots';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import type { LastLooks } from '../../client/watch/status-requests';
-import { GenerationService } from '../../client/api/client';
+import type { StatusChecks } from '../../client/watch/status-requests';
+import { ServiceClient } from '../../client/api/client';
 import { wallClock } from './http/clock';
 import { download, type DownloadRequest } from './http/download';
 import { cancelSignal, continuesOnError, ledgerOf } from './execution';
@@ -40,7 +40,7 @@ interface StepStart {
 	ledger: Ledger;
 	startedAt: number;
 	/** The step's last status check of each generation. */
-	looks: LastLooks;
+	checks: StatusChecks;
 }
 
 /** How a step suspends its execution during a long wait. */
@@ -53,7 +53,7 @@ export interface Suspension {
 	 */
 	leastTimeoutMs: number;
 	/** Suspends the execution. Its output is returned by the step if the execution did not have to sleep. */
-	sleep: (looks: LastLooks) => Promise<INodeExecutionData[][]>;
+	sleep: (checks: StatusChecks) => Promise<INodeExecutionData[][]>;
 }
 
 /** Run settings that only Wait for Completion uses. */
@@ -61,7 +61,7 @@ export interface StepTerms {
 	/** Set if the step should suspend during a long wait. */
 	suspension?: Suspension;
 	/** The status checks of earlier runs of this wait. */
-	looks?: LastLooks;
+	checks?: StatusChecks;
 }
 
 /**
@@ -76,7 +76,7 @@ export interface StepTerms {
 export async function runNode(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan[],
-	{ suspension, looks = new Map() }: StepTerms = {},
+	{ suspension, checks = new Map() }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
 	const ledger = ledgerOf(context);
@@ -87,10 +87,10 @@ export async function runNode(
 	throwFirst(context, ledger, failures);
 
 	const options = stepOptionsOf(context);
-	const start: StepStart = { options, ledger, startedAt: wallClock.now(), looks };
+	const start: StepStart = { options, ledger, startedAt: wallClock.now(), checks };
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
-		return await suspension.sleep(looks);
+		return await suspension.sleep(checks);
 	}
 	const record = await recordOf(context, ledger, planned, failures);
 	throwFirst(context, ledger, failures);
@@ -237,7 +237,7 @@ async function runPlans(
 	const cancel = cancelSignal(context);
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
 	const ports = { clock: wallClock, random: Math.random };
-	const service = new GenerationService({
+	const service = new ServiceClient({
 		...ports,
 		send: connect(context),
 		signal: cancel,

@@ -39,8 +39,8 @@ describe('additional body fields', () => {
 		['null', 'is not a JSON object'],
 		[[1], 'is not a JSON object'],
 		[5, 'is not a JSON object'],
-		[{ style: undefined }, ': style came to nothing'],
-		[{ a: [{ b: undefined }] }, ': a.0.b came to nothing'],
+		[{ style: undefined }, ': style is undefined'],
+		[{ a: [{ b: undefined }] }, ': a.0.b is undefined'],
 	])('are refused by name: %j', (value, says) => {
 		expect(() => add(value)).toThrow(InvalidInputError);
 		expect(() => add(value)).toThrow(`Additional Body Fields`);

@@ -1,4 +1,4 @@
-import { deadline, within } from '../../client/async';
+import { deadline, withTimeout } from '../../client/async';
 import { VirtualTime } from '../support/virtual-time';
 
 /** A clock whose process is paused for `pauseMs` during its first sleep: the timer fires that much late. */
@@ -44,6 +44,6 @@ describe('a task with a time limit', () => {
 		const { clock, time } = pausedFor(65_000);
 		// The answer was there long before the timer fired, and is read after it.
 		const task = async () => await time.sleep(60_000 + 65_000 + 10).then(() => 'answer');
-		expect(await time.run(within(clock, 60_000, signal, task))).toEqual({ value: 'answer' });
+		expect(await time.run(withTimeout(clock, 60_000, signal, task))).toEqual({ value: 'answer' });
 	});
 });

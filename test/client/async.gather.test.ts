@@ -1,4 +1,4 @@
-import { gather } from '../../client/async';
+import { batched } from '../../client/async';
 import { VirtualTime } from '../support/virtual-time';
 
 const time = new VirtualTime();
@@ -14,14 +14,14 @@ async function shout(group: string[]): Promise<string[]> {
 }
 
 it('carries out together what is asked for at one moment, and hands each its own', async () => {
-	const ask = gather(shout);
+	const ask = batched(shout);
 	const answers = time.run(Promise.all(['a', 'b', 'c'].map(ask)));
 	expect(await answers).toEqual(['A', 'B', 'C']);
 	expect(groups).toEqual([['a', 'b', 'c']]);
 });
 
 it('carries out together what is asked for while a group is under way', async () => {
-	const ask = gather(shout);
+	const ask = batched(shout);
 	const first = ask('a');
 	time.at(time.now() + 100, () => void ask('b'));
 	time.at(time.now() + 900, () => void ask('c'));
@@ -31,7 +31,7 @@ it('carries out together what is asked for while a group is under way', async ()
 });
 
 it('tells everybody in a group that it was refused, and goes on', async () => {
-	const ask = gather(shout);
+	const ask = batched(shout);
 	const asked = Promise.allSettled([ask('a'), ask('bad')]);
 	const outcomes = await time.run(asked);
 	expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
@@ -40,7 +40,7 @@ it('tells everybody in a group that it was refused, and goes on', async () => {
 
 it('takes along what is asked for until a group may go', async () => {
 	const ready = time.sleep(1000);
-	const ask = gather(shout, async () => await ready);
+	const ask = batched(shout, async () => await ready);
 	const first = ask('a');
 	time.at(time.now() + 900, () => void ask('b'));
 	await time.run(first);

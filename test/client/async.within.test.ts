@@ -1,4 +1,4 @@
-import { within } from '../../client/async';
+import { withTimeout } from '../../client/async';
 import { hanging } from '../support/fake-service';
 import { VirtualTime } from '../support/virtual-time';
 
@@ -8,7 +8,7 @@ describe('a task with a time limit', () => {
 
 	it('hands on what it came to, and is not told to end when it has', async () => {
 		let told: AbortSignal | undefined;
-		const run = within(time, 1000, never, async (signal) => {
+		const run = withTimeout(time, 1000, never, async (signal) => {
 			told = signal;
 			await time.sleep(999);
 			return 'done';
@@ -19,7 +19,7 @@ describe('a task with a time limit', () => {
 
 	it('throws what it throws, and is not told to end when it has', async () => {
 		let told: AbortSignal | undefined;
-		const run = within(time, 1000, never, async (signal) => {
+		const run = withTimeout(time, 1000, never, async (signal) => {
 			told = signal;
 			await time.sleep(10);
 			throw new Error('broken');
@@ -31,7 +31,7 @@ describe('a task with a time limit', () => {
 	it('is told, and left alone, when its time is over: also where it does not listen', async () => {
 		let told: AbortSignal | undefined;
 		const before = time.now();
-		const run = within(time, 1000, never, async (signal) => {
+		const run = withTimeout(time, 1000, never, async (signal) => {
 			told = signal;
 			return await hanging();
 		});
@@ -41,7 +41,7 @@ describe('a task with a time limit', () => {
 
 	it.each([0, -1])('is not begun with %d ms', async (ms) => {
 		const task = jest.fn(async () => 'done');
-		expect(await within(time, ms, never, task)).toBeNull();
+		expect(await withTimeout(time, ms, never, task)).toBeNull();
 		expect(task).not.toHaveBeenCalled();
 	});
 
@@ -49,7 +49,7 @@ describe('a task with a time limit', () => {
 		const all = new AbortController();
 		time.at(time.now() + 300, () => all.abort());
 		const before = time.now();
-		const run = within(time, 1000, all.signal, async (signal) => {
+		const run = withTimeout(time, 1000, all.signal, async (signal) => {
 			await time.sleep(900, signal);
 			return signal.aborted;
 		});
@@ -68,13 +68,13 @@ describe('a task with a time limit', () => {
 			},
 		};
 		let told: AbortSignal | undefined;
-		await within(clock, 1000, all.signal, async (signal) => (told = signal));
+		await withTimeout(clock, 1000, all.signal, async (signal) => (told = signal));
 		all.abort();
 		expect([signals[0]?.aborted, told?.aborted]).toEqual([true, false]);
 	});
 
 	it('may fail late without anybody hearing of it', async () => {
-		const run = within(time, 1000, never, async () => {
+		const run = withTimeout(time, 1000, never, async () => {
 			await time.sleep(2000);
 			throw new Error('late');
 		});

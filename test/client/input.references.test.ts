@@ -57,7 +57,7 @@ describe('a URL that the service is to fetch', () => {
 		['commas and spaces', 'https://example.com/a.png, https://example.com/b.png'],
 		['line breaks', 'https://example.com/a.png\nhttps://example.com/b.png'],
 	])('is one: several in %s are not made into one and paid for', (_, value) => {
-		expect(() => fetchableUrl('URL', value)).toThrow('URL holds several URLs');
+		expect(() => fetchableUrl('URL', value)).toThrow('URL contains several URLs');
 		expect(fetchableUrl('URL', ['https://example.com/a.png'])).toBe('https://example.com/a.png');
 	});
 
@@ -113,7 +113,9 @@ describe('several URLs', () => {
 	});
 
 	it('that are refused are counted for people', () => {
-		expect(() => fetchableUrls('Image', [urls[0], 'b.png'])).toThrow('Image 2 "b.png"');
+		expect(() => fetchableUrls('Image', [urls[0], 'b.png'])).toThrow(
+			'Image 2 must be an https:// URL, not "b.png"',
+		);
 	});
 });
 

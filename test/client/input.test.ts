@@ -10,7 +10,8 @@ import {
 	requiredText,
 	RESOLUTIONS,
 	size,
-	writtenOut,
+	toPlainValue,
+	undefinedExpression,
 } from '../../client/input';
 import { duration, integer, number, positive } from '../../client/numbers';
 import { InvalidInputError } from '../../client/api/errors';
@@ -27,7 +28,7 @@ describe('what is written in a field', () => {
 		{ input: [{ url: 'https://example.com/{{ $json.file }}' }] },
 	])('is refused where an expression was not evaluated: %j', (written) => {
 		expect(() => requireEvaluated('Prompt', written)).toThrow(
-			/^Prompt holds an expression that was not evaluated: \{\{/,
+			/^Prompt contains an expression that was not evaluated: \{\{/,
 		);
 	});
 
@@ -65,15 +66,19 @@ describe('what an expression comes to', () => {
 			['A cat', date.toISOString()],
 		],
 	])('is taken as it is, or as it writes itself out: %j', (value, written) => {
-		expect(writtenOut('Prompt', value)).toEqual(written);
+		expect(toPlainValue('Prompt', value)).toEqual(written);
 	});
 
 	it.each([[undefined], [['A cat', undefined]]])('is something: %j', (value) => {
-		expect(() => writtenOut('Prompt', value)).toThrow('Prompt came to nothing');
+		expect(() => toPlainValue('Prompt', value)).toThrow(
+			'The expression in Prompt is undefined for this item',
+		);
 	});
 
 	it.each([[{}], [{ toJSON: () => ({}) }], [new Date(NaN)]])('is no object: %j', (value) => {
-		expect(() => writtenOut('Prompt', value)).toThrow('Prompt is an object');
+		expect(() => toPlainValue('Prompt', value)).toThrow(
+			'Prompt must be text, but the expression returned an object',
+		);
 	});
 });
 
@@ -206,8 +211,8 @@ describe('a positive number', () => {
 	});
 
 	it('below its least is refused, and the error says which that is', () => {
-		expect(() => positive('Max Concurrent', 0.5, 1)).toThrow('not a number of at least 1');
-		expect(() => positive('Timeout', 0)).toThrow('not a number above 0');
+		expect(() => positive('Max Concurrent', 0.5, 1)).toThrow('must be at least 1, not "0.5"');
+		expect(() => positive('Timeout', 0)).toThrow('must be a number above 0, not "0"');
 	});
 });
 
@@ -246,14 +251,7 @@ describe('a choice', () => {
 	});
 
 	it('that is refused says what there is to choose from', () => {
-		const thrown = accepted(() => oneOf('FPS', 30, FRAME_RATES));
-		expect(thrown).toBe(30);
-		try {
-			oneOf('FPS', 25, FRAME_RATES);
-		} catch (error) {
-			expect((error as InvalidInputError).description).toBe('Choose one of 12, 24, 30.');
-		}
-		expect.assertions(2);
+		expect(() => oneOf('FPS', 25, FRAME_RATES)).toThrow('FPS must be one of 12, 24, 30, not "25"');
 	});
 });
 
@@ -264,5 +262,14 @@ describe('the id of a generation', () => {
 
 	it.each(['.', '..', '', ' '])('may not be %j', (id) => {
 		expect(() => generationId('Generation ID', id)).toThrow(InvalidInputError);
+	});
+});
+
+describe('an undefined expression', () => {
+	it('advises to return an empty text only where the field may be empty', () => {
+		expect(undefinedExpression('Seed').description).toContain("{{ $json.name ?? '' }}");
+		expect(undefinedExpression('Prompt', true).description).toBe(
+			'Check the names in the expression.',
+		);
 	});
 });

@@ -23,7 +23,7 @@ function generation(fields: WireFields = {}): Generation {
 const broken = new GenerationError({ title: 'Broken', description: 'Mend it.', code: 'broken' });
 
 describe('a generation that failed', () => {
-	it('names the reason, and what to do', () => {
+	it('has the reason in its title, and says what to do', () => {
 		const failed = generation({ status: 'failed', error: { message: 'Out of paint.' } });
 		const error = failedGeneration(failed);
 		expect(error).toMatchObject({
@@ -36,14 +36,14 @@ describe('a generation that failed', () => {
 		expect(error.description).toBe('Change the prompt or the model, or try again.');
 	});
 
-	it('names a long reason too, which is no title', () => {
+	it('has a long reason in its details', () => {
 		const message = 'Out of paint, and of paper, and of ideas. '.repeat(5);
 		const error = failedGeneration(generation({ status: 'failed', error: { message } }));
 		expect(error.message).toBe('The generation failed');
-		expect(error.description).toContain(`The service says: ${message.trim()} Change the prompt`);
+		expect(error.details).toBe(`The service says: ${message}`);
 	});
 
-	it('without a reason just failed', () => {
+	it('has a plain title without a reason', () => {
 		expect(failedGeneration(generation({ status: 'failed' })).message).toBe(
 			'The generation failed',
 		);
@@ -51,7 +51,7 @@ describe('a generation that failed', () => {
 });
 
 describe('a generation that is not ready in time', () => {
-	it('is paid for and goes on, and the error says how to come to it', () => {
+	it('has been charged, and the error says how to fetch it', () => {
 		const late = generation({ status: 'processing' });
 		const error = timedOutGeneration(late.item, 90_000, null);
 		expect(error).toMatchObject({
@@ -60,40 +60,36 @@ describe('a generation that is not ready in time', () => {
 			charge: 'paid',
 			generation: late.item,
 		});
-		expect(error.description).toMatch(/^It is still processing.*paid for.*Wait for Completion/);
+		expect(error.details).toBe('It is still processing.');
+		expect(error.description).toContain('Wait for Completion');
 	});
 
-	it('tells what the last trouble with looking was', () => {
-		const { description } = timedOutGeneration(generation().item, 1000, broken);
-		expect(description).toContain('The last trouble while looking: Broken. Fetch it');
-		expect(timedOutGeneration(generation().item, 1000, null).description).not.toContain('trouble');
-	});
-
-	it('that was last checked before the trouble says so', () => {
+	it('names the error of the last status check', () => {
 		const late = generation({ status: 'processing' });
-		const { description } = timedOutGeneration(late.item, 1000, broken);
-		expect(description).toMatch(/^It was processing when last checked; it is paid for/);
+		const { details } = timedOutGeneration(late.item, 1000, broken);
+		expect(details).toBe(
+			'It was processing when last checked. The last status check failed: Broken.',
+		);
 	});
 
 	it('whose id no status check has confirmed is not called paid for', () => {
 		const error = timedOutGeneration({ id: 'x' }, 1000, broken);
 		expect(error).toMatchObject({ charge: 'none', generation: { id: 'x' } });
-		expect(error.description).toMatch(/^Its status could not be checked/);
-		expect(error.description).not.toContain('paid for');
+		expect(error.details).toMatch(/^Its status could not be checked, so it is unknown/);
 	});
 });
 
-describe('an item that was not sent', () => {
+describe('a skipped item', () => {
 	it('names the cause and its item, and that it was never sent', () => {
-		const cause = broken.with({ status: 402, retry: 'backoff', stopsSubmitting: true });
+		const cause = broken.with({ status: 402, retry: 'backoff', fatalForStep: true });
 		expect(notSent(cause, 4)).toMatchObject({
-			message: 'Not sent, as item 4 was refused: Broken',
+			message: 'Skipped because item 4 was rejected: Broken',
 			description: 'Mend it.',
 			code: 'broken',
 			status: 402,
 			charge: 'none',
 			retry: 'never',
-			unsent: true,
+			skipped: true,
 		});
 	});
 });
@@ -115,20 +111,16 @@ describe('the error of a job', () => {
 		expect(errorOfJob(uncertain, { id: 'x' }).charge).toBe('unknown');
 	});
 
-	it('names the id of a generation that does not exist, and claims no payment', () => {
+	it('about an id that does not exist has no generation and no charge', () => {
 		const missing = broken.with({ code: 'generation_not_found' });
-		expect(errorOfJob(missing, { id: 'x' })).toMatchObject({
-			message: 'Generation x does not exist',
-			charge: 'none',
-			generation: null,
-		});
+		expect(errorOfJob(missing, { id: 'x' })).toBe(missing);
 	});
 
 	it('says that the account is another where it does not know what an earlier try has paid for', () => {
 		const missing = broken.with({ code: 'generation_not_found' });
 		const error = errorOfJob(inAnotherAccount(missing, 'x'), { id: 'x', status: 'pending' });
 		expect(error).toMatchObject({
-			message: 'What an earlier try has paid for is not in this account',
+			message: 'The generation of an earlier try is not in this account',
 			code: 'generation_not_found',
 			charge: 'paid',
 			generation: { id: 'x' },
@@ -140,9 +132,7 @@ describe('the error of a job', () => {
 	it('names an id that was never seen, and claims no payment for what may be a typing mistake', () => {
 		const error = errorOfJob(broken, { id: 'x' });
 		expect(error).toMatchObject({ message: 'Broken', generation: { id: 'x' }, charge: 'none' });
-		expect(error.description).toBe(
-			'Mend it. Nothing was charged for looking: wait for it again by its ID.',
-		);
+		expect(error.description).toBe('Mend it. Or wait for the generation again by its ID.');
 	});
 
 	it('names a generation that has been seen, even where it is said not to exist', () => {

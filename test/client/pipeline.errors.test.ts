@@ -38,7 +38,7 @@ describe('a refusal that all would meet', () => {
 		const { outcomes } = await step.run(batch(20));
 		expect(errorIn(outcomes[0]).code).toBe('insufficient_credits');
 		for (const outcome of outcomes.slice(1)) {
-			expect(errorIn(outcome).message).toMatch(/^Not sent, as item 0 was refused/);
+			expect(errorIn(outcome).message).toMatch(/^Skipped because item 0 was rejected/);
 		}
 		expect(step.elapsed).toBeLessThan(10_000);
 	});
@@ -147,9 +147,9 @@ describe('an error that every further request would meet', () => {
 			'completed generation-2',
 			...Array.from({ length: 4 }, () => 'insufficient_credits'),
 		]);
-		expect(errorIn(outcomes[2]).message).toBe('Not enough credits: The service is sorry');
+		expect(errorIn(outcomes[2]).message).toBe('Not enough credits');
 		expect(errorIn(outcomes[5]).message).toBe(
-			'Not sent, as item 2 was refused: Not enough credits: The service is sorry',
+			'Skipped because item 2 was rejected: Not enough credits',
 		);
 		expect(firstFailed?.itemIndex).toBe(2);
 		expect(step.fake.creating).toHaveLength(3);
@@ -182,7 +182,7 @@ describe('an error carries what is known of the generation', () => {
 		const step = new Step();
 		const { outcomes } = await step.run([waitingFor('nothing')]);
 		expect(errorIn(outcomes[0])).toMatchObject({
-			message: 'Generation nothing does not exist',
+			message: 'Generation nothing not found',
 			code: 'generation_not_found',
 			generation: null,
 		});

@@ -67,7 +67,7 @@ describe.each(Object.keys(troubles))('with looks %s, a step', (trouble) => {
 			waitingFor('other', 1, { ...never, timeoutMs: 5000, onTimeout: 'continue' }),
 		]);
 		expect(outcomes.map(inShort)).toEqual(['timeout foreign', 'null other']);
-		expect(errorIn(outcomes[0]).description).toContain('Its status could not be checked');
+		expect(errorIn(outcomes[0]).details).toContain('Its status could not be checked');
 		expect(outcomes[1]).toMatchObject({ generation: { timed_out: true, status: null } });
 		expect(step.elapsed).toBe(5000);
 	});

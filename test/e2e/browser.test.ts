@@ -118,7 +118,7 @@ describe('a node from the panel', () => {
 		await editor.part('credential-save-button').click();
 		await dialog.getByText('Couldn’t connect with these settings').waitFor();
 		await dialog.getByText('More details').click();
-		await dialog.getByText('The API key was refused').waitFor();
+		await dialog.getByText('The API key was rejected').waitFor();
 		await editor.shoot('credential-wrong');
 		expect(await dialog.innerText()).not.toContain(wrongKey);
 
@@ -127,7 +127,7 @@ describe('a node from the panel', () => {
 		const address = editor.part('parameter-input-baseUrl').locator('input');
 		await address.fill(stage.n8n.url);
 		await editor.part('credential-save-button').click();
-		await dialog.getByText('This is not the address of the service').waitFor();
+		await dialog.getByText('This is not the media service').waitFor();
 		await editor.shoot('credential-wrong-address');
 
 		await address.fill(stage.sandbox.url);

@@ -91,7 +91,7 @@ describe('ai-agent', () => {
 		const execution = await chat(model, 'Draw a fox.');
 		await model.close();
 		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
-		expect(output).toContain('The model does not exist: Model not found: nothing.');
+		expect(output).toContain('Model nothing not found.');
 		expect(stage.sandbox.books.generations).toEqual([]);
 	});
 });

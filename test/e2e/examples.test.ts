@@ -166,7 +166,7 @@ describe('image-to-video', () => {
 		const execution = await stage.executions.ended(id);
 		service.accounts.setCredits('main', balance);
 		expect(execution.status).toBe('error');
-		expect(errorOf(execution)).toContain('Only 199 credits are left');
+		expect(errorOf(execution)).toContain('Only 199 credits left');
 		expect(stage.sandbox.books.totals.created).toBe(created);
 	});
 });

@@ -37,17 +37,29 @@ const reference = (fields: INodeParameters) =>
 	image({ referenceInputs: { input: [{ source: 'url', ...fields }] } });
 
 it.each<[string, OwnNode]>([
-	['Prompt came to nothing', image({ prompt: '={{ $json.mistyped }}' })],
-	['Prompt is an object', image({ prompt: '={{ $json }}' })],
-	['Prompt is an object', image({ prompt: '=A picture of {{ $json }}' })],
+	['The expression in Prompt is undefined', image({ prompt: '={{ $json.mistyped }}' })],
+	['Prompt must be text', image({ prompt: '={{ $json }}' })],
+	['Prompt must be text', image({ prompt: '=A picture of {{ $json }}' })],
 	['Prompt is true', image({ prompt: '={{ $json.prompt.length > 0 }}' })],
 	['Prompt is NaN', image({ prompt: '={{ 0 / 0 }}' })],
-	['Seed came to nothing', image({ options: { seed: '={{ $json.mistyped.deeper }}' } })],
+	[
+		'The expression in Seed is undefined',
+		image({ options: { seed: '={{ $json.mistyped.deeper }}' } }),
+	],
 	['Idempotency Key came', image({ options: { idempotencyKey: '={{ $json.mistyped }}' } })],
 	['Reference Input 1: URL came', reference({ url: '={{ $json.mistyped }}' })],
-	['Input Image URL came to nothing', video({ imageUrl: '={{ $json.mistyped.deeper }}' })],
-	['Duration (Seconds) came to nothing', video({ duration: '={{ $json.mistyped }}' })],
-	['Resolution came to nothing', video({ resolution: '={{ $("Prompts").item.json.mistyped }}' })],
+	[
+		'The expression in Input Image URL is undefined',
+		video({ imageUrl: '={{ $json.mistyped.deeper }}' }),
+	],
+	[
+		'The expression in Duration (Seconds) is undefined',
+		video({ duration: '={{ $json.mistyped }}' }),
+	],
+	[
+		'The expression in Resolution is undefined',
+		video({ resolution: '={{ $("Prompts").item.json.mistyped }}' }),
+	],
 ])('pays nothing where %s', async (says, node) => {
 	const execution = await ran(node);
 	expect([execution.status, errorOf(execution)]).toEqual(['error', expect.stringContaining(says)]);

@@ -95,7 +95,7 @@ describe('a credential store', () => {
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({
 			message: expect.stringContaining('The credential could not be read'),
-			description: expect.stringContaining('nothing was charged'),
+			description: expect.stringContaining('Nothing was charged'),
 			context: { code: 'credential_unreadable' },
 		});
 		expect(stage.arrived).toBe(0);

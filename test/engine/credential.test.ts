@@ -47,7 +47,7 @@ describe('the credential', () => {
 		async (key) => {
 			expect(await test({ apiKey: stage.sandbox.keys[key] })).toEqual({
 				status: 'Error',
-				message: expect.stringContaining('The API key was refused') as string,
+				message: expect.stringContaining('The API key was rejected') as string,
 			});
 		},
 	);
@@ -94,14 +94,14 @@ describe('the credential', () => {
 		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'respond', status: 200, body } });
 		expect(await test({})).toEqual({
 			status: 'Error',
-			message: expect.stringContaining('not the address of the service') as string,
+			message: expect.stringContaining('This is not the media service') as string,
 		});
 	});
 
 	it('says that the address redirects, where it does', async () => {
 		const location = `${stage.sandbox.url}/v1/credits/balance`;
 		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
-		expect((await test({})).message).toContain('redirects elsewhere');
+		expect((await test({})).message).toContain('redirects to another address');
 	});
 
 	it.each(addresses)('serves the nodes at the address with "%s" behind it', async (end) => {

@@ -90,23 +90,25 @@ describe.each(fields)(
 		};
 		const expectRefused = async (value: string, says: string) => {
 			expect(await run(value)).toMatchObject({
-				message: expect.stringContaining(`${label} ${says}`),
+				message: expect.stringContaining(says),
 				context: { code: 'invalid_input', itemIndex: 0 },
 			});
 			expect(stage.arrived).toBe(0);
 		};
 
-		it('that comes to nothing is an error of the item, and nothing is sent', async () => {
-			await expectRefused('={{ $json.mistyped }}', 'came to nothing');
-			await expectRefused('={{ $json.mistyped.deeper }}', 'came to nothing');
+		it('that is undefined is an error of the item, and nothing is sent', async () => {
+			const undefinedIn = `${label} is undefined for this item`;
+			await expectRefused('={{ $json.mistyped }}', undefinedIn);
+			await expectRefused('={{ $json.mistyped.deeper }}', undefinedIn);
 		});
 
-		it('that comes to an object is an error of the item, and nothing is sent', async () => {
-			if (type !== 'json') await expectRefused('={{ $json.thing }}', 'is an object');
-			await expectRefused('=A picture of {{ $json.thing }}', 'is an object');
+		it('that returns an object is an error of the item, and nothing is sent', async () => {
+			const notText = `${label} must be text, but the expression returned`;
+			if (type !== 'json') await expectRefused('={{ $json.thing }}', notText);
+			await expectRefused('=A picture of {{ $json.thing }}', notText);
 		});
 
-		it('that n8n cannot work out is an error of the item, and nothing is sent', async () => {
+		it('that n8n cannot evaluate is an error of the item, and nothing is sent', async () => {
 			// Nobody writes there: the form does not show it.
 			if (label === 'Waiting Since') return;
 			const error = await run('={{ $("Never Run").item.json.text }}');
@@ -139,7 +141,7 @@ describe('an expression that stands in a fixed text', () => {
 	])('is refused before anything is sent: %j', async (parameters) => {
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({
-			message: expect.stringContaining('holds an expression that was not evaluated: {{ $json.'),
+			message: expect.stringContaining('contains an expression that was not evaluated: {{ $json.'),
 			description: expect.stringContaining('from Fixed to Expression'),
 			context: { code: 'invalid_input' },
 		});

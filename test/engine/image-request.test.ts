@@ -230,7 +230,11 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 	it.each([
 		['no such field', fromFile('other'), 'the item has no binary field "other"'],
 		['no field named', fromFile(''), 'Input Binary Field is empty'],
-		['no known type', fromFile('data'), 'Type "application" is not available'],
+		[
+			'no known type',
+			fromFile('data'),
+			'Type must be one of image, video, audio, not "application"',
+		],
 	])('with %s are refused before anything is sent', async (_case, entry, message) => {
 		const data = { name: 'a.bin', mimeType: 'application/octet-stream', bytes: 3 };
 		const run = await runWith({ data }, entry);

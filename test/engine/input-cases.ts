@@ -53,7 +53,7 @@ export const checks: Check[] = [
 		parameters: { prompt: VALUE },
 		good: 42,
 		bad: [true, false],
-		says: 'not a text',
+		says: 'Prompt must be text',
 	},
 	{
 		field: 'prompt from an expression for the whole item',
@@ -61,7 +61,7 @@ export const checks: Check[] = [
 		parameters: { prompt: VALUE },
 		good: ['A boat', 'at sea'],
 		bad: [{ text: 'A boat' }],
-		says: 'Prompt is an object',
+		says: 'Prompt must be text',
 	},
 	{
 		field: 'negative prompt',
@@ -69,7 +69,7 @@ export const checks: Check[] = [
 		parameters: option('negativePrompt'),
 		good: 'text',
 		bad: [{ text: 'fog' }],
-		says: 'Negative Prompt is an object',
+		says: 'Negative Prompt must be text',
 	},
 	...[image, video].map((node) => ({
 		field: 'waiting',
@@ -157,7 +157,7 @@ export const checks: Check[] = [
 		parameters: { imageUrl: VALUE },
 		good: [aUrl],
 		bad: [[aUrl, aUrl], `${aUrl}, ${aUrl}`],
-		says: 'Input Image URL holds several URLs',
+		says: 'Input Image URL contains several URLs',
 	},
 	{
 		field: 'list of input images',

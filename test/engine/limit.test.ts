@@ -151,7 +151,7 @@ describe('the limit of concurrent generations', () => {
 			'CONCURRENCY_LIMIT_REACHED',
 			'CONCURRENCY_LIMIT_REACHED',
 		]);
-		expect(run.output('Step')[0].json.error).toMatch(/within 20 s.*nothing was charged/);
+		expect(run.output('Step')[0].json.error).toMatch(/Nothing was charged.*within 20 s/);
 		expect(stage.sandbox.books.totals.created).toBe(0);
 	});
 });

@@ -93,7 +93,7 @@ describe('Generation Models', () => {
 		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
 		const run = await stage.run('generationModels', {});
 		expect(run.error).toMatchObject({
-			message: 'The answer of the service could not be read',
+			message: 'The response is not one of the media service',
 			description: expect.stringContaining('Check the Base URL') as string,
 			context: { itemIndex: 0, code: 'unreadable_answer' },
 		});
@@ -105,7 +105,7 @@ describe('Generation Models', () => {
 		const run = await stage.run('generationModels', parameters);
 		expect(run.error).toMatchObject({
 			name: 'NodeApiError',
-			message: expect.stringMatching(/model does not exist.*none-such/),
+			message: 'Model none-such not found',
 			description: expect.stringContaining('16 models'),
 			httpCode: '404',
 			context: { itemIndex: 0, code: 'model_not_found' },
@@ -193,7 +193,7 @@ describe('Generation Credits', () => {
 		expect(run.error).toMatchObject({
 			name: 'NodeApiError',
 			message: expect.stringMatching(/\b99\b.*\b100\b/),
-			description: expect.stringContaining('Nothing was spent'),
+			description: expect.stringContaining('Nothing was charged'),
 			context: { itemIndex: 0, code: 'balance_below_minimum' },
 		});
 	});
@@ -211,7 +211,7 @@ describe('Generation Credits', () => {
 		async (minimumBalance) => {
 			const run = await stage.run('generationCredits', { options: { minimumBalance } });
 			expect(run.error).toMatchObject({
-				message: expect.stringContaining('Minimum Balance came'),
+				message: expect.stringContaining('Minimum Balance'),
 				context: { itemIndex: 0, code: 'invalid_input' },
 			});
 			expect(stage.arrived).toBe(0);

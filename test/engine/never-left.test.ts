@@ -35,7 +35,7 @@ async function expectNotCharged(baseUrl: string, said: RegExp): Promise<void> {
 	);
 	expect(run.error).toMatchObject({
 		message: expect.stringMatching(said),
-		description: expect.stringContaining('nothing was charged'),
+		description: expect.stringContaining('Nothing was charged'),
 		context: { code: 'connection_failed' },
 	});
 }

@@ -57,7 +57,7 @@ describe('Number of Images', () => {
 			);
 			expect(run.error).toMatchObject({
 				message: expect.stringMatching(
-					/^Number of Images ".+" is not a whole number from 1 to 20$/,
+					/^Number of Images must be a whole number from 1 to 20, not ".+"$/,
 				),
 				context: { code: 'invalid_input', itemIndex: 0 },
 			});

@@ -31,7 +31,7 @@ const failure = {
 const unpaid = [
 	{ error: expect.stringMatching(/^Prompt is empty\./), error_code: 'invalid_input' },
 	{
-		error: expect.stringMatching(/^A parameter is out of range/),
+		error: expect.stringMatching(/^Invalid parameter: A parameter is out of range/),
 		error_code: 'invalid_parameter',
 	},
 ];
@@ -68,7 +68,7 @@ describe('On Error = Continue', () => {
 			{
 				json: {
 					...NOTHING_KNOWN,
-					error: expect.stringContaining('unknown does not exist'),
+					error: expect.stringContaining('unknown not found'),
 					error_code: 'generation_not_found',
 				},
 				pairedItem: { item: 0 },

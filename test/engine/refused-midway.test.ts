@@ -54,8 +54,8 @@ describe('a key that is refused at the second item of a batch', () => {
 	}
 
 	it.each<[KeyRefusal, RegExp]>([
-		['authentication_error', /^The API key was refused.*Nothing was charged/],
-		['invalid_api_key', /^The API key was refused.*Nothing was charged/],
+		['authentication_error', /^The API key was rejected.*Nothing was charged/],
+		['invalid_api_key', /^The API key was rejected.*Nothing was charged/],
 		['expired_api_key', /^The API key has expired or was revoked.*Nothing was charged/],
 		['forbidden', /^The API key lacks permission for this action.*Nothing was charged/],
 	])('nothing is charged for that item: %s', async (code, said) => {
@@ -64,7 +64,7 @@ describe('a key that is refused at the second item of a batch', () => {
 		const [made, refused, unsent] = run.output('Step').map(({ json }) => json);
 		expect(made.status).toBe('completed');
 		expect(refused).toMatchObject({ error_code: code, error: expect.stringMatching(said) });
-		expect(unsent.error).toMatch(/^Not sent, as item 1 was refused.*Nothing was charged/);
+		expect(unsent.error).toMatch(/^Skipped because item 1 was rejected.*Nothing was charged/);
 	});
 
 	it.each<KeyRefusal>(['authentication_error', 'invalid_api_key', 'expired_api_key'])(
@@ -126,7 +126,7 @@ describe('when the credits run out in the middle', () => {
 			'insufficient_credits',
 		]);
 		expect(run.output('Step')[4].json.error).toMatch(
-			/^Not sent, as item 2 was refused: Not enough credits/,
+			/^Skipped because item 2 was rejected: Not enough credits/,
 		);
 	});
 });

@@ -82,7 +82,7 @@ describe('no slot', () => {
 		});
 		const run = await waitingInVain({});
 		expect(run.error).toMatchObject({
-			description: expect.stringMatching(/within 4 s.*nothing was charged/),
+			description: expect.stringMatching(/Nothing was charged.*within 4 s/),
 			context: { code: 'CONCURRENCY_LIMIT_REACHED' },
 		});
 	});

@@ -91,14 +91,14 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(said).not.toContain(stage.sandbox.keys.main.slice(9, 20));
 	});
 
-	it('an error tells the agent also what the service says, and what to do', async () => {
+	it('an error tells the agent the reason once, and what to do', async () => {
 		const options = { credentials: stage.credentials(), path };
 		const wrong = { ...image, model: byId('nothing') };
 		const order = [ownType('imageGeneration'), wrong, { prompt: 'A boat' }, options] as const;
 		const { calls, run } = await stage.engine.runAsTool(...order);
 		const said = run.error?.message ?? calls[0].response;
-		expect(said).toContain('The model does not exist: Model not found: nothing.');
-		expect(said.split('Model not found')).toHaveLength(2);
+		expect(said.split('Model nothing not found.')).toHaveLength(2);
+		expect(said).toContain('Choose a model from the list');
 	});
 
 	it('a try again of one call takes up the generation that it has paid for', async () => {

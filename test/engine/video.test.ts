@@ -70,7 +70,7 @@ describe('the request of a video', () => {
 		expect([run.error, stage.bodies.length]).toEqual([undefined, 1]);
 		const refused = await stage.runWorkflow(inARow(step(chosen)));
 		expect(refused.error).toMatchObject({
-			message: expect.stringContaining(`${param} is not supported`),
+			message: expect.stringContaining(`does not support ${param}`),
 		});
 	});
 

@@ -26,7 +26,9 @@ describe('Wait for Completion', () => {
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
 		const { error } = await stage.run('waitForCompletion', {}, { items: idsOf('no-such-id') });
 		const { description } = error as unknown as { description: string };
-		expect(description).toMatch(/wait for it again by its ID.* Generation: no-such-id\.$/);
+		expect(description).toMatch(
+			/wait for the generation again by its ID.* Generation: no-such-id\.$/,
+		);
 		expect(description).not.toMatch(/paid for/i);
 	});
 
@@ -98,7 +100,7 @@ describe('Wait for Completion', () => {
 		const [id] = await madeBefore(stage, 'a boat');
 		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id), key: 'pro' });
 		expect(run.error).toMatchObject({
-			message: `Generation ${id} does not exist`,
+			message: `Generation ${id} not found`,
 			httpCode: '404',
 			context: { itemIndex: 0, code: 'generation_not_found', generations: [] },
 		});

@@ -1,7 +1,7 @@
 import { GenerationError } from '../../client/api/errors';
 import { Ledger } from '../../client/paying/ledger';
 import { OrderBook } from '../../client/paying/order-book';
-import { GenerationService } from '../../client/api/client';
+import { ServiceClient } from '../../client/api/client';
 import { Slots } from '../../client/paying/slots';
 import { Submission } from '../../client/paying/submission';
 import type { Generation } from '../../client/api/generation';
@@ -18,7 +18,7 @@ export class Desk {
 	readonly book = new OrderBook({ ledger: this.ledger }, this.halt.signal);
 	readonly submission: Submission;
 
-	constructor(Service = GenerationService) {
+	constructor(Service = ServiceClient) {
 		const ports = { clock: this.time, random: () => 0 };
 		const { signal } = new AbortController();
 		const service = new Service({ ...ports, send: this.fake.send, signal });

@@ -4,7 +4,7 @@ import type { CreateJob } from '../../client/job';
 import { Ledger } from '../../client/paying/ledger';
 import { GenerationRecord } from '../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import { GenerationService } from '../../client/api/client';
+import { ServiceClient } from '../../client/api/client';
 import { prompt, type MemoryTable } from './memory-table';
 import { creating, type CreateChanges, type Step } from './step';
 
@@ -43,7 +43,7 @@ export async function runKeyed(
 			jobs,
 			{
 				...ports,
-				service: new GenerationService({ ...ports, send: abortable(step) }),
+				service: new ServiceClient({ ...ports, send: abortable(step) }),
 				record,
 				probe: step.fake.probe,
 				cancel: step.cancel.signal,

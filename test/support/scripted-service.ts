@@ -1,6 +1,6 @@
 import { GenerationError } from '../../client/api/errors';
 import type { ServiceRequest, ServiceResponse } from '../../client/ports';
-import { GenerationService } from '../../client/api/client';
+import { ServiceClient } from '../../client/api/client';
 import { answer, wireGeneration } from './answers';
 import { VirtualTime } from './virtual-time';
 
@@ -13,7 +13,7 @@ export function scripted(...answers: Array<ServiceResponse | Error>) {
 	const stop = new AbortController();
 	const sent: ServiceRequest[] = [];
 	const sentAt: number[] = [];
-	const service = new GenerationService({
+	const service = new ServiceClient({
 		clock: time,
 		random: () => 0,
 		signal: stop.signal,

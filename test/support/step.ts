@@ -9,7 +9,7 @@ import {
 	type PipelineResult,
 	type PipelineSettings,
 } from '../../client/pipeline';
-import { GenerationService } from '../../client/api/client';
+import { ServiceClient } from '../../client/api/client';
 import { FakeService } from './fake-service';
 import { VirtualTime } from './virtual-time';
 
@@ -82,7 +82,7 @@ export class Step {
 	/** Of the account, where other steps share them. */
 	slots: PipelinePorts<string>['slots'];
 	/** Of all runs of it. */
-	looks: PipelinePorts<string>['looks'];
+	checks: PipelinePorts<string>['checks'];
 	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
 		generation,
 		output: `file of ${generation.item.id}`,
@@ -105,8 +105,8 @@ export class Step {
 		this.time.at(this.beginning + ms, () => cancel.abort());
 	}
 
-	service(): GenerationService {
-		return new GenerationService({
+	service(): ServiceClient {
+		return new ServiceClient({
 			send: this.fake.send,
 			clock: this.clock,
 			random: () => this.random(),
@@ -130,7 +130,7 @@ export class Step {
 			random: () => this.random(),
 			slots: this.slots,
 			cancel: this.cancel.signal,
-			looks: this.looks,
+			checks: this.checks,
 			finish: async (...args) => await this.finish(...args),
 		};
 		return await runPipeline(jobs, ports, this.settings);

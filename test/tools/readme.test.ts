@@ -42,7 +42,7 @@ describe('README.md', () => {
 	});
 
 	it('has the titles of the service’s errors as a user sees them', () => {
-		const codes = ['insufficient_credits', 'model_not_found', 'CONCURRENCY_LIMIT_REACHED'];
+		const codes = ['insufficient_credits', 'CONNECTION_PAUSED', 'CONCURRENCY_LIMIT_REACHED'];
 		for (const code of codes) expect(readme).toContain(errorRow(code, 400).title);
 	});
 });

@@ -5,8 +5,8 @@ import type {
 	INodePropertyCollection,
 } from 'n8n-workflow';
 
-import { cameToNothing, requireEvaluated, writtenOut } from '../../../client/input';
-import { InvalidInputError, titled } from '../../../client/api/errors';
+import { undefinedExpression, requireEvaluated, toPlainValue } from '../../../client/input';
+import { InvalidInputError, inTitle } from '../../../client/api/errors';
 
 /** The values of a form for one item, by field name. `null` means that the field is empty. */
 export type Form = Record<string, unknown>;
@@ -50,9 +50,9 @@ function evaluate(context: IExecuteFunctions, itemIndex: number, field: INodePro
  * not run
  */
 function notEvaluated(label: string, error: unknown): never {
-	const reason = error instanceof Error ? error.message : null;
+	const reason = error instanceof Error ? inTitle(error.message) : null;
 	throw new InvalidInputError(
-		titled(`${label} could not be evaluated`, reason),
+		reason ? `${label} could not be evaluated: ${reason}` : `${label} could not be evaluated`,
 		`Check the expression in ${label}.`,
 	);
 }
@@ -66,7 +66,7 @@ export function collection(form: Form, name: string): Form {
  * The checked value of a field. @param label the field's name for users
  */
 function checked(field: INodeProperties, label: string, value: unknown): unknown {
-	if (value === undefined) throw cameToNothing(label);
+	if (value === undefined) throw undefinedExpression(label, field.required);
 	switch (field.type) {
 		case 'collection':
 			return checkedFieldsOf(field.options as INodeProperties[], '', group(label, value));
@@ -99,7 +99,7 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 	return Object.fromEntries(
 		lists.map(({ name, displayName, values }) => {
 			const entries = name in written ? written[name] : null;
-			if (entries === undefined) throw cameToNothing(displayName);
+			if (entries === undefined) throw undefinedExpression(displayName);
 			const read = [entries ?? []].flat().map((entry, index) => {
 				const label = `${displayName} ${index + 1}`;
 				return checkedFieldsOf(values, `${label}: `, group(label, entry));
@@ -110,14 +110,14 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 }
 
 function single(label: string, value: unknown): unknown {
-	const written = writtenOut(label, value);
+	const written = toPlainValue(label, value);
 	return typeof written === 'string' && written.trim() === '' ? null : written;
 }
 
 /** A group of fields. One expression may return the whole group. */
 function group(label: string, value: unknown): Form {
 	if (value === null || value === '') return {};
-	if (value === undefined) throw cameToNothing(label);
+	if (value === undefined) throw undefinedExpression(label);
 	if (typeof value === 'object' && !Array.isArray(value)) return value as Form;
 	throw new InvalidInputError(
 		`${label} must be an object with its fields`,

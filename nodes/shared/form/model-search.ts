@@ -12,7 +12,7 @@ import {
 } from '../../../client/api/catalog';
 import { attempt } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
-import { GenerationService } from '../../../client/api/client';
+import { ServiceClient } from '../../../client/api/client';
 import { wallClock } from '../http/clock';
 import { nodeError } from '../output/node-error';
 import { connect } from '../http/transport';
@@ -45,7 +45,7 @@ export function modelSearch(type: ModelFilter): ListSearch {
 
 /** @throws NodeApiError if the catalog cannot be read */
 async function listModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
-	const service = new GenerationService({
+	const service = new ServiceClient({
 		send: connect(context),
 		clock: wallClock,
 		random: Math.random,

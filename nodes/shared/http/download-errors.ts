@@ -1,7 +1,8 @@
 import { causesOf } from '../../../client/api/connection';
-import { GenerationError, sentences, titled } from '../../../client/api/errors';
+import { GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
 import { firstWords } from '../../../client/api/media-type';
+import { sentences } from '../../../client/text';
 
 /** A reason why an output cannot be stored. */
 interface Cause {
@@ -63,7 +64,8 @@ export function badOutput(title: string, status: number | null): GenerationError
 /** The error for a text response instead of an image or video. Its first words explain the cause. */
 export function textInstead(text: string, status: number): GenerationError {
 	const title = 'The storage returned text instead of the output';
-	return badOutput(titled(title, firstWords(text)), status);
+	const words = firstWords(text);
+	return badOutput(words === '' ? title : `${title}: ${words}`, status);
 }
 
 /** The error for a stalled download. */
@@ -81,9 +83,10 @@ export function downloadError(failure: unknown, { item }: Generation): Generatio
 	const { error, advice } =
 		failure instanceof GenerationError ? { error: failure, advice: null } : causeOf(failure);
 	return error.with({
+		details: 'The generation is completed, and only its file is missing',
 		description: sentences(
 			advice,
-			`The generation is completed and has been charged. Get its file with Wait for Completion, at no charge. URL: ${item.url ?? 'none'}`,
+			`Get the file with Wait for Completion, at no charge. URL: ${item.url ?? 'none'}`,
 		),
 		charge: 'paid',
 		generation: item,

@@ -12,7 +12,7 @@ import {
 	safeFileName,
 	SNIFF_BYTES,
 } from '../../../client/api/media-type';
-import { orAborted } from './abort';
+import { raceAbort } from './abort';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
 import { badOutput, downloadError, stalled, textInstead } from './download-errors';
@@ -112,7 +112,7 @@ async function fetchOnce(
 	try {
 		connection.signal.throwIfAborted();
 		const fetching = fetchWhole(context, generation, fileName, idleTimeoutMs, connection);
-		return await orAborted(connection.signal, fetching);
+		return await raceAbort(connection.signal, fetching);
 	} finally {
 		forget();
 		connection.abort();

@@ -9,7 +9,7 @@ import type {
 import { onAbort, attempt, deadline } from '../../../client/async';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { serviceAddress, credentialChanged, NotSentError } from '../../../client/api/connection';
-import { orAborted } from './abort';
+import { raceAbort } from './abort';
 import { requestClock, wallClock } from './clock';
 import type { ByteStream } from './byte-stream';
 
@@ -139,7 +139,7 @@ async function exchange(
 		const { httpRequestWithAuthentication } = context.helpers;
 		return await httpRequestWithAuthentication.call(sender, CREDENTIAL, located, given);
 	};
-	const sent = await attempt(async () => await orAborted(request.signal, send()));
+	const sent = await attempt(async () => await raceAbort(request.signal, send()));
 	const givenUp = request.signal.aborted;
 	for (const forget of waiting) forget();
 	end();
@@ -166,7 +166,7 @@ export function probeWith(context: IExecuteFunctions): ProbeUrl {
 		void deadline(requestClock, PROBE_TIMEOUT_MS, request.signal).then(end);
 		try {
 			request.signal.throwIfAborted();
-			return await orAborted(request.signal, firstByte(context, url, request.signal));
+			return await raceAbort(request.signal, firstByte(context, url, request.signal));
 		} finally {
 			for (const forget of waiting) forget();
 			// Only the abort closes the connection. Destroying n8n's body before it is read leaves the socket

@@ -1,7 +1,7 @@
 import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
 
 import { failureCause } from '../../../client/api/error-table';
-import { sentences, type GenerationError, type KnownGeneration } from '../../../client/api/errors';
+import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
 import type { Ledger } from '../../../client/paying/ledger';
 import {
 	itemIndexAt,
@@ -10,6 +10,7 @@ import {
 	uncheckedIds,
 	type Outcome,
 } from '../../../client/outcome';
+import { sentences } from '../../../client/text';
 import { isWithinSleep, runsAsTool } from '../execution';
 import { asHtml, counted, explained, withoutTags } from './wording';
 
@@ -90,7 +91,7 @@ export function nodeError(
 ): NodeApiError {
 	const cause = failureCause(error.code, error.status);
 	// n8n shows this as the full message in the error details.
-	const response: JsonObject = error.said === null ? {} : { message: error.said };
+	const response: JsonObject = error.serviceMessage === null ? {} : { message: error.serviceMessage };
 	const shown = new NodeApiError(context.getNode(), response, {
 		message: error.message,
 		description: asHtml(description),
@@ -128,7 +129,7 @@ function withMessage({ name, message, stack = '' }: Error): string {
 function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | null {
 	const others = outcomes.filter((_, position) => position !== failed);
 	const unsent = others.filter(wasNotSent).length;
-	const failures = others.filter((other) => other.kind === 'error' && !other.error.unsent).length;
+	const failures = others.filter((other) => other.kind === 'error' && !other.error.skipped).length;
 	const parts = [
 		failures > 0 && `${counted(failures, 'more item', 'more items')} failed`,
 		unsent > 0 && `${counted(unsent, 'item was', 'items were')} skipped`,
@@ -138,7 +139,7 @@ function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | n
 
 function wasNotSent(outcome: Outcome<unknown>): boolean {
 	if (outcome.kind === 'stopped') return outcome.generation === null;
-	return outcome.kind === 'error' && outcome.error.unsent;
+	return outcome.kind === 'error' && outcome.error.skipped;
 }
 
 function codeOf({ code, status }: GenerationError): string {

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { sentences, type GenerationError } from '../../../client/api/errors';
+import type { GenerationError } from '../../../client/api/errors';
 import {
 	isConfirmed,
 	paidGenerations,
@@ -10,6 +10,7 @@ import {
 } from '../../../client/outcome';
 import type { GenerationRecord } from '../../../client/paying/record';
 import { RECORD_TABLE } from '../../../client/paying/record-store';
+import { sentences } from '../../../client/text';
 import type { PipelineStats } from '../../../client/pipeline';
 import { asHtml, counted } from './wording';
 
@@ -120,7 +121,7 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 		case 'paid':
 			return `${was} charged, but ${one ? 'has' : 'have'} no output: ${causeOf(errors)}. Wait for Completion returns ${one ? 'it' : 'them'} by ID at no charge`;
 		case 'none':
-			return errors.some(({ unsent }) => unsent)
+			return errors.some(({ skipped }) => skipped)
 				? `${was} skipped at no charge: ${causeOf(errors)}`
 				: `${group.length} failed at no charge: ${causeOf(errors)}`;
 	}
@@ -131,7 +132,7 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
  * last.
  */
 function causeOf(errors: GenerationError[]): string {
-	const own = errors.filter(({ unsent }) => !unsent);
+	const own = errors.filter(({ skipped }) => !skipped);
 	const [first = errors[0]] = own;
 	const others = own.some(({ message }) => message !== first.message);
 	return others ? `${first.message}, and others` : first.message;

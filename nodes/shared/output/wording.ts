@@ -1,23 +1,21 @@
-import { sentences, type Charge, type GenerationError } from '../../../client/api/errors';
+import type { Charge, GenerationError } from '../../../client/api/errors';
+import { sentences } from '../../../client/text';
 
 /** The wording of errors and hints, wherever n8n shows them. */
 
-/** The default sentence about the charge, and the pattern of an error text that already states it. */
-const CHARGES: Record<Charge, { sentence: string; told: RegExp }> = {
-	none: {
-		sentence: 'Nothing was charged for this item',
-		told: /nothing (was|is|has been) (charged|spent|paid)/i,
-	},
-	refunded: { sentence: 'Its credits were refunded', told: /refunded/i },
-	paid: { sentence: 'It has been charged', told: /paid for|been charged/i },
-	unknown: { sentence: 'It may have been charged', told: /may have been charged/i },
+const CHARGES: Record<Charge, string | null> = {
+	none: 'Nothing was charged for this item',
+	refunded: 'The credits were refunded',
+	paid: 'The generation has been charged',
+	// The title says so.
+	unknown: null,
 };
 
-/** The description of an error, followed by what was charged. */
-export function explained(error: GenerationError): string {
-	const { sentence, told } = CHARGES[error.charge];
-	const known = told.test(`${error.message}. ${error.description}`);
-	return sentences(error.description, !known && sentence);
+/** The description of an error: what happened, what was charged, and what to do. */
+export function explained({ details, charge, description, generation }: GenerationError): string {
+	// With a generation, an error without a charge is about a status check.
+	const free = charge === 'none' && generation !== null && 'Status checks charge nothing';
+	return sentences(details, free || CHARGES[charge], description);
 }
 
 /** The full text of an error. It includes the id of the generation. */

@@ -9,7 +9,7 @@ import type {
 
 import { attempt } from '../../../client/async';
 import { UnansweredError } from '../../../client/paying/record-store';
-import { orAborted } from '../http/abort';
+import { raceAbort } from '../http/abort';
 import { inPlainWords } from './data-table-errors';
 import { cancelSignal } from '../execution';
 
@@ -49,7 +49,7 @@ export async function runTableNode(
 		const code = workflow(context, parameters);
 		const running = context.executeWorkflow({ code }, input, undefined, { doNotWaitToFinish });
 		const longest = AbortSignal.timeout(LONGEST_CALL_MS + LONGEST_ROW_MS * items.length);
-		return await orAborted(longest, running);
+		return await raceAbort(longest, running);
 	};
 	const ran = await attempt(async () => {
 		const { data } = await start(false);

@@ -56,14 +56,15 @@ describe('a search', () => {
 	});
 });
 
-describe('a model that is not in the catalogue', () => {
-	it('is refused as the service refuses it', () => {
+describe('a model that is not in the catalog', () => {
+	it('is rejected as the service rejects it', () => {
 		const find = () => modelNotFound('aurora-9', [model, model]);
 		expect(find).toThrow(GenerationError);
 		expect(find).toThrow(
 			expect.objectContaining({
-				message: 'The model does not exist: aurora-9',
-				description: expect.stringMatching(/has 2 models.*Choose a model from the list/) as string,
+				message: 'Model aurora-9 not found',
+				details: 'None of the 2 models in the catalog has this ID',
+				description: expect.stringContaining('Choose a model from the list') as string,
 				code: 'model_not_found',
 				status: 404,
 				retry: 'never',

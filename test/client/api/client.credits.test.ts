@@ -13,7 +13,7 @@ describe('a minimum balance', () => {
 
 	it('counts a single credit as one', () => {
 		expect(() => requireBalance({ balance: 1 }, 2)).toThrow(
-			'Only 1 credit is left, fewer than the minimum of 2',
+			'Only 1 credit left, fewer than the minimum of 2',
 		);
 	});
 
@@ -22,7 +22,7 @@ describe('a minimum balance', () => {
 		expect(check).toThrow(GenerationError);
 		expect(check).toThrow(
 			expect.objectContaining({
-				message: 'Only 99 credits are left, fewer than the minimum of 100',
+				message: 'Only 99 credits left, fewer than the minimum of 100',
 				code: 'balance_below_minimum',
 				charge: 'none',
 				retry: 'never',

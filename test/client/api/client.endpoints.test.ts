@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import type { ServiceRequest } from '../../../client/ports';
-import type { GenerationService } from '../../../client/api/client';
+import type { ServiceClient } from '../../../client/api/client';
 import { answer, wireGeneration } from '../../support/answers';
 import { IMAGE, NAME, readable, scripted } from '../../support/scripted-service';
 
@@ -10,7 +10,7 @@ const NAMED = { 'Idempotency-Key': NAME };
 const never = new AbortController().signal;
 
 describe('the six endpoints', () => {
-	it.each<[string, (service: GenerationService) => Promise<unknown>, ServiceRequest]>([
+	it.each<[string, (service: ServiceClient) => Promise<unknown>, ServiceRequest]>([
 		[
 			'an image is created',
 			async (service) => await service.create(IMAGE, NAME),
@@ -28,7 +28,7 @@ describe('the six endpoints', () => {
 		],
 		[
 			'a generation is looked at',
-			async (service) => await service.look('0b8f-1', never),
+			async (service) => await service.status('0b8f-1', never),
 			{ method: 'GET', path: '/v1/generations/0b8f-1' },
 		],
 		[
@@ -59,7 +59,7 @@ describe('the six endpoints', () => {
 
 	it('hand on the generation, read', async () => {
 		const { time, service } = scripted(answer(wireGeneration({ id: 'x', status: 'processing' })));
-		const generation = await time.run(service.look('x', never));
+		const generation = await time.run(service.status('x', never));
 		expect(generation.item).toMatchObject({ id: 'x', status: 'processing' });
 	});
 
@@ -87,7 +87,7 @@ describe('the six endpoints', () => {
 		await fc.assert(
 			fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
 				const { time, sent, service } = scripted(answer(wireGeneration({ id })));
-				await time.run(service.look(id, never));
+				await time.run(service.status(id, never));
 				const segments = sent[0].path.split('/');
 				expect(segments).toHaveLength(4);
 				expect(decodeURIComponent(segments[3])).toBe(id);

@@ -1,6 +1,6 @@
 import { CancelledError } from '../../../client/api/errors';
 import type { ServiceResponse } from '../../../client/ports';
-import type { GenerationService } from '../../../client/api/client';
+import type { ServiceClient } from '../../../client/api/client';
 import { answer, networkError, noSlot, refusal, wireGeneration } from '../../support/answers';
 import { IMAGE, NAME, readable, scripted, thrownBy } from '../../support/scripted-service';
 
@@ -75,9 +75,9 @@ describe('a creating request', () => {
 		['403 forbidden', refusal(403, 'forbidden')],
 	])('is not charged where a key that worked before is refused: %s', async (_, refused) => {
 		const { time, stop, service } = scripted(answer(wireGeneration()), refused);
-		await time.run(service.look('x', stop.signal));
+		await time.run(service.status('x', stop.signal));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-		expect(error).toMatchObject({ status: refused.status, charge: 'none', stopsSubmitting: true });
+		expect(error).toMatchObject({ status: refused.status, charge: 'none', fatalForStep: true });
 	});
 
 	it('is left to whoever knows the slots where there is none', async () => {
@@ -108,7 +108,7 @@ describe('a creating request', () => {
 });
 
 describe('a reading request', () => {
-	const reads: Array<[string, (service: GenerationService) => Promise<unknown>]> = [
+	const reads: Array<[string, (service: ServiceClient) => Promise<unknown>]> = [
 		['models', async (service) => await service.models()],
 		['balance', async (service) => await service.balance()],
 		['summary', async (service) => await service.summary()],
@@ -138,13 +138,13 @@ describe('a reading request', () => {
 
 	it.each([...UNCERTAIN, ...UNREADABLE])('of a status charges nothing: %s', async (_, failure) => {
 		const { time, stop, service } = scripted(failure);
-		const error = await time.run(thrownBy(service.look('x', stop.signal)));
+		const error = await time.run(thrownBy(service.status('x', stop.signal)));
 		expect(error.charge).toBe('none');
 	});
 
 	it('of a status that breaks because of a stop is cancelled, also where it is single', async () => {
 		const { time, stop, service } = scripted(networkError('ECONNABORTED'));
-		const task = service.look('x', stop.signal);
+		const task = service.status('x', stop.signal);
 		stop.abort();
 		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
 	});
@@ -168,7 +168,7 @@ describe('a reading request', () => {
 		const error = await time.run(thrownBy(service.balance()));
 		expect(error).toMatchObject({ code: 'connection_failed', retry: 'backoff' });
 		expect(sentAt).toEqual([0, 1000, 3000]);
-		expect(await time.run(thrownBy(service.balance()))).toMatchObject({ stopsSubmitting: true });
+		expect(await time.run(thrownBy(service.balance()))).toMatchObject({ fatalForStep: true });
 		expect(sentAt).toHaveLength(4);
 	});
 
@@ -182,7 +182,7 @@ describe('a reading request', () => {
 
 	it('of a generation that does not exist says so', async () => {
 		const { time, stop, service } = scripted(refusal(404, 'generation_not_found'));
-		const error = await time.run(thrownBy(service.look('x', stop.signal)));
+		const error = await time.run(thrownBy(service.status('x', stop.signal)));
 		expect(error).toMatchObject({ code: 'generation_not_found', status: 404 });
 	});
 });

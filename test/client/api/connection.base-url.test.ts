@@ -69,7 +69,7 @@ describe('a Base URL that is no address', () => {
 			code: 'invalid_base_url',
 			charge: 'none',
 			retry: 'never',
-			stopsSubmitting: true,
+			fatalForStep: true,
 		});
 		expect(failureCause(refused.code, refused.status)).toBe('configuration-invalid');
 	});

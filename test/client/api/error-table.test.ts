@@ -7,7 +7,7 @@ interface Row {
 	/** What stands in the answer as `code`, and as `type`. */
 	code: string | number;
 	type: string;
-	/** What the error says of it, for a person. */
+	/** The title for the message 'Words of the service', the parameter 'fps' and the model 'aurora-1'. */
 	title: string;
 	/** What the description advises. */
 	advice: RegExp;
@@ -23,21 +23,21 @@ const ROWS: Row[] = [
 		status: 400,
 		code: 'invalid_request',
 		type: 'invalid_request',
-		title: 'The service could not read the request',
+		title: 'Invalid request: Words of the service',
 		advice: /required fields/,
 	},
 	{
 		status: 400,
 		code: 'invalid_parameter',
 		type: 'invalid_request',
-		title: 'A parameter is out of range or not supported',
+		title: 'Invalid parameter: Words of the service',
 		advice: /Change the parameter/,
 	},
 	{
 		status: 401,
 		code: 'authentication_error',
 		type: 'auth_error',
-		title: 'The API key was refused',
+		title: 'The API key was rejected',
 		advice: /credential/,
 		stops: true,
 	},
@@ -69,15 +69,15 @@ const ROWS: Row[] = [
 		status: 404,
 		code: 'model_not_found',
 		type: 'not_found',
-		title: 'The model does not exist',
+		title: 'Model aurora-1 not found',
 		advice: /Choose a model from the list/,
 	},
 	{
 		status: 404,
 		code: 'generation_not_found',
 		type: 'not_found',
-		title: 'The generation does not exist',
-		advice: /Check the generation id/,
+		title: 'Generation aurora-1 not found',
+		advice: /Check the generation ID/,
 	},
 	{
 		status: 409,
@@ -97,14 +97,14 @@ const ROWS: Row[] = [
 		status: 422,
 		code: 'unsupported_parameter',
 		type: 'invalid_request',
-		title: 'The chosen model does not support a parameter',
+		title: 'aurora-1 does not support fps',
 		advice: /Remove the parameter/,
 	},
 	{
 		status: 429,
 		code: 'CONCURRENCY_LIMIT_REACHED',
 		type: 'invalid_request_error',
-		title: 'No free slot',
+		title: 'No free slot: Words of the service',
 		advice: /Raise Timeout/,
 		retry: 'slot',
 	},
@@ -145,7 +145,7 @@ const ROWS: Row[] = [
 		code: 401,
 		type: 'invalid_api_key',
 		read: 'invalid_api_key',
-		title: 'The API key was refused',
+		title: 'The API key was rejected',
 		advice: /credential/,
 		stops: true,
 	},
@@ -174,42 +174,58 @@ describe('every row and alternate form of spec 7', () => {
 	});
 
 	it.each(ROWS)(
-		'$status $code ($type) becomes an error that says what happened and what to do',
+		'$status $code ($type) says what happened and what to do',
 		({ status, code, type, title, advice, read, retry = 'never', stops = false }) => {
-			const body = { error: { code, message: 'Words of the service', type, param: 'prompt' } };
-			const error = errorFromResponse({ status, body }, true);
+			const body = { error: { code, message: 'Words of the service', type, param: 'fps' } };
+			const error = errorFromResponse({ status, body }, true, 'aurora-1');
 			expect(error).toBeInstanceOf(GenerationError);
 			expect(error).toMatchObject({
-				message: `${title}: Words of the service`,
+				message: title,
+				serviceMessage: 'Words of the service',
 				code: read ?? code,
 				status,
 				charge: 'none',
 				retry,
-				stopsSubmitting: stops,
+				fatalForStep: stops,
 				generation: null,
 			});
-			expect(error.description).not.toContain('Words of the service');
-			expect(error.description).toContain('Parameter: prompt.');
+			const specific = /Words|aurora/.test(title);
+			expect(error.details).toBe(
+				[
+					specific ? [] : 'The service says: Words of the service.',
+					/fps|not found/.test(title) ? [] : 'Parameter: fps.',
+				]
+					.flat()
+					.join(' '),
+			);
 			expect(error.description).toMatch(advice);
-			expect(error.description).not.toMatch(/undefined|null|\.\.|named below/);
+			expect(error.description).not.toMatch(/undefined|null|\.\./);
 		},
 	);
 
 	it('leaves out the parameter where the service names none', () => {
-		const { description } = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
-		expect(description).not.toContain('Parameter:');
+		const { message, details } = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
+		expect(message).toBe('The model does not support a parameter');
+		expect(details).not.toContain('Parameter:');
 	});
 
-	it('keeps what the service says of the credits left and required', () => {
-		const words = '3 credits remaining, 8 required';
-		const error = errorFromResponse(refusal(402, 'insufficient_credits', words), true);
-		expect(error.message).toBe('Not enough credits: 3 credits remaining, 8 required');
-	});
+	it.each([
+		['3 credits remaining, 8 required', 'Not enough credits: 8 needed, 3 left'],
+		['This needs 8 credits. You have 0.', 'Not enough credits: 8 needed, 0 left'],
+		['Your 3 keys share 2 credits, and 8 are required', 'Not enough credits'],
+		['Top up', 'Not enough credits'],
+	])(
+		'has the credits needed and left in its title, if the service states both: %s',
+		(words, title) => {
+			const error = errorFromResponse(refusal(402, 'insufficient_credits', words), true);
+			expect(error.message).toBe(title);
+		},
+	);
 
 	it('is decided by the code, not by the status', () => {
 		const { message, status, retry } = errorFromResponse(refusal(418, 'server_error'), true);
 		expect({ message, status, retry }).toEqual({
-			message: 'The service had an internal error: The service is sorry',
+			message: 'The service had an internal error',
 			status: 418,
 			retry: 'backoff',
 		});
@@ -218,32 +234,31 @@ describe('every row and alternate form of spec 7', () => {
 	it.each(['toString', '__proto__', 'constructor', 'hasOwnProperty'])(
 		'is looked up among the codes only: %s is none',
 		(code) => {
-			expect(errorRow(code, 400).title).toBe('The service refused the request');
+			expect(errorRow(code, 400).title).toBe('The service rejected the request');
 		},
 	);
 });
 
 describe('an unknown code', () => {
 	it.each<[number, string, string, boolean]>([
-		[300, 'The Base URL redirects elsewhere', 'never', true],
-		[301, 'The Base URL redirects elsewhere', 'never', true],
-		[307, 'The Base URL redirects elsewhere', 'never', true],
-		[400, 'The service refused the request', 'never', false],
-		[401, 'The API key was refused', 'never', true],
+		[300, 'The Base URL redirects to another address', 'never', true],
+		[301, 'The Base URL redirects to another address', 'never', true],
+		[307, 'The Base URL redirects to another address', 'never', true],
+		[400, 'The service rejected the request: The service is sorry', 'never', false],
+		[401, 'The API key was rejected', 'never', true],
 		[402, 'Not enough credits', 'never', true],
-		[403, 'The service refused the request', 'never', false],
-		[404, 'The service refused the request', 'never', false],
-		[408, 'The service failed to answer', 'backoff', false],
+		[403, 'The service rejected the request: The service is sorry', 'never', false],
+		[404, 'The service rejected the request: The service is sorry', 'never', false],
+		[408, 'The service did not answer: The service is sorry', 'backoff', false],
 		[413, 'The request is too large', 'never', false],
-		[429, 'Too many requests', 'backoff', false],
-		[499, 'The service failed to answer', 'backoff', false],
-		[500, 'The service failed to answer', 'backoff', false],
-		[504, 'The service failed to answer', 'backoff', false],
-		[599, 'The service failed to answer', 'backoff', false],
-	])('is read by its status: %i is "%s"', (status, title, retry, stopsSubmitting) => {
+		[429, 'Too many requests: The service is sorry', 'backoff', false],
+		[499, 'The service did not answer: The service is sorry', 'backoff', false],
+		[500, 'The service did not answer: The service is sorry', 'backoff', false],
+		[504, 'The service did not answer: The service is sorry', 'backoff', false],
+		[599, 'The service did not answer: The service is sorry', 'backoff', false],
+	])('is read by its status: %i is "%s"', (status, message, retry, fatalForStep) => {
 		const error = errorFromResponse(refusal(status, 'brand_new'), true);
-		const message = `${title}: The service is sorry`;
-		expect(error).toMatchObject({ message, status, retry, stopsSubmitting, code: 'brand_new' });
+		expect(error).toMatchObject({ message, status, retry, fatalForStep, code: 'brand_new' });
 	});
 
 	it('is http_<status> where the service gives a message only', () => {
@@ -256,8 +271,8 @@ describe('an unknown code', () => {
 	it('may come without a message', () => {
 		const error = errorFromResponse({ status: 404, body: { error: { code: 'lost' } } }, false);
 		expect(error.code).toBe('lost');
-		expect(error.message).toBe('The service refused the request');
-		expect(error.description).not.toContain('The service says');
+		expect(error.message).toBe('The service rejected the request');
+		expect(error.details).toBe('');
 	});
 });
 

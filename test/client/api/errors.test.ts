@@ -3,7 +3,6 @@ import {
 	errorFromResponse,
 	GenerationError,
 	InvalidInputError,
-	sentences,
 	unreadableAnswer,
 } from '../../../client/api/errors';
 import { refusal } from '../../support/answers';
@@ -35,7 +34,8 @@ describe('the form with the status as code', () => {
 	it('is read by its status where the type is a category only', () => {
 		const body = { error: { type: 'auth_error', message: 'No', code: 401 } };
 		const error = errorFromResponse({ status: 401, body }, false);
-		expect(error.message).toBe('The API key was refused: No');
+		expect(error.message).toBe('The API key was rejected');
+		expect(error.details).toBe('The service says: No.');
 	});
 });
 
@@ -43,7 +43,8 @@ describe('an answer that is not the service’s own', () => {
 	it.each(FOREIGN_BODIES)('says so: %s', (_, body) => {
 		const error = errorFromResponse({ status: 404, body }, true);
 		expect(error).toMatchObject({ code: 'http_404', charge: 'none', retry: 'never' });
-		expect(error.description).toContain('not the service’s own');
+		expect(error.message).toBe('This is not the media service');
+		expect(error.details).toContain('came from another server');
 	});
 
 	it.each(FOREIGN_BODIES)('leaves the charge open on a creating 5xx: %s', (_, body) => {
@@ -100,7 +101,9 @@ describe('an answer that is not the service’s own', () => {
 
 	it('never repeats what stands in it', () => {
 		const body = '<html>svc_live_0123</html>';
-		expect(errorFromResponse({ status: 500, body }, true).description).not.toContain('svc_live');
+		expect(JSON.stringify(errorFromResponse({ status: 500, body }, true))).not.toContain(
+			'svc_live',
+		);
 	});
 });
 
@@ -111,7 +114,7 @@ describe('a success that cannot be read', () => {
 	])('creating: %s leaves the charge %s', (charging, charge) => {
 		const error = unreadableAnswer({ status: 200, body: '<html>' }, charging);
 		expect(error).toMatchObject({
-			message: 'The answer of the service could not be read',
+			message: 'The response is not one of the media service',
 			code: 'unreadable_answer',
 			status: 200,
 			charge,
@@ -129,7 +132,7 @@ describe('an error', () => {
 		status: 500,
 		charge: 'paid',
 		retry: 'backoff',
-		stopsSubmitting: true,
+		fatalForStep: true,
 		generation: { id: 'generation-1' },
 	});
 
@@ -137,14 +140,15 @@ describe('an error', () => {
 		expect({ ...new GenerationError({ title: '', description: '', code: 'x' }) }).toEqual({
 			name: 'GenerationError',
 			code: 'x',
+			details: '',
 			description: '',
-			said: null,
+			serviceMessage: null,
 			status: null,
 			charge: 'none',
 			retry: 'never',
-			stopsSubmitting: false,
+			fatalForStep: false,
 			generation: null,
-			unsent: false,
+			skipped: false,
 		});
 	});
 
@@ -174,64 +178,37 @@ describe('an error', () => {
 	});
 });
 
-describe('sentences', () => {
-	it('joins what there is to say, each with its full stop', () => {
-		expect(sentences('One', 'Two.', null, undefined, false, '', 'Three?', 'Four!')).toBe(
-			'One. Two. Three? Four!',
-		);
-		expect(sentences('v1.5 is old', 'v2 is not')).toBe('v1.5 is old. v2 is not.');
-		expect(sentences()).toBe('');
-	});
-});
+describe('the message of the service', () => {
+	const rejected = (message: string, code = 'invalid_parameter') =>
+		errorFromResponse(refusal(400, code, message), true, 'kestrel-9');
 
-describe('the words of the service', () => {
-	const said = (words: string) => errorFromResponse(refusal(404, 'model_not_found', words), true);
-
-	it('are part of the title where they are short', () => {
-		expect(said('Model not found: kestrel-9.')).toMatchObject({
-			message: 'The model does not exist: Model not found: kestrel-9',
-			said: 'Model not found: kestrel-9.',
+	it('is part of the title where it is short', () => {
+		expect(rejected('fps must be\n12, 24 or 30.')).toMatchObject({
+			message: 'Invalid parameter: fps must be 12, 24 or 30',
+			details: '',
+			serviceMessage: 'fps must be\n12, 24 or 30.',
 		});
 	});
 
-	it('are part of the description where they are long', () => {
-		const words = 'There are many models, and this is none of them. '.repeat(4).trim();
-		const { message, description } = said(words);
-		expect(message).toBe('The model does not exist');
-		expect(description).toContain(`The service says: ${words} Choose a model`);
+	it('is part of the details where it is long', () => {
+		const long = 'There are many values, and this is none of them. '.repeat(4).trim();
+		expect(rejected(long)).toMatchObject({
+			message: 'Invalid parameter',
+			details: `The service says: ${long}`,
+		});
 	});
 
-	it('are cut where they go on for too long: some services repeat what they were sent', () => {
-		const {
-			message,
-			description,
-			said: kept,
-		} = said(`No such thing: ${'iVBORw0K'.repeat(500_000)}`);
-		expect(message + description).toContain('The service says: No such thing: iVBOR');
-		expect((message + description + kept).length).toBeLessThan(3_000);
-		expect(kept).toMatch(/…$/);
+	it('is not repeated where the title is as specific', () => {
+		expect(rejected('Model not found: kestrel-9.', 'model_not_found')).toMatchObject({
+			message: 'Model kestrel-9 not found',
+			details: '',
+		});
 	});
 
-	it.each([
-		'The model does not exist.',
-		'the MODEL does not exist!',
-		'This model does not exist at all.',
-		' ',
-	])('are left out where they say what the title says: "%s"', (words) => {
-		const { message, description } = said(words);
-		expect(message).toBe('The model does not exist');
-		expect(description).not.toContain('The service says');
-	});
-
-	it.each([
-		['Model 9 does not exist', 'Model 9 does not exist'],
-		['v1.5 is no model of ours.', 'v1.5 is no model of ours'],
-		['The model does not exist. Did you mean kestrel?', 'Did you mean kestrel?'],
-	])('are part of it where they say more: "%s"', (words, told) => {
-		expect(said(words).message).toBe(`The model does not exist: ${told}`);
-	});
-
-	it('are one line in a title', () => {
-		expect(said('Too\n\tbad').message).toBe('The model does not exist: Too bad');
+	it('is cut where it is too long: some services repeat what they were sent', () => {
+		const { message, details, serviceMessage } = rejected(`No: ${'iVBORw0K'.repeat(500_000)}`);
+		expect(details).toContain('The service says: No: iVBOR');
+		expect((message + details + serviceMessage).length).toBeLessThan(3_000);
+		expect(serviceMessage).toMatch(/…$/);
 	});
 });

@@ -98,7 +98,7 @@ describe('trying again', () => {
 	});
 
 	it('ends at once where every further request would fail too', async () => {
-		const error = failing().with({ stopsSubmitting: true });
+		const error = failing().with({ fatalForStep: true });
 		const { time, triedAt, task } = trying(Infinity, { error });
 		await expect(time.run(task)).rejects.toBe(error);
 		expect(triedAt).toEqual([0]);

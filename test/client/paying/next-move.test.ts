@@ -88,7 +88,7 @@ describe('after a creating request that brought no generation', () => {
 	});
 
 	it('comes nothing where every further request would fail too', () => {
-		const nobody = broken('ECONNREFUSED', 'connect').with({ stopsSubmitting: true });
+		const nobody = broken('ECONNREFUSED', 'connect').with({ fatalForStep: true });
 		expect(nextMove(nobody, first, unasked)).toBe('give up');
 	});
 

@@ -94,7 +94,7 @@ describe('a creating request that found no slot', () => {
 		});
 		const { message, description } = error as GenerationError;
 		expect(message).toBe('No free slot: 12 generations are running, and the plan allows 10');
-		expect(description).toMatch(/within 60 s.*nothing was charged/);
+		expect(description).toMatch(/within 60 s.*was not sent/);
 		expect(time.now()).toBe(60_000);
 		expect(asked.length).toBeGreaterThan(4);
 	});

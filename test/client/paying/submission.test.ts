@@ -1,13 +1,13 @@
 import { CancelledError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
-import { GenerationService, type CreateRequest } from '../../../client/api/client';
+import { ServiceClient, type CreateRequest } from '../../../client/api/client';
 import { noSlot } from '../../support/answers';
 import { Desk } from '../../support/desk';
 import { refused, unreachable } from '../../support/fake-service';
 import { creating } from '../../support/step';
 
 /** A fault of ours that strikes after the request has gone out. */
-class BrokenService extends GenerationService {
+class BrokenService extends ServiceClient {
 	override async create(request: CreateRequest, name: string): Promise<Generation> {
 		await super.create(request, name);
 		throw new TypeError('A mistake of ours');
@@ -102,7 +102,7 @@ describe('a refusal that every further request would meet', () => {
 		expect((await desk.refusalOf('cat')).code).toBe(code);
 		const error = await desk.refusalOf('dog');
 		expect(error).toMatchObject({ code, status, charge: 'none' });
-		expect(error.message).toMatch(/^Not sent, as item 0 was refused: /);
+		expect(error.message).toMatch(/^Skipped because item 0 was rejected: /);
 		expect(desk.fake.creating).toHaveLength(1);
 		expect(await desk.entry('dog')).toBeUndefined();
 	});

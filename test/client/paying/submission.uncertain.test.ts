@@ -91,7 +91,7 @@ describe('a request whose answer was lost', () => {
 		desk.time.at(desk.time.now() + 500, () => desk.halt.abort());
 		const error = await desk.refusalOf('cat', resubmit);
 		expect(error.charge).toBe('unknown');
-		expect(error.description).toContain('The connection broke');
+		expect(error.description).toContain('The connection closed');
 		expect(desk.fake.creating).toHaveLength(1);
 		expect(await desk.entry('cat')).toMatchObject({ sent: 1 });
 	});

@@ -5,7 +5,7 @@ import { GenerationRecord } from '../../../client/paying/record';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { GenerationError } from '../../../client/api/errors';
-import { GenerationService } from '../../../client/api/client';
+import { ServiceClient } from '../../../client/api/client';
 import { breakages } from './faults';
 import { promptOf, type KeyedWorld } from './keyed-world';
 import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
@@ -139,7 +139,7 @@ export class KeyedExecution {
 		const writer = `${this.writer}.${++this.tries}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
 		const record = new GenerationRecord(scope, { ...ports, store });
-		const service = new GenerationService({ ...ports, send: this.send });
+		const service = new ServiceClient({ ...ports, send: this.send });
 		try {
 			await record.begin(schedule.keys.map(String));
 			const ran = await runPipeline<string>(

@@ -38,6 +38,7 @@ const course = inFile('course.ts');
 const attempts = inFile('attempts.ts');
 const watch = inFile('watch/watch.ts');
 const looks = inFile('watch/status-requests.ts');
+const outputProbe = inFile('watch/output-probe.ts');
 
 const watchOverHalt: Edit = watch(
 	'',
@@ -171,29 +172,25 @@ export const mutations: Mutation[] = [
 	),
 	errorTable(
 		'any text code and type count as the service’s',
-		"return type === 'server_error' && OWN_5XX[String(code)] === status;",
+		"return type === 'server_error' && SERVICE_5XX[String(code)] === status;",
 		"return typeof code === 'string' && typeof type === 'string';",
 	),
 	errorTable(
 		'a code counts whatever its status',
-		'OWN_5XX[String(code)] === status',
-		'String(code) in OWN_5XX',
+		'SERVICE_5XX[String(code)] === status',
+		'String(code) in SERVICE_5XX',
 	),
 	errorTable('a code counts whatever its type', "type === 'server_error' && ", ''),
 	connection(
 		'a reset is certain',
-		'const NEVER_SENT = new Set([',
-		"const NEVER_SENT = new Set([\n\t'ECONNRESET',",
+		'codes: /^ECONNREFUSED$/',
+		'codes: /^(ECONNREFUSED|ECONNRESET)$/',
 	),
-	connection(
-		'a host that is lost midway is certain',
-		'phase === null && code !== null',
-		'code !== null',
-	),
+	connection('a host that is lost midway is certain', 'phase === null && known', 'known'),
 	connection(
 		'a timeout is certain',
-		'const NEVER_SENT = new Set([',
-		"const NEVER_SENT = new Set([\n\t'ECONNABORTED',",
+		'codes: /^ECONNREFUSED$/',
+		'codes: /^(ECONNREFUSED|ECONNABORTED)$/',
 	),
 	connection(
 		'a broken connection is certain',
@@ -263,8 +260,8 @@ export const mutations: Mutation[] = [
 	{
 		...watch(
 			'the status is asked for more often than the interval',
-			'statusAt === null ? since : statusAt + this.step.intervalMs;',
-			'statusAt === null ? since : statusAt + this.step.intervalMs / 2;',
+			'statusAt === null ? since : statusAt + this.watcher.intervalMs;',
+			'statusAt === null ? since : statusAt + this.watcher.intervalMs / 2;',
 		),
 		also: [looks('', 'now < at + this.intervalMs :', 'now < at + this.intervalMs / 2 :')],
 	},
@@ -274,16 +271,16 @@ export const mutations: Mutation[] = [
 		'await clock.sleep(Math.max(0, at - clock.now()));',
 	),
 	looks(
-		'a look is not given up at the deadline',
-		'await within(clock, deadline - now, halt,',
-		'await within(clock, 3_600_000, halt,',
+		'a status check outlasts the deadline',
+		'await withTimeout(clock, deadline - now, halt,',
+		'await withTimeout(clock, 3_600_000, halt,',
 	),
 	watch('what is there counts as done', 'else this.confirmAt = clock.now();', 'this.complete();'),
 	{
-		...watch('probes leave after the stop', "if (halt.aborted) return 'nothing';", ''),
+		...outputProbe('probes leave after the stop', "if (halt.aborted) return 'unusable';", ''),
 		also: [
 			watchOverHalt,
-			watch('', 'if (halt.aborted) throw new CancelledError();\n\t\tconst sign', 'const sign'),
+			watch('', 'if (halt.aborted) throw new CancelledError();\n\t\tconst result', 'const result'),
 		],
 	},
 ];

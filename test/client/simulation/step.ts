@@ -2,7 +2,7 @@ import { CancelledError, GenerationError, InvalidInputError } from '../../../cli
 import type { Entry } from '../../../client/paying/book';
 import { Ledger } from '../../../client/paying/ledger';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
-import { GenerationService } from '../../../client/api/client';
+import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
 import type { Job } from '../../../client/job';
 import type { Try } from './schedule';
@@ -26,7 +26,7 @@ export async function runNode(
 	const { time: clock, schedule } = world;
 	const { maxConcurrent, stopOnError } = plan.settings;
 	const ports = { clock, random: seededRandom(schedule.seed), signal: transport.signal };
-	const service = new GenerationService({ ...ports, send: transport.send });
+	const service = new ServiceClient({ ...ports, send: transport.send });
 	let downloads = 0;
 	return await runPipeline<string>(
 		jobsOf(world, plan),

@@ -1,35 +1,44 @@
-import { signOf, Storage } from '../../../client/watch/output-probe';
+import { interpretProbe, OutputProbe } from '../../../client/watch/output-probe';
+import { VirtualTime } from '../../support/virtual-time';
 
-describe("what a storage's answer to a question for the first byte tells", () => {
+describe("a storage's response to a request for the first byte", () => {
 	it.each([
 		['that byte', 206, true, 'ready'],
 		['a file of one byte', 200, true, 'ready'],
-		['that there is no such file', 404, false, 'not yet'],
-		['that it may not be read', 403, false, 'not yet'],
-		['an error page of one byte', 404, true, 'not yet'],
-		['the whole file', 200, false, 'nothing'],
-		['a range that is not the one asked for', 206, false, 'nothing'],
-		['a redirect', 302, false, 'nothing'],
-		['that its URL is gone', 410, false, 'nothing'],
-		['too many requests', 429, false, 'nothing'],
-		['trouble', 503, true, 'nothing'],
-	])('%s', (_, status, oneByte, sign) => {
-		expect(signOf({ status, oneByte })).toBe(sign);
+		['that there is no such file', 404, false, 'missing'],
+		['that it may not be read', 403, false, 'missing'],
+		['an error page of one byte', 404, true, 'missing'],
+		['the whole file', 200, false, 'unusable'],
+		['another range than the requested one', 206, false, 'unusable'],
+		['a redirect', 302, false, 'unusable'],
+		['that its URL is gone', 410, false, 'unusable'],
+		['too many requests', 429, false, 'unusable'],
+		['a server error', 503, true, 'unusable'],
+	])('%s', (_, status, oneByte, result) => {
+		expect(interpretProbe({ status, oneByte })).toBe(result);
 	});
 });
 
-describe('the pace of a step’s probes', () => {
-	it('is at most 25 a second, and whoever would wait for longer than a second is turned away', () => {
-		const storage = new Storage();
-		const turns = Array.from({ length: 100 }, () => storage.turn(5000));
-		const given = turns.filter((turn) => turn !== null);
-		expect(given).toHaveLength(26);
-		given.forEach((turn, index) => expect(turn).toBe(index * 40));
-		expect(storage.turn(6000)).toBe(40);
+describe('the rate of a step’s probes', () => {
+	function reserved() {
+		const clock = new VirtualTime();
+		const halt = new AbortController().signal;
+		const output = new OutputProbe({ clock, halt, probe: async () => await Promise.reject() });
+		return { clock, reserve: () => output.reserve() };
+	}
+
+	it('is at most 25 a second, and a probe that would wait for longer than a second is not sent', async () => {
+		const { clock, reserve } = reserved();
+		const pauses = Array.from({ length: 100 }, reserve).filter((pause) => pause !== null);
+		expect(pauses).toEqual(Array.from({ length: 26 }, (_, index) => index * 40));
+		await clock.run(clock.sleep(1000));
+		expect(reserve()).toBe(40);
 	});
 
-	it('saves up no turns', () => {
-		const storage = new Storage();
-		expect([storage.turn(0), storage.turn(60_000), storage.turn(60_000)]).toEqual([0, 0, 40]);
+	it('does not grow after a pause without probes', async () => {
+		const { clock, reserve } = reserved();
+		expect(reserve()).toBe(0);
+		await clock.run(clock.sleep(60_000));
+		expect([reserve(), reserve()]).toEqual([0, 40]);
 	});
 });

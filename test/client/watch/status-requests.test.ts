@@ -74,7 +74,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 
 	it('is taken from whoever has watched before in the same step', async () => {
 		const step = stepOf(3000);
-		step.looks = new Map();
+		step.checks = new Map();
 		await step.run(batch(1, auto));
 		const before = step.fake.looksAt('generation-1').length;
 		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, auto)]);
@@ -125,11 +125,11 @@ describe('the status checks of an execution that has slept', () => {
 		const step = stepOf(durationMs);
 		await step.run(batch(1, { wait: false }));
 		await step.time.run(step.time.sleep(10_000));
-		step.looks = new Map();
+		step.checks = new Map();
 		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
 		const waitingSinceMs = step.time.now();
 		await step.time.run(step.time.sleep(ms));
-		step.looks = restoredChecks(JSON.parse(JSON.stringify(savedChecks(step.looks))) as never);
+		step.checks = restoredChecks(JSON.parse(JSON.stringify(savedChecks(step.checks))) as never);
 		return { step, waitingSinceMs };
 	}
 

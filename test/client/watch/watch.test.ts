@@ -268,7 +268,7 @@ describe('the status', () => {
 	])('of what was seen before a sleep is asked for again, too: %s', async (_, response) => {
 		const step = stepOf(20_000);
 		await step.run(batch(1, { wait: false }));
-		step.looks = new Map();
+		step.checks = new Map();
 		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
 		await step.time.run(step.time.sleep(70_000));
 		step.fake.orderLooks(() => response);

@@ -102,12 +102,12 @@ describe('a form', () => {
 		['Input 2: Url', { inputs: { input: [{ url: 'a' }, { url: undefined }] } }],
 		['Input 1: File', { inputs: { input: [{ file: undefined }] } }],
 		['Prompt', { prompt: ['a', undefined] }],
-	])('refuses by name what came to nothing: %s, %#', (label, parameters) => {
+	])('names the field whose expression is undefined: %s, %#', (label, parameters) => {
 		expect(() => read(parameters)).toThrow(InvalidInputError);
-		expect(() => read(parameters)).toThrow(`${label} came to nothing`);
+		expect(() => read(parameters)).toThrow(`The expression in ${label} is undefined`);
 	});
 
-	it('refuses by name what n8n could not work out, in its words', () => {
+	it('names the field that n8n could not evaluate, and why', () => {
 		const { context } = contextOf();
 		context.getNodeParameter = (name: string) => {
 			if (name !== 'prompt') return null as never;
@@ -133,8 +133,8 @@ describe('a form', () => {
 		['Seed', { options: { seed: { value: 7 } } }],
 		['Input 1: Url', { inputs: { input: [{ url: { href: 'a' } }] } }],
 		['Input 1: File', { inputs: { input: [{ file: { name: 'a' } }] } }],
-	])('refuses by name what came to an object: %s, %#', (label, parameters) => {
-		expect(() => read(parameters)).toThrow(`${label} is an object, not a text`);
+	])('names the field whose expression returned an object: %s, %#', (label, parameters) => {
+		expect(() => read(parameters)).toThrow(`${label} must be text, but the expression returned`);
 	});
 
 	it.each<[string, object]>([

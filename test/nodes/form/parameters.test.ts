@@ -52,7 +52,7 @@ describe('the options of running', () => {
 	});
 
 	it('say how many generations there have to be at least', () => {
-		expect(() => stepOptions({ maxConcurrent: 0 })).toThrow('not a number of at least 1');
+		expect(() => stepOptions({ maxConcurrent: 0 })).toThrow('must be at least 1');
 	});
 });
 

@@ -32,7 +32,7 @@ describe('an error as n8n shows it', () => {
 		expect(error).toMatchObject({
 			message: 'The generation failed: Out of paint',
 			description:
-				'Change the prompt. Its credits were refunded. Code: generation_failed, HTTP 422. Generation: x (failed).',
+				'The credits were refunded. Change the prompt. Code: generation_failed, HTTP 422. Generation: x (failed).',
 			httpCode: '422',
 			context: { itemIndex: 3, code: 'generation_failed' },
 		});
@@ -63,7 +63,7 @@ describe('an error as n8n shows it', () => {
 		const tool = contextOf({ isTool: true });
 		const error = nodeError(tool.context, failed, 0);
 		expect(error.message).toBe(
-			'The generation failed: Out of paint. Change the prompt. Its credits were refunded. Code: generation_failed. Generation: x (failed).',
+			'The generation failed: Out of paint. The credits were refunded. Change the prompt. Code: generation_failed. Generation: x (failed).',
 		);
 	});
 
@@ -99,7 +99,7 @@ describe('an error as n8n shows it', () => {
 			0,
 		);
 		expect(error.message).toBe('The generation failed: ‹b›No‹/b› & ‹img src=x›');
-		expect(error.description).toMatch(/^Use &lt;width&gt;x&lt;height&gt;\./);
+		expect(error.description).toMatch(/Use &lt;width&gt;x&lt;height&gt;\./);
 		const tool = nodeError(contextOf({ isTool: true }).context, failed.with({ title }), 0);
 		expect(tool.message).toContain(title);
 	});
@@ -114,7 +114,7 @@ describe('the error of a step that stops', () => {
 		const error = stepError(context, failed.with({ status: 500 }), 2, []);
 		expect(error.message).toBe(failed.message);
 		expect(error.description).toBe(
-			'Change the prompt. Its credits were refunded. Code: generation_failed, HTTP 500. Refunded: x.',
+			'The credits were refunded. Change the prompt. Code: generation_failed, HTTP 500. Refunded: x.',
 		);
 		expect(error.context).toMatchObject({ itemIndex: 2, code: 'generation_failed' });
 	});
@@ -128,7 +128,7 @@ describe('the error of a step that stops', () => {
 			{ kind: 'stopped', generation: null },
 		];
 		const error = stepError(context, failed, 1, outcomes);
-		expect(error.description).toMatch(/^Change the prompt\./);
+		expect(error.description).toMatch(/Change the prompt\./);
 		expect(error.description).toContain('1 item was skipped. 2 generations have already been charged.');
 		expect(error.description).toMatch(/Charged: a \(completed\), b \(processing\)\.$/);
 		expect(error.context.generations).toEqual([
@@ -273,7 +273,7 @@ describe('what a step that stops has paid for', () => {
 	it('says nothing of other items where there are none', () => {
 		const error = stepError(context, failed, 0, [{ kind: 'error', error: failed }]);
 		expect(error.description).toBe(
-			'Change the prompt. Its credits were refunded. Code: generation_failed. Refunded: x.',
+			'The credits were refunded. Change the prompt. Code: generation_failed. Refunded: x.',
 		);
 	});
 });

@@ -25,9 +25,9 @@ function done(id: string, timed_out = false): Outcome<unknown> {
 	return { kind: 'done', generation, output: null };
 }
 
-function failed(code: string, charge: Charge, unsent = false): Outcome<unknown> {
+function failed(code: string, charge: Charge, skipped = false): Outcome<unknown> {
 	const error = new GenerationError({ title: `Title of ${code}`, description: '', code, charge });
-	return { kind: 'error', error: error.with({ unsent }) };
+	return { kind: 'error', error: error.with({ skipped }) };
 }
 
 const stopped: Outcome<unknown> = { kind: 'stopped', generation: null };

@@ -80,7 +80,7 @@ describe('the item of a failure', () => {
 	it('says what happened and to which generation', () => {
 		expect(errorItem(contextOf().context, failed, 0)).toEqual({
 			json: {
-				error: 'The generation failed. Mend it. Nothing was charged for this item. Generation: x.',
+				error: 'The generation failed. Status checks charge nothing. Mend it. Generation: x.',
 				error_code: 'generation_failed',
 				id: 'x',
 				status: 'failed',
@@ -108,7 +108,7 @@ describe('the item of a failure', () => {
 		const item: INodeExecutionData = errorItem(contextOf(given).context, failed, 1);
 		expect(item.json).toEqual({
 			customer: 7,
-			error: 'The generation failed. Mend it. Nothing was charged for this item. Generation: x.',
+			error: 'The generation failed. Status checks charge nothing. Mend it. Generation: x.',
 			error_code: 'generation_failed',
 			id: 'x',
 			status: 'failed',
