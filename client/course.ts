@@ -1,4 +1,5 @@
 import { attempt } from './async';
+import { Attempts, withModel } from './attempts';
 import type { Clock } from './ports';
 import type { CreateJob, Job } from './job';
 import {
@@ -43,6 +44,7 @@ export interface Shared {
 export class Course {
 	/** `null` before the request is built, and for jobs that create nothing. */
 	private order: Order | null = null;
+	private readonly attempts: Attempts | null;
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
 	/** When the wait for the generation ends, in milliseconds since the Unix epoch. */
@@ -51,7 +53,9 @@ export class Course {
 	constructor(
 		readonly job: Job,
 		private readonly step: Shared,
-	) {}
+	) {
+		this.attempts = job.kind === 'create' ? new Attempts(job) : null;
+	}
 
 	/** The last known state of the generation, for any outcome of the job. */
 	get known(): KnownGeneration | null {
@@ -101,6 +105,23 @@ export class Course {
 	}
 
 	/**
+	 * Creates the output again if its generation failed and the settings of the item allow another attempt.
+	 *
+	 * @returns true if there is another generation to wait for
+	 * @throws as `begin`
+	 */
+	async renew(): Promise<boolean> {
+		const { job, watch } = this;
+		if (job.kind !== 'create' || !job.wait) return false;
+		if (!watch?.generation || !isFailed(watch.generation)) return false;
+		const next = this.attempts?.after(failedGeneration(watch.generation));
+		if (next === 'stop') return false;
+		this.watch = null;
+		await this.orderIt(job);
+		return true;
+	}
+
+	/**
 	 * Returns the generation after the wait.
 	 *
 	 * @throws GenerationError if the job waits and it failed, or if it timed out and `onTimeout` is `error`
@@ -122,13 +143,34 @@ export class Course {
 		return this.order === null ? error : this.step.book.explain(this.order, error);
 	}
 
+	/** True if a fallback model creates the output. */
+	get usesFallback(): boolean {
+		return Boolean(this.attempts?.model);
+	}
+
+	/** Adds the earlier attempts of the step to an error that ends the job. */
+	withAttempts(error: unknown): unknown {
+		return this.attempts?.explain(error) ?? error;
+	}
+
+	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
 	private async orderIt(job: CreateJob): Promise<void> {
 		const { book, ledger } = this.step;
 		const request = await job.request();
-		const order = book.order(job, request);
+		const order = this.order ?? book.order(job, request);
 		this.order = order;
-		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-		await inTurn(ledger.entries, order.key, async () => await this.obtain(order, request));
+		for (;;) {
+			const model = this.attempts?.model ?? null;
+			const sent = model === null ? request : withModel(request, model);
+			if (model !== null) book.use(order, sent);
+			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
+			const obtained = await attempt(
+				async () =>
+					await inTurn(ledger.entries, order.key, async () => await this.obtain(order, sent)),
+			);
+			if (obtained.ok) return;
+			if (this.attempts?.after(obtained.error) !== 'next model') throw obtained.error;
+		}
 	}
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */

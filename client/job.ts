@@ -50,6 +50,10 @@ export interface CreateJob extends JobBasics {
 	/** A unique key for the item: each key has one generation, across all executions. `null`: none. */
 	idempotencyKey?: string | null;
 	onUncertainCharge: 'error' | 'resubmit';
+	/** How many failed generations are followed by another one in the same step. They were refunded. Default: 0. */
+	retriesOnFailure?: number;
+	/** Models to try in order, if the model of the request creates nothing. Default: none. */
+	fallbackModels?: string[];
 }
 
 /** Waits for an existing generation or checks it once. Charges nothing. */

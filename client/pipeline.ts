@@ -54,6 +54,10 @@ export interface PipelineSettings {
 
 /** Counters for the step's summary. */
 export interface PipelineStats extends SubmissionStats {
+	/** Generations that were created again because one failed. */
+	recreated: number;
+	/** Outputs that a fallback model created. */
+	fellBack: number;
 	/** Milliseconds during which the step waited for free slots. */
 	slotWaitMs: number;
 	/** The service's message when no slot was free: running generations, and the limit of the plan (spec 8). */
@@ -92,6 +96,8 @@ class Pipeline<T> {
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
 	private nextJob = 0;
+	private recreated = 0;
+	private fellBack = 0;
 
 	constructor(
 		private readonly jobs: Job[],
@@ -130,6 +136,8 @@ class Pipeline<T> {
 			stats: {
 				...stats,
 				retries: stats.retries + watcher.passed.size,
+				recreated: this.recreated,
+				fellBack: this.fellBack,
 				slotWaitMs: gate.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
 				changed: [...book.changed].sort((a, b) => a - b),
@@ -149,12 +157,22 @@ class Pipeline<T> {
 		const course = new Course(job, this.shared);
 		try {
 			await course.begin();
-			await course.wait(job.wait ? 'final' : 'fetched');
-			this.finishing.push(this.finish(course, course.result()));
+			for (;;) {
+				await course.wait(job.wait ? 'final' : 'fetched');
+				this.freeSlotOf(course);
+				if (!(await course.renew())) break;
+				this.recreated++;
+			}
+			const generation = course.result();
+			if (course.usesFallback) this.fellBack++;
+			this.finishing.push(this.finish(course, generation));
 		} catch (error) {
-			this.settle(job, thrownOutcome(error, course.known));
+			this.settle(job, thrownOutcome(course.withAttempts(error), course.known));
 		}
-		const { watch } = course;
+		this.freeSlotOf(course);
+	}
+
+	private freeSlotOf({ watch }: Course): void {
 		if (watch?.isOver && watch.wasRunning) this.shared.slots.release(watch.id);
 	}
 

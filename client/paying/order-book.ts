@@ -1,3 +1,4 @@
+import { withModel } from '../attempts';
 import type { CreateJob } from '../job';
 import { GenerationError, type KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
@@ -16,8 +17,10 @@ export interface Order {
 	key: string;
 	/** Key in the record outside of the execution; `null` for an item without an idempotency key. */
 	recordKey: string | null;
-	/** Digest of the request. */
+	/** Digest of the request that is sent. */
 	print: string;
+	/** Digests of the request with each of its models. */
+	prints: Set<string>;
 	/** Request fields for the row of the record. */
 	about: Partial<RecordFields>;
 	/** The open row that may be sent again, if no other writer has changed it since. */
@@ -50,13 +53,23 @@ export class OrderBook {
 	order(job: CreateJob, request: CreateRequest): Order {
 		const named = job.idempotencyKey ?? null;
 		const fields = requestFields(request);
+		const { fallbackModels = [] } = named === null ? {} : job;
+		const others = fallbackModels.map((model) => requestFields(withModel(request, model)).request);
 		return {
 			job,
 			key: this.books.ledger.key(job, fields.request),
 			recordKey: named === null ? null : storedKey(named),
 			print: fields.request,
+			prints: new Set([fields.request, ...others]),
 			about: named === null ? {} : fields,
 		};
+	}
+
+	/** Changes the request of an order: its next one has another model. It stays the same order. */
+	use(order: Order, request: CreateRequest): void {
+		const fields = requestFields(request);
+		order.print = fields.request;
+		if (order.recordKey !== null) order.about = fields;
 	}
 
 	/**
@@ -161,8 +174,8 @@ export class OrderBook {
 		return gone ? goneInRow(error, row) : error;
 	}
 
-	private takenUp({ job, print }: Order, { row }: Found): Entry {
-		if (row.request !== '' && row.request !== print) this.changed.add(job.itemIndex);
+	private takenUp({ job, prints }: Order, { row }: Found): Entry {
+		if (row.request !== '' && !prints.has(row.request)) this.changed.add(job.itemIndex);
 		return { id: row.generation_id, status: row.status };
 	}
 

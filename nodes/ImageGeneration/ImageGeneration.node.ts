@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
-import { modelSearch } from '../shared/form/model-search';
+import { modelOptions, modelSearch } from '../shared/form/model-search';
 import { runNode } from '../shared/run-node';
 import { imageFields } from './fields';
 import { planImage } from './request';
@@ -31,7 +31,10 @@ export class ImageGeneration implements INodeType {
 		properties: imageFields,
 	};
 
-	methods = { listSearch: { searchImageModels: modelSearch('image') } };
+	methods = {
+		listSearch: { searchImageModels: modelSearch('image') },
+		loadOptions: { getFallbackModels: modelOptions('image') },
+	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await runNode(this, (itemIndex) => planImage(this, itemIndex));

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
-import { modelSearch } from '../shared/form/model-search';
+import { modelOptions, modelSearch } from '../shared/form/model-search';
 import { runNode } from '../shared/run-node';
 import { videoFields } from './fields';
 import { planVideo } from './request';
@@ -31,7 +31,10 @@ export class VideoGeneration implements INodeType {
 		properties: videoFields,
 	};
 
-	methods = { listSearch: { searchVideoModels: modelSearch('video') } };
+	methods = {
+		listSearch: { searchVideoModels: modelSearch('video') },
+		loadOptions: { getFallbackModels: modelOptions('video') },
+	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await runNode(this, (itemIndex) => planVideo(this, itemIndex));

@@ -164,6 +164,8 @@ describe('a batch', () => {
 			takenUp: 0,
 			retries: 0,
 			resubmitted: 0,
+			recreated: 0,
+			fellBack: 0,
 			changed: [],
 			slotWaitMs: 0,
 			slotRefusal: null,

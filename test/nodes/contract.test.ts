@@ -23,7 +23,11 @@ function running(timeout: number): Record<string, Field> {
 	};
 }
 
-const CREATING: Record<string, Field> = { onUncertainCharge: ['options', 'error'] };
+const CREATING: Record<string, Field> = {
+	onUncertainCharge: ['options', 'error'],
+	retriesOnFailure: ['number', 0],
+	fallbackModels: ['multiOptions', []],
+};
 
 const DOWNLOAD: Record<string, Field> = {
 	downloadOutput: ['boolean', true],

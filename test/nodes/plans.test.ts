@@ -15,6 +15,7 @@ const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'err
 const options = ['additionalFields', 'fileName', 'idempotencyKey', 'includeOtherFields'];
 const runOptions = [
 	...['maxConcurrent', 'onTimeout', 'onUncertainCharge', 'pollInterval', 'readiness', 'timeout'],
+	...['retriesOnFailure', 'fallbackModels'],
 ];
 const left = (empty: unknown): IDataObject => {
 	const each = (names: string[]) =>

@@ -6,6 +6,7 @@ import type { CreateRequest } from '../../../client/api/client';
 import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import {
+	attemptsOf,
 	downloadTarget,
 	given,
 	onUncertainChargeOf,
@@ -64,6 +65,7 @@ export function creationPlans(
 		wait,
 		readiness: readinessOf(runOptions),
 		onUncertainCharge: onUncertainChargeOf(runOptions),
+		...attemptsOf(runOptions, requiredText('Model', form.model)),
 		...waitingOf(runOptions, defaultTimeout),
 	};
 	const download = wait ? downloadTarget(form, options) : null;

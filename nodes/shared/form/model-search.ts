@@ -1,6 +1,15 @@
-import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
+import type {
+	ILoadOptionsFunctions,
+	INodeListSearchResult,
+	INodePropertyOptions,
+} from 'n8n-workflow';
 
-import { describeModel, matchesModel, type ModelFilter } from '../../../client/api/catalog';
+import {
+	describeModel,
+	matchesModel,
+	type Model,
+	type ModelFilter,
+} from '../../../client/api/catalog';
 import { attempt } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
 import { ServiceClient } from '../../../client/api/client';
@@ -11,30 +20,45 @@ import { connect } from '../http/transport';
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
 
 /**
+ * The choices of a field for several models, from the live catalog (spec 4.4). @param type which models to list
+ */
+export function modelOptions(type: ModelFilter) {
+	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+		const models = await listModels(this, type);
+		return models.map((model) => ({ ...describeModel(model), value: model.id }));
+	};
+}
+
+/**
  * The list search of a model picker, from the live catalog (spec 4.4). @param type which models to list
  */
 export function modelSearch(type: ModelFilter): ListSearch {
 	return async function (filter = '') {
-		const service = new ServiceClient({
-			send: connect(this),
-			clock: wallClock,
-			random: Math.random,
-			signal: new AbortController().signal,
-			// A user is waiting for the list, and can open it again.
-			maxRetries: 1,
-		});
-		const listed = await attempt(async () => await service.models(type));
-		if (!listed.ok) {
-			throw listed.error instanceof GenerationError
-				? nodeError(this, listed.error, 0)
-				: listed.error;
-		}
+		const models = await listModels(this, type);
 		return {
-			results: listed.value
-				// Covers a service that ignores the type filter.
-				.filter((model) => type === 'all' || (model.type ?? type) === type)
+			results: models
 				.filter((model) => matchesModel(model, filter))
 				.map((model) => ({ ...describeModel(model), value: model.id })),
 		};
 	};
+}
+
+/** @throws NodeApiError if the catalog cannot be read */
+async function listModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
+	const service = new ServiceClient({
+		send: connect(context),
+		clock: wallClock,
+		random: Math.random,
+		signal: new AbortController().signal,
+		// A user is waiting for the list, and can open it again.
+		maxRetries: 1,
+	});
+	const listed = await attempt(async () => await service.models(type));
+	if (!listed.ok) {
+		throw listed.error instanceof GenerationError
+			? nodeError(context, listed.error, 0)
+			: listed.error;
+	}
+	// Covers a service that ignores the type filter.
+	return listed.value.filter((model) => type === 'all' || (model.type ?? type) === type);
 }

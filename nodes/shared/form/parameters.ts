@@ -1,9 +1,10 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
 import { oneOf, requiredText } from '../../../client/input';
-import { integer, positive } from '../../../client/numbers';
+import { integer, integerWithin, positive } from '../../../client/numbers';
 import type { CreateJob, Job, Readiness } from '../../../client/job';
 import type { Form } from './form';
+import { MOST_RETRIES } from './run-options';
 
 /** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */
 
@@ -87,6 +88,21 @@ export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
 	const chosen = options.onUncertainCharge ?? 'error';
 	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
+}
+
+/**
+ * How often an output is created again after a failure, and with which other models. @throws InvalidInputError
+ */
+export function attemptsOf(
+	options: Options,
+	model: string,
+): Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels'> {
+	const retries = options.retriesOnFailure ?? 0;
+	const models = textList('Fallback Models', options.fallbackModels);
+	return {
+		retriesOnFailure: integerWithin('Retries of Failed Generations', retries, 0, MOST_RETRIES),
+		fallbackModels: [...new Set(models)].filter((fallback) => fallback !== model),
+	};
 }
 
 /**
@@ -192,6 +208,18 @@ export function booleanOr(fallback: boolean, field: string, value: unknown): boo
  */
 export function textIfGiven(field: string, value: unknown): string | null {
 	return given(value) ? requiredText(field, value) : null;
+}
+
+/**
+ * The texts of a list, which an expression may also return as one text with commas. Empty ones are dropped.
+ * @throws InvalidInputError if an entry is not text
+ */
+function textList(field: string, value: unknown): string[] {
+	if (!given(value)) return [];
+	const parts: unknown[] = Array.isArray(value) ? value : requiredText(field, value).split(',');
+	return parts
+		.filter((part) => String(part ?? '').trim() !== '')
+		.map((part) => requiredText(field, part));
 }
 
 /** True if an optional field has a value. Empty fields are not sent. */

@@ -105,11 +105,43 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 	];
 }
 
+/** The maximum of `retriesOnFailure`. */
+export const MOST_RETRIES = 5;
+
+const retriesOption: INodeProperties = {
+	displayName: 'Retries of Failed Generations',
+	name: 'retriesOnFailure',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: MOST_RETRIES, numberPrecision: 0 },
+	default: 0,
+	description: `How many times to create a generation again after it failed, 0 to ${MOST_RETRIES}. A failed generation is refunded. Needs Wait for Completion.`,
+};
+
+/** Choices that a method of the node loads. They have names and IDs, which the descriptions say. */
+function loadedBy(loadOptionsMethod: string): INodeProperties['typeOptions'] {
+	return { loadOptionsMethod };
+}
+
+const fallbackModelsOption: INodeProperties = {
+	displayName: 'Fallback Models',
+	name: 'fallbackModels',
+	type: 'multiOptions',
+	typeOptions: loadedBy('getFallbackModels'),
+	default: [],
+	description:
+		'Models to try in this order if the chosen model is unavailable, does not exist or does not support a parameter, or if its generation fails. Nothing is sent to another model while a charge is uncertain. An expression may return IDs with commas between them.',
+};
+
 /**
  * The run options of every creating node: how a step runs. @param timeout default in seconds
  */
 export function creatingRunOptions(timeout: number): INodeProperties[] {
-	return [uncertainChargeOption, ...waitingRunOptions(timeout)];
+	return [
+		uncertainChargeOption,
+		retriesOption,
+		fallbackModelsOption,
+		...waitingRunOptions(timeout),
+	];
 }
 
 /** The collection `runOptions`, sorted by display name. */

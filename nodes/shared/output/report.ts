@@ -74,7 +74,8 @@ export function summaryHint(
 	if (missing.length + course.length === 0) return;
 	const ready = outcomes.filter(isThere).length;
 	const message = sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...course);
-	hint(context, message, missing.length > 0 ? 'warning' : 'info');
+	const asAsked = missing.length === 0 && stats.fellBack === 0;
+	hint(context, message, asAsked ? 'info' : 'warning');
 }
 
 /** True if the item finished as requested. */
@@ -139,13 +140,16 @@ function causeOf(errors: GenerationError[]): string {
 
 /** Reused generations, resubmitted requests, retries, and time spent waiting for slots. */
 function courseOf(stats: PipelineStats): string[] {
-	const { takenUp, retries, resubmitted, slotWaitMs, slotRefusal } = stats;
+	const { takenUp, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
 		takenUp > 0 &&
 			`${takenUp} reused, no charge`,
 		resubmitted > 0 &&
 			`${counted(resubmitted, 'request was', 'requests were')} sent again after a lost response. Up to ${resubmitted} additional ${resubmitted === 1 ? 'generation' : 'generations'} may have been charged`,
+		recreated > 0 &&
+			`${counted(recreated, 'failed generation was', 'failed generations were')} refunded and created again`,
+		fellBack > 0 && `${counted(fellBack, 'output is', 'outputs are')} from a fallback model`,
 		retries > 0 && `${counted(retries, 'request was', 'requests were')} retried`,
 		waitedSeconds > 0 && `The step waited ${waitedSeconds} s for free slots`,
 		waitedSeconds > 0 && slotRefusal !== null && `The service says: ${slotRefusal}`,

@@ -123,6 +123,8 @@ const settings: Arbitrary<Settings> = fc.record({
 	stopOnError: fc.boolean(),
 	onTimeout: fc.constantFrom('error', 'continue'),
 	wait: weighted([4, fc.constant(true)], [1, fc.constant(false)]),
+	retriesOnFailure: weighted([3, fc.constant(0)], [1, upTo(3, 1)]),
+	fallbacks: weighted([3, fc.constant(0)], [1, upTo(2, 1)]),
 	maxConcurrent: fc.integer({ min: 1, max: 12 }),
 	timeoutSeconds: fc.constantFrom(120, 4, 10, 40),
 });
@@ -135,6 +137,7 @@ function some<T>(of: Arbitrary<T>, maxLength: number): Arbitrary<T[]> {
 const disturbances: Arbitrary<Omit<Try, 'settings'>> = fc.record({
 	ledger: fc.constantFrom('saved', 'same'),
 	creates: list(createFate, upTo(14), 14),
+	failing: weighted([12, fc.constant(false)], [1, fc.constant(true)]),
 	looks: weighted([1, fc.constant([])], [1, list(lookFate, upTo(12), 12)]),
 	outages: some(outage, 2),
 	load: some(

@@ -35,6 +35,7 @@ const connection = inFile('api/connection.ts');
 const outcome = inFile('outcome.ts');
 const pipeline = inFile('pipeline.ts');
 const course = inFile('course.ts');
+const attempts = inFile('attempts.ts');
 const watch = inFile('watch/watch.ts');
 const looks = inFile('watch/status-requests.ts');
 const outputProbe = inFile('watch/output-probe.ts');
@@ -212,6 +213,16 @@ export const mutations: Mutation[] = [
 		'what has failed is taken up',
 		'if (!watch.generation || !isFailed(watch.generation)) {',
 		'if (true as boolean) {',
+	),
+	attempts(
+		'another model is tried although the first may have been charged',
+		"(charge === 'none' && OF_THE_MODEL.has(code))",
+		"(charge !== 'paid')",
+	),
+	attempts(
+		'a failed generation is created again without end',
+		'failures <= retriesOnFailure',
+		'retriesOnFailure > 0',
 	),
 	pipeline(
 		'sent although the step has failed',

@@ -1,21 +1,29 @@
 /** The names that orders have had (the header Idempotency-Key). */
 export class Names {
-	private readonly owners = new Map<string, number>();
+	private readonly owners = new Map<string, { item: number; model: string }>();
 
 	/**
 	 * A creating request leaves.
 	 *
 	 * @param item or idempotency key that it is for
 	 * @param failed how many of its generations have failed: each may be followed by another order
+	 * @param model of the request: a service that knows the name would not take another model under it
 	 * @returns the promise that is broken, if one is
 	 */
-	judge(item: number, headers: Record<string, string> | undefined, failed: number): string | null {
+	judge(
+		item: number,
+		headers: Record<string, string> | undefined,
+		failed: number,
+		model = '',
+	): string | null {
 		const name = headers?.['Idempotency-Key'];
 		if (name === undefined) return `A request of ${item} has no name`;
-		const owner = this.owners.get(name) ?? item;
-		if (owner !== item) return `Orders of ${owner} and ${item} have the same name`;
-		this.owners.set(name, item);
-		const count = [...this.owners.values()].filter((one) => one === item).length;
+		const owner = this.owners.get(name) ?? { item, model };
+		if (owner.item !== item) return `Orders of ${owner.item} and ${item} have the same name`;
+		this.owners.set(name, owner);
+		const count = [...this.owners.values()].filter(
+			(one) => one.item === item && one.model === owner.model,
+		).length;
 		return count > failed + 1 ? `An order of ${item} has got another name` : null;
 	}
 }

@@ -37,6 +37,8 @@ export interface Try {
 	ledger: 'same' | 'saved';
 	/** What becomes of the creating requests, in the order of leaving; nothing befalls those beyond. */
 	creates: CreateFate[];
+	/** Whether every generation of the try fails. */
+	failing: boolean;
 	/** What becomes of the status requests, likewise. */
 	looks: LookFate[];
 	outages: Outage[];
@@ -53,6 +55,9 @@ export interface Try {
 }
 
 export interface Settings extends Pick<CreateJob, 'onTimeout' | 'onUncertainCharge' | 'wait'> {
+	retriesOnFailure: number;
+	/** How many fallback models there are. */
+	fallbacks: number;
 	maxConcurrent: number;
 	stopOnError: boolean;
 	timeoutSeconds: number;
@@ -98,6 +103,7 @@ export type Cancel =
 export const undisturbed: Omit<Try, 'settings'> = {
 	ledger: 'saved',
 	creates: [],
+	failing: false,
 	looks: [],
 	outages: [],
 	load: [],

@@ -55,6 +55,7 @@ export async function runNode(
 
 function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): Job[] {
 	const { wait, onTimeout, onUncertainCharge, timeoutSeconds } = settings;
+	const { retriesOnFailure, fallbacks } = settings;
 	const { items, readiness } = world.schedule;
 	return items.map((_, item) => ({
 		kind: 'create' as const,
@@ -69,6 +70,8 @@ function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): Job[] {
 		timeoutMs: timeoutSeconds * 1000,
 		onTimeout,
 		onUncertainCharge,
+		retriesOnFailure,
+		fallbackModels: world.modelsOf(item).slice(1, 1 + fallbacks),
 	}));
 }
 

@@ -16,11 +16,13 @@ export function tellSchedule({ items, tries, ...rest }: Schedule): string {
 
 export function tellSettings(settings: Settings): string {
 	const { onUncertainCharge, stopOnError, onTimeout, wait, maxConcurrent } = settings;
+	const { retriesOnFailure, fallbacks } = settings;
 	return [
 		`on uncertain charge ${onUncertainCharge}`,
 		stopOnError ? 'stop on error' : 'continue on error',
 		`${wait ? 'wait' : 'do not wait'}, ${settings.timeoutSeconds} s, then ${onTimeout}`,
 		`${maxConcurrent} at once`,
+		`${retriesOnFailure} retries, ${fallbacks} fallback models`,
 	].join('; ');
 }
 
@@ -28,6 +30,7 @@ function tellTry(one: Try): string[] {
 	const { creates, looks, outages, load, cancel, brokenDownloads, brokenItems } = one;
 	const lines: Array<[name: string, told: string[]]> = [
 		['creates', creates.map(tellCreate)],
+		['every generation', one.failing ? ['fails'] : []],
 		['looks', looks.map(tellLook)],
 		[
 			'outages',

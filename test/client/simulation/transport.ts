@@ -24,6 +24,8 @@ export interface Traffic {
 	/** The event at which the storage showed the output, where that alone decides: then its generation takes no slot. */
 	over: number | null;
 	creates: number;
+	/** Generations that were seen failed. */
+	failures: number;
 	/** Looks at a generation that brought an answer, and the times of the first and the last of them. */
 	looks: number;
 	watchedFrom: number;
@@ -116,7 +118,7 @@ export class Transport {
 		if (sentAt > this.closedAt && traffic.creates === 0) {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
-		world.judgeName(item, request.headers);
+		world.judgeName(item, request.headers, request.body);
 		traffic.creates++;
 		traffic.over = null;
 		let arrived = false;
@@ -153,7 +155,8 @@ export class Transport {
 	private charge(request: ServiceRequest, item: number, { work }: CreateFate) {
 		const { world } = this;
 		const others = world.live(item);
-		const [reply, charge] = world.create(request, work === 'fails later');
+		const [reply, charge] = world.create(request, work === 'fails later' || this.plan.failing);
+		this.judgeCount(item);
 		if (charge) {
 			world.tell(() => `item ${item}  POST: the service makes ${nameOf(charge)}`);
 			const resubmit = this.plan.settings.onUncertainCharge === 'resubmit';
@@ -161,6 +164,20 @@ export class Transport {
 			if (double) world.blame(`Item ${item} pays for ${nameOf(charge)} besides ${nameOf(double)}`);
 		}
 		return { response: { status: reply.status, body: reply.body }, charge };
+	}
+
+	/** No more generations are created for an item in one try than its settings allow. */
+	private judgeCount(item: number): void {
+		const { onUncertainCharge, retriesOnFailure, fallbacks } = this.plan.settings;
+		const { length } = this.world.charges.filter(
+			(charge) => charge.item === item && charge.number > this.chargesBefore,
+		);
+		// A lost answer may be sent again three times.
+		const each = onUncertainCharge === 'error' ? 1 : 4;
+		const most = each * (1 + retriesOnFailure + fallbacks);
+		if (length <= most) return;
+		this.world.blame(`Item ${item}: ${length} generations in one try, ${most} allowed`);
+		this.cancel();
 	}
 
 	/** Hands over the answer, and notes what the client can know by it. */
@@ -175,11 +192,14 @@ export class Transport {
 		if (closesForAll(answer)) {
 			this.closedAt = Math.min(this.closedAt, this.world.time.now());
 		}
-		if (closesForItem(answer)) this.failed();
+		if (closesForItem(answer) && !this.mayFallBack(answer)) this.failed();
 		if (charge && answer.kind === 'own') {
 			this.made++;
 			const traffic = this.traffic.get(item) as Traffic;
-			traffic.watchedFrom = traffic.since = traffic.until = this.world.time.now();
+			// The looks at one that failed before are not counted.
+			traffic.looks = 0;
+			traffic.watchedTo = this.world.time.now();
+			traffic.watchedFrom = traffic.since = traffic.until = traffic.watchedTo;
 			this.world.known(charge);
 		}
 		if (answer.kind === 'foreign' && mayHavePassed(answer.name)) this.lost(item);
@@ -190,6 +210,18 @@ export class Transport {
 	private lost(item: number): void {
 		this.world.openItems.add(item);
 		if (this.plan.settings.onUncertainCharge === 'error') this.failed();
+	}
+
+	private mayFallBack(answer: Answer): boolean {
+		const { fallbacks } = this.plan.settings;
+		return fallbacks > 0 && answer.kind === 'refusal' && answer.code === 'model_not_found';
+	}
+
+	/** A generation has failed. It may be created again. */
+	private failedOnce(traffic: Traffic): void {
+		const { retriesOnFailure, fallbacks, wait } = this.plan.settings;
+		traffic.failures++;
+		if (!wait || traffic.failures > retriesOnFailure + fallbacks) this.failed();
 	}
 
 	/** An item has come to its error. */
@@ -228,7 +260,7 @@ export class Transport {
 				traffic.watchedFrom = Math.min(traffic.watchedFrom, sentAt);
 				traffic.watchedTo = world.time.now();
 				// One of an earlier try would be made anew.
-				if (status === 'failed' && traffic.creates > 0) this.failed();
+				if (status === 'failed' && traffic.creates > 0) this.failedOnce(traffic);
 			}
 			return response;
 		} catch (failure) {
@@ -265,6 +297,7 @@ export class Transport {
 			over: null,
 			creates: 0,
 			looks: 0,
+			failures: 0,
 			watchedFrom: Infinity,
 			watchedTo: 0,
 			since: Infinity,

@@ -21,6 +21,15 @@ export interface Charge {
 }
 
 const account = 'main';
+
+/** The item that a request body is for. A copy of the body with another model has it too. */
+const ITEM = Symbol('item');
+
+/** The model of the request, and its fallbacks. */
+const MODELS = {
+	image: ['aurora-image-1', 'lumen-turbo', 'pinhole-photo-2'],
+	video: ['aurora-motion-1', 'inkwell-animate', 'lumen-loop'],
+};
 const failing: FaultAction = { kind: 'fail', reason: 'out of paint' };
 
 /** What lasts over all tries of a step: the time, the service and its books, and what has happened so far. */
@@ -37,7 +46,6 @@ export class World {
 	stops = 0;
 	private readonly names = new Names();
 	private readonly trace: Array<{ at: number; line: () => string }> = [];
-	private readonly itemOfBody = new WeakMap<object, number>();
 	private readonly byId = new Map<string, Charge>();
 	private readonly startedAt = this.time.now();
 	private readonly authorization: string;
@@ -55,10 +63,8 @@ export class World {
 	/** An item's request, built anew: that is how a request is told from an equal one of another item. */
 	requestOf(item: number): CreateRequest {
 		const { type, prompt } = this.schedule.items[item];
-		const model = type === 'image' ? 'aurora-image-1' : 'aurora-motion-1';
-		const body = { model, prompt };
-		this.itemOfBody.set(body, item);
-		return { type, body };
+		const [model] = this.modelsOf(item);
+		return { type, body: { model, prompt, [ITEM]: item } };
 	}
 
 	/** Which output of which input item an item of the schedule is. */
@@ -67,8 +73,13 @@ export class World {
 		return { itemIndex: Math.floor(item / outputs), outputIndex: item % outputs };
 	}
 
+	/** The model of an item's request, and the fallbacks that it may have. */
+	modelsOf(item: number): string[] {
+		return MODELS[this.schedule.items[item].type];
+	}
+
 	itemOf(body: unknown): number {
-		return this.itemOfBody.get(body as object) ?? -1;
+		return (body as { [ITEM]?: number })[ITEM] ?? -1;
 	}
 
 	/** Whether the service has a generation's output. */
@@ -125,10 +136,10 @@ export class World {
 	}
 
 	/** A creating request of an item leaves. */
-	judgeName(item: number, headers: Record<string, string> | undefined): void {
+	judgeName(item: number, headers: Record<string, string> | undefined, body: unknown): void {
 		const failed =
 			this.charges.filter((charge) => charge.item === item).length - this.live(item).length;
-		const broken = this.names.judge(item, headers, failed);
+		const broken = this.names.judge(item, headers, failed, (body as { model: string }).model);
 		if (broken !== null) this.blame(broken);
 	}
 

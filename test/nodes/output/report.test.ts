@@ -13,6 +13,8 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		slotRefusal: null,
 		retries: 0,
 		resubmitted: 0,
+		recreated: 0,
+		fellBack: 0,
 		changed: [],
 		...changes,
 	};
@@ -120,6 +122,7 @@ describe('the hint after a run', () => {
 	it.each<[Partial<PipelineStats>, string]>([
 		[{ takenUp: 1 }, '1 reused, no charge.'],
 		[{ takenUp: 2 }, '2 reused, no charge.'],
+		[{ recreated: 2 }, '2 failed generations were refunded and created again.'],
 		[{ retries: 1 }, '1 request was retried.'],
 		[{ retries: 2 }, '2 requests were retried.'],
 		[
@@ -133,6 +136,11 @@ describe('the hint after a run', () => {
 		],
 	])('says what happened on the way: %j', (changes, message) => {
 		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`, 'info'));
+	});
+
+	it('warns if another model than the chosen one was used', () => {
+		const message = '2 of 2 ready. 1 output is from a fallback model.';
+		expect(hintOf(ready, { fellBack: 1 })).toEqual(saying(message));
 	});
 
 	it.each([{}, { made: 0 }, { slotWaitMs: 400 }])('is not given after plain sailing: %j', (all) => {

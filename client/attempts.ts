@@ -1,0 +1,79 @@
+import type { CreateRequest } from './api/client';
+import { GenerationError } from './api/errors';
+import type { CreateJob } from './job';
+import { sentences } from './text';
+
+/** What follows a generation that failed or could not be created. */
+export type NextAttempt = 'same model' | 'next model' | 'stop';
+
+/** Errors of a creating request that another model may not have (spec 7). */
+const OF_THE_MODEL = new Set(['model_unavailable', 'model_not_found', 'unsupported_parameter']);
+
+/**
+ * Decides whether an output is created again, with which model. A request that may have been charged is never followed
+ * by another model.
+ *
+ * @param error the error of the failed generation, or of the creating request after its own retries
+ * @param failures failed generations of the output in this step, this one included
+ * @param fallbacksLeft models that were not tried yet
+ */
+export function nextAttempt(
+	{ charge, code }: Pick<GenerationError, 'charge' | 'code'>,
+	failures: number,
+	fallbacksLeft: number,
+	{ retriesOnFailure = 0 }: Pick<CreateJob, 'retriesOnFailure'>,
+): NextAttempt {
+	if (charge === 'refunded' && failures <= retriesOnFailure) return 'same model';
+	const certain = charge === 'refunded' || (charge === 'none' && OF_THE_MODEL.has(code));
+	return certain && fallbacksLeft > 0 ? 'next model' : 'stop';
+}
+
+/** Returns the request with another model. */
+export function withModel(request: CreateRequest, model: string): CreateRequest {
+	return { ...request, body: { ...request.body, model } };
+}
+
+/** The attempts of one output within a step: how many failed, and which models were tried. */
+export class Attempts {
+	private failed = 0;
+	private fallbacks = 0;
+
+	constructor(private readonly job: Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels'>) {}
+
+	/** The fallback model of this attempt; `null` for the model of the request. */
+	get model(): string | null {
+		return this.fallbacks === 0 ? null : (this.job.fallbackModels?.[this.fallbacks - 1] ?? null);
+	}
+
+	/** Decides what follows an error, and moves on to the next model if that is it. */
+	after(error: unknown): NextAttempt {
+		if (!(error instanceof GenerationError)) return 'stop';
+		if (error.charge === 'refunded') this.failed++;
+		const left = (this.job.fallbackModels?.length ?? 0) - this.fallbacks;
+		const next = nextAttempt(error, this.failed, left, this.job);
+		if (next === 'next model') this.fallbacks++;
+		return next;
+	}
+
+	/** Adds to the last error what was tried before it. */
+	explain(error: unknown): unknown {
+		if (!(error instanceof GenerationError)) return error;
+		const { fallbackModels = [] } = this.job;
+		const ended = error.charge === 'refunded';
+		const tried = fallbackModels.slice(0, this.fallbacks);
+		if (tried.length === 0 && this.failed <= (ended ? 1 : 0)) return error;
+		return error.with({
+			description: sentences(
+				this.failed > 0 && failures(this.failed),
+				tried.length > 0 && `Fallback models that were tried: ${tried.join(', ')}`,
+				error.description,
+			),
+		});
+	}
+}
+
+function failures(count: number): string {
+	return count === 1
+		? '1 generation of this item failed and was refunded'
+		: `${count} generations of this item failed and were refunded`;
+}
