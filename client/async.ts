@@ -38,15 +38,10 @@ function listenTo(signal: AbortSignal): Set<() => void> {
 
 /** A timer that fires later than this was delayed by a pause of the process, such as a paused container. */
 const LATE_MS = 1_000;
-
-/** Extra time to read responses that arrived during such a pause. */
+/** Extra time to read responses that arrived during such a pause: timers fire before sockets are read. */
 const GRACE_MS = 5_000;
 
-/**
- * Resolves after `ms` milliseconds, or as soon as `signal` aborts. After a pause of the process, timers fire before
- * sockets are read. A delayed deadline therefore waits a little longer, so that a response that has arrived is not
- * lost.
- */
+/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. A timer that fires late gets the extra time. */
 export async function deadline(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
 	const due = clock.now() + ms;
 	await clock.sleep(ms, signal);

@@ -186,21 +186,15 @@ export function dataUri(field: string, value: unknown): string {
 		.slice(start)
 		.replace(/\s/g, '')
 		.replace(/={1,2}$/, '');
-	if (!DATA_URI_HEAD.test(head) || !isBase64(encoded)) {
+	// Searched for invalid characters: matching megabytes with one pattern would exhaust the stack. One character
+	// beyond a multiple of four encodes no byte.
+	const isBase64 = encoded !== '' && encoded.length % 4 !== 1 && !/[^A-Za-z0-9+/]/.test(encoded);
+	if (!DATA_URI_HEAD.test(head) || !isBase64) {
 		const advice = 'For a file of an earlier step, choose the source Binary Field.';
 		throw invalid(field, 'a data URI such as data:image/png;base64,iVBORw0…', text, advice);
 	}
 	inlineSize(field, Math.floor((encoded.length * 3) / 4));
 	return `${head}${encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')}`;
-}
-
-/**
- * Searches for invalid characters. Matching megabytes with one pattern would exhaust the stack.
- *
- * @param encoded base64 without padding; one character beyond a multiple of four encodes no byte
- */
-function isBase64(encoded: string): boolean {
-	return encoded !== '' && encoded.length % 4 !== 1 && !/[^A-Za-z0-9+/]/.test(encoded);
 }
 
 /**

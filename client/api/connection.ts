@@ -159,13 +159,8 @@ function phaseOf(syscall: unknown): Phase | null {
 	return /^(read|write)/.test(String(syscall)) ? 'connected' : null;
 }
 
-/** The fields of errors from Node and from libraries that wrap them. */
-type ErrorLink = Partial<
-	Record<
-		'name' | 'code' | 'syscall' | 'message' | 'cause' | 'errors' | 'hostname' | 'address' | 'port',
-		unknown
-	>
->;
+/** An error from Node, or from a library that wraps it. */
+type ErrorLink = Record<string, unknown>;
 
 /** Yields an error, its cause, the cause of that, and so on. */
 export function* causesOf(failure: unknown): Generator<ErrorLink> {

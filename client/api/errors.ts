@@ -145,17 +145,11 @@ export function inTitle(text: string | null | undefined): string | null {
 	return line === '' || line.length > MAX_IN_TITLE ? null : line;
 }
 
-/** The service's error body (spec 2.5, and the alternate forms of spec 7). */
-interface ServiceErrorBody {
-	code: string | null;
-	message: string | null;
-	param: string | null;
-	/** True for a 5xx that spec 7 lists. */
-	listed: boolean;
-}
-
-/** Returns the service's error body; `null` for any other body, such as HTML, an empty body or foreign JSON. */
-function readErrorBody(body: unknown, status: number): ServiceErrorBody | null {
+/**
+ * Reads the service's error body (spec 2.5, and the alternate forms of spec 7). Returns `null` for any other body, such
+ * as HTML, an empty body or foreign JSON. `listed`: a 5xx that spec 7 lists.
+ */
+function readErrorBody(body: unknown, status: number) {
 	const error = body && typeof body === 'object' ? (body as { error?: unknown }).error : undefined;
 	if (!error || typeof error !== 'object') return null;
 	const { code, type, message, param } = error as Record<string, unknown>;

@@ -141,13 +141,6 @@ function extensionIn(name: string, ofType: string[]): string {
 
 /** Truncates to a number of bytes in UTF-8, between characters. */
 function truncated(text: string, bytes: number): string {
-	const encoder = new TextEncoder();
-	let used = 0;
-	let kept = '';
-	for (const character of text) {
-		used += encoder.encode(character).length;
-		if (used > bytes) break;
-		kept += character;
-	}
-	return kept;
+	const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
+	return text.slice(0, read);
 }

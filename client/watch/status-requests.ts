@@ -41,12 +41,8 @@ export function savedChecks(checks: StatusChecks): Record<string, StatusCheck> {
 
 /** Restores the status checks of an execution that has slept. */
 export function restoredChecks(saved: Record<string, StatusCheck>): StatusChecks {
-	return new Map(
-		Object.entries(saved).map(([id, check]) => [
-			id,
-			{ ...check, response: Promise.resolve(check.known) },
-		]),
-	);
+	const restored = (check: StatusCheck) => ({ ...check, response: Promise.resolve(check.known) });
+	return new Map(Object.entries(saved).map(([id, check]) => [id, restored(check)]));
 }
 
 /**

@@ -3,14 +3,9 @@ import { isCompleted, isFinal, type Generation } from '../api/generation';
 import { backoffDelay, passes } from '../api/retry';
 import { attempt } from '../async';
 import type { Readiness } from '../job';
-import type { ProbeUrl } from '../ports';
-import { OutputProbe } from './output-probe';
-import {
-	requireAbout,
-	StatusRequests,
-	type StatusChecks,
-	type StatusPorts,
-} from './status-requests';
+import { OutputProbe, type ProbePorts } from './output-probe';
+import { requireAbout, StatusRequests } from './status-requests';
+import type { StatusChecks, StatusPorts } from './status-requests';
 
 /** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
 const SHORTEST_PAUSE_MS = 250;
@@ -24,10 +19,7 @@ const FIRST_CHECKS_MS = [4_000, 10_000];
 const LATER_CHECKS_MS = 10_000;
 const LATER_CHECKS_OF_AGE = 1 / 10;
 
-/**
- * The storage may have the file before the status is final. These are the pauses before up to three more confirming
- * checks.
- */
+/** The file may be there before the status is final. These are the pauses before more confirming checks. */
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
 
 /** With `outputUrl`, the number of poll intervals between two status checks. */
@@ -38,11 +30,6 @@ const LAST_CHECK_MS = 1_000;
 
 /** When to stop watching: after the first response about the generation, or at its final status. */
 export type Goal = 'fetched' | 'final';
-
-/** Dependencies of watching. */
-export interface WatchPorts extends StatusPorts {
-	probe: ProbeUrl;
-}
 
 /** Watches the generations of one step. */
 export class Watcher {
@@ -56,7 +43,7 @@ export class Watcher {
 	 * @param checks earlier status checks, such as those before a sleep
 	 */
 	constructor(
-		readonly ports: WatchPorts,
+		readonly ports: StatusPorts & ProbePorts,
 		readonly intervalMs: number,
 		checks?: StatusChecks,
 	) {

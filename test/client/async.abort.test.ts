@@ -1,6 +1,6 @@
 import { onAbort } from '../../client/async';
 
-describe('who waits for a signal', () => {
+describe('an action for an abort signal', () => {
 	it('is called once when it aborts', () => {
 		const stop = new AbortController();
 		const called: number[] = [];
@@ -10,7 +10,7 @@ describe('who waits for a signal', () => {
 		expect(called).toEqual([1, 2, 3]);
 	});
 
-	it('is not called where it has ended its waiting', () => {
+	it('is not called after its registration was cancelled', () => {
 		const stop = new AbortController();
 		const called: number[] = [];
 		const forget = [1, 2, 3].map((number) => onAbort(stop.signal, () => called.push(number)));
@@ -19,7 +19,7 @@ describe('who waits for a signal', () => {
 		expect(called).toEqual([1, 3]);
 	});
 
-	it('may end its own waiting, or that of others, while all are called', () => {
+	it('may cancel its own registration, or others, while it is called', () => {
 		const stop = new AbortController();
 		const called: number[] = [];
 		const forget: Array<() => void> = [];
@@ -34,7 +34,7 @@ describe('who waits for a signal', () => {
 		expect(called).toEqual([1]);
 	});
 
-	it('costs the signal one listener, however many they are', () => {
+	it('shares one listener with all actions for the same signal', () => {
 		const { signal } = new AbortController();
 		const added = jest.spyOn(signal, 'addEventListener');
 		for (let count = 0; count < 1000; count++) onAbort(signal, () => undefined);

@@ -24,7 +24,7 @@ describe('a deadline', () => {
 		expect(slept).toEqual([60_000]);
 	});
 
-	it('leaves time to read what arrived while the process was paused', async () => {
+	it('leaves time to read responses that arrived while the process was paused', async () => {
 		const { clock, slept, time } = pausedFor(65_000);
 		await time.run(deadline(clock, 60_000, signal));
 		expect(slept).toEqual([60_000, 5_000]);
@@ -39,8 +39,8 @@ describe('a deadline', () => {
 	});
 });
 
-describe('a task with a time limit', () => {
-	it('has its result although the process was paused for longer than the limit', async () => {
+describe('a task with a timeout', () => {
+	it('has its result although the process was paused for longer than the timeout', async () => {
 		const { clock, time } = pausedFor(65_000);
 		// The answer was there long before the timer fired, and is read after it.
 		const task = async () => await time.sleep(60_000 + 65_000 + 10).then(() => 'answer');

@@ -15,7 +15,7 @@ function earliestStarts(most: number, durations: number[]): number[] {
 }
 
 describe('a limit', () => {
-	it('never runs more at once, begins them in order, and leaves no place free', async () => {
+	it('never runs more tasks at once, starts them in order, and leaves no place free', async () => {
 		const plans = fc.array(fc.record({ ms: fc.nat(50), fails: fc.boolean() }), { maxLength: 30 });
 		await fc.assert(
 			fc.asyncProperty(fc.integer({ min: 1, max: 6 }), plans, async (most, tasks) => {
@@ -54,7 +54,7 @@ describe('a limit', () => {
 		);
 	});
 
-	it('hands a place on in the order of coming', async () => {
+	it('gives a free place to the task that has waited longest', async () => {
 		const time = new VirtualTime(0);
 		const run = limit(1);
 		const begun: number[] = [];

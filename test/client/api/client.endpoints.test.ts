@@ -27,7 +27,7 @@ describe('the six endpoints', () => {
 			},
 		],
 		[
-			'a generation is looked at',
+			'the status of a generation is requested',
 			async (service) => await service.status('0b8f-1', never),
 			{ method: 'GET', path: '/v1/generations/0b8f-1' },
 		],
@@ -58,13 +58,13 @@ describe('the six endpoints', () => {
 		expect(seen).toEqual([{ ...request, prompt, at: 0 }]);
 	});
 
-	it('hand on the generation, read', async () => {
+	it('return the generation', async () => {
 		const { time, service } = scripted(answer(wireGeneration({ id: 'x', status: 'processing' })));
 		const generation = await time.run(service.status('x', never));
 		expect(generation.item).toMatchObject({ id: 'x', status: 'processing' });
 	});
 
-	it('hand on the service’s own entries', async () => {
+	it('return the service’s entries unchanged', async () => {
 		const models = [{ id: 'a', brand_new: 1 }, { id: 'b' }];
 		const listed = scripted(answer({ object: 'list', data: models }));
 		expect(await listed.time.run(listed.service.models())).toEqual(models);
@@ -73,18 +73,18 @@ describe('the six endpoints', () => {
 		expect(balance).toEqual({ object: 'credit_balance', balance: 7 });
 	});
 
-	it('hand on no models that have no ID', async () => {
+	it('return no models without an ID', async () => {
 		const data = [null, { id: 'a' }, 'b', { name: 'c' }, { id: 7 }];
 		const { time, service } = scripted(answer({ object: 'list', data }));
 		expect(await time.run(service.models())).toEqual([{ id: 'a' }]);
 	});
 
-	it('hand on no models where the answer lists none', async () => {
+	it('return no models if the response lists none', async () => {
 		const { time, service } = scripted(answer({ object: 'list', data: [] }));
 		expect(await time.run(service.models())).toEqual([]);
 	});
 
-	it('are never left by an id: it stays one segment of the path', async () => {
+	it('keep an id in one segment of the path', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
 				const { time, seen, service } = scripted(answer(wireGeneration({ id })));

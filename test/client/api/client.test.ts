@@ -4,28 +4,28 @@ import type { ServiceClient } from '../../../client/api/client';
 import { answer, networkError, noSlot, refusal, wireGeneration } from '../../support/answers';
 import { IMAGE, NAME, readable, scripted, thrownBy } from '../../support/scripted-service';
 
-/** What passes by itself, and that nothing was charged is certain. */
+/** Transient, and certainly not charged. */
 const PASSING: Array<[string, ServiceResponse | Error]> = [
 	['500 server_error', refusal(500, 'server_error')],
 	['502 model_unavailable', refusal(502, 'model_unavailable')],
 	['503 service_unavailable', refusal(503, 'service_unavailable')],
 	['a 429 of an unknown code', refusal(429, 'too_fast')],
-	['a 429 of something on the way', { status: 429, body: '<html>' }],
+	['a 429 of a proxy', { status: 429, body: '<html>' }],
 	['a refused connection', networkError('ECONNREFUSED', 'connect')],
 	['an unknown name', networkError('ENOTFOUND', 'getaddrinfo')],
 ];
 
-/** What passes by itself, but may have been charged where the request creates. */
+/** Transient, and possibly charged if the request creates. */
 const UNCERTAIN: Array<[string, ServiceResponse | Error]> = [
-	['a 502 of something on the way', { status: 502, body: '<html>Bad Gateway</html>' }],
+	['a 502 of a proxy', { status: 502, body: '<html>Bad Gateway</html>' }],
 	['an empty 504', { status: 504, body: '' }],
 	['a 5xx of an unknown code', refusal(500, 'brand_new')],
-	['a 408 of something on the way', { status: 408, body: '' }],
+	['a 408 of a proxy', { status: 408, body: '' }],
 	['a reset', networkError('ECONNRESET')],
 	['a timeout', networkError('ECONNABORTED')],
 ];
 
-/** What never gets better. */
+/** Permanent. */
 const LASTING: Array<[string, ServiceResponse | Error]> = [
 	['400 invalid_request', refusal(400, 'invalid_request')],
 	['401 authentication_error', refusal(401, 'authentication_error')],
@@ -40,7 +40,7 @@ const LASTING: Array<[string, ServiceResponse | Error]> = [
 	['a certificate that is not accepted', networkError('CERT_HAS_EXPIRED')],
 ];
 
-/** A success of something on the way, or one that was cut. */
+/** A 2xx from a proxy, or one that was cut off. */
 const UNREADABLE: Array<[string, ServiceResponse]> = [
 	['an answer that is none', answer('<html>Welcome</html>')],
 	['an empty answer', answer(undefined)],
@@ -80,13 +80,13 @@ describe('a creating request', () => {
 		expect(error).toMatchObject({ status: refused.status, charge: 'none', fatalForStep: true });
 	});
 
-	it('is left to whoever knows the slots where there is none', async () => {
+	it('is not retried if there is no free slot', async () => {
 		const { time, seen, service } = scripted(noSlot(10), answer(wireGeneration()));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 		expect([seen.length, error.retry]).toEqual([1, 'slot']);
 	});
 
-	it('leaves the charge open where its answer cannot be read', async () => {
+	it('has an unknown charge if its response cannot be read', async () => {
 		const { time, service } = scripted(answer({ status: 'pending' }));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 		expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'unknown' });
@@ -99,7 +99,7 @@ describe('a creating request', () => {
 		expect(seen).toEqual([]);
 	});
 
-	it('that breaks while the step is stopped is uncertain, not cancelled', async () => {
+	it('whose connection breaks during a stop has an unknown charge, and is not cancelled', async () => {
 		const { time, stop, service } = scripted(networkError('ECONNRESET'));
 		const task = service.create(IMAGE, NAME);
 		stop.abort();
@@ -127,7 +127,7 @@ describe('a reading request', () => {
 			expect([seen.length, error.charge]).toEqual([1, 'none']);
 		});
 
-		it('is cancelled where it breaks because of a stop', async () => {
+		it('is cancelled if it breaks because of a stop', async () => {
 			const { time, stop, seen, service } = scripted(networkError('ECONNABORTED'));
 			const task = read(service);
 			stop.abort();
@@ -142,7 +142,7 @@ describe('a reading request', () => {
 		expect(error.charge).toBe('none');
 	});
 
-	it('of a status that breaks because of a stop is cancelled, also where it is single', async () => {
+	it('of a status that breaks because of a stop is cancelled', async () => {
 		const { time, stop, service } = scripted(networkError('ECONNABORTED'));
 		const task = service.status('x', stop.signal);
 		stop.abort();
@@ -163,7 +163,7 @@ describe('a reading request', () => {
 		});
 	});
 
-	it('is soon given up where nobody has ever answered: a wrong address is not to be waited for', async () => {
+	it('fails soon if the Base URL has never answered', async () => {
 		const { time, seen, service } = scripted(networkError('ECONNREFUSED', 'connect'));
 		const error = await time.run(thrownBy(service.balance()));
 		expect(error).toMatchObject({ code: 'connection_failed', retry: 'backoff' });
@@ -172,7 +172,7 @@ describe('a reading request', () => {
 		expect(seen).toHaveLength(4);
 	});
 
-	it('is tried for long where the service has answered before', async () => {
+	it('is retried six times if the service has answered before', async () => {
 		const refused = networkError('ECONNREFUSED', 'connect');
 		const { time, seen, service } = scripted(answer({ balance: 1 }), refused);
 		await time.run(service.balance());
@@ -180,7 +180,7 @@ describe('a reading request', () => {
 		expect(seen).toHaveLength(8);
 	});
 
-	it('of a generation that does not exist says so', async () => {
+	it('of an unknown generation is generation_not_found', async () => {
 		const { time, stop, service } = scripted(refusal(404, 'generation_not_found'));
 		const error = await time.run(thrownBy(service.status('x', stop.signal)));
 		expect(error).toMatchObject({ code: 'generation_not_found', status: 404 });

@@ -37,8 +37,8 @@ function trying(failures: number, { error = failing(), maxRetries }: Trying = {}
 	return { time, stop, triedAt, task };
 }
 
-describe('the pause before a try', () => {
-	it('is 1 to 30 s, whatever the number of tries and the jitter', () => {
+describe('the delay before a retry', () => {
+	it('is 1 to 30 s for any number of retries and any jitter', () => {
 		fc.assert(
 			fc.property(fc.nat(5000), anyRandom, (retries, jitter) => {
 				const delay = backoffDelay(retries, () => jitter);
@@ -48,7 +48,7 @@ describe('the pause before a try', () => {
 		);
 	});
 
-	it('begins at 1 s and comes to 30 s at most', () => {
+	it('begins at 1 s and is at most 30 s', () => {
 		expect(backoffDelay(0, () => 0)).toBe(1000);
 		expect(backoffDelay(100, () => 0.999_999)).toBeCloseTo(30_000, -2);
 	});
@@ -63,7 +63,7 @@ describe('the pause before a try', () => {
 		);
 	});
 
-	it('is jittered over its upper half: clients refused together come back apart', () => {
+	it('has jitter over its upper half, so that clients do not return together', () => {
 		for (const retries of [0, 1, 2, 3, 4, 9]) {
 			const least = backoffDelay(retries, () => 0);
 			expect(backoffDelay(retries, () => 0.25)).toBe(least * 1.25);
@@ -72,32 +72,32 @@ describe('the pause before a try', () => {
 	});
 });
 
-describe('trying again', () => {
-	it('is not needed where the first try succeeds', async () => {
+describe('retrying', () => {
+	it('is not needed if the first request succeeds', async () => {
 		const { time, triedAt, task } = trying(0);
 		expect(await time.run(task)).toBe('done');
 		expect(triedAt).toEqual([0]);
 	});
 
-	it('pauses longer and longer until it succeeds', async () => {
+	it('waits longer and longer until a request succeeds', async () => {
 		const { time, triedAt, task } = trying(4);
 		expect(await time.run(task)).toBe('done');
 		expect(triedAt).toEqual([0, 1500, 4500, 10_500, 22_500]);
 	});
 
-	it('ends after six times with the last error', async () => {
+	it('ends after six retries with the last error', async () => {
 		const { time, triedAt, task } = trying(Infinity);
 		await expect(time.run(task)).rejects.toThrow('Failed');
 		expect(triedAt).toHaveLength(7);
 	});
 
-	it('ends sooner where it is told to', async () => {
+	it('ends sooner with a lower maximum', async () => {
 		const { time, triedAt, task } = trying(Infinity, { maxRetries: 1 });
 		await expect(time.run(task)).rejects.toThrow('Failed');
 		expect(triedAt).toHaveLength(2);
 	});
 
-	it('ends at once where every further request would fail too', async () => {
+	it('ends at once if every further request would fail too', async () => {
 		const error = failing().with({ fatalForStep: true });
 		const { time, triedAt, task } = trying(Infinity, { error });
 		await expect(time.run(task)).rejects.toBe(error);

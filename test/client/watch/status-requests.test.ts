@@ -3,8 +3,8 @@ import { batch, inShort, waitingFor } from '../../support/step';
 import { restoredChecks, savedChecks } from '../../../client/watch/status-requests';
 import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
-describe('what is asked for once more, as for a fresh URL', () => {
-	it('waits for its turn', async () => {
+describe('a status that is requested again, such as for a fresh URL', () => {
+	it('is requested when the poll interval allows', async () => {
 		const step = stepOf(3000);
 		const asked: number[] = [];
 		step.finish = async (_job, generation, _signal, refresh) => {
@@ -20,7 +20,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		expect(gaps(step.fake)).toEqual([INTERVAL_MS, INTERVAL_MS]);
 	});
 
-	it('waits for its turn after trouble, too', async () => {
+	it('is requested when the poll interval allows after a 503, too', async () => {
 		const step = stepOf(3000);
 		step.finish = async (_job, generation, _signal, refresh) => {
 			const trouble = () => refusal(503, 'service_unavailable');
@@ -34,7 +34,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
 	});
 
-	it('is about the generation that was asked for, whatever a cache on the way has', async () => {
+	it('is about the requested generation, even if a cache mixes them up', async () => {
 		const step = stepOf(3000);
 		const refreshed: string[] = [];
 		step.finish = async (_job, generation, _signal, refresh) => {
@@ -47,7 +47,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
 	});
 
-	it('is given up when another item ends the step', async () => {
+	it('is abandoned when another item ends the step', async () => {
 		const step = stepOf(1000);
 		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1000 : 8000);
 		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
@@ -72,7 +72,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		expect(step.elapsed).toBeLessThan(12_000);
 	});
 
-	it('is taken from whoever has watched before in the same step', async () => {
+	it('is reused within the same step', async () => {
 		const step = stepOf(3000);
 		step.checks = new Map();
 		await step.run(batch(1, auto));
@@ -82,7 +82,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		expect(step.fake.looksAt('generation-1')).toHaveLength(before);
 	});
 
-	it('is asked for once, however many items want it, and not any more once the step has ended', async () => {
+	it('is requested once for all items with the same generation, and never after the step has ended', async () => {
 		const step = stepOf(3000);
 		await step.run(batch(1, { wait: false }));
 		const refreshed: unknown[] = [];
@@ -104,7 +104,7 @@ describe('what is asked for once more, as for a fresh URL', () => {
 		expect(step.fake.looksAt('generation-1')).toHaveLength(before + 1);
 	});
 
-	it('is asked for at once where the status was asked for long ago', async () => {
+	it('is requested at once if the last request was long ago', async () => {
 		const step = stepOf(3000);
 		let took = Infinity;
 		step.finish = async (_job, generation, _signal, refresh) => {
@@ -140,8 +140,8 @@ describe('the status checks of an execution that has slept', () => {
 	});
 
 	it.each([
-		['is not asked for again', 1_200_000, 1],
-		['is asked for again when its URL has become old', 1_900_000, 2],
+		['is not requested again', 1_200_000, 1],
+		['is requested again when its URL is old', 1_900_000, 2],
 	])('with a final status: it %s', async (_, ms, checks) => {
 		const { step, waitingSinceMs } = await slept(5000, ms);
 		const job = waitingFor('generation-1', 0, { waitingSinceMs, timeoutMs: 7_200_000 });
@@ -150,7 +150,7 @@ describe('the status checks of an execution that has slept', () => {
 		expect(step.fake.looksAt('generation-1')).toHaveLength(checks);
 	});
 
-	it('say that it is paid for, where it cannot be checked any more', async () => {
+	it('keep the generation charged in the error if it cannot be checked any more', async () => {
 		const { step, waitingSinceMs } = await slept(600_000, 70_000);
 		step.fake.orderLooks(() => refusal(403, 'forbidden'));
 		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
@@ -159,7 +159,7 @@ describe('the status checks of an execution that has slept', () => {
 		]);
 	});
 
-	it('are about that generation only, whatever a cache on the way has', async () => {
+	it('are about the requested generation, even if a cache mixes them up', async () => {
 		const { step, waitingSinceMs } = await slept(20_000, 70_000);
 		step.fake.orderLooks(() => answer(wireGeneration({ id: 'foreign', status: 'completed' })));
 		for (const wait of [false, true]) {

@@ -22,8 +22,8 @@ const storages: Record<string, FakeService['storage']> = {
 		written ? { status: 206, oneByte: true } : { status: 403, oneByte: false },
 	'that ignores ranges': (_, written) => (written ? { status: 200, oneByte: false } : missing),
 	'that redirects': () => ({ status: 302, oneByte: false }),
-	'with a page for whatever is asked': () => ({ status: 200, oneByte: false }),
-	'in trouble': () => ({ status: 503, oneByte: false }),
+	'with a page for every request': () => ({ status: 200, oneByte: false }),
+	'with server errors': () => ({ status: 503, oneByte: false }),
 	'that cannot be reached': () => {
 		throw networkError('ECONNREFUSED', 'connect');
 	},
@@ -32,7 +32,7 @@ const storages: Record<string, FakeService['storage']> = {
 };
 
 describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
-	it('leads to the file, not before it is there, and no later than polling would and one look', async () => {
+	it('leads to the file: not before it exists, and at most one status check later than polling', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
 				const step = stepOf(duration, seed);
@@ -49,7 +49,7 @@ describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
 	});
 });
 
-it('a storage that shows a file while it is being written leads to none before it is done', async () => {
+it('a storage that serves a file while it is being written does not end a generation early', async () => {
 	const step = stepOf(16_000);
 	step.settings.maxConcurrent = 1;
 	step.fake.storage = ({ endsAt }) =>
@@ -65,7 +65,7 @@ it('a storage that shows a file while it is being written leads to none before i
 	expect(early).toEqual([]);
 });
 
-it('a placeholder in the storage frees no place', async () => {
+it('a placeholder in the storage frees no slot', async () => {
 	const step = stepOf(5000);
 	step.settings.maxConcurrent = 1;
 	const there = { status: 206, oneByte: true };
@@ -106,9 +106,10 @@ function latestByStatus(T: number): number {
 	return Math.min(Math.ceil(T / INTERVAL_MS) * LONGEST_PAUSE_MS, T + LONGEST_PAUSE_MS);
 }
 
-describe('a storage that has the file a moment before the service is done', () => {
-	// A lead beyond the four confirming checks ends the probing of the step: the generations of that moment lose an interval.
-	it('makes nothing slower than the latest status check, but for one interval', async () => {
+describe('a storage that has the file a moment before the status is final', () => {
+	// A file that precedes the status for longer than the four confirming checks ends the probing of the step. The
+	// generations that run at that moment lose an interval.
+	it('makes a step at most one interval slower than status checks alone', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(1, 40), seconds(0, 4), anySeed, async (T, early, seed) => {
 				const took = await makespanOf(T, early, seed);
@@ -130,14 +131,14 @@ describe('a storage that has the file a moment before the service is done', () =
 	});
 });
 
-describe('a storage that answers with anything but the byte or its absence', () => {
+describe('a storage whose response says neither that the file exists nor that it does not', () => {
 	it.each([
 		'that redirects',
-		'with a page for whatever is asked',
-		'in trouble',
+		'with a page for every request',
+		'with server errors',
 		'that cannot be reached',
 		'that never answers',
-	])('is not asked for the same generation again: one %s', async (name) => {
+	])('is not probed again for the same generation: one %s', async (name) => {
 		const step = stepOf(30_000);
 		step.fake.storage = storages[name];
 		await step.run(batch(3, auto));
@@ -146,8 +147,8 @@ describe('a storage that answers with anything but the byte or its absence', () 
 });
 
 describe.each([
-	['remembers that it has denied a file', 404],
-	['answers 403 whatever is there', 403],
+	['caches a 404', 404],
+	['always answers 403', 403],
 ])('a storage that %s', (_, status) => {
 	const denying = (step: Step) => (step.fake.storage = () => ({ status, oneByte: false }));
 
@@ -161,7 +162,7 @@ describe.each([
 		return step;
 	}
 
-	it('leads to the file as soon as a failure would be noticed', async () => {
+	it('leads to the file as soon as a failure would be detected', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
 				await whereNoticedSoon(duration, seed);
@@ -170,13 +171,13 @@ describe.each([
 		);
 	});
 
-	it('leads to it as soon if it was looked at just before the end', async () => {
+	it('leads to it as soon if the last status check was just before the end', async () => {
 		const { fake } = await whereNoticedSoon(120_000, 1);
 		const [{ id, startedAt }] = fake.made;
 		for (const { at } of fake.looksAt(id)) await whereNoticedSoon(at - startedAt + 1, 1);
 	});
 
-	it('is not asked again in the whole step, which polls from then on', async () => {
+	it('is not probed again in the whole step, which polls from then on', async () => {
 		const step = stepOf(4000);
 		step.settings.maxConcurrent = 1;
 		denying(step);
@@ -191,7 +192,7 @@ describe.each([
 	});
 });
 
-it('a storage is not given up where a scheduled check came before its probe', async () => {
+it('a storage is still probed after a scheduled check came before its probe', async () => {
 	const step = stepOf(3999);
 	step.settings.maxConcurrent = 1;
 	await step.run(batch(2, auto));
@@ -201,7 +202,7 @@ it('a storage is not given up where a scheduled check came before its probe', as
 });
 
 describe('a URL', () => {
-	it('that is not known at first is asked once it is', async () => {
+	it('that is unknown at first is probed once it is known', async () => {
 		const step = stepOf(9500);
 		step.fake.order('p0', (make) => {
 			make();
@@ -211,7 +212,7 @@ describe('a URL', () => {
 		expect(step.elapsed).toBeLessThanOrEqual(soonAfter(9500));
 	});
 
-	it('of which nobody knows when it expires is asked', async () => {
+	it('with an unknown expiry is probed', async () => {
 		const step = stepOf(3000);
 		step.fake.order('p0', (make) => {
 			const { body } = make();
@@ -223,7 +224,7 @@ describe('a URL', () => {
 });
 
 describe('a URL that has expired', () => {
-	it('is not asked, and renewed by the status', async () => {
+	it('is not probed, and renewed by a status check', async () => {
 		const step = stepOf(500_000);
 		const { time, fake } = step;
 		fake.url = (id) => `https://storage.example.com/${id}.png?expires=${time.now() / 1000 + 20}`;
@@ -237,7 +238,7 @@ describe('a URL that has expired', () => {
 		expect(new Set(fake.probed.map(({ url }) => url)).size).toBeGreaterThan(20);
 	});
 
-	it('is renewed at once for an id that is given', async () => {
+	it('is renewed at once for an id from the user', async () => {
 		const step = stepOf(5000);
 		await step.run(batch(1, { wait: false }));
 		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, auto)]);
@@ -258,7 +259,7 @@ describe('no probe leaves', () => {
 		expect(step.elapsed).toBe(ms);
 	});
 
-	it('after a Stop while the status is asked for', async () => {
+	it('after a Stop during a status check', async () => {
 		const step = stepOf(9900);
 		step.fake.latencyMs = 500;
 		step.stopAt(10_700);
@@ -279,7 +280,7 @@ describe('no probe leaves', () => {
 });
 
 describe('a step of 200 generations', () => {
-	it('sends at most 40 probes a second, and notices the ends no later than polling does', async () => {
+	it('sends at most 40 probes a second, and detects the ends no later than polling', async () => {
 		const step = stepOf(0);
 		step.settings.maxConcurrent = 200;
 		const random = seededRandom(7);

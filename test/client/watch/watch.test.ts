@@ -14,7 +14,7 @@ const checksOf = (step: Step, index = 0) => {
 };
 
 describe('the end of a generation', () => {
-	it('is noticed at once by its output, whenever the last scheduled check was', async () => {
+	it('is detected at once by its output, whenever the last scheduled check was', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0, 900), anySeed, async (duration, seed) => {
 				const step = stepOf(duration, seed);
@@ -33,7 +33,7 @@ describe('the end of a generation', () => {
 		expect(checksOf(step)).toHaveLength(1);
 	});
 
-	it('frees its place as soon as it is confirmed', async () => {
+	it('frees its slot as soon as it is confirmed', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.5, 900), anySeed, async (duration, seed) => {
 				const step = stepOf(duration, seed);
@@ -46,7 +46,7 @@ describe('the end of a generation', () => {
 		);
 	});
 
-	it('is not believed of the storage alone: the status decides, and its prompt is not lost', async () => {
+	it('is decided by the status, so that the revised prompt is not lost', async () => {
 		const step = stepOf(11_000);
 		step.settings.maxConcurrent = 1;
 		step.fake.revisedPrompt = (prompt) => (prompt === 'p0' ? undefined : `a better ${prompt}`);
@@ -56,7 +56,7 @@ describe('the end of a generation', () => {
 		).toEqual([null, 'a better p1', 'a better p2', 'a better p3']);
 	});
 
-	it('that is a failure is noticed within ten seconds or a tenth of its age', async () => {
+	it('is detected within ten seconds or a tenth of its age if it is a failure', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.5, 900), anySeed, async (duration, seed) => {
 				const step = stepOf(duration, seed);
@@ -90,7 +90,7 @@ describe('the scheduled checks', () => {
 		expect(ages.length).toBeGreaterThan(20);
 	});
 
-	it('find out a failure at four seconds, so that it does not hold its place', async () => {
+	it('detect a failure at four seconds, so that it does not hold its slot', async () => {
 		const step = stepOf(2000);
 		step.settings.maxConcurrent = 1;
 		step.settings.stopOnError = false;
@@ -153,7 +153,7 @@ describe('the status', () => {
 		);
 	});
 
-	it('is asked for as often where several items wait for the same generation, each with its own terms', async () => {
+	it('is checked as often if several items wait for the same generation, each with its own settings', async () => {
 		const item = fc.record({
 			readiness: fc.constantFrom('auto' as const, 'status' as const, 'outputUrl' as const),
 			timeoutMs: seconds(1, 300),
@@ -185,7 +185,7 @@ describe('the status', () => {
 		);
 	});
 
-	it('that could not be had is asked for again after a pause, not only when a failure is looked for', async () => {
+	it('is checked again soon after a failed check', async () => {
 		const step = stepOf(4500);
 		step.fake.failure = () => 'out of paint';
 		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
@@ -197,14 +197,14 @@ describe('the status', () => {
 	it.each([
 		[15_000, 12_000],
 		[2000, 1300],
-	])('is asked for just before a timeout of %d ms', async (timeoutMs, duration) => {
+	])('is checked just before a timeout of %d ms', async (timeoutMs, duration) => {
 		const step = stepOf(duration);
 		step.fake.failure = () => 'out of paint';
 		const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs }));
 		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
 	});
 
-	it('of the one is asked for through trouble, whatever the other has failed with', async () => {
+	it('of one generation is retried, whatever the error of another one', async () => {
 		const step = stepOf(5000);
 		step.settings.stopOnError = false;
 		await step.run(batch(1, { wait: false }));
@@ -219,7 +219,7 @@ describe('the status', () => {
 		expect(outcomes.map(inShort)).toEqual(['generation_not_found', 'completed generation-1']);
 	});
 
-	it('is asked for again where nobody is there at first', async () => {
+	it('is requested again if the first connection is refused', async () => {
 		const step = stepOf(5000);
 		await step.run(batch(1, { wait: false }));
 		const nobody = () => {
@@ -230,7 +230,7 @@ describe('the status', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
-	it('is asked for again for long where nobody is there any more', async () => {
+	it('is requested again several times if connections are refused later', async () => {
 		const step = stepOf(10_000);
 		const nobody = () => {
 			throw networkError('ECONNREFUSED', 'connect');
@@ -240,7 +240,7 @@ describe('the status', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
-	it('that a Stop cuts off is no error', async () => {
+	it('whose check is interrupted by a Stop is no error', async () => {
 		const step = stepOf(60_000);
 		step.stopAt(11_000);
 		step.fake.orderLooks(async () => {
@@ -255,7 +255,7 @@ describe('the status', () => {
 		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
 		['a page of a firewall', { status: 403, body: '<html>Just a moment…</html>' }],
 		['a replica that lags', refusal(404, 'generation_not_found')],
-	])('of what was seen is asked for again where it is denied: %s', async (_, response) => {
+	])('of a known generation is requested again after a 403 or 404: %s', async (_, response) => {
 		const step = stepOf(20_000);
 		step.fake.orderLooks(() => response);
 		const { outcomes } = await step.run(batch(3, { readiness: 'status' }));
@@ -265,7 +265,7 @@ describe('the status', () => {
 	it.each([
 		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
 		['a replica that lags', refusal(404, 'generation_not_found')],
-	])('of what was seen before a sleep is asked for again, too: %s', async (_, response) => {
+	])('of a generation known before a sleep is requested again, too: %s', async (_, response) => {
 		const step = stepOf(20_000);
 		await step.run(batch(1, { wait: false }));
 		step.checks = new Map();
@@ -277,7 +277,7 @@ describe('the status', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
-	it('of what was seen is given up where it is denied for minutes, and names what is paid for', async () => {
+	it('of a known generation that returns 404 for minutes is an error with its id', async () => {
 		const step = stepOf(200_000);
 		step.fake.orderLooks(...(Array<() => object>(20).fill(() => ({ status: 404 })) as never[]));
 		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
@@ -287,7 +287,7 @@ describe('the status', () => {
 		expect(step.elapsed).toBeLessThan(150_000);
 	});
 
-	it('that is asked for again counts once, however many items it is asked for', async () => {
+	it('that is retried counts as one retry for all items with the same generation', async () => {
 		const step = stepOf(5000);
 		await step.run(batch(1, { wait: false }));
 		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
@@ -297,7 +297,7 @@ describe('the status', () => {
 		expect(stats.retries).toBe(1);
 	});
 
-	it('that hangs for one item is given up by the others in their own time', async () => {
+	it('that hangs times out for each item by its own timeout', async () => {
 		const step = stepOf(5000);
 		await step.run(batch(1, { wait: false }));
 		step.fake.orderLooks(hanging);
@@ -309,13 +309,13 @@ describe('the status', () => {
 		expect(outcomes[1]).toMatchObject({ generation: { status: null, timed_out: true } });
 	});
 
-	it('alone is asked for where that was chosen', async () => {
+	it('alone is checked with the readiness Status', async () => {
 		const step = stepOf(40_000);
 		await step.run(batch(3, { readiness: 'status' }));
 		expect(step.fake.probed).toEqual([]);
 	});
 
-	it('is not asked for where the output URL was chosen instead, which is asked every poll interval', async () => {
+	it('is not checked with the readiness Output URL, which is probed every poll interval', async () => {
 		const step = stepOf(10_000);
 		const { outcomes } = await step.run(batch(1, { readiness: 'outputUrl' }));
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
@@ -325,17 +325,20 @@ describe('the status', () => {
 	});
 });
 
-describe('where storage says that files are there, and the status cannot be had', () => {
+describe('if the files exist, and the status cannot be checked', () => {
 	const trouble = {
-		'as the service is in trouble': () => refusal(503, 'service_unavailable'),
-		'as it never answers': hanging,
+		'it returns errors': () => refusal(503, 'service_unavailable'),
+		'it never responds': hanging,
 	};
 
-	it.each(Object.entries(trouble))('no more is made than may run at once: %s', async (_, look) => {
-		const step = stepOf(2000);
-		step.settings.maxConcurrent = step.fake.slots = 10;
-		step.fake.orderLooks(...Array.from({ length: 500 }, () => look));
-		await step.run(batch(300, { ...auto, timeoutMs: 120_000 }));
-		expect(step.fake.made).toHaveLength(10);
-	});
+	it.each(Object.entries(trouble))(
+		'no more generations are created than may run at once: %s',
+		async (_, look) => {
+			const step = stepOf(2000);
+			step.settings.maxConcurrent = step.fake.slots = 10;
+			step.fake.orderLooks(...Array.from({ length: 500 }, () => look));
+			await step.run(batch(300, { ...auto, timeoutMs: 120_000 }));
+			expect(step.fake.made).toHaveLength(10);
+		},
+	);
 });

@@ -14,7 +14,7 @@ const field = (displayName: string, more: Partial<INodeProperties> = {}): INodeP
 
 const FIELDS: INodeProperties[] = [
 	field('Model', { type: 'resourceLocator', default: { mode: 'list', value: '' } }),
-	field('Prompt'),
+	field('Prompt', { required: true }),
 	field('Wait', { type: 'boolean', default: true }),
 	field('Notice', { type: 'notice' }),
 	field('Inputs', {
@@ -105,6 +105,18 @@ describe('a form', () => {
 	])('names the field whose expression is undefined: %s, %#', (label, parameters) => {
 		expect(() => read(parameters)).toThrow(InvalidInputError);
 		expect(() => read(parameters)).toThrow(`The expression in ${label} is undefined`);
+	});
+
+	it.each([
+		['only checks the names for a required field', { prompt: undefined }, false],
+		['may return an empty text for an optional field', { options: { seed: undefined } }, true],
+	])('advises what to do about an undefined expression: it %s', (_, parameters, optional) => {
+		const description = expect.stringContaining('return an empty text') as string;
+		expect(() => read(parameters)).toThrow(
+			expect.objectContaining({
+				description: optional ? description : expect.not.stringContaining('empty'),
+			}),
+		);
 	});
 
 	it('names the field that n8n could not evaluate, and why', () => {

@@ -2,11 +2,11 @@ import { withTimeout } from '../../client/async';
 import { hanging } from '../support/fake-service';
 import { VirtualTime } from '../support/virtual-time';
 
-describe('a task with a time limit', () => {
+describe('a task with a timeout', () => {
 	const time = new VirtualTime();
 	const never = new AbortController().signal;
 
-	it('hands on what it came to, and is not told to end when it has', async () => {
+	it('returns its result, and its signal is not aborted afterwards', async () => {
 		let told: AbortSignal | undefined;
 		const run = withTimeout(time, 1000, never, async (signal) => {
 			told = signal;
@@ -17,7 +17,7 @@ describe('a task with a time limit', () => {
 		expect(told?.aborted).toBe(false);
 	});
 
-	it('throws what it throws, and is not told to end when it has', async () => {
+	it('throws its error, and its signal is not aborted afterwards', async () => {
 		let told: AbortSignal | undefined;
 		const run = withTimeout(time, 1000, never, async (signal) => {
 			told = signal;
@@ -28,7 +28,7 @@ describe('a task with a time limit', () => {
 		expect(told?.aborted).toBe(false);
 	});
 
-	it('is told, and left alone, when its time is over: also where it does not listen', async () => {
+	it('is aborted and abandoned at the timeout, even if it ignores its signal', async () => {
 		let told: AbortSignal | undefined;
 		const before = time.now();
 		const run = withTimeout(time, 1000, never, async (signal) => {
@@ -39,13 +39,13 @@ describe('a task with a time limit', () => {
 		expect([told?.aborted, time.now() - before]).toEqual([true, 1000]);
 	});
 
-	it.each([0, -1])('is not begun with %d ms', async (ms) => {
+	it.each([0, -1])('is not started with %d ms', async (ms) => {
 		const task = jest.fn(async () => 'done');
 		expect(await withTimeout(time, ms, never, task)).toBeNull();
 		expect(task).not.toHaveBeenCalled();
 	});
 
-	it('is told when everything ends', async () => {
+	it('is aborted when the outer signal aborts', async () => {
 		const all = new AbortController();
 		time.at(time.now() + 300, () => all.abort());
 		const before = time.now();
@@ -57,7 +57,7 @@ describe('a task with a time limit', () => {
 		expect(time.now() - before).toBe(300);
 	});
 
-	it('leaves nothing behind when it has ended: no timer, and nobody to be told', async () => {
+	it('leaves no timer and no listener behind', async () => {
 		const all = new AbortController();
 		const signals: Array<AbortSignal | undefined> = [];
 		const clock = {
@@ -73,7 +73,7 @@ describe('a task with a time limit', () => {
 		expect([signals[0]?.aborted, told?.aborted]).toEqual([true, false]);
 	});
 
-	it('may fail late without anybody hearing of it', async () => {
+	it('may fail after the timeout without an unhandled rejection', async () => {
 		const run = withTimeout(time, 1000, never, async () => {
 			await time.sleep(2000);
 			throw new Error('late');

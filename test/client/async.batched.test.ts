@@ -13,14 +13,14 @@ async function shout(group: string[]): Promise<string[]> {
 	return group.map((word) => word.toUpperCase());
 }
 
-it('carries out together what is asked for at one moment, and hands each its own', async () => {
+it('calls of the same tick run as one group, and each gets its own result', async () => {
 	const ask = batched(shout);
 	const answers = time.run(Promise.all(['a', 'b', 'c'].map(ask)));
 	expect(await answers).toEqual(['A', 'B', 'C']);
 	expect(groups).toEqual([['a', 'b', 'c']]);
 });
 
-it('carries out together what is asked for while a group is under way', async () => {
+it('calls during a group run together as the next group', async () => {
 	const ask = batched(shout);
 	const first = ask('a');
 	time.at(time.now() + 100, () => void ask('b'));
@@ -30,7 +30,7 @@ it('carries out together what is asked for while a group is under way', async ()
 	expect(groups).toEqual([['a'], ['b', 'c']]);
 });
 
-it('tells everybody in a group that it was refused, and goes on', async () => {
+it('a group that fails rejects each of its calls, and later calls still run', async () => {
 	const ask = batched(shout);
 	const asked = Promise.allSettled([ask('a'), ask('bad')]);
 	const outcomes = await time.run(asked);
@@ -38,7 +38,7 @@ it('tells everybody in a group that it was refused, and goes on', async () => {
 	expect(await time.run(ask('b'))).toBe('B');
 });
 
-it('takes along what is asked for until a group may go', async () => {
+it('calls join a group until it may start', async () => {
 	const ready = time.sleep(1000);
 	const ask = batched(shout, async () => await ready);
 	const first = ask('a');
