@@ -1,6 +1,7 @@
 import type { CreateRequest } from './api/client';
-import { GenerationError, sentences } from './api/errors';
+import { GenerationError } from './api/errors';
 import type { CreateJob } from './job';
+import { sentences } from './text';
 
 /** What follows a generation that failed or could not be created. */
 export type NextAttempt = 'same model' | 'next model' | 'stop';
