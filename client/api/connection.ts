@@ -78,79 +78,49 @@ function unreadableCredential({ cause }: NotSentError): GenerationError {
 	});
 }
 
-/** A failure to make a connection. */
-interface ConnectionFailure {
-	/** Matches Node's error code. */
-	codes?: RegExp;
-	/** Matches the name or message of an error whose code has several meanings. */
-	words?: RegExp;
-	/** Completes "The service cannot be reached: …". */
-	reason: string;
-	/** True if a retry does not help. */
-	permanent?: true;
-	/** True if the code also occurs on an open connection, so that it alone does not prove that nothing was sent. */
-	ambiguous?: true;
-}
+const INTERRUPTED = 'the connection closed while it was being made';
+
+/** A failure to make a connection: `reason` completes "The service cannot be reached: …". */
+type ConnectionFailure = [
+	codes: RegExp,
+	retry: 'backoff' | 'never',
+	reason: string,
+	words?: RegExp,
+];
 
 /**
  * Failures before a request is sent: name resolution, connection, route or certificate failed. After any other
- * failure, the request may have reached the service. The first match counts.
+ * failure, the request may have reached the service. Node's error code identifies them. Where that has several
+ * meanings, the error's name or message has to match too. The first match counts.
  *
- * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is not here: it occurs on an open connection. The other side may have
- * received the request, and answers in plain text.
+ * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is not here: it occurs on an open connection, whose other side may have
+ * received the request.
  */
 const CONNECTION_FAILURES: ConnectionFailure[] = [
-	{ words: /^Ssrf/, reason: 'n8n does not allow requests to its address', permanent: true },
-	{
-		codes: /^EPROTO$/,
-		words: /wrong version number/,
-		reason: 'it does not use https',
-		permanent: true,
-	},
-	{
-		codes: /^EPROTO$/,
-		words: /alert protocol version|unsupported protocol|unrecognized name/,
-		reason: 'it rejected the TLS connection',
-		permanent: true,
-	},
-	{
-		// A load balancer without a backend does this, and a proxy that cannot reach the service.
-		words: /before (secure TLS connection was established|receiving CONNECT)/,
-		reason: 'the connection closed while it was being made',
-	},
-	{ codes: /^ECONNREFUSED$/, reason: 'connection refused' },
-	{ codes: /^ENOTFOUND$/, reason: 'its host name does not exist' },
-	{ codes: /^EAI_AGAIN$/, reason: 'its host name could not be resolved' },
-	{ codes: /^EHOSTDOWN$/, reason: 'its address does not respond' },
-	{ codes: /^ETIMEDOUT$/, reason: 'its address does not respond', ambiguous: true },
-	{ codes: /^(EHOSTUNREACH|ENETUNREACH)$/, reason: 'no route to its address' },
-	{ codes: /^(ENETDOWN|EADDRNOTAVAIL)$/, reason: 'this machine has no network' },
-	{
-		codes: /^ERR_(INVALID_URL|BAD_REQUEST|INVALID_PROTOCOL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/,
-		reason: 'the Base URL, or the address of a proxy, is not valid',
-		permanent: true,
-	},
-	{
-		codes: /^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/,
-		reason: 'the API key has characters that cannot be sent',
-		permanent: true,
-	},
-	{ codes: /^CERT_HAS_EXPIRED$/, reason: 'its certificate has expired', permanent: true },
-	{
-		codes: /^ERR_TLS_CERT_ALTNAME/,
-		reason: 'its certificate is for another name',
-		permanent: true,
-	},
-	{
-		codes: /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
-		reason: 'its certificate was not accepted',
-		permanent: true,
-	},
+	[/^/, 'never', 'n8n does not allow requests to its address', /^Ssrf/],
+	[/^EPROTO$/, 'never', 'it does not use https', /wrong version number/],
+	[/^EPROTO$/, 'never', 'it rejected the TLS version', /alert protocol version/],
+	[/^EPROTO$/, 'never', 'it rejected the TLS version', /unsupported protocol/],
+	[/^EPROTO$/, 'never', 'it rejected the host name', /unrecognized name/],
+	// A load balancer without a backend does this, and a proxy that cannot reach the service.
+	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],
+	[/^ETIMEDOUT$/, 'backoff', 'its address does not respond', /connect ETIMEDOUT/],
+	[/^ECONNREFUSED$/, 'backoff', 'connection refused'],
+	[/^ENOTFOUND$/, 'backoff', 'its host name does not exist'],
+	[/^EAI_AGAIN$/, 'backoff', 'its host name could not be resolved'],
+	[/^EHOSTDOWN$/, 'backoff', 'its address does not respond'],
+	[/^(EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
+	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'backoff', 'this machine has no network'],
+	[/^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/, 'never', 'the API key has invalid characters'],
+	[
+		/^ERR_(INVALID_URL|BAD_REQUEST|INVALID_PROTOCOL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/,
+		'never',
+		'the Base URL, or the address of a proxy, is not valid',
+	],
+	[/^CERT_HAS_EXPIRED$/, 'never', 'its certificate has expired'],
+	[/^ERR_TLS_CERT_ALTNAME/, 'never', 'its certificate is for another name'],
+	[/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'never', 'its certificate was not accepted'],
 ];
-
-const OTHER_FAILURE: ConnectionFailure = {
-	reason: 'the connection closed while it was being made',
-};
 
 /**
  * Converts the rejection of a request without a response into an error. The charge is known only if the connection
@@ -162,14 +132,14 @@ const OTHER_FAILURE: ConnectionFailure = {
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
 	if (failure instanceof NotSentError) return unreadableCredential(failure);
 	const { known, phase, host } = rootCause(failure);
-	if (phase === 'connecting' || (phase === null && known && !known.ambiguous)) {
-		const { reason, permanent } = known ?? OTHER_FAILURE;
+	if (phase === 'connecting' || (phase === null && known)) {
+		const [, retry, reason] = known ?? [null, 'backoff', INTERRUPTED];
 		return new GenerationError({
 			title: `The service cannot be reached: ${reason}${host === null ? '' : ` (${host})`}`,
 			details: 'No connection was made',
 			description: 'Check the Base URL in the credential, and that the service is up.',
 			code: 'connection_failed',
-			retry: permanent ? 'never' : 'backoff',
+			retry,
 		});
 	}
 	return new GenerationError({
@@ -221,12 +191,12 @@ function rootCause(failure: unknown) {
 		host = hostOf(error) ?? host;
 		const text = `${String(error.name)}: ${String(error.message)}`;
 		const found = CONNECTION_FAILURES.find(
-			({ codes, words }) => words?.test(text) && (codes?.test(code) ?? true),
+			([codes, , , words]) => words?.test(text) && codes.test(code),
 		);
 		// The words are more precise than the system call: a failed TLS handshake is a failed write.
 		if (found) [byWords, phase] = [found, 'connecting'];
 	}
-	const byCode = CONNECTION_FAILURES.find(({ codes, words }) => !words && codes?.test(code));
+	const byCode = CONNECTION_FAILURES.find(([codes, , , words]) => !words && codes.test(code));
 	return { known: byWords ?? byCode, phase, host };
 }
 

@@ -27,7 +27,8 @@ export interface ErrorRow {
 	specific?: (facts: ErrorFacts) => string | null;
 	/** What the user can do next. */
 	advice: string;
-	cause: FailureCause;
+	/** By default `configuration-invalid`. */
+	cause?: FailureCause;
 	retry?: RetryRule;
 	/** True if every further creating request of the step would be rejected too. */
 	fatalForStep?: true;
@@ -66,22 +67,23 @@ const OUT_OF_CREDITS: ErrorRow = {
 const REQUEST_TOO_LARGE: ErrorRow = {
 	title: 'The request is too large',
 	advice: 'Pass large reference inputs as https:// URLs. Inline data may hold about 4.5 MB.',
-	cause: 'configuration-invalid',
 };
 
-const TRANSIENT = 'Several retries failed. Try again later.';
+const TRANSIENT = {
+	advice: 'Several retries failed. Try again later.',
+	cause: 'temporarily-unavailable',
+	retry: 'backoff',
+} as const;
 
 /** One row per code (spec 7). The alternate forms of 401 and 403 have rows of their own. */
 const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: {
 		...withMessage('Invalid request'),
 		advice: 'Check that all required fields of this item are filled in.',
-		cause: 'configuration-invalid',
 	},
 	invalid_parameter: {
 		...withMessage('Invalid parameter'),
 		advice: 'Change the parameter. The allowed sizes, durations and resolutions vary by model.',
-		cause: 'configuration-invalid',
 	},
 	authentication_error: KEY_REJECTED,
 	invalid_api_key: KEY_REJECTED,
@@ -103,20 +105,17 @@ const BY_CODE: Record<string, ErrorRow> = {
 		advice:
 			'Resume it in the app under API / MCP Access, Connected apps. Then retry this execution.',
 		fatalForStep: true,
-		cause: 'configuration-invalid',
 	},
 	model_not_found: {
 		title: 'Model not found',
 		specific: ({ subject }) => subject && `Model ${subject} not found`,
 		advice:
 			'Choose a model from the list, or check its ID. Image Generation needs an image model, Video Generation a video model.',
-		cause: 'configuration-invalid',
 	},
 	generation_not_found: {
 		title: 'Generation not found',
 		specific: ({ subject }) => subject && `Generation ${subject} not found`,
 		advice: 'Check the generation ID, and use the credential of the account that created it.',
-		cause: 'configuration-invalid',
 	},
 	generation_in_progress: {
 		title: 'A conflicting generation is already running',
@@ -128,7 +127,6 @@ const BY_CODE: Record<string, ErrorRow> = {
 		title: 'The model does not support a parameter',
 		specific: ({ subject, param }) => subject && param && `${subject} does not support ${param}`,
 		advice: 'Remove the parameter or set it to Model Default, or choose another model.',
-		cause: 'configuration-invalid',
 	},
 	CONCURRENCY_LIMIT_REACHED: {
 		...withMessage('No free slot'),
@@ -144,24 +142,13 @@ const BY_CODE: Record<string, ErrorRow> = {
 		fatalForStep: true,
 		cause: 'quota-exhausted',
 	},
-	server_error: {
-		title: 'The service had an internal error',
-		advice: TRANSIENT,
-		retry: 'backoff',
-		cause: 'temporarily-unavailable',
-	},
+	server_error: { ...TRANSIENT, title: 'The service had an internal error' },
 	model_unavailable: {
+		...TRANSIENT,
 		title: 'The model or its provider is temporarily unavailable',
-		advice: `${TRANSIENT} Or choose another model.`,
-		retry: 'backoff',
-		cause: 'temporarily-unavailable',
+		advice: 'Several retries failed. Try again later, or choose another model.',
 	},
-	service_unavailable: {
-		title: 'The service is down for maintenance',
-		advice: TRANSIENT,
-		retry: 'backoff',
-		cause: 'temporarily-unavailable',
-	},
+	service_unavailable: { ...TRANSIENT, title: 'The service is down for maintenance' },
 };
 
 /** The HTTP status of each 5xx code of the service (spec 7). */
@@ -176,62 +163,35 @@ export function isListed(code: unknown, type: unknown, status: number): boolean 
 	return type === 'server_error' && SERVICE_5XX[String(code)] === status;
 }
 
-/** Rows for an unknown code or a foreign body, by HTTP status. The first match counts. */
-const BY_STATUS: Array<[matches: (status: number, foreign: boolean) => boolean, ErrorRow]> = [
-	[
-		(status) => status >= 300 && status < 400,
-		{
-			title: 'The Base URL redirects to another address',
-			advice:
-				'Put the final address of the service into the credential. The API key is never sent across a redirect.',
-			cause: 'configuration-invalid',
-			fatalForStep: true,
-		},
-	],
-	[(status) => status === 401, KEY_REJECTED],
-	[(status) => status === 402, OUT_OF_CREDITS],
-	// A proxy in front of the service may have a smaller limit, and its own error body.
-	[(status) => status === 413, REQUEST_TOO_LARGE],
-	[
-		(status) => status === 429,
-		{
-			...withMessage('Too many requests'),
-			advice: 'Lower Max Concurrent or raise Poll Interval, and try again later.',
-			cause: 'rate-limited',
-			retry: 'backoff',
-		},
-	],
-	[
-		(status) => status >= 500 || status === 408 || status === 499,
-		{
-			...withMessage('The service did not answer'),
-			advice: TRANSIENT,
-			cause: 'temporarily-unavailable',
-			retry: 'backoff',
-		},
-	],
-	[
-		(status, foreign) => foreign && status === 403,
-		{
-			title: 'A firewall blocked the request, or this is not the media service',
-			advice: 'Check the Base URL in the credential, and the network between n8n and the service.',
-			cause: 'configuration-invalid',
-		},
-	],
-	[
-		(_, foreign) => foreign,
-		{
-			title: 'This is not the media service',
-			advice: 'Check the Base URL in the credential.',
-			cause: 'configuration-invalid',
-		},
-	],
-];
+const REDIRECT: ErrorRow = {
+	title: 'The Base URL redirects to another address',
+	advice:
+		'Put the final address of the service into the credential. The API key is never sent across a redirect.',
+	fatalForStep: true,
+};
+
+const TOO_MANY_REQUESTS: ErrorRow = {
+	...withMessage('Too many requests'),
+	advice: 'Lower Max Concurrent or raise Poll Interval, and try again later.',
+	cause: 'rate-limited',
+	retry: 'backoff',
+};
+
+const NO_ANSWER: ErrorRow = { ...TRANSIENT, ...withMessage('The service did not answer') };
+
+const BLOCKED: ErrorRow = {
+	title: 'A firewall blocked the request, or this is not the media service',
+	advice: 'Check the Base URL in the credential, and the network between n8n and the service.',
+};
+
+const NOT_THE_SERVICE: ErrorRow = {
+	title: 'This is not the media service',
+	advice: 'Check the Base URL in the credential.',
+};
 
 const REJECTED: ErrorRow = {
 	...withMessage('The service rejected the request'),
 	advice: 'Check the parameters of this item, and the Base URL in the credential.',
-	cause: 'configuration-invalid',
 };
 
 /**
@@ -242,7 +202,15 @@ const REJECTED: ErrorRow = {
  */
 export function errorRow(code: string | null, status: number, foreign = false): ErrorRow {
 	if (code !== null && Object.hasOwn(BY_CODE, code)) return BY_CODE[code];
-	return BY_STATUS.find(([matches]) => matches(status, foreign))?.[1] ?? REJECTED;
+	if (status >= 300 && status < 400) return REDIRECT;
+	if (status === 401) return KEY_REJECTED;
+	if (status === 402) return OUT_OF_CREDITS;
+	// A proxy in front of the service may have a smaller limit, and its own error body.
+	if (status === 413) return REQUEST_TOO_LARGE;
+	if (status === 429) return TOO_MANY_REQUESTS;
+	if (status >= 500 || status === 408 || status === 499) return NO_ANSWER;
+	if (!foreign) return REJECTED;
+	return status === 403 ? BLOCKED : NOT_THE_SERVICE;
 }
 
 /** Categories of our own error codes. A code with several possible causes has none. */
@@ -268,5 +236,5 @@ const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 /** Returns the category of an error; `undefined` if its code does not determine one, as for a failed generation. */
 export function failureCause(code: string, status: number | null): FailureCause | undefined {
 	if (Object.hasOwn(OWN_CAUSES, code)) return OWN_CAUSES[code];
-	return status === null ? undefined : errorRow(code, status).cause;
+	return status === null ? undefined : (errorRow(code, status).cause ?? 'configuration-invalid');
 }

@@ -9,31 +9,6 @@ import type { GenerationItem } from './generation';
  */
 export type Charge = 'none' | 'refunded' | 'paid' | 'unknown';
 
-export interface GenerationErrorFields {
-	/** What happened, for the user. The title of an error with the charge `unknown` states that charge. */
-	title: string;
-	/** More about what happened. The sentence about the charge follows it. */
-	details?: string;
-	/** What the user can do next. */
-	description: string;
-	/** The service's code (spec 7), or one of our own. */
-	code: string;
-	/** The service's message, if there was one. */
-	serviceMessage?: string | null;
-	/** HTTP status; `null` if there was no response. */
-	status?: number | null;
-	charge?: Charge;
-	retry?: RetryRule;
-	/** True if every further creating request of the step would be rejected too. */
-	fatalForStep?: boolean;
-	/** The generation that the error is about, if one exists. */
-	generation?: KnownGeneration | null;
-	/** True if the item's request was not sent because another item failed. */
-	skipped?: boolean;
-	/** The original error if it was unexpected, for its stack trace. */
-	cause?: unknown;
-}
-
 /** A generation with a known id. Its other fields may be missing. */
 export type KnownGeneration = Pick<GenerationItem, 'id'> & Partial<GenerationItem>;
 
@@ -42,32 +17,37 @@ export function eachOnce(known: KnownGeneration[]): KnownGeneration[] {
 	return [...new Map(known.map((generation) => [generation.id, generation])).values()];
 }
 
-/** Any error of an item or a request. */
-export class GenerationError extends Error {
-	readonly details: string;
-	readonly description: string;
-	readonly code: string;
-	readonly serviceMessage: string | null;
-	readonly status: number | null;
-	readonly charge: Charge;
-	readonly retry: RetryRule;
-	readonly fatalForStep: boolean;
-	readonly generation: KnownGeneration | null;
-	readonly skipped: boolean;
+/** The fields of a `GenerationError`. The title becomes its `message`; `cause` keeps an unexpected error. */
+export type GenerationErrorFields = { title: string; description: string; code: string } & Partial<
+	Omit<GenerationError, 'with' | 'name' | 'message' | 'stack'>
+>;
 
-	constructor(fields: GenerationErrorFields) {
-		super(fields.title, fields.cause === undefined ? undefined : { cause: fields.cause });
-		this.name = 'GenerationError';
-		this.details = fields.details ?? '';
-		this.description = fields.description;
-		this.code = fields.code;
-		this.serviceMessage = fields.serviceMessage ?? null;
-		this.status = fields.status ?? null;
-		this.charge = fields.charge ?? 'none';
-		this.retry = fields.retry ?? 'never';
-		this.fatalForStep = fields.fatalForStep ?? false;
-		this.generation = fields.generation ?? null;
-		this.skipped = fields.skipped ?? false;
+/** Any error of an item or a request. The title of an error with the charge `unknown` states that charge. */
+export class GenerationError extends Error {
+	override readonly name: string = 'GenerationError';
+	/** More about what happened. The sentence about the charge follows it. */
+	readonly details: string = '';
+	/** What the user can do next. */
+	readonly description!: string;
+	/** The service's code (spec 7), or one of our own. */
+	readonly code!: string;
+	/** The service's message, if there was one. */
+	readonly serviceMessage: string | null = null;
+	/** HTTP status; `null` if there was no response. */
+	readonly status: number | null = null;
+	readonly charge: Charge = 'none';
+	readonly retry: RetryRule = 'never';
+	/** True if every further creating request of the step would be rejected too. */
+	readonly fatalForStep: boolean = false;
+	/** The generation that the error is about, if one exists. */
+	readonly generation: KnownGeneration | null = null;
+	/** True if the item's request was not sent because another item failed. */
+	readonly skipped: boolean = false;
+
+	constructor({ title, cause, ...fields }: GenerationErrorFields) {
+		super(title, cause === undefined ? undefined : { cause });
+		const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+		Object.assign(this, Object.fromEntries(given));
 	}
 
 	/** Returns a copy with some fields replaced. */
@@ -78,17 +58,19 @@ export class GenerationError extends Error {
 
 /** Invalid input, found before anything was sent or charged. */
 export class InvalidInputError extends GenerationError {
+	override readonly name = 'InvalidInputError';
+
 	constructor(title: string, description: string) {
 		super({ title, description, code: 'invalid_input' });
-		this.name = 'InvalidInputError';
 	}
 }
 
 /** The user stopped the execution, or it timed out. Nothing is sent afterwards. */
 export class CancelledError extends Error {
+	override readonly name = 'CancelledError';
+
 	constructor() {
 		super('The execution was stopped');
-		this.name = 'CancelledError';
 	}
 }
 

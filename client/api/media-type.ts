@@ -1,10 +1,5 @@
-/** The first bytes of a file type. */
-interface Signature {
-	mimeType: string;
-	/** Bytes (latin1) at `offset`. */
-	bytes: string | RegExp;
-	offset?: number;
-}
+/** A file type: its extensions, the usual one first, and its first bytes (latin1) at `offset`. */
+type FileType = [mimeType: string, extensions: string[], bytes?: RegExp, offset?: number];
 
 /** Number of bytes needed to detect a type. Comments before the tag of an SVG can be long. */
 export const SNIFF_BYTES = 1024;
@@ -12,52 +7,31 @@ export const SNIFF_BYTES = 1024;
 /** Number of bytes that a signature may examine. */
 const SIGNATURE_BYTES = 64;
 
-const SIGNATURES: Signature[] = [
-	{ mimeType: 'image/png', bytes: '\x89PNG\r\n\x1a\n' },
-	{ mimeType: 'image/jpeg', bytes: '\xff\xd8\xff' },
-	{ mimeType: 'image/gif', bytes: 'GIF8' },
-	{ mimeType: 'image/webp', bytes: /^RIFF[^]{4}WEBP/ },
+/** The first match counts. */
+const FILE_TYPES: FileType[] = [
+	['image/png', ['png'], /^\x89PNG\r\n/],
+	['image/jpeg', ['jpg', 'jpeg'], /^\xff\xd8\xff/],
+	['image/gif', ['gif'], /^GIF8/],
+	['image/webp', ['webp'], /^RIFF[^]{4}WEBP/],
 	// Both may start with a generic image brand and name the specific one after it.
-	{ mimeType: 'image/avif', bytes: /^ftyp(avi[fs]|m[is]f1[^]*avi[fs])/, offset: 4 },
-	{ mimeType: 'image/heic', bytes: /^ftyp(he[iv][cmsx]|m[is]f1)/, offset: 4 },
-	{ mimeType: 'image/bmp', bytes: /^BM[^]{4}\0{4}/ },
-	{ mimeType: 'image/tiff', bytes: /^(II\*\0|MM\0\*)/ },
-	{ mimeType: 'video/quicktime', bytes: 'ftypqt  ', offset: 4 },
-	{ mimeType: 'audio/mp4', bytes: 'ftypM4A ', offset: 4 },
-	{ mimeType: 'video/mp4', bytes: 'ftyp', offset: 4 },
-	{ mimeType: 'video/webm', bytes: /^.E\xdf\xa3[^]*webm/s },
-	{ mimeType: 'video/x-matroska', bytes: /^.E\xdf\xa3[^]*matroska/s },
-	{ mimeType: 'video/x-msvideo', bytes: /^RIFF[^]{4}AVI / },
-	{ mimeType: 'audio/wav', bytes: /^RIFF[^]{4}WAVE/ },
-	{ mimeType: 'video/ogg', bytes: /^OggS[^]{25}(theora|video)/ },
-	{ mimeType: 'audio/ogg', bytes: 'OggS' },
-	{ mimeType: 'audio/flac', bytes: 'fLaC' },
-	{ mimeType: 'audio/mpeg', bytes: /^(ID3|\xff[\xfb\xf3\xf2])/ },
+	['image/avif', ['avif'], /^ftyp(avi[fs]|m[is]f1[^]*avi[fs])/, 4],
+	['image/heic', ['heic', 'heif'], /^ftyp(he[iv][cmsx]|m[is]f1)/, 4],
+	['image/bmp', ['bmp'], /^BM[^]{4}\0{4}/],
+	['image/tiff', ['tif', 'tiff'], /^(II\*\0|MM\0\*)/],
+	['video/quicktime', ['mov', 'qt'], /^ftypqt {2}/, 4],
+	['audio/mp4', ['m4a'], /^ftypM4A /, 4],
+	['video/mp4', ['mp4', 'm4v'], /^ftyp/, 4],
+	['video/webm', ['webm'], /^.E\xdf\xa3[^]*webm/s],
+	['video/x-matroska', ['mkv'], /^.E\xdf\xa3[^]*matroska/s],
+	['video/x-msvideo', ['avi'], /^RIFF[^]{4}AVI /],
+	['audio/wav', ['wav'], /^RIFF[^]{4}WAVE/],
+	['video/ogg', ['ogv', 'ogg'], /^OggS[^]{25}(theora|video)/],
+	['audio/ogg', ['ogg', 'oga'], /^OggS/],
+	['audio/flac', ['flac'], /^fLaC/],
+	['audio/mpeg', ['mp3'], /^(ID3|\xff[\xfb\xf3\xf2])/],
+	['image/svg+xml', ['svg']],
+	['application/octet-stream', ['bin']],
 ];
-
-const EXTENSIONS: Record<string, string[]> = {
-	'image/png': ['png'],
-	'image/jpeg': ['jpg', 'jpeg'],
-	'image/gif': ['gif'],
-	'image/webp': ['webp'],
-	'image/avif': ['avif'],
-	'image/heic': ['heic', 'heif'],
-	'image/bmp': ['bmp'],
-	'image/tiff': ['tif', 'tiff'],
-	'image/svg+xml': ['svg'],
-	'video/mp4': ['mp4', 'm4v'],
-	'video/quicktime': ['mov', 'qt'],
-	'video/webm': ['webm'],
-	'video/x-matroska': ['mkv'],
-	'video/x-msvideo': ['avi'],
-	'video/ogg': ['ogv', 'ogg'],
-	'audio/mp4': ['m4a'],
-	'audio/wav': ['wav'],
-	'audio/ogg': ['ogg', 'oga'],
-	'audio/flac': ['flac'],
-	'audio/mpeg': ['mp3'],
-	'application/octet-stream': ['bin'],
-};
 
 const MIME_TYPE = /^[\w+-]+\/[\w+-][\w.+-]{0,99}$/;
 
@@ -79,11 +53,8 @@ export function mediaType(stated: string | undefined, head: Uint8Array): string 
 
 function sniff(head: Uint8Array): string | null {
 	const text = String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES));
-	const match = SIGNATURES.find(({ bytes, offset = 0 }) => {
-		const from = text.slice(offset);
-		return typeof bytes === 'string' ? from.startsWith(bytes) : bytes.test(from);
-	});
-	return match?.mimeType ?? null;
+	const type = FILE_TYPES.find(([, , bytes, offset = 0]) => bytes?.test(text.slice(offset)));
+	return type?.[0] ?? null;
 }
 
 /** True if the stated type is a page or an error document instead of an image or video. */
@@ -121,7 +92,8 @@ function isSvg(text: string): boolean {
 	return /^\s*<(!doctype\s+|\w+:)?svg[\s>/]/i.test(rest);
 }
 
-const MOST_WORDS = 100;
+/** Maximum length of foreign text in a title. */
+const MAX_WORDS = 100;
 
 /**
  * Returns the first words of a text or page, for an error message. Removes markup, control characters and anything as
@@ -133,7 +105,7 @@ export function firstWords(text: string): string {
 		.replace(/[\w+/=.~-]{33,}/g, '…')
 		.replace(/[\p{C}\s]+/gu, ' ')
 		.trim();
-	return words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS).trim()}…` : words;
+	return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS).trim()}…` : words;
 }
 
 /**
@@ -156,14 +128,15 @@ export function safeFileName(wanted: string, mimeType: string): string {
 
 /** Derives the extension of an unknown type from its name, if possible. */
 function extensionsOf(mimeType: string): string[] {
-	if (Object.hasOwn(EXTENSIONS, mimeType)) return EXTENSIONS[mimeType];
-	return [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
+	const known = FILE_TYPES.find(([type]) => type === mimeType)?.[1];
+	return known ?? [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
 }
 
 /** Returns the extension of a name if it is a known file type. The end of "v1.5" is not. */
 function extensionIn(name: string, ofType: string[]): string {
 	const last = /\.([^.]+)$/.exec(name)?.[1].toLowerCase() ?? '';
-	return [...ofType, ...Object.values(EXTENSIONS).flat()].includes(last) ? last : '';
+	const known = FILE_TYPES.flatMap(([, extensions]) => extensions);
+	return [...ofType, ...known].includes(last) ? last : '';
 }
 
 /** Truncates to a number of bytes in UTF-8, between characters. */

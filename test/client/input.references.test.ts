@@ -149,9 +149,10 @@ describe('a data URI', () => {
 		const uri = (bytes: number) =>
 			`data:image/png;base64,${Buffer.alloc(bytes).toString('base64')}`;
 		for (const bytes of [MAX_INLINE_BYTES - 1, MAX_INLINE_BYTES]) {
-			expect(accepted(() => dataUri('Data', uri(bytes)))).toHaveLength(uri(bytes).length);
+			const text = uri(bytes);
+			expect(accepted(() => dataUri('Data', text)) === text).toBe(true);
 		}
-		for (const bytes of [MAX_INLINE_BYTES + 1, MAX_INLINE_BYTES + 2, 3 * MAX_INLINE_BYTES]) {
+		for (const bytes of [MAX_INLINE_BYTES + 1, MAX_INLINE_BYTES + 2]) {
 			expectRefused(dataUri, uri(bytes));
 		}
 	});

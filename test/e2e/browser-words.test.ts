@@ -76,10 +76,10 @@ describe('an error', () => {
 
 		await editor.openNode('Images');
 		expect(await editor.part('node-error-message').innerText()).toContain(
-			'not supported: No ‹b›paint‹/b› left & ‹width›x‹height›',
+			'Invalid parameter: No ‹b›paint‹/b› left & ‹width›x‹height›',
 		);
 		const description = await editor.part('node-error-description').innerText();
-		expect(description).toMatch(/^Change the parameter .*Nothing was charged for this item\./);
+		expect(description).toMatch(/Nothing was charged for this item\. Change the parameter\./);
 		expect(description).toMatch(/1 item was skipped\. 2 generations have already been charged\./);
 		// The storage may have told of the second one, and its status not have been asked for yet.
 		expect(description).toMatch(/Charged: [\w-]+ \(completed\), [\w-]+ \(\w+\)\.$/);

@@ -44,14 +44,14 @@ async function expectNotCharged(baseUrl: string, said: RegExp): Promise<void> {
 const alert = (kind: number) => Buffer.from([0x15, 3, 3, 0, 2, 2, kind]);
 
 it.each<[string, () => Server, RegExp]>([
-	['speaks http', () => answering('HTTP/1.1 400 Bad Request\r\n\r\n'), /does not speak https/],
-	['closes before TLS', () => answering(''), /the connection broke while it was made/],
-	['knows no such name', () => answering(alert(112)), /refuses the encryption/],
+	['speaks http', () => answering('HTTP/1.1 400 Bad Request\r\n\r\n'), /does not use https/],
+	['closes before TLS', () => answering(''), /the connection closed while it was being made/],
+	['knows no such name', () => answering(alert(112)), /rejected the host name/],
 	[
 		'speaks an old TLS only',
 		() =>
 			createTlsServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' }),
-		/refuses the encryption/,
+		/rejected the TLS version/,
 	],
 ])('a server that %s has been sent nothing', async (_, serverOf, said) => {
 	await expectNotCharged(`https://127.0.0.1:${await portOf(serverOf())}`, said);
@@ -59,5 +59,8 @@ it.each<[string, () => Server, RegExp]>([
 
 it('a proxy that hangs up has been sent nothing', async () => {
 	process.env.HTTPS_PROXY = `http://127.0.0.1:${await portOf(answering(''))}`;
-	await expectNotCharged('https://service.example', /the connection broke while it was made/);
+	await expectNotCharged(
+		'https://service.example',
+		/the connection closed while it was being made/,
+	);
 });

@@ -73,6 +73,9 @@ export class FakeService {
 	/** How many slots others of the account hold. */
 	others: () => number = () => 0;
 
+	/** Responses to requests of any kind; the last one is repeated. Where there are none, the service does its work. */
+	replies: Array<ServiceResponse | Error> = [];
+
 	private readonly scripts = new Map<string, Script[]>();
 	private readonly looks: Look[] = [];
 
@@ -148,6 +151,9 @@ export class FakeService {
 		{ method, path }: ServiceRequest,
 		prompt: string | undefined,
 	): ServiceResponse | Promise<ServiceResponse> {
+		const [reply] = this.replies.length > 1 ? this.replies.splice(0, 1) : this.replies;
+		if (reply instanceof Error) throw reply;
+		if (reply) return reply;
 		if (method === 'GET') {
 			return this.looks.shift()?.() ?? this.status(decodeURIComponent(path.split('/')[3]));
 		}

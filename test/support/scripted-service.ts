@@ -1,31 +1,22 @@
 import { GenerationError } from '../../client/api/errors';
-import type { ServiceRequest, ServiceResponse } from '../../client/ports';
 import { ServiceClient } from '../../client/api/client';
+import type { ServiceResponse } from '../../client/ports';
 import { answer, wireGeneration } from './answers';
+import { FakeService } from './fake-service';
 import { VirtualTime } from './virtual-time';
 
 /** What is sent to create one, as the checks have left it. */
 export const IMAGE = { type: 'image', body: { model: 'aurora-image-1', prompt: 'A cat' } } as const;
 
-/** A service that answers each request with the next of `answers`, and the last one ever after. */
-export function scripted(...answers: Array<ServiceResponse | Error>) {
+/** A client of a service that responds to each request with the next of `replies`, and repeats the last one. */
+export function scripted(...replies: Array<ServiceResponse | Error>) {
 	const time = new VirtualTime(0);
 	const stop = new AbortController();
-	const sent: ServiceRequest[] = [];
-	const sentAt: number[] = [];
-	const service = new ServiceClient({
-		clock: time,
-		random: () => 0,
-		signal: stop.signal,
-		send: async (request) => {
-			const next = answers[Math.min(sent.length, answers.length - 1)];
-			sent.push(request);
-			sentAt.push(time.now());
-			if (next instanceof Error) throw next;
-			return next;
-		},
-	});
-	return { time, stop, sent, sentAt, service };
+	const fake = new FakeService(time);
+	fake.replies = replies;
+	const { send, seen } = fake;
+	const service = new ServiceClient({ clock: time, random: () => 0, signal: stop.signal, send });
+	return { time, stop, seen, service };
 }
 
 /** @throws where a task does not end with such an error */

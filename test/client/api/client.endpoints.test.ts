@@ -52,9 +52,10 @@ describe('the six endpoints', () => {
 			{ method: 'GET', path: '/v1/credits/summary' },
 		],
 	])('%s with exactly this request', async (_, call, request) => {
-		const { time, sent, service } = scripted(readable);
+		const { time, seen, service } = scripted(readable);
 		await time.run(call(service));
-		expect(sent).toEqual([request]);
+		const { prompt } = (request.body ?? {}) as { prompt?: string };
+		expect(seen).toEqual([{ ...request, prompt, at: 0 }]);
 	});
 
 	it('hand on the generation, read', async () => {
@@ -86,9 +87,9 @@ describe('the six endpoints', () => {
 	it('are never left by an id: it stays one segment of the path', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
-				const { time, sent, service } = scripted(answer(wireGeneration({ id })));
+				const { time, seen, service } = scripted(answer(wireGeneration({ id })));
 				await time.run(service.status(id, never));
-				const segments = sent[0].path.split('/');
+				const segments = seen[0].path.split('/');
 				expect(segments).toHaveLength(4);
 				expect(decodeURIComponent(segments[3])).toBe(id);
 				expect(segments[3]).not.toMatch(/[?#\s]/);

@@ -54,17 +54,17 @@ const keyRefusalInNumbers: ServiceResponse = {
 
 describe('a creating request', () => {
 	it.each([...PASSING, ...LASTING])('is sent once, and not charged: %s', async (_, failure) => {
-		const { time, sent, service } = scripted(failure, answer(wireGeneration()));
+		const { time, seen, service } = scripted(failure, answer(wireGeneration()));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-		expect([sent.length, error.charge]).toEqual([1, 'none']);
+		expect([seen.length, error.charge]).toEqual([1, 'none']);
 	});
 
 	it.each([...UNCERTAIN, ...UNREADABLE])(
 		'is sent once, and may have been charged: %s',
 		async (_, failure) => {
-			const { time, sent, service } = scripted(failure, answer(wireGeneration()));
+			const { time, seen, service } = scripted(failure, answer(wireGeneration()));
 			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-			expect([sent.length, error.charge]).toEqual([1, 'unknown']);
+			expect([seen.length, error.charge]).toEqual([1, 'unknown']);
 		},
 	);
 
@@ -81,9 +81,9 @@ describe('a creating request', () => {
 	});
 
 	it('is left to whoever knows the slots where there is none', async () => {
-		const { time, sent, service } = scripted(noSlot(10), answer(wireGeneration()));
+		const { time, seen, service } = scripted(noSlot(10), answer(wireGeneration()));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-		expect([sent.length, error.retry]).toEqual([1, 'slot']);
+		expect([seen.length, error.retry]).toEqual([1, 'slot']);
 	});
 
 	it('leaves the charge open where its answer cannot be read', async () => {
@@ -93,10 +93,10 @@ describe('a creating request', () => {
 	});
 
 	it('is not sent once the signal has aborted', async () => {
-		const { time, stop, sent, service } = scripted(answer(wireGeneration()));
+		const { time, stop, seen, service } = scripted(answer(wireGeneration()));
 		stop.abort();
 		await expect(time.run(service.create(IMAGE, NAME))).rejects.toBeInstanceOf(CancelledError);
-		expect(sent).toEqual([]);
+		expect(seen).toEqual([]);
 	});
 
 	it('that breaks while the step is stopped is uncertain, not cancelled', async () => {
@@ -116,23 +116,23 @@ describe('a reading request', () => {
 
 	describe.each(reads)('of %s', (_, read) => {
 		it.each([...PASSING, ...UNCERTAIN])('is sent again after %s', async (_name, failure) => {
-			const { time, sentAt, service } = scripted(failure, failure, readable);
+			const { time, seen, service } = scripted(failure, failure, readable);
 			await time.run(read(service));
-			expect(sentAt).toEqual([0, 1000, 3000]);
+			expect(seen.map(({ at }) => at)).toEqual([0, 1000, 3000]);
 		});
 
 		it.each(LASTING)('is never sent again after %s', async (_name, failure) => {
-			const { time, sent, service } = scripted(failure, answer(wireGeneration()));
+			const { time, seen, service } = scripted(failure, answer(wireGeneration()));
 			const error = await time.run(thrownBy(read(service)));
-			expect([sent.length, error.charge]).toEqual([1, 'none']);
+			expect([seen.length, error.charge]).toEqual([1, 'none']);
 		});
 
 		it('is cancelled where it breaks because of a stop', async () => {
-			const { time, stop, sent, service } = scripted(networkError('ECONNABORTED'));
+			const { time, stop, seen, service } = scripted(networkError('ECONNABORTED'));
 			const task = read(service);
 			stop.abort();
 			await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
-			expect(sent).toHaveLength(1);
+			expect(seen).toHaveLength(1);
 		});
 	});
 
@@ -156,28 +156,28 @@ describe('a reading request', () => {
 			['a list that is none', answer({ data: {}, balance: '7' })],
 			['nothing that is named', answer({ data: null, balance: null })],
 		])('is not: the address is wrong: %s', async (_name, unreadable) => {
-			const { time, sent, service } = scripted(unreadable, readable);
+			const { time, seen, service } = scripted(unreadable, readable);
 			const error = await time.run(thrownBy(read(service)));
 			expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'none', retry: 'never' });
-			expect(sent).toHaveLength(1);
+			expect(seen).toHaveLength(1);
 		});
 	});
 
 	it('is soon given up where nobody has ever answered: a wrong address is not to be waited for', async () => {
-		const { time, sentAt, service } = scripted(networkError('ECONNREFUSED', 'connect'));
+		const { time, seen, service } = scripted(networkError('ECONNREFUSED', 'connect'));
 		const error = await time.run(thrownBy(service.balance()));
 		expect(error).toMatchObject({ code: 'connection_failed', retry: 'backoff' });
-		expect(sentAt).toEqual([0, 1000, 3000]);
+		expect(seen.map(({ at }) => at)).toEqual([0, 1000, 3000]);
 		expect(await time.run(thrownBy(service.balance()))).toMatchObject({ fatalForStep: true });
-		expect(sentAt).toHaveLength(4);
+		expect(seen).toHaveLength(4);
 	});
 
 	it('is tried for long where the service has answered before', async () => {
 		const refused = networkError('ECONNREFUSED', 'connect');
-		const { time, sent, service } = scripted(answer({ balance: 1 }), refused);
+		const { time, seen, service } = scripted(answer({ balance: 1 }), refused);
 		await time.run(service.balance());
 		await time.run(thrownBy(service.balance()));
-		expect(sent).toHaveLength(8);
+		expect(seen).toHaveLength(8);
 	});
 
 	it('of a generation that does not exist says so', async () => {

@@ -130,9 +130,13 @@ describe('a request that got no answer', () => {
 		],
 		[{ code: 'EHOSTUNREACH', syscall: 'connect', address: '' }, 'no route to its address'],
 		[{ code: 'CERT_HAS_EXPIRED' }, 'its certificate has expired'],
+		[
+			{ code: 'ETIMEDOUT', syscall: 'connect', message: 'connect ETIMEDOUT' },
+			'its address does not respond',
+		],
 		[{ code: 'ECONNRESET', syscall: 'connect' }, 'the connection closed while it was being made'],
 		[{ name: 'SsrfBlockedIpError' }, 'n8n does not allow requests to its address'],
-		[{ code: 'EPROTO', message: 'tlsv1 alert protocol version' }, 'it rejected the TLS connection'],
+		[{ code: 'EPROTO', message: 'tlsv1 alert protocol version' }, 'it rejected the TLS version'],
 	])('names the cause, and the host where it is known: %j', (fields, said) => {
 		for (const times of [0, 2]) {
 			const { message } = errorFromConnection(wrapped(failure(fields), times), true);

@@ -182,17 +182,9 @@ export const mutations: Mutation[] = [
 		'String(code) in SERVICE_5XX',
 	),
 	errorTable('a code counts whatever its type', "type === 'server_error' && ", ''),
-	connection(
-		'a reset is certain',
-		'codes: /^ECONNREFUSED$/',
-		'codes: /^(ECONNREFUSED|ECONNRESET)$/',
-	),
+	connection('a reset is certain', '[/^ECONNREFUSED$/', '[/^(ECONNREFUSED|ECONNRESET)$/'),
 	connection('a host that is lost midway is certain', 'phase === null && known', 'known'),
-	connection(
-		'a timeout is certain',
-		'codes: /^ECONNREFUSED$/',
-		'codes: /^(ECONNREFUSED|ECONNABORTED)$/',
-	),
+	connection('a timeout is certain', '[/^ECONNREFUSED$/', '[/^(ECONNREFUSED|ECONNABORTED)$/'),
 	connection(
 		'a broken connection is certain',
 		"charge: charging ? 'unknown' : 'none',",
