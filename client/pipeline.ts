@@ -3,6 +3,7 @@ import type { Clock, ProbeUrl, Random } from './ports';
 import { Course, knownBefore, type Shared } from './course';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
+import { SpendGuard, type SpendLimits } from './spend-guard';
 import { OrderBook, type Books } from './paying/order-book';
 import { Slots } from './paying/slots';
 import { Submission, type SubmissionStats } from './paying/submission';
@@ -21,6 +22,8 @@ export interface PipelinePorts<T> extends Books {
 	random: Random;
 	/** The slots of the account, if other steps share them. */
 	slots?: Slots;
+	/** Reads the balance for the step's hint; `null` if it cannot be read. Not set: there is no such hint. */
+	balance?: () => Promise<number | null>;
 	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
 	cancel: AbortSignal;
 	/** When the step began, if that was before this pipeline, and its status checks since then. */
@@ -40,7 +43,7 @@ export interface PipelinePorts<T> extends Books {
 }
 
 /** Settings for all jobs of a step. */
-export interface PipelineSettings {
+export interface PipelineSettings extends SpendLimits {
 	/** Maximum number of generations running at the same time. */
 	maxConcurrent: number;
 	/**
@@ -62,6 +65,8 @@ export interface PipelineStats extends SubmissionStats {
 	slotWaitMs: number;
 	/** The service's message when no slot was free: running generations, and the limit of the plan (spec 8). */
 	slotRefusal: string | null;
+	/** The balance before the first creating request and after the step; `null` if it is not known. */
+	balance: { before: number; after: number } | null;
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	changed: number[];
 }
@@ -92,6 +97,7 @@ class Pipeline<T> {
 	/** Ends all waits: on cancel, and on the first error if `stopOnError` is set. */
 	private readonly halt = new AbortController();
 	private readonly shared: Shared;
+	private readonly guard: SpendGuard;
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
@@ -107,13 +113,18 @@ class Pipeline<T> {
 		const halt = this.halt.signal;
 		const book = new OrderBook(ports, halt);
 		const slots = ports.slots ?? new Slots(ports);
+		this.guard = new SpendGuard(settings, {
+			clock: ports.clock,
+			balance: async () => await ports.service.balance(),
+			glance: ports.balance,
+		});
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? ports.clock.now(),
 			lateSeenAt: ports.clock.now(),
 			book,
 			slots,
-			submission: new Submission({ ...ports, book, halt, slots }),
+			submission: new Submission({ ...ports, book, halt, slots, guard: this.guard }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks),
 		};
 	}
@@ -128,6 +139,7 @@ class Pipeline<T> {
 		} finally {
 			forget();
 		}
+		const balance = await this.balances();
 		const { book, slots, submission, watcher } = this.shared;
 		const { stats, gate } = submission;
 		return {
@@ -137,12 +149,22 @@ class Pipeline<T> {
 				...stats,
 				retries: stats.retries + watcher.passed.size,
 				recreated: this.recreated,
+				balance,
 				fellBack: this.fellBack,
 				slotWaitMs: gate.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
 				changed: [...book.changed].sort((a, b) => a - b),
 			},
 		};
+	}
+
+	/** Reads the balance after a step that created something. */
+	private async balances(): Promise<PipelineStats['balance']> {
+		const { balanceBefore: before } = this.guard;
+		const { made } = this.shared.submission.stats;
+		if (before === null || made === 0 || this.halt.signal.aborted) return null;
+		const after = (await this.ports.balance?.()) ?? null;
+		return after === null ? null : { before, after };
 	}
 
 	/** One of `maxConcurrent` workers. Each worker is a slot of the step. */

@@ -23,10 +23,18 @@ export interface Credits {
  * @throws GenerationError if fewer credits than `minimum` are left
  */
 export function requireBalance({ balance }: Credits, minimum: number): void {
-	if (balance >= minimum) return;
-	throw new GenerationError({
+	if (balance < minimum) throw balanceBelow(balance, minimum, 'Minimum Balance');
+}
+
+/**
+ * Builds the error for too few credits.
+ *
+ * @param option the display name of the option that sets the minimum
+ */
+export function balanceBelow(balance: number, minimum: number, option: string): GenerationError {
+	return new GenerationError({
 		title: `Only ${balance} ${balance === 1 ? 'credit' : 'credits'} left, fewer than the minimum of ${minimum}`,
-		description: 'Top up the account, or lower the Minimum Balance option.',
+		description: `Top up the account, or lower the ${option} option.`,
 		code: 'balance_below_minimum',
 	});
 }

@@ -217,6 +217,7 @@ export function errorRow(code: string | null, status: number, foreign = false): 
 const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	invalid_input: 'configuration-invalid',
 	balance_below_minimum: 'quota-exhausted',
+	generation_limit_reached: 'quota-exhausted',
 	connection_failed: 'temporarily-unavailable',
 	connection_lost: 'temporarily-unavailable',
 	invalid_base_url: 'configuration-invalid',

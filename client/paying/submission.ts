@@ -8,6 +8,7 @@ import type { CreateRequest, ServiceClient } from '../api/client';
 import { isMade, isOpen } from './book';
 import { MAX_RESUBMISSIONS, nextMove, type Tried } from './next-move';
 import type { Order, OrderBook } from './order-book';
+import { isSpendLimit, type SpendGuard } from '../spend-guard';
 import { SlotGate } from './slot-gate';
 import type { Slots, Turn } from './slots';
 import { uncertainCharge } from './uncertain-charge';
@@ -19,6 +20,8 @@ export interface SubmissionPorts {
 	random: Random;
 	/** Aborts when the step ends. No creating request is sent afterwards. */
 	halt: AbortSignal;
+	/** What the step may spend. Not set: no limit. */
+	guard?: SpendGuard;
 	/** The slots of the account, possibly shared with other steps. */
 	slots: Slots;
 }
@@ -115,16 +118,20 @@ export class Submission {
 		arrival: number,
 	): Promise<Generation | null> {
 		const { job } = order;
-		const { book, service, slots } = this.ports;
+		const { book, guard, halt, service, slots } = this.ports;
 		const turn = await this.gate.enter(job.timeoutMs, arrival);
 		let intended = false;
+		let admitted = false;
 		const sent = await attempt(async () => {
+			await guard?.admit(halt);
+			admitted = true;
 			const name = await book.intend(order);
 			intended = name !== null;
 			// Storing the intent takes time. Check again that the request may still be sent.
 			this.gate.requireOpen();
 			return name === null ? null : await service.create(request, name);
 		});
+		if (admitted) guard?.report(sent.ok ? sent.value !== null : !isFree(sent.error));
 		if (!sent.ok) {
 			await this.settleRefusal(turn, order, sent.error, intended);
 			throw sent.error;
@@ -139,10 +146,10 @@ export class Submission {
 		const { slots } = this.ports;
 		const refusal = error instanceof GenerationError ? error : null;
 		if (refusal?.fatalForStep) this.gate.close(notSent(refusal, order.job.itemIndex));
+		if (refusal && isSpendLimit(refusal)) this.gate.close(refusal);
 		if (refusal?.retry === 'slot') slots.refused(turn, refusal);
 		else slots.unused(turn);
-		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
-		if (intended && notCharged) await this.ports.book.withdraw(order);
+		if (intended && isFree(error)) await this.ports.book.withdraw(order);
 	}
 
 	private async settle(turn: Turn, order: Order, generation: Generation): Promise<void> {
@@ -174,4 +181,10 @@ export class Submission {
 		const entry = book.known(order);
 		return isOpen(entry) ? uncertainCharge(cause, entry, order.job.onUncertainCharge) : error;
 	}
+}
+
+/** True if a request with this error was certainly not charged. */
+function isFree(error: unknown): boolean {
+	if (error instanceof GenerationError) return error.charge !== 'unknown';
+	return error instanceof CancelledError;
 }

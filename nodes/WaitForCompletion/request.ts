@@ -9,11 +9,11 @@ import {
 	given,
 	readinessOf,
 	requireIncludeOption,
-	stepOptions,
 	waitingOf,
 } from '../shared/form/parameters';
 import type { CollectJob } from '../../client/job';
 import type { Plan } from '../shared/form/plan';
+import { stepOptions } from '../shared/form/step-options';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 
 const MODES = ['poll', 'suspend', 'check'] as const;

@@ -74,3 +74,8 @@ function runIndex(context: IExecuteFunctions): number {
 	firstTries.set(call.json, first);
 	return first;
 }
+
+/** True if the step runs by hand in the editor. */
+export function runsByHand(context: Partial<Pick<IExecuteFunctions, 'getMode'>>): boolean {
+	return context.getMode?.() === 'manual';
+}

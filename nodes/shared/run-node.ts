@@ -13,9 +13,10 @@ import type { StatusChecks } from '../../client/watch/status-requests';
 import { ServiceClient } from '../../client/api/client';
 import { wallClock } from './http/clock';
 import { download, type DownloadRequest } from './http/download';
-import { cancelSignal, continuesOnError, ledgerOf } from './execution';
+import { cancelSignal, continuesOnError, ledgerOf, runsByHand } from './execution';
+import { glanceAtBalance } from './http/balance';
 import { stepError } from './output/node-error';
-import { stepOptionsOf, type StepOptions } from './form/parameters';
+import { stepOptionsOf, type StepOptions } from './form/step-options';
 import { MOST_OUTPUTS } from './form/fields';
 import type { Plan } from './form/plan';
 import { planItems, type Planned } from './form/plan-items';
@@ -242,6 +243,7 @@ async function runPlans(
 		send: connect(context),
 		signal: cancel,
 	});
+	const tellsBalance = runsByHand(context) || (options.minimumBalance ?? null) !== null;
 	const limited = limit(MAX_DOWNLOADS);
 	const run = async (slots: Slots) =>
 		await runPipeline<Output>(
@@ -250,6 +252,7 @@ async function runPlans(
 				...ports,
 				service,
 				probe: probeWith(context),
+				balance: tellsBalance ? async () => await glanceAtBalance(context) : undefined,
 				slots,
 				cancel,
 				record,

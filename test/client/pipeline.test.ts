@@ -165,6 +165,7 @@ describe('a batch', () => {
 			retries: 0,
 			resubmitted: 0,
 			recreated: 0,
+			balance: null,
 			fellBack: 0,
 			changed: [],
 			slotWaitMs: 0,

@@ -51,7 +51,10 @@ export interface StepOrder {
 	credential?: IDataObject;
 }
 
-type Control = Pick<Parameters<TestEngine['run']>[1] & object, 'onReady' | 'signal' | 'timeoutMs'>;
+type Control = Pick<
+	Parameters<TestEngine['run']>[1] & object,
+	'mode' | 'onReady' | 'signal' | 'timeoutMs'
+>;
 
 /** Parameters of a step that is cheap and quick. A test states what it is about on top of them. */
 const usual: Record<NodeName, INodeParameters> = {

@@ -27,6 +27,8 @@ const CREATING: Record<string, Field> = {
 	onUncertainCharge: ['options', 'error'],
 	retriesOnFailure: ['number', 0],
 	fallbackModels: ['multiOptions', []],
+	maxNewGenerations: ['number', 0],
+	minimumBalance: ['number', 0],
 };
 
 const DOWNLOAD: Record<string, Field> = {

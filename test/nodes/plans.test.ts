@@ -15,7 +15,7 @@ const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'err
 const options = ['additionalFields', 'fileName', 'idempotencyKey', 'includeOtherFields'];
 const runOptions = [
 	...['maxConcurrent', 'onTimeout', 'onUncertainCharge', 'pollInterval', 'readiness', 'timeout'],
-	...['retriesOnFailure', 'fallbackModels'],
+	...['retriesOnFailure', 'fallbackModels', 'maxNewGenerations', 'minimumBalance'],
 ];
 const left = (empty: unknown): IDataObject => {
 	const each = (names: string[]) =>

@@ -12,12 +12,12 @@ import {
 	onUncertainChargeOf,
 	readinessOf,
 	requireIncludeOption,
-	stepOptions,
 	textIfGiven,
 	waitingOf,
 	booleanOr,
 } from './parameters';
 import type { Plan } from './plan';
+import { stepOptions } from './step-options';
 
 /** Code that the creating nodes share. All functions throw `InvalidInputError`. */
 

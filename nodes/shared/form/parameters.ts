@@ -1,7 +1,7 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
 import { oneOf, requiredText } from '../../../client/input';
-import { integer, integerWithin, positive } from '../../../client/numbers';
+import { integerWithin, positive } from '../../../client/numbers';
 import type { CreateJob, Job, Readiness } from '../../../client/job';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
@@ -112,44 +112,8 @@ export function readinessOf(options: Options): Readiness {
 	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
 }
 
-/** The settings of a whole step. */
-export interface StepOptions {
-	maxConcurrent: number;
-	pollIntervalMs: number;
-}
-
-/**
- * Reads the settings of the step from an item's run options. @throws InvalidInputError
- */
-export function stepOptions(options: Options): StepOptions {
-	const maxConcurrent = integer('Max Concurrent', options.maxConcurrent ?? 10);
-	return {
-		maxConcurrent: positive('Max Concurrent', maxConcurrent, 1),
-		// An expression can return a value below the field's minimum.
-		pollIntervalMs: 1000 * positive('Poll Interval', options.pollInterval ?? 3, 1),
-	};
-}
-
-/**
- * Reads the settings of the step from its first item. Other invalid options do not matter. An invalid setting
- * is an error of that item only, and the step uses the default. Never throws.
- */
-export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
-	const validOr = (name: 'maxConcurrent' | 'pollInterval', defaults: StepOptions) => {
-		try {
-			return stepOptions({ [name]: optionByPath(context, 0, 'runOptions', name) });
-		} catch {
-			return defaults;
-		}
-	};
-	const defaults = stepOptions({});
-	const { maxConcurrent } = validOr('maxConcurrent', defaults);
-	const { pollIntervalMs } = validOr('pollInterval', defaults);
-	return { maxConcurrent, pollIntervalMs };
-}
-
 /** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */
-function optionByPath(
+export function optionByPath(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	collection: 'options' | 'runOptions',

@@ -132,6 +132,28 @@ const fallbackModelsOption: INodeProperties = {
 		'Models to try in this order if the chosen model is unavailable, does not exist or does not support a parameter, or if its generation fails. Nothing is sent to another model while a charge is uncertain. An expression may return IDs with commas between them.',
 };
 
+const limitOption: INodeProperties = {
+	displayName: 'Limit New Generations',
+	name: 'maxNewGenerations',
+	type: 'number',
+	typeOptions: { minValue: 0, numberPrecision: 0 },
+	default: 0,
+	placeholder: 'e.g. 100',
+	description:
+		'Maximum generations that the step creates. Reused ones do not count. The rest of the items fail and are not charged. Read from the first item.',
+};
+
+const minimumBalanceOption: INodeProperties = {
+	displayName: 'Stop Below Balance',
+	name: 'minimumBalance',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 0,
+	placeholder: 'e.g. 100',
+	description:
+		'Create nothing more once the account has fewer credits than this. Generations that are running continue. Read from the first item.',
+};
+
 /**
  * The run options of every creating node: how a step runs. @param timeout default in seconds
  */
@@ -140,6 +162,8 @@ export function creatingRunOptions(timeout: number): INodeProperties[] {
 		uncertainChargeOption,
 		retriesOption,
 		fallbackModelsOption,
+		limitOption,
+		minimumBalanceOption,
 		...waitingRunOptions(timeout),
 	];
 }

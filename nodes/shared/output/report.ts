@@ -70,7 +70,7 @@ export function summaryHint(
 	outcomes: Array<Outcome<unknown>>,
 ): void {
 	const missing = missingFrom(outcomes);
-	const course = courseOf(stats);
+	const course = [...courseOf(stats), ...balanceOf(stats)];
 	if (missing.length + course.length === 0) return;
 	const ready = outcomes.filter(isThere).length;
 	const message = sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...course);
@@ -136,6 +136,17 @@ function causeOf(errors: GenerationError[]): string {
 	const [first = errors[0]] = own;
 	const others = own.some(({ message }) => message !== first.message);
 	return others ? `${first.message}, and others` : first.message;
+}
+
+/** The balance before and after the step. Other work on the account changes it too, so this is no price. */
+function balanceOf({ balance }: PipelineStats): string[] {
+	if (balance === null) return [];
+	const { before, after } = balance;
+	const used = before - after;
+	const about = `about ${counted(Math.abs(used), 'credit', 'credits')}${used < 0 ? ' more' : ''}`;
+	return [
+		`The balance was ${before} before and ${after} after: ${about}, other work on the account included`,
+	];
 }
 
 /** Reused generations, resubmitted requests, retries, and time spent waiting for slots. */

@@ -36,6 +36,7 @@ const outcome = inFile('outcome.ts');
 const pipeline = inFile('pipeline.ts');
 const course = inFile('course.ts');
 const attempts = inFile('attempts.ts');
+const guard = inFile('spend-guard.ts');
 const watch = inFile('watch/watch.ts');
 const looks = inFile('watch/status-requests.ts');
 const outputProbe = inFile('watch/output-probe.ts');
@@ -54,12 +55,12 @@ export const mutations: Mutation[] = [
 	),
 	submission(
 		'the intent is taken back after a lost answer',
-		'if (intended && notCharged) await',
+		'if (intended && isFree(error)) await',
 		'if (intended) await',
 	),
 	submission(
 		'a refusal leaves the intent behind',
-		'if (intended && notCharged) await this.ports.book.withdraw(order);',
+		'if (intended && isFree(error)) await this.ports.book.withdraw(order);',
 		'',
 	),
 	submission('what exists is not taken up', 'if (isMade(entry)) return entry.id;', ''),
@@ -224,10 +225,20 @@ export const mutations: Mutation[] = [
 		'failures <= retriesOnFailure',
 		'retriesOnFailure > 0',
 	),
+	guard(
+		'the limit of new generations counts what is certain only',
+		'if (!mayBeCharged) this.left++;',
+		'if (!mayBeCharged || this.inFlight > 0) this.left++;',
+	),
+	guard(
+		'the balance is read once',
+		'clock.now() - this.readAt < BALANCE_INTERVAL_MS',
+		'this.readAt > 0',
+	),
 	pipeline(
 		'sent although the step has failed',
-		'book, halt, slots',
-		'book, halt: ports.cancel, slots',
+		'book, halt, slots, guard',
+		'book, halt: ports.cancel, slots, guard',
 	),
 	pipeline(
 		'more at once than asked for',

@@ -47,6 +47,8 @@ async function playCalmTry(
 ): Promise<Ended> {
 	const settings: Settings = {
 		...usual,
+		maxNewGenerations: null,
+		minimumBalance: null,
 		wait: true,
 		stopOnError: false,
 		onTimeout: 'error',

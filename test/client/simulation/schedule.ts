@@ -58,6 +58,10 @@ export interface Settings extends Pick<CreateJob, 'onTimeout' | 'onUncertainChar
 	retriesOnFailure: number;
 	/** How many fallback models there are. */
 	fallbacks: number;
+	/** The most generations that the step creates; `null`: no limit. */
+	maxNewGenerations: number | null;
+	/** Below how many credits the step creates nothing more; `null`: no limit. */
+	minimumBalance: number | null;
 	maxConcurrent: number;
 	stopOnError: boolean;
 	timeoutSeconds: number;

@@ -24,7 +24,7 @@ export async function runNode(
 	kept: Kept,
 ): Promise<PipelineResult<string>> {
 	const { time: clock, schedule } = world;
-	const { maxConcurrent, stopOnError } = plan.settings;
+	const { maxConcurrent, stopOnError, maxNewGenerations, minimumBalance } = plan.settings;
 	const ports = { clock, random: seededRandom(schedule.seed), signal: transport.signal };
 	const service = new ServiceClient({ ...ports, send: transport.send });
 	let downloads = 0;
@@ -49,6 +49,8 @@ export async function runNode(
 			maxConcurrent,
 			pollIntervalMs: schedule.pollSeconds * 1000,
 			stopOnError,
+			maxNewGenerations,
+			minimumBalance,
 		},
 	);
 }

@@ -14,6 +14,9 @@ const GRACE_MS = 5_000;
 /** Status checks of one generation that may follow another within the poll interval: they confirm a probe. */
 export const MOST_CONFIRMING = 4;
 
+/** For how long a balance may go unread: the interval, and the time of reading it. */
+const UNREAD_MS = 1_050;
+
 const usual = { answer: { kind: 'own' }, ms: 40 } as const;
 
 /** What was seen of one item's requests in one try, for the checks. */
@@ -64,6 +67,8 @@ export class Transport {
 	/** Status checks within the poll interval, by path. */
 	private readonly confirming = new Map<string, number>();
 	private looks = 0;
+	/** Since when the balance was seen below the minimum at each creating request. */
+	private poorSince: number | null = null;
 
 	constructor(
 		private readonly world: World,
@@ -86,6 +91,11 @@ export class Transport {
 	readonly send: SendRequest = async (request, signal = this.stop.signal) => {
 		const { world } = this;
 		if (this.stop.signal.aborted) world.blame(`${request.method} sent after the stop`);
+		if (request.path === '/v1/credits/balance') {
+			await world.time.sleep(20, signal);
+			const { status, body } = world.handle(request);
+			return { status, body };
+		}
 		const creating = request.method === 'POST';
 		const id = creating ? null : request.path.split('/').at(-1);
 		const item = creating ? world.itemOf(request.body) : (world.find(id)?.item ?? -1);
@@ -119,6 +129,7 @@ export class Transport {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
 		world.judgeName(item, request.headers, request.body);
+		this.judgeBalance(item);
 		traffic.creates++;
 		traffic.over = null;
 		let arrived = false;
@@ -166,9 +177,25 @@ export class Transport {
 		return { response: { status: reply.status, body: reply.body }, charge };
 	}
 
+	/** Nothing is sent once the balance has been below the minimum for longer than it may go unread. */
+	private judgeBalance(item: number): void {
+		const { minimumBalance } = this.plan.settings;
+		const now = this.world.time.now();
+		if (minimumBalance === null || this.world.balance >= minimumBalance) this.poorSince = null;
+		else this.poorSince ??= now;
+		if (this.poorSince !== null && now - this.poorSince > UNREAD_MS) {
+			this.world.blame(`Item ${item} is sent although too few credits are left`);
+		}
+	}
+
 	/** No more generations are created for an item in one try than its settings allow. */
 	private judgeCount(item: number): void {
-		const { onUncertainCharge, retriesOnFailure, fallbacks } = this.plan.settings;
+		const { onUncertainCharge, retriesOnFailure, fallbacks, maxNewGenerations } =
+			this.plan.settings;
+		const all = this.world.charges.length - this.chargesBefore;
+		if (maxNewGenerations !== null && all > maxNewGenerations) {
+			this.world.blame(`${all} generations in one try, ${maxNewGenerations} allowed`);
+		}
 		const { length } = this.world.charges.filter(
 			(charge) => charge.item === item && charge.number > this.chargesBefore,
 		);

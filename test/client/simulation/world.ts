@@ -100,6 +100,11 @@ export class World {
 		return this.charges.find(({ id }) => url.includes(id))?.item ?? -1;
 	}
 
+	/** Credits that are left. */
+	get balance(): number {
+		return this.service.accounts.account(account).balance;
+	}
+
 	/** Lets others take so many of the account's slots. */
 	occupy(slots: number): void {
 		this.service.occupy(account, slots);

@@ -7,17 +7,16 @@ import {
 	onUncertainChargeOf,
 	readinessOf,
 	recipeOf,
-	stepOptions,
-	stepOptionsOf,
 	waitingOf,
 } from '../../../nodes/shared/form/parameters';
+import { stepOptions, stepOptionsOf } from '../../../nodes/shared/form/step-options';
 import { contextOf } from '../../support/context';
 
 describe('the options of running', () => {
 	it('have the defaults of the contract', () => {
 		expect(waitingOf({}, 600)).toEqual({ timeoutMs: 600_000, onTimeout: 'error' });
 		expect(onUncertainChargeOf({})).toBe('error');
-		expect(stepOptions({})).toEqual({ maxConcurrent: 10, pollIntervalMs: 3000 });
+		expect(stepOptions({})).toMatchObject({ maxConcurrent: 10, pollIntervalMs: 3000 });
 		expect(readinessOf({})).toBe('auto');
 	});
 
@@ -25,7 +24,7 @@ describe('the options of running', () => {
 		const options = { timeout: '1.5', onTimeout: 'continue', onUncertainCharge: 'resubmit' };
 		expect(waitingOf(options, 600)).toEqual({ timeoutMs: 1500, onTimeout: 'continue' });
 		expect(onUncertainChargeOf(options)).toBe('resubmit');
-		expect(stepOptions({ maxConcurrent: '3', pollInterval: '1.5' })).toEqual({
+		expect(stepOptions({ maxConcurrent: '3', pollInterval: '1.5' })).toMatchObject({
 			maxConcurrent: 3,
 			pollIntervalMs: 1500,
 		});
@@ -66,19 +65,22 @@ describe('the options of the whole step', () => {
 		);
 
 	it('are those of the first item', () => {
-		expect(read({ maxConcurrent: 2, pollInterval: 5 }, { maxConcurrent: 3 })).toEqual({
+		expect(read({ maxConcurrent: 2, pollInterval: 5 }, { maxConcurrent: 3 })).toMatchObject({
 			maxConcurrent: 2,
 			pollIntervalMs: 5000,
 		});
-		expect(read({}, { maxConcurrent: 3 })).toEqual({ maxConcurrent: 10, pollIntervalMs: 3000 });
+		expect(read({}, { maxConcurrent: 3 })).toMatchObject({
+			maxConcurrent: 10,
+			pollIntervalMs: 3000,
+		});
 	});
 
 	it('have their defaults where they are invalid, each by itself', () => {
-		expect(read({ maxConcurrent: 0, pollInterval: 5 })).toEqual({
+		expect(read({ maxConcurrent: 0, pollInterval: 5 })).toMatchObject({
 			maxConcurrent: 10,
 			pollIntervalMs: 5000,
 		});
-		expect(read({ maxConcurrent: 2, pollInterval: 'soon' })).toEqual({
+		expect(read({ maxConcurrent: 2, pollInterval: 'soon' })).toMatchObject({
 			maxConcurrent: 2,
 			pollIntervalMs: 3000,
 		});

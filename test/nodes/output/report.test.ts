@@ -14,6 +14,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		retries: 0,
 		resubmitted: 0,
 		recreated: 0,
+		balance: null,
 		fellBack: 0,
 		changed: [],
 		...changes,
@@ -136,6 +137,15 @@ describe('the hint after a run', () => {
 		],
 	])('says what happened on the way: %j', (changes, message) => {
 		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`, 'info'));
+	});
+
+	it.each([
+		[100, 28, 'about 72 credits'],
+		[100, 99, 'about 1 credit'],
+		[100, 150, 'about 50 credits more'],
+	])('says the balance before and after: %d, %d', (before, after, about) => {
+		const message = `2 of 2 ready. The balance was ${before} before and ${after} after: ${about}, other work on the account included.`;
+		expect(hintOf(ready, { balance: { before, after } })).toEqual(saying(message, 'info'));
 	});
 
 	it('warns if another model than the chosen one was used', () => {

@@ -1,0 +1,136 @@
+import { balanceBelow, type Credits } from './api/client';
+import { CancelledError, GenerationError } from './api/errors';
+import { attempt, onAbort } from './async';
+import type { Clock } from './ports';
+
+/** What a step may spend. `null` and missing values set no limit. */
+export interface SpendLimits {
+	/** Maximum number of generations that the step creates. */
+	maxNewGenerations?: number | null;
+	/** Credits below which the step creates nothing more. */
+	minimumBalance?: number | null;
+}
+
+export interface SpendPorts {
+	clock: Clock;
+	/** Reads the balance (spec 4.5). Throws if it cannot be read. */
+	balance: () => Promise<Credits>;
+	/** Reads the balance for the step's hint. Returns `null` if it cannot be read. Not set: there is no such hint. */
+	glance?: () => Promise<number | null>;
+}
+
+/** Minimum time between two reads of the balance, in milliseconds. */
+const BALANCE_INTERVAL_MS = 1_000;
+
+/**
+ * The spending limits of a step. Every creating request is admitted here first, and then reported as charged or not.
+ * Once a limit is reached, nothing more is admitted.
+ */
+export class SpendGuard {
+	/** The balance before the first creating request; `null` if it was not read. */
+	balanceBefore: number | null = null;
+	private closedBy: GenerationError | null = null;
+	private readonly waiting = new Set<() => void>();
+	private left: number;
+	private inFlight = 0;
+	private reading: Promise<void> | null = null;
+	private readAt: number | null = null;
+
+	constructor(
+		private readonly limits: SpendLimits,
+		private readonly ports: SpendPorts,
+	) {
+		this.left = limits.maxNewGenerations ?? Infinity;
+	}
+
+	/**
+	 * Waits until a creating request may be sent. The caller then calls `report` once.
+	 *
+	 * @param halt ends the wait
+	 * @throws GenerationError `generation_limit_reached` or `balance_below_minimum`, or the error of reading the balance;
+	 * CancelledError if the step ends first
+	 */
+	async admit(halt: AbortSignal): Promise<void> {
+		while (this.closedBy === null && this.left === 0 && this.inFlight > 0) await this.pause(halt);
+		this.requireOpen(halt);
+		if (this.left === 0) throw this.close(limitReached(this.limits.maxNewGenerations ?? 0));
+		this.left--;
+		this.inFlight++;
+		const checked = await attempt(async () => {
+			await (this.reading ??= this.check().finally(() => (this.reading = null)));
+			this.requireOpen(halt);
+		});
+		if (checked.ok) return;
+		this.report(false);
+		throw checked.error;
+	}
+
+	/** Records what an admitted request came to. @param mayBeCharged false if it was certainly not charged */
+	report(mayBeCharged: boolean): void {
+		this.inFlight--;
+		if (!mayBeCharged) this.left++;
+		this.wake();
+	}
+
+	private async check(): Promise<void> {
+		const { clock, balance, glance } = this.ports;
+		const { minimumBalance: minimum = null } = this.limits;
+		const first = this.readAt === null;
+		if (minimum === null) {
+			this.readAt ??= clock.now();
+			if (first && glance) this.balanceBefore = await glance();
+			return;
+		}
+		if (this.readAt !== null && clock.now() - this.readAt < BALANCE_INTERVAL_MS) return;
+		const credits = await balance();
+		this.readAt = clock.now();
+		if (first) this.balanceBefore = credits.balance;
+		if (credits.balance < minimum) {
+			this.close(
+				balanceBelow(credits.balance, minimum, 'Stop Below Balance').with({ skipped: true }),
+			);
+		}
+	}
+
+	private requireOpen(halt: AbortSignal): void {
+		if (halt.aborted) throw new CancelledError();
+		if (this.closedBy) throw this.closedBy;
+	}
+
+	private close(error: GenerationError): GenerationError {
+		this.closedBy ??= error;
+		this.wake();
+		return this.closedBy;
+	}
+
+	private async pause(halt: AbortSignal): Promise<void> {
+		await new Promise<void>((resolve) => {
+			const forget = onAbort(halt, resolve);
+			this.waiting.add(() => {
+				forget();
+				resolve();
+			});
+		});
+		if (halt.aborted) throw new CancelledError();
+	}
+
+	private wake(): void {
+		const woken = [...this.waiting];
+		this.waiting.clear();
+		woken.forEach((resume) => resume());
+	}
+}
+
+/** True if nothing more is created in the step, because a spending limit is reached. */
+export function isSpendLimit({ code }: GenerationError): boolean {
+	return code === 'generation_limit_reached' || code === 'balance_below_minimum';
+}
+
+function limitReached(limit: number): GenerationError {
+	return new GenerationError({
+		title: `The limit of ${limit} new ${limit === 1 ? 'generation' : 'generations'} is reached`,
+		description: 'Run it again to create the rest, or raise Limit New Generations.',
+		code: 'generation_limit_reached',
+		skipped: true,
+	});
+}

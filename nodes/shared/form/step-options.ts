@@ -1,0 +1,71 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { integer, number, positive } from '../../../client/numbers';
+import type { SpendLimits } from '../../../client/spend-guard';
+import { given, optionByPath, type Options } from './parameters';
+
+/** The settings of a whole step. */
+export interface StepOptions extends SpendLimits {
+	maxConcurrent: number;
+	pollIntervalMs: number;
+}
+
+/** The run options that apply to the whole step, and what each one sets. */
+const SETTINGS = {
+	maxConcurrent: ({ maxConcurrent }) => ({
+		maxConcurrent: positive('Max Concurrent', integer('Max Concurrent', maxConcurrent ?? 10), 1),
+	}),
+	// An expression can return a value below the field's minimum.
+	pollInterval: ({ pollInterval }) => ({
+		pollIntervalMs: 1000 * positive('Poll Interval', pollInterval ?? 3, 1),
+	}),
+	maxNewGenerations: ({ maxNewGenerations: limit }) => ({
+		maxNewGenerations: given(limit) ? limitOf('Limit New Generations', limit) : null,
+	}),
+	minimumBalance: ({ minimumBalance: minimum }) => ({
+		minimumBalance: given(minimum) ? number('Stop Below Balance', minimum) : null,
+	}),
+} satisfies Record<string, (options: Options) => Partial<StepOptions>>;
+
+type Name = keyof typeof SETTINGS;
+
+/** A spending limit must hold even if the first item is invalid: the first valid item then decides. */
+const LIMITS = new Set<Name>(['maxNewGenerations', 'minimumBalance']);
+
+function limitOf(field: string, value: unknown): number {
+	const limit = integer(field, value);
+	return limit === 0 ? 0 : positive(field, limit, 1);
+}
+
+/**
+ * Reads the settings of the step from an item's run options. @throws InvalidInputError
+ */
+export function stepOptions(options: Options): StepOptions {
+	return {
+		...SETTINGS.maxConcurrent(options),
+		...SETTINGS.pollInterval(options),
+		...SETTINGS.maxNewGenerations(options),
+		...SETTINGS.minimumBalance(options),
+	};
+}
+
+/**
+ * Reads the settings of the step from its first item. Other invalid options do not matter. An invalid setting
+ * is an error of that item only, and the step uses the default. Never throws.
+ */
+export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
+	const names = Object.keys(SETTINGS) as Name[];
+	return Object.assign(stepOptions({}), ...names.map((name) => settingOf(context, name)));
+}
+
+function settingOf(context: IExecuteFunctions, name: Name): Partial<StepOptions> {
+	const items = LIMITS.has(name) ? context.getInputData().length : 1;
+	for (let itemIndex = 0; itemIndex < items; itemIndex++) {
+		try {
+			return SETTINGS[name]({ [name]: optionByPath(context, itemIndex, 'runOptions', name) });
+		} catch {
+			// The item fails by itself.
+		}
+	}
+	return {};
+}

@@ -1,0 +1,174 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { items, keyed, openKeyedStage, workflowWith } from './keyed';
+import { prompts } from './stage';
+
+const { stage, created, execute } = openKeyedStage();
+
+const goOn = { onError: 'continueRegularOutput' as const };
+const withRuns = (runOptions: INodeParameters): INodeParameters => ({
+	downloadOutput: false,
+	runOptions,
+});
+const codes = (output: Array<{ json: { error_code?: unknown } }>) =>
+	output.map(({ json }) => json.error_code ?? 'made');
+const balanceReads = () =>
+	stage.sandbox.requests.all.filter(({ path }) => path === '/v1/credits/balance').length;
+const setCredits = (credits: number) => stage.sandbox.service.accounts.setCredits('main', credits);
+
+describe('Limit New Generations', () => {
+	it('creates so many, and the rest are errors of their own at no charge', async () => {
+		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
+			items: prompts('a', 'b', 'c', 'd'),
+			settings: goOn,
+		});
+		expect(codes(run.output('Step'))).toEqual([
+			...['made', 'made', 'generation_limit_reached', 'generation_limit_reached'],
+		]);
+		expect(run.output('Step')[2].json.error).toMatch(
+			/^The limit of 2 new generations is reached\. /,
+		);
+		expect(created()).toBe(2);
+	});
+
+	it('does not count a rejected request', async () => {
+		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
+			items: prompts('a [reject: invalid_parameter 1]', 'b', 'c', 'd'),
+			settings: goOn,
+		});
+		expect(codes(run.output('Step'))).toEqual([
+			...['invalid_parameter', 'made', 'made', 'generation_limit_reached'],
+		]);
+	});
+
+	it('counts a request whose answer was lost, for it may have been charged', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
+			items: prompts('a', 'b', 'c'),
+			settings: goOn,
+		});
+		expect(codes(run.output('Step')).sort()).toEqual([
+			...['generation_limit_reached', 'made', 'uncertain_charge'],
+		]);
+		expect(created()).toBe(2);
+	});
+
+	it('does not count what is reused, so that a second run creates the rest', async () => {
+		const list = items(['1', 'a'], ['2', 'b'], ['3', 'c']);
+		const parameters = { ...keyed, ...withRuns({ maxNewGenerations: 2 }) };
+		await execute(list, parameters, goOn);
+		const run = await execute(list, parameters, goOn);
+		expect(codes(run.output('Step'))).toEqual(['made', 'made', 'made']);
+		expect(created()).toBe(3);
+	});
+
+	it('holds although the first item is invalid', async () => {
+		const parameters = withRuns({ maxNewGenerations: '={{ $json.most }}' });
+		const run = await stage.run('imageGeneration', parameters, {
+			items: [-1, 1, 1].map((most) => ({ prompt: 'a boat', most })),
+			settings: goOn,
+		});
+		expect(codes(run.output('Step'))).toEqual([
+			'invalid_input',
+			'made',
+			'generation_limit_reached',
+		]);
+	});
+
+	it('that stops the step names what was paid for', async () => {
+		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 1 }), {
+			items: prompts('a', 'b'),
+		});
+		const [{ id }] = stage.sandbox.books.generations;
+		expect(run.error).toMatchObject({
+			description: expect.stringContaining(id) as string,
+			context: { code: 'generation_limit_reached', itemIndex: 1 },
+		});
+	});
+});
+
+describe('Stop Below Balance', () => {
+	it('creates nothing when fewer credits are left, and reads the balance before', async () => {
+		setCredits(99);
+		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 100 }), {
+			items: prompts('a', 'b'),
+			settings: goOn,
+		});
+		expect(codes(run.output('Step'))).toEqual(['balance_below_minimum', 'balance_below_minimum']);
+		expect(run.output('Step')[0].json.error).toMatch(/^Only 99 credits left, fewer than .* 100\. /);
+		expect(created()).toBe(0);
+		expect(balanceReads()).toBe(1);
+	});
+
+	it('stops between two requests, and what is running continues', async () => {
+		setCredits(101);
+		// One at a time: the second finds 100 credits, the third 99.
+		const parameters = withRuns({ minimumBalance: 100, maxConcurrent: 1 });
+		const run = await stage.run('imageGeneration', parameters, {
+			items: prompts('a', 'b', 'c', 'd'),
+			settings: goOn,
+		});
+		expect(codes(run.output('Step'))).toEqual([
+			...['made', 'made', 'balance_below_minimum', 'balance_below_minimum'],
+		]);
+	});
+
+	it('reads the balance at most once a second', async () => {
+		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {
+			items: prompts(...Array.from({ length: 10 }, (_, index) => `boat ${index}`)),
+		});
+		expect(run.status).toBe('success');
+		// Once before the first request, and once for the hint.
+		expect(balanceReads()).toBeLessThanOrEqual(3);
+	});
+
+	it('sends nothing while the balance cannot be read', async () => {
+		stage.sandbox.faults.order({
+			on: 'credits',
+			times: 'always',
+			action: { kind: 'error', code: 'forbidden' },
+		});
+		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {
+			items: prompts('a'),
+		});
+		expect(run.error).toMatchObject({ context: { code: 'forbidden' } });
+		expect(created()).toBe(0);
+	});
+});
+
+describe('the hint after a step', () => {
+	const hint =
+		/The balance was (\d+) before and (\d+) after: about 2 credits, other work on the account included\.$/;
+
+	it('says the balance before and after where there is a minimum', async () => {
+		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {
+			items: prompts('a', 'b'),
+		});
+		expect(run.hints('Step')).toMatchObject([
+			{ message: expect.stringMatching(hint), type: 'info' },
+		]);
+	});
+
+	it('says it after a run by hand that created something, and is silent if it created nothing', async () => {
+		const list = items(['1', 'a'], ['2', 'b']);
+		const order = { items: list, mode: 'manual' as const };
+		const first = await stage.runWorkflow(workflowWith(keyed), order);
+		expect(first.hints('Step')).toMatchObject([{ message: expect.stringMatching(hint) }]);
+		stage.sandbox.requests.clear();
+		const second = await stage.runWorkflow(workflowWith(keyed), order);
+		expect(JSON.stringify(second.hints('Step'))).not.toContain('balance');
+		expect(balanceReads()).toBe(0);
+	});
+
+	it('is silent about a balance that cannot be read, and the step succeeds', async () => {
+		stage.sandbox.faults.order({
+			on: 'credits',
+			times: 'always',
+			action: { kind: 'error', code: 'server_error' },
+		});
+		const order = { items: items(['1', 'a']), mode: 'manual' as const };
+		const run = await stage.runWorkflow(workflowWith(keyed), order);
+		expect(run.status).toBe('success');
+		expect(run.hints('Step')).toEqual([]);
+	});
+});
