@@ -4,7 +4,7 @@ import { seededRandom } from '../sandbox/basics/random';
 import { VirtualTime } from '../test/support/virtual-time';
 import type { Readiness } from '../client/jobs/job';
 import type { Outcome } from '../client/jobs/outcome';
-import { Slots } from '../client/paying/slots';
+import { Slots } from '../client/orders/slots';
 import { runSimulatedStep } from './simulated-step';
 
 /** How the generation times of a batch lie around T. */

@@ -1,4 +1,4 @@
-import { Slots, type Probing } from '../client/paying/slots';
+import { Slots, type Probing } from '../client/orders/slots';
 import { seededRandom } from '../sandbox/basics/random';
 import { GenerationService } from '../sandbox/service';
 import { logNormal } from '../sandbox/generations/timing';

@@ -1,10 +1,10 @@
 import type { CreateRequest } from '../client/wire/service';
 import { GenerationService as Client } from '../client/wire/service';
-import { Ledger } from '../client/paying/ledger';
+import { ExecutionJournal } from '../client/orders/execution-journal';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/basics/ports';
 import type { Readiness } from '../client/jobs/job';
-import type { Slots } from '../client/paying/slots';
+import type { Slots } from '../client/orders/slots';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
@@ -55,7 +55,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			clock,
 			random,
 			cancel: signal,
-			ledger: new Ledger({}, 0),
+			journal: new ExecutionJournal({}, 0),
 			probe: probeOf(step),
 			slots,
 			finish: async (_, generation) => ({ generation, output: null }),

@@ -3,9 +3,9 @@ import type { Clock, ProbeUrl, Random } from './basics/ports';
 import { Course, knownBefore, type Shared } from './course';
 import type { Job } from './jobs/job';
 import { thrownOutcome, type Outcome } from './jobs/outcome';
-import { OrderBook, type Books } from './paying/order-book';
-import { Slots } from './paying/slots';
-import { Submission, type SubmissionStats } from './paying/submission';
+import type { Journal } from './orders/journal';
+import { Slots } from './orders/slots';
+import { Submission, type SubmissionStats } from './orders/submission';
 import type { LastLooks } from './watching/looks';
 import { Watcher } from './watching/watch';
 import { CancelledError } from './wire/errors';
@@ -13,7 +13,8 @@ import type { Generation } from './wire/generation';
 import type { GenerationService } from './wire/service';
 
 /** Dependencies of the pipeline: the service, the storage, the clock, and the stored orders. */
-export interface PipelinePorts<T> extends Books {
+export interface PipelinePorts<T> {
+	journal: Journal;
 	service: GenerationService;
 	/** Probes an output URL for its file. */
 	probe: ProbeUrl;
@@ -99,15 +100,13 @@ class Pipeline<T> {
 		private readonly settings: PipelineSettings,
 	) {
 		const halt = this.halt.signal;
-		const book = new OrderBook(ports, halt);
 		const slots = ports.slots ?? new Slots(ports);
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? ports.clock.now(),
 			lateSeenAt: ports.clock.now(),
-			book,
 			slots,
-			submission: new Submission({ ...ports, book, halt, slots }),
+			submission: new Submission({ ...ports, halt, slots }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.looks),
 		};
 	}
@@ -122,7 +121,7 @@ class Pipeline<T> {
 		} finally {
 			forget();
 		}
-		const { book, slots, submission, watcher } = this.shared;
+		const { journal, slots, submission, watcher } = this.shared;
 		const { stats, gate } = submission;
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
@@ -132,7 +131,7 @@ class Pipeline<T> {
 				retries: stats.retries + watcher.passed.size,
 				slotWaitMs: gate.waitedMs,
 				slotRefusal: slots.lastRefusal?.said ?? null,
-				changed: [...book.changed].sort((a, b) => a - b),
+				changed: [...journal.changed].sort((a, b) => a - b),
 			},
 		};
 	}

@@ -1,6 +1,6 @@
-import { Ledger } from '../../client/paying/ledger';
-import { GenerationRecord } from '../../client/paying/record';
-import { Slots } from '../../client/paying/slots';
+import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { Slots } from '../../client/orders/slots';
+import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { GenerationService as Client } from '../../client/wire/service';
 import type { Clock, ProbeUrl, SendRequest } from '../../client/basics/ports';
@@ -58,22 +58,23 @@ export class Process {
 		const { clock, world } = this;
 		const { signal } = new AbortController();
 		const ports = { clock, random: world.random, signal };
-		const store = table.reachedBy(clock, () => TABLE_TIMES);
 		const writer = `${this.name}.${++this.executions}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: writer, writer };
-		const record = new GenerationRecord(scope, { ...ports, store });
+		const journal = new TableJournal(new ExecutionJournal({}, 0), scope, {
+			...ports,
+			table: table.reachedBy(clock, () => TABLE_TIMES),
+		});
 		try {
-			await record.begin(prompts);
+			await journal.begin(prompts);
 			return await runPipeline<string>(
 				prompts.map(jobOf),
 				{
 					...ports,
 					service: new Client({ ...ports, send: this.send }),
-					record,
+					journal,
 					probe: this.probe,
 					slots: this.slots,
 					cancel: signal,
-					ledger: new Ledger({}, 0),
 					finish: async (_, generation) => {
 						await this.download(generation.item.url ?? '');
 						return { generation, output: generation.item.id };
@@ -82,7 +83,7 @@ export class Process {
 				{ maxConcurrent: 10, pollIntervalMs: 1000, stopOnError: false },
 			);
 		} finally {
-			await record.close();
+			await journal.close();
 		}
 	}
 

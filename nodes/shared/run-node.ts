@@ -6,15 +6,15 @@ import type { GenerationError } from '../../client/wire/errors';
 import { isCompleted, type Generation } from '../../client/wire/generation';
 import type { Job } from '../../client/jobs/job';
 import { created, errorOfJob, type Outcome } from '../../client/jobs/outcome';
-import type { Ledger } from '../../client/paying/ledger';
-import type { GenerationRecord } from '../../client/paying/record';
-import type { Slots } from '../../client/paying/slots';
+import type { ExecutionJournal } from '../../client/orders/execution-journal';
+import type { Slots } from '../../client/orders/slots';
+import type { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { LastLooks } from '../../client/watching/looks';
 import { GenerationService } from '../../client/wire/service';
 import { wallClock } from './http/clock';
 import { download, type DownloadRequest } from './http/download';
-import { cancelSignal, continuesOnError, ledgerOf, runsAsTool } from './execution';
+import { cancelSignal, continuesOnError, journalOf, runsAsTool } from './execution';
 import { stepError } from './output/node-error';
 import { recipeOf, stepOptionsOf, type StepOptions } from './form/parameters';
 import type { Plan } from './form/plan';
@@ -43,7 +43,7 @@ interface Planned extends Plan {
  */
 interface StepStart {
 	options: StepOptions;
-	ledger: Ledger;
+	journal: ExecutionJournal;
 	startedAt: number;
 	/** The step's last status check of each generation. */
 	looks: LastLooks;
@@ -84,21 +84,21 @@ export async function runNode(
 	{ suspension, looks = new Map() }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
-	const ledger = ledgerOf(context);
+	const journal = journalOf(context);
 	const failures = plans.map((planned, itemIndex) =>
-		planned.ok ? null : unsentError(ledger, planned.error, itemIndex),
+		planned.ok ? null : unsentError(journal, planned.error, itemIndex),
 	);
 	reportUnexpected(context, failures);
-	throwFirst(context, ledger, failures);
+	throwFirst(context, journal, failures);
 
 	const options = stepOptionsOf(context);
-	const start: StepStart = { options, ledger, startedAt: wallClock.now(), looks };
+	const start: StepStart = { options, journal, startedAt: wallClock.now(), looks };
 	const planned = plans.flatMap((plan) => (plan.ok ? [plan.value] : []));
 	if (suspension && (await anyOutlasts(context, planned, start, suspension))) {
 		return await suspension.sleep(looks);
 	}
-	const record = await recordOf(context, ledger, planned, failures);
-	throwFirst(context, ledger, failures);
+	const record = await recordOf(context, journal, planned, failures);
+	throwFirst(context, journal, failures);
 	const valid = planned.filter(({ job }) => failures[job.itemIndex] === null);
 	const running = runPlans(context, valid, start, record);
 	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
@@ -111,7 +111,7 @@ export async function runNode(
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);
 	} else if (firstFailed !== null && !continuesOnError(context)) {
-		throw endedBy(context, ledger, firstFailed, all);
+		throw endedBy(context, journal, firstFailed, all);
 	}
 	summaryHint(context, stats, all);
 	return [outputItems(context, all)];
@@ -124,13 +124,13 @@ export async function runNode(
  */
 function endedBy(
 	context: IExecuteFunctions,
-	ledger: Ledger,
+	journal: ExecutionJournal,
 	{ itemIndex }: Job,
 	all: Array<Outcome<Output>>,
 ): NodeApiError {
 	const { error } = all[itemIndex] as Extract<Outcome<Output>, { kind: 'error' }>;
 	reportEnd(context, `Failed (${error.message})`, all);
-	return stepError(context, error, itemIndex, all, ledger);
+	return stepError(context, error, itemIndex, all, journal);
 }
 
 /** The items with an empty Idempotency Key option. */
@@ -139,36 +139,40 @@ function withoutKey(plans: Planned[]): number[] {
 }
 
 /** The error of an item that this try does not send. An earlier try may have been charged for it. */
-function unsentError(ledger: Ledger, error: unknown, itemIndex: number): GenerationError {
-	return errorOfJob(error, created(ledger.paidBy(itemIndex, null)));
+function unsentError(
+	journal: ExecutionJournal,
+	error: unknown,
+	itemIndex: number,
+): GenerationError {
+	return errorOfJob(error, created(journal.paidBy({ itemIndex }, null)));
 }
 
 /** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
 function throwFirst(
 	context: IExecuteFunctions,
-	ledger: Ledger,
+	journal: ExecutionJournal,
 	failures: Array<GenerationError | null>,
 ): void {
 	const first = failures.findIndex((failure) => failure !== null);
 	if (first < 0 || continuesOnError(context)) return;
-	throw stepError(context, failures[first] as GenerationError, first, [], ledger);
+	throw stepError(context, failures[first] as GenerationError, first, [], journal);
 }
 
 /** Reserves the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
 	context: IExecuteFunctions,
-	ledger: Ledger,
+	journal: ExecutionJournal,
 	planned: Planned[],
 	failures: Array<GenerationError | null>,
-): Promise<GenerationRecord | null> {
+): Promise<TableJournal | null> {
 	const jobs = planned.map(({ job }) => job);
-	const opened = await attempt(async () => await openRecord(context, jobs));
+	const opened = await attempt(async () => await openRecord(context, journal, jobs));
 	if (opened.ok) return opened.value;
 	// After a stop no request is sent, and the execution must end as stopped rather than failed.
 	if (cancelSignal(context).aborted) return null;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;
-		failures[job.itemIndex] = unsentError(ledger, opened.error, job.itemIndex);
+		failures[job.itemIndex] = unsentError(journal, opened.error, job.itemIndex);
 	}
 	return null;
 }
@@ -197,7 +201,7 @@ async function anyOutlasts(
 	if (firstFailed !== null && !continuesOnError(context)) {
 		const all: Array<Outcome<Output>> = [];
 		brief.forEach(({ job }, index) => (all[job.itemIndex] = outcomes[index]));
-		throw endedBy(context, start.ledger, firstFailed, all);
+		throw endedBy(context, start.journal, firstFailed, all);
 	}
 	return outcomes.some(
 		(outcome, index) => maySleep[index] && outcome.kind === 'done' && outcome.generation.timed_out,
@@ -231,7 +235,7 @@ async function runPlans(
 	context: IExecuteFunctions,
 	plans: Planned[],
 	start: StepStart,
-	record: GenerationRecord | null = null,
+	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
 	const { options, ...shared } = start;
 	const cancel = cancelSignal(context);
@@ -252,8 +256,8 @@ async function runPlans(
 				probe: probeWith(context),
 				slots,
 				cancel,
-				record,
 				...shared,
+				journal: record ?? shared.journal,
 				finish: async (job, generation, signal, refresh) =>
 					await fetchOutput(context, planOf.get(job) as Planned, {
 						generation,

@@ -1,4 +1,4 @@
-import { Slots } from '../../client/paying/slots';
+import { Slots } from '../../client/orders/slots';
 import { creating, inShort, Step, waitingFor } from '../support/step';
 
 /**

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { Slots } from '../../../client/paying/slots';
+import { Slots } from '../../../client/orders/slots';
 import { wallClock } from './clock';
 import { CREDENTIAL } from './transport';
 

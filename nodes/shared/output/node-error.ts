@@ -2,7 +2,7 @@ import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workf
 
 import { failureCause } from '../../../client/wire/error-table';
 import { sentences, type GenerationError, type KnownGeneration } from '../../../client/wire/errors';
-import type { Ledger } from '../../../client/paying/ledger';
+import type { ExecutionJournal } from '../../../client/orders/execution-journal';
 import {
 	paidGenerations,
 	uncertainItems,
@@ -22,7 +22,7 @@ const TAKEN_UP =
  *
  * @param failed index of the failed item
  * @param outcomes of all items, in order; empty if no request was sent
- * @param ledger the generations that earlier tries were charged for
+ * @param journal the generations that earlier tries were charged for
  * @returns the error to throw
  */
 export function stepError(
@@ -30,11 +30,11 @@ export function stepError(
 	error: GenerationError,
 	failed: number,
 	outcomes: Array<Outcome<unknown>>,
-	ledger?: Ledger,
+	journal?: ExecutionJournal,
 ): NodeApiError {
 	const seen = paidGenerations(outcomes);
 	const refunded = error.charge === 'refunded' ? error.generation?.id : null;
-	const recorded = (ledger?.paid() ?? []).filter(({ id }) => id !== refunded);
+	const recorded = (journal?.paid() ?? []).filter(({ id }) => id !== refunded);
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes).filter((itemIndex) => itemIndex !== failed);
 	const { generation } = error;

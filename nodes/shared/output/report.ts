@@ -8,8 +8,8 @@ import {
 	uncheckedIds,
 	type Outcome,
 } from '../../../client/jobs/outcome';
-import type { GenerationRecord } from '../../../client/paying/record';
-import { RECORD_TABLE } from '../../../client/paying/record-store';
+import { TABLE_NAME } from '../../../client/orders/table';
+import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineStats } from '../../../client/pipeline';
 import { asHtml, counted } from './wording';
 
@@ -158,7 +158,7 @@ function courseOf(stats: PipelineStats): string[] {
  */
 export function recordHint(
 	context: IExecuteFunctions,
-	record: GenerationRecord | null,
+	record: TableJournal | null,
 	changed: number[],
 	unkeyed: number[],
 ): void {
@@ -169,7 +169,7 @@ export function recordHint(
 		unkeyed.length > 0 &&
 			`The idempotency key of ${itemsOf(unkeyed)} is empty: what is made for them is paid for at every run`,
 		unrecorded.length > 0 &&
-			`The data table ${RECORD_TABLE} could not be written to after the request, so that another execution may not know these keys: ${unrecorded.join(', ')}. This execution does`,
+			`The data table ${TABLE_NAME} could not be written to after the request, so that another execution may not know these keys: ${unrecorded.join(', ')}. This execution does`,
 	);
 	if (message !== '') hint(context, message);
 }

@@ -1,7 +1,7 @@
 import { paidGenerations, type Outcome } from '../../../client/jobs/outcome';
 import type { GenerationError } from '../../../client/wire/errors';
 import type { GenerationItem } from '../../../client/wire/generation';
-import type { Entry } from '../../../client/paying/book';
+import type { StoredOrder } from '../../../client/orders/execution-journal';
 import type { PipelineResult } from '../../../client/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';
@@ -168,12 +168,11 @@ export function tellOutcome(outcome: Outcome<unknown>): string {
 }
 
 function ledgerIds({ generations }: Kept): Set<string | undefined> {
-	return new Set(Object.values(generations).map(({ id }) => id));
+	const orders = Object.values(generations).flatMap((items) => Object.values(items).flat());
+	return new Set(orders.map(({ id }) => id));
 }
 
-/** The ledger's entries for one item: its index comes second in their keys. */
-function ledgerOf({ generations }: Kept, item: number): Entry[] {
-	return Object.entries(generations)
-		.filter(([key]) => key.split(':')[1] === String(item))
-		.map(([, entry]) => entry);
+/** What is stored with the execution for one item. */
+function ledgerOf({ generations }: Kept, item: number): StoredOrder[] {
+	return generations[0]?.[item] ?? [];
 }

@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
-import type { Slots } from '../../../client/paying/slots';
+import type { Slots } from '../../../client/orders/slots';
 import { withSlots } from '../../../nodes/shared/http/slots';
 
 const node = (id?: string | null) => ({

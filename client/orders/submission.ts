@@ -1,0 +1,178 @@
+import { attempt } from '../basics/attempt';
+import type { Clock, Random } from '../basics/ports';
+import { errorOfJob, notSent } from '../jobs/outcome';
+import { backoffDelay } from '../wire/backoff';
+import { CancelledError, GenerationError } from '../wire/errors';
+import type { Generation } from '../wire/generation';
+import type { CreateRequest, GenerationService } from '../wire/service';
+import { decideRetry, MAX_RESUBMISSIONS, type Tried } from './decide-retry';
+import type { Journal, Order } from './journal';
+import { SlotGate } from './slot-gate';
+import type { Slots, Turn } from './slots';
+import { uncertainCharge } from './uncertain-charge';
+
+export interface SubmissionPorts {
+	service: GenerationService;
+	journal: Journal;
+	clock: Clock;
+	random: Random;
+	/** Aborts when the step ends. No creating request is sent afterwards. */
+	halt: AbortSignal;
+	/** The slots of the account, possibly shared with other steps. */
+	slots: Slots;
+}
+
+/** Counters for the step's summary. */
+export interface SubmissionStats {
+	/** Generations created. */
+	made: number;
+	/** Existing generations that were reused. */
+	takenUp: number;
+	/** Creating requests that were retried after a transient error. */
+	retries: number;
+	/**
+	 * Requests with a lost response that were followed by another request. Each of them may have been charged as
+	 * well.
+	 */
+	resubmitted: number;
+}
+
+/**
+ * The only code that spends money. It creates a generation for an order when a slot may be free. It never creates a
+ * second one for an order that may already have one, unless the user chose to resubmit.
+ */
+export class Submission {
+	readonly stats: SubmissionStats = { made: 0, takenUp: 0, retries: 0, resubmitted: 0 };
+	readonly gate: SlotGate;
+	/** Number of lost responses in this attempt of the step, by order. Items with the same key share one count. */
+	private readonly lost = new Map<string, number>();
+
+	constructor(private readonly ports: SubmissionPorts) {
+		this.gate = new SlotGate({ ...ports, signal: ports.halt });
+	}
+
+	/**
+	 * Looks up the generation that an earlier attempt created for an order.
+	 *
+	 * @returns the generation id, or `null` if the order may be sent
+	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent
+	 * again
+	 */
+	async earlier(order: Order): Promise<string | null> {
+		const { journal, halt, slots } = this.ports;
+		// Without a limit, a reservation follows at once.
+		const entry = await journal.read(order, halt, !slots.isLimited);
+		if (entry.state === 'made') return entry.id;
+		const { onUncertainCharge: choice } = order.job;
+		const mayResend = choice === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
+		if (entry.state === 'sent' && !mayResend) throw uncertainCharge(null, entry, choice);
+		return null;
+	}
+
+	/**
+	 * Sends an order until it has a generation or `decideRetry` gives up.
+	 *
+	 * @returns the generation; `null` if another item or execution is sending the order, so that the journal will
+	 * have the result
+	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
+	 */
+	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
+		const { clock, random, halt } = this.ports;
+		const arrival = this.gate.arrive();
+		const tried: Tried = { retries: 0, sinceMs: 0, resubmissions: 0 };
+		let failingSince: number | null = null;
+		let cause: GenerationError | null = null;
+		for (;;) {
+			const sent = await attempt(async () => await this.sendInTurn(order, request, arrival));
+			if (sent.ok) return sent.value;
+			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
+			cause = error ?? cause;
+			if (error !== null && error.retry !== 'slot') failingSince ??= clock.now();
+			tried.sinceMs = clock.now() - (failingSince ?? clock.now());
+			if (error?.charge === 'unknown') tried.resubmissions = this.lostAgain(order) - 1;
+			const decision = error === null ? 'stop' : decideRetry(error, tried, order.job);
+			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
+			if (decision === 'slot') {
+				// A full account is no failure, and the wait may be long. Later failures start a new count.
+				failingSince = null;
+				tried.retries = 0;
+				continue;
+			}
+			if (decision === 'backoff') this.stats.retries++;
+			const pauses = decision === 'backoff' ? tried.retries++ : tried.resubmissions;
+			const left = order.job.timeoutMs - tried.sinceMs;
+			await clock.sleep(Math.min(backoffDelay(pauses, random), left), halt);
+		}
+	}
+
+	/**
+	 * Sends one creating request when a slot may be free. Stores the intent before the request, and the id right
+	 * after it.
+	 */
+	private async sendInTurn(
+		order: Order,
+		request: CreateRequest,
+		arrival: number,
+	): Promise<Generation | null> {
+		const { job } = order;
+		const { journal, service, slots } = this.ports;
+		const turn = await this.gate.enter(job.timeoutMs, arrival);
+		let reserved = false;
+		const sent = await attempt(async () => {
+			const header = await journal.reserve(order);
+			reserved = header !== null;
+			// Storing takes time. Check again that the request may still be sent.
+			this.gate.requireOpen();
+			return header === null ? null : await service.create(request, header);
+		});
+		if (!sent.ok) {
+			this.settleRefusal(turn, order, sent.error, reserved);
+			throw sent.error;
+		}
+		if (sent.value === null) slots.unused(turn);
+		else this.settle(turn, order, sent.value);
+		return sent.value;
+	}
+
+	/** Returns the turn. Releases the order only if the request was certainly not charged. */
+	private settleRefusal(turn: Turn, order: Order, error: unknown, reserved: boolean): void {
+		const { journal, slots } = this.ports;
+		const refusal = error instanceof GenerationError ? error : null;
+		if (refusal?.stopsSubmitting) this.gate.close(notSent(refusal, order.job.itemIndex));
+		if (refusal?.retry === 'slot') slots.refused(turn, refusal);
+		else slots.unused(turn);
+		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
+		if (reserved && notCharged) journal.release(order);
+	}
+
+	private settle(turn: Turn, order: Order, generation: Generation): void {
+		const { journal } = this.ports;
+		this.gate.gained(turn);
+		this.stats.made++;
+		const known = journal.known(order);
+		if (known.state === 'sent') this.stats.resubmitted += known.count - 1;
+		journal.commit(order, generation);
+	}
+
+	private lostOf({ lock }: Order): number {
+		return this.lost.get(lock) ?? 0;
+	}
+
+	private lostAgain(order: Order): number {
+		const lost = this.lostOf(order) + 1;
+		this.lost.set(order.lock, lost);
+		return lost;
+	}
+
+	/**
+	 * Returns the error of an order that is given up. An open order may have been charged, even if its last request
+	 * was rejected.
+	 */
+	private finalError(order: Order, cause: GenerationError | null, error: unknown): unknown {
+		const { journal } = this.ports;
+		journal.abandon(order);
+		const entry = journal.known(order);
+		if (entry.state !== 'sent') return error;
+		return uncertainCharge(cause, entry, order.job.onUncertainCharge);
+	}
+}
