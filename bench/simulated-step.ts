@@ -4,7 +4,7 @@ import { ExecutionJournal } from '../client/orders/execution-journal';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/basics/ports';
 import type { Readiness } from '../client/jobs/job';
-import type { Slots } from '../client/orders/slots';
+import type { SlotPool } from '../client/orders/slot-pool';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
@@ -25,7 +25,7 @@ export interface SimulatedStep {
 	/** What a creating request takes to be answered; the work begins at once. */
 	creatingMs?: number;
 	/** Of the account, where it shares them with other steps of its process, or asks for them in another way. */
-	slots?: Slots;
+	slots?: SlotPool;
 }
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */

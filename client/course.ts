@@ -9,7 +9,7 @@ import {
 	timedOutGeneration,
 } from './jobs/outcome';
 import type { Journal, Order } from './orders/journal';
-import type { Slots } from './orders/slots';
+import type { SlotPool } from './orders/slot-pool';
 import type { Submission } from './orders/submission';
 import { withLock } from './orders/with-lock';
 import type { Goal, Watch, Watcher } from './watching/watch';
@@ -32,7 +32,7 @@ export interface Shared {
 	/** When a late job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
 	journal: Journal;
-	slots: Slots;
+	slots: SlotPool;
 	submission: Submission;
 	watcher: Watcher;
 }

@@ -4,7 +4,7 @@ import { Course, knownBefore, type Shared } from './course';
 import type { Job } from './jobs/job';
 import { thrownOutcome, type Outcome } from './jobs/outcome';
 import type { Journal } from './orders/journal';
-import { Slots } from './orders/slots';
+import { SlotPool } from './orders/slot-pool';
 import { Submission, type SubmissionStats } from './orders/submission';
 import type { LastLooks } from './watching/looks';
 import { Watcher } from './watching/watch';
@@ -21,7 +21,7 @@ export interface PipelinePorts<T> {
 	clock: Clock;
 	random: Random;
 	/** The slots of the account, if other steps share them. */
-	slots?: Slots;
+	slots?: SlotPool;
 	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
 	cancel: AbortSignal;
 	/** When the step began, if that was before this pipeline, and its status checks since then. */
@@ -100,7 +100,7 @@ class Pipeline<T> {
 		private readonly settings: PipelineSettings,
 	) {
 		const halt = this.halt.signal;
-		const slots = ports.slots ?? new Slots(ports);
+		const slots = ports.slots ?? new SlotPool(ports);
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? ports.clock.now(),
@@ -122,14 +122,14 @@ class Pipeline<T> {
 			forget();
 		}
 		const { journal, slots, submission, watcher } = this.shared;
-		const { stats, gate } = submission;
+		const { stats } = submission;
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
 			firstFailed: this.firstFailed,
 			stats: {
 				...stats,
 				retries: stats.retries + watcher.passed.size,
-				slotWaitMs: gate.waitedMs,
+				slotWaitMs: submission.slots.waitedMs,
 				slotRefusal: slots.lastRefusal?.said ?? null,
 				changed: [...journal.changed].sort((a, b) => a - b),
 			},

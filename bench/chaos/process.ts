@@ -1,5 +1,5 @@
 import { ExecutionJournal } from '../../client/orders/execution-journal';
-import { Slots } from '../../client/orders/slots';
+import { SlotPool } from '../../client/orders/slot-pool';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { GenerationService as Client } from '../../client/wire/service';
@@ -31,7 +31,7 @@ const DOWNLOAD_TRIES = 5;
 export class Process {
 	dead = false;
 	readonly clock: Clock;
-	private readonly slots: Slots;
+	private readonly slots: SlotPool;
 	private executions = 0;
 
 	constructor(
@@ -46,7 +46,7 @@ export class Process {
 				if (this.dead) await new Promise<never>(() => undefined);
 			},
 		};
-		this.slots = new Slots({ clock: this.clock, random: world.random });
+		this.slots = new SlotPool({ clock: this.clock, random: world.random });
 	}
 
 	/**

@@ -7,8 +7,7 @@ import type { Generation } from '../wire/generation';
 import type { CreateRequest, GenerationService } from '../wire/service';
 import { decideRetry, MAX_RESUBMISSIONS, type Tried } from './decide-retry';
 import type { Journal, Order } from './journal';
-import { SlotGate } from './slot-gate';
-import type { Slots, Turn } from './slots';
+import { StepSlots, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './uncertain-charge';
 
 export interface SubmissionPorts {
@@ -19,7 +18,7 @@ export interface SubmissionPorts {
 	/** Aborts when the step ends. No creating request is sent afterwards. */
 	halt: AbortSignal;
 	/** The slots of the account, possibly shared with other steps. */
-	slots: Slots;
+	slots: SlotPool;
 }
 
 /** Counters for the step's summary. */
@@ -43,12 +42,12 @@ export interface SubmissionStats {
  */
 export class Submission {
 	readonly stats: SubmissionStats = { made: 0, takenUp: 0, retries: 0, resubmitted: 0 };
-	readonly gate: SlotGate;
+	readonly slots: StepSlots;
 	/** Number of lost responses in this attempt of the step, by order. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
 
 	constructor(private readonly ports: SubmissionPorts) {
-		this.gate = new SlotGate({ ...ports, signal: ports.halt });
+		this.slots = new StepSlots(ports.slots, ports.clock, ports.halt);
 	}
 
 	/**
@@ -78,12 +77,12 @@ export class Submission {
 	 */
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
 		const { clock, random, halt } = this.ports;
-		const arrival = this.gate.arrive();
+		const ticket = this.ports.slots.ticket();
 		const tried: Tried = { retries: 0, sinceMs: 0, resubmissions: 0 };
 		let failingSince: number | null = null;
 		let cause: GenerationError | null = null;
 		for (;;) {
-			const sent = await attempt(async () => await this.sendInTurn(order, request, arrival));
+			const sent = await attempt(async () => await this.send(order, request, ticket));
 			if (sent.ok) return sent.value;
 			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
 			cause = error ?? cause;
@@ -109,45 +108,42 @@ export class Submission {
 	 * Sends one creating request when a slot may be free. Stores the intent before the request, and the id right
 	 * after it.
 	 */
-	private async sendInTurn(
+	private async send(
 		order: Order,
 		request: CreateRequest,
-		arrival: number,
+		ticket: number,
 	): Promise<Generation | null> {
 		const { job } = order;
-		const { journal, service, slots } = this.ports;
-		const turn = await this.gate.enter(job.timeoutMs, arrival);
+		const { journal, service } = this.ports;
+		const permit = await this.slots.acquire(job.timeoutMs, ticket);
 		let reserved = false;
 		const sent = await attempt(async () => {
 			const header = await journal.reserve(order);
 			reserved = header !== null;
 			// Storing takes time. Check again that the request may still be sent.
-			this.gate.requireOpen();
+			this.slots.requireOpen();
 			return header === null ? null : await service.create(request, header);
 		});
 		if (!sent.ok) {
-			this.settleRefusal(turn, order, sent.error, reserved);
+			this.settleRefusal(permit, order, sent.error, reserved);
 			throw sent.error;
 		}
-		if (sent.value === null) slots.unused(turn);
-		else this.settle(turn, order, sent.value);
+		permit.report(sent.value === null ? 'unused' : 'granted');
+		if (sent.value !== null) this.settle(order, sent.value);
 		return sent.value;
 	}
 
-	/** Returns the turn. Releases the order only if the request was certainly not charged. */
-	private settleRefusal(turn: Turn, order: Order, error: unknown, reserved: boolean): void {
-		const { journal, slots } = this.ports;
+	/** Returns the permit. Releases the order only if the request was certainly not charged. */
+	private settleRefusal(permit: Permit, order: Order, error: unknown, reserved: boolean): void {
 		const refusal = error instanceof GenerationError ? error : null;
-		if (refusal?.stopsSubmitting) this.gate.close(notSent(refusal, order.job.itemIndex));
-		if (refusal?.retry === 'slot') slots.refused(turn, refusal);
-		else slots.unused(turn);
+		if (refusal?.stopsSubmitting) this.slots.close(notSent(refusal, order.job.itemIndex));
+		permit.report(refusal?.retry === 'slot' ? refusal : 'unused');
 		const notCharged = refusal ? refusal.charge !== 'unknown' : error instanceof CancelledError;
-		if (reserved && notCharged) journal.release(order);
+		if (reserved && notCharged) this.ports.journal.release(order);
 	}
 
-	private settle(turn: Turn, order: Order, generation: Generation): void {
+	private settle(order: Order, generation: Generation): void {
 		const { journal } = this.ports;
-		this.gate.gained(turn);
 		this.stats.made++;
 		const known = journal.known(order);
 		if (known.state === 'sent') this.stats.resubmitted += known.count - 1;

@@ -7,7 +7,7 @@ import { isCompleted, type Generation } from '../../client/wire/generation';
 import type { Job } from '../../client/jobs/job';
 import { created, errorOfJob, type Outcome } from '../../client/jobs/outcome';
 import type { ExecutionJournal } from '../../client/orders/execution-journal';
-import type { Slots } from '../../client/orders/slots';
+import type { SlotPool } from '../../client/orders/slot-pool';
 import type { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { LastLooks } from '../../client/watching/looks';
@@ -247,7 +247,7 @@ async function runPlans(
 		signal: cancel,
 	});
 	const limited = limit(MAX_DOWNLOADS);
-	const run = async (slots: Slots) =>
+	const run = async (slots: SlotPool) =>
 		await runPipeline<Output>(
 			plans.map(({ job }) => job),
 			{

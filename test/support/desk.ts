@@ -1,7 +1,7 @@
 import { GenerationError } from '../../client/wire/errors';
 import { ExecutionJournal } from '../../client/orders/execution-journal';
 import { GenerationService } from '../../client/wire/service';
-import { Slots } from '../../client/orders/slots';
+import { SlotPool } from '../../client/orders/slot-pool';
 import { Submission } from '../../client/orders/submission';
 import type { Generation } from '../../client/wire/generation';
 import { FakeService } from './fake-service';
@@ -25,7 +25,7 @@ export class Desk {
 			service,
 			journal: this.journal,
 			halt: this.halt.signal,
-			slots: new Slots(ports),
+			slots: new SlotPool(ports),
 		});
 	}
 

@@ -2,35 +2,34 @@ import { randomUUID } from 'node:crypto';
 
 import { errorFromResponse, GenerationError } from '../../../client/wire/errors';
 import { attempt } from '../../../client/basics/attempt';
-import { SlotGate } from '../../../client/orders/slot-gate';
-import { Slots } from '../../../client/orders/slots';
+import { SlotPool, StepSlots } from '../../../client/orders/slot-pool';
 import { noSlot } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
 
 export const HOUR = 3_600_000;
 export const refusedNow = () => errorFromResponse(noSlot(12, 10), true);
 
-/** What a submission does with the gate: each turn is settled by what became of the request. */
+/** What a submission does: each permit is reported with what became of the request. */
 export async function passThrough<T>(
-	gate: SlotGate,
-	slots: Slots,
+	gate: StepSlots,
+	slots: SlotPool,
 	create: () => Promise<T>,
 	timeoutMs: number,
 ): Promise<T> {
-	const arrival = gate.arrive();
+	const ticket = slots.ticket();
 	for (;;) {
-		const turn = await gate.enter(timeoutMs, arrival);
+		const permit = await gate.acquire(timeoutMs, ticket);
 		const tried = await attempt(create);
 		if (tried.ok) {
-			gate.gained(turn);
+			permit.report('granted');
 			return tried.value;
 		}
 		const noSlot = tried.error instanceof GenerationError && tried.error.retry === 'slot';
 		if (noSlot) {
-			slots.refused(turn, tried.error as GenerationError);
+			permit.report(tried.error as GenerationError);
 			continue;
 		}
-		slots.unused(turn);
+		permit.report('unused');
 		throw tried.error;
 	}
 }
@@ -39,8 +38,8 @@ export async function passThrough<T>(
 export function gated(free: () => number, latencyMs = 0) {
 	const time = new VirtualTime(0);
 	const stop = new AbortController();
-	const slots = new Slots({ clock: time, random: () => 0 });
-	const gate = new SlotGate({ clock: time, signal: stop.signal, slots });
+	const slots = new SlotPool({ clock: time, random: () => 0 });
+	const gate = new StepSlots(slots, time, stop.signal);
 	let taken = 0;
 	const asked: Array<{ item: number; at: number }> = [];
 	const passed: Array<{ item: number; at: number }> = [];

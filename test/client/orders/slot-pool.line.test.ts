@@ -76,12 +76,12 @@ describe('several that found no slot', () => {
 		const learned: Array<{ error: unknown; at: number }> = [];
 		const standing = Array.from({ length: 3 }, async () => {
 			await time.sleep(8_000);
-			await gate.enter(HOUR).catch((error: unknown) => learned.push({ error, at: time.now() }));
+			await gate.acquire(HOUR).catch((error: unknown) => learned.push({ error, at: time.now() }));
 		});
 		time.at(9_000, () => gate.close(reason));
 		await time.run(Promise.all(standing));
 		expect(learned).toEqual(Array(3).fill({ error: reason, at: 9_000 }));
-		await expect(gate.enter(HOUR)).rejects.toBe(reason);
+		await expect(gate.acquire(HOUR)).rejects.toBe(reason);
 		void given;
 	});
 

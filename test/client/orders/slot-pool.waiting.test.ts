@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 
 import { CancelledError, errorFromResponse, GenerationError } from '../../../client/wire/errors';
-import { SlotGate } from '../../../client/orders/slot-gate';
-import { Slots } from '../../../client/orders/slots';
+import { SlotPool, StepSlots } from '../../../client/orders/slot-pool';
 import { refusal } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
 import { gated, HOUR, itemsOf, passThrough, refusedNow, timesOf } from './gated';
@@ -11,8 +10,8 @@ describe('while the service has slots', () => {
 	it('nobody waits for anybody', async () => {
 		const time = new VirtualTime(0);
 		const { signal } = new AbortController();
-		const slots = new Slots({ clock: time, random: () => 0 });
-		const gate = new SlotGate({ clock: time, signal, slots });
+		const slots = new SlotPool({ clock: time, random: () => 0 });
+		const gate = new StepSlots(slots, time, signal);
 		const create = async () => {
 			await time.sleep(100);
 			return time.now();

@@ -3,21 +3,20 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 
 import { seededRandom } from '../../../sandbox/basics/random';
-import { SlotGate } from '../../../client/orders/slot-gate';
-import { Slots } from '../../../client/orders/slots';
+import { SlotPool, StepSlots, type Permit } from '../../../client/orders/slot-pool';
 import { VirtualTime } from '../../support/virtual-time';
 import { HOUR, passThrough, refusedNow } from './gated';
 
 /** Steps that share what they know of an account with so many slots. */
 function sharing(limit: () => number, random = () => 0) {
 	const time = new VirtualTime(0);
-	const slots = new Slots({ clock: time, random });
+	const slots = new SlotPool({ clock: time, random });
 	let running = 0;
 	const asked: number[] = [];
 	const made: Array<{ step: string; at: number }> = [];
 	const step = (name: string) => {
 		const stop = new AbortController();
-		const gate = new SlotGate({ clock: time, signal: stop.signal, slots });
+		const gate = new StepSlots(slots, time, stop.signal);
 		/** Has a generation made that takes so long. */
 		const make = async (ms: number, timeoutMs = HOUR) => {
 			await passThrough(
@@ -50,15 +49,15 @@ function sharing(limit: () => number, random = () => 0) {
 }
 
 describe('a generation that ends', () => {
-	/** Slots of a full account, and how many of them are known to be free. */
+	/** SlotPool of a full account, and how many of them are known to be free. */
 	function fullAccount() {
-		const slots = new Slots({ clock: new VirtualTime(0), random: () => 0 });
-		slots.refused('free', refusedNow());
-		const place = { arrival: 0, wake: new AbortController() };
-		slots.join(place);
+		const slots = new SlotPool({ clock: new VirtualTime(0), random: () => 0 });
+		(slots.take() as Permit).report(refusedNow());
+		const waiter = { ticket: 0, wake: new AbortController() };
+		slots.join(waiter);
 		const free = () => {
 			let count = 0;
-			while (slots.take(place) === 'free') count++;
+			while (typeof slots.take(waiter) !== 'number') count++;
 			return count;
 		};
 		return { slots, free };
@@ -141,12 +140,12 @@ describe('steps that share the slots of an account', () => {
 	});
 
 	it('wait no longer than some seconds for an answer that does not come', async () => {
-		const { time, slots, step, made } = sharing(() => (time.now() < 5_000 ? 0 : 9));
+		const { time, step, made } = sharing(() => (time.now() < 5_000 ? 0 : 9));
 		const hangs = step('hangs');
 		const hang = async () => {
-			const turn = await hangs.gate.enter(HOUR, -1);
+			const permit = await hangs.gate.acquire(HOUR, -1);
 			await time.sleep(60_000);
-			slots.unused(turn);
+			permit.report('unused');
 		};
 		const others = Array.from({ length: 3 }, async (_, n) => await step(`${n}`).make(1_000));
 		time.at(4_000, () => void hang());
