@@ -4,7 +4,7 @@ import { seededRandom } from '../sandbox/basics/random';
 import { VirtualTime } from '../test/support/virtual-time';
 import type { Readiness } from '../client/job';
 import type { Outcome } from '../client/outcome';
-import { Slots } from '../client/paying/slots';
+import { SlotPool } from '../client/orders/slot-pool';
 import { runSimulatedStep } from './simulated-step';
 
 /** How the generation times of a batch lie around T. */
@@ -66,7 +66,7 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	service.faults.order({ on: 'download', times: 'always', action: early });
 
 	const start = time.now();
-	const slots = () => new Slots({ clock: time, random: seededRandom(batch.seed) });
+	const slots = () => new SlotPool({ clock: time, random: seededRandom(batch.seed) });
 	const shared = slots();
 	const step = async (index: number) =>
 		await runSimulatedStep({

@@ -1,4 +1,4 @@
-import { Slots, type Probing } from '../client/paying/slots';
+import { SlotPool, type Probing } from '../client/orders/slot-pool';
 import { seededRandom } from '../sandbox/basics/random';
 import { GenerationService } from '../sandbox/service';
 import { logNormal } from '../sandbox/generations/timing';
@@ -62,7 +62,7 @@ export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 			pollIntervalMs: 3000,
 			timeoutMs: 24 * 3_600_000,
 			readiness: 'auto',
-			slots: new Slots({ clock: time, random: jitter, probing: scale.probing }),
+			slots: new SlotPool({ clock: time, random: jitter, probing: scale.probing }),
 		});
 		const [outcome] = outcomes;
 		if (outcome.kind !== 'done') throw new Error(`Execution ${index}: ${outcome.kind}`);

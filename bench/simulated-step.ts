@@ -1,9 +1,10 @@
-import { type CreateRequest, ServiceClient as Client } from '../client/api/client';
-import { Ledger } from '../client/paying/ledger';
+import type { CreateRequest } from '../client/api/client';
+import { ServiceClient as Client } from '../client/api/client';
+import { ExecutionJournal } from '../client/orders/execution-journal';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/ports';
 import type { Readiness } from '../client/job';
-import type { Slots } from '../client/paying/slots';
+import type { SlotPool } from '../client/orders/slot-pool';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
@@ -24,7 +25,7 @@ export interface SimulatedStep {
 	/** What a creating request takes to be answered; the work begins at once. */
 	creatingMs?: number;
 	/** Of the account, where it shares them with other steps of its process, or asks for them in another way. */
-	slots?: Slots;
+	slots?: SlotPool;
 }
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
@@ -54,7 +55,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			clock,
 			random,
 			cancel: signal,
-			ledger: new Ledger({}, 0),
+			journal: new ExecutionJournal({}, 0),
 			probe: probeOf(step),
 			slots,
 			finish: async (_, generation) => ({ generation, output: null }),

@@ -9,11 +9,10 @@ import {
 	isUnknown,
 	timedOutGeneration,
 } from './outcome';
-import { inTurn } from './paying/in-turn';
-import type { Ledger } from './paying/ledger';
-import type { Order, OrderBook } from './paying/order-book';
-import type { Slots } from './paying/slots';
-import type { Submission } from './paying/submission';
+import type { Journal, Order } from './orders/journal';
+import type { SlotPool } from './orders/slot-pool';
+import type { Submission } from './orders/submission';
+import { withLock } from './orders/with-lock';
 import type { Goal, Watch, Watcher } from './watch/watch';
 import type { KnownGeneration } from './api/errors';
 import { isFailed, isFinal, unseen, type Generation } from './api/generation';
@@ -33,9 +32,8 @@ export interface Shared {
 	startedAt: number;
 	/** When a late job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
-	ledger: Ledger;
-	book: OrderBook;
-	slots: Slots;
+	journal: Journal;
+	slots: SlotPool;
 	submission: Submission;
 	watcher: Watcher;
 }
@@ -59,9 +57,7 @@ export class Course {
 
 	/** The last known state of the generation, for any outcome of the job. */
 	get known(): KnownGeneration | null {
-		return (
-			this.watch?.generation?.item ?? knownBefore(this.job, this.step, this.order?.key ?? null)
-		);
+		return this.watch?.generation?.item ?? knownBefore(this.job, this.step, this.order);
 	}
 
 	/**
@@ -140,7 +136,7 @@ export class Course {
 
 	/** Adds advice about the stored order to an error. */
 	explain(error: unknown): unknown {
-		return this.order === null ? error : this.step.book.explain(this.order, error);
+		return this.order === null ? error : this.step.journal.explain(this.order, error);
 	}
 
 	/** True if a fallback model creates the output. */
@@ -155,18 +151,18 @@ export class Course {
 
 	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
 	private async orderIt(job: CreateJob): Promise<void> {
-		const { book, ledger } = this.step;
+		const { journal } = this.step;
 		const request = await job.request();
-		const order = this.order ?? book.order(job, request);
+		const order = this.order ?? journal.order(job, request);
 		this.order = order;
 		for (;;) {
 			const model = this.attempts?.model ?? null;
 			const sent = model === null ? request : withModel(request, model);
-			if (model !== null) book.use(order, sent);
+			if (model !== null) journal.use(order, sent);
 			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
 			const obtained = await attempt(
 				async () =>
-					await inTurn(ledger.entries, order.key, async () => await this.obtain(order, sent)),
+					await withLock(journal.shared, order.lock, async () => await this.obtain(order, sent)),
 			);
 			if (obtained.ok) return;
 			if (this.attempts?.after(obtained.error) !== 'next model') throw obtained.error;
@@ -175,11 +171,11 @@ export class Course {
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async obtain(order: Order, request: CreateRequest): Promise<void> {
-		const { clock, book, submission, watcher } = this.step;
+		const { clock, journal, submission, watcher } = this.step;
 		for (;;) {
 			const id = await submission.earlier(order);
 			const made = id === null ? await submission.create(order, request) : null;
-			// Another item or execution is creating it. The book has its result by now.
+			// Another item or execution is creating it. The journal has its result by now.
 			if (id === null && made === null) continue;
 			const known = made?.item.id ?? (id as string);
 			// The service confirmed this id earlier, so a 404 is transient.
@@ -190,7 +186,7 @@ export class Course {
 			const seen = await attempt(async () => await watch.until('fetched', this.deadline));
 			if (!seen.ok) {
 				const { error } = seen;
-				throw book.explain(order, isUnknown(error) ? inAnotherAccount(error, known) : error);
+				throw journal.explain(order, isUnknown(error) ? inAnotherAccount(error, known) : error);
 			}
 			this.keep();
 			if (!watch.generation || !isFailed(watch.generation)) {
@@ -204,7 +200,7 @@ export class Course {
 	/** Stores the last known state of an order's generation. */
 	private keep(): void {
 		if (this.order !== null && this.watch?.generation) {
-			this.step.book.record(this.order, this.watch.generation);
+			this.step.journal.commit(this.order, this.watch.generation);
 		}
 	}
 }
@@ -213,13 +209,13 @@ export class Course {
  * Returns the known generation of a job that this attempt did not reach: the one to collect, or one that is already
  * paid for.
  *
- * @param key of the job's order in the ledger; `null` if its request was never built
+ * @param order `null` if its request was never built
  */
 export function knownBefore(
 	job: Job,
-	{ book, watcher }: Pick<Shared, 'book' | 'watcher'>,
-	key: string | null,
+	{ journal, watcher }: Pick<Shared, 'journal' | 'watcher'>,
+	order: Order | null,
 ): KnownGeneration | null {
 	if (job.kind === 'collect') return watcher.requests.known(job.id)?.item ?? { id: job.id };
-	return created(book.paidBy(job, key));
+	return created(journal.paidBy(job, order));
 }

@@ -4,9 +4,9 @@ import { Course, knownBefore, type Shared } from './course';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
 import { SpendGuard, type SpendLimits } from './spend-guard';
-import { OrderBook, type Books } from './paying/order-book';
-import { Slots } from './paying/slots';
-import { Submission, type SubmissionStats } from './paying/submission';
+import type { Journal } from './orders/journal';
+import { SlotPool } from './orders/slot-pool';
+import { Submission, type SubmissionStats } from './orders/submission';
 import type { StatusChecks } from './watch/status-requests';
 import { Watcher } from './watch/watch';
 import { CancelledError } from './api/errors';
@@ -14,14 +14,15 @@ import type { Generation } from './api/generation';
 import type { ServiceClient } from './api/client';
 
 /** Dependencies of the pipeline: the service, the storage, the clock, and the stored orders. */
-export interface PipelinePorts<T> extends Books {
+export interface PipelinePorts<T> {
+	journal: Journal;
 	service: ServiceClient;
 	/** Probes an output URL for its file. */
 	probe: ProbeUrl;
 	clock: Clock;
 	random: Random;
 	/** The slots of the account, if other steps share them. */
-	slots?: Slots;
+	slots?: SlotPool;
 	/** Reads the balance for the step's hint; `null` if it cannot be read. Not set: there is no such hint. */
 	balance?: () => Promise<number | null>;
 	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
@@ -111,8 +112,7 @@ class Pipeline<T> {
 		private readonly settings: PipelineSettings,
 	) {
 		const halt = this.halt.signal;
-		const book = new OrderBook(ports, halt);
-		const slots = ports.slots ?? new Slots(ports);
+		const slots = ports.slots ?? new SlotPool(ports);
 		this.guard = new SpendGuard(settings, {
 			clock: ports.clock,
 			balance: async () => await ports.service.balance(),
@@ -122,9 +122,8 @@ class Pipeline<T> {
 			...ports,
 			startedAt: ports.startedAt ?? ports.clock.now(),
 			lateSeenAt: ports.clock.now(),
-			book,
 			slots,
-			submission: new Submission({ ...ports, book, halt, slots, guard: this.guard }),
+			submission: new Submission({ ...ports, halt, slots, guard: this.guard }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks),
 		};
 	}
@@ -140,8 +139,8 @@ class Pipeline<T> {
 			forget();
 		}
 		const balance = await this.balances();
-		const { book, slots, submission, watcher } = this.shared;
-		const { stats, gate } = submission;
+		const { journal, slots, submission, watcher } = this.shared;
+		const { stats } = submission;
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
 			firstFailed: this.firstFailed,
@@ -151,9 +150,9 @@ class Pipeline<T> {
 				recreated: this.recreated,
 				balance,
 				fellBack: this.fellBack,
-				slotWaitMs: gate.waitedMs,
+				slotWaitMs: submission.slots.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
-				changed: [...book.changed].sort((a, b) => a - b),
+				changed: [...journal.changed].sort((a, b) => a - b),
 			},
 		};
 	}

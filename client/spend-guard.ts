@@ -43,6 +43,11 @@ export class SpendGuard {
 		this.left = limits.maxNewGenerations ?? Infinity;
 	}
 
+	/** True if the step may stop creating because of a limit. */
+	get isLimited(): boolean {
+		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
+	}
+
 	/**
 	 * Waits until a creating request may be sent. The caller then calls `report` once.
 	 *

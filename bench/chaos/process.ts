@@ -1,6 +1,6 @@
-import { Ledger } from '../../client/paying/ledger';
-import { GenerationRecord } from '../../client/paying/record';
-import { Slots } from '../../client/paying/slots';
+import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { SlotPool } from '../../client/orders/slot-pool';
+import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { ServiceClient as Client } from '../../client/api/client';
 import type { Clock, ProbeUrl, SendRequest } from '../../client/ports';
@@ -31,7 +31,7 @@ const DOWNLOAD_TRIES = 5;
 export class Process {
 	dead = false;
 	readonly clock: Clock;
-	private readonly slots: Slots;
+	private readonly slots: SlotPool;
 	private executions = 0;
 
 	constructor(
@@ -46,7 +46,7 @@ export class Process {
 				if (this.dead) await new Promise<never>(() => undefined);
 			},
 		};
-		this.slots = new Slots({ clock: this.clock, random: world.random });
+		this.slots = new SlotPool({ clock: this.clock, random: world.random });
 	}
 
 	/**
@@ -58,22 +58,23 @@ export class Process {
 		const { clock, world } = this;
 		const { signal } = new AbortController();
 		const ports = { clock, random: world.random, signal };
-		const store = table.reachedBy(clock, () => TABLE_TIMES);
 		const writer = `${this.name}.${++this.executions}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: writer, writer };
-		const record = new GenerationRecord(scope, { ...ports, store });
+		const journal = new TableJournal(new ExecutionJournal({}, 0), scope, {
+			...ports,
+			table: table.reachedBy(clock, () => TABLE_TIMES),
+		});
 		try {
-			await record.begin(prompts);
+			await journal.begin(prompts);
 			return await runPipeline<string>(
 				prompts.map(jobOf),
 				{
 					...ports,
 					service: new Client({ ...ports, send: this.send }),
-					record,
+					journal,
 					probe: this.probe,
 					slots: this.slots,
 					cancel: signal,
-					ledger: new Ledger({}, 0),
 					finish: async (_, generation) => {
 						await this.download(generation.item.url ?? '');
 						return { generation, output: generation.item.id };
@@ -82,7 +83,7 @@ export class Process {
 				{ maxConcurrent: 10, pollIntervalMs: 1000, stopOnError: false },
 			);
 		} finally {
-			await record.close();
+			await journal.close();
 		}
 	}
 

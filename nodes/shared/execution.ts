@@ -1,8 +1,7 @@
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { Entry } from '../../client/paying/book';
-import { Ledger } from '../../client/paying/ledger';
+import { ExecutionJournal, type StoredOrders } from '../../client/orders/execution-journal';
 
 /** Facts about the execution that a step runs in. */
 
@@ -47,16 +46,16 @@ export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter
 	return Number(context.getNodeParameter('waitingSince', 0, '')) > 0;
 }
 
-/** The ledger of this execution and node. n8n saves the node's context with the execution. */
-export function ledgerOf(context: IExecuteFunctions): Ledger {
+/** The orders of this execution and node. n8n saves the node's context with the execution. */
+export function journalOf(context: IExecuteFunctions): ExecutionJournal {
 	const kept = context.getContext('node') as IDataObject & {
-		generations?: Record<string, Entry>;
+		generations?: StoredOrders;
 		/** Created by the first try. "Retry execution" has a new execution id but the same context. */
 		token?: string;
 	};
 	kept.generations ??= {};
 	kept.token ??= randomUUID();
-	return new Ledger(kept.generations, runIndex(context), kept.token);
+	return new ExecutionJournal(kept.generations, runIndex(context), kept.token);
 }
 
 /** The run index of the first try of an agent's call, by the arguments object of that call. */

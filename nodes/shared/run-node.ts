@@ -5,15 +5,15 @@ import type { GenerationError } from '../../client/api/errors';
 import { isCompleted, type Generation } from '../../client/api/generation';
 import type { Job } from '../../client/job';
 import { created, errorOfJob, type Outcome } from '../../client/outcome';
-import type { Ledger } from '../../client/paying/ledger';
-import type { GenerationRecord } from '../../client/paying/record';
-import type { Slots } from '../../client/paying/slots';
+import type { ExecutionJournal } from '../../client/orders/execution-journal';
+import type { SlotPool } from '../../client/orders/slot-pool';
+import type { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { ServiceClient } from '../../client/api/client';
 import { wallClock } from './http/clock';
 import { download, type DownloadRequest } from './http/download';
-import { cancelSignal, continuesOnError, ledgerOf, runsByHand } from './execution';
+import { cancelSignal, continuesOnError, journalOf, runsByHand } from './execution';
 import { glanceAtBalance } from './http/balance';
 import { stepError } from './output/node-error';
 import { stepOptionsOf, type StepOptions } from './form/step-options';
@@ -38,7 +38,7 @@ const MAX_DOWNLOADS = 3;
  */
 interface StepStart {
 	options: StepOptions;
-	ledger: Ledger;
+	journal: ExecutionJournal;
 	startedAt: number;
 	/** The step's last status check of each generation. */
 	checks: StatusChecks;
@@ -80,21 +80,21 @@ export async function runNode(
 	{ suspension, checks = new Map() }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
-	const ledger = ledgerOf(context);
+	const journal = journalOf(context);
 	const failures = plans.map((planned, itemIndex) =>
-		planned.ok ? [] : unsentErrors(ledger, planned.error, itemIndex),
+		planned.ok ? [] : unsentErrors(journal, planned.error, itemIndex),
 	);
 	reportUnexpected(context, failures.flat());
-	throwFirst(context, ledger, failures);
+	throwFirst(context, journal, failures);
 
 	const options = stepOptionsOf(context);
-	const start: StepStart = { options, ledger, startedAt: wallClock.now(), checks };
+	const start: StepStart = { options, journal, startedAt: wallClock.now(), checks };
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
 		return await suspension.sleep(checks);
 	}
-	const record = await recordOf(context, ledger, planned, failures);
-	throwFirst(context, ledger, failures);
+	const record = await recordOf(context, journal, planned, failures);
+	throwFirst(context, journal, failures);
 	const valid = planned.filter(({ job }) => failures[job.itemIndex].length === 0);
 	const running = runPlans(context, valid, start, record);
 	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
@@ -104,7 +104,7 @@ export async function runNode(
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);
 	} else if (firstFailed !== null && !continuesOnError(context)) {
-		throw endedBy(context, ledger, firstFailed, all);
+		throw endedBy(context, journal, firstFailed, all);
 	}
 	summaryHint(context, stats, all);
 	return [outputItems(context, all)];
@@ -141,14 +141,14 @@ function inOrder(
  */
 function endedBy(
 	context: IExecuteFunctions,
-	ledger: Ledger,
+	journal: ExecutionJournal,
 	failed: Job,
 	all: JobOutcome[],
 ): NodeApiError {
 	const position = all.findIndex(({ job }) => job === failed);
 	const { error } = all[position] as Extract<Outcome<Output>, { kind: 'error' }>;
 	reportEnd(context, `Failed (${error.message})`, all);
-	return stepError(context, error, position, all, ledger);
+	return stepError(context, error, position, all, journal);
 }
 
 /** The items with an empty Idempotency Key option. */
@@ -161,9 +161,13 @@ function withoutKey(plans: Planned[]): number[] {
  * The errors of an item that this try does not send. Earlier tries may have been charged for its outputs: there is
  * one error for each of them, or else a single one.
  */
-function unsentErrors(ledger: Ledger, error: unknown, itemIndex: number): GenerationError[] {
+function unsentErrors(
+	journal: ExecutionJournal,
+	error: unknown,
+	itemIndex: number,
+): GenerationError[] {
 	const paid = Array.from({ length: MOST_OUTPUTS }, (_, outputIndex) =>
-		ledger.paidBy({ itemIndex, outputIndex }, null),
+		journal.paidBy({ itemIndex, outputIndex }, null),
 	).filter((generation) => generation !== null);
 	return (paid.length > 0 ? paid : [null]).map((known) => errorOfJob(error, created(known)));
 }
@@ -171,29 +175,29 @@ function unsentErrors(ledger: Ledger, error: unknown, itemIndex: number): Genera
 /** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
 function throwFirst(
 	context: IExecuteFunctions,
-	ledger: Ledger,
+	journal: ExecutionJournal,
 	failures: GenerationError[][],
 ): void {
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first < 0 || continuesOnError(context)) return;
-	throw stepError(context, failures[first][0], first, [], ledger);
+	throw stepError(context, failures[first][0], first, [], journal);
 }
 
 /** Reserves the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
 	context: IExecuteFunctions,
-	ledger: Ledger,
+	journal: ExecutionJournal,
 	planned: Planned[],
 	failures: GenerationError[][],
-): Promise<GenerationRecord | null> {
+): Promise<TableJournal | null> {
 	const jobs = planned.map(({ job }) => job);
-	const opened = await attempt(async () => await openRecord(context, jobs));
+	const opened = await attempt(async () => await openRecord(context, journal, jobs));
 	if (opened.ok) return opened.value;
 	// After a stop no request is sent, and the execution must end as stopped rather than failed.
 	if (cancelSignal(context).aborted) return null;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;
-		failures[job.itemIndex] = unsentErrors(ledger, opened.error, job.itemIndex);
+		failures[job.itemIndex] = unsentErrors(journal, opened.error, job.itemIndex);
 	}
 	return null;
 }
@@ -221,7 +225,7 @@ async function anyOutlasts(
 	const { outcomes, firstFailed } = await runPlans(context, brief, start);
 	if (cancelSignal(context).aborted) return false;
 	if (firstFailed !== null && !continuesOnError(context)) {
-		throw endedBy(context, start.ledger, firstFailed, inOrder(failures, brief, outcomes));
+		throw endedBy(context, start.journal, firstFailed, inOrder(failures, brief, outcomes));
 	}
 	return outcomes.some(
 		(outcome, index) => maySleep[index] && outcome.kind === 'done' && outcome.generation.timed_out,
@@ -232,7 +236,7 @@ async function runPlans(
 	context: IExecuteFunctions,
 	plans: Planned[],
 	start: StepStart,
-	record: GenerationRecord | null = null,
+	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
 	const { options, ...shared } = start;
 	const cancel = cancelSignal(context);
@@ -245,7 +249,7 @@ async function runPlans(
 	});
 	const tellsBalance = runsByHand(context) || (options.minimumBalance ?? null) !== null;
 	const limited = limit(MAX_DOWNLOADS);
-	const run = async (slots: Slots) =>
+	const run = async (slots: SlotPool) =>
 		await runPipeline<Output>(
 			plans.map(({ job }) => job),
 			{
@@ -255,8 +259,8 @@ async function runPlans(
 				balance: tellsBalance ? async () => await glanceAtBalance(context) : undefined,
 				slots,
 				cancel,
-				record,
 				...shared,
+				journal: record ?? shared.journal,
 				finish: async (job, generation, signal, refresh) =>
 					await fetchOutput(context, planOf.get(job) as Planned, {
 						generation,

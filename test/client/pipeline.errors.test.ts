@@ -54,7 +54,7 @@ describe('an answer about another generation', () => {
 		);
 		const { outcomes, stats } = await step.run(batch(2));
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1', 'completed generation-2']);
-		expect(Object.values(step.kept).map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
+		expect(step.orders.map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
 		expect(stats.retries).toBe(1);
 	});
 });

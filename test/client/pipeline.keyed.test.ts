@@ -85,3 +85,20 @@ describe('items with one key that is resubmitted', () => {
 		expect(new Set(outcomes.map(inShort))).toEqual(new Set(['uncertain_charge']));
 	});
 });
+
+it.each([2, 10, 60])(
+	'a batch of 100 calls the table less than 35 times: %i s each',
+	async (seconds) => {
+		const step = new Step({ maxConcurrent: 10 });
+		step.fake.latencyMs = 100;
+		step.fake.durationMs = () => seconds * 1000;
+		const jobs = Array.from({ length: 100 }, (_, index) =>
+			keyed(`p${index}`, index, `key ${index}`),
+		);
+		let calls = 0;
+		const fateOf = () => ({ beforeMs: 40, afterMs: 20 + (calls++ % 5) * 10 });
+		const { outcomes } = await runKeyed(step, new MemoryTable(step.time), 'one', jobs, fateOf);
+		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+		expect(calls).toBeLessThan(35);
+	},
+);

@@ -102,7 +102,7 @@ describe('a later try', () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
 		await step.run(batch(2));
-		expect(Object.values(step.kept)).toEqual([
+		expect(step.orders).toMatchObject([
 			{ id: 'generation-1', status: 'failed' },
 			{ id: 'generation-2', status: 'completed' },
 		]);

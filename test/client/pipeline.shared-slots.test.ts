@@ -1,4 +1,4 @@
-import { Slots } from '../../client/paying/slots';
+import { SlotPool } from '../../client/orders/slot-pool';
 import { creating, inShort, Step, waitingFor } from '../support/step';
 
 /**
@@ -10,7 +10,7 @@ import { creating, inShort, Step, waitingFor } from '../support/step';
 async function asksAfterEnd(watching: number): Promise<number> {
 	const step = new Step({ stopOnError: false });
 	const { fake, time } = step;
-	step.slots = new Slots({ clock: time, random: () => 0.5 });
+	step.slots = new SlotPool({ clock: time, random: () => 0.5 });
 	fake.slots = 10;
 	fake.durationMs = () => 60_000;
 	const made = await step.run([creating('watched', 0, { wait: false })]);

@@ -45,7 +45,7 @@ describe('a stop', () => {
 		const { outcomes } = await step.run(batch(2));
 		expect(outcomes.map(inShort)).toEqual(['stopped generation-1', 'stopped generation-2']);
 		expect([step.elapsed, step.fake.seen.length]).toEqual([1000, 2]);
-		expect(Object.values(step.kept).map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
+		expect(step.orders.map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
 	});
 
 	it('while a creating request is under way begins nothing with what it came to', async () => {
@@ -76,7 +76,7 @@ describe('a stop', () => {
 		step.stopAt(2000);
 		const { outcomes } = await step.run(batch(1));
 		expect(outcomes.map(inShort)).toEqual(['stopped']);
-		expect([step.elapsed, step.kept]).toEqual([2000, {}]);
+		expect([step.elapsed, step.orders]).toEqual([2000, []]);
 	});
 
 	it('while there is no slot ends the waiting', async () => {
@@ -85,7 +85,7 @@ describe('a stop', () => {
 		step.stopAt(10_000);
 		const { outcomes } = await step.run(batch(3));
 		expect(outcomes.map(inShort)).toEqual(['stopped', 'stopped', 'stopped']);
-		expect([step.elapsed, step.kept]).toEqual([10_000, {}]);
+		expect([step.elapsed, step.orders]).toEqual([10_000, []]);
 	});
 
 	it('while outputs are downloaded ends the downloads', async () => {
@@ -108,7 +108,7 @@ describe('a stop', () => {
 		step.stopAt(500);
 		const { outcomes } = await step.run(batch(1, { onUncertainCharge: 'resubmit' }));
 		expect(outcomes.map(inShort)).toEqual(['uncertain_charge']);
-		expect(Object.values(step.kept)).toMatchObject([{ sent: 1 }]);
+		expect(step.orders).toMatchObject([{ sent: 1 }]);
 	});
 
 	it('at any moment is the last thing that is sent, and loses nothing that is paid for', async () => {

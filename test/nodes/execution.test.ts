@@ -1,17 +1,26 @@
-import { isOpen } from '../../client/paying/book';
-import { digestOf } from '../../client/paying/order-name';
 import type { IDataObject } from 'n8n-workflow';
 
 import {
 	cancelSignal,
 	continuesOnError,
 	hasErrorOutput,
-	ledgerOf,
+	journalOf,
 	runsAsTool,
 } from '../../nodes/shared/execution';
 import { contextOf } from '../support/context';
+import { creating } from '../support/step';
 
-const request = digestOf({ type: 'image', body: { prompt: 'A cat' } });
+/** The order of an item, in a journal that is kept with the execution. */
+function orderIn(given: Parameters<typeof contextOf>[0]) {
+	const journal = journalOf(contextOf(given).context);
+	const order = journal.order(creating('A cat'), { type: 'image', body: { prompt: 'A cat' } });
+	return {
+		state: () => journal.known(order).state,
+		reserve: async () => await journal.reserve(order),
+	};
+}
+
+const throughDatabase = (kept: IDataObject) => JSON.parse(JSON.stringify(kept)) as IDataObject;
 
 describe('what a step knows of its execution', () => {
 	it('is the signal of the user’s stop', () => {
@@ -40,35 +49,24 @@ describe('what a step knows of its execution', () => {
 	});
 });
 
-describe('the ledger of a step', () => {
-	it('is kept with the execution, and comes back from it', () => {
+describe('what a step stores with its execution', () => {
+	it('comes back from the database', async () => {
 		const kept: IDataObject = {};
-		const first = ledgerOf(contextOf({ kept }).context);
-		first.intend(first.key({ itemIndex: 0 }, request), 'name');
-		const stored = JSON.parse(JSON.stringify(kept)) as IDataObject;
-		const later = ledgerOf(contextOf({ kept: stored }).context);
-		expect(isOpen(later.find(later.key({ itemIndex: 0 }, request)))).toBe(true);
+		await orderIn({ kept }).reserve();
+		expect(orderIn({ kept: throughDatabase(kept) }).state()).toBe('sent');
 	});
 
-	it('names an order the same in every retry of the execution, and otherwise in another execution', () => {
+	it('gives an order the same header in every retry, and another one in another execution', async () => {
 		const kept: IDataObject = {};
-		const first = ledgerOf(contextOf({ kept }).context).nameOf({ itemIndex: 0 }, request);
-		const stored = JSON.parse(JSON.stringify(kept)) as IDataObject;
-		expect(ledgerOf(contextOf({ kept: stored }).context).nameOf({ itemIndex: 0 }, request)).toBe(
-			first,
-		);
-		expect(ledgerOf(contextOf({ kept: {} }).context).nameOf({ itemIndex: 0 }, request)).not.toBe(
-			first,
-		);
+		const first = await orderIn({ kept }).reserve();
+		expect(await orderIn({ kept: throughDatabase(kept) }).reserve()).toBe(first);
+		expect(await orderIn({ kept: {} }).reserve()).not.toBe(first);
 	});
 
-	it('is another for each run of a loop', () => {
+	it('is separate for each run of a loop', async () => {
 		const kept: IDataObject = {};
-		const first = ledgerOf(contextOf({ kept, runIndex: 0 }).context);
-		first.intend(first.key({ itemIndex: 0 }, request), 'name');
-		const second = ledgerOf(contextOf({ kept, runIndex: 1 }).context);
-		expect(isOpen(second.find(second.key({ itemIndex: 0 }, request)))).toBe(false);
-		const same = ledgerOf(contextOf({ kept }).context);
-		expect(isOpen(same.find(same.key({ itemIndex: 0 }, request)))).toBe(true);
+		await orderIn({ kept, runIndex: 0 }).reserve();
+		expect(orderIn({ kept, runIndex: 1 }).state()).toBe('none');
+		expect(orderIn({ kept }).state()).toBe('sent');
 	});
 });

@@ -1,9 +1,8 @@
 import { GenerationError } from '../../client/api/errors';
-import { Ledger } from '../../client/paying/ledger';
-import { OrderBook } from '../../client/paying/order-book';
+import { ExecutionJournal } from '../../client/orders/execution-journal';
 import { ServiceClient } from '../../client/api/client';
-import { Slots } from '../../client/paying/slots';
-import { Submission } from '../../client/paying/submission';
+import { SlotPool } from '../../client/orders/slot-pool';
+import { Submission } from '../../client/orders/submission';
 import type { Generation } from '../../client/api/generation';
 import { FakeService } from './fake-service';
 import { creating, type CreateChanges } from './step';
@@ -14,8 +13,7 @@ export class Desk {
 	readonly time = new VirtualTime();
 	readonly fake = new FakeService(this.time);
 	readonly halt = new AbortController();
-	readonly ledger = new Ledger({}, 0);
-	readonly book = new OrderBook({ ledger: this.ledger }, this.halt.signal);
+	readonly journal = new ExecutionJournal({}, 0);
 	readonly submission: Submission;
 
 	constructor(Service = ServiceClient) {
@@ -25,9 +23,9 @@ export class Desk {
 		this.submission = new Submission({
 			...ports,
 			service,
-			book: this.book,
+			journal: this.journal,
 			halt: this.halt.signal,
-			slots: new Slots(ports),
+			slots: new SlotPool(ports),
 		});
 	}
 
@@ -39,7 +37,7 @@ export class Desk {
 	async obtaining(prompt: string, changes: CreateChanges = {}, itemIndex = 0): Promise<Generation> {
 		const job = creating(prompt, itemIndex, changes);
 		const request = await job.request();
-		const order = this.book.order(job, request);
+		const order = this.journal.order(job, request);
 		const earlier = await this.submission.earlier(order);
 		if (earlier !== null) throw new Error(`There is one: ${earlier}`);
 		return (await this.submission.create(order, request)) as Generation;
@@ -53,6 +51,6 @@ export class Desk {
 
 	async entry(prompt: string) {
 		const job = creating(prompt);
-		return this.ledger.find(this.book.order(job, await job.request()).key);
+		return this.journal.known(this.journal.order(job, await job.request()));
 	}
 }

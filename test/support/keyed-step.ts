@@ -1,11 +1,11 @@
 import { onAbort } from '../../client/async';
 import type { SendRequest } from '../../client/ports';
 import type { CreateJob } from '../../client/job';
-import { Ledger } from '../../client/paying/ledger';
-import { GenerationRecord } from '../../client/paying/record';
+import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { ServiceClient } from '../../client/api/client';
-import { prompt, type MemoryTable } from './memory-table';
+import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import { creating, type CreateChanges, type Step } from './step';
 
 /** An item with an idempotency key. */
@@ -18,12 +18,14 @@ export function keyed(text: string, itemIndex: number, key: string, changes: Cre
  *
  * @param table outlives it
  * @param execution whose name no other has
+ * @param fateOf what becomes of each call of the table
  */
 export async function runKeyed(
 	step: Step,
 	table: MemoryTable,
 	execution: string,
 	jobs: CreateJob[],
+	fateOf: () => TableFate = () => prompt,
 ): Promise<PipelineResult<string>> {
 	const { time } = step;
 	const ports = { clock: time, random: () => 0.5, signal: step.cancel.signal };
@@ -33,26 +35,25 @@ export async function runKeyed(
 		executionId: execution,
 		writer: execution,
 	};
-	const record = new GenerationRecord(scope, {
+	const journal = new TableJournal(new ExecutionJournal({}, 0), scope, {
 		...ports,
-		store: table.reachedBy(time, () => prompt),
+		table: table.reachedBy(time, fateOf),
 	});
 	const play = async () => {
-		await record.begin(jobs.flatMap(({ idempotencyKey: key }) => key ?? []));
+		await journal.begin(jobs.flatMap(({ idempotencyKey: key }) => key ?? []));
 		const result = await runPipeline(
 			jobs,
 			{
 				...ports,
 				service: new ServiceClient({ ...ports, send: abortable(step) }),
-				record,
+				journal,
 				probe: step.fake.probe,
 				cancel: step.cancel.signal,
-				ledger: new Ledger({}, 0),
 				finish: async (...args) => await step.finish(...args),
 			},
 			step.settings,
 		);
-		await record.close();
+		await journal.close();
 		return result;
 	};
 	return await time.run(play());

@@ -1,11 +1,12 @@
 import type { Clock } from '../../client/ports';
 import {
-	RECORD_COLUMNS,
-	type RecordFields,
-	type RecordRow,
-	type RecordStore,
+	TABLE_COLUMNS,
+	type CallTable,
+	type Row,
+	type RowFields,
+	type TableCall,
 	type Where,
-} from '../../client/paying/record-store';
+} from '../../client/orders/table';
 
 /** What becomes of one call of the table. */
 export interface TableFate {
@@ -23,7 +24,7 @@ export const prompt: TableFate = { beforeMs: 20, afterMs: 20 };
 
 /** A table in memory, as slow, as unreliable and as concurrent as a database. A cell may be `null`, which is an empty text. */
 export class MemoryTable {
-	readonly rows: RecordRow[] = [];
+	readonly rows: Row[] = [];
 	/** When each id of a generation came into the table, by the table's clock. */
 	readonly recordedAt = new Map<string, number>();
 	private nextId = 1;
@@ -38,67 +39,64 @@ export class MemoryTable {
 		private readonly findsNull = true,
 	) {}
 
-	/** The table as one process reaches it. @param fateOf each of its calls, with the name of the method */
-	reachedBy(clock: Clock, fateOf: (method: keyof RecordStore) => TableFate): RecordStore {
-		const call = async <T>(method: keyof RecordStore, work: () => T): Promise<T> => {
-			const { beforeMs, afterMs, fails, cut, isDropped } = fateOf(method);
+	/** The table as one process reaches it. @param fateOf each of its calls */
+	reachedBy(clock: Clock, fateOf: (call: TableCall) => TableFate): CallTable {
+		return async (call) => {
+			const { beforeMs, afterMs, fails, cut, isDropped } = fateOf(call);
+			const ids = call.inserts.map(() => this.nextId++);
 			await clock.sleep(beforeMs, cut);
 			const dropped = cut?.aborted && isDropped;
 			if (fails === 'before' || dropped) throw new Error('the table is out of reach');
-			const result = work();
+			this.carryOut(call, ids, clock);
+			const { keys } = call;
+			const rows = this.rows.filter(({ key }) => keys.includes(key)).map(asRead);
 			await clock.sleep(afterMs, cut);
 			if (fails === 'after' || cut?.aborted) throw new Error('the answer of the table was lost');
-			return result;
-		};
-		return {
-			read: async (keys) => {
-				const wanted = new Set(keys);
-				return await call('read', () => this.rows.filter(({ key }) => wanted.has(key)).map(asRead));
-			},
-			insert: async (rows) => {
-				const ids = rows.map(() => this.nextId++);
-				await call('insert', () => rows.forEach((row, index) => this.add(row, ids[index])));
-			},
-			change: async (changes) =>
-				await call('change', () =>
-					changes.map(({ where, set }) => {
-						const hit = this.matching(where);
-						for (const row of hit) this.set(row, set, clock);
-						return hit.map(({ id }) => id);
-					}),
-				),
-			remove: async (wheres) =>
-				await call('remove', () =>
-					wheres.map((where) => {
-						const hit = this.matching(where);
-						for (const row of hit) this.rows.splice(this.rows.indexOf(row), 1);
-						return hit.map(({ id }) => id);
-					}),
-				),
+			return rows;
 		};
 	}
 
+	private carryOut({ changes, inserts, ifMissing }: TableCall, ids: number[], clock: Clock): void {
+		for (const { where, set } of changes) {
+			for (const row of this.matching(where)) {
+				if (set) this.set(row, set, clock);
+				else this.rows.splice(this.rows.indexOf(row), 1);
+			}
+		}
+		const missing = inserts.map((row) => !ifMissing || !this.hasLive(row));
+		inserts.forEach((row, index) => missing[index] && this.add(row, ids[index]));
+	}
+
+	private hasLive({ key, workflow_id: workflow, node_id: node }: RowFields): boolean {
+		// As in a database, NULL does not differ from anything.
+		const isLive = ({ status }: Row) => status !== null && status !== 'failed';
+		return this.rows.some(
+			(row) =>
+				row.key === key && row.workflow_id === workflow && row.node_id === node && isLive(row),
+		);
+	}
+
 	/** Adds a row with the same cells, as a user does. */
-	copy(row: RecordRow): void {
+	copy(row: Row): void {
 		this.add(row, this.nextId++);
 	}
 
 	/** Changes a row by hand. */
-	edit(row: RecordRow, cells: Partial<RecordFields>): void {
+	edit(row: Row, cells: Partial<RowFields>): void {
 		this.set(row, cells, this.clock);
 	}
 
-	private set(row: RecordRow, cells: Partial<RecordFields>, clock: Clock): void {
+	private set(row: Row, cells: Partial<RowFields>, clock: Clock): void {
 		Object.assign(row, cells, { changedAt: clock.now() });
 		this.note(row);
 	}
 
-	private note({ generation_id: written }: RecordRow): void {
+	private note({ generation_id: written }: Row): void {
 		const id = written?.trim();
 		if (id && !this.recordedAt.has(id)) this.recordedAt.set(id, this.clock.now());
 	}
 
-	private add(fields: RecordFields, taken: number): void {
+	private add(fields: RowFields, taken: number): void {
 		const id = this.reusesIds ? Math.max(0, ...this.rows.map((row) => row.id)) + 1 : taken;
 		const now = this.clock.now();
 		const row = { ...fields, id, changedAt: now };
@@ -106,11 +104,11 @@ export class MemoryTable {
 		this.note(row);
 	}
 
-	private matching({ match, conditions }: Where): RecordRow[] {
+	private matching({ match, conditions }: Where): Row[] {
 		const tests = conditions.map(([column, value, how = 'is']) =>
 			how === 'is'
-				? (row: RecordRow) => (row[column] ?? (this.findsNull ? '' : null)) === value
-				: (row: RecordRow) => String(row[column] ?? '').startsWith(String(value)),
+				? (row: Row) => (row[column] ?? (this.findsNull ? '' : null)) === value
+				: (row: Row) => String(row[column] ?? '').startsWith(String(value)),
 		);
 		const fits = match === 'all' ? tests.every.bind(tests) : tests.some.bind(tests);
 		return this.rows.filter((row) => fits((test) => test(row)));
@@ -118,9 +116,9 @@ export class MemoryTable {
 }
 
 /** A row as `nodes/shared/record/data-table.ts` reads it: NULL is an empty text, and an id has no blanks around it. */
-function asRead(row: RecordRow): RecordRow {
+function asRead(row: Row): Row {
 	const read = { ...row };
-	for (const name of RECORD_COLUMNS) read[name] ??= '';
+	for (const name of TABLE_COLUMNS) read[name] ??= '';
 	read.generation_id = read.generation_id.trim();
 	return read;
 }

@@ -1,7 +1,10 @@
 import type { Clock, Random } from '../../client/ports';
 import type { CollectJob, CreateJob, Job } from '../../client/job';
-import type { Entry } from '../../client/paying/book';
-import { Ledger } from '../../client/paying/ledger';
+import {
+	ExecutionJournal,
+	type StoredOrder,
+	type StoredOrders,
+} from '../../client/orders/execution-journal';
 import type { Outcome } from '../../client/outcome';
 import {
 	runPipeline,
@@ -68,7 +71,7 @@ export class Step {
 	readonly time = new VirtualTime();
 	readonly fake = new FakeService(this.time);
 	/** What n8n keeps of the step between its tries. */
-	readonly kept: Record<string, Entry> = {};
+	readonly kept: StoredOrders = {};
 	readonly settings: PipelineSettings = {
 		maxConcurrent: 10,
 		pollIntervalMs: 3000,
@@ -90,6 +93,11 @@ export class Step {
 
 	constructor(settings: Partial<PipelineSettings> = {}) {
 		Object.assign(this.settings, settings);
+	}
+
+	/** The orders that n8n keeps of the step. */
+	get orders(): StoredOrder[] {
+		return Object.values(this.kept[0] ?? {}).flat();
 	}
 
 	/** Milliseconds since the beginning of time. */
@@ -125,7 +133,7 @@ export class Step {
 		const ports: PipelinePorts<string> = {
 			service,
 			probe: this.fake.probe,
-			ledger: new Ledger(this.kept, 0),
+			journal: new ExecutionJournal(this.kept, 0),
 			clock: this.clock,
 			random: () => this.random(),
 			slots: this.slots,

@@ -1,11 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { Slots } from '../../../client/paying/slots';
+import { SlotPool } from '../../../client/orders/slot-pool';
 import { wallClock } from './clock';
 import { CREDENTIAL } from './transport';
 
 /** The slots of each credential. An entry exists while a step of this process uses it. */
-const shared = new Map<string, { slots: Slots; steps: number }>();
+const shared = new Map<string, { slots: SlotPool; steps: number }>();
 
 /**
  * Runs a step with the slots of its credential. All steps of this process with that credential share one
@@ -13,10 +13,10 @@ const shared = new Map<string, { slots: Slots; steps: number }>();
  */
 export async function withSlots<T>(
 	context: Pick<IExecuteFunctions, 'getNode'>,
-	run: (slots: Slots) => Promise<T>,
+	run: (slots: SlotPool) => Promise<T>,
 ): Promise<T> {
 	const account = context.getNode().credentials?.[CREDENTIAL]?.id ?? null;
-	const own = { slots: new Slots({ clock: wallClock, random: Math.random }), steps: 0 };
+	const own = { slots: new SlotPool({ clock: wallClock, random: Math.random }), steps: 0 };
 	if (account === null) return await run(own.slots);
 	const used = shared.get(account) ?? own;
 	shared.set(account, used);

@@ -2,7 +2,7 @@ import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workf
 
 import { failureCause } from '../../../client/api/error-table';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
-import type { Ledger } from '../../../client/paying/ledger';
+import type { ExecutionJournal } from '../../../client/orders/execution-journal';
 import {
 	itemIndexAt,
 	paidGenerations,
@@ -24,7 +24,7 @@ const HOW_TO_RESUME =
  *
  * @param failed position of the failed outcome; the index of the item if there are no outcomes
  * @param outcomes of all outputs, in order; empty if no request was sent
- * @param ledger the generations that earlier tries were charged for
+ * @param journal the generations that earlier tries were charged for
  * @returns the error to throw
  */
 export function stepError(
@@ -32,11 +32,11 @@ export function stepError(
 	error: GenerationError,
 	failed: number,
 	outcomes: Array<Outcome<unknown>>,
-	ledger?: Ledger,
+	journal?: ExecutionJournal,
 ): NodeApiError {
 	const seen = paidGenerations(outcomes);
 	const refunded = error.charge === 'refunded' ? error.generation?.id : null;
-	const recorded = (ledger?.paid() ?? []).filter(({ id }) => id !== refunded);
+	const recorded = (journal?.paid() ?? []).filter(({ id }) => id !== refunded);
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes, failed);
 	const { generation } = error;

@@ -8,10 +8,10 @@ import {
 	uncheckedIds,
 	type Outcome,
 } from '../../../client/outcome';
-import type { GenerationRecord } from '../../../client/paying/record';
-import { RECORD_TABLE } from '../../../client/paying/record-store';
-import { sentences } from '../../../client/text';
+import { TABLE_NAME } from '../../../client/orders/table';
+import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineStats } from '../../../client/pipeline';
+import { sentences } from '../../../client/text';
 import { asHtml, counted } from './wording';
 
 /** Log messages and editor hints of a step. */
@@ -175,7 +175,7 @@ function courseOf(stats: PipelineStats): string[] {
  */
 export function recordHint(
 	context: IExecuteFunctions,
-	record: GenerationRecord | null,
+	record: TableJournal | null,
 	changed: number[],
 	unkeyed: number[],
 ): void {
@@ -186,7 +186,7 @@ export function recordHint(
 		unkeyed.length > 0 &&
 			`The idempotency key of ${itemsOf(unkeyed)} is empty, so every run is charged`,
 		unrecorded.length > 0 &&
-			`The data table ${RECORD_TABLE} could not be updated after the request. Another execution may not find these keys and may be charged again: ${unrecorded.join(', ')}`,
+			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these keys and may be charged again: ${unrecorded.join(', ')}`,
 	);
 	if (message !== '') hint(context, message, 'warning');
 }

@@ -1,4 +1,7 @@
-import { RECORD_COLUMNS, RECORD_TABLE } from '../../../client/paying/record-store';
+import { TABLE_COLUMNS, TABLE_NAME } from '../../../client/orders/table';
+
+/** n8n's messages when the table was deleted, or belongs to another project. */
+const GONE = /could not be found|could not find the data table/i;
 
 /** n8n's messages when no table is available, with the explanation for users. */
 const KNOWN: Array<[says: RegExp, why: string]> = [
@@ -20,12 +23,9 @@ const KNOWN: Array<[says: RegExp, why: string]> = [
 	],
 	[
 		/unknown column|do not exist in the selected table/i,
-		`The data table ${RECORD_TABLE} does not have the required columns. Rename it, and a new one is created`,
+		`The data table ${TABLE_NAME} does not have the required columns. Rename it, and a new one is created`,
 	],
-	[
-		/could not be found/i,
-		`The data table ${RECORD_TABLE} was deleted during the step. Run the step again`,
-	],
+	[GONE, `The data table ${TABLE_NAME} was deleted during the step. Run the step again`],
 ];
 
 /** Explains why the table is unavailable. An unknown error keeps n8n's own message. */
@@ -33,7 +33,13 @@ export function inPlainWords(error: unknown): string {
 	const said = error instanceof Error ? error.message : String(error);
 	const known = KNOWN.find(([says]) => says.test(said));
 	if (known) return known[1];
-	return `The data table ${RECORD_TABLE} could not be found or created. Creating data tables needs n8n 2.3 or later. Message from n8n: ${said}`;
+	return `The data table ${TABLE_NAME} could not be found or created. Creating data tables needs n8n 2.3 or later. Message from n8n: ${said}`;
+}
+
+/** True if a call failed because there is no table with the id. n8n's own error is the cause of ours. */
+export function isTableGone(error: unknown): boolean {
+	const cause = error instanceof Error ? error.cause : null;
+	return cause instanceof Error && GONE.test(cause.message);
 }
 
 /**
@@ -48,7 +54,7 @@ export function wrongColumns(columns: unknown): string | null {
 	const types = new Map(
 		columns.map(({ name, type }: Record<'name' | 'type', string>) => [name, type]),
 	);
-	const wrong = RECORD_COLUMNS.filter((name) => types.get(name) !== 'string');
+	const wrong = TABLE_COLUMNS.filter((name) => types.get(name) !== 'string');
 	if (wrong.length === 0) return null;
-	return `The data table ${RECORD_TABLE} needs these columns with the type string: ${wrong.join(', ')}. Rename the table and run the step again to create a new one. To keep the rows, export the old table as CSV and import the file into the new table`;
+	return `The data table ${TABLE_NAME} needs these columns with the type string: ${wrong.join(', ')}. Rename the table and run the step again to create a new one. To keep the rows, export the old table as CSV and import the file into the new table`;
 }

@@ -1,215 +1,189 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeParameters,
-} from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { attempt } from '../../../client/async';
 import {
-	RECORD_COLUMNS,
-	RECORD_TABLE,
 	recordUnavailable,
+	TABLE_COLUMNS,
+	TABLE_NAME,
 	unavailable,
+	UnansweredError,
+	type CallTable,
 	type Change,
-	type RecordFields,
-	type RecordRow,
-	type RecordStore,
+	type Row,
+	type RowFields,
+	type TableCall,
 	type Where,
-} from '../../../client/paying/record-store';
-import { wrongColumns } from './data-table-errors';
+} from '../../../client/orders/table';
 import { isSaved } from '../execution';
-import { runTableNode, type Call } from './table-workflow';
+import { wallClock } from '../http/clock';
+import { isTableGone, wrongColumns } from './data-table-errors';
+import { runTableNodes, type Operation } from './table-workflow';
 
 /**
  * Stores idempotency keys in an n8n Data Table. n8n gives only its own nodes access to Data Tables. Each call
- * therefore runs a helper workflow with a trigger and n8n's Data Table node.
+ * therefore runs a helper workflow with a trigger and n8n's Data Table nodes.
  */
 
 /** The maximum number of conditions in one statement. Databases limit the length of a chain of conditions. */
 const MOST_CONDITIONS = 200;
+
+/** How long the id of a table is reused. A user may rename the table meanwhile, so that a new one is created. */
+const REMEMBERED_MS = 60_000;
+
+/** The id of the table of each workflow, and when it was found. */
+const remembered = new Map<string, { id: string; at: number }>();
 
 /**
  * Opens the table of the workflow's project, and creates it if it is missing.
  *
  * @throws GenerationError `record_unavailable`, with advice
  */
-export async function dataTable(context: IExecuteFunctions): Promise<RecordStore> {
-	if (!isSaved(context.getWorkflow().id)) {
+export async function dataTable(context: IExecuteFunctions): Promise<CallTable> {
+	const { id: workflowId } = context.getWorkflow();
+	if (workflowId === undefined || !isSaved(workflowId)) {
 		throw recordUnavailable(
 			'The workflow has not been saved, and so belongs to no project whose data table could hold the key. Save it first',
 		);
 	}
-	const found = await attempt(async () => await findOrMake(context));
+	const locate = async () => {
+		const id = await findOrMake(context);
+		remembered.set(workflowId, { id, at: wallClock.now() });
+		return id;
+	};
+	const known = remembered.get(workflowId);
+	const isFresh = known && wallClock.now() - known.at < REMEMBERED_MS;
+	const found = await attempt(async () => (isFresh ? known.id : await locate()));
 	if (!found.ok) throw unavailable(found.error);
-	return new DataTable(context, found.value);
+	let tableId = found.value;
+	return async (call) => {
+		const ran = await attempt(async () => await run(context, tableId, call));
+		if (ran.ok) return ran.value;
+		if (!(ran.error instanceof UnansweredError)) remembered.delete(workflowId);
+		if (!isTableGone(ran.error)) throw ran.error;
+		// It was deleted, or the workflow was moved to another project.
+		tableId = await locate();
+		return await run(context, tableId, call);
+	};
 }
 
-class DataTable implements RecordStore {
-	constructor(
-		private readonly context: IExecuteFunctions,
-		private readonly tableId: string,
-	) {}
-
-	async read(keys: string[]): Promise<RecordRow[]> {
-		const rows: RecordRow[] = [];
-		for (let from = 0; from < keys.length; from += MOST_CONDITIONS) {
-			const some = keys.slice(from, from + MOST_CONDITIONS);
-			const where: Where = { match: 'any', conditions: some.map((key) => ['key', key]) };
-			const found = await this.call('get', [valuesOf(where)], {
-				returnAll: true,
-				...filter(where),
-			});
-			rows.push(...found.map(({ json }) => rowOf(json)));
-		}
-		return rows;
-	}
-
-	async insert(rows: RecordFields[]): Promise<void> {
-		const columns = { mappingMode: 'autoMapInputData', value: null };
-		const options = { optimizeBulk: true };
-		await this.call('insert', rows.map(cells), { columns, options });
-	}
-
-	async change(changes: Change[]): Promise<number[][]> {
-		return await this.each('update', changes, (sets) => ({
-			columns: { mappingMode: 'defineBelow', value: valueOf(sets) },
-		}));
-	}
-
-	async remove(wheres: Where[]): Promise<number[][]> {
-		return await this.each(
-			'deleteRows',
-			wheres.map((where) => ({ where, set: {}, final: true })),
+async function run(context: IExecuteFunctions, tableId: string, call: TableCall): Promise<Row[]> {
+	const { changes, inserts } = call;
+	const dataTableId = { __rl: true, mode: 'id', value: tableId };
+	const row = (operation: string, parameters: INodeParameters): Operation => ({
+		parameters: { resource: 'row', operation, dataTableId, ...parameters },
+	});
+	const writes = (some: Change[]) =>
+		some.flatMap(({ where, set }) =>
+			chunks(where).map((part) =>
+				set === null
+					? row('deleteRows', filter(part))
+					: row('update', {
+							...filter(part),
+							columns: { mappingMode: 'defineBelow', value: literals(set) },
+						}),
+			),
 		);
+	const operations = [...writes(changes), ...insertion(call, row)];
+	const [first, ...others] = chunks({
+		match: 'any',
+		conditions: call.keys.map((key) => ['key', key]),
+	}).map((part) => row('get', { returnAll: true, ...filter(part) }));
+	if (first) operations.push(first);
+	const final = writes(changes.filter((change) => change.final));
+	const output = await runTableNodes(context, operations, inserts.map(cells), final);
+	if (!first) return [];
+	const rows = output.map(({ json }) => rowOf(json));
+	for (const other of others) {
+		const more = await runTableNodes(context, [other]);
+		rows.push(...more.map(({ json }) => rowOf(json)));
 	}
-
-	/**
-	 * Groups changes with the same conditions into one call.
-	 *
-	 * @returns for each change, the ids of the rows that it changed
-	 */
-	private async each(
-		operation: string,
-		changes: Change[],
-		parameters: (sets: Cells[]) => INodeParameters = () => ({}),
-	): Promise<number[][]> {
-		const hits = changes.map((): number[] => []);
-		await Promise.all(
-			alike(changes).map(async (group) => {
-				const items = group.map((index) => {
-					const { where, set } = changes[index];
-					return { ...valuesOf(where), set: cells(set) };
-				});
-				const { where, final } = changes[group[0]];
-				const form = filter(where, group.length === 1);
-				const more = parameters(items.map(({ set }) => set));
-				const rows = await this.call(operation, items, { ...more, ...form }, final);
-				for (const row of rows) hits[group[itemOf(row)]].push(Number(row.json.id));
-			}),
-		);
-		return hits;
-	}
-
-	private async call(
-		operation: string,
-		items: IDataObject[],
-		parameters: INodeParameters,
-		final?: boolean,
-	): Promise<INodeExecutionData[]> {
-		const dataTableId = { __rl: true, mode: 'id', value: this.tableId };
-		const call: Call = { resource: 'row', operation, dataTableId, ...parameters };
-		return await runTableNode(this.context, call, items, final);
-	}
+	return rows;
 }
 
-/** The columns of a row. */
-type Cells = Record<string, string | null>;
+/** The operations that insert the rows of a call: all of them, or those whose key has no row. */
+function insertion(
+	{ inserts, ifMissing }: TableCall,
+	row: (operation: string, parameters: INodeParameters) => Operation,
+): Operation[] {
+	if (inserts.length === 0) return [];
+	const insert: Operation = {
+		...row('insert', {
+			columns: { mappingMode: 'autoMapInputData', value: null },
+			options: { optimizeBulk: true },
+		}),
+		eachRow: true,
+	};
+	if (!ifMissing) return [insert];
+	const { workflow_id: workflowId, node_id: nodeId } = inserts[0];
+	const conditions = [
+		{ keyName: 'key', condition: 'eq', keyValue: '={{ $json.key }}' },
+		{ keyName: 'workflow_id', condition: 'eq', keyValue: literal(workflowId) },
+		{ keyName: 'node_id', condition: 'eq', keyValue: literal(nodeId) },
+		{ keyName: 'status', condition: 'neq', keyValue: 'failed' },
+	];
+	const missing = row('rowNotExists', { matchType: 'allConditions', filters: { conditions } });
+	return [{ ...missing, eachRow: true, next: insert }];
+}
 
 /**
  * Stores an empty string as NULL. A CSV import leaves NULL too, and older n8n releases cannot match an empty
  * string.
  */
-function cells(fields: Partial<RecordFields>): Cells {
+function cells(fields: Partial<RowFields>): Record<string, string | null> {
 	return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text || null]));
 }
 
-/**
- * The conditions of a call.
- *
- * n8n takes only the value of a condition from an item, not the list of conditions. A value that starts with
- * `=` would be evaluated, so it is read from the item. So are all values of a call with several items. Other
- * values are inlined, because n8n spends milliseconds evaluating each expression. Hundreds of them take twice
- * as long as the call.
- */
-function filter(where: Where, single = false): INodeParameters {
-	const { match, conditions } = where;
-	const { values } = valuesOf(where);
-	const fromItem = (value: string | number) => isEvaluated(value) || (match === 'all' && !single);
+function literals(fields: Partial<RowFields>): Record<string, string> {
+	const values = Object.entries(fields);
+	return Object.fromEntries(
+		values.map(([name, text]) => [name, text === '' ? '={{ null }}' : literal(text)]),
+	);
+}
+
+function filter({ match, conditions }: Where): INodeParameters {
 	return {
 		matchType: match === 'all' ? 'allConditions' : 'anyCondition',
 		filters: {
-			conditions: conditions.map(([keyName, value, how = 'is'], index) => {
+			conditions: conditions.map(([keyName, value, how = 'is']) => {
 				// `eq` never matches NULL.
 				if (value === '') return { keyName, condition: 'isEmpty' };
-				return {
-					keyName,
-					condition: how === 'is' ? 'eq' : 'like',
-					keyValue: fromItem(values[index]) ? `={{ $json.values[${index}] }}` : values[index],
-				};
+				return how === 'is'
+					? { keyName, condition: 'eq', keyValue: literal(value) }
+					: { keyName, condition: 'like', keyValue: literal(`${value}%`) };
 			}),
 		},
 	};
 }
 
-/**
- * The columns that a call sets: inline for a single item, otherwise read from the items. An n8n parameter
- * cannot be NULL.
- */
-function valueOf(sets: Cells[]): INodeParameters | string {
-	const [set, ...others] = sets;
-	const asItStands = others.length === 0 && Object.values(set).every((text) => text !== null);
-	return asItStands && !Object.values(set).some(isEvaluated)
-		? (set as Record<string, string>)
-		: '={{ $json.set }}';
-}
-
-function isEvaluated(value: string | number | null): boolean {
-	return String(value).startsWith('=');
-}
-
-function valuesOf({ conditions }: Where): { values: Array<string | number> } {
-	return {
-		values: conditions.map(([, value, how = 'is']) => (how === 'is' ? value : `${value}%`)),
-	};
-}
-
-/** Groups the indexes of changes by the form of their conditions. Each group becomes one call. */
-function alike(changes: Change[]): number[][] {
-	const groups = new Map<string, number[]>();
-	changes.forEach(({ where, final }, index) => {
-		const form = JSON.stringify([filter(where), final]);
-		groups.set(form, [...(groups.get(form) ?? []), index]);
+/** n8n evaluates a text that starts with `=`. Such a text becomes an expression whose result is that text. */
+function literal<T extends string | number>(value: T): T | string {
+	if (typeof value === 'number' || !value.startsWith('=')) return value;
+	const escaped = Array.from({ length: value.length }, (_, index) => {
+		return `\\u${value.charCodeAt(index).toString(16).padStart(4, '0')}`;
 	});
-	return [...groups.values()];
+	return `={{ "${escaped.join('')}" }}`;
 }
 
-function rowOf(json: IDataObject): RecordRow {
-	const fields = RECORD_COLUMNS.map((name) => [name, String(json[name] ?? '')]);
+/** Splits conditions of which any must match, so that no statement has too many. */
+function chunks({ match, conditions }: Where): Where[] {
+	if (match === 'all') return [{ match, conditions }];
+	const count = Math.ceil(conditions.length / MOST_CONDITIONS);
+	return Array.from({ length: count }, (_, index) => {
+		const from = index * MOST_CONDITIONS;
+		return { match, conditions: conditions.slice(from, from + MOST_CONDITIONS) };
+	});
+}
+
+function rowOf(json: IDataObject): Row {
+	const fields = TABLE_COLUMNS.map((name) => [name, String(json[name] ?? '')]);
 	const changedAt = Date.parse(String(json.updatedAt));
 	return {
-		...(Object.fromEntries(fields) as RecordFields),
+		...(Object.fromEntries(fields) as RowFields),
 		// Users enter the id by hand and may paste a line break.
 		generation_id: String(json.generation_id ?? '').trim(),
 		id: Number(json.id),
 		changedAt: Number.isNaN(changedAt) ? null : changedAt,
 	};
-}
-
-/** The index of the input item that a row of the output is paired with. */
-function itemOf({ pairedItem }: INodeExecutionData): number {
-	const [from] = [pairedItem].flat();
-	return typeof from === 'object' ? from.item : (from ?? 0);
 }
 
 /**
@@ -219,11 +193,14 @@ function itemOf({ pairedItem }: INodeExecutionData): number {
 async function findOrMake(context: IExecuteFunctions): Promise<string> {
 	const there = await find(context);
 	if (there !== undefined) return there;
-	const column = RECORD_COLUMNS.map((name) => ({ name, type: 'string' }));
+	const column = TABLE_COLUMNS.map((name) => ({ name, type: 'string' }));
 	const options = { createIfNotExists: false };
-	const make = { resource: 'table', operation: 'create', tableName: RECORD_TABLE } as const;
+	const make = { tableName: TABLE_NAME, columns: { column }, options };
 	const made = await attempt(
-		async () => await runTableNode(context, { ...make, columns: { column }, options }, [{}]),
+		async () =>
+			await runTableNodes(context, [
+				{ parameters: { resource: 'table', operation: 'create', ...make } },
+			]),
 	);
 	if (made.ok && made.value[0]) return String(made.value[0].json.id);
 	const since = await find(context);
@@ -232,10 +209,11 @@ async function findOrMake(context: IExecuteFunctions): Promise<string> {
 }
 
 async function find(context: IExecuteFunctions): Promise<string | undefined> {
-	const options = { filterName: RECORD_TABLE };
-	const call: Call = { resource: 'table', operation: 'list', returnAll: true, options };
-	const tables = await runTableNode(context, call, [{}]);
-	const table = tables.find(({ json }) => json.name === RECORD_TABLE)?.json;
+	const options = { filterName: TABLE_NAME };
+	const tables = await runTableNodes(context, [
+		{ parameters: { resource: 'table', operation: 'list', returnAll: true, options } },
+	]);
+	const table = tables.find(({ json }) => json.name === TABLE_NAME)?.json;
 	if (!table) return undefined;
 	const wrong = wrongColumns(table.columns);
 	if (wrong) throw recordUnavailable(wrong);

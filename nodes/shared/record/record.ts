@@ -3,12 +3,11 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { attempt } from '../../../client/async';
 import type { Job } from '../../../client/job';
-import { GenerationRecord } from '../../../client/paying/record';
-import { requestFields, storedKey } from '../../../client/paying/record-rows';
-import type { RecordFields } from '../../../client/paying/record-store';
+import type { ExecutionJournal } from '../../../client/orders/execution-journal';
+import { TableJournal } from '../../../client/orders/table-journal';
+import { cancelSignal } from '../execution';
 import { wallClock } from '../http/clock';
 import { dataTable } from './data-table';
-import { cancelSignal } from '../execution';
 
 /** The idempotency key of an item; `null` if it has none. */
 export function keyOf(job: Job): string | null {
@@ -16,24 +15,19 @@ export function keyOf(job: Job): string | null {
 }
 
 /**
- * Opens the table that stores idempotency keys, and reserves the keys of all items. No creating request may be
- * sent for these items before that.
+ * Opens the table that stores idempotency keys, and reads the keys of all items. No creating request may be sent for
+ * these items before that.
  *
+ * @param journal the orders that are stored with the execution
  * @returns `null` if no item has a key
  * @throws GenerationError `record_unavailable`
  */
 export async function openRecord(
 	context: IExecuteFunctions,
+	journal: ExecutionJournal,
 	jobs: Job[],
-): Promise<GenerationRecord | null> {
-	const keys: string[] = [];
-	const drafts = new Map<string, Partial<RecordFields>>();
-	for (const job of jobs) {
-		const key = keyOf(job);
-		if (key === null) continue;
-		keys.push(storedKey(key));
-		if (job.kind === 'create' && job.draft) drafts.set(storedKey(key), requestFields(job.draft));
-	}
+): Promise<TableJournal | null> {
+	const keys = jobs.map(keyOf).filter((key) => key !== null);
 	if (keys.length === 0) return null;
 	const scope = {
 		workflowId: context.getWorkflow().id ?? '',
@@ -41,15 +35,10 @@ export async function openRecord(
 		executionId: context.getExecutionId(),
 		writer: randomUUID(),
 	};
-	const store = await dataTable(context);
-	const signal = cancelSignal(context);
-	const record = new GenerationRecord(scope, {
-		store,
-		clock: wallClock,
-		random: Math.random,
-		signal,
-	});
-	const begun = await attempt(async () => await record.begin(keys, drafts));
+	const table = await dataTable(context);
+	const ports = { table, clock: wallClock, signal: cancelSignal(context) };
+	const record = new TableJournal(journal, scope, ports);
+	const begun = await attempt(async () => await record.begin(keys));
 	if (begun.ok) return record;
 	await record.close();
 	throw begun.error;

@@ -8,78 +8,101 @@ import type {
 } from 'n8n-workflow';
 
 import { attempt } from '../../../client/async';
-import { UnansweredError } from '../../../client/paying/record-store';
+import { UnansweredError } from '../../../client/orders/table';
+import { cancelSignal } from '../execution';
 import { raceAbort } from '../http/abort';
 import { inPlainWords } from './data-table-errors';
-import { cancelSignal } from '../execution';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
 const LONGEST_CALL_MS = 60_000;
-/** Extra milliseconds for each row of the call. */
+/** Extra milliseconds for each row and operation of the call. */
 const LONGEST_ROW_MS = 50;
 
 const DATA_TABLE = 'n8n-nodes-base.dataTable';
 
 /**
- * Parameters of the Data Table node. Values are passed as input items, because n8n evaluates parameter text
- * that starts with `=`.
+ * One use of n8n's Data Table node. It runs once, or for each row of the call if `eachRow` is set. Then `next` runs
+ * for the rows that it returns.
  */
-export type Call = INodeParameters & { resource: 'table' | 'row'; operation: string };
+export interface Operation {
+	parameters: INodeParameters & { resource: 'table' | 'row'; operation: string };
+	eachRow?: boolean;
+	next?: Operation;
+}
 
 /**
- * Runs n8n's Data Table node once over the items, in a helper workflow.
+ * Runs operations of n8n's Data Table node, one after the other, in one helper workflow.
  *
  * When the workflow times out, n8n also ends every helper workflow that is awaited. It is then unknown whether
  * the call was executed, so an output without rows proves nothing.
  *
- * @param final a write that must not be lost. If the execution was stopped, the call is started once more and
+ * @param rows input of the operations with `eachRow`
+ * @param final the operations that must not be lost. If the execution was stopped, they are started once more and
  * not awaited.
- * @returns the output items
+ * @returns the output items of the last operation
  * @throws UnansweredError if the execution was stopped before n8n answered
  * @throws Error with a readable message if n8n rejects the call or does not answer in time
  */
-export async function runTableNode(
+export async function runTableNodes(
 	context: IExecuteFunctions,
-	parameters: Call,
-	items: IDataObject[],
-	final = false,
+	operations: Operation[],
+	rows: IDataObject[] = [],
+	final: Operation[] = [],
 ): Promise<INodeExecutionData[]> {
-	const input = items.map((json) => ({ json }));
-	const start = async (doNotWaitToFinish: boolean) => {
-		const code = workflow(context, parameters);
+	const start = async (some: Operation[], doNotWaitToFinish: boolean) => {
+		const input = rows.length > 0 ? rows.map((json) => ({ json })) : [{ json: {} }];
+		const code = workflow(context, some);
 		const running = context.executeWorkflow({ code }, input, undefined, { doNotWaitToFinish });
-		const longest = AbortSignal.timeout(LONGEST_CALL_MS + LONGEST_ROW_MS * items.length);
-		return await raceAbort(longest, running);
+		const longestMs = LONGEST_CALL_MS + LONGEST_ROW_MS * (rows.length + some.length);
+		return await raceAbort(AbortSignal.timeout(longestMs), running);
 	};
 	const ran = await attempt(async () => {
-		const { data } = await start(false);
+		const { data } = await start(operations, false);
 		if (!data?.[0]) throw new Error('The helper workflow returned no output');
 		return data[0];
 	});
 	if (ran.ok) return ran.value;
-	if (!cancelSignal(context).aborted) throw new Error(inPlainWords(ran.error));
-	if (final) await start(true);
+	if (!cancelSignal(context).aborted) {
+		throw new Error(inPlainWords(ran.error), { cause: ran.error });
+	}
+	if (final.length > 0) await start(final, true);
 	throw new UnansweredError();
 }
 
-function workflow(context: IExecuteFunctions, parameters: Call): IWorkflowBase {
-	const nodes: Array<Partial<INode>> = [
-		{
-			name: 'Rows',
-			type: 'n8n-nodes-base.executeWorkflowTrigger',
+function workflow(context: IExecuteFunctions, operations: Operation[]): IWorkflowBase {
+	const trigger: Partial<INode> = {
+		name: 'Rows',
+		type: 'n8n-nodes-base.executeWorkflowTrigger',
+		typeVersion: 1.1,
+		position: [0, 0],
+		parameters: { inputSource: 'passthrough' },
+	};
+	const nodes = [trigger];
+	const connections: IWorkflowBase['connections'] = {};
+	// n8n runs branches one after the other, from top to bottom, and returns the output of the last one.
+	const add = (from: string, column: number, line: number, operation: Operation) => {
+		const { parameters, eachRow = false, next } = operation;
+		const name = `Table ${nodes.length}`;
+		nodes.push({
+			name,
+			type: DATA_TABLE,
 			typeVersion: 1.1,
-			parameters: { inputSource: 'passthrough' },
-		},
-		{ name: 'Table', type: DATA_TABLE, typeVersion: 1.1, parameters },
-	];
+			position: [220 * column, 100 * line],
+			executeOnce: !eachRow,
+			parameters,
+		});
+		((connections[from] ??= { main: [[]] }).main[0] ??= []).push({
+			node: name,
+			type: 'main',
+			index: 0,
+		});
+		if (next) add(name, column + 1, line, next);
+	};
+	operations.forEach((operation, line) => add('Rows', 1, line, operation));
 	return {
 		name: `${context.getNode().name}: record`,
-		nodes: nodes.map((node, index) => ({
-			id: `record-${index}`,
-			position: [220 * index, 0],
-			...node,
-		})),
-		connections: { Rows: { main: [[{ node: 'Table', type: 'main', index: 0 }]] } },
+		nodes: nodes.map((node, index) => ({ id: `record-${index}`, ...node })),
+		connections,
 		settings: {
 			executionOrder: 'v1',
 			saveDataSuccessExecution: 'none',

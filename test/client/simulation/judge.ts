@@ -1,8 +1,8 @@
-import { paidGenerations, type Outcome } from '../../../client/outcome';
 import { outputName } from '../../../client/job';
+import { paidGenerations, type Outcome } from '../../../client/outcome';
 import type { GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
-import type { Entry } from '../../../client/paying/book';
+import type { StoredOrder } from '../../../client/orders/execution-journal';
 import type { PipelineResult } from '../../../client/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';
@@ -173,13 +173,11 @@ export function tellOutcome(outcome: Outcome<unknown>): string {
 }
 
 function ledgerIds({ generations }: Kept): Set<string | undefined> {
-	return new Set(Object.values(generations).map(({ id }) => id));
+	const orders = Object.values(generations).flatMap((items) => Object.values(items).flat());
+	return new Set(orders.map(({ id }) => id));
 }
 
-/** The ledger's entries for one output: its name comes second in their keys. */
-function ledgerOf({ generations }: Kept, world: World, item: number): Entry[] {
-	const name = outputName(world.outputOf(item));
-	return Object.entries(generations)
-		.filter(([key]) => key.split(':')[1] === name)
-		.map(([, entry]) => entry);
+/** What is stored with the execution for one output. */
+function ledgerOf({ generations }: Kept, world: World, item: number): StoredOrder[] {
+	return generations[0]?.[outputName(world.outputOf(item))] ?? [];
 }

@@ -1,7 +1,6 @@
 import type { CreateJob } from '../../../client/job';
-import { Ledger } from '../../../client/paying/ledger';
-import type { Entry } from '../../../client/paying/book';
-import { GenerationRecord } from '../../../client/paying/record';
+import { ExecutionJournal, type StoredOrders } from '../../../client/orders/execution-journal';
+import { TableJournal } from '../../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { GenerationError } from '../../../client/api/errors';
@@ -93,7 +92,7 @@ export class KeyedExecution {
 
 	private async runTries(): Promise<Ran | null> {
 		const { world } = this;
-		const entries: Record<string, Entry> = {};
+		const entries: StoredOrders = {};
 		let ran: Ran | null = null;
 		for (let tried = 0; tried < this.planned.tries && !this.stop.signal.aborted; tried++) {
 			ran = await this.runNode(entries).catch((error: unknown) => {
@@ -124,12 +123,12 @@ export class KeyedExecution {
 		if (most > MOST_CALLS) world.blame(`${this.writer} asks the table again and again`);
 	}
 
-	private async runNode(entries: Record<string, Entry>): Promise<Ran> {
+	private async runNode(entries: StoredOrders): Promise<Ran> {
 		const { world, process, planned } = this;
 		const { clock } = process;
 		const { random, schedule } = world;
 		const ports = { clock, random, signal: this.stop.signal };
-		const store = tableOf(world, process, {
+		const table = tableOf(world, process, {
 			cancel: this.stop.signal,
 			timeout: this.timeout.signal,
 			called: () => this.called(),
@@ -138,19 +137,19 @@ export class KeyedExecution {
 		// Each try writes by a name of its own.
 		const writer = `${this.writer}.${++this.tries}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
-		const record = new GenerationRecord(scope, { ...ports, store });
+		const inner = new ExecutionJournal(entries, 0);
+		const journal = new TableJournal(inner, scope, { ...ports, table });
 		const service = new ServiceClient({ ...ports, send: this.send });
 		try {
-			await record.begin(schedule.keys.map(String));
+			await journal.begin(schedule.keys.map(String));
 			const ran = await runPipeline<string>(
 				schedule.keys.map((key, itemIndex) => this.jobOf(key, itemIndex)),
 				{
 					...ports,
 					service,
-					record,
+					journal,
 					probe: async () => await Promise.reject(new Error('not asked')),
 					cancel: this.stop.signal,
-					ledger: new Ledger(entries, 0),
 					finish: async (_, generation) =>
 						await Promise.resolve({ generation, output: generation.item.url }),
 				},
@@ -163,8 +162,8 @@ export class KeyedExecution {
 			this.judge(ran);
 			return ran;
 		} finally {
-			await record.close();
-			for (const key of record.unrecorded) world.unsure.add(Number(key));
+			await journal.close();
+			for (const key of journal.unrecorded) world.unsure.add(Number(key));
 		}
 	}
 

@@ -1,4 +1,4 @@
-import type { RecordFields, RecordRow } from '../../../client/paying/record-store';
+import type { Row, RowFields } from '../../../client/orders/table';
 import type { Deed } from './keyed-schedule';
 import type { KeyedWorld } from './keyed-world';
 
@@ -8,7 +8,7 @@ const NULL = null as unknown as string;
 export const NO_SUCH_ID = '00000000-0000-4000-8000-000000000000';
 
 /** What a deed makes of a row, of all rows, or of the table. */
-const EDITS: Partial<Record<Deed, Partial<RecordFields>>> = {
+const EDITS: Partial<Record<Deed, Partial<RowFields>>> = {
 	'empty everything': {
 		key: NULL,
 		workflow_id: NULL,
@@ -57,7 +57,7 @@ export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean
 }
 
 /** Notes what may be expected of the key from now on. */
-function expect(world: KeyedWorld, key: number, deed: Deed, row: RecordRow): void {
+function expect(world: KeyedWorld, key: number, deed: Deed, row: Row): void {
 	const isMade = Boolean(row.generation_id);
 	const isSent = !isMade && row.status !== 'claimed';
 	if (deed.startsWith('e') && !world.schedule.findsNull) world.stuck.add(key);
@@ -80,7 +80,7 @@ function expect(world: KeyedWorld, key: number, deed: Deed, row: RecordRow): voi
 	if (deed === 'empty the id') world.unsure.add(key);
 }
 
-function emptyToNull(row: RecordRow): void {
+function emptyToNull(row: Row): void {
 	for (const [name, value] of Object.entries(row)) {
 		if (value === '') Object.assign(row, { [name]: NULL });
 	}

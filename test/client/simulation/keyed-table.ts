@@ -1,5 +1,5 @@
 import { attempt } from '../../../client/async';
-import { UnansweredError, type RecordStore } from '../../../client/paying/record-store';
+import { UnansweredError, type CallTable, type Row } from '../../../client/orders/table';
 import type { TableFate } from '../../support/memory-table';
 import type { KeyedProcess } from './keyed-process';
 import type { KeyedWorld } from './keyed-world';
@@ -24,55 +24,42 @@ export function tableOf(
 	world: KeyedWorld,
 	process: KeyedProcess,
 	{ cancel, timeout, called, sent }: Calls,
-): RecordStore {
+): CallTable {
 	const table = world.table.reachedBy(process.clock, () => {
 		const fate = tableFate(world);
 		return timeout.aborted ? fate : { ...fate, cut: timeout, isDropped: world.random() < 0.5 };
 	});
-	const call = async <T>(run: () => Promise<T>, final?: () => Promise<T>): Promise<T> => {
+	return async (call) => {
 		called();
+		const run = async (): Promise<Row[]> => {
+			const rows = await table(call);
+			judgeRows(world);
+			const { changes, inserts } = call;
+			const isSent = changes.some(({ set }) => set?.execution_id && set.status === 'sent');
+			if (inserts.length > 0 || isSent) sent();
+			await process.running();
+			return rows;
+		};
 		const ran = timeout.aborted ? null : await attempt(run);
 		if (ran?.ok) return ran.value;
 		if (ran && !cancel.aborted) throw ran.error;
-		if (final) void attempt(final);
+		const final = call.changes.filter((change) => change.final);
+		const last = { changes: final, inserts: [], ifMissing: false, keys: [] };
+		if (final.length > 0) void attempt(async () => await table(last));
 		throw new UnansweredError();
-	};
-	return {
-		read: async (keys) => await call(async () => await table.read(keys)),
-		insert: async (rows) => {
-			await call(async () => await table.insert(rows));
-			judgeClaims(world);
-		},
-		change: async (changes) => {
-			const last = changes.filter(({ final }) => final);
-			const writeLast = async () => await table.change(last);
-			const write = async () => {
-				const hits = await table.change(changes);
-				if (changes.some(({ set }) => set.execution_id && set.status === 'sent')) sent();
-				await process.running();
-				return hits;
-			};
-			return await call(write, last.length > 0 ? writeLast : undefined);
-		},
-		remove: async (wheres) => {
-			const remove = async () => await table.remove(wheres);
-			return await call(remove, remove);
-		},
 	};
 }
 
-/** An execution has one claim of a key at most for each item that has it. */
-function judgeClaims(world: KeyedWorld): void {
-	const { table, schedule, copied } = world;
-	if (schedule.tableFails > 0) return;
-	const owners = new Map<string, number>();
-	for (const { key, status, writer } of table.rows) {
-		if (status !== 'claimed' || !key || copied.has(Number(key))) continue;
-		const owner = `${key} claimed by ${writer?.split('/')[0]}`;
-		const count = (owners.get(owner) ?? 0) + 1;
-		owners.set(owner, count);
-		const items = schedule.keys.filter((one) => one === Number(key)).length;
-		if (count > items) world.blame(`Key ${owner} ${count} times`);
+/** A step has one row without an id for each key at most. */
+function judgeRows(world: KeyedWorld): void {
+	const { table, schedule, copied, deeds } = world;
+	if (schedule.tableFails > 0 || deeds > 0) return;
+	const owners = new Set<string>();
+	for (const { key, generation_id: id, writer } of table.rows) {
+		if (!key || id || !writer || copied.has(Number(key))) continue;
+		const owner = `${key} of ${writer.split('/')[0]}`;
+		if (owners.has(owner)) world.blame(`There are two rows for the key ${owner}`);
+		owners.add(owner);
 	}
 }
 

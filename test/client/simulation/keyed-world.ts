@@ -106,6 +106,12 @@ export class KeyedWorld {
 		return this.unsure.has(key) || this.doubtful.has(key);
 	}
 
+	/** Every request was answered, and so was every call of the table. */
+	get isUndisturbed(): boolean {
+		const { deaths, pauses, timeouts, deeds, lost, schedule } = this;
+		return deaths + pauses + timeouts + deeds + lost + schedule.tableFails === 0;
+	}
+
 	/** The user's edits allow one more generation of the key. */
 	permit(key: number): void {
 		this.permits.set(key, (this.permits.get(key) ?? 0) + 1);

@@ -5,133 +5,108 @@ const inFile =
 	(file: string) =>
 	(name: string, from: string, to: string): Mutation => ({
 		name,
-		file: `client/paying/${file}`,
+		file: `client/orders/${file}`,
 		from,
 		to,
 	});
 
-const book = inFile('order-book.ts');
-const record = inFile('record.ts');
-const claims = inFile('claims.ts');
-const desk = inFile('record-desk.ts');
-const rows = inFile('record-rows.ts');
-const staleness = inFile('staleness.ts');
+const journal = inFile('table-journal.ts');
+const keys = inFile('key-table.ts');
+const batched = inFile('batched-table.ts');
+const table = inFile('table.ts');
+const staleness = inFile('staleness-timer.ts');
 
 export const recordMutations: Mutation[] = [
-	book(
-		'the request leaves before the row says so',
-		'if (record !== null && !(await record.send(key, order, open, about))) return null;',
-		'if (record !== null) void record.send(key, order, open, about).catch(() => false);',
+	journal(
+		'the request leaves before its row exists',
+		'if (!(await this.table.reserve(key, order, { ...fields, request }, open))) return null;',
+		'void this.table.reserve(key, order, { ...fields, request }, open).catch(() => false);',
 	),
-	book(
-		'a refusal frees a row that was open',
-		'if (!isOpen(ledger.find(order.key))) await',
-		'await',
+	journal(
+		'a rejection frees a row that is open',
+		'if (order.key !== null && !isOpen)',
+		'if (order.key !== null)',
 	),
-	record(
-		'what became open meanwhile is sent all the same',
-		'if (!isFree(row) && !(open && sameState(row, open))) return false;',
+	journal(
+		'an order that was paid before it had a key is written for a failed generation',
+		'row === null && !this.table.failed.has(entry.id);',
+		'row === null;',
+	),
+	keys(
+		'a row that became open meanwhile is sent again',
+		'if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;',
 		'',
 	),
-	desk(
-		'the id is not written down',
-		'if (await this.writeId({ where: asSeen(row), set, final: true })) return;',
-		'return;',
+	keys(
+		'the id is not written',
+		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
+		'const changes = [{ where, set: {}, final: true }];\n\t\t\tconst { rows }',
 	),
-	record(
-		'a refusal frees a row that another had left open',
-		'if (this.underWay.get(key)?.wasOpen)',
-		'if (false as boolean)',
-	),
-	record(
-		'a refusal leaves the row as sent',
-		'await this.giveBack(key, { status: CLAIMED, writer: this.claims.ticket() });',
+	keys(
+		'a rejection deletes a row that another execution left open',
+		'if (this.held.get(key)?.wasOpen) return this.abandon(key, holder);',
 		'',
 	),
-	record(
-		'two items of a step with one key both send',
-		'return !before.leaving && before.holder === holder;',
-		'return true;',
+	keys(
+		'a rejection leaves the row as sent',
+		'void this.table.keep(async () => await this.table.run({ changes }));',
+		'void changes;',
 	),
-	record(
-		'who has lost the race sends all the same',
-		'if (taken.ok && !taken.value) {',
-		'if (false as boolean) {',
+	keys(
+		'an execution sends although another row is there',
+		'if (own && rivals.length === 0 && !isLate) {',
+		'if (own && !isLate) {',
 	),
-	claims(
-		'another’s request is not waited for',
+	keys(
+		'an execution sends although its row is not there',
+		'if (own && rivals.length === 0 && !isLate) {',
+		'if (rivals.length === 0 && !isLate) {\n\t\t\t\tif (!own) return true;',
+	),
+	keys('the newer of two rows is sent', 'row.id > own.id', 'row.id < own.id'),
+	keys(
+		'another execution’s request is not waited for',
 		'if (this.staleness.stillMs(row) < GONE_AFTER_MS) return false;',
 		'',
 	),
-	record(
+	keys(
 		'any end is that of the newest generation',
-		'if (row?.generation_id !== id) return;',
-		'if (!row) return;',
+		'if (row?.generation_id !== id || row.status === status) return;',
+		'if (!row || row.status === status) return;',
 	),
-	claims(
-		'several claims of a key are used as they are',
-		'if (!surplus(found[index]).every(({ id }) => removed.has(id))) again.push(key);\n\t\t\t\telse if (row)',
-		'if (row)',
-	),
-	claims(
-		'what was read replaces what was done since',
-		'if (this.isAhead(key) || this.rows.get(key) !== before[index]) return;',
+	keys(
+		'a late read replaces what was done since',
+		'if (this.held.has(key) || this.arriving.has(key)) return;',
 		'',
 	),
-	desk(
+	table(
 		'a row is known by its id alone',
-		"= ['id', 'writer', 'status', 'generation_id'] as const;",
-		"= ['id'] as const;",
+		"const marks = ['id', 'writer', 'status', 'generation_id'] as const;\n\treturn all(",
+		"const marks = ['id'] as const;\n\treturn all(",
 	),
-	desk(
-		'a row into which a user wrote an id is sent',
-		"= ['id', 'writer', 'status', 'generation_id'] as const;",
-		"= ['id', 'writer', 'status'] as const;",
-	),
-	desk(
-		'a claim is sent whether it is there or not',
-		'return claims.map(({ id }) => hits.has(id));',
-		'return claims.map(() => hits.size >= 0);',
-	),
-	rows(
-		'what is on record is not taken up',
+	table(
+		'a recorded generation is not reused',
 		"=> row.status !== 'failed';",
 		"=> row.status !== 'failed' && !hasId(row);",
 	),
-	rows('a claim counts before what was sent', 'isFree(row) ? 2 : 1', 'isFree(row) ? 1 : 2'),
-	record(
-		'after the timeout, what was not sent stays sent',
-		'async () => await this.desk.write({ where, set, final: true }),\n\t\t\t);\n\t\t\tif (given.ok',
-		'async () => await this.desk.write({ where, set }),\n\t\t\t);\n\t\t\tif (given.ok',
+	keys(
+		'after the timeout, a row that was not sent stays',
+		"const where = all(['writer', held.row.writer], ['generation_id', '']);\n\t\tconst changes = [{ where, set, final: true }];",
+		"const where = all(['writer', held.row.writer], ['generation_id', '']);\n\t\tconst changes = [{ where, set }];",
 	),
-	desk(
-		'after the timeout, an id is not written down',
-		'if (await this.writeId({ where: asSeen(row), set, final: true })) return;',
-		'if (await this.writeId({ where: asSeen(row), set })) return;',
+	keys(
+		'after the timeout, an id is not written',
+		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
+		'const changes = [{ where, set }];\n\t\t\tconst { rows }',
 	),
-	{
-		...desk(
-			'an answer that is not known means that no row was hit',
-			'if (await this.writeId({ where: asSeen(row), set, final: true })) return;',
-			'const hit = await this.writeId({ where: asSeen(row), set, final: true }).catch(() => false);\n\t\tif (hit) return;',
-		),
-		also: [
-			desk(
-				'',
-				'const rows = await this.read(row.key);',
-				'const rows = await this.read(row.key).catch((): RecordRow[] => []);',
-			),
-			desk(
-				'',
-				'await this.insert(fieldsOf({ ...row, ...set }));',
-				'await this.insert(fieldsOf({ ...row, ...set })).catch(\n\t\t\tasync () => await this.insert(fieldsOf({ ...row, ...set })),\n\t\t);',
-			),
-		],
-	},
-	record(
-		'a writer is heard of only once',
-		'if (this.underWay.size > 0) {',
-		'if (this.underWay.size < 0) {',
+	batched(
+		'an answer that is not known means that no row matched',
+		'if (tried.ok || tried.error instanceof UnansweredError) return null;',
+		'if (tried.ok) return null;',
+	),
+	keys(
+		'a writer sends no heartbeat',
+		'if (this.held.size > 0) void',
+		'if (this.held.size < 0) void',
 	),
 	staleness(
 		'the clock of another process is believed',
@@ -139,25 +114,28 @@ export const recordMutations: Mutation[] = [
 		'const stillMs = this.clock.now() - (row.changedAt ?? Infinity) - 120_000;\n\t\t\tthis.watched.set(row.id, { row, at: this.clock.now(), stillMs });',
 	),
 	staleness(
-		'who was paused has watched all the while',
+		'a pause of the own process counts',
 		'Math.min(readFrom - before.at, LONGEST_GAP_MS)',
 		'readFrom - before.at',
 	),
-	claims(
+	keys(
 		'a row that never changes is written to for ever',
-		'if (misses >= MOST_MISSES) throw',
-		'if (misses < 0) throw',
+		'if (misses < MOST_MISSES) return;',
+		'if (misses > 0) return;',
 	),
-	claims('claims are settled for ever', 'if (round === MOST_ROUNDS)', 'if (round < 0)'),
-	claims('a claim that a user has given an id is taken back', ", ['generation_id', ''])", ')'),
-	rows(
-		'a row with an unknown status is free',
-		'=> !hasId(row) && row.status === CLAIMED;',
-		'=> !hasId(row) && row.status !== SENT;',
+	keys(
+		'a row that a user has given an id is deleted',
+		"const where = all(['writer', held.row.writer], ['generation_id', '']);\n\t\tconst changes",
+		"const where = all(['writer', held.row.writer]);\n\t\tconst changes",
 	),
-	record(
-		'a request leaves although its row was taken over during a pause',
-		'if (taken.ok && this.ports.clock.now() - from >= LATE_MS) {',
-		'if (taken.ok && (false as boolean)) {',
+	keys(
+		'a request leaves although its row was abandoned during a pause',
+		'const isLate = clock.now() - answer.from >= LATE_MS;',
+		'const isLate = false as boolean;',
+	),
+	keys(
+		'two failed generations have one header',
+		'this.failures.set(key, failed.length);',
+		'this.failures.set(key, 0);',
 	),
 ];

@@ -20,14 +20,11 @@ const inFile =
 		to,
 	});
 
-const submission = inFile('paying/submission.ts');
-const nextMove = inFile('paying/next-move.ts');
-const gate = inFile('paying/slot-gate.ts');
-const slots = inFile('paying/slots.ts');
-const book = inFile('paying/order-book.ts');
-const ledger = inFile('paying/ledger.ts');
-const digest = inFile('paying/digest.ts');
-const orderName = inFile('paying/order-name.ts');
+const submission = inFile('orders/submission.ts');
+const decideRetry = inFile('orders/decide-retry.ts');
+const slots = inFile('orders/slot-pool.ts');
+const journal = inFile('orders/execution-journal.ts');
+const digest = inFile('orders/digest.ts');
 const service = inFile('api/client.ts');
 const errors = inFile('api/errors.ts');
 const errorTable = inFile('api/error-table.ts');
@@ -48,98 +45,98 @@ const watchOverHalt: Edit = watch(
 );
 
 export const mutations: Mutation[] = [
-	book(
-		'no intent before the request',
-		'this.books.ledger.intend(order.key, name, order.open === undefined ? 0 : 1);',
-		'',
+	journal(
+		'nothing is reserved before the request',
+		'entry.sent = (entry.sent ?? before) + 1;',
+		'void before;',
 	),
 	submission(
 		'the intent is taken back after a lost answer',
-		'if (intended && isFree(error)) await',
-		'if (intended) await',
+		'if (reserved && isFree(error))',
+		'if (reserved)',
 	),
 	submission(
 		'a refusal leaves the intent behind',
-		'if (intended && isFree(error)) await this.ports.book.withdraw(order);',
+		'if (reserved && isFree(error)) this.ports.journal.release(order);',
 		'',
 	),
-	submission('what exists is not taken up', 'if (isMade(entry)) return entry.id;', ''),
+	submission('what exists is not taken up', "if (entry.state === 'made') return entry.id;", ''),
 	submission(
 		'an open request is sent again',
-		"if (isOpen(entry) && (choice === 'error' || this.lostOf(order) > MAX_RESUBMISSIONS)) {",
-		'if (false as boolean) {',
+		"if (entry.state === 'sent' && !mayResend) throw",
+		"if (entry.state === 'sent' && !mayResend && (false as boolean)) throw",
 	),
 	submission(
 		'a refusal makes one forget what was lost before',
-		'return isOpen(entry) ? uncertainCharge',
-		"return isOpen(entry) && error === cause && cause.charge === 'unknown' ? uncertainCharge",
+		"if (entry.state !== 'sent') return error;",
+		"if (entry.state !== 'sent' || error !== cause || cause.charge !== 'unknown') return error;",
 	),
-	gate('sent although it will be refused', 'if (this.closedBy) throw this.closedBy;', ''),
-	nextMove(
+	slots('sent although it will be refused', 'if (this.closedBy) throw this.closedBy;', ''),
+	decideRetry(
 		'a lost answer is sent again unasked',
 		"onUncertainCharge === 'resubmit' && tried",
 		'tried',
 	),
-	nextMove(
+	decideRetry(
 		'an uncertain request is tried again by itself',
 		"if (error.charge === 'unknown') {",
-		"if (error.charge === 'unknown' && passes(error, tried.retries)) return 'back off';\n\tif (error.charge === 'unknown') {",
+		"if (error.charge === 'unknown' && passes(error, tried.retries)) return 'backoff';\n\tif (error.charge === 'unknown') {",
 	),
-	nextMove('no free slot is an error', "return 'wait for a slot';", "return 'give up';"),
-	gate(
+	decideRetry('no free slot is an error', "return 'slot';", "return 'stop';"),
+	slots(
 		'a stop leaves those who wait for a slot waiting',
-		'onAbort(ports.signal, () => this.wakeAll());',
+		'onAbort(signal, () => this.wakeAll());',
 		'void onAbort;',
 	),
 	slots(
 		'after a refusal nobody asks for a slot again',
-		"if (turn === 'presumed') this.refusals++;\n\t\tthis.pause();",
-		"if (turn === 'presumed') this.refusals++;\n\t\tthis.probeAt = Infinity;",
+		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();',
+		'if (isSpeculative) this.refusals++;\n\t\tthis.probeAt = Infinity;',
 	),
-	ledger(
+	journal(
 		'a refusal takes back the intent of an earlier request',
-		'if (sent > 1) this.entries[key] = { ...entry, sent: sent - 1 };\n\t\telse delete',
-		'void [sent, entry];\n\t\tdelete',
+		'if (entry.sent > 1) entry.sent--;\n\t\telse {',
+		'{',
 	),
-	ledger(
+	journal(
 		'the id is not recorded',
-		'this.write(key, { id, ...(status !== null && { status }) });',
-		'void [key, id, status];',
+		'Object.assign(entry, { id, ...(status !== null && { status }) });',
+		'void [entry, id, status];',
 	),
-	ledger(
+	journal(
 		'the intent is not saved with the execution',
-		'this.write(key, { sent: (entry?.sent ?? before) + 1, name });',
-		'Object.defineProperty(this.entries, key, { value: {}, writable: true, configurable: true });',
+		'(run[job.itemIndex] ??= []).push(added);',
+		'const list = (run[job.itemIndex] ??= []);\n\t\tObject.defineProperty(list, list.length, { value: added, writable: true, configurable: true });',
 	),
-	ledger(
+	journal(
 		'equal requests of two items are one',
-		'const item = this.prefix(output);',
-		'const item = this.prefix({ ...output, itemIndex: 0 });',
+		'return this.shared[this.runIndex]?.[outputName(output)] ?? [];',
+		'return Object.values(this.shared[this.runIndex] ?? {}).flat().slice(0, output.itemIndex + 99);',
 	),
-	ledger(
+	journal(
 		'two outputs of an item are one',
-		'const item = this.prefix(output);',
-		'const item = this.prefix({ ...output, outputIndex: 0 });',
+		'return this.shared[this.runIndex]?.[outputName(output)] ?? [];',
+		'return this.shared[this.runIndex]?.[outputName({ ...output, outputIndex: 0 })] ?? [];',
 	),
-	ledger(
+	journal(
 		'a status is kept for an id',
-		'this.write(key, { id, ...(status',
-		'this.write(key, { ...(status',
+		'Object.assign(entry, { id, ...(status',
+		'Object.assign(entry, { ...(status',
 	),
-	ledger(
+	journal(
 		'an earlier try is forgotten by one that did not come so far',
-		'if (isMade(entry)) return { id: entry.id, status: entry.status };',
-		'',
+		'return counted.filter(isMade).map(knownOf).at(-1) ?? null;',
+		'return counted.filter(isMade).map(knownOf).at(-1) && null;',
 	),
-	orderName(
+	digest(
 		'an order has another name in every try',
-		'failures, request]',
-		'failures, request, Math.random()]',
+		'failures, request]));',
+		'failures, request, Math.random()]));',
 	),
-	ledger(
+	journal(
 		'equal orders of two items have one name',
-		'orderName([this.execution, this.runIndex, outputName(output)]',
-		'orderName([this.execution, this.runIndex]',
+		'const owner = [this.execution, this.runIndex, outputName(order.job)];',
+		'const owner = [this.execution, this.runIndex];',
 	),
 	digest('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
 	service(
@@ -203,12 +200,12 @@ export const mutations: Mutation[] = [
 	course(
 		'what cannot be looked at is made anew',
 		'const { error } = seen;',
-		'delete this.step.ledger.entries[order.key];\n\t\t\t\tif (true as boolean) continue;\n\t\t\t\tconst { error } = seen;',
+		'for (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tif (true as boolean) continue;\n\t\t\t\tconst { error } = seen;',
 	),
 	course(
 		'a take-up is made anew when its time is over',
 		'this.keep();\n\t\t\tif (!watch.generation ||',
-		'this.keep();\n\t\t\tif (!watch.generation) {\n\t\t\t\tdelete this.step.ledger.entries[order.key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
+		'this.keep();\n\t\t\tif (!watch.generation) {\n\t\t\t\tfor (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
 	),
 	course(
 		'what has failed is taken up',
@@ -237,8 +234,8 @@ export const mutations: Mutation[] = [
 	),
 	pipeline(
 		'sent although the step has failed',
-		'book, halt, slots, guard',
-		'book, halt: ports.cancel, slots, guard',
+		'halt, slots, guard',
+		'halt: ports.cancel, slots, guard',
 	),
 	pipeline(
 		'more at once than asked for',

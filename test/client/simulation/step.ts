@@ -1,6 +1,5 @@
 import { CancelledError, GenerationError, InvalidInputError } from '../../../client/api/errors';
-import type { Entry } from '../../../client/paying/book';
-import { Ledger } from '../../../client/paying/ledger';
+import { ExecutionJournal, type StoredOrders } from '../../../client/orders/execution-journal';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
@@ -11,7 +10,7 @@ import type { World } from './world';
 
 /** What n8n keeps with the execution. */
 export interface Kept {
-	generations: Record<string, Entry>;
+	generations: StoredOrders;
 }
 
 const DOWNLOAD_MS = 1500;
@@ -34,7 +33,7 @@ export async function runNode(
 			...ports,
 			service,
 			cancel: transport.signal,
-			ledger: new Ledger(kept.generations, 0),
+			journal: new ExecutionJournal(kept.generations, 0),
 			probe: transport.probe,
 			finish: async (_, generation, signal) => {
 				const number = downloads++;

@@ -7,8 +7,8 @@ const source = `
 const { randomUUID } = require('node:crypto');
 const { join } = require('node:path');
 const modules = join(process.env.N8N_USER_FOLDER, '.n8n', 'nodes', 'node_modules', '${packageName}', 'dist');
-const { dataTable } = require(join(modules, 'nodes', 'shared', 'data-table.js'));
-const { RECORD_COLUMNS } = require(join(modules, 'client', 'paying', 'record-store.js'));
+const { dataTable } = require(join(modules, 'nodes', 'shared', 'record', 'data-table.js'));
+const { TABLE_COLUMNS } = require(join(modules, 'client', 'orders', 'table.js'));
 const generation = () => {
 	const [id, writer] = [randomUUID(), randomUUID()];
 	const prompt = 'A picture that was made some time ago, number ' + id;
@@ -28,9 +28,10 @@ class TableProbe {
 	}
 	async execute() {
 		const table = await dataTable(this);
-		const fields = Object.fromEntries(RECORD_COLUMNS.map((name) => [name, '']));
+		const call = async (part) => await table({ changes: [], inserts: [], ifMissing: false, keys: [], ...part });
+		const fields = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, '']));
 		for (let rows = this.getNodeParameter('rows', 0); rows > 0; rows -= 1000) {
-			await table.insert(Array.from({ length: 1000 }, generation));
+			await call({ inserts: Array.from({ length: 1000 }, generation) });
 		}
 		const times = {};
 		const measure = async (name, run) => {
@@ -43,10 +44,10 @@ class TableProbe {
 				const keys = Array.from({ length: count }, (_, index) => 'probe ' + round + ' ' + count + ' ' + index);
 				const rows = keys.map((key) => ({ ...fields, key, writer: key }));
 				const where = { match: 'any', conditions: keys.map((key) => ['writer', key]) };
-				await measure('claim ' + count, async () => await table.insert(rows));
-				await measure('read ' + count, async () => await table.read(keys));
-				await measure('send ' + count, async () => await table.change([{ where, set: { status: 'sent' } }]));
-				await measure('remove ' + count, async () => await table.remove([where]));
+				await measure('claim ' + count, async () => await call({ inserts: rows }));
+				await measure('read ' + count, async () => await call({ keys }));
+				await measure('send ' + count, async () => await call({ changes: [{ where, set: { status: 'sent' } }] }));
+				await measure('remove ' + count, async () => await call({ changes: [{ where, set: null }] }));
 			}
 		}
 		return [[{ json: Object.fromEntries(Object.entries(times).map(([name, list]) => [name, Math.round(median(list))])) }]];

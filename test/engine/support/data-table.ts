@@ -21,7 +21,7 @@ interface Table {
 
 interface Condition {
 	keyName: string;
-	condition: 'eq' | 'like' | 'isEmpty';
+	condition: 'eq' | 'neq' | 'like' | 'isEmpty';
 	keyValue?: unknown;
 }
 
@@ -60,6 +60,8 @@ export class DataTables implements INodeType {
 	constructor(readonly now: () => number = Date.now) {}
 
 	readonly tables: Table[] = [];
+	/** Ids of the executions that used the tables. */
+	readonly executions = new Set<string>();
 	/** What each further call is refused with, until it is `null` again. */
 	refusal: string | null = null;
 	/** Called before each call; may throw. */
@@ -72,6 +74,7 @@ export class DataTables implements INodeType {
 	/** No tables, and no trouble. */
 	reset(): void {
 		this.tables.length = 0;
+		this.executions.clear();
 		this.refusal = null;
 		this.before = () => undefined;
 	}
@@ -88,6 +91,7 @@ export class DataTables implements INodeType {
 function executeOn(tables: DataTables) {
 	return async function (this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const operation = String(this.getNodeParameter('operation', 0));
+		tables.executions.add(this.getExecutionId());
 		await tables.before(operation);
 		if (tables.refusal !== null) throw new NodeOperationError(this.getNode(), tables.refusal);
 		const found = this.getInputData().flatMap((_, item) => {
@@ -122,6 +126,8 @@ function carryOut(
 	const at = new Date(now()).toISOString();
 	if (operation === 'insert') return [insert(table, context.getInputData()[item].json, at)];
 	const rows = matching(context, table, item);
+	if (operation === 'rowNotExists')
+		return rows.length > 0 ? [] : [context.getInputData()[item].json];
 	if (operation === 'deleteRows') table.rows = table.rows.filter((row) => !rows.includes(row));
 	if (operation === 'update') {
 		const set = context.getNodeParameter('columns.value', item) as IDataObject;
@@ -164,6 +170,7 @@ function matching(context: IExecuteFunctions, table: Table, item: number): IData
 function isHit(cell: unknown, { condition, keyValue }: Condition): boolean {
 	if (condition === 'isEmpty') return cell === null || cell === '';
 	if (cell === null) return false;
+	if (condition === 'neq') return cell !== keyValue;
 	return condition === 'eq' ? cell === keyValue : isLike(String(cell), String(keyValue));
 }
 

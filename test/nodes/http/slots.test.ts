@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
-import type { Slots } from '../../../client/paying/slots';
+import type { SlotPool } from '../../../client/orders/slot-pool';
 import { withSlots } from '../../../nodes/shared/http/slots';
 
 const node = (id?: string | null) => ({
@@ -11,8 +11,8 @@ const node = (id?: string | null) => ({
 });
 
 /** Steps of those credentials, all of them under way at once: what each is given. */
-async function atOnce(...ids: Array<string | null | undefined>): Promise<Slots[]> {
-	const given: Slots[] = [];
+async function atOnce(...ids: Array<string | null | undefined>): Promise<SlotPool[]> {
+	const given: SlotPool[] = [];
 	const run = async ([id, ...others]: typeof ids): Promise<void> =>
 		await withSlots(node(id), async (slots) => {
 			given.push(slots);

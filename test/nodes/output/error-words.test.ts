@@ -7,16 +7,16 @@ import {
 	timedOutGeneration,
 	type Outcome,
 } from '../../../client/outcome';
-import { Ledger } from '../../../client/paying/ledger';
 import {
-	RECORD_COLUMNS,
+	TABLE_COLUMNS,
 	recordUnavailable,
-	type RecordFields,
-	type RecordRow,
-} from '../../../client/paying/record-store';
-import { inRow, uncertainCharge, unknownInRow } from '../../../client/paying/uncertain-charge';
+	type RowFields,
+	type Row,
+} from '../../../client/orders/table';
+import { uncertainCharge, unknownInRow } from '../../../client/orders/uncertain-charge';
 import { modelNotFound } from '../../../client/api/catalog';
-import { invalidBaseUrl, credentialChanged, errorFromConnection, NotSentError } from '../../../client/api/connection';
+import { invalidBaseUrl } from '../../../client/api/connection';
+import { credentialChanged, errorFromConnection, NotSentError } from '../../../client/api/connection';
 import { requireBalance } from '../../../client/api/client';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
 import { readGeneration, type Generation } from '../../../client/api/generation';
@@ -30,6 +30,7 @@ import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { outputItems } from '../../../nodes/shared/output/results';
 import { networkError, refusal, wireGeneration } from '../../support/answers';
 import { contextOf } from '../../support/context';
+import { storedOrders } from '../../support/stored-orders';
 
 /** Every error there is, as n8n shows it: what has to hold for all of them. */
 
@@ -106,8 +107,8 @@ const paid = new GenerationError({
 	charge: 'paid',
 	generation: { id: ID },
 });
-const columns = Object.fromEntries(RECORD_COLUMNS.map((name) => [name, HTML])) as RecordFields;
-const row: RecordRow = { ...columns, generation_id: ID, id: 7, changedAt: 0 };
+const columns = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, HTML])) as RowFields;
+const row: Row = { ...columns, generation_id: ID, id: 7, changedAt: 0 };
 
 const ERRORS: GenerationError[] = [
 	...refused,
@@ -116,7 +117,7 @@ const ERRORS: GenerationError[] = [
 	...refused.map((error) => errorOfJob(error, item)),
 	...refused.map((error) => errorOfJob(error, { id: ID })),
 	uncertainCharge(null),
-	uncertainCharge(null, { sent: 3 }),
+	uncertainCharge(null, { state: 'sent', count: 3 }),
 	uncertainCharge(errorFromResponse({ status: 502, body: '' }, true)),
 	uncertainCharge(unreadableAnswer({ status: 200, body: '' }, true)),
 	unreadableAnswer({ status: 200, body: '' }, false),
@@ -132,7 +133,7 @@ const ERRORS: GenerationError[] = [
 	timedOutGeneration(generation('processing').item, 5000, null),
 	timedOutGeneration(generation('processing').item, 5000, refused[0]),
 	errorOfJob(paid, null),
-	uncertainCharge(null, { onRecord: inRow(row) }),
+	uncertainCharge(null, { state: 'sent', count: 1, row }),
 	unknownInRow(refused[0], row),
 	recordUnavailable(`n8n says: ${HTML}`),
 	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
@@ -155,10 +156,10 @@ function outcomesWith(error: GenerationError): Array<Outcome<never>> {
 }
 
 const { context } = contextOf({ items: Array.from({ length: 5 }, () => ({ json: {} })) });
-const ledger = new Ledger({ '0:4:x': { id: 'another', status: 'pending' } }, 0);
+const kept = storedOrders({ id: 'another', status: 'pending' });
 const shownAlone = ERRORS.map((error) => nodeError(context, error, 0));
 const shownOfStep = ERRORS.map((error) =>
-	stepError(context, error, 0, outcomesWith(error), ledger),
+	stepError(context, error, 0, outcomesWith(error), kept),
 );
 const texts = [...shownAlone, ...shownOfStep].map(({ message, description }) => ({
 	title: message,

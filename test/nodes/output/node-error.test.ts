@@ -4,12 +4,12 @@ import { NodeApiError } from 'n8n-workflow';
 
 import { errorFromResponse, GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
-import { Ledger } from '../../../client/paying/ledger';
-import { uncertainCharge } from '../../../client/paying/uncertain-charge';
+import { uncertainCharge } from '../../../client/orders/uncertain-charge';
 import { errorOfJob, notSent, type Outcome } from '../../../client/outcome';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { refusal } from '../../support/answers';
 import { contextOf } from '../../support/context';
+import { storedOrders } from '../../support/stored-orders';
 
 const { context } = contextOf();
 
@@ -154,9 +154,9 @@ describe('the error of a step that stops', () => {
 	});
 
 	it('names what earlier tries have paid for, each once', () => {
-		const kept = { '0:0:x': { id: 'a', status: 'pending' }, '0:1:y': { id: 'b' } };
+		const kept = storedOrders({ id: 'a', status: 'pending' }, { id: 'b' });
 		const outcomes: Array<Outcome<null>> = [done('a', 'completed')];
-		const error = stepError(context, failed, 1, outcomes, new Ledger(kept, 0));
+		const error = stepError(context, failed, 1, outcomes, kept);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: null },
@@ -168,8 +168,8 @@ describe('the error of a step that stops', () => {
 
 	it('tells an agent that another call of the tool pays again', () => {
 		const { context: tool } = contextOf({ isTool: true });
-		const ledger = new Ledger({ '0:0:x': { id: 'a', status: 'pending' } }, 0);
-		const { message } = stepError(tool, failed, 0, [], ledger);
+		const kept = storedOrders({ id: 'a', status: 'pending' });
+		const { message } = stepError(tool, failed, 0, [], kept);
 		expect(message).toMatch(
 			/Another call of this tool is charged again, unless .*\. Get the existing generation by its ID/,
 		);
@@ -177,7 +177,7 @@ describe('the error of a step that stops', () => {
 	});
 
 	it('advises no retry where the step itself has paid for nothing: there is no record to take up', () => {
-		const waited = stepError(context, failed, 1, [done('a', 'processing')], new Ledger({}, 0));
+		const waited = stepError(context, failed, 1, [done('a', 'processing')], storedOrders());
 		expect(waited.description).toContain('1 generation has already been charged.');
 		expect(waited.description).not.toContain('Retry');
 	});
@@ -241,10 +241,7 @@ describe('the request, which holds the key,', () => {
 
 describe('what a step that stops has paid for', () => {
 	const entries = (...ids: string[]) =>
-		new Ledger(
-			Object.fromEntries(ids.map((id, index) => [`0:${index}:x`, { id, status: 'pending' }])),
-			0,
-		);
+		storedOrders(...ids.map((id) => ({ id, status: 'pending' })));
 	const paidIn = (error: NodeApiError) =>
 		(error.context.generations as Array<{ id: string }>).map(({ id }) => id);
 

@@ -1,25 +1,27 @@
 import type {
 	IDataObject,
 	IExecuteFunctions,
+	INode,
 	INodeExecutionData,
 	IWorkflowBase,
 } from 'n8n-workflow';
 
 import {
-	RECORD_COLUMNS,
+	TABLE_COLUMNS,
 	UnansweredError,
-	type Change,
-	type RecordFields,
-	type RecordStore,
+	type RowFields,
+	type TableCall,
 	type Where,
-} from '../../../client/paying/record-store';
+} from '../../../client/orders/table';
 import { dataTable } from '../../../nodes/shared/record/data-table';
+import { wallClock } from '../../../nodes/shared/http/clock';
 import { contextOf } from '../../support/context';
 
-/** One call of n8n's Data Table node, by a small workflow. */
+/** One helper workflow. */
 interface Call {
 	code: IWorkflowBase;
-	parameters: IDataObject;
+	/** Of its Data Table nodes, from top to bottom. */
+	operations: IDataObject[];
 	items: IDataObject[];
 	/** Whether it is waited for. */
 	awaited: boolean;
@@ -27,14 +29,17 @@ interface Call {
 
 type Rows = Array<Pick<INodeExecutionData, 'json' | 'pairedItem'>>;
 
+let workflows = 0;
+
 /** A saved workflow beside a table, which is asked by calls, and answers the usual unless told otherwise. */
 function beside(answer: (call: Call) => Rows | undefined = () => undefined, cancel?: AbortSignal) {
 	const calls: Call[] = [];
 	const { context } = contextOf({ cancel });
+	const id = `saved ${++workflows}`;
 	const executeWorkflow: IExecuteFunctions['executeWorkflow'] = async ({ code }, input, _, how) => {
 		const call = {
 			code: code as IWorkflowBase,
-			parameters: code?.nodes[1].parameters as IDataObject,
+			operations: (code?.nodes.slice(1) ?? []).map(({ parameters }) => parameters),
 			items: (input ?? []).map(({ json }) => json),
 			awaited: how?.doNotWaitToFinish !== true,
 		};
@@ -43,7 +48,7 @@ function beside(answer: (call: Call) => Rows | undefined = () => undefined, canc
 		return { executionId: '2', data: [rows] };
 	};
 	Object.assign(context, {
-		getWorkflow: () => ({ id: 'saved', active: true }),
+		getWorkflow: () => ({ id, active: true }),
 		getExecutionId: () => '1',
 		getMode: () => 'manual',
 		executeWorkflow,
@@ -51,11 +56,29 @@ function beside(answer: (call: Call) => Rows | undefined = () => undefined, canc
 	return { context, calls };
 }
 
-const conditionsOf = ({ parameters }: Call) =>
-	(parameters.filters as { conditions: IDataObject[] }).conditions;
+/** A table that is open. Its calls begin after that. */
+async function opened(...given: Parameters<typeof beside>) {
+	const { context, calls } = beside(...given);
+	const table = await dataTable(context);
+	calls.length = 0;
+	const call = async (part: Partial<TableCall>) =>
+		await table({ changes: [], inserts: [], ifMissing: false, keys: [], ...part });
+	return { context, calls, call };
+}
 
-describe('the small workflows that keep the record', () => {
-	it('are called by their own workflow whatever n8n allows by default, and are in no list afterwards', async () => {
+const operationsOf = ({ operations }: Call) => operations.map(({ operation }) => operation);
+const conditionsOf = ({ filters }: IDataObject) =>
+	(filters as { conditions: IDataObject[] }).conditions;
+const row = (key: string) => ({ key, workflow_id: 'w', node_id: 'n', writer: '' }) as RowFields;
+
+/** What n8n makes of a text: itself, or what the expression says. */
+function evaluated(value: unknown): unknown {
+	const expression = /^=\{\{ (.*) \}\}$/s.exec(String(value))?.[1];
+	return expression === undefined ? value : (JSON.parse(expression) as unknown);
+}
+
+describe('a helper workflow', () => {
+	it('is called by its own workflow whatever n8n allows by default, and is in no list afterwards', async () => {
 		const { context, calls } = beside();
 		await dataTable(context);
 		expect(calls.length).toBeGreaterThan(0);
@@ -65,50 +88,92 @@ describe('the small workflows that keep the record', () => {
 				callerPolicy: 'workflowsFromSameOwner',
 				saveDataSuccessExecution: 'none',
 				saveDataErrorExecution: 'none',
+				executionOrder: 'v1',
 			});
 		}
 	});
 
-	it('have what they write as it stands where it is one row’s, for n8n is slow to evaluate', async () => {
-		const { context, calls } = beside();
-		const table = await dataTable(context);
-		calls.length = 0;
+	it('changes, inserts and reads in this order, in branches of which the last gives the output', async () => {
+		const { calls, call } = await opened();
 		const where: Where = { match: 'all', conditions: [['id', 7]] };
-		await table.change([{ where, set: { status: 'sent' } }]);
-		expect(conditionsOf(calls[0])).toEqual([{ keyName: 'id', condition: 'eq', keyValue: 7 }]);
-		expect(calls[0].parameters.columns).toMatchObject({ value: { status: 'sent' } });
+		await call({
+			changes: [
+				{ where, set: { status: 'sent' } },
+				{ where, set: null },
+			],
+			inserts: [row('a'), row('b')],
+			keys: ['a', 'b'],
+		});
+		expect(calls.map(operationsOf)).toEqual([['update', 'deleteRows', 'insert', 'get']]);
+		const [{ code, items }] = calls;
+		const [trigger, ...nodes] = code.nodes;
+		expect(items.map(({ key }) => key)).toEqual(['a', 'b']);
+		// n8n runs the branches from top to bottom. Only the insertion runs for each item.
+		const heights = nodes.map(({ position }) => position[1]);
+		expect(heights).toEqual([...heights].sort((a, b) => a - b));
+		expect(nodes.map(({ executeOnce }) => executeOnce)).toEqual([true, true, false, true]);
+		const branches = code.connections[trigger.name].main[0] ?? [];
+		expect(branches.map(({ node }) => node)).toEqual(nodes.map(({ name }) => name));
 	});
 
-	it('evaluate nothing that comes from elsewhere, whatever it begins with', async () => {
-		const { context, calls } = beside();
-		const table = await dataTable(context);
-		calls.length = 0;
-		const where: Where = { match: 'any', conditions: [['key', '={{ 1 }}']] };
-		await table.change([{ where, set: { status: '=1' } }]);
-		expect(conditionsOf(calls[0])).toMatchObject([{ keyValue: '={{ $json.values[0] }}' }]);
-		expect(calls[0].parameters.columns).toMatchObject({ value: '={{ $json.set }}' });
-		expect(calls[0].items).toEqual([{ values: ['={{ 1 }}'], set: { status: '=1' } }]);
+	it('inserts only rows whose key has none, where that was asked for', async () => {
+		const { calls, call } = await opened();
+		await call({ inserts: [row('a')], ifMissing: true, keys: ['a'] });
+		expect(calls.map(operationsOf)).toEqual([['rowNotExists', 'insert', 'get']]);
+		const [, missing, insert]: INode[] = calls[0].code.nodes;
+		const next = calls[0].code.connections[missing.name].main[0] ?? [];
+		expect(next.map(({ node }) => node)).toEqual([insert.name]);
+		expect(conditionsOf(missing.parameters as IDataObject)).toEqual([
+			{ keyName: 'key', condition: 'eq', keyValue: '={{ $json.key }}' },
+			{ keyName: 'workflow_id', condition: 'eq', keyValue: 'w' },
+			{ keyName: 'node_id', condition: 'eq', keyValue: 'n' },
+			{ keyName: 'status', condition: 'neq', keyValue: 'failed' },
+		]);
 	});
 
-	it('are run once, also where they fail: nothing is written twice', async () => {
-		const { context, calls } = beside(({ parameters }) => {
-			if (parameters.operation === 'insert') throw new Error('the database is gone');
+	it.each(['={{ 1 }}', "=a }} b {{ '\\u0022", '=\u{1F6A2}"'])(
+		'evaluates nothing that comes from elsewhere: %s',
+		async (text) => {
+			const { calls, call } = await opened();
+			const where: Where = { match: 'any', conditions: [['key', text]] };
+			await call({ changes: [{ where, set: { status: text } }] });
+			const [update] = calls[0].operations;
+			const { value } = update.columns as { value: IDataObject };
+			const [{ keyValue }] = conditionsOf(update);
+			expect([evaluated(keyValue), evaluated(value.status)]).toEqual([text, text]);
+			expect(String(keyValue)).toMatch(/^=\{\{ "[\\u0-9a-f]*" \}\}$/);
+		},
+	);
+
+	it('runs once, also if it fails: nothing is written twice', async () => {
+		const { calls, call } = await opened((one) => {
+			if (operationsOf(one).includes('insert')) throw new Error('the database is gone');
 			return undefined;
 		});
-		const table = await dataTable(context);
-		calls.length = 0;
-		await expect(table.insert([])).rejects.toThrow('the database is gone');
+		await expect(call({ inserts: [row('a')] })).rejects.toThrow('the database is gone');
 		expect(calls.map(({ awaited }) => awaited)).toEqual([true]);
 	});
 
-	it('fail where they give no output: that is not the same as no row', async () => {
-		const { context, calls } = beside();
-		const table = await dataTable(context);
-		calls.length = 0;
+	it('without an output is an error: that is not the same as no row', async () => {
+		const { context, call } = await opened();
 		Object.assign(context, {
 			executeWorkflow: async () => await Promise.resolve({ executionId: '2', data: [null] }),
 		});
-		await expect(table.read(['a'])).rejects.toThrow('returned no output');
+		await expect(call({ keys: ['a'] })).rejects.toThrow('returned no output');
+	});
+
+	it('reads hundreds of keys whole, in statements that a database bears', async () => {
+		const keys = Array.from({ length: 450 }, (_, index) => `key ${index}`);
+		const { calls, call } = await opened(({ operations: [get] }) =>
+			get.operation === 'get'
+				? conditionsOf(get).map(({ keyValue }) => ({ json: { key: keyValue as string } }))
+				: undefined,
+		);
+		expect((await call({ keys })).map(({ key }) => key)).toEqual(keys);
+		const reads = calls.flatMap(({ operations }) => operations);
+		expect(reads.map((get) => conditionsOf(get).length)).toEqual([200, 200, 50]);
+		// n8n gives fifty rows unless it is asked for all.
+		expect(reads.every(({ returnAll }) => returnAll === true)).toBe(true);
 	});
 });
 
@@ -117,43 +182,41 @@ describe('after the workflow’s timeout, when n8n ends whatever is waited for',
 
 	async function timedOut() {
 		const stop = new AbortController();
-		const { context, calls } = beside(({ awaited }) => {
+		const table = await opened(({ awaited }) => {
 			if (stop.signal.aborted && awaited) throw new Error('The execution was cancelled');
 			return undefined;
 		}, stop.signal);
-		const table = await dataTable(context);
-		calls.length = 0;
 		stop.abort();
-		return { context, calls, table };
+		return table;
 	}
 
-	it('a write that must not be lost is started without waiting for it, and its result is unknown', async () => {
-		const { table, calls } = await timedOut();
-		const changed = table.change([{ where, set: {}, final: true }]);
-		await expect(changed).rejects.toThrow(UnansweredError);
-		const [first, second] = calls;
+	it('what must not be lost is started without waiting for it, and its result is unknown', async () => {
+		const { call, calls } = await timedOut();
+		const changes = [
+			{ where, set: { status: 'sent' } },
+			{ where, set: { status: 'completed' }, final: true },
+		];
+		const called = call({ changes, inserts: [row('a')], keys: ['a'] });
+		await expect(called).rejects.toThrow(UnansweredError);
 		expect(calls.map(({ awaited }) => awaited)).toEqual([true, false]);
-		expect(second).toEqual({ ...first, awaited: false });
+		expect(operationsOf(calls[1])).toEqual(['update']);
+		expect(calls[1].operations[0].columns).toMatchObject({ value: { status: 'completed' } });
 	});
 
-	it('so is the removal of claims', async () => {
-		const { table, calls } = await timedOut();
-		await expect(table.remove([where])).rejects.toThrow(UnansweredError);
-		expect(calls.map(({ awaited }) => awaited)).toEqual([true, false]);
-	});
-
-	it.each<[what: string, call: (table: RecordStore) => Promise<unknown>]>([
-		['read', async (table) => await table.read(['a'])],
-		['added', async (table) => await table.insert([])],
-		['sent', async (table) => await table.change([{ where, set: {} }])],
-	])('nothing is %s any more, and no answer is not the answer “no row”', async (_, call) => {
-		const { table, calls } = await timedOut();
-		await expect(call(table)).rejects.toThrow(UnansweredError);
+	it.each<[what: string, part: Partial<TableCall>]>([
+		['read', { keys: ['a'] }],
+		['inserted', { inserts: [row('a')] }],
+		['reserved', { changes: [{ where, set: {} }] }],
+	])('nothing is %s any more, and no answer does not mean “no row”', async (_, part) => {
+		const { call, calls } = await timedOut();
+		await expect(call(part)).rejects.toThrow(UnansweredError);
 		expect(calls.map(({ awaited }) => awaited)).toEqual([true]);
 	});
 
 	it('no table is made', async () => {
-		const { context, calls } = await timedOut();
+		const { context, calls } = beside(() => {
+			throw new Error('The execution was cancelled');
+		}, AbortSignal.abort());
 		await expect(dataTable(context)).rejects.toThrow();
 		expect(calls.every(({ awaited }) => awaited)).toBe(true);
 	});
@@ -161,9 +224,7 @@ describe('after the workflow’s timeout, when n8n ends whatever is waited for',
 
 describe('an empty cell', () => {
 	it('is found whether it is NULL, as after a CSV import, or an empty text', async () => {
-		const { context, calls } = beside();
-		const table = await dataTable(context);
-		calls.length = 0;
+		const { calls, call } = await opened();
 		const where: Where = {
 			match: 'all',
 			conditions: [
@@ -171,23 +232,20 @@ describe('an empty cell', () => {
 				['writer', ''],
 			],
 		};
-		await table.change([{ where, set: { status: 'sent' } }]);
-		expect(conditionsOf(calls[0])).toEqual([
+		await call({ changes: [{ where, set: { status: 'sent' } }] });
+		expect(conditionsOf(calls[0].operations[0])).toEqual([
 			{ keyName: 'id', condition: 'eq', keyValue: 7 },
 			{ keyName: 'writer', condition: 'isEmpty' },
 		]);
 	});
 
 	it('is written as NULL: releases before 2.41 find no empty text', async () => {
-		const { context, calls } = beside();
-		const table = await dataTable(context);
-		calls.length = 0;
-		await table.insert([{ key: 'a', writer: '' } as RecordFields]);
+		const { calls, call } = await opened();
 		const where: Where = { match: 'all', conditions: [['id', 7]] };
-		await table.change([{ where, set: { writer: '' } }]);
-		expect(calls[0].items).toEqual([{ key: 'a', writer: null }]);
-		expect(calls[1].items).toMatchObject([{ set: { writer: null } }]);
-		expect(calls[1].parameters.columns).toMatchObject({ value: '={{ $json.set }}' });
+		await call({ inserts: [row('a')], changes: [{ where, set: { writer: '' } }] });
+		expect(calls[0].items).toMatchObject([{ key: 'a', writer: null }]);
+		const { value } = calls[0].operations[0].columns as { value: IDataObject };
+		expect(evaluated(value.writer)).toBeNull();
 	});
 });
 
@@ -195,7 +253,7 @@ it.each([
 	['numbers, as n8n makes them from a CSV file', { name: 'key', type: 'number' }, /: key\. Rename/],
 	['no such column', null, /: key\. Rename/],
 ])('a table with %s is refused before anything is written to it', async (_, other, says) => {
-	const columns = RECORD_COLUMNS.slice(1).map((name) => ({ name, type: 'string' }));
+	const columns = TABLE_COLUMNS.slice(1).map((name) => ({ name, type: 'string' }));
 	if (other) columns.push(other as (typeof columns)[number]);
 	const { context, calls } = beside(() => [
 		{ json: { id: 'table', name: 'media_generations', columns } },
@@ -204,94 +262,68 @@ it.each([
 		code: 'record_unavailable',
 		description: expect.stringMatching(says) as string,
 	});
-	expect(calls.every(({ parameters }) => parameters.operation === 'list')).toBe(true);
+	expect(calls.flatMap(operationsOf)).toEqual(['list']);
 });
 
 describe('the table', () => {
 	const media = (id: string, name: string) => ({ json: { id, name } });
 
 	it('is the one of that very name: n8n finds by a part of it', async () => {
-		const { context, calls } = beside(({ parameters }) =>
-			parameters.operation === 'list'
+		const { context, calls } = beside(({ operations: [{ operation }] }) =>
+			operation === 'list'
 				? [media('1', 'media_generations_2025'), media('2', 'media_generations')]
 				: [],
 		);
-		await (await dataTable(context)).read(['a']);
-		expect(calls.at(-1)?.parameters.dataTableId).toMatchObject({ value: '2' });
+		const table = await dataTable(context);
+		await table({ changes: [], inserts: [], ifMissing: false, keys: ['a'] });
+		expect(calls[1].operations[0].dataTableId).toMatchObject({ value: '2' });
 		// It may be beyond the first fifty.
-		expect(calls[0].parameters).toMatchObject({ operation: 'list', returnAll: true });
+		expect(calls[0].operations[0]).toMatchObject({ operation: 'list', returnAll: true });
 	});
 
-	it('reads hundreds of keys whole, in statements that a database bears', async () => {
-		const keys = Array.from({ length: 450 }, (_, index) => `key ${index}`);
-		const { context, calls } = beside((call) =>
-			call.parameters.operation === 'get'
-				? conditionsOf(call).map(({ keyValue }) => ({ json: { key: keyValue as string } }))
-				: undefined,
-		);
-		const table = await dataTable(context);
-		calls.length = 0;
-		expect((await table.read(keys)).map(({ key }) => key)).toEqual(keys);
-		expect(calls.map((call) => conditionsOf(call).length)).toEqual([200, 200, 50]);
-		// n8n gives fifty rows unless it is asked for all.
-		expect(calls.every(({ parameters }) => parameters.returnAll === true)).toBe(true);
+	it('is looked up once a minute, not in every step', async () => {
+		const now = jest.spyOn(wallClock, 'now').mockReturnValue(1_000_000);
+		const { context, calls } = beside();
+		for (const at of [1_000_000, 1_030_000, 1_061_000, 1_062_000]) {
+			now.mockReturnValue(at);
+			await dataTable(context);
+		}
+		expect(calls.flatMap(operationsOf)).toEqual(['list', 'list']);
+		now.mockRestore();
+	});
+
+	it('that was deleted meanwhile is made anew, and the call is carried out there', async () => {
+		let id = 'old';
+		const { calls, call } = await opened(({ operations: [{ operation, dataTableId }] }) => {
+			if (operation === 'list') return id === 'old' ? [media('old', 'media_generations')] : [];
+			if (operation === 'create') return [media((id = 'new'), 'media_generations')];
+			if ((dataTableId as IDataObject).value === id && id === 'new') return [];
+			id = 'none';
+			throw new Error("Could not find the data table: 'old'");
+		});
+		expect(await call({ keys: ['a'] })).toEqual([]);
+		expect(calls.flatMap(operationsOf)).toEqual(['get', 'list', 'create', 'get']);
 	});
 
 	it('tells when a row was changed, as far as it can be read', async () => {
 		const createdAt = '2026-01-01T00:00:00.000Z';
-		const { context } = beside(({ parameters }) =>
-			parameters.operation === 'get'
+		const { call } = await opened(({ operations: [{ operation }] }) =>
+			operation === 'get'
 				? [{ json: { id: 1, createdAt, updatedAt: createdAt } }, { json: { id: 2, createdAt } }]
 				: undefined,
 		);
-		expect(await (await dataTable(context)).read(['a'])).toMatchObject([
+		expect(await call({ keys: ['a'] })).toMatchObject([
 			{ id: 1, changedAt: Date.parse(createdAt) },
 			{ id: 2, changedAt: null },
 		]);
 	});
 
-	it('looks for what begins so by a pattern', async () => {
-		const { context, calls } = beside();
+	it('finds what begins with a text by a pattern', async () => {
+		const { calls, call } = await opened();
 		const where: Where = { match: 'all', conditions: [['writer', 'u/', 'begins with']] };
-		await (await dataTable(context)).remove([where]);
-		const call = calls.at(-1) as Call;
-		expect(conditionsOf(call)).toMatchObject([{ keyName: 'writer', condition: 'like' }]);
-		expect(call.items).toMatchObject([{ values: ['u/%'] }]);
-	});
-
-	it('tells of each change which rows it has hit, whatever others were carried out with it', async () => {
-		const one = (id: number): Change => ({
-			where: {
-				match: 'all',
-				conditions: [
-					['id', id],
-					['status', 'claimed'],
-				],
-			},
-			set: { status: 'sent' },
-		});
-		const any = (...ids: string[]): Change => ({
-			where: { match: 'any', conditions: ids.map((id) => ['generation_id', id]) },
-			set: { status: 'completed' },
-		});
-		const row = (id: number, pairedItem: INodeExecutionData['pairedItem']) => ({
-			json: { id },
-			pairedItem,
-		});
-		const { context, calls } = beside((call) => {
-			if (call.parameters.operation !== 'update') return undefined;
-			const values = call.items.map((item) => JSON.stringify(item.values));
-			if (values.length > 1) return [row(3, { item: 2 }), row(2, [{ item: 1 }])];
-			return values[0] === '["g1","g2"]' ? [row(7, 0), row(8, 0)] : [row(9, { item: 0 })];
-		});
-		const table = await dataTable(context);
-		calls.length = 0;
-		const changes = [one(1), any('g1', 'g2'), one(2), any('g3'), one(3)];
-		expect(await table.change(changes)).toEqual([[], [7, 8], [2], [9], [3]]);
-		expect(calls.map(({ items }) => items.map(({ set }) => (set as IDataObject).status))).toEqual([
-			['sent', 'sent', 'sent'],
-			['completed'],
-			['completed'],
+		await call({ changes: [{ where, set: null }] });
+		expect(conditionsOf(calls[0].operations[0])).toEqual([
+			{ keyName: 'writer', condition: 'like', keyValue: 'u/%' },
 		]);
 	});
 });

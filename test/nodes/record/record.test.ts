@@ -1,7 +1,8 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { GenerationRecord } from '../../../client/paying/record';
-import { SENT } from '../../../client/paying/record-rows';
+import { ExecutionJournal } from '../../../client/orders/execution-journal';
+import { SENT } from '../../../client/orders/table';
+import type { TableJournal } from '../../../client/orders/table-journal';
 import { CancelledError } from '../../../client/api/errors';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { openRecord } from '../../../nodes/shared/record/record';
@@ -12,70 +13,90 @@ import { VirtualTime } from '../../support/virtual-time';
 afterEach(() => jest.restoreAllMocks());
 
 interface World {
-	/** Which calls fail, by their operation and those that were made so far. */
-	refuses?: (operation: string, calls: string[]) => boolean;
+	/** Which operations fail. */
+	refuses?: (operation: string) => boolean;
 	rows?: IDataObject[];
 	cancel?: AbortSignal;
 }
 
+let workflows = 0;
+
 /** A saved workflow beside a table. */
 function beside({ refuses = () => false, rows = [], cancel }: World) {
-	const calls: string[] = [];
 	const writers: unknown[] = [];
 	const { context } = contextOf({ cancel });
+	const id = `saved ${++workflows}`;
 	const executeWorkflow: IExecuteFunctions['executeWorkflow'] = async ({ code }, input) => {
-		const operation = String(code?.nodes[1].parameters.operation);
-		calls.push(operation);
-		if (operation === 'insert') writers.push(...(input ?? []).map(({ json }) => json.writer));
-		if (refuses(operation, calls)) throw new Error('the database is gone');
+		const operations = (code?.nodes.slice(1) ?? []).map(({ parameters }) => parameters.operation);
+		if (operations.includes('insert'))
+			writers.push(...(input ?? []).map(({ json }) => json.writer));
+		if (operations.some((operation) => refuses(String(operation)))) {
+			throw new Error('the database is gone');
+		}
 		const table = { id: 'table', name: 'media_generations' };
-		const found = operation === 'list' ? [table] : rows;
+		const found = operations.includes('list')
+			? [table]
+			: rows.map((row) => ({ workflow_id: id, ...row }));
 		return { executionId: '2', data: [found.map((json) => ({ json }))] };
 	};
 	Object.assign(context, {
-		getWorkflow: () => ({ id: 'saved', active: true }),
+		getWorkflow: () => ({ id, active: true }),
 		getExecutionId: () => '1',
 		getMode: () => 'manual',
 		executeWorkflow,
 	});
-	return { context, calls, writers };
+	return { context, writers };
 }
 
-const jobs = [creating('A boat', 0, { idempotencyKey: 'a' })];
+const [a, b] = ['a', 'b'].map((key, index) => creating('A boat', index, { idempotencyKey: key }));
+const stored = () => new ExecutionJournal({}, 0);
 
-it('a record that cannot be opened is closed: nothing goes on beating for it', async () => {
+async function orderIn(journal: TableJournal) {
+	return journal.order(a, await a.request());
+}
+
+it('a table that cannot be read is closed: nothing goes on beating for it', async () => {
 	const beats: Array<AbortSignal | undefined> = [];
-	jest.spyOn(wallClock, 'sleep').mockImplementation(async (_ms, signal) => {
-		beats.push(signal);
-		if (signal) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+	jest.spyOn(wallClock, 'sleep').mockImplementation(async (_ms, until) => {
+		if (!until) return;
+		beats.push(until);
+		await new Promise((resolve) => until.addEventListener('abort', resolve));
 	});
-	const { context } = beside({ refuses: (operation) => operation === 'insert' });
-	await expect(openRecord(context, jobs)).rejects.toMatchObject({ code: 'record_unavailable' });
-	expect(beats.map((signal) => signal?.aborted)).toEqual([true]);
+	const { context } = beside({ refuses: (operation) => operation === 'get' });
+	await expect(openRecord(context, stored(), [a, b])).rejects.toMatchObject({
+		code: 'record_unavailable',
+	});
+	expect(beats.map((one) => one?.aborted)).toEqual([true]);
 });
 
-it('no two records write under one name, whatever execution they are of', async () => {
-	const refuses = (operation: string, calls: string[]) =>
-		operation === 'get' && calls.includes('insert');
-	const [one, other] = [beside({ refuses }), beside({ refuses })];
-	for (const { context } of [one, other]) {
-		await expect(openRecord(context, jobs)).rejects.toThrow();
+it('no two steps write under one name, whatever execution they are of', async () => {
+	const refuses = (operation: string) => operation === 'insert';
+	const writers: unknown[] = [];
+	for (const one of [beside({ refuses }), beside({ refuses })]) {
+		const journal = (await openRecord(one.context, stored(), [a])) as TableJournal;
+		const order = await orderIn(journal);
+		await expect(journal.reserve(order)).rejects.toMatchObject({ code: 'record_unavailable' });
+		await journal.close();
+		writers.push(...one.writers);
 	}
-	expect(one.writers).toHaveLength(1);
-	expect(one.writers).not.toEqual(other.writers);
+	expect(new Set(writers).size).toBe(2);
 });
 
-it('a stop ends the waiting for what another has sent', async () => {
+it('a stop ends the wait for another execution', async () => {
 	const time = new VirtualTime(0);
 	jest.spyOn(wallClock, 'now').mockImplementation(() => time.now());
 	const sleep = jest.spyOn(wallClock, 'sleep');
-	sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
+	sleep.mockImplementation(async (ms, until) => await time.sleep(ms, until));
 	const stop = new AbortController();
-	const sent = { key: 'a', workflow_id: 'saved', node_id: 'node-1', status: SENT, writer: 'b/1' };
+	const sent = { key: 'a', node_id: 'node-1', status: SENT, writer: 'b/1' };
 	const { context } = beside({ rows: [{ ...sent, id: 1 }], cancel: stop.signal });
-	const record = (await openRecord(context, jobs)) as GenerationRecord;
-	time.at(5000, () => stop.abort());
-	await expect(time.run(record.find('a'))).rejects.toThrow(CancelledError);
-	expect(time.now()).toBe(5000);
-	await record.close();
+	const waiting = async () => {
+		const journal = (await openRecord(context, stored(), [a])) as TableJournal;
+		time.at(5000, () => stop.abort());
+		const order = await orderIn(journal);
+		await expect(journal.read(order, stop.signal)).rejects.toThrow(CancelledError);
+		expect(time.now()).toBe(5000);
+		await journal.close();
+	};
+	await time.run(waiting());
 });

@@ -1,0 +1,139 @@
+import { attempt } from '../async';
+import { batched } from '../async';
+import type { Clock } from '../ports';
+import {
+	UnansweredError,
+	type CallTable,
+	type Change,
+	type Row,
+	type TableCall,
+	type TableScope,
+} from './table';
+
+/**
+ * While several generations run, a call waits for others: this share of the last generation's duration, within these
+ * milliseconds. Generations often begin and end at almost the same moment.
+ */
+const LINGER = { share: 1 / 20, leastMs: 50, mostMs: 250 };
+/** Pauses between the attempts of a write that must not be lost. */
+const PAUSES_MS = [1_000, 3_000];
+
+export interface TablePorts {
+	table: CallTable;
+	clock: Clock;
+	/** Aborts when the execution ends. Ends waits for other executions, and pauses between attempts. */
+	signal: AbortSignal;
+}
+
+/** The rows of this step's workflow and node, and when they were read, in milliseconds since the Unix epoch. */
+export interface Answer {
+	rows: Row[];
+	from: number;
+}
+
+/**
+ * The table of one step. Only one call runs at a time, because a call costs about the same for one row as for many.
+ * Everything else waits, and goes with the next call.
+ */
+export class BatchedTable {
+	private readonly pending = new Set<Promise<unknown>>();
+	/** Ids of ended generations by status, for the next call. */
+	private readonly ends = new Map<string, string[]>();
+	/** When each running generation was created, by id. */
+	private readonly running = new Map<string, number>();
+	private lingerMs = LINGER.leastMs;
+
+	constructor(
+		private readonly scope: TableScope,
+		private readonly ports: TablePorts,
+	) {}
+
+	/** Runs a part of a call: changes first, then insertions, then the read. @throws as `CallTable` */
+	readonly run = batched(
+		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
+			const { clock, table } = this.ports;
+			const call: TableCall = {
+				changes: [...this.takeEnds(), ...parts.flatMap(({ changes = [] }) => changes)],
+				inserts: parts.flatMap(({ inserts = [] }) => inserts),
+				ifMissing: parts.some(({ ifMissing }) => ifMissing),
+				keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
+			};
+			const from = clock.now();
+			const { workflowId, nodeId } = this.scope;
+			const rows = (await table(call)).filter(
+				(row) => row.workflow_id === workflowId && row.node_id === nodeId,
+			);
+			return parts.map(() => ({ rows, from }));
+		},
+		async () => await this.linger(),
+	);
+
+	/**
+	 * Runs a task that must not be lost, in the background, and retries it. An `UnansweredError` is not retried, because
+	 * final changes are carried out anyway. `settled` waits for it.
+	 *
+	 * @returns the error of the last attempt; `null` after a success or an `UnansweredError`
+	 */
+	async keep(task: () => Promise<unknown>): Promise<unknown> {
+		const kept = this.retry(task);
+		this.pending.add(kept);
+		return await kept.finally(() => this.pending.delete(kept));
+	}
+
+	/** Call this when a generation was created. */
+	began(id: string): void {
+		this.running.set(id, this.ports.clock.now());
+	}
+
+	/** Queues the final status of a generation for the next call. */
+	end(status: string, id: string): void {
+		const began = this.running.get(id);
+		this.running.delete(id);
+		if (began !== undefined) {
+			const lingerMs = (this.ports.clock.now() - began) * LINGER.share;
+			this.lingerMs = Math.max(LINGER.leastMs, Math.min(lingerMs, LINGER.mostMs));
+		}
+		this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
+	}
+
+	/** Proves to other executions that this step is alive. It does not wait for a call that hangs. */
+	async beat(change: Change): Promise<void> {
+		const { table } = this.ports;
+		await attempt(
+			async () => await table({ changes: [change], inserts: [], ifMissing: false, keys: [] }),
+		);
+	}
+
+	/** Writes the queued final statuses. Never throws. */
+	async flush(): Promise<void> {
+		if (this.ends.size > 0) await attempt(async () => await this.run({}));
+	}
+
+	/** Resolves when no task of `keep` is running. */
+	async settled(): Promise<void> {
+		while (this.pending.size > 0) await Promise.all(this.pending);
+	}
+
+	private async retry(task: () => Promise<unknown>): Promise<unknown> {
+		for (const pause of [...PAUSES_MS, null]) {
+			const tried = await attempt(task);
+			if (tried.ok || tried.error instanceof UnansweredError) return null;
+			if (pause === null) return tried.error;
+			await this.ports.clock.sleep(pause, this.ports.signal);
+		}
+		return null;
+	}
+
+	private async linger(): Promise<void> {
+		if (this.running.size > 1) await this.ports.clock.sleep(this.lingerMs);
+	}
+
+	private takeEnds(): Change[] {
+		const changes = [...this.ends].map(([status, ids]): Change => {
+			const conditions = ids.map((id): ['generation_id', string] => ['generation_id', id]);
+			return { where: { match: 'any', conditions }, set: { status }, final: true };
+		});
+		this.ends.clear();
+		return changes;
+	}
+}

@@ -1,0 +1,44 @@
+import type { CreateJob } from '../job';
+import { passes } from '../api/retry';
+import type { GenerationError } from '../api/errors';
+
+/**
+ * Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step.
+ */
+export const MAX_RESUBMISSIONS = 3;
+
+/** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
+export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
+
+/** The requests for an order within this attempt of the step. */
+export interface Tried {
+	/** Retries after transient errors. */
+	retries: number;
+	/** Milliseconds since the first failure. */
+	sinceMs: number;
+	/** Requests sent again after a lost response. */
+	resubmissions: number;
+}
+
+/**
+ * Decides what follows a failed creating request (spec 7, retry rules). A request with a lost response may have been
+ * charged, so it is sent again only if the user chose that.
+ *
+ * @param error error of the request
+ * @param tried earlier requests for the order
+ * @param terms settings of the item
+ */
+export function decideRetry(
+	error: GenerationError,
+	tried: Tried,
+	{ onUncertainCharge, timeoutMs }: Pick<CreateJob, 'onUncertainCharge' | 'timeoutMs'>,
+): RetryDecision {
+	const inTime = tried.sinceMs < timeoutMs;
+	if (error.charge === 'unknown') {
+		const again = onUncertainCharge === 'resubmit' && tried.resubmissions < MAX_RESUBMISSIONS;
+		return again && inTime ? 'resend' : 'stop';
+	}
+	if (error.charge !== 'none') return 'stop';
+	if (error.retry === 'slot') return 'slot';
+	return passes(error, tried.retries) && inTime ? 'backoff' : 'stop';
+}

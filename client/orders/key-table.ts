@@ -1,0 +1,374 @@
+import { attempt } from '../async';
+import { CancelledError, type KnownGeneration } from '../api/errors';
+import { BatchedTable, type Answer, type TablePorts } from './batched-table';
+import { StalenessTimer } from './staleness-timer';
+import {
+	all,
+	asSeen,
+	hasId,
+	isFree,
+	isLive,
+	isOpenRow,
+	newRow,
+	rowInForce,
+	sameState,
+	SENT,
+	stillSending,
+	TABLE_COLUMNS,
+	tableTrouble,
+	unavailable,
+	type Change,
+	type Condition,
+	type RequestFields,
+	type Row,
+	type RowFields,
+	type TableCall,
+	type TableScope,
+} from './table';
+
+/** Interval of the heartbeat while requests are in flight. */
+const BEAT_MS = 15_000;
+/** A writer is treated as dead when its row has not changed for this long. */
+const GONE_AFTER_MS = 60_000;
+/** If a reservation takes longer than this, another execution may treat its row as abandoned. */
+const LATE_MS = 40_000;
+/** Interval between reads while another execution is sending the request of a key. */
+const READ_MS = 1_000;
+/** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
+const SHORTEST_WAIT_MS = 90_000;
+/** Pause before a key with several new rows is read again, and how often it is read at most. */
+const SETTLE_MS = 300;
+const MOST_ROUNDS = 10;
+/** Maximum number of writes of a key that have no effect. */
+const MOST_MISSES = 10;
+
+/** A reserved row. Its request is in flight. */
+interface Held {
+	holder: object;
+	row: RowFields & Partial<Row>;
+	/** True if the row may already have been charged. It then stays open, even if this request is rejected. */
+	wasOpen: boolean;
+}
+
+/**
+ * The rows of a step's keys. At most one request per key is sent, even if several executions use the key.
+ *
+ * 1. A new row is inserted as sent, and the key is then read. The request leaves only if no other row is there. Of two
+ * executions, the one that reads later sees both rows. The newer row is deleted.
+ *
+ * 2. An existing row is changed only while it is unchanged. Its writer is a ticket that no other row has.
+ *
+ * Callers handle the orders of a key one after the other.
+ */
+export class KeyTable {
+	/** The row that counts for each key, as last known; `null` if there is none. */
+	readonly rows = new Map<string, Row | null>();
+	/** Number of failed generations by key. */
+	readonly failures = new Map<string, number>();
+	/** Keys whose generation could not be written to the table. */
+	readonly unrecorded = new Set<string>();
+	/** Ids of failed generations. The table may still hold an older status for them. */
+	readonly failed = new Set<string>();
+	private readonly held = new Map<string, Held>();
+	/** Writes of ids, by key. */
+	private readonly arriving = new Map<string, Promise<unknown>>();
+	/** Tickets of rows that are being deleted. */
+	private readonly dropped = new Set<string>();
+	/** Keys that are not read before they are reserved. */
+	private readonly deferred = new Set<string>();
+	private readonly misses = new Map<string, number>();
+	private readonly staleness: StalenessTimer;
+	private readonly table: BatchedTable;
+	private readonly closing = new AbortController();
+	private tickets = 0;
+
+	constructor(
+		private readonly scope: TableScope,
+		private readonly ports: TablePorts,
+	) {
+		this.staleness = new StalenessTimer(ports.clock);
+		this.table = new BatchedTable(scope, ports);
+		void this.beat();
+	}
+
+	/**
+	 * Reads the keys of a step at once. A single key is read together with its reservation instead.
+	 *
+	 * @throws GenerationError `record_unavailable`
+	 */
+	async open(keys: string[]): Promise<void> {
+		if (keys.length === 1) {
+			this.deferred.add(keys[0]);
+			return;
+		}
+		const read = await attempt(async () => await this.refresh([...new Set(keys)]));
+		// After a cancellation nothing is sent.
+		if (!read.ok && !this.ports.signal.aborted) throw unavailable(read.error);
+	}
+
+	/**
+	 * Returns the row that counts for a key. If another execution is sending its request, waits for the result.
+	 *
+	 * @param timeoutMs maximum wait, in milliseconds; at least `SHORTEST_WAIT_MS`
+	 * @param mayDefer true if `reserve` follows at once, and reads the key
+	 * @returns the row of a generation, or an open row whose writer is gone; else nothing was sent
+	 * @throws GenerationError `record_unavailable`, or CancelledError
+	 */
+	async find(
+		key: string,
+		signal: AbortSignal,
+		timeoutMs: number,
+		mayDefer: boolean,
+	): Promise<Row | null> {
+		const { clock } = this.ports;
+		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
+		for (let reads = 0; ; reads++) {
+			if (this.rows.get(key) === null) await this.arriving.get(key);
+			if (signal.aborted) throw new CancelledError();
+			const row = this.rows.get(key);
+			if (row === null || (row && !isOpenRow(row))) return row;
+			if (row === undefined && mayDefer && this.deferred.has(key)) return null;
+			// An old read proves nothing: only a fresh one shows whether the writer is alive.
+			if (row && reads > 0 && (await this.isAbandoned(row))) return this.rows.get(key) ?? row;
+			if (row && clock.now() >= deadline) throw stillSending(row);
+			if (reads > 1) await clock.sleep(READ_MS, signal);
+			if (signal.aborted) throw new CancelledError();
+			await this.orUnavailable(async () => await this.refresh([key]));
+		}
+	}
+
+	/**
+	 * Writes the row of a request that is about to be sent. After `true`, no other execution sends one for the key.
+	 *
+	 * @param holder the sender
+	 * @param open the open row from `find`, if it may be sent again
+	 * @returns `false` if another execution was first, or the row has changed; `find` then returns the result
+	 * @throws GenerationError `record_unavailable`, or CancelledError
+	 */
+	async reserve(key: string, holder: object, fields: RequestFields, open?: Row): Promise<boolean> {
+		if (this.ports.signal.aborted) throw new CancelledError();
+		if (this.isHeldBy(key, holder)) return true;
+		const row = this.rows.get(key) ?? null;
+		if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;
+		const { executionId, writer } = this.scope;
+		const ticket = `${writer}/${++this.tickets}`;
+		const sent = { ...fields, execution_id: executionId, status: SENT, writer: ticket };
+		const held = {
+			holder,
+			row: { ...(row ?? newRow(this.scope, key)), ...sent },
+			wasOpen: row !== null && isOpenRow(row),
+		};
+		this.held.set(key, held);
+		const part: Partial<TableCall> = row
+			? { changes: [{ where: asSeen(row), set: sent }] }
+			: { inserts: [held.row], ifMissing: this.deferred.delete(key) };
+		return await this.orUnavailable(
+			async () => await this.contend(key, held, part),
+			() => this.release(key, holder),
+		);
+	}
+
+	private isHeldBy(key: string, holder: object): boolean {
+		return this.held.get(key)?.holder === holder;
+	}
+
+	/** Deletes the row of a request that was certainly not charged. A row that was open before stays open. */
+	release(key: string, holder: object): void {
+		if (this.held.get(key)?.wasOpen) return this.abandon(key, holder);
+		const row = this.giveUp(key, holder, null);
+		if (!row) return;
+		this.dropped.add(row.writer);
+		this.rows.set(key, null);
+	}
+
+	/** Marks the row of a request as abandoned: its result is unknown, and this step stops waiting for it. */
+	abandon(key: string, holder: object): void {
+		const row = this.giveUp(key, holder, { writer: '' });
+		if (row) this.rows.set(key, { ...row, writer: '' } as Row);
+	}
+
+	/** Writes the id of a created generation. Callers need not wait for it: `close` does. */
+	made(key: string, holder: object, { id, status }: KnownGeneration): void {
+		const held = this.held.get(key);
+		if (held?.holder !== holder) return;
+		this.held.delete(key);
+		const set = { generation_id: id, status: status ?? 'pending' };
+		const row = held.row as Row;
+		this.table.began(id);
+		this.rows.set(key, { ...row, generation_id: id, status: 'pending' });
+		const arrival = this.table.keep(async () => await this.writeId(row, set));
+		this.arriving.set(key, arrival);
+		void arrival.then((error) => {
+			if (error !== null) this.unrecorded.add(key);
+			if (this.arriving.get(key) === arrival) this.arriving.delete(key);
+		});
+	}
+
+	/** Stores a final status. A failed generation was refunded, so its row no longer counts. */
+	ended(key: string, { id, status }: { id: string; status: string }): void {
+		const row = this.rows.get(key);
+		// Another item with the same key may have a newer generation.
+		if (row?.generation_id !== id || row.status === status) return;
+		// The id is written first.
+		void Promise.resolve(this.arriving.get(key)).then(() => this.table.end(status, id));
+		this.rows.set(key, { ...row, status });
+		if (status !== 'failed') return;
+		this.rows.set(key, null);
+		this.failed.add(id);
+		this.failures.set(key, (this.failures.get(key) ?? 0) + 1);
+	}
+
+	/** Finishes all writes. Never throws. */
+	async close(): Promise<void> {
+		this.closing.abort();
+		await Promise.all(this.arriving.values());
+		await this.table.settled();
+		await this.table.flush();
+	}
+
+	/** Writes and reads a reserved key until its row is the only one, or another row comes first. */
+	private async contend(key: string, held: Held, part: Partial<TableCall>): Promise<boolean> {
+		const { clock } = this.ports;
+		const { holder, wasOpen } = held;
+		const { writer } = held.row;
+		for (let round = 0; ; round++) {
+			const answer = await this.table.run({ ...(round === 0 && part), keys: [key] });
+			const seen = this.rowsOf(key, answer);
+			const own = seen.find((row) => row.writer === writer);
+			const rivals = seen.filter(
+				(row) =>
+					row.writer !== writer && isLive(row) && (hasId(row) || (isOpenRow(row) && !wasOpen)),
+			);
+			const isLate = clock.now() - answer.from >= LATE_MS;
+			if (own && rivals.length === 0 && !isLate) {
+				held.row = own;
+				return true;
+			}
+			const isFirst = own && rivals.every((row) => !hasId(row) && row.id > own.id);
+			if (!isFirst || isLate || round === MOST_ROUNDS) {
+				if (own || rivals.length === 0) this.release(key, holder);
+				else this.held.delete(key);
+				this.observe(key, answer);
+				if (isLate || (!own && rivals.length === 0)) this.missed(key, held.row.id);
+				return false;
+			}
+			// The other executions delete their rows, or have sent their requests.
+			await clock.sleep(SETTLE_MS);
+		}
+	}
+
+	/**
+	 * True if the writer of an open row is dead. The row's writer is then cleared, so that other executions need not
+	 * wait as well.
+	 */
+	private async isAbandoned(row: Row): Promise<boolean> {
+		if (!this.isElsewhere(row)) return true;
+		if (this.staleness.stillMs(row) < GONE_AFTER_MS) return false;
+		const { id, key } = row;
+		const changes = [{ where: asSeen(row), set: { writer: '' }, final: true }];
+		const left = await attempt(async () => await this.table.run({ changes, keys: [key] }));
+		if (!left.ok) return true;
+		this.observe(key, left.value);
+		const now = this.rows.get(key);
+		if (now?.id === id && isOpenRow(now) && now.writer === '') return true;
+		this.missed(key, id);
+		return false;
+	}
+
+	/** @throws GenerationError `record_unavailable` if writes of the key keep having no effect */
+	private missed(key: string, id?: number): void {
+		const misses = (this.misses.get(key) ?? 0) + 1;
+		this.misses.set(key, misses);
+		if (misses < MOST_MISSES) return;
+		this.rows.delete(key);
+		throw tableTrouble(
+			id === undefined
+				? 'Rows that were added to it are not there when it is read'
+				: `Row ${id} cannot be changed`,
+		);
+	}
+
+	private giveUp(key: string, holder: object, set: Change['set']): Held['row'] | null {
+		const held = this.held.get(key);
+		if (held?.holder !== holder) return null;
+		this.held.delete(key);
+		// A user may have entered an id into the row. Such a row is kept.
+		const where = all(['writer', held.row.writer], ['generation_id', '']);
+		const changes = [{ where, set, final: true }];
+		void this.table.keep(async () => await this.table.run({ changes }));
+		return held.row;
+	}
+
+	/** Writes an id into its row. Inserts a new row if that row is gone or in use, so that each generation has a row. */
+	private async writeId(row: Row, set: Partial<RowFields>): Promise<void> {
+		const { id, key, writer } = row;
+		let where = all(['id', id], ['writer', writer], ['generation_id', '']);
+		for (let tries = 0; tries < 2; tries++) {
+			const changes = [{ where, set, final: true }];
+			const { rows } = await this.table.run({ changes, keys: [key] });
+			if (rows.some((one) => one.generation_id === set.generation_id)) return;
+			// Another execution may have marked our row as abandoned.
+			const left = rows.find(
+				(one) => one.id === id && ['', writer].includes(one.writer) && isOpenRow(one),
+			);
+			if (!left) break;
+			where = all(['id', id], ['writer', left.writer]);
+		}
+		const added = { ...row, ...set };
+		const columns = TABLE_COLUMNS.map((name) => [name, added[name]]);
+		await this.table.run({ inserts: [Object.fromEntries(columns) as RowFields] });
+	}
+
+	private async refresh(keys: string[]): Promise<void> {
+		const answer = await this.table.run({ keys });
+		keys.forEach((key) => this.observe(key, answer));
+	}
+
+	private observe(key: string, answer: Answer): void {
+		const rows = this.rowsOf(key, answer);
+		// The row in memory is newer than the one that was read.
+		if (this.held.has(key) || this.arriving.has(key)) return;
+		const row = rowInForce(rows);
+		if (row && this.isElsewhere(row)) this.staleness.observe(row, answer.from);
+		this.rows.set(key, row);
+	}
+
+	private rowsOf(key: string, { rows }: Answer): Row[] {
+		const seen = rows
+			.filter((row) => row.key === key && !this.dropped.has(row.writer))
+			.map((row) => (this.failed.has(row.generation_id) ? { ...row, status: 'failed' } : row));
+		const failed = seen.filter((row) => !isLive(row));
+		failed.filter(hasId).forEach((row) => this.failed.add(row.generation_id));
+		this.failures.set(key, failed.length);
+		return seen;
+	}
+
+	private isElsewhere(row: Row): boolean {
+		const isOwn = row.writer.startsWith(`${this.scope.writer}/`);
+		return isOpenRow(row) && row.writer !== '' && !isOwn;
+	}
+
+	/** @throws CancelledError once the execution has ended, else GenerationError `record_unavailable` */
+	private async orUnavailable<T>(task: () => Promise<T>, onError = () => {}): Promise<T> {
+		const done = await attempt(task);
+		if (done.ok) return done.value;
+		onError();
+		throw this.ports.signal.aborted ? new CancelledError() : unavailable(done.error);
+	}
+
+	/** Proves that the requests in flight are alive, and reads the rows that other executions are sending. */
+	private async beat(): Promise<void> {
+		const { signal } = this.closing;
+		const mine: Condition = ['writer', `${this.scope.writer}/`, 'begins with'];
+		const where = all(mine, ['status', SENT]);
+		for (;;) {
+			await this.ports.clock.sleep(BEAT_MS, signal);
+			if (signal.aborted) return;
+			if (this.held.size > 0) void this.table.beat({ where, set: { status: SENT }, final: true });
+			// Their staleness timers run before an item waits for them.
+			const watched = [...this.rows].filter(([, row]) => row && this.isElsewhere(row));
+			if (watched.length === 0) void this.table.flush();
+			else void attempt(async () => await this.refresh(watched.map(([key]) => key)));
+		}
+	}
+}

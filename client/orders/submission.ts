@@ -1,0 +1,188 @@
+import { attempt } from '../async';
+import type { Clock, Random } from '../ports';
+import { errorOfJob, notSent } from '../outcome';
+import { backoffDelay } from '../api/retry';
+import { CancelledError, GenerationError } from '../api/errors';
+import type { Generation } from '../api/generation';
+import type { CreateRequest, ServiceClient } from '../api/client';
+import { isSpendLimit, type SpendGuard } from '../spend-guard';
+import { decideRetry, MAX_RESUBMISSIONS, type Tried } from './decide-retry';
+import type { Journal, Order } from './journal';
+import { StepSlots, type Permit, type SlotPool } from './slot-pool';
+import { uncertainCharge } from './uncertain-charge';
+
+export interface SubmissionPorts {
+	service: ServiceClient;
+	journal: Journal;
+	clock: Clock;
+	random: Random;
+	/** Aborts when the step ends. No creating request is sent afterwards. */
+	halt: AbortSignal;
+	/** What the step may spend. Not set: no limit. */
+	guard?: SpendGuard;
+	/** The slots of the account, possibly shared with other steps. */
+	slots: SlotPool;
+}
+
+/** Counters for the step's summary. */
+export interface SubmissionStats {
+	/** Generations created. */
+	made: number;
+	/** Existing generations that were reused. */
+	takenUp: number;
+	/** Creating requests that were retried after a transient error. */
+	retries: number;
+	/**
+	 * Requests with a lost response that were followed by another request. Each of them may have been charged as
+	 * well.
+	 */
+	resubmitted: number;
+}
+
+/**
+ * The only code that spends money. It creates a generation for an order when a slot may be free. It never creates a
+ * second one for an order that may already have one, unless the user chose to resubmit.
+ */
+export class Submission {
+	readonly stats: SubmissionStats = { made: 0, takenUp: 0, retries: 0, resubmitted: 0 };
+	readonly slots: StepSlots;
+	/** Number of lost responses in this attempt of the step, by order. Items with the same key share one count. */
+	private readonly lost = new Map<string, number>();
+
+	constructor(private readonly ports: SubmissionPorts) {
+		this.slots = new StepSlots(ports.slots, ports.clock, ports.halt);
+	}
+
+	/**
+	 * Looks up the generation that an earlier attempt created for an order.
+	 *
+	 * @returns the generation id, or `null` if the order may be sent
+	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent
+	 * again
+	 */
+	async earlier(order: Order): Promise<string | null> {
+		const { journal, guard, halt, slots } = this.ports;
+		// Without a limit, a reservation follows at once.
+		const mayDefer = !slots.isLimited && !guard?.isLimited;
+		const entry = await journal.read(order, halt, mayDefer);
+		if (entry.state === 'made') return entry.id;
+		const { onUncertainCharge: choice } = order.job;
+		const mayResend = choice === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
+		if (entry.state === 'sent' && !mayResend) throw uncertainCharge(null, entry, choice);
+		return null;
+	}
+
+	/**
+	 * Sends an order until it has a generation or `decideRetry` gives up.
+	 *
+	 * @returns the generation; `null` if another item or execution is sending the order, so that the journal will
+	 * have the result
+	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
+	 */
+	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
+		const { clock, random, halt } = this.ports;
+		const ticket = this.ports.slots.ticket();
+		const tried: Tried = { retries: 0, sinceMs: 0, resubmissions: 0 };
+		let failingSince: number | null = null;
+		let cause: GenerationError | null = null;
+		for (;;) {
+			const sent = await attempt(async () => await this.send(order, request, ticket));
+			if (sent.ok) return sent.value;
+			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
+			cause = error ?? cause;
+			if (error !== null && error.retry !== 'slot') failingSince ??= clock.now();
+			tried.sinceMs = clock.now() - (failingSince ?? clock.now());
+			if (error?.charge === 'unknown') tried.resubmissions = this.lostAgain(order) - 1;
+			const decision = error === null ? 'stop' : decideRetry(error, tried, order.job);
+			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
+			if (decision === 'slot') {
+				// A full account is no failure, and the wait may be long. Later failures start a new count.
+				failingSince = null;
+				tried.retries = 0;
+				continue;
+			}
+			if (decision === 'backoff') this.stats.retries++;
+			const pauses = decision === 'backoff' ? tried.retries++ : tried.resubmissions;
+			const left = order.job.timeoutMs - tried.sinceMs;
+			await clock.sleep(Math.min(backoffDelay(pauses, random), left), halt);
+		}
+	}
+
+	/**
+	 * Sends one creating request when a slot may be free. Stores the intent before the request, and the id right
+	 * after it.
+	 */
+	private async send(
+		order: Order,
+		request: CreateRequest,
+		ticket: number,
+	): Promise<Generation | null> {
+		const { job } = order;
+		const { guard, halt, journal, service } = this.ports;
+		const permit = await this.slots.acquire(job.timeoutMs, ticket);
+		let reserved = false;
+		let admitted = false;
+		const sent = await attempt(async () => {
+			await guard?.admit(halt);
+			admitted = true;
+			const header = await journal.reserve(order);
+			reserved = header !== null;
+			// Storing takes time. Check again that the request may still be sent.
+			this.slots.requireOpen();
+			return header === null ? null : await service.create(request, header);
+		});
+		if (admitted) guard?.report(sent.ok ? sent.value !== null : !isFree(sent.error));
+		if (!sent.ok) {
+			this.settleRefusal(permit, order, sent.error, reserved);
+			throw sent.error;
+		}
+		permit.report(sent.value === null ? 'unused' : 'granted');
+		if (sent.value !== null) this.settle(order, sent.value);
+		return sent.value;
+	}
+
+	/** Returns the permit. Releases the order only if the request was certainly not charged. */
+	private settleRefusal(permit: Permit, order: Order, error: unknown, reserved: boolean): void {
+		const refusal = error instanceof GenerationError ? error : null;
+		if (refusal?.fatalForStep) this.slots.close(notSent(refusal, order.job.itemIndex));
+		if (refusal && isSpendLimit(refusal)) this.slots.close(refusal);
+		permit.report(refusal?.retry === 'slot' ? refusal : 'unused');
+		if (reserved && isFree(error)) this.ports.journal.release(order);
+	}
+
+	private settle(order: Order, generation: Generation): void {
+		const { journal } = this.ports;
+		this.stats.made++;
+		const known = journal.known(order);
+		if (known.state === 'sent') this.stats.resubmitted += known.count - 1;
+		journal.commit(order, generation);
+	}
+
+	private lostOf({ lock }: Order): number {
+		return this.lost.get(lock) ?? 0;
+	}
+
+	private lostAgain(order: Order): number {
+		const lost = this.lostOf(order) + 1;
+		this.lost.set(order.lock, lost);
+		return lost;
+	}
+
+	/**
+	 * Returns the error of an order that is given up. An open order may have been charged, even if its last request
+	 * was rejected.
+	 */
+	private finalError(order: Order, cause: GenerationError | null, error: unknown): unknown {
+		const { journal } = this.ports;
+		journal.abandon(order);
+		const entry = journal.known(order);
+		if (entry.state !== 'sent') return error;
+		return uncertainCharge(cause, entry, order.job.onUncertainCharge);
+	}
+}
+
+/** True if a request with this error was certainly not charged. */
+function isFree(error: unknown): boolean {
+	if (error instanceof GenerationError) return error.charge !== 'unknown';
+	return error instanceof CancelledError;
+}

@@ -1,0 +1,209 @@
+import { GenerationError } from '../api/errors';
+import { sentences } from '../text';
+import type { CreateRequest } from '../api/client';
+import { digest, digestOf } from './digest';
+
+/** The port to the table that outlives the execution, and the meaning of its rows. */
+
+/** Name of the table, in the project of the workflow. */
+export const TABLE_NAME = 'media_generations';
+
+/** Its columns, all of type text. An empty text and NULL mean the same, because a CSV file cannot tell them apart. */
+export const TABLE_COLUMNS = [
+	'key',
+	'workflow_id',
+	'node_id',
+	'execution_id',
+	'generation_id',
+	'status',
+	'type',
+	'model',
+	'prompt',
+	'request',
+	'writer',
+] as const;
+
+export type RowFields = Record<(typeof TABLE_COLUMNS)[number], string>;
+
+/** One row is one generation. It exists from right before its creating request. */
+export interface Row extends RowFields {
+	id: number;
+	/** Milliseconds since the Unix epoch; `null` if the table does not tell. */
+	changedAt: number | null;
+}
+
+export type Condition = [
+	column: 'id' | keyof RowFields,
+	value: string | number,
+	how?: 'is' | 'begins with',
+];
+
+/** Selects the rows that meet all of the conditions, or any of them. */
+export interface Where {
+	match: 'all' | 'any';
+	conditions: Condition[];
+}
+
+/** An atomic change of all rows that match. `null` deletes them. */
+export interface Change {
+	where: Where;
+	set: Partial<RowFields> | null;
+	/** Also carried out after the execution has ended, when its result can no longer be read. */
+	final?: boolean;
+}
+
+/** What one call of the table does, in this order. */
+export interface TableCall {
+	changes: Change[];
+	inserts: RowFields[];
+	/** True: a row is inserted only if its workflow, node and key have none, or only failed ones. */
+	ifMissing: boolean;
+	/** Keys to read afterwards. */
+	keys: string[];
+}
+
+/**
+ * Calls the table.
+ *
+ * @returns all rows with one of the keys, from every workflow and node
+ * @throws UnansweredError, or Error if the table is unreachable, refuses, or does not answer. It may have carried out
+ * any part of the call anyway.
+ */
+export type CallTable = (call: TableCall) => Promise<Row[]>;
+
+/** The execution has ended, so the table's answer cannot be read. Final changes are still carried out. */
+export class UnansweredError extends Error {
+	constructor() {
+		super('The execution was stopped before the data table answered');
+		this.name = 'UnansweredError';
+	}
+}
+
+/** The step that the rows belong to. */
+export interface TableScope {
+	workflowId: string;
+	nodeId: string;
+	executionId: string;
+	/** A token that is unique to this step. */
+	writer: string;
+}
+
+/** A request was sent, or is about to be. Without an id, its result is unknown. */
+export const SENT = 'sent';
+/** No request was sent. Only older versions and users write this status. */
+const CLAIMED = 'claimed';
+
+/** True if a generation was created. It may have failed since. */
+export const hasId = (row: RowFields) => row.generation_id !== '';
+/** True if no request was sent for the row. */
+export const isFree = (row: RowFields) => !hasId(row) && row.status === CLAIMED;
+/** True if a request may have been sent for the row, and no id is known. */
+export const isOpenRow = (row: RowFields) => !hasId(row) && !isFree(row);
+/** A failed generation was refunded, so its row does not block a new one. */
+export const isLive = (row: RowFields) => row.status !== 'failed';
+
+/** Returns a new row, without its request. */
+export function newRow({ workflowId, nodeId, executionId }: TableScope, key: string): RowFields {
+	const empty = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, ''])) as RowFields;
+	return {
+		...empty,
+		key,
+		workflow_id: workflowId,
+		node_id: nodeId,
+		execution_id: executionId,
+	};
+}
+
+/** Returns the row that counts if a key has several: one with an id, else a sent one, else the oldest. */
+export function rowInForce(rows: Row[]): Row | null {
+	const rank = (row: Row) => (hasId(row) ? 0 : isFree(row) ? 2 : 1);
+	return rows.filter(isLive).sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0] ?? null;
+}
+
+/** True if the row was not written to between the two reads. */
+export function sameState(one: Row, other: Row): boolean {
+	const marks = ['id', 'writer', 'status', 'generation_id', 'changedAt'] as const;
+	return marks.every((mark) => one[mark] === other[mark]);
+}
+
+/** Matches rows that meet every condition. */
+export function all(...conditions: Condition[]): Where {
+	return { match: 'all', conditions };
+}
+
+/** Matches a row only while it is unchanged. The id alone is not enough, because ids are reused. */
+export function asSeen(row: Row): Where {
+	const marks = ['id', 'writer', 'status', 'generation_id'] as const;
+	return all(...marks.map((mark): Condition => [mark, row[mark]]));
+}
+
+/** Longer keys are truncated, and end with their digest. */
+const LONGEST_KEY = 300;
+const LONGEST_PROMPT = 200;
+
+/** Returns a key as the table stores and returns it. */
+export function storedKey(key: string): string {
+	if (key.length <= LONGEST_KEY) return storable(key);
+	return `${storable(key.slice(0, LONGEST_KEY))}… ${digest(key)}`;
+}
+
+/** PostgreSQL rejects NUL. No database takes half a character, which truncation may leave of an emoji. */
+function storable(text: string): string {
+	return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+}
+
+export type RequestFields = Pick<RowFields, 'type' | 'model' | 'prompt' | 'request'>;
+
+/** Returns the fields of a row that describe a request. */
+export function requestFields(request: CreateRequest): RequestFields {
+	const { type, body } = request;
+	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
+	const text = String(prompt ?? '');
+	const cut = storable(text.slice(0, LONGEST_PROMPT));
+	return {
+		type,
+		model: String(model ?? ''),
+		prompt: text.length > LONGEST_PROMPT ? `${cut}…` : cut,
+		request: digestOf(request),
+	};
+}
+
+/**
+ * Builds the error of an item with a key if the table cannot be used. Nothing was sent for the item.
+ *
+ * @param why the cause, and how to fix it
+ */
+export function recordUnavailable(why: string): GenerationError {
+	return new GenerationError({
+		title: 'There is no record to keep the idempotency key in',
+		description: sentences(
+			why,
+			'Nothing was sent for this item now. To go on without a record, remove the option Idempotency Key: what the node has paid for is then known to its own execution only',
+		),
+		code: 'record_unavailable',
+	});
+}
+
+/** Converts any error of the table into a `record_unavailable` error. A GenerationError stays as it is. */
+export function unavailable(error: unknown): unknown {
+	if (error instanceof GenerationError) return error;
+	return recordUnavailable(error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * Builds the error of a table that does not keep its changes.
+ *
+ * @param what the symptom, as a sentence without a period
+ */
+export function tableTrouble(what: string): GenerationError {
+	return recordUnavailable(
+		`The data table ${TABLE_NAME} does not keep what is written to it. ${what}. Rename the table and run the step again, so that a new one is created`,
+	);
+}
+
+/** Builds the error of a key whose request another execution has not finished in time. */
+export function stillSending({ id, key, execution_id: execution }: Row): GenerationError {
+	return recordUnavailable(
+		`Execution ${execution} is still sending the request for the key "${key}" (row ${id} of the data table ${TABLE_NAME}). Run the step again when that execution has ended`,
+	);
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+
+import { errorFromResponse, GenerationError } from '../../../client/api/errors';
+import { attempt } from '../../../client/async';
+import { SlotPool, StepSlots } from '../../../client/orders/slot-pool';
+import { noSlot } from '../../support/answers';
+import { VirtualTime } from '../../support/virtual-time';
+
+export const HOUR = 3_600_000;
+export const refusedNow = () => errorFromResponse(noSlot(12, 10), true);
+
+/** What a submission does: each permit is reported with what became of the request. */
+export async function passThrough<T>(
+	gate: StepSlots,
+	slots: SlotPool,
+	create: () => Promise<T>,
+	timeoutMs: number,
+): Promise<T> {
+	const ticket = slots.ticket();
+	for (;;) {
+		const permit = await gate.acquire(timeoutMs, ticket);
+		const tried = await attempt(create);
+		if (tried.ok) {
+			permit.report('granted');
+			return tried.value;
+		}
+		const noSlot = tried.error instanceof GenerationError && tried.error.retry === 'slot';
+		if (noSlot) {
+			permit.report(tried.error as GenerationError);
+			continue;
+		}
+		permit.report('unused');
+		throw tried.error;
+	}
+}
+
+/** A gate, and a service behind it that has `free()` slots, which each request that passes takes. */
+export function gated(free: () => number, latencyMs = 0) {
+	const time = new VirtualTime(0);
+	const stop = new AbortController();
+	const slots = new SlotPool({ clock: time, random: () => 0 });
+	const gate = new StepSlots(slots, time, stop.signal);
+	let taken = 0;
+	const asked: Array<{ item: number; at: number }> = [];
+	const passed: Array<{ item: number; at: number }> = [];
+	const pass = async (item: number, timeoutMs = HOUR) =>
+		await passThrough(
+			gate,
+			slots,
+			async () => {
+				asked.push({ item, at: time.now() });
+				const made = taken < free();
+				if (made) {
+					taken++;
+					passed.push({ item, at: time.now() });
+				}
+				await time.sleep(latencyMs);
+				if (!made) throw refusedNow();
+				return item;
+			},
+			timeoutMs,
+		);
+	/** One of the generations that have passed ends. */
+	const end = () => {
+		taken--;
+		slots.release(randomUUID());
+	};
+	return { time, stop, gate, slots, pass, end, asked, passed };
+}
+
+export function timesOf(entries: Array<{ at: number }>): number[] {
+	return entries.map(({ at }) => at);
+}
+
+export function itemsOf(entries: Array<{ item: number }>): number[] {
+	return entries.map(({ item }) => item);
+}

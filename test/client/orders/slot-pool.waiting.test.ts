@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+
+import { CancelledError, errorFromResponse, GenerationError } from '../../../client/api/errors';
+import { SlotPool, StepSlots } from '../../../client/orders/slot-pool';
+import { refusal } from '../../support/answers';
+import { VirtualTime } from '../../support/virtual-time';
+import { gated, HOUR, itemsOf, passThrough, refusedNow, timesOf } from './gated';
+
+describe('while the service has slots', () => {
+	it('nobody waits for anybody', async () => {
+		const time = new VirtualTime(0);
+		const { signal } = new AbortController();
+		const slots = new SlotPool({ clock: time, random: () => 0 });
+		const gate = new StepSlots(slots, time, signal);
+		const create = async () => {
+			await time.sleep(100);
+			return time.now();
+		};
+		const made = Array.from(
+			{ length: 5 },
+			async () => await passThrough(gate, slots, create, HOUR),
+		);
+		expect(await time.run(Promise.all(made))).toEqual([100, 100, 100, 100, 100]);
+		expect(gate.waitedMs).toBe(0);
+	});
+
+	it('an error is handed on as it is', async () => {
+		const { time, gate, slots } = gated(() => 1);
+		const error = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
+		const task = passThrough(gate, slots, async () => await Promise.reject(error), HOUR);
+		await expect(time.run(task)).rejects.toBe(error);
+	});
+
+	it('the daily limit of a connected app is no slot to wait for', async () => {
+		const { time, gate, slots } = gated(() => 1);
+		let asked = 0;
+		const task = passThrough(
+			gate,
+			slots,
+			async () => {
+				asked++;
+				throw errorFromResponse(refusal(429, 'CONNECTION_LIMIT_REACHED'), true);
+			},
+			HOUR,
+		);
+		await expect(time.run(task)).rejects.toMatchObject({ code: 'CONNECTION_LIMIT_REACHED' });
+		expect([asked, time.now()]).toEqual([1, 0]);
+	});
+});
+
+describe('a creating request that found no slot', () => {
+	it('is tried again in the very moment when one of our own generations ends', async () => {
+		const { time, pass, end, asked } = gated(() => 1);
+		await time.run(pass(0));
+		time.at(700, end);
+		expect(await time.run(pass(1))).toBe(1);
+		expect(timesOf(asked)).toEqual([0, 0, 700]);
+	});
+
+	it('is tried again with growing pauses where none of our own ends', async () => {
+		let free = 0;
+		const { time, pass, asked } = gated(() => free);
+		time.at(200_000, () => (free = 1));
+		await time.run(pass(0));
+		const pauses = timesOf(asked)
+			.slice(1)
+			.map((at, index) => at - asked[index].at);
+		expect(pauses.slice(0, 3)).toEqual([1000, 2000, 4000]);
+		expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1000);
+		expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
+	});
+
+	it('comes through at the latest half a minute after there is a slot', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.nat(100_000), async (freeAt) => {
+				const { time, pass } = gated(() => (time.now() >= freeAt ? 1 : 0));
+				await time.run(pass(0));
+				expect(time.now() - freeAt).toBeLessThanOrEqual(30_000);
+			}),
+			{ numRuns: 30 },
+		);
+	});
+
+	it('is given up only after its timeout, and then says how many were running and allowed', async () => {
+		const { time, pass, asked } = gated(() => 0);
+		const error: unknown = await time.run(pass(0, 60_000).catch((thrown: unknown) => thrown));
+		expect(error).toBeInstanceOf(GenerationError);
+		expect(error).toMatchObject({
+			code: 'CONCURRENCY_LIMIT_REACHED',
+			status: 429,
+			charge: 'none',
+			retry: 'never',
+		});
+		const { message, description } = error as GenerationError;
+		expect(message).toBe('No free slot: 12 generations are running, and the plan allows 10');
+		expect(description).toMatch(/within 60 s.*was not sent/);
+		expect(time.now()).toBe(60_000);
+		expect(asked.length).toBeGreaterThan(4);
+	});
+
+	it('is given up later where another item has gained a slot meanwhile', async () => {
+		const { time, pass } = gated(() => (time.now() >= 50_000 ? 1 : 0));
+		const others = Promise.allSettled([pass(0, 60_000), pass(1, 60_000)]);
+		const [first, second] = await time.run(others);
+		expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
+		expect(time.now()).toBeGreaterThanOrEqual(110_000);
+	});
+
+	it('waits no longer once the step ends, and nothing is sent after it', async () => {
+		const { time, stop, pass, asked } = gated(() => 0);
+		time.at(10_000, () => stop.abort());
+		const ended = await time.run(Promise.allSettled([pass(0), pass(1), pass(2)]));
+		for (const { status, ...rest } of ended) {
+			expect(status).toBe('rejected');
+			expect(rest).toMatchObject({ reason: expect.any(CancelledError) as CancelledError });
+		}
+		expect(time.now()).toBe(10_000);
+		expect(Math.max(...timesOf(asked))).toBeLessThan(10_000);
+	});
+
+	it('does not keep others from their turn when it fails for good', async () => {
+		let free = 0;
+		const { time, gate, slots, pass, passed } = gated(() => free);
+		const lost = passThrough(
+			gate,
+			slots,
+			async () => {
+				if (free === 0) throw refusedNow();
+				throw new TypeError('A mistake of ours');
+			},
+			HOUR,
+		);
+		time.at(5000, () => (free = 1));
+		const [failed] = await time.run(Promise.allSettled([lost, pass(1)]));
+		expect(failed.status).toBe('rejected');
+		expect(itemsOf(passed)).toEqual([1]);
+	});
+
+	it('asks more often the longer there has been none, though not more often than one polls', async () => {
+		const { time, pass, asked } = gated(() => 0);
+		await time.run(pass(0, 600_000).catch(() => {}));
+		const times = timesOf(asked);
+		const pauseAt = (at: number) => {
+			const next = times.findIndex((each) => each > at);
+			return times[next] - times[next - 1];
+		};
+		// With this jitter a pause is half of the longest one.
+		expect([30_000, 120_000, 240_000, 500_000].map(pauseAt)).toEqual([
+			5000,
+			expect.closeTo(2500, -2),
+			1500,
+			1500,
+		]);
+	});
+
+	it('is patient again once it has had one', async () => {
+		let free = 0;
+		const { time, pass, asked } = gated(() => free);
+		time.at(300_000, () => (free = 1));
+		await time.run(Promise.all([pass(0), pass(1, 320_000).catch(() => {})]));
+		const times = timesOf(asked);
+		const longestPause = (from: number, to: number) =>
+			Math.max(...times.flatMap((at, n) => (at > from && at < to ? [at - times[n - 1]] : [])));
+		expect(longestPause(220_000, 300_000)).toBeCloseTo(1500);
+		expect(longestPause(305_000, 400_000)).toBeCloseTo(5000);
+	});
+
+	it('leaves word of how long there was a wait for slots', async () => {
+		const { time, gate, pass, end } = gated(() => 1);
+		await time.run(pass(0));
+		time.at(2500, end);
+		await time.run(pass(1));
+		expect(gate.waitedMs).toBe(2500);
+	});
+});

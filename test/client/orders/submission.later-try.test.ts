@@ -1,0 +1,74 @@
+import { refusal } from '../../support/answers';
+import { batch, creating, errorIn, inShort, Step } from '../../support/step';
+
+/** What is stored of the orders of a step. */
+const storedIn = (step: Step) => step.orders.map(({ id, status }) => ({ id, status }));
+
+/** A step of which an earlier try has made one generation, and what is stored of it. */
+async function afterFirst(settings = {}) {
+	const step = new Step(settings);
+	await step.run(batch(1, { wait: false }));
+	return { step, entries: () => storedIn(step) };
+}
+
+describe('a generation that an earlier try has made', () => {
+	it.each([
+		['processing', 1000],
+		['completed', 20_000],
+	])('is taken up: it was %s', async (status, age) => {
+		const { step, entries } = await afterFirst();
+		await step.time.run(step.time.sleep(age));
+		const { outcomes, stats } = await step.runAgain(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual([`${status} generation-1`]);
+		expect(step.fake.creating).toHaveLength(1);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
+		expect(entries()).toEqual([{ id: 'generation-1', status }]);
+		expect(stats).toMatchObject({ made: 0, takenUp: 1 });
+	});
+
+	it('and that has failed since is made anew', async () => {
+		const step = new Step();
+		step.fake.failure = () => (step.fake.made.length < 1 ? 'out of paint' : undefined);
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(20_000));
+		const { outcomes, stats } = await step.runAgain(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['pending generation-2']);
+		expect(storedIn(step)).toContainEqual({ id: 'generation-2', status: 'pending' });
+		expect(stats).toMatchObject({ made: 1, takenUp: 0 });
+	});
+
+	it('and that was seen to fail is made anew without asking', async () => {
+		const { step } = await afterFirst();
+		for (const [order] of Object.values(step.kept[0])) order.status = 'failed';
+		const { outcomes } = await step.runAgain(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['pending generation-2']);
+		expect(step.fake.looksAt('generation-1')).toEqual([]);
+	});
+
+	it('is none of a changed request, which is a new one', async () => {
+		const { step } = await afterFirst();
+		const { stats } = await step.runAgain([creating('dog', 0, { wait: false })]);
+		expect(stats).toMatchObject({ made: 1, takenUp: 0 });
+	});
+
+	it('is never made a second time because it cannot be looked at', async () => {
+		const { step, entries } = await afterFirst();
+		step.fake.orderLooks(() => refusal(403, 'forbidden'));
+		const { outcomes } = await step.runAgain(batch(1));
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'forbidden',
+			charge: 'paid',
+			generation: { id: 'generation-1' },
+		});
+		expect(entries()).toEqual([{ id: 'generation-1', status: 'pending' }]);
+		expect(step.fake.creating).toHaveLength(1);
+	});
+
+	it('is taken up although nothing more may be sent', async () => {
+		const { step } = await afterFirst({ stopOnError: false, maxConcurrent: 1 });
+		step.fake.order('p1', () => refusal(402, 'insufficient_credits'));
+		const [first, second] = batch(2);
+		const { outcomes } = await step.runAgain([{ ...second }, { ...first }].reverse());
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1', 'insufficient_credits']);
+	});
+});

@@ -1,0 +1,316 @@
+import { inTime, type Execution, type Records } from './records';
+
+/** What two executions with the same key may rely on. */
+
+const resubmit = { onUncertainCharge: 'resubmit' } as const;
+
+/** The writer of the first row dies. */
+function kill(records: Records): void {
+	for (const row of records.table.rows) row.writer = `dead ${row.writer}`;
+}
+
+describe('while another execution is sending the request of a key', () => {
+	it('its id is waited for, however many minutes that takes', async () => {
+		await inTime(async (records) => {
+			const slow = await records.open('slow');
+			await slow.reserve();
+			const entry = (await records.open('waiting')).entryOf();
+			await records.time.sleep(300_000);
+			await slow.commit('made');
+			expect(await entry).toMatchObject({ state: 'made', id: 'made' });
+		});
+	});
+
+	it.each([-180, -3_600, 180])('a clock that is %i s off changes nothing', async (seconds) => {
+		await inTime(async (records) => {
+			const slow = await records.open('slow');
+			records.skewMs = seconds * 1000;
+			await slow.reserve();
+			const entry = (await records.open('waiting')).entryOf();
+			await records.time.sleep(300_000);
+			await slow.commit('made');
+			expect(await entry).toMatchObject({ state: 'made', id: 'made' });
+			expect(records.table.rows).toHaveLength(1);
+		});
+	});
+
+	it('a pause of the own process does not make the other one dead', async () => {
+		await inTime(async (records) => {
+			const slow = await records.open('slow');
+			await slow.reserve();
+			const entry = (await records.open('waiting')).entryOf('a', { timeoutMs: 1e9 });
+			// Both are on one machine, which sleeps for an hour between two reads.
+			await records.time.sleep(2_000);
+			records.jumpMs += 3_600_000;
+			await records.time.sleep(2_000);
+			expect(records.row.writer).not.toBe('');
+			await slow.commit('made');
+			expect((await entry).state).toBe('made');
+		});
+	});
+
+	it('the wait ends with an error after the timeout', async () => {
+		await inTime(async (records) => {
+			const slow = await records.open('slow');
+			await slow.reserve();
+			const since = records.time.now();
+			const entry = (await records.open('waiting')).entryOf('a', { timeoutMs: 200_000 });
+			await expect(entry).rejects.toMatchObject({
+				code: 'record_unavailable',
+				description: expect.stringContaining('Execution slow is still sending') as string,
+			});
+			expect(records.time.now() - since).toBeLessThan(205_000);
+			await slow.abandon();
+		});
+	});
+
+	it('an abandoned request is open at once', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			await first.abandon();
+			const second = await records.open('second');
+			const since = records.time.now();
+			expect([await first.stateOf(), await second.stateOf()]).toEqual(['sent', 'sent']);
+			expect(records.time.now() - since).toBeLessThan(1_000);
+		});
+	});
+});
+
+describe('a request of an execution that died', () => {
+	it.each([0, 86_400_000])('is open after a minute (its clock: %i ms ahead)', async (ahead) => {
+		await inTime(async (records) => {
+			await (await records.open('first')).reserve();
+			kill(records);
+			records.row.changedAt = records.time.now() + ahead;
+			const since = records.time.now();
+			expect(await (await records.open('next')).stateOf()).toBe('sent');
+			expect(records.time.now() - since).toBeGreaterThanOrEqual(59_000);
+			expect(records.time.now() - since).toBeLessThan(63_000);
+		});
+	});
+
+	const keys = Array.from({ length: 10 }, (_, index) => `key ${index}`);
+
+	async function leftOpen(records: Records): Promise<Execution[]> {
+		const [first, next, last] = ['first', 'next', 'last'].map((name) => records.execution(name));
+		await first.journal.begin(keys);
+		for (const key of keys) await first.reserve(key);
+		kill(records);
+		await next.journal.begin(keys);
+		return [next, last];
+	}
+
+	async function secondsFor(execution: Execution, records: Records): Promise<number> {
+		const since = records.time.now();
+		for (const key of keys) expect(await execution.stateOf(key)).toBe('sent');
+		return (records.time.now() - since) / 1000;
+	}
+
+	it('is open after one minute for ten keys, and at once in the execution after that', async () => {
+		await inTime(async (records) => {
+			const [next, last] = await leftOpen(records);
+			expect(await secondsFor(next, records)).toBeLessThan(75);
+			await last.journal.begin(keys);
+			expect(await secondsFor(last, records)).toBeLessThan(3);
+		});
+	});
+
+	it('is open at once if the minute has passed while other items were made', async () => {
+		await inTime(async (records) => {
+			const [next] = await leftOpen(records);
+			await records.time.sleep(80_000);
+			expect(await secondsFor(next, records)).toBeLessThan(2);
+		});
+	});
+});
+
+describe('an open request', () => {
+	/** Two executions that have found it. */
+	async function found(records: Records): Promise<Execution[]> {
+		const first = await records.open('first');
+		await first.reserve();
+		await first.abandon();
+		const second = await records.open('second');
+		for (const execution of [first, second]) await execution.entryOf('a', resubmit);
+		return [first, second];
+	}
+
+	it('is sent again by one execution only', async () => {
+		await inTime(async (records) => {
+			const [first, second] = await found(records);
+			expect(await second.reserve()).toBe(true);
+			expect(await first.reserve()).toBe(false);
+			await second.commit('made');
+			expect(records.table.rows).toHaveLength(1);
+		});
+	});
+
+	it('keeps its header, and stays open if it is rejected when sent again', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			const header = await first.headerOf();
+			await first.abandon();
+			const second = await records.open('second');
+			await second.entryOf('a', resubmit);
+			expect(await second.headerOf()).toBe(header);
+			await second.release();
+			await second.abandon();
+			expect(await (await records.open('third')).stateOf()).toBe('sent');
+		});
+	});
+});
+
+describe('a row', () => {
+	it('exists before the request leaves, and is deleted if that is rejected', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			expect(records.table.rows).toMatchObject([{ key: 'a', status: 'sent', prompt: 'a boat' }]);
+			await first.release();
+			await first.journal.close();
+			expect(records.table.rows).toEqual([]);
+		});
+	});
+
+	it('that a user deletes during the request is written again with the id', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			records.table.rows.length = 0;
+			await first.commit('made');
+			await first.journal.close();
+			expect(records.table.rows).toMatchObject([{ key: 'a', generation_id: 'made' }]);
+		});
+	});
+
+	it('of an execution that was paused and taken for dead still gets its id', async () => {
+		await inTime(async (records) => {
+			const paused = await records.open('paused');
+			await paused.reserve();
+			records.deaf.add('paused');
+			expect(await (await records.open('waiting')).stateOf()).toBe('sent');
+			expect(records.row.writer).toBe('');
+			records.deaf.clear();
+			await paused.commit('made');
+			await paused.journal.close();
+			expect(records.table.rows).toMatchObject([{ generation_id: 'made' }]);
+		});
+	});
+
+	it('stays the only one of its generation if the answer to the write of the id is lost', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			records.fates.push({ fails: 'after' });
+			await first.commit('made', 'processing');
+			await first.journal.close();
+			expect(records.table.rows).toMatchObject([{ generation_id: 'made', status: 'processing' }]);
+			expect(first.journal.unrecorded.size).toBe(0);
+		});
+	});
+
+	it('gets the final status when the step is over, and at the latest after some seconds', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			await first.commit('made');
+			await first.commit('made', 'completed');
+			await records.time.sleep(20_000);
+			expect(records.row.status).toBe('completed');
+			await first.reserve('another');
+			await first.commit('other', 'pending', 'another');
+			await first.commit('other', 'completed', 'another');
+			await first.journal.close();
+			expect(records.table.rows.map(({ status }) => status)).toEqual(['completed', 'completed']);
+		});
+	});
+
+	it('that could not be written is named, and its item is not lost', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			records.down = true;
+			await first.commit('made');
+			await records.time.sleep(10_000);
+			expect([...first.journal.unrecorded]).toEqual(['a']);
+			records.down = false;
+			expect(await first.entryOf()).toMatchObject({ state: 'made', id: 'made' });
+			await first.journal.close();
+		});
+	});
+});
+
+describe('a generation that failed', () => {
+	it('is made anew, with a header of its own that counts failures of other executions', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			const headers = [await first.headerOf()];
+			await first.commit('failed', 'failed');
+			expect(await first.stateOf()).toBe('none');
+			await first.journal.close();
+			for (const name of ['second', 'third']) {
+				const next = await records.open(name);
+				expect(await next.stateOf()).toBe('none');
+				headers.push(await next.headerOf());
+				await next.release();
+				await next.journal.close();
+			}
+			expect(headers[1]).not.toBe(headers[0]);
+			expect(headers[2]).toBe(headers[1]);
+		});
+	});
+});
+
+describe('two executions that reserve a key at the same moment', () => {
+	it.each(Array.from({ length: 12 }, (_, index) => index * 10))(
+		'send one request (%i ms apart)',
+		async (apartMs) => {
+			await inTime(async (records) => {
+				const all = [await records.open('first'), await records.open('second')];
+				// The first one takes its row's id first, and may write it last.
+				records.fates.push({ beforeMs: 60 });
+				const reserved = all.map(async (execution, index) => {
+					await records.time.sleep(index * apartMs);
+					return await execution.reserve();
+				});
+				expect((await Promise.all(reserved)).filter(Boolean)).toHaveLength(1);
+				for (const execution of all) await execution.release();
+				await Promise.all(all.map(async ({ journal }) => await journal.close()));
+				expect(records.table.rows).toEqual([]);
+			});
+		},
+	);
+});
+
+describe('calls of the table', () => {
+	it('are few: three for a generation that is made, one for one that is reused', async () => {
+		await inTime(async (records) => {
+			const first = records.execution('first');
+			await first.journal.begin(['a']);
+			await first.reserve();
+			await first.commit('made');
+			await records.time.sleep(2_000);
+			await first.commit('made', 'completed');
+			await first.journal.close();
+			expect(records.calls).toBe(3);
+			const second = records.execution('second');
+			await second.journal.begin(['a']);
+			expect(await second.reserve()).toBe(false);
+			expect(await second.stateOf()).toBe('made');
+			await second.journal.close();
+			expect(records.calls).toBe(4);
+		});
+	});
+
+	it('that take minutes end with an error, and not in endless retries', async () => {
+		await inTime(async (records) => {
+			const slow = await records.open('slow');
+			records.fates.push(...Array.from({ length: 100 }, () => ({ beforeMs: 50_000 })));
+			const sending = (async () => {
+				while (!(await slow.reserve())) await slow.stateOf();
+			})();
+			await expect(sending).rejects.toMatchObject({ code: 'record_unavailable' });
+		});
+	});
+});

@@ -1,0 +1,62 @@
+import { newRow } from '../../../client/orders/table';
+import { uncertainCharge } from '../../../client/orders/uncertain-charge';
+import { GenerationError } from '../../../client/api/errors';
+
+describe('an uncertain charge', () => {
+	it('says what happened to the request, and what to do', () => {
+		const cause = new GenerationError({
+			title: 'The service failed to answer',
+			description: '',
+			code: 'http_502',
+			status: 502,
+			charge: 'unknown',
+			retry: 'backoff',
+		});
+		const error = uncertainCharge(cause);
+		expect(error).toMatchObject({
+			code: 'uncertain_charge',
+			status: 502,
+			charge: 'unknown',
+			retry: 'never',
+		});
+		expect(error.message).toContain('may have been charged');
+		expect(error.description).toMatch(/^The service failed to answer\. To be safe/);
+		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
+	});
+
+	it('says where it is on record, whatever has happened to the last request', () => {
+		const cause = new GenerationError({ title: 'It broke', description: '', code: 'broke' });
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e', writer: 'u' };
+		const row = { ...newRow(scope, 'a'), id: 7, changedAt: null };
+		const entry = { state: 'sent', count: 1, row } as const;
+		expect(uncertainCharge(cause, entry).description).toMatch(
+			/^It broke\. Row 7 of the data table /,
+		);
+		expect(uncertainCharge(null, entry).description).toMatch(/^Row 7 .* execution e .*key "a"/);
+	});
+
+	it('of requests that were sent again does not say that none was', () => {
+		const error = uncertainCharge(null, { state: 'sent', count: 4 }, 'resubmit');
+		expect(error.description).toMatch(
+			/A retry sends it once more.*library or at the balance first/,
+		);
+		expect(error.description).not.toContain('set On Uncertain Charge');
+	});
+
+	it('of an earlier try says that', () => {
+		const error = uncertainCharge(null);
+		expect(error).toMatchObject({ status: null, charge: 'unknown' });
+		expect(error.description).toMatch(/^It was sent in an earlier try of this step\. /);
+	});
+
+	it('of several requests says how many may have been charged', () => {
+		expect(uncertainCharge(null, { state: 'sent', count: 3 }).message).toMatch(
+			/3 creating requests.*up to 3 may have been/,
+		);
+	});
+
+	it('of a broken connection has no status to name', () => {
+		const cause = new GenerationError({ title: 'Broke', description: '', code: 'x' });
+		expect(uncertainCharge(cause).description).not.toContain('HTTP');
+	});
+});

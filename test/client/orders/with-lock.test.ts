@@ -1,0 +1,54 @@
+import { withLock } from '../../../client/orders/with-lock';
+
+/** Tasks that are ended by hand, and what has become of them. */
+function tasks() {
+	const begun: string[] = [];
+	const end: Record<string, (error?: Error) => void> = {};
+	const task = (name: string) => async () => {
+		begun.push(name);
+		await new Promise<void>((resolve, reject) => {
+			end[name] = (error) => (error ? reject(error) : resolve());
+		});
+		return name;
+	};
+	return { begun, end, task };
+}
+
+const settled = async () => await new Promise((resolve) => setImmediate(resolve));
+
+describe('tasks with a lock', () => {
+	it('run one after the other if object and key are the same', async () => {
+		const { begun, end, task } = tasks();
+		const record = {};
+		const all = ['first', 'second'].map(async (name) => await withLock(record, 'key', task(name)));
+		await settled();
+		expect(begun).toEqual(['first']);
+		end.first();
+		await settled();
+		end.second();
+		expect(await Promise.all(all)).toEqual(['first', 'second']);
+	});
+
+	it('run at once if the object or the key differs', async () => {
+		const { begun, task } = tasks();
+		const record = {};
+		void withLock(record, 'key', task('first'));
+		void withLock(record, 'other', task('second'));
+		void withLock({}, 'key', task('third'));
+		await settled();
+		expect(begun).toEqual(['first', 'second', 'third']);
+	});
+
+	it('go on after a task that failed, and its error stays its own', async () => {
+		const { end, task } = tasks();
+		const record = {};
+		const first = withLock(record, 'key', task('first'));
+		const second = withLock(record, 'key', task('second'));
+		await settled();
+		end.first(new Error('refused'));
+		await expect(first).rejects.toThrow('refused');
+		await settled();
+		end.second();
+		expect(await second).toBe('second');
+	});
+});

@@ -1,0 +1,43 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { items, keyed, openKeyedStage } from './keyed';
+
+/** How many helper workflows the table of idempotency keys costs. */
+
+const { stage, tables, created, execute, rows } = openKeyedStage();
+
+/** Runs a step, and counts its helper workflows. */
+async function helpersOf(list: IDataObject[], parameters = keyed): Promise<number> {
+	tables.executions.clear();
+	const run = await execute(list, parameters);
+	expect(run.status).toBe('success');
+	return tables.executions.size;
+}
+
+// The process knows the table since then.
+beforeEach(async () => void (await execute(items(['before', 'a raft']))));
+
+it('a picture with a key runs three helper workflows, and one if its generation is reused', async () => {
+	const list = items(['a', 'a boat']);
+	expect(await helpersOf(list)).toBeLessThanOrEqual(3);
+	expect(rows().at(-1)).toMatchObject({ key: 'a', status: 'completed' });
+	expect(await helpersOf(list)).toBe(1);
+	expect(created()).toBe(2);
+});
+
+it('a batch of 100 runs one helper workflow in all if its generations are reused', async () => {
+	stage.sandbox.service.accounts.account('main').concurrency = 100;
+	const keys = Array.from({ length: 100 }, (_, index) => `key ${index}`);
+	const list = items(...keys.map((key): [string, string] => [key, 'a boat']));
+	const atOnce = { ...keyed, options: { ...(keyed.options as object), maxConcurrent: 100 } };
+	await helpersOf(list, atOnce);
+	expect(rows().filter(({ status }) => status === 'completed')).toHaveLength(101);
+	expect(await helpersOf(list)).toBe(1);
+	expect(created()).toBe(101);
+});
+
+it('a table that is deleted between two steps is made anew', async () => {
+	tables.tables.length = 0;
+	expect((await execute(items(['a', 'a boat']))).status).toBe('success');
+	expect(rows()).toMatchObject([{ key: 'a', status: 'completed' }]);
+});
