@@ -63,12 +63,6 @@ export const recordMutations: Mutation[] = [
 		'if (own && rivals.length === 0 && !isLate) {',
 		'if (rivals.length === 0 && !isLate) {\n\t\t\t\tif (!own) return true;',
 	),
-	keys('the newer of two rows is sent', 'row.id > own.id', 'row.id < own.id'),
-	keys(
-		'another execution’s request is not waited for',
-		'if (this.view.staleness.stillMs(row) < GONE_AFTER_MS) return false;',
-		'',
-	),
 	keys(
 		'any end is that of the newest generation',
 		'if (row?.generation_id !== id || row.status === status) return;',
@@ -94,11 +88,6 @@ export const recordMutations: Mutation[] = [
 		'after the timeout, an id is not written',
 		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
 		'const changes = [{ where, set }];\n\t\t\tconst { rows }',
-	),
-	batched(
-		'an answer that is not known means that no row matched',
-		'if (tried.ok || tried.error instanceof UnansweredError) return null;',
-		'if (tried.ok) return null;',
 	),
 	keys(
 		'a writer sends no heartbeat',
