@@ -2,10 +2,14 @@ import { attempt } from '../async';
 import { batched } from '../async';
 import type { Clock } from '../ports';
 import {
+	all,
+	isOpenRow,
+	TABLE_COLUMNS,
 	UnansweredError,
 	type CallTable,
 	type Change,
 	type Row,
+	type RowFields,
 	type TableCall,
 	type TableScope,
 } from './table';
@@ -78,6 +82,26 @@ export class BatchedTable {
 		const kept = this.retry(task);
 		this.pending.add(kept);
 		return await kept.finally(() => this.pending.delete(kept));
+	}
+
+	/** Writes an id into its row. Inserts a new row if that row is gone or in use, so that each generation has a row. */
+	async writeId(row: Row, set: Partial<RowFields>): Promise<void> {
+		const { id, key, writer } = row;
+		let where = all(['id', id], ['writer', writer], ['generation_id', '']);
+		for (let tries = 0; tries < 2; tries++) {
+			const changes = [{ where, set, final: true }];
+			const { rows } = await this.run({ changes, keys: [key] });
+			if (rows.some((one) => one.generation_id === set.generation_id)) return;
+			// Another execution may have marked our row as abandoned.
+			const left = rows.find(
+				(one) => one.id === id && ['', writer].includes(one.writer) && isOpenRow(one),
+			);
+			if (!left) break;
+			where = all(['id', id], ['writer', left.writer]);
+		}
+		const added = { ...row, ...set };
+		const columns = TABLE_COLUMNS.map((name) => [name, added[name]]);
+		await this.run({ inserts: [Object.fromEntries(columns) as RowFields] });
 	}
 
 	/** Call this when a generation was created. */

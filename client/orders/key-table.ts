@@ -1,7 +1,7 @@
 import { attempt } from '../async';
 import { CancelledError, type KnownGeneration } from '../api/errors';
-import { BatchedTable, type Answer, type TablePorts } from './batched-table';
-import { StalenessTimer } from './staleness-timer';
+import { BatchedTable, type TablePorts } from './batched-table';
+import { KeyView } from './key-view';
 import {
 	all,
 	asSeen,
@@ -10,14 +10,11 @@ import {
 	isLive,
 	isOpenRow,
 	newRow,
-	rowInForce,
 	sameState,
 	SENT,
 	stillSending,
-	TABLE_COLUMNS,
 	tableTrouble,
 	unavailable,
-	type Change,
 	type Condition,
 	type RequestFields,
 	type Row,
@@ -61,23 +58,16 @@ interface Held {
  * Callers handle the orders of a key one after the other.
  */
 export class KeyTable {
-	/** The row that counts for each key, as last known; `null` if there is none. */
-	readonly rows = new Map<string, Row | null>();
-	/** Number of failed generations by key. */
-	readonly failures = new Map<string, number>();
+	/** What is known of the keys. */
+	readonly view: KeyView;
 	/** Keys whose generation could not be written to the table. */
 	readonly unrecorded = new Set<string>();
-	/** Ids of failed generations. The table may still hold an older status for them. */
-	readonly failed = new Set<string>();
 	private readonly held = new Map<string, Held>();
 	/** Writes of ids, by key. */
 	private readonly arriving = new Map<string, Promise<unknown>>();
-	/** Tickets of rows that are being deleted. */
-	private readonly dropped = new Set<string>();
 	/** Keys that are not read before they are reserved. */
 	private readonly deferred = new Set<string>();
 	private readonly misses = new Map<string, number>();
-	private readonly staleness: StalenessTimer;
 	private readonly table: BatchedTable;
 	private readonly closing = new AbortController();
 	private tickets = 0;
@@ -86,7 +76,8 @@ export class KeyTable {
 		private readonly scope: TableScope,
 		private readonly ports: TablePorts,
 	) {
-		this.staleness = new StalenessTimer(ports.clock);
+		const isAhead = (key: string) => this.held.has(key) || this.arriving.has(key);
+		this.view = new KeyView(scope, ports.clock, isAhead);
 		this.table = new BatchedTable(scope, ports);
 		void this.beat();
 	}
@@ -97,10 +88,7 @@ export class KeyTable {
 	 * @throws GenerationError `record_unavailable`
 	 */
 	async open(keys: string[]): Promise<void> {
-		if (keys.length === 1) {
-			this.deferred.add(keys[0]);
-			return;
-		}
+		if (keys.length === 1) return void this.deferred.add(keys[0]);
 		const read = await attempt(async () => await this.refresh([...new Set(keys)]));
 		// After a cancellation nothing is sent.
 		if (!read.ok && !this.ports.signal.aborted) throw unavailable(read.error);
@@ -123,13 +111,13 @@ export class KeyTable {
 		const { clock } = this.ports;
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
-			if (this.rows.get(key) === null) await this.arriving.get(key);
+			if (this.view.rows.get(key) === null) await this.arriving.get(key);
 			if (signal.aborted) throw new CancelledError();
-			const row = this.rows.get(key);
+			const row = this.view.rows.get(key);
 			if (row === null || (row && !isOpenRow(row))) return row;
 			if (row === undefined && mayDefer && this.deferred.has(key)) return null;
 			// An old read proves nothing: only a fresh one shows whether the writer is alive.
-			if (row && reads > 0 && (await this.isAbandoned(row))) return this.rows.get(key) ?? row;
+			if (row && reads > 0 && (await this.isAbandoned(row))) return this.view.rows.get(key) ?? row;
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await clock.sleep(READ_MS, signal);
 			if (signal.aborted) throw new CancelledError();
@@ -147,8 +135,8 @@ export class KeyTable {
 	 */
 	async reserve(key: string, holder: object, fields: RequestFields, open?: Row): Promise<boolean> {
 		if (this.ports.signal.aborted) throw new CancelledError();
-		if (this.isHeldBy(key, holder)) return true;
-		const row = this.rows.get(key) ?? null;
+		if (this.held.get(key)?.holder === holder) return true;
+		const row = this.view.rows.get(key) ?? null;
 		if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;
 		const { executionId, writer } = this.scope;
 		const ticket = `${writer}/${++this.tickets}`;
@@ -168,23 +156,22 @@ export class KeyTable {
 		);
 	}
 
-	private isHeldBy(key: string, holder: object): boolean {
-		return this.held.get(key)?.holder === holder;
-	}
-
-	/** Deletes the row of a request that was certainly not charged. A row that was open before stays open. */
-	release(key: string, holder: object): void {
-		if (this.held.get(key)?.wasOpen) return this.abandon(key, holder);
-		const row = this.giveUp(key, holder, null);
-		if (!row) return;
-		this.dropped.add(row.writer);
-		this.rows.set(key, null);
-	}
-
-	/** Marks the row of a request as abandoned: its result is unknown, and this step stops waiting for it. */
-	abandon(key: string, holder: object): void {
-		const row = this.giveUp(key, holder, { writer: '' });
-		if (row) this.rows.set(key, { ...row, writer: '' } as Row);
+	/**
+	 * Ends the reservation of a request without a generation. The row is deleted if the request was certainly not charged.
+	 * Otherwise, or if it was open before, the row is marked as abandoned, so that other executions need not wait.
+	 */
+	release(key: string, holder: object, mayBeCharged = false): void {
+		const held = this.held.get(key);
+		if (held?.holder !== holder) return;
+		this.held.delete(key);
+		const { row, wasOpen } = held;
+		const isOpen = wasOpen || mayBeCharged;
+		// A user may have entered an id into the row. Such a row is kept.
+		const where = all(['writer', row.writer], ['generation_id', '']);
+		const changes = [{ where, set: isOpen ? { writer: '' } : null, final: true }];
+		void this.table.keep(async () => await this.table.run({ changes }));
+		if (!isOpen) this.view.dropped.add(row.writer);
+		this.view.rows.set(key, isOpen ? ({ ...row, writer: '' } as Row) : null);
 	}
 
 	/** Writes the id of a created generation. Callers need not wait for it: `close` does. */
@@ -195,8 +182,8 @@ export class KeyTable {
 		const set = { generation_id: id, status: status ?? 'pending' };
 		const row = held.row as Row;
 		this.table.began(id);
-		this.rows.set(key, { ...row, generation_id: id, status: 'pending' });
-		const arrival = this.table.keep(async () => await this.writeId(row, set));
+		this.view.rows.set(key, { ...row, generation_id: id, status: 'pending' });
+		const arrival = this.table.keep(async () => await this.table.writeId(row, set));
 		this.arriving.set(key, arrival);
 		void arrival.then((error) => {
 			if (error !== null) this.unrecorded.add(key);
@@ -204,18 +191,15 @@ export class KeyTable {
 		});
 	}
 
-	/** Stores a final status. A failed generation was refunded, so its row no longer counts. */
+	/** Stores a final status. */
 	ended(key: string, { id, status }: { id: string; status: string }): void {
-		const row = this.rows.get(key);
+		const row = this.view.rows.get(key);
 		// Another item with the same key may have a newer generation.
 		if (row?.generation_id !== id || row.status === status) return;
 		// The id is written first.
 		void Promise.resolve(this.arriving.get(key)).then(() => this.table.end(status, id));
-		this.rows.set(key, { ...row, status });
-		if (status !== 'failed') return;
-		this.rows.set(key, null);
-		this.failed.add(id);
-		this.failures.set(key, (this.failures.get(key) ?? 0) + 1);
+		if (status === 'failed') this.view.fail(key, id);
+		else this.view.rows.set(key, { ...row, status });
 	}
 
 	/** Finishes all writes. Never throws. */
@@ -233,7 +217,7 @@ export class KeyTable {
 		const { writer } = held.row;
 		for (let round = 0; ; round++) {
 			const answer = await this.table.run({ ...(round === 0 && part), keys: [key] });
-			const seen = this.rowsOf(key, answer);
+			const seen = this.view.rowsOf(key, answer);
 			const own = seen.find((row) => row.writer === writer);
 			const rivals = seen.filter(
 				(row) =>
@@ -248,7 +232,7 @@ export class KeyTable {
 			if (!isFirst || isLate || round === MOST_ROUNDS) {
 				if (own || rivals.length === 0) this.release(key, holder);
 				else this.held.delete(key);
-				this.observe(key, answer);
+				this.view.observe(key, answer);
 				if (isLate || (!own && rivals.length === 0)) this.missed(key, held.row.id);
 				return false;
 			}
@@ -262,14 +246,14 @@ export class KeyTable {
 	 * wait as well.
 	 */
 	private async isAbandoned(row: Row): Promise<boolean> {
-		if (!this.isElsewhere(row)) return true;
-		if (this.staleness.stillMs(row) < GONE_AFTER_MS) return false;
+		if (!this.view.isElsewhere(row)) return true;
+		if (this.view.staleness.stillMs(row) < GONE_AFTER_MS) return false;
 		const { id, key } = row;
 		const changes = [{ where: asSeen(row), set: { writer: '' }, final: true }];
 		const left = await attempt(async () => await this.table.run({ changes, keys: [key] }));
 		if (!left.ok) return true;
-		this.observe(key, left.value);
-		const now = this.rows.get(key);
+		this.view.observe(key, left.value);
+		const now = this.view.rows.get(key);
 		if (now?.id === id && isOpenRow(now) && now.writer === '') return true;
 		this.missed(key, id);
 		return false;
@@ -280,72 +264,13 @@ export class KeyTable {
 		const misses = (this.misses.get(key) ?? 0) + 1;
 		this.misses.set(key, misses);
 		if (misses < MOST_MISSES) return;
-		this.rows.delete(key);
-		throw tableTrouble(
-			id === undefined
-				? 'Rows that were added to it are not there when it is read'
-				: `Row ${id} cannot be changed`,
-		);
-	}
-
-	private giveUp(key: string, holder: object, set: Change['set']): Held['row'] | null {
-		const held = this.held.get(key);
-		if (held?.holder !== holder) return null;
-		this.held.delete(key);
-		// A user may have entered an id into the row. Such a row is kept.
-		const where = all(['writer', held.row.writer], ['generation_id', '']);
-		const changes = [{ where, set, final: true }];
-		void this.table.keep(async () => await this.table.run({ changes }));
-		return held.row;
-	}
-
-	/** Writes an id into its row. Inserts a new row if that row is gone or in use, so that each generation has a row. */
-	private async writeId(row: Row, set: Partial<RowFields>): Promise<void> {
-		const { id, key, writer } = row;
-		let where = all(['id', id], ['writer', writer], ['generation_id', '']);
-		for (let tries = 0; tries < 2; tries++) {
-			const changes = [{ where, set, final: true }];
-			const { rows } = await this.table.run({ changes, keys: [key] });
-			if (rows.some((one) => one.generation_id === set.generation_id)) return;
-			// Another execution may have marked our row as abandoned.
-			const left = rows.find(
-				(one) => one.id === id && ['', writer].includes(one.writer) && isOpenRow(one),
-			);
-			if (!left) break;
-			where = all(['id', id], ['writer', left.writer]);
-		}
-		const added = { ...row, ...set };
-		const columns = TABLE_COLUMNS.map((name) => [name, added[name]]);
-		await this.table.run({ inserts: [Object.fromEntries(columns) as RowFields] });
+		this.view.rows.delete(key);
+		throw tableTrouble(id);
 	}
 
 	private async refresh(keys: string[]): Promise<void> {
 		const answer = await this.table.run({ keys });
-		keys.forEach((key) => this.observe(key, answer));
-	}
-
-	private observe(key: string, answer: Answer): void {
-		const rows = this.rowsOf(key, answer);
-		// The row in memory is newer than the one that was read.
-		if (this.held.has(key) || this.arriving.has(key)) return;
-		const row = rowInForce(rows);
-		if (row && this.isElsewhere(row)) this.staleness.observe(row, answer.from);
-		this.rows.set(key, row);
-	}
-
-	private rowsOf(key: string, { rows }: Answer): Row[] {
-		const seen = rows
-			.filter((row) => row.key === key && !this.dropped.has(row.writer))
-			.map((row) => (this.failed.has(row.generation_id) ? { ...row, status: 'failed' } : row));
-		const failed = seen.filter((row) => !isLive(row));
-		failed.filter(hasId).forEach((row) => this.failed.add(row.generation_id));
-		this.failures.set(key, failed.length);
-		return seen;
-	}
-
-	private isElsewhere(row: Row): boolean {
-		const isOwn = row.writer.startsWith(`${this.scope.writer}/`);
-		return isOpenRow(row) && row.writer !== '' && !isOwn;
+		keys.forEach((key) => this.view.observe(key, answer));
 	}
 
 	/** @throws CancelledError once the execution has ended, else GenerationError `record_unavailable` */
@@ -366,9 +291,9 @@ export class KeyTable {
 			if (signal.aborted) return;
 			if (this.held.size > 0) void this.table.beat({ where, set: { status: SENT }, final: true });
 			// Their staleness timers run before an item waits for them.
-			const watched = [...this.rows].filter(([, row]) => row && this.isElsewhere(row));
+			const { watched } = this.view;
 			if (watched.length === 0) void this.table.flush();
-			else void attempt(async () => await this.refresh(watched.map(([key]) => key)));
+			else void attempt(async () => await this.refresh(watched));
 		}
 	}
 }

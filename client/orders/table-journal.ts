@@ -64,7 +64,7 @@ export class TableJournal implements Journal {
 		this.open.delete(key);
 		if (entry.state === 'made') {
 			// The generation was paid for before the item had this key.
-			const isMissing = row === null && !this.table.failed.has(entry.id);
+			const isMissing = row === null && !this.table.view.failed.has(entry.id);
 			const isReserved = isMissing && (await this.table.reserve(key, order, fields));
 			if (isReserved) this.table.made(key, order, entry);
 			return entry;
@@ -95,7 +95,7 @@ export class TableJournal implements Journal {
 		if (!(await this.table.reserve(key, order, { ...fields, request }, open))) return null;
 		this.open.delete(key);
 		const { workflowId, nodeId } = this.scope;
-		const failures = this.table.failures.get(key) ?? 0;
+		const failures = this.table.view.failures.get(key) ?? 0;
 		const header = headerOf([workflowId, nodeId, key], failures, request);
 		// The execution does not have the request that another one sent.
 		return this.inner.note(order, header, open ? 1 : 0);
@@ -112,7 +112,7 @@ export class TableJournal implements Journal {
 	}
 
 	abandon(order: Order): void {
-		if (order.key !== null) this.table.abandon(order.key, order);
+		if (order.key !== null) this.table.release(order.key, order, true);
 	}
 
 	commit(order: Order, generation: Generation): void {
@@ -126,7 +126,7 @@ export class TableJournal implements Journal {
 
 	paidBy(job: CreateJob, order: Order | null): KnownGeneration | null {
 		const { idempotencyKey } = job;
-		const row = idempotencyKey ? this.table.rows.get(storedKey(idempotencyKey)) : null;
+		const row = idempotencyKey ? this.table.view.rows.get(storedKey(idempotencyKey)) : null;
 		const onRecord = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
 		return this.inner.paidBy(job, order) ?? onRecord;
 	}
@@ -140,7 +140,7 @@ export class TableJournal implements Journal {
 	}
 
 	private rowOf({ key }: Order): Row | null {
-		return (key === null ? null : this.table.rows.get(key)) ?? null;
+		return (key === null ? null : this.table.view.rows.get(key)) ?? null;
 	}
 }
 

@@ -193,11 +193,15 @@ export function unavailable(error: unknown): unknown {
 /**
  * Builds the error of a table that does not keep its changes.
  *
- * @param what the symptom, as a sentence without a period
+ * @param id of the row; `undefined` for rows that were inserted
  */
-export function tableTrouble(what: string): GenerationError {
+export function tableTrouble(id?: number): GenerationError {
+	const symptom =
+		id === undefined
+			? 'Rows that were added to it are not there when it is read'
+			: `Row ${id} cannot be changed`;
 	return recordUnavailable(
-		`The data table ${TABLE_NAME} does not keep what is written to it. ${what}. Rename the table and run the step again, so that a new one is created`,
+		`The data table ${TABLE_NAME} does not keep what is written to it. ${symptom}. Rename the table and run the step again, so that a new one is created`,
 	);
 }
 

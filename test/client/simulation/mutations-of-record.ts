@@ -12,6 +12,7 @@ const inFile =
 
 const journal = inFile('table-journal.ts');
 const keys = inFile('key-table.ts');
+const view = inFile('key-view.ts');
 const batched = inFile('batched-table.ts');
 const table = inFile('table.ts');
 const staleness = inFile('staleness-timer.ts');
@@ -29,7 +30,7 @@ export const recordMutations: Mutation[] = [
 	),
 	journal(
 		'an order that was paid before it had a key is written for a failed generation',
-		'row === null && !this.table.failed.has(entry.id);',
+		'row === null && !this.table.view.failed.has(entry.id);',
 		'row === null;',
 	),
 	keys(
@@ -37,15 +38,15 @@ export const recordMutations: Mutation[] = [
 		'if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;',
 		'',
 	),
-	keys(
+	batched(
 		'the id is not written',
 		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
 		'const changes = [{ where, set: {}, final: true }];\n\t\t\tconst { rows }',
 	),
 	keys(
 		'a rejection deletes a row that another execution left open',
-		'if (this.held.get(key)?.wasOpen) return this.abandon(key, holder);',
-		'',
+		'const isOpen = wasOpen || mayBeCharged;',
+		'const isOpen = mayBeCharged;',
 	),
 	keys(
 		'a rejection leaves the row as sent',
@@ -62,22 +63,12 @@ export const recordMutations: Mutation[] = [
 		'if (own && rivals.length === 0 && !isLate) {',
 		'if (rivals.length === 0 && !isLate) {\n\t\t\t\tif (!own) return true;',
 	),
-	keys('the newer of two rows is sent', 'row.id > own.id', 'row.id < own.id'),
-	keys(
-		'another execution’s request is not waited for',
-		'if (this.staleness.stillMs(row) < GONE_AFTER_MS) return false;',
-		'',
-	),
 	keys(
 		'any end is that of the newest generation',
 		'if (row?.generation_id !== id || row.status === status) return;',
 		'if (!row || row.status === status) return;',
 	),
-	keys(
-		'a late read replaces what was done since',
-		'if (this.held.has(key) || this.arriving.has(key)) return;',
-		'',
-	),
+	view('a late read replaces what was done since', 'if (this.isAhead(key)) return;', ''),
 	table(
 		'a row is known by its id alone',
 		"const marks = ['id', 'writer', 'status', 'generation_id'] as const;\n\treturn all(",
@@ -90,18 +81,13 @@ export const recordMutations: Mutation[] = [
 	),
 	keys(
 		'after the timeout, a row that was not sent stays',
-		"const where = all(['writer', held.row.writer], ['generation_id', '']);\n\t\tconst changes = [{ where, set, final: true }];",
-		"const where = all(['writer', held.row.writer], ['generation_id', '']);\n\t\tconst changes = [{ where, set }];",
+		"set: isOpen ? { writer: '' } : null, final: true }];",
+		"set: isOpen ? { writer: '' } : null }];",
 	),
-	keys(
+	batched(
 		'after the timeout, an id is not written',
 		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
 		'const changes = [{ where, set }];\n\t\t\tconst { rows }',
-	),
-	batched(
-		'an answer that is not known means that no row matched',
-		'if (tried.ok || tried.error instanceof UnansweredError) return null;',
-		'if (tried.ok) return null;',
 	),
 	keys(
 		'a writer sends no heartbeat',
@@ -125,15 +111,15 @@ export const recordMutations: Mutation[] = [
 	),
 	keys(
 		'a row that a user has given an id is deleted',
-		"const where = all(['writer', held.row.writer], ['generation_id', '']);\n\t\tconst changes",
-		"const where = all(['writer', held.row.writer]);\n\t\tconst changes",
+		"const where = all(['writer', row.writer], ['generation_id', '']);",
+		"const where = all(['writer', row.writer]);",
 	),
 	keys(
 		'a request leaves although its row was abandoned during a pause',
 		'const isLate = clock.now() - answer.from >= LATE_MS;',
 		'const isLate = false as boolean;',
 	),
-	keys(
+	view(
 		'two failed generations have one header',
 		'this.failures.set(key, failed.length);',
 		'this.failures.set(key, 0);',

@@ -91,7 +91,7 @@ export const mutations: Mutation[] = [
 	slots(
 		'after a refusal nobody asks for a slot again',
 		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();',
-		'if (isSpeculative) this.refusals++;\n\t\tthis.probeAt = Infinity;',
+		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();\n\t\tthis.probeAt = this.ports.clock.now() + 1e9;',
 	),
 	journal(
 		'a refusal takes back the intent of an earlier request',
@@ -105,8 +105,8 @@ export const mutations: Mutation[] = [
 	),
 	journal(
 		'the intent is not saved with the execution',
-		'(run[job.itemIndex] ??= []).push(added);',
-		'const list = (run[job.itemIndex] ??= []);\n\t\tObject.defineProperty(list, list.length, { value: added, writable: true, configurable: true });',
+		'const run = (this.shared[this.runIndex] ??= {});',
+		"const run = (this.shared[this.runIndex] ??= Object.defineProperty({}, 'toJSON', { value: () => ({}) }));",
 	),
 	journal(
 		'equal requests of two items are one',

@@ -60,7 +60,7 @@ export class DataTables implements INodeType {
 	constructor(readonly now: () => number = Date.now) {}
 
 	readonly tables: Table[] = [];
-	/** Ids of the executions that used the tables. */
+	/** Ids of the executions that used a table. Time is fast here, so they often look for it: that is not counted. */
 	readonly executions = new Set<string>();
 	/** What each further call is refused with, until it is `null` again. */
 	refusal: string | null = null;
@@ -91,7 +91,7 @@ export class DataTables implements INodeType {
 function executeOn(tables: DataTables) {
 	return async function (this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const operation = String(this.getNodeParameter('operation', 0));
-		tables.executions.add(this.getExecutionId());
+		if (operation !== 'list') tables.executions.add(this.getExecutionId());
 		await tables.before(operation);
 		if (tables.refusal !== null) throw new NodeOperationError(this.getNode(), tables.refusal);
 		const found = this.getInputData().flatMap((_, item) => {
