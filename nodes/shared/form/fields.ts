@@ -179,7 +179,7 @@ export const fileNameOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. lighthouse',
 	description:
-		'Name of the downloaded file; its extension is made to match. Made from the model and the ID if empty.',
+		'Name of the downloaded file. Its extension follows the file type. If empty, the name is made from the prompt and the ID.',
 	displayOptions: { hide: notAsTool },
 };
 
