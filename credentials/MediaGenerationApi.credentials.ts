@@ -21,7 +21,7 @@ export class MediaGenerationApi implements ICredentialType {
 	};
 
 	documentationUrl =
-		'https://github.com/n8n-nodes-media-generation/n8n-nodes-media-generation#credential';
+		'https://github.com/n8n-nodes-media-generation/n8n-nodes-media-generation#credentials';
 
 	properties: INodeProperties[] = [
 		{

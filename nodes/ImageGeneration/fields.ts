@@ -20,7 +20,7 @@ export const imageFields: INodeProperties[] = [
 	modelField('searchImageModels', 'aurora-image-1'),
 	promptField(
 		'e.g. A lighthouse on a cliff at dusk, oil painting',
-		'What to make a picture of: subject, style, light and composition',
+		'What the image shows: subject, style, light and composition',
 	),
 	numberOfOutputsField('Images'),
 	{
@@ -30,7 +30,7 @@ export const imageFields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. 1024x1024',
 		description:
-			'Width and height in pixels with an x between them. If empty, the model decides. Which sizes there are varies by model. Aspect Ratio, among the options, overrides it.',
+			'Width and height in pixels, with an x between them. The sizes vary by model. If empty, the model decides. The option Aspect Ratio overrides it.',
 	},
 	referenceInputsField,
 	...deliveryFields,
@@ -41,7 +41,7 @@ export const imageFields: INodeProperties[] = [
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. 16:9',
-			description: 'Width to height, with a colon between them. Overrides Size.',
+			description: 'Width and height, with a colon between them. Overrides Size.',
 		},
 		{
 			displayName: 'Edit Mode',
@@ -49,11 +49,11 @@ export const imageFields: INodeProperties[] = [
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. inpaint',
-			description: 'What kind of edit to make, for models that edit pictures',
+			description: 'The kind of edit, for models that edit images',
 		},
 		inputImagesOption(
-			'Input Image URLs (Deprecated)',
-			'Use Reference Inputs instead. Reference pictures as https URLs with commas between them, or an array.',
+			'Input Image URLs',
+			'The older form of Reference Inputs, which are preferred: https URLs with commas between them, or an array',
 		),
 		...creatingOptions,
 	]),

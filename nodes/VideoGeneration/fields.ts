@@ -23,7 +23,7 @@ export const videoFields: INodeProperties[] = [
 	modelField('searchVideoModels', 'aurora-motion-1'),
 	promptField(
 		'e.g. Waves roll against a lighthouse at dusk, the camera rises slowly',
-		'What to make a video of: subject, style, light, and how things and the camera move',
+		'What the video shows: subject, style, light, and how things and the camera move',
 	),
 	numberOfOutputsField('Videos'),
 	{
@@ -33,7 +33,7 @@ export const videoFields: INodeProperties[] = [
 		options: [modelDefault, ...RESOLUTIONS.map((value) => ({ name: value, value }))],
 		default: '',
 		description:
-			'Lines of the video: more are sharper, and may cost more. Which ones there are varies by model.',
+			'Lines of the video. More lines are sharper, and may cost more. The choice varies by model.',
 	},
 	{
 		displayName: 'Duration (Seconds)',
@@ -50,7 +50,7 @@ export const videoFields: INodeProperties[] = [
 		type: 'options',
 		options: [modelDefault, ...FRAME_RATES.map((value) => ({ name: String(value), value }))],
 		default: '',
-		description: 'How smooth the motion is. Not every model lets it be chosen.',
+		description: 'How smooth the motion is. Not every model supports it.',
 	},
 	{
 		displayName: 'Input Image URL',
@@ -58,13 +58,14 @@ export const videoFields: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. https://example.com/first-frame.png',
-		description: 'A picture to set in motion, over https; leave empty for text to video',
+		description:
+			'An image to animate, as an https URL. The service accepts no file here: use the URL of an image that Image Generation created, or upload the file first. Leave empty for text to video.',
 	},
 	...deliveryFields,
 	optionsField([
 		inputImagesOption(
 			'Input Image URLs',
-			'Reference pictures, where the model supports them: https URLs with commas between them, or an array',
+			'Reference images, if the model supports them: https URLs with commas between them, or an array',
 		),
 		...creatingOptions,
 	]),

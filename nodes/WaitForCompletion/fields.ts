@@ -14,7 +14,7 @@ export const WAIT_TIMEOUT = 1800;
 /** Explains the second execution that appears during a suspended wait. */
 const suspendNotice: INodeProperties = {
 	displayName:
-		'While this execution sleeps, a small workflow looks after its generations. It shows up as a second execution in the list and ends by itself. The first item decides for all items whether to suspend.',
+		'While this execution sleeps, a helper workflow checks the generations. It appears as a second execution and ends by itself. The first item decides for all items whether to suspend.',
 	name: 'suspendNotice',
 	type: 'notice',
 	default: '',
@@ -30,7 +30,7 @@ export const waitFields: INodeProperties[] = [
 		default: '={{ $json.id }}',
 		required: true,
 		placeholder: 'e.g. 7f9c24e8-3b1a-4f7d-9a51-0c6f2a9d8e11',
-		description: 'The ID that the Image Generation or Video Generation node handed on',
+		description: 'The ID that the Image Generation or Video Generation node returned',
 	},
 	{
 		displayName: 'Mode',
@@ -40,24 +40,24 @@ export const waitFields: INodeProperties[] = [
 			{
 				name: 'Poll',
 				value: 'poll',
-				description: 'Look again and again, inside this step, until the generation has ended',
+				description: 'Check the status in this step until the generation ends',
 			},
 			{
 				name: 'Suspend',
 				value: 'suspend',
 				description:
-					'Let the execution sleep in n8n’s database between looks, so that a long wait occupies nothing. For waits of minutes and more.',
+					'Suspends the execution between checks, so that it holds no worker. For waits of minutes or more.',
 			},
 			{
 				name: 'Check Once',
 				value: 'check',
 				description:
-					'Look once and hand on the generation, whatever its status is; there is a file only if it is completed',
+					'Check the status once, and return the generation in any status. There is a file only if it is completed.',
 			},
 		],
 		default: 'poll',
 		description:
-			'How to wait for the generation. Whether to suspend is decided by the first item, for all.',
+			'How to wait for the generation. The first item decides for all items whether to suspend.',
 	},
 	suspendNotice,
 	...downloadFields({ mode: ['poll', 'suspend', 'check'] }),

@@ -2,7 +2,6 @@ import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-wo
 
 import { attempt, limit } from '../../client/async';
 import type { GenerationError } from '../../client/api/errors';
-import { isCompleted, type Generation } from '../../client/api/generation';
 import type { Job } from '../../client/job';
 import { created, errorOfJob, type Outcome } from '../../client/outcome';
 import type { ExecutionJournal } from '../../client/orders/execution-journal';
@@ -12,7 +11,6 @@ import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { ServiceClient } from '../../client/api/client';
 import { wallClock } from './http/clock';
-import { download, type DownloadRequest } from './http/download';
 import { cancelSignal, continuesOnError, journalOf, runsByHand } from './execution';
 import { glanceAtBalance } from './http/balance';
 import { stepError } from './output/node-error';
@@ -22,6 +20,7 @@ import type { Plan } from './form/plan';
 import { planItems, type Planned } from './form/plan-items';
 import { keyOf, openRecord } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
+import { fetchOutput } from './output/fetch-output';
 import { outputItems, type Output } from './output/results';
 import { withSlots } from './http/slots';
 import { connect, probeWith } from './http/transport';
@@ -280,22 +279,4 @@ async function runPlans(
 		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),
 	);
 	return result;
-}
-
-async function fetchOutput(
-	context: IExecuteFunctions,
-	{ download: target }: Planned,
-	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited'>,
-): Promise<{ generation: Generation; output: Output | null }> {
-	const { generation } = finished;
-	if (target === null || !isCompleted(generation)) return { generation, output: null };
-	const { id, model } = generation.item;
-	const fetched = await download(context, {
-		...finished,
-		fileName: target.fileName ?? [model, id].filter(Boolean).join('-'),
-	});
-	return {
-		generation: fetched.generation,
-		output: { propertyName: target.propertyName, binary: fetched.binary },
-	};
 }

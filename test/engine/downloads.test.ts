@@ -57,7 +57,7 @@ async function expectTheFile(action: FaultAction, times = 1): Promise<Array<numb
 	const served = await stage.served(String(item.json.id));
 	expect(sha256(await run.binary(binaryOf(item)))).toBe(sha256(served));
 	expect(binaryOf(item)).toMatchObject({
-		fileName: `lumen-turbo-${String(item.json.id)}.png`,
+		fileName: `a-boat-${String(item.json.id).slice(0, 8)}.png`,
 		fileExtension: 'png',
 		mimeType: 'image/png',
 		bytes: served.length,

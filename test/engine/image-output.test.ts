@@ -14,7 +14,7 @@ describe.each(['filesystem', 'memory'] as const)('the picture, stored in %s', (b
 		const field = binaryOf(item);
 		const served = await stage.served(made.id);
 		expect(field).toMatchObject({
-			fileName: `lumen-turbo-${made.id}.png`,
+			fileName: `a-lighthouse-${made.id.slice(0, 8)}.png`,
 			fileExtension: 'png',
 			fileType: 'image',
 			mimeType: 'image/png',
@@ -36,7 +36,7 @@ describe.each(['filesystem', 'memory'] as const)('the picture, stored in %s', (b
 		const run = await stage.run('imageGeneration', parameters, { items });
 		const [one, two] = run.output('Step');
 		expect(binaryOf(one, 'picture').fileName).toBe('lighthouse.png');
-		expect(binaryOf(two, 'boat').fileName).toBe(`lumen-turbo-${String(two.json.id)}.png`);
+		expect(binaryOf(two, 'boat').fileName).toBe(`two-${String(two.json.id).slice(0, 8)}.png`);
 	});
 });
 

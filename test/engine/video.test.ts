@@ -110,7 +110,7 @@ describe('the output of a video', () => {
 			const field = binaryOf(item, 'clip');
 			const served = await stage.served(made[index].id);
 			expect(field).toMatchObject({
-				fileName: `aurora-motion-1-${made[index].id}.mp4`,
+				fileName: `${['seconds-5-one', 'seconds-2-two'][index]}-${made[index].id.slice(0, 8)}.mp4`,
 				fileExtension: 'mp4',
 				fileType: 'video',
 				mimeType: 'video/mp4',

@@ -13,7 +13,7 @@ export function modelField(
 		type: 'resourceLocator',
 		default: { mode: 'list', value: '' },
 		required: true,
-		description: 'The model, from the service’s live catalogue',
+		description: 'The model to use. The list is the live catalog of the service.',
 		modes: [
 			{
 				displayName: 'From List',
@@ -71,13 +71,13 @@ const waitField: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description:
-		'Whether to wait until the output is ready. If off, the pending generation is handed on at once, to be collected later with a Wait for Completion node.',
+		'Whether to wait until the output is ready. If off, the pending generation is returned at once. Get its output later with a Wait for Completion node.',
 };
 
 /** Tells the user that there is no file yet. */
 const notWaitingNotice: INodeProperties = {
 	displayName:
-		'The generation is handed on while it is still running, so there is no file yet. It is charged all the same: fetch its output later with Wait for Completion.',
+		'The generation is returned while it is still running, so there is no file yet. It is charged in any case. Get its output later with Wait for Completion.',
 	name: 'notWaitingNotice',
 	type: 'notice',
 	default: '',
@@ -98,7 +98,7 @@ export function downloadFields(show: Record<string, Array<string | boolean>>): I
 			type: 'boolean',
 			default: true,
 			description:
-				'Whether to fetch the picture or video itself. If off, only its URL is handed on, which lives for one hour.',
+				'Whether to download the image or video. If off, only its URL is returned, which is valid for one hour.',
 			displayOptions: { show, hide: notAsTool },
 		},
 		{
@@ -127,7 +127,7 @@ const negativePromptOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. text, watermark',
-	description: 'What to leave out; only some models support it',
+	description: 'What the output should not contain. Only some models support it.',
 };
 
 const seedOption: INodeProperties = {
@@ -136,7 +136,7 @@ const seedOption: INodeProperties = {
 	type: 'number',
 	default: 0,
 	description:
-		'A whole number: the same seed gives the same output again, where the model supports it',
+		'A whole number. The same seed gives the same output again, if the model supports it. With several outputs, it counts up by one for each.',
 };
 
 /** Reference URLs. On images this is the legacy parameter, kept for saved workflows (spec 9). */
@@ -168,7 +168,7 @@ const idempotencyKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
-		'Your own name for what is generated: in this node one key is paid for once and comes to the same generation, for other items and in any later retry or execution too',
+		'A unique key for this item. Each key is generated and charged once; later runs, retries and items reuse the result.',
 };
 
 /** The name of the downloaded file. */
@@ -179,7 +179,7 @@ export const fileNameOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. lighthouse',
 	description:
-		'Name of the downloaded file; its extension is made to match. Made from the model and the ID if empty.',
+		'Name of the downloaded file. Its extension follows the file type. If empty, the name is made from the prompt and the ID.',
 	displayOptions: { hide: notAsTool },
 };
 

@@ -17,7 +17,7 @@ export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout'>;
 /** The destination of a download. */
 export interface DownloadTarget {
 	propertyName: string;
-	/** `null`: use the model and the id. */
+	/** `null`: use the prompt and the id. */
 	fileName: string | null;
 }
 

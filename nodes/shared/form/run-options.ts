@@ -12,18 +12,18 @@ const uncertainChargeOption: INodeProperties = {
 		{
 			name: 'Error',
 			value: 'error',
-			description: 'The item fails and is not sent again by itself, so nothing is paid twice',
+			description: 'The item fails and is not sent again, so nothing is charged twice',
 		},
 		{
 			name: 'Resubmit',
 			value: 'resubmit',
 			description:
-				'Send it again, up to three times in each try of the step: each of them may be paid for',
+				'Send it again, up to three times in each try of the step. Each request may be charged.',
 		},
 	],
 	default: 'error',
 	description:
-		'What to do when the connection broke before the service answered, or a gateway answered in its place, so that nobody knows whether credits were charged',
+		'What to do if the response to a creating request was lost, so that it is not known whether credits were charged',
 };
 
 /**
@@ -38,7 +38,7 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 			typeOptions: { minValue: 1 },
 			default: 10,
 			description:
-				'How many generations of this node may be in flight at once; without waiting, how many creating requests. Where the account allows fewer, the node waits for free slots by itself. Read from the first item.',
+				'Maximum generations running at the same time. If the account allows fewer, the node waits for free slots. If it does not wait for completion, this limits the creating requests. Read from the first item.',
 		},
 		{
 			displayName: 'On Timeout',
@@ -48,16 +48,16 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 				{
 					name: 'Error',
 					value: 'error',
-					description: 'The item fails, and the error names the generation that is paid for',
+					description: 'The item fails. The error names the generation, which was charged.',
 				},
 				{
 					name: 'Continue',
 					value: 'continue',
-					description: 'Hand on the generation as it stands, with timed_out set to true',
+					description: 'Return the generation as it is, with timed_out set to true',
 				},
 			],
 			default: 'error',
-			description: 'What to do when a generation is not ready in time',
+			description: 'What to do if a generation is not ready in time',
 		},
 		{
 			displayName: 'Poll Interval (Seconds)',
@@ -66,7 +66,7 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 			typeOptions: { minValue: 1 },
 			default: 3,
 			description:
-				'Shortest time between two scheduled status checks of a generation. At least 1. Read from the first item.',
+				'Minimum time between two scheduled status checks of a generation. At least 1. Read from the first item.',
 		},
 		{
 			displayName: 'Readiness',
@@ -83,16 +83,16 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 					name: 'Output URL',
 					value: 'outputUrl',
 					description:
-						'The first byte of the output URL, and the status only now and then; spares the service',
+						'Requests the first byte of the output URL, and checks the status only occasionally',
 				},
 				{
 					name: 'Status',
 					value: 'status',
-					description: 'The status alone, for a storage that cannot be asked for a first byte',
+					description: 'Checks only the status, for a storage that cannot be probed',
 				},
 			],
 			default: 'auto',
-			description: 'How to find out that the output is ready',
+			description: 'How to detect that the output is ready',
 		},
 		{
 			displayName: 'Timeout (Seconds)',
@@ -100,7 +100,7 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			default: timeout,
-			description: 'How long to wait for one generation, and how long for a free slot before it',
+			description: 'Maximum time to wait for one generation, and before it for a free slot',
 		},
 	];
 }

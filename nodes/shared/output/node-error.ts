@@ -91,7 +91,8 @@ export function nodeError(
 ): NodeApiError {
 	const cause = failureCause(error.code, error.status);
 	// n8n shows this as the full message in the error details.
-	const response: JsonObject = error.serviceMessage === null ? {} : { message: error.serviceMessage };
+	const response: JsonObject =
+		error.serviceMessage === null ? {} : { message: error.serviceMessage };
 	const shown = new NodeApiError(context.getNode(), response, {
 		message: error.message,
 		description: asHtml(description),

@@ -52,9 +52,12 @@ export function reportUnexpected(
 		if (error?.code !== 'unexpected_error') continue;
 		const { message, cause } = error;
 		const trace = cause instanceof Error ? cause.stack : undefined;
-		context.logger.error(`"${context.getNode().name}" failed with an unexpected error: ${message}`, {
-			trace,
-		});
+		context.logger.error(
+			`"${context.getNode().name}" failed with an unexpected error: ${message}`,
+			{
+				trace,
+			},
+		);
 	}
 }
 
@@ -154,8 +157,7 @@ function courseOf(stats: PipelineStats): string[] {
 	const { takenUp, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
-		takenUp > 0 &&
-			`${takenUp} reused, no charge`,
+		takenUp > 0 && `${takenUp} reused, no charge`,
 		resubmitted > 0 &&
 			`${counted(resubmitted, 'request was', 'requests were')} sent again after a lost response. Up to ${resubmitted} additional ${resubmitted === 1 ? 'generation' : 'generations'} may have been charged`,
 		recreated > 0 &&

@@ -1,4 +1,13 @@
-import { aspectRatio, dataUri, fetchableUrl, generationId, inlineSize, oneOf, requiredText, size } from '../../../client/input';
+import {
+	aspectRatio,
+	dataUri,
+	fetchableUrl,
+	generationId,
+	inlineSize,
+	oneOf,
+	requiredText,
+	size,
+} from '../../../client/input';
 import { duration, integer, number, positive } from '../../../client/numbers';
 import {
 	errorOfJob,
@@ -16,7 +25,11 @@ import {
 import { uncertainCharge, unknownInRow } from '../../../client/orders/uncertain-charge';
 import { modelNotFound } from '../../../client/api/catalog';
 import { invalidBaseUrl } from '../../../client/api/connection';
-import { credentialChanged, errorFromConnection, NotSentError } from '../../../client/api/connection';
+import {
+	credentialChanged,
+	errorFromConnection,
+	NotSentError,
+} from '../../../client/api/connection';
 import { requireBalance } from '../../../client/api/client';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
 import { readGeneration, type Generation } from '../../../client/api/generation';
@@ -158,9 +171,7 @@ function outcomesWith(error: GenerationError): Array<Outcome<never>> {
 const { context } = contextOf({ items: Array.from({ length: 5 }, () => ({ json: {} })) });
 const kept = storedOrders({ id: 'another', status: 'pending' });
 const shownAlone = ERRORS.map((error) => nodeError(context, error, 0));
-const shownOfStep = ERRORS.map((error) =>
-	stepError(context, error, 0, outcomesWith(error), kept),
-);
+const shownOfStep = ERRORS.map((error) => stepError(context, error, 0, outcomesWith(error), kept));
 const texts = [...shownAlone, ...shownOfStep].map(({ message, description }) => ({
 	title: message,
 	description: description ?? '',
@@ -200,9 +211,7 @@ describe('every error', () => {
 
 	it('says whether something was charged', () => {
 		for (const { title, description } of texts) {
-			expect(`${title}. ${description}`).toMatch(
-				CHARGES,
-			);
+			expect(`${title}. ${description}`).toMatch(CHARGES);
 		}
 	});
 

@@ -129,7 +129,9 @@ describe('the error of a step that stops', () => {
 		];
 		const error = stepError(context, failed, 1, outcomes);
 		expect(error.description).toMatch(/Change the prompt\./);
-		expect(error.description).toContain('1 item was skipped. 2 generations have already been charged.');
+		expect(error.description).toContain(
+			'1 item was skipped. 2 generations have already been charged.',
+		);
 		expect(error.description).toMatch(/Charged: a \(completed\), b \(processing\)\.$/);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },

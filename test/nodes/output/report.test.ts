@@ -41,9 +41,7 @@ describe('the hint after a run', () => {
 		summaryHint(context, stats(changes), outcomes);
 		return hints;
 	};
-	const saying = (message: string, type = 'warning') => [
-		{ message, location: 'outputPane', type },
-	];
+	const saying = (message: string, type = 'warning') => [{ message, location: 'outputPane', type }];
 
 	it.each<[string, Array<Outcome<unknown>>, string]>([
 		['some failed', [...ready, refunded, refunded], '2 failed and were refunded.'],
@@ -174,9 +172,7 @@ describe('the hint before a batch', () => {
 		creditsHint(context, 900);
 		expect(hints).toEqual([
 			{
-				message: expect.stringMatching(
-					/^900 credits left for 20 items\. .*not known/,
-				) as string,
+				message: expect.stringMatching(/^900 credits left for 20 items\. .*not known/) as string,
 				location: 'outputPane',
 				type: 'info',
 			},

@@ -1,0 +1,40 @@
+import type { GenerationItem } from './api/generation';
+
+/** Maximum length of the words in a default file name, in characters. */
+const LONGEST_WORDS = 40;
+const MOST_WORDS = 6;
+
+/** Number of characters of the id in a default file name. They tell outputs of one prompt apart. */
+const ID_LENGTH = 8;
+
+/**
+ * Returns the default name of a downloaded file, without an extension: the first words of the prompt, or else the
+ * model, and the beginning of the id.
+ *
+ * @param prompt `null` if it is not known
+ */
+export function defaultFileName(
+	prompt: string | null,
+	{ id, model }: Pick<GenerationItem, 'id' | 'model'>,
+): string {
+	const words = firstWords(prompt ?? '') || (model ?? '');
+	return [words, id.slice(0, ID_LENGTH)].filter(Boolean).join('-');
+}
+
+/** Returns the file name that a user chose, with a number from the second output of an item on. */
+export function outputFileName(chosen: string, outputIndex: number): string {
+	if (outputIndex === 0) return chosen;
+	return chosen.replace(/(\.[a-z\d]{1,5})?$/i, (extension) => `-${outputIndex + 1}${extension}`);
+}
+
+function firstWords(prompt: string): string {
+	const words = prompt.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+	let name = '';
+	for (const word of words.slice(0, MOST_WORDS)) {
+		const longer = name === '' ? word : `${name}-${word}`;
+		if (longer.length > LONGEST_WORDS) break;
+		name = longer;
+	}
+	// A first word that is too long, as in languages without spaces, is cut between two characters.
+	return name === '' ? [...(words[0] ?? '')].slice(0, LONGEST_WORDS).join('') : name;
+}
