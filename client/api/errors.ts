@@ -121,7 +121,7 @@ export function errorFromResponse(
  */
 export function unreadableAnswer({ status }: ServiceResponse, charging: boolean): GenerationError {
 	return new GenerationError({
-		title: 'The response is not one of the media service',
+		title: 'The response is not from the media service',
 		details: 'It does not have the fields that the service documents',
 		description: 'Check the Base URL in the credential.',
 		code: 'unreadable_answer',

@@ -93,7 +93,7 @@ describe('Generation Models', () => {
 		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
 		const run = await stage.run('generationModels', {});
 		expect(run.error).toMatchObject({
-			message: 'The response is not one of the media service',
+			message: 'The response is not from the media service',
 			description: expect.stringContaining('Check the Base URL') as string,
 			context: { itemIndex: 0, code: 'unreadable_answer' },
 		});

@@ -276,7 +276,7 @@ describe("an answer that is not the service's own", () => {
 		[404, undefined, 'This is not the media service', 'http_404'],
 		[401, { detail: 'no' }, 'The API key was rejected', 'http_401'],
 		[418, { error: { code: 'teapot', message: 'Short and stout' } }, 'rejected', 'teapot'],
-		[200, html, 'not one of the media service', 'unreadable_answer'],
+		[200, html, 'not from the media service', 'unreadable_answer'],
 	])('with status %d becomes an error too', async (status, body, title, code) => {
 		stage.sandbox.faults.order({
 			on: 'status',

@@ -114,7 +114,7 @@ describe('a success that cannot be read', () => {
 	])('creating: %s leaves the charge %s', (charging, charge) => {
 		const error = unreadableAnswer({ status: 200, body: '<html>' }, charging);
 		expect(error).toMatchObject({
-			message: 'The response is not one of the media service',
+			message: 'The response is not from the media service',
 			code: 'unreadable_answer',
 			status: 200,
 			charge,
