@@ -1,5 +1,4 @@
-import { attempt } from '../async';
-import { batched } from '../async';
+import { attempt, batched } from '../async';
 import type { Clock } from '../ports';
 import {
 	all,
