@@ -31,6 +31,11 @@ export class SlotGate {
 		return this.waited;
 	}
 
+	/** Number of items of this step that wait for a slot. */
+	get waiting(): number {
+		return this.standing.size;
+	}
+
 	/** Returns a position in the queue. An item keeps it for all of its requests. */
 	arrive(): number {
 		return this.ports.slots.arrive();

@@ -40,6 +40,7 @@ const NOT_REQUESTED = new Set([
 	'fileName',
 	'idempotencyKey',
 	'runOptions',
+	'batchRole',
 ]);
 
 /**
@@ -88,6 +89,13 @@ export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
 	const chosen = options.onUncertainCharge ?? 'error';
 	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
+}
+
+/**
+ * What to do while generations run. @throws InvalidInputError
+ */
+export function whileWaitingOf(runOptions: Options): 'poll' | 'suspend' {
+	return oneOf('While Waiting', runOptions.whileWaiting ?? 'poll', ['poll', 'suspend'] as const);
 }
 
 /**
@@ -146,6 +154,15 @@ export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 	const { maxConcurrent } = validOr('maxConcurrent', defaults);
 	const { pollIntervalMs } = validOr('pollInterval', defaults);
 	return { maxConcurrent, pollIntervalMs };
+}
+
+/** What the first item says to do while generations run. Never throws: the item's own check reports an error. */
+export function whileWaitingOfFirst(context: IExecuteFunctions): 'poll' | 'suspend' {
+	try {
+		return whileWaitingOf({ whileWaiting: optionByPath(context, 0, 'runOptions', 'whileWaiting') });
+	} catch {
+		return 'poll';
+	}
 }
 
 /** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */

@@ -4,8 +4,12 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { attempt } from '../../../client/async';
 import type { Job } from '../../../client/job';
 import { GenerationRecord } from '../../../client/paying/record';
-import { requestFields, storedKey } from '../../../client/paying/record-rows';
-import type { RecordFields } from '../../../client/paying/record-store';
+import { inForce, requestFields, storedKey } from '../../../client/paying/record-rows';
+import {
+	unavailable,
+	type RecordFields,
+	type RecordRow,
+} from '../../../client/paying/record-store';
 import { wallClock } from '../http/clock';
 import { dataTable } from './data-table';
 import { cancelSignal } from '../execution';
@@ -53,6 +57,32 @@ export async function openRecord(
 	if (begun.ok) return record;
 	await record.close();
 	throw begun.error;
+}
+
+/**
+ * Reads the rows of jobs that have a key, by the key as it is stored. Reserves nothing.
+ *
+ * @throws GenerationError `record_unavailable`
+ */
+export async function rowsOf(
+	context: IExecuteFunctions,
+	jobs: Job[],
+): Promise<Map<string, RecordRow>> {
+	const keys = new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey));
+	const store = await dataTable(context);
+	const read = await attempt(async () => await store.read([...keys]));
+	if (!read.ok) throw unavailable(read.error);
+	const workflowId = context.getWorkflow().id ?? '';
+	const nodeId = nodeIdOf(context);
+	const own = read.value.filter((row) => row.workflow_id === workflowId && row.node_id === nodeId);
+	const byKey = new Map<string, RecordRow[]>();
+	for (const row of own) byKey.set(row.key, [...(byKey.get(row.key) ?? []), row]);
+	return new Map(
+		[...byKey].flatMap(([key, rows]) => {
+			const row = inForce(rows);
+			return row ? [[key, row]] : [];
+		}),
+	);
 }
 
 /**
