@@ -9,7 +9,7 @@ import { Step } from '../support/step';
 /** The proof of `payment.property.test.ts` for batches whose waves die, between two requests or in the middle of one. */
 
 /** How many schedules are played. */
-const RUNS = Number(process.env.MEDIA_WAVES ?? 300);
+const RUNS = Number(process.env.MEDIA_WAVES ?? 1000);
 
 const schedule = fc.record({
 	seed: fc.nat(1_000_000),
