@@ -1,7 +1,7 @@
 import type { CreateRequest } from './api/client';
 import { GenerationError } from './api/errors';
-import type { CreateJob } from './job';
 import { sentences } from './text';
+import type { CreateJob, Tried } from './job';
 
 /** What follows a generation that failed or could not be created. */
 export type NextAttempt = 'same model' | 'next model' | 'stop';
@@ -35,23 +35,27 @@ export function withModel(request: CreateRequest, model: string): CreateRequest 
 
 /** The attempts of one output within a step: how many failed, and which models were tried. */
 export class Attempts {
-	private failed = 0;
-	private fallbacks = 0;
+	private readonly tried: Tried;
 
-	constructor(private readonly job: Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels'>) {}
+	constructor(
+		private readonly job: Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>,
+	) {
+		this.tried = job.tried ??= { failed: 0, fallbacks: 0 };
+	}
 
 	/** The fallback model of this attempt; `null` for the model of the request. */
 	get model(): string | null {
-		return this.fallbacks === 0 ? null : (this.job.fallbackModels?.[this.fallbacks - 1] ?? null);
+		const { fallbacks } = this.tried;
+		return fallbacks === 0 ? null : (this.job.fallbackModels?.[fallbacks - 1] ?? null);
 	}
 
 	/** Decides what follows an error, and moves on to the next model if that is it. */
 	after(error: unknown): NextAttempt {
 		if (!(error instanceof GenerationError)) return 'stop';
-		if (error.charge === 'refunded') this.failed++;
-		const left = (this.job.fallbackModels?.length ?? 0) - this.fallbacks;
-		const next = nextAttempt(error, this.failed, left, this.job);
-		if (next === 'next model') this.fallbacks++;
+		if (error.charge === 'refunded') this.tried.failed++;
+		const left = (this.job.fallbackModels?.length ?? 0) - this.tried.fallbacks;
+		const next = nextAttempt(error, this.tried.failed, left, this.job);
+		if (next === 'next model') this.tried.fallbacks++;
 		return next;
 	}
 
@@ -59,12 +63,13 @@ export class Attempts {
 	explain(error: unknown): unknown {
 		if (!(error instanceof GenerationError)) return error;
 		const { fallbackModels = [] } = this.job;
+		const { failed, fallbacks } = this.tried;
 		const ended = error.charge === 'refunded';
-		const tried = fallbackModels.slice(0, this.fallbacks);
-		if (tried.length === 0 && this.failed <= (ended ? 1 : 0)) return error;
+		const tried = fallbackModels.slice(0, fallbacks);
+		if (tried.length === 0 && failed <= (ended ? 1 : 0)) return error;
 		return error.with({
 			description: sentences(
-				this.failed > 0 && failures(this.failed),
+				failed > 0 && failures(failed),
 				tried.length > 0 && `Fallback models that were tried: ${tried.join(', ')}`,
 				error.description,
 			),

@@ -54,6 +54,14 @@ export interface CreateJob extends JobBasics {
 	retriesOnFailure?: number;
 	/** Models to try in order, if the model of the request creates nothing. Default: none. */
 	fallbackModels?: string[];
+	/** Attempts so far. Set while the job runs, and kept for its next run if the step sleeps. */
+	tried?: Tried;
+}
+
+/** The attempts of an output: how many generations failed, and how many fallback models were used. */
+export interface Tried {
+	failed: number;
+	fallbacks: number;
 }
 
 /** Waits for an existing generation or checks it once. Charges nothing. */

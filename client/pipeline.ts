@@ -7,6 +7,7 @@ import { SpendGuard, type SpendLimits } from './spend-guard';
 import type { Journal } from './orders/journal';
 import { SlotPool } from './orders/slot-pool';
 import { Submission, type SubmissionStats } from './orders/submission';
+import type { Shift } from './shift';
 import type { StatusChecks } from './watch/status-requests';
 import { Watcher } from './watch/watch';
 import { CancelledError } from './api/errors';
@@ -30,6 +31,8 @@ export interface PipelinePorts<T> {
 	/** When the step began, if that was before this pipeline, and its status checks since then. */
 	startedAt?: number;
 	checks?: StatusChecks;
+	/** Set if the step sleeps while nothing is due. The remaining jobs then end as stopped. */
+	shift?: Shift;
 	/**
 	 * Prepares a generation for output, for example by a download. Runs in parallel with all other work.
 	 *
@@ -131,12 +134,21 @@ class Pipeline<T> {
 	async run(): Promise<PipelineResult<T>> {
 		const { cancel } = this.ports;
 		const forget = onAbort(cancel, () => this.halt.abort());
+		const ended = new AbortController();
+		void this.ports.shift?.run(
+			{
+				rest: () => this.halt.abort(),
+				waitingForSlot: () => this.shared.submission.slots.waitingItems,
+			},
+			ended.signal,
+		);
 		try {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
 			await Promise.all(this.finishing);
 		} finally {
 			forget();
+			ended.abort();
 		}
 		const balance = await this.balances();
 		const { journal, slots, submission, watcher } = this.shared;
@@ -175,12 +187,17 @@ class Pipeline<T> {
 
 	/** Runs a job until its generation ends at the service. Finishing the job needs no slot, and runs in parallel. */
 	private async carry(job: Job): Promise<void> {
+		const { shift } = this.ports;
 		const course = new Course(job, this.shared);
+		shift?.starts(job);
 		try {
 			await course.begin();
 			for (;;) {
+				shift?.watches(job, course.watch?.generation ?? null);
 				await course.wait(job.wait ? 'final' : 'fetched');
 				this.freeSlotOf(course);
+				shift?.ends(job, course.watch?.generation ?? null);
+				shift?.starts(job);
 				if (!(await course.renew())) break;
 				this.recreated++;
 			}
@@ -191,6 +208,7 @@ class Pipeline<T> {
 			this.settle(job, thrownOutcome(course.withAttempts(error), course.known));
 		}
 		this.freeSlotOf(course);
+		shift?.ends(job, course.watch?.generation ?? null);
 	}
 
 	private freeSlotOf({ watch }: Course): void {

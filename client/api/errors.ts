@@ -50,9 +50,19 @@ export class GenerationError extends Error {
 		Object.assign(this, Object.fromEntries(given));
 	}
 
+	/** The error as plain data, without its cause. The constructor makes an error of it again. */
+	get fields(): GenerationErrorFields {
+		const { message: title, details, description, code, serviceMessage, status } = this;
+		const { charge, retry, fatalForStep, generation, skipped } = this;
+		return {
+			...{ title, details, description, code, serviceMessage, status },
+			...{ charge, retry, fatalForStep, generation, skipped },
+		};
+	}
+
 	/** Returns a copy with some fields replaced. */
 	with(changes: Partial<GenerationErrorFields>): GenerationError {
-		return new GenerationError({ ...this, title: this.message, cause: this.cause, ...changes });
+		return new GenerationError({ ...this.fields, cause: this.cause, ...changes });
 	}
 }
 

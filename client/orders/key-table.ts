@@ -194,12 +194,12 @@ export class KeyTable {
 	/** Stores a final status. */
 	ended(key: string, { id, status }: { id: string; status: string }): void {
 		const row = this.view.rows.get(key);
-		// Another item with the same key may have a newer generation.
-		if (row?.generation_id !== id || row.status === status) return;
+		// Another item with the same key may have a newer generation. A key that was not read yet has none in this step.
+		if (row !== undefined && (row?.generation_id !== id || row.status === status)) return;
 		// The id is written first.
 		void Promise.resolve(this.arriving.get(key)).then(() => this.table.end(status, id));
 		if (status === 'failed') this.view.fail(key, id);
-		else this.view.rows.set(key, { ...row, status });
+		else if (row) this.view.rows.set(key, { ...row, status });
 	}
 
 	/** Finishes all writes. Never throws. */

@@ -233,6 +233,11 @@ export class StepSlots {
 		}
 	}
 
+	/** Number of items of this step that wait for a slot. */
+	get waitingItems(): number {
+		return this.waiting.size;
+	}
+
 	/** Stops all further requests. Waiting items and later ones get the given error. */
 	close(error: Error): void {
 		this.closedBy ??= error;
@@ -279,7 +284,7 @@ export class StepSlots {
 function starved(refusal: GenerationError, timeoutMs: number): GenerationError {
 	return refusal.with({
 		description: sentences(
-			`No slot became free within ${timeoutMs / 1000} s, so this item was not sent and nothing was charged for it`,
+			`No slot became free within ${timeoutMs / 1000} s, so this item was not sent`,
 			refusal.description,
 		),
 		retry: 'never',

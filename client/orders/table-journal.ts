@@ -124,6 +124,11 @@ export class TableJournal implements Journal {
 		if (isFinal(generation) && status !== null) this.table.ended(key, { id, status });
 	}
 
+	/** Writes how a generation of an earlier step ended. */
+	ended(key: string, end: { id: string; status: string }): void {
+		this.table.ended(key, end);
+	}
+
 	paidBy(job: CreateJob, order: Order | null): KnownGeneration | null {
 		const { idempotencyKey } = job;
 		const row = idempotencyKey ? this.table.view.rows.get(storedKey(idempotencyKey)) : null;

@@ -120,6 +120,17 @@ export function rowInForce(rows: Row[]): Row | null {
 	return rows.filter(isLive).sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0] ?? null;
 }
 
+/** Returns the row that counts for each key. */
+export function rowsInForce(rows: Row[]): Map<string, Row> {
+	const keys = [...new Set(rows.map(({ key }) => key))];
+	return new Map(
+		keys.flatMap((key) => {
+			const row = rowInForce(rows.filter((one) => one.key === key));
+			return row ? [[key, row] as const] : [];
+		}),
+	);
+}
+
 /** True if the row was not written to between the two reads. */
 export function sameState(one: Row, other: Row): boolean {
 	const marks = ['id', 'writer', 'status', 'generation_id', 'changedAt'] as const;

@@ -7,7 +7,7 @@ import type {
 
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
 import { modelOptions, modelSearch } from '../shared/form/model-search';
-import { runNode } from '../shared/run-node';
+import { runCreatingNode } from '../shared/suspend/sleeping-batch';
 import { imageFields } from './fields';
 import { planImage } from './request';
 
@@ -37,6 +37,6 @@ export class ImageGeneration implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runNode(this, (itemIndex) => planImage(this, itemIndex));
+		return await runCreatingNode(this, { fields: imageFields, plan: planImage });
 	}
 }

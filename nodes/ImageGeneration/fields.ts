@@ -10,7 +10,7 @@ import {
 	promptField,
 } from '../shared/form/fields';
 import { referenceInputsField } from '../shared/form/reference-inputs';
-import { creatingRunOptions, runOptionsField } from '../shared/form/run-options';
+import { batchRoleField, creatingRunOptions, runOptionsField } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const IMAGE_TIMEOUT = 600;
@@ -58,4 +58,5 @@ export const imageFields: INodeProperties[] = [
 		...creatingOptions,
 	]),
 	runOptionsField(creatingRunOptions(IMAGE_TIMEOUT)),
+	batchRoleField,
 ];

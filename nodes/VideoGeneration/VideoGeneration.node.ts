@@ -7,7 +7,7 @@ import type {
 
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
 import { modelOptions, modelSearch } from '../shared/form/model-search';
-import { runNode } from '../shared/run-node';
+import { runCreatingNode } from '../shared/suspend/sleeping-batch';
 import { videoFields } from './fields';
 import { planVideo } from './request';
 
@@ -37,6 +37,6 @@ export class VideoGeneration implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runNode(this, (itemIndex) => planVideo(this, itemIndex));
+		return await runCreatingNode(this, { fields: videoFields, plan: planVideo });
 	}
 }

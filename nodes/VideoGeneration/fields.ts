@@ -10,7 +10,7 @@ import {
 	optionsField,
 	promptField,
 } from '../shared/form/fields';
-import { creatingRunOptions, runOptionsField } from '../shared/form/run-options';
+import { batchRoleField, creatingRunOptions, runOptionsField } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
@@ -70,4 +70,5 @@ export const videoFields: INodeProperties[] = [
 		...creatingOptions,
 	]),
 	runOptionsField(creatingRunOptions(VIDEO_TIMEOUT)),
+	batchRoleField,
 ];

@@ -1,6 +1,7 @@
 import type { GenericValue, IDataObject, INode, IWorkflowBase } from 'n8n-workflow';
 
 import type { StatusCheck } from '../../client/watch/status-requests';
+import { helperWorkflow, sameAs, type HelperNode } from '../shared/suspend/helper-workflow';
 import { WAIT_TIMEOUT } from './fields';
 import { napsWithin } from './suspend-schedule';
 
@@ -49,8 +50,6 @@ export function lastDeadline(items: SleepingItem[]): number {
 	return Math.max(...items.map(deadlineOf).filter(Number.isFinite));
 }
 
-const NODES_IN_A_ROW = 6;
-
 /**
  * Builds the helper workflow of a suspended wait.
  *
@@ -58,37 +57,20 @@ const NODES_IN_A_ROW = 6;
  * @param items the step's items, at least one
  */
 export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowBase {
-	const line = [trigger, ...checks(node, items), collect(node, items)].map((each, index) => ({
-		...each,
-		id: `suspended-${index}`,
-		position: [240 * (index % NODES_IN_A_ROW), 200 * Math.floor(index / NODES_IN_A_ROW)],
-	}));
-	return {
+	return helperWorkflow({
 		name: `${node.name}: suspended wait`,
-		nodes: [note(node), ...line],
-		connections: inLine(line.map(({ name }) => name)),
-		settings: {
-			executionOrder: 'v1',
-			// The instance's default may allow no callers.
-			callerPolicy: 'workflowsFromSameOwner',
-			// The execution owns the downloaded files, and its result must survive a crash.
-			saveDataSuccessExecution: 'all',
-			saveDataErrorExecution: 'all',
-			// After a crash, n8n then returns the data from the last sleep, which is marked as not a result.
-			saveExecutionProgress: false,
-		},
-		active: false,
-	} as unknown as IWorkflowBase;
+		note: [
+			`## The suspended wait of “${node.name}”`,
+			'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Check asks the service for the status of the generations, and sleeps until the next one while any of them is unfinished. Collect fetches what was made, and hands it to the step.',
+			'### Nothing here is charged for, and it ends by itself. What a Check puts out while it sleeps is no result, and says so.',
+		],
+		nodes: [...checks(node, items), collect(node, items)],
+		// The execution owns the downloaded files, and its result must survive a crash.
+		saved: true,
+	});
 }
 
-const trigger = {
-	name: 'Generations',
-	type: 'n8n-nodes-base.executeWorkflowTrigger',
-	typeVersion: 1.1,
-	parameters: { inputSource: 'passthrough' },
-};
-
-function checks(node: INode, items: SleepingItem[]) {
+function checks(node: INode, items: SleepingItem[]): HelperNode[] {
 	const timeoutMs = lastDeadline(items) - items[0].waitingSince;
 	return Array.from({ length: napsWithin(timeoutMs) }, (_, index) => ({
 		...sameAs(node),
@@ -98,7 +80,7 @@ function checks(node: INode, items: SleepingItem[]) {
 	}));
 }
 
-function collect(node: INode, items: SleepingItem[]) {
+function collect(node: INode, items: SleepingItem[]): HelperNode {
 	return {
 		...sameAs(node),
 		name: 'Collect',
@@ -111,10 +93,6 @@ function collect(node: INode, items: SleepingItem[]) {
 			binaryPropertyName: '={{ $json.binaryPropertyName }}',
 		},
 	};
-}
-
-function sameAs({ type, typeVersion, credentials }: INode) {
-	return { type, typeVersion, credentials };
 }
 
 /** The parameters that all nodes of the helper workflow share, read from their items. */
@@ -131,32 +109,4 @@ function wait([first]: SleepingItem[]) {
 function fromItem(item: SleepingItem, collection: 'options' | 'runOptions') {
 	const names = Object.keys(item[collection]);
 	return Object.fromEntries(names.map((name) => [name, `={{ $json.${collection}.${name} }}`]));
-}
-
-/** A sticky note that explains the helper workflow in the executions list. */
-function note({ name }: INode) {
-	return {
-		id: 'suspended-note',
-		name: 'What This Is',
-		type: 'n8n-nodes-base.stickyNote',
-		typeVersion: 1,
-		position: [-40, -300],
-		parameters: {
-			width: 1400,
-			height: 240,
-			content: [
-				`## The suspended wait of “${name}”`,
-				'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Check asks the service for the status of the generations, and sleeps until the next one while any of them is unfinished. Collect fetches what was made, and hands it to the step.',
-				'### Nothing here is charged for, and it ends by itself. What a Check puts out while it sleeps is no result, and says so.',
-			].join('\n\n'),
-		},
-	};
-}
-
-function inLine(names: string[]) {
-	return Object.fromEntries(
-		names
-			.slice(1)
-			.map((next, index) => [names[index], { main: [[{ node: next, type: 'main', index: 0 }]] }]),
-	);
 }

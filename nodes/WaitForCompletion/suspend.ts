@@ -13,6 +13,7 @@ import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
 import { includesOtherFields, optionsOf } from '../shared/form/parameters';
 import { hint } from '../shared/output/report';
 import { runNode, type Suspension } from '../shared/run-node';
+import { runHelper } from '../shared/suspend/helper-workflow';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 import { LEAST_TIMEOUT_MS, SHORTEST_NAP_MS } from './suspend-schedule';
@@ -118,18 +119,13 @@ async function sleepUntilEnded(
 		.getInputData()
 		.map((_, itemIndex) => sleepingItem(context, itemIndex, waitingSince));
 	items[0].checks = savedChecks(checks);
-	const { id: workflowId = '' } = context.getWorkflow();
-	const { data, waitTill } = await context.executeWorkflow(
-		{ code: sleepingWorkflow(context.getNode(), items) },
+	const workflow = sleepingWorkflow(context.getNode(), items);
+	const output = await runHelper(
+		context,
+		workflow,
 		items.map((json) => ({ json })),
-		undefined,
-		{
-			parentExecution: { executionId: context.getExecutionId(), workflowId, shouldResume: true },
-			executionMode: context.getMode(),
-		},
 	);
 	// n8n ignores the output of a sleeping step. It must contain no error, because Retry On Fail would run
 	// the step again.
-	if (waitTill) return [[]];
-	return [data?.[0] ?? []];
+	return [output ?? []];
 }

@@ -1,47 +1,23 @@
 import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
-import { attempt, limit } from '../../client/async';
+import { attempt } from '../../client/async';
 import type { GenerationError } from '../../client/api/errors';
 import type { Job } from '../../client/job';
 import { created, errorOfJob, type Outcome } from '../../client/outcome';
 import type { ExecutionJournal } from '../../client/orders/execution-journal';
-import type { SlotPool } from '../../client/orders/slot-pool';
 import type { TableJournal } from '../../client/orders/table-journal';
-import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { StatusChecks } from '../../client/watch/status-requests';
-import { ServiceClient } from '../../client/api/client';
 import { wallClock } from './http/clock';
-import { cancelSignal, continuesOnError, journalOf, runsByHand } from './execution';
-import { glanceAtBalance } from './http/balance';
+import { cancelSignal, continuesOnError, journalOf } from './execution';
 import { stepError } from './output/node-error';
-import { stepOptionsOf, type StepOptions } from './form/step-options';
+import { stepOptionsOf } from './form/step-options';
 import { MOST_OUTPUTS } from './form/fields';
 import type { Plan } from './form/plan';
 import { planItems, type Planned } from './form/plan-items';
 import { keyOf, openRecord } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
-import { fetchOutput } from './output/fetch-output';
 import { outputItems, type Output } from './output/results';
-import { withSlots } from './http/slots';
-import { connect, probeWith } from './http/transport';
-
-/**
- * Maximum concurrent downloads. This fills a typical connection and limits memory where the storage buffers
- * whole files.
- */
-const MAX_DOWNLOADS = 3;
-
-/**
- * State that all items of a step share. It is read from n8n once: repeating this for thousands of invalid items
- * would take minutes.
- */
-interface StepStart {
-	options: StepOptions;
-	journal: ExecutionJournal;
-	startedAt: number;
-	/** The step's last status check of each generation. */
-	checks: StatusChecks;
-}
+import { runPlans, type StepStart } from './run-plans';
 
 /** How a step suspends its execution during a long wait. */
 export interface Suspension {
@@ -56,13 +32,21 @@ export interface Suspension {
 	sleep: (checks: StatusChecks) => Promise<INodeExecutionData[][]>;
 }
 
-/** Run settings that only Wait for Completion uses. */
+/** Run settings of a step that may sleep. */
 export interface StepTerms {
-	/** Set if the step should suspend during a long wait. */
+	/** Set if Wait for Completion should suspend during a long wait. */
 	suspension?: Suspension;
 	/** The status checks of earlier runs of this wait. */
 	checks?: StatusChecks;
+	/**
+	 * Set if a creating node may sleep while its generations run. Returns the output of the step, or `null` if the
+	 * step must go on by itself. It may add failures.
+	 */
+	sleep?: (planned: Planned[], failures: Failures) => Promise<INodeExecutionData[][] | null>;
 }
+
+/** The errors of items that are not run, by item. */
+export type Failures = GenerationError[][];
 
 /**
  * Runs a creating or waiting node. All items are validated before the first request. Then one pipeline
@@ -76,7 +60,7 @@ export interface StepTerms {
 export async function runNode(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan[],
-	{ suspension, checks = new Map() }: StepTerms = {},
+	{ suspension, sleep, checks = new Map() }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
 	const journal = journalOf(context);
@@ -92,9 +76,29 @@ export async function runNode(
 	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
 		return await suspension.sleep(checks);
 	}
-	const record = await recordOf(context, journal, planned, failures);
+	const slept = (await sleep?.(planned, failures)) ?? null;
+	return slept ?? (await runToEnd(context, start, planned, failures));
+}
+
+/**
+ * Runs the jobs of a step until all have ended.
+ *
+ * @param failures the errors of items that are not run
+ * @returns the items of the node's output
+ * @throws NodeApiError as `runNode` does
+ */
+export async function runToEnd(
+	context: IExecuteFunctions,
+	start: StepStart,
+	planned: Planned[],
+	failures: Failures,
+): Promise<INodeExecutionData[][]> {
+	const { journal } = start;
 	throwFirst(context, journal, failures);
-	const valid = planned.filter(({ job }) => failures[job.itemIndex].length === 0);
+	const isValid = ({ job }: Planned) => failures[job.itemIndex].length === 0;
+	const record = await recordOf(context, journal, planned.filter(isValid), failures);
+	throwFirst(context, journal, failures);
+	const valid = planned.filter(isValid);
 	const running = runPlans(context, valid, start, record);
 	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
 	recordHint(context, record, stats.changed, withoutKey(valid));
@@ -120,7 +124,7 @@ type JobOutcome = Outcome<Output> & { itemIndex: number; job?: Job };
  * @param outcomes of these plans
  */
 function inOrder(
-	failures: GenerationError[][],
+	failures: Failures,
 	plans: Planned[],
 	outcomes: Array<Outcome<Output>>,
 ): JobOutcome[] {
@@ -175,7 +179,7 @@ function unsentErrors(
 function throwFirst(
 	context: IExecuteFunctions,
 	journal: ExecutionJournal,
-	failures: GenerationError[][],
+	failures: Failures,
 ): void {
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first < 0 || continuesOnError(context)) return;
@@ -187,7 +191,7 @@ async function recordOf(
 	context: IExecuteFunctions,
 	journal: ExecutionJournal,
 	planned: Planned[],
-	failures: GenerationError[][],
+	failures: Failures,
 ): Promise<TableJournal | null> {
 	const jobs = planned.map(({ job }) => job);
 	const opened = await attempt(async () => await openRecord(context, journal, jobs));
@@ -210,7 +214,7 @@ async function recordOf(
 async function anyOutlasts(
 	context: IExecuteFunctions,
 	plans: Planned[],
-	failures: GenerationError[][],
+	failures: Failures,
 	start: StepStart,
 	{ afterMs, leastTimeoutMs }: Suspension,
 ): Promise<boolean> {
@@ -229,54 +233,4 @@ async function anyOutlasts(
 	return outcomes.some(
 		(outcome, index) => maySleep[index] && outcome.kind === 'done' && outcome.generation.timed_out,
 	);
-}
-
-async function runPlans(
-	context: IExecuteFunctions,
-	plans: Planned[],
-	start: StepStart,
-	record: TableJournal | null = null,
-): Promise<PipelineResult<Output>> {
-	const { options, ...shared } = start;
-	const cancel = cancelSignal(context);
-	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
-	const ports = { clock: wallClock, random: Math.random };
-	const service = new ServiceClient({
-		...ports,
-		send: connect(context),
-		signal: cancel,
-	});
-	const tellsBalance = runsByHand(context) || (options.minimumBalance ?? null) !== null;
-	const limited = limit(MAX_DOWNLOADS);
-	const run = async (slots: SlotPool) =>
-		await runPipeline<Output>(
-			plans.map(({ job }) => job),
-			{
-				...ports,
-				service,
-				probe: probeWith(context),
-				balance: tellsBalance ? async () => await glanceAtBalance(context) : undefined,
-				slots,
-				cancel,
-				...shared,
-				journal: record ?? shared.journal,
-				finish: async (job, generation, signal, refresh) =>
-					await fetchOutput(context, planOf.get(job) as Planned, {
-						generation,
-						signal,
-						refresh,
-						limited,
-					}),
-			},
-			{
-				...options,
-				stopOnError: !continuesOnError(context),
-			},
-		);
-	const result = await withSlots(context, run);
-	reportUnexpected(
-		context,
-		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),
-	);
-	return result;
 }

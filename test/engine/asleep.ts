@@ -17,3 +17,29 @@ export async function wake(stage: Stage, asleep: Run): Promise<Run> {
 	stage.leap(Math.max(0, at - wallClock.now()) / 1000);
 	return await stage.engine.resume(asleep);
 }
+
+/** The execution that n8n wakes next: all others wait for it, one for the other. */
+export function waveOf(stage: Stage, asleep: Run): Run {
+	let last = asleep;
+	while (childrenOf(last).length > 0) last = helperOf(stage, last);
+	return last;
+}
+
+/** Lets time pass until n8n is to wake the next wave of a sleeping batch, and wakes it. */
+export async function wakeWave(stage: Stage, asleep: Run): Promise<Run> {
+	const at = waveOf(stage, asleep).waitTill?.getTime() ?? 0;
+	stage.leap(Math.max(0, at - wallClock.now()) / 1000);
+	return await stage.engine.resume(asleep);
+}
+
+/** Runs all waves of a sleeping batch. */
+export async function sleepToEnd(stage: Stage, asleep: Run): Promise<Run> {
+	let last = asleep;
+	while (last.status === 'waiting') last = await wakeWave(stage, last);
+	return last;
+}
+
+function childrenOf({ record }: Run): string[] {
+	const [task] = record.state.data.executionData?.nodeExecutionStack ?? [];
+	return task?.metadata?.waitingChildExecutionIds ?? [];
+}

@@ -28,7 +28,8 @@ export function workflowWith(parameters: INodeParameters, settings = {}) {
 /** Executions of that workflow, beside n8n's data tables in memory, for the tests of one file. */
 export function openKeyedStage(options: StageOptions = {}) {
 	const tables = new DataTables(() => wallClock.now());
-	const stage = openStage({ ...options, extraNodes: { [dataTableType]: tables } });
+	const extraNodes = { ...options.extraNodes, [dataTableType]: tables };
+	const stage = openStage({ ...options, extraNodes });
 	beforeEach(() => tables.reset());
 	return {
 		stage,

@@ -97,7 +97,7 @@ describe('a suspended wait', () => {
 			{ mode: 'suspend', runOptions },
 			{ items: idsOf(id) },
 		);
-		const [{ json }] = helperOf(stage, run).output('Generations');
+		const [{ json }] = helperOf(stage, run).output('Start');
 		const deadline = Number(json.waitingSince) + timeout * 1000;
 		let wakesAt = 0;
 		while (run.status === 'waiting') {

@@ -25,6 +25,7 @@ function running(timeout: number): Record<string, Field> {
 
 const CREATING: Record<string, Field> = {
 	onUncertainCharge: ['options', 'error'],
+	whileWaiting: ['options', 'poll'],
 	retriesOnFailure: ['number', 0],
 	fallbackModels: ['multiOptions', []],
 	maxNewGenerations: ['number', 0],
@@ -222,6 +223,8 @@ describe('the choices of a parameter', () => {
 	it.each<[string, INodeType, string, unknown[]]>([
 		['image', image, 'onTimeout', ['error', 'continue']],
 		['image', image, 'onUncertainCharge', ['error', 'resubmit']],
+		['image', image, 'whileWaiting', ['poll', 'suspend']],
+		['video', video, 'whileWaiting', ['poll', 'suspend']],
 		['video', video, 'resolution', ['', '480p', '720p', '1080p']],
 		['video', video, 'fps', ['', 12, 24, 30]],
 		['wait', wait, 'mode', ['poll', 'suspend', 'check']],

@@ -44,7 +44,7 @@ describe('the workflow that a suspended wait sleeps in', () => {
 
 	it('runs each of its nodes once, so that n8n can tell in which it was killed', () => {
 		const { nodes, connections } = sleptIn({});
-		const visited = ['Generations'];
+		const visited = ['Start'];
 		for (;;) {
 			const next = connections[visited[visited.length - 1]]?.main[0]?.[0].node;
 			if (!next) break;

@@ -298,7 +298,7 @@ describe('in the editor', () => {
 			message: 'Connection successful!',
 		});
 		const wrong = await engine.testCredential(credentialType, { ...data, apiKey: 'wrong' });
-		expect(wrong).toEqual({ status: 'Error', message: expect.stringContaining('refused') });
+		expect(wrong).toEqual({ status: 'Error', message: expect.stringContaining('rejected') });
 		const away = { ...data, baseUrl: 'http://127.0.0.1:1' };
 		expect((await engine.testCredential(credentialType, away)).status).toBe('Error');
 	});

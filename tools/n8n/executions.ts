@@ -22,6 +22,8 @@ export interface Execution {
 	/** Null while it is under way. */
 	stoppedAt: string | null;
 	data: IRunExecutionData;
+	/** The workflow as it ran: of a helper workflow, which has the id of its step's workflow, this is the only trace. */
+	workflowData: Pick<Workflow, 'name' | 'nodes'>;
 }
 
 const pollInterval = 250;

@@ -14,6 +14,7 @@ import {
 	requireIncludeOption,
 	textIfGiven,
 	waitingOf,
+	whileWaitingOf,
 	booleanOr,
 } from './parameters';
 import type { Plan } from './plan';
@@ -60,6 +61,7 @@ export function creationPlans(
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.
 	stepOptions(runOptions);
+	whileWaitingOf(runOptions);
 	requireIncludeOption(options);
 	const shared = {
 		wait,

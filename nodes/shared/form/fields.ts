@@ -85,7 +85,7 @@ const notWaitingNotice: INodeProperties = {
 };
 
 /** Hides fields that have no effect in an agent's tool, which returns JSON only. */
-const notAsTool = { '@tool': [true] };
+export const notAsTool = { '@tool': [true] };
 
 /**
  * The fields `downloadOutput` and `binaryPropertyName`. @param show the condition for showing them

@@ -40,6 +40,7 @@ const NOT_REQUESTED = new Set([
 	'fileName',
 	'idempotencyKey',
 	'runOptions',
+	'batchRole',
 ]);
 
 /**
@@ -91,6 +92,13 @@ export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCha
 }
 
 /**
+ * What to do while generations run. @throws InvalidInputError
+ */
+export function whileWaitingOf(runOptions: Options): 'poll' | 'suspend' {
+	return oneOf('While Waiting', runOptions.whileWaiting ?? 'poll', ['poll', 'suspend'] as const);
+}
+
+/**
  * How often an output is created again after a failure, and with which other models. @throws InvalidInputError
  */
 export function attemptsOf(
@@ -110,6 +118,15 @@ export function attemptsOf(
  */
 export function readinessOf(options: Options): Readiness {
 	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
+}
+
+/** What the first item says to do while generations run. Never throws: the item's own check reports an error. */
+export function whileWaitingOfFirst(context: IExecuteFunctions): 'poll' | 'suspend' {
+	try {
+		return whileWaitingOf({ whileWaiting: optionByPath(context, 0, 'runOptions', 'whileWaiting') });
+	} catch {
+		return 'poll';
+	}
 }
 
 /** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */

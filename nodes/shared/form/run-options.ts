@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { byDisplayName } from './fields';
+import { byDisplayName, notAsTool } from './fields';
 
 /** The fields of the collection `runOptions`. Names and defaults must not change: saved workflows contain them. */
 
@@ -105,6 +105,37 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 	];
 }
 
+const whileWaitingOption: INodeProperties = {
+	displayName: 'While Waiting',
+	name: 'whileWaiting',
+	type: 'options',
+	options: [
+		{
+			name: 'Poll',
+			value: 'poll',
+			description: 'Keep running, and check the status again and again',
+		},
+		{
+			name: 'Suspend',
+			value: 'suspend',
+			description:
+				'Sleep in n8n’s database while nothing is due, so that no worker is held, and continue after a crash of n8n. For batches that take longer than about ten minutes.',
+		},
+	],
+	default: 'poll',
+	description:
+		'What the step does while its generations run. Suspend needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later. Read from the first item.',
+	displayOptions: { hide: notAsTool },
+};
+
+/** Set in the helper workflows of a sleeping batch: what this node does there. Empty in the workflows of users. */
+export const batchRoleField: INodeProperties = {
+	displayName: 'Batch Role',
+	name: 'batchRole',
+	type: 'hidden',
+	default: '',
+};
+
 /** The maximum of `retriesOnFailure`. */
 export const MOST_RETRIES = 5;
 
@@ -164,6 +195,7 @@ export function creatingRunOptions(timeout: number): INodeProperties[] {
 		fallbackModelsOption,
 		limitOption,
 		minimumBalanceOption,
+		whileWaitingOption,
 		...waitingRunOptions(timeout),
 	];
 }

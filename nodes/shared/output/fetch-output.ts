@@ -14,12 +14,12 @@ import type { Output } from './results';
  */
 export async function fetchOutput(
 	context: IExecuteFunctions,
-	{ download: target, job }: Planned,
+	{ download: target, job, draft }: Planned,
 	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
-	const prompt = job.kind === 'create' ? promptOf(job.draft) : null;
+	const prompt = promptOf(job.kind === 'create' ? job.draft : draft);
 	const fetched = await download(context, {
 		...finished,
 		fileName:

@@ -4,6 +4,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { attempt } from '../../../client/async';
 import type { Job } from '../../../client/job';
 import type { ExecutionJournal } from '../../../client/orders/execution-journal';
+import { rowsInForce, storedKey, unavailable, type Row } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { cancelSignal } from '../execution';
 import { wallClock } from '../http/clock';
@@ -42,6 +43,25 @@ export async function openRecord(
 	if (begun.ok) return record;
 	await record.close();
 	throw begun.error;
+}
+
+/**
+ * Reads the rows of jobs that have a key, by the key as it is stored. Reserves nothing.
+ *
+ * @throws GenerationError `record_unavailable`
+ */
+export async function rowsOf(context: IExecuteFunctions, jobs: Job[]): Promise<Map<string, Row>> {
+	const keys = [...new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey))];
+	const table = await dataTable(context);
+	const read = await attempt(
+		async () => await table({ changes: [], inserts: [], ifMissing: false, keys }),
+	);
+	if (!read.ok) throw unavailable(read.error);
+	const workflowId = context.getWorkflow().id ?? '';
+	const nodeId = nodeIdOf(context);
+	return rowsInForce(
+		read.value.filter((row) => row.workflow_id === workflowId && row.node_id === nodeId),
+	);
 }
 
 /**

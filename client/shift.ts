@@ -1,0 +1,170 @@
+import type { Job } from './job';
+import type { Clock } from './ports';
+import { isFinal, type Generation } from './api/generation';
+
+/**
+ * Decides when a step that may sleep stops waiting. A shift is the time from one sleep to the next. It submits and
+ * collects, and ends when no generation is due to end soon.
+ */
+
+/** How often the decision is made. */
+const DECIDE_EVERY_MS = 500;
+/**
+ * An end that is due within this time is due soon. n8n looks for executions to wake once a minute, so a sleep that is
+ * much shorter would often end late.
+ */
+const SOON_MS = 40_000;
+const SHORTEST_SLEEP_MS = 5_000;
+const LONGEST_SLEEP_MS = 1_800_000;
+/** The sleep ends this part of the usual duration before the next end is due. */
+const LEAD_PART = 0.03;
+/** Shorter generations are waited for without a limit: sleeping would leave their slots idle too often. */
+const QUICK_MS = 150_000;
+/** For longer generations, the part of the last sleep for which a shift may wait. */
+const AWAKE_PART = 0.16;
+/** While no duration is known, the next sleep lasts this part of the longest wait so far. */
+const UNKNOWN_PART = 1 / 6;
+/** The remaining time of a generation that takes longer than usual, as a part of its age. */
+const LATE_PART = 0.1;
+/** A sleep that was longer than this part of a duration says little about the duration. */
+const TELLING_PART = 0.3;
+/** The usual duration is assumed to be this much shorter after a sleep at whose end all had ended. */
+const SHORTER = 0.97;
+/** Number of durations to remember. */
+const MOST_DURATIONS = 15;
+
+/** State of the shifts so far. Plain data, because it is stored while the execution sleeps. */
+export interface ShiftState {
+	/** Length of the sleep before this shift, in milliseconds; 0 before the first one. */
+	sleptMs: number;
+	/** Durations of the last generations, in milliseconds. */
+	durations: number[];
+}
+
+/** The part of the pipeline that a shift needs. */
+export interface ShiftHost {
+	/** Ends all waits. Requests in flight still return their ids. */
+	rest: () => void;
+	/** Number of jobs that wait for a slot of the account. */
+	waitingForSlot: () => number;
+}
+
+interface Watched {
+	/** Start of the generation, in milliseconds since the Unix epoch. */
+	startedAt: number;
+	/** True if it was seen running in this shift. */
+	seen: boolean;
+}
+
+/** One shift of a sleeping batch. */
+export class Shift {
+	/**
+	 * When the next shift should begin, in milliseconds since the Unix epoch. `null` if this shift did not end before
+	 * its jobs.
+	 */
+	nextShiftAt: number | null = null;
+	private readonly startedAt: number;
+	/** Jobs that look up, submit or retry. */
+	private readonly starting = new Set<Job>();
+	private readonly watched = new Map<Job, Watched>();
+	private readonly durations: number[];
+
+	constructor(
+		private readonly clock: Clock,
+		private readonly state: ShiftState,
+	) {
+		this.startedAt = clock.now();
+		this.durations = [...state.durations];
+	}
+
+	/** The durations for the state of the next shift. */
+	get lastDurations(): number[] {
+		return this.durations.slice(-MOST_DURATIONS);
+	}
+
+	/** Records that a job begins. */
+	starts(job: Job): void {
+		this.starting.add(job);
+	}
+
+	/** Records that a job has a generation. */
+	watches(job: Job, generation: Generation | null): void {
+		this.starting.delete(job);
+		const known = job.kind === 'collect' ? job.waitingSinceMs : undefined;
+		const startedAt = known ?? this.clock.now();
+		this.watched.set(job, { startedAt, seen: generation !== null && !isFinal(generation) });
+	}
+
+	/** Records that a job ended. `generation` is its last known state. */
+	ends(job: Job, generation: Generation | null): void {
+		this.starting.delete(job);
+		const watched = this.watched.get(job);
+		this.watched.delete(job);
+		if (!watched || !generation || !isFinal(generation)) return;
+		const tookMs = this.clock.now() - watched.startedAt;
+		this.durations.push(watched.seen ? tookMs : this.guessed(tookMs));
+	}
+
+	/**
+	 * The duration of a generation that ended during the sleep.
+	 *
+	 * @param tookMs from its start to the end of the sleep
+	 */
+	private guessed(tookMs: number): number {
+		const usual = median(this.durations);
+		const sleptMs = Math.min(this.state.sleptMs, tookMs);
+		if (usual === null || sleptMs < TELLING_PART * tookMs) return tookMs - sleptMs / 2;
+		// Otherwise an estimate that is too long would never be noticed.
+		return Math.max(tookMs - sleptMs, Math.min(usual, tookMs) * SHORTER);
+	}
+
+	/**
+	 * Ends the shift when nothing is due soon.
+	 *
+	 * @param end aborts when the pipeline has ended
+	 */
+	async run({ rest, waitingForSlot }: ShiftHost, end: AbortSignal): Promise<void> {
+		for (;;) {
+			await this.clock.sleep(DECIDE_EVERY_MS, end);
+			if (end.aborted) return;
+			if (this.starting.size > waitingForSlot()) continue;
+			if (this.starting.size + this.watched.size === 0) continue;
+			if (this.isWorthWaiting()) continue;
+			this.nextShiftAt = this.clock.now() + this.sleepMs();
+			return rest();
+		}
+	}
+
+	private sleepMs(): number {
+		const lead = LEAD_PART * (median(this.durations) ?? 0);
+		const wanted = this.nextEndMs() - lead;
+		return wanted === Infinity
+			? SHORTEST_SLEEP_MS
+			: Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, wanted));
+	}
+
+	/** True if the shift should wait for the next end. */
+	private isWorthWaiting(): boolean {
+		const usual = median(this.durations);
+		if (usual === null || this.nextEndMs() > SOON_MS) return false;
+		const awakeMs = this.clock.now() - this.startedAt;
+		return usual <= QUICK_MS || awakeMs < AWAKE_PART * this.state.sleptMs;
+	}
+
+	/** Milliseconds until the next generation is due to end. `Infinity` if none is watched. */
+	private nextEndMs(): number {
+		const usual = median(this.durations);
+		const now = this.clock.now();
+		const due = [...this.watched.values()].map(({ startedAt }) => {
+			const age = now - startedAt;
+			if (usual === null) return UNKNOWN_PART * age;
+			return age < usual ? usual - age : LATE_PART * age;
+		});
+		return Math.min(...due, Infinity);
+	}
+}
+
+function median(values: number[]): number | null {
+	const sorted = [...values].sort((one, other) => one - other);
+	return sorted.length > 0 ? sorted[Math.floor(sorted.length / 2)] : null;
+}

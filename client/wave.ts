@@ -1,0 +1,174 @@
+import { Attempts } from './attempts';
+import type { CollectJob, CreateJob, Job, Tried } from './job';
+import type { Outcome } from './outcome';
+import { hasId, storedKey, type Row } from './orders/table';
+import type { TableJournal } from './orders/table-journal';
+import type { PipelineResult } from './pipeline';
+import type { Shift } from './shift';
+import type { GenerationError, GenerationErrorFields } from './api/errors';
+
+/**
+ * One wave of a sleeping batch: the same items again, with the record as the state. What has ended is collected, and
+ * free slots are filled.
+ */
+
+/**
+ * Items that a wave may begin. Each of them needs a row of the record before it is sent, so a wave does not reserve the
+ * keys of thousands of items for the few that it begins.
+ */
+const MOST_NEW = 200;
+
+/** Items that need no further work, by index: their errors, or `null` for an item without an error. */
+export type Settled = Record<number, GenerationErrorFields | null>;
+
+/** Attempts of items so far, by index. */
+export type AllTried = Record<number, Tried>;
+
+/** The jobs of a wave. */
+export interface WavePlan {
+	/** Jobs to run, first those whose generations exist. */
+	jobs: Job[];
+	/** The jobs of the step that they stand for, in the same order. */
+	sources: CreateJob[];
+	/** Number of jobs of the step that have not ended. */
+	left: number;
+}
+
+/**
+ * Plans a wave.
+ *
+ * @param jobs of the step, each with an idempotency key
+ * @param settled items that need no further work
+ * @param rows of the record, by stored key
+ * @param batch the execution id in the rows of this batch
+ * @param now milliseconds since the Unix epoch
+ */
+export function planWave(
+	jobs: CreateJob[],
+	settled: Settled,
+	rows: Map<string, Row>,
+	batch: string,
+	now: number,
+): WavePlan {
+	const left = jobs.filter(
+		(job) => !(job.itemIndex in settled) && rowOf(rows, job)?.status !== 'completed',
+	);
+	const isOwn = (job: CreateJob) => rowOf(rows, job)?.execution_id === batch;
+	const running = left.filter(isOwn);
+	const others = left.filter((job) => !isOwn(job)).slice(0, MOST_NEW);
+	return {
+		jobs: [...running.map((job) => collecting(job, rowOf(rows, job) as Row, now)), ...others],
+		sources: [...running, ...others],
+		left: left.length,
+	};
+}
+
+/**
+ * The job of an item whose generation exists. It is only waited for: if it failed, that is an error, and not a reason to
+ * create another one.
+ *
+ * @param now milliseconds since the Unix epoch
+ */
+export function collecting(job: CreateJob, row: Row, now: number): CollectJob {
+	const { itemIndex, wait, readiness, timeoutMs, onTimeout } = job;
+	return {
+		kind: 'collect',
+		id: row.generation_id,
+		itemIndex,
+		wait,
+		readiness,
+		timeoutMs,
+		onTimeout,
+		waitingSinceMs: Math.min(row.changedAt ?? now, now - 1),
+	};
+}
+
+/** The row of a job whose generation exists; `undefined` if there is none. */
+export function rowOf(rows: Map<string, Row>, job: CreateJob): Row | undefined {
+	const row = rows.get(keyOf(job));
+	return row && hasId(row) ? row : undefined;
+}
+
+/** Writes into the record how the generations of earlier waves ended. */
+export function recordEnds(
+	record: TableJournal,
+	{ jobs, sources }: WavePlan,
+	outcomes: Array<Outcome<unknown>>,
+): void {
+	outcomes.forEach((outcome, index) => {
+		const ended = endOf(outcome);
+		if (jobs[index].kind === 'collect' && ended) record.ended(keyOf(sources[index]), ended);
+	});
+}
+
+/** The result of a wave. */
+export interface WaveResult {
+	/** Items that need no further work. */
+	settled: Settled;
+	/** Attempts of the items of this wave. */
+	tried: AllTried;
+	/** True if nothing is left but to collect. */
+	over: boolean;
+	/** When the next wave should begin, in milliseconds since the Unix epoch; `null`: at once. */
+	nextAt: number | null;
+	/** The durations of the last generations, in milliseconds. */
+	durations: number[];
+}
+
+/** @param stopOnError true if the first error ends the batch */
+export function waveResult(
+	{ jobs, sources, left }: WavePlan,
+	{ outcomes }: Pick<PipelineResult<unknown>, 'outcomes'>,
+	shift: Shift,
+	stopOnError: boolean,
+): WaveResult {
+	const settled: Settled = {};
+	let ended = 0;
+	let again = false;
+	outcomes.forEach((outcome, index) => {
+		const { itemIndex, kind } = jobs[index];
+		if (outcome.kind === 'stopped') return;
+		if (outcome.kind === 'error') {
+			// A generation of an earlier wave failed. The next wave may create it again.
+			const attempts = kind === 'collect' ? new Attempts(sources[index]) : null;
+			if (attempts && attempts.after(outcome.error) !== 'stop') {
+				again = true;
+				return;
+			}
+			const error = attempts?.explain(outcome.error) ?? outcome.error;
+			settled[itemIndex] = (error as GenerationError).fields;
+		} else if (outcome.generation.status !== 'completed') {
+			// It timed out, or its item does not wait.
+			settled[itemIndex] = null;
+		}
+		ended++;
+	});
+	const failed = Object.values(settled).some((error) => error !== null);
+	return {
+		settled,
+		tried: triedBy(sources),
+		over: ended === left || (failed && stopOnError),
+		nextAt: again ? null : shift.nextShiftAt,
+		durations: shift.lastDurations,
+	};
+}
+
+function triedBy(jobs: CreateJob[]): AllTried {
+	const known = jobs.filter(({ tried }) => tried && tried.failed + tried.fallbacks > 0);
+	return Object.fromEntries(known.map(({ itemIndex, tried }) => [itemIndex, tried as Tried]));
+}
+
+function keyOf({ idempotencyKey }: CreateJob): string {
+	return storedKey(idempotencyKey ?? '');
+}
+
+/** The final state of a generation; `null` if it has not ended. */
+function endOf(outcome: Outcome<unknown>): { id: string; status: string } | null {
+	if (outcome.kind === 'error') {
+		const { code, generation } = outcome.error;
+		const failed = code === 'generation_failed' && generation !== null;
+		return failed ? { id: generation.id, status: 'failed' } : null;
+	}
+	const { generation } = outcome;
+	return generation?.status === 'completed' ? { id: generation.id, status: 'completed' } : null;
+}

@@ -1,0 +1,91 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { limit } from '../../client/async';
+import { ServiceClient } from '../../client/api/client';
+import type { ExecutionJournal } from '../../client/orders/execution-journal';
+import type { SlotPool } from '../../client/orders/slot-pool';
+import type { TableJournal } from '../../client/orders/table-journal';
+import { runPipeline, type PipelineResult } from '../../client/pipeline';
+import type { Shift } from '../../client/shift';
+import type { StatusChecks } from '../../client/watch/status-requests';
+import { cancelSignal, continuesOnError, runsByHand } from './execution';
+import type { Planned } from './form/plan-items';
+import type { StepOptions } from './form/step-options';
+import { glanceAtBalance } from './http/balance';
+import { wallClock } from './http/clock';
+import { withSlots } from './http/slots';
+import { connect, probeWith } from './http/transport';
+import { fetchOutput } from './output/fetch-output';
+import { reportUnexpected } from './output/report';
+import type { Output } from './output/results';
+
+/**
+ * Maximum concurrent downloads. This fills a typical connection and limits memory where the storage buffers
+ * whole files.
+ */
+const MAX_DOWNLOADS = 3;
+
+/**
+ * State that all items of a step share. It is read from n8n once: repeating this for thousands of invalid items
+ * would take minutes.
+ */
+export interface StepStart {
+	options: StepOptions;
+	journal: ExecutionJournal;
+	startedAt: number;
+	/** The step's last status check of each generation. */
+	checks: StatusChecks;
+	/** Set if the step sleeps while nothing is due. */
+	shift?: Shift;
+}
+
+/** Runs the jobs of valid items. */
+export async function runPlans(
+	context: IExecuteFunctions,
+	plans: Planned[],
+	start: StepStart,
+	record: TableJournal | null = null,
+): Promise<PipelineResult<Output>> {
+	const { options, ...shared } = start;
+	const cancel = cancelSignal(context);
+	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
+	const ports = { clock: wallClock, random: Math.random };
+	const service = new ServiceClient({
+		...ports,
+		send: connect(context),
+		signal: cancel,
+	});
+	const tellsBalance = runsByHand(context) || (options.minimumBalance ?? null) !== null;
+	const limited = limit(MAX_DOWNLOADS);
+	const run = async (slots: SlotPool) =>
+		await runPipeline<Output>(
+			plans.map(({ job }) => job),
+			{
+				...ports,
+				service,
+				probe: probeWith(context),
+				balance: tellsBalance ? async () => await glanceAtBalance(context) : undefined,
+				slots,
+				cancel,
+				...shared,
+				journal: record ?? shared.journal,
+				finish: async (job, generation, signal, refresh) =>
+					await fetchOutput(context, planOf.get(job) as Planned, {
+						generation,
+						signal,
+						refresh,
+						limited,
+					}),
+			},
+			{
+				...options,
+				stopOnError: !continuesOnError(context),
+			},
+		);
+	const result = await withSlots(context, run);
+	reportUnexpected(
+		context,
+		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),
+	);
+	return result;
+}

@@ -1,0 +1,127 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import type { AllTried, Settled } from '../../../client/wave';
+import { wallClock } from '../http/clock';
+
+/**
+ * The state of a sleeping batch. The record has the generations. This has only what the record cannot have: which items
+ * need no further work, and why.
+ */
+
+/** How a node of a helper workflow of a batch is told what to do. The value of the hidden parameter. */
+export type BatchRole =
+	| 'nextWave'
+	| 'continueLater'
+	| 'collect'
+	| 'return'
+	| 'sleep'
+	| 'work'
+	| 'deliver';
+
+/** The hidden parameter of the creating nodes that names a role. */
+export const ROLE_PARAMETER = 'batchRole';
+
+/** What the waves of a batch must know of each other. Plain data: it is stored while the batch sleeps. */
+export interface BatchState {
+	/** Id of the execution that the step belongs to. */
+	batch: string;
+	/** Name of the step. */
+	step: string;
+	settled: Settled;
+	/** Attempts of items so far. */
+	tried: AllTried;
+	/** Number of generations that the waves have created. */
+	made: number;
+	/** True if nothing is left but to collect. */
+	over: boolean;
+	/** True if the user stopped the batch. */
+	stopped: boolean;
+	/** When the next wave begins, in milliseconds since the Unix epoch. */
+	wakeAt: number;
+	/** When the last wave ended. */
+	sleepsFrom: number;
+	/** The durations of the last generations, in milliseconds. */
+	durations: number[];
+	/** Number of consecutive waves that ended without a report. */
+	dead: number;
+	/** The error of the last of them, for the user. */
+	lastDeath: string;
+}
+
+/** The result of a wave. */
+export type WaveReport = Pick<
+	BatchState,
+	'settled' | 'tried' | 'made' | 'over' | 'stopped' | 'wakeAt' | 'sleepsFrom' | 'durations'
+>;
+
+/** A wave that dies this often in a row dies for a reason that does not pass. */
+export const MOST_DEAD = 5;
+
+/**
+ * The shortest time to the next wave. The executions that wait for it must be stored first. n8n then wakes it within a
+ * minute.
+ */
+const SHORTLY_MS = 5_000;
+
+/** The time at which a wave begins that has work at once. */
+export function shortly(): number {
+	return wallClock.now() + SHORTLY_MS;
+}
+
+/** The failure of the step, as plain data. n8n would keep only the message of an error that a wave throws. */
+export interface StepFailure {
+	message: string;
+	description: string | null;
+	httpCode: string | null;
+	context: IDataObject;
+}
+
+/** What the executions of a batch tell each other. */
+export interface Message {
+	/** To a supervisor: where to begin. */
+	state?: BatchState;
+	/** To a wave. */
+	order?: BatchState;
+	/** From a wave. */
+	report?: WaveReport;
+	/** Between the nodes of a supervisor: no further wave. */
+	over?: true;
+	/** From the workflow that fetches the results. */
+	failure?: StepFailure;
+}
+
+/** The only key of an item with a message. Output items of the step may have any other keys of the user. */
+const MESSAGE = 'sleepingBatchMessage';
+
+/** The item with a message. */
+export function messageItem(message: Message): INodeExecutionData {
+	return { json: { [MESSAGE]: message as unknown as IDataObject } };
+}
+
+/** The message in an item; `null` if the item is an output item, or the death of a wave. */
+export function messageIn({ json }: INodeExecutionData): Message | null {
+	return Object.keys(json).join() === MESSAGE ? (json[MESSAGE] as Message) : null;
+}
+
+/** The reason that n8n gives for the death of a wave; `null` for any other item. */
+export function deathIn({ json }: INodeExecutionData): string | null {
+	return Object.keys(json).join() === 'error' ? String(json.error) : null;
+}
+
+/** Adds the result of a wave to the state of its batch. */
+export function takeIn(state: BatchState, report: WaveReport): void {
+	const settled = { ...state.settled, ...report.settled };
+	const tried = { ...state.tried, ...report.tried };
+	Object.assign(state, report, { settled, tried, dead: 0 });
+}
+
+/** Counts a wave that ended without a report. */
+export function countDeath(state: BatchState, reason: string): void {
+	state.lastDeath = reason;
+	state.dead++;
+	state.sleepsFrom = wallClock.now();
+	state.wakeAt = shortly();
+	// The user stopped the wave itself.
+	if (/cancell?ed manually/i.test(reason)) state.stopped = true;
+	if (state.stopped || state.dead >= MOST_DEAD) state.over = true;
+}

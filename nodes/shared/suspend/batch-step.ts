@@ -1,0 +1,129 @@
+import {
+	type IBinaryData,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type INodeProperties,
+	type NodeParameterValueType,
+} from 'n8n-workflow';
+
+import { isFile } from '../form/form';
+import { ROLE_PARAMETER } from './batch-state';
+
+/**
+ * The step of a sleeping batch, for the waves that work for it. Its items and parameters stay with the execution that
+ * sleeps: a wave reads them there, so they are stored once and not with every wave.
+ */
+
+/** The evaluated parameters of the step's items. Expressions of the step do not work in another workflow. */
+interface KeptParameters extends IDataObject {
+	/** One entry per item: the parameters that contain expressions. */
+	items: IDataObject[];
+}
+
+const KEPT = 'sleepingBatch';
+
+/** Stores the evaluated parameters of all items with the execution of the step. */
+export function keepParameters(context: IExecuteFunctions, fields: INodeProperties[]): void {
+	const { parameters } = context.getNode();
+	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));
+	const items = context
+		.getInputData()
+		.map((_, itemIndex) =>
+			Object.fromEntries(
+				evaluated.map(({ name, default: fallback }) => [
+					name,
+					valueOf(context, name, itemIndex, fallback),
+				]),
+			),
+		);
+	const kept = context.getContext('node') as Record<string, unknown>;
+	kept[KEPT] = { items } as KeptParameters;
+}
+
+/** An expression that fails is an error of its item, which was reported before. */
+function valueOf(context: IExecuteFunctions, name: string, itemIndex: number, fallback: unknown) {
+	try {
+		return context.getNodeParameter(name, itemIndex, fallback) as IDataObject;
+	} catch {
+		return null;
+	}
+}
+
+function hasExpression(value: unknown): boolean {
+	return JSON.stringify(value ?? null).includes('"=');
+}
+
+/**
+ * Returns a context in which a wave runs as the step itself.
+ *
+ * @param batch id of the execution that sleeps
+ * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted
+ */
+export async function stepOf(
+	context: IExecuteFunctions,
+	batch: string,
+): Promise<IExecuteFunctions | null> {
+	const data = await context.getExecutionDataById(batch);
+	const task = data?.executionData?.nodeExecutionStack[0];
+	if (!data?.waitTill || data.resultData.error || !task) return null;
+	const { node } = task;
+	const items = task.data.main[0] ?? [];
+	const kept = data.executionData?.contextData[`node:${node.name}`]?.[KEPT] as KeptParameters;
+	return actingAs(context, batch, node, items, kept);
+}
+
+function actingAs(
+	context: IExecuteFunctions,
+	batch: string,
+	node: INode,
+	items: INodeExecutionData[],
+	kept: KeptParameters,
+): IExecuteFunctions {
+	const fileOf = (itemIndex: number, place: string | IBinaryData): IBinaryData => {
+		if (isFile(place)) return place;
+		const file: unknown =
+			items[itemIndex].binary?.[place as string] ?? at(items[itemIndex].json, place as string);
+		if (isFile(file)) return file;
+		throw new Error(`The item has no binary field "${String(place)}"`);
+	};
+	const parameters = { ...node.parameters };
+	const own = {
+		getNode: () => node,
+		getExecutionId: () => batch,
+		getInputData: () => items,
+		continueOnFail: () => continues(node),
+		getNodeParameter: (name: string, itemIndex: number, fallback?: unknown) => {
+			if (name === ROLE_PARAMETER) return 'step';
+			const values: INodeParameters = {
+				...parameters,
+				...(kept.items[itemIndex] as INodeParameters),
+			};
+			return (at(values, name) ?? fallback) as NodeParameterValueType | object;
+		},
+		helpers: {
+			...context.helpers,
+			assertBinaryData: fileOf,
+			getBinaryDataBuffer: async (itemIndex: number, place: string | IBinaryData) =>
+				await context.helpers.getBinaryDataBuffer(0, fileOf(itemIndex, place)),
+		},
+	};
+	return Object.assign(Object.create(context) as object, own) as unknown as IExecuteFunctions;
+}
+
+/** The value at a path, such as `options.seed`. */
+function at(values: object, path: string): unknown {
+	return path
+		.split('.')
+		.reduce<unknown>(
+			(value, name) => (value as Record<string, unknown> | undefined)?.[name],
+			values,
+		);
+}
+
+function continues({ onError, continueOnFail }: INode): boolean {
+	if (onError === undefined) return continueOnFail ?? false;
+	return onError !== 'stopWorkflow';
+}

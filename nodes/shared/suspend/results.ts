@@ -1,0 +1,83 @@
+import {
+	NodeApiError,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+} from 'n8n-workflow';
+
+import { attempt } from '../../../client/async';
+import type { CreateJob } from '../../../client/job';
+import type { Outcome } from '../../../client/outcome';
+import { rowOf } from '../../../client/wave';
+import { continuesOnError } from '../execution';
+import { stepError } from '../output/node-error';
+import { rowsOf } from '../record/record';
+import { runToEnd, type Failures } from '../run-node';
+import type { Planned } from '../form/plan-items';
+import { messageItem, type StepFailure } from './batch-state';
+import { fetching, startOf } from './wave';
+
+/**
+ * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
+ *
+ * @param context acts as the step
+ * @param failures the errors of the items that have none to fetch
+ * @returns the output items, or an item that `throwFailure` reads
+ */
+export async function results(
+	context: IExecuteFunctions,
+	planned: Planned[],
+	failures: Failures,
+): Promise<INodeExecutionData[][]> {
+	const fetched = await attempt(async () => await fetchResults(context, planned, failures));
+	if (fetched.ok) return fetched.value;
+	if (fetched.error instanceof NodeApiError) return [[failureItem(fetched.error)]];
+	throw fetched.error;
+}
+
+async function fetchResults(context: IExecuteFunctions, planned: Planned[], failures: Failures) {
+	const rows = await rowsOf(
+		context,
+		planned.map(({ job }) => job),
+	);
+	const first = failures.findIndex((errors) => errors.length > 0);
+	if (first >= 0 && !continuesOnError(context)) {
+		const known = new Map(planned.map(({ job }) => [job.itemIndex, rowOf(rows, job as CreateJob)]));
+		const all = failures.map(([error], itemIndex): Outcome<unknown> => {
+			if (error) return { kind: 'error', error };
+			const row = known.get(itemIndex);
+			const generation = row ? { id: row.generation_id, status: row.status } : null;
+			return { kind: 'stopped', generation };
+		});
+		throw stepError(context, failures[first][0], first, all);
+	}
+	const plans = planned.map((plan) => fetching(plan, rows));
+	return await runToEnd(context, startOf(context), plans, failures);
+}
+
+function failureItem({
+	message,
+	description,
+	httpCode,
+	context,
+}: NodeApiError): INodeExecutionData {
+	const failure: StepFailure = {
+		message,
+		description: description ?? null,
+		httpCode,
+		context: { ...context } as IDataObject,
+	};
+	return messageItem({ failure });
+}
+
+/** @throws NodeApiError if there is a failure of the step */
+export function throwFailure(context: IExecuteFunctions, failure: StepFailure | undefined): void {
+	if (!failure) return;
+	const { message, description, httpCode } = failure;
+	const fields = { message, httpCode: httpCode ?? undefined };
+	const error = new NodeApiError(context.getNode(), {}, fields);
+	error.message = message;
+	error.description = description;
+	Object.assign(error.context, failure.context);
+	throw error;
+}

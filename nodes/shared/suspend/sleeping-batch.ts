@@ -1,0 +1,198 @@
+import {
+	WAIT_FOR_SUB_EXECUTION,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+} from 'n8n-workflow';
+
+import { GenerationError, InvalidInputError } from '../../../client/api/errors';
+import { attempt } from '../../../client/async';
+import type { Settled } from '../../../client/wave';
+import { cancelSignal, continuesOnError, hasErrorOutput, isSaved, runsAsTool } from '../execution';
+import { whileWaitingOfFirst } from '../form/parameters';
+import type { Plan } from '../form/plan';
+import { wallClock } from '../http/clock';
+import { hint } from '../output/report';
+import { dataTable } from '../record/data-table';
+import { keyOf } from '../record/record';
+import { runNode, type Failures } from '../run-node';
+import { planItems, type Planned } from '../form/plan-items';
+import {
+	messageIn,
+	messageItem,
+	ROLE_PARAMETER,
+	shortly,
+	type BatchRole,
+	type BatchState,
+} from './batch-state';
+import { keepParameters, stepOf } from './batch-step';
+import { supervisor } from './batch-workflows';
+import { runHelper } from './helper-workflow';
+import { results } from './results';
+import { supervise } from './supervisor';
+import { runWave } from './wave';
+
+/** A node type that creates generations. */
+export interface CreatingNode {
+	fields: INodeProperties[];
+	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
+	plan: (context: IExecuteFunctions, itemIndex: number) => Plan[];
+}
+
+/**
+ * Runs a creating node: as a step of the user's workflow, or in a helper workflow of a sleeping batch.
+ *
+ * @returns the items of the node's output
+ * @throws NodeApiError as `runNode` does
+ */
+export async function runCreatingNode(
+	context: IExecuteFunctions,
+	node: CreatingNode,
+): Promise<INodeExecutionData[][]> {
+	const role = context.getNodeParameter(ROLE_PARAMETER, 0, '') as BatchRole | '';
+	if (role === '') {
+		return await runNode(context, (itemIndex) => node.plan(context, itemIndex), {
+			sleep: async (planned, failures) => await sleep(context, node, planned, failures),
+		});
+	}
+	if (role === 'sleep' || role === 'work' || role === 'deliver')
+		return await asWave(context, node, role);
+	return await supervise(context, role);
+}
+
+/**
+ * Submits as many items as the limit allows, and lets the execution sleep until the batch has ended.
+ *
+ * @returns the output of the step; `null` if it must go on by itself
+ */
+async function sleep(
+	context: IExecuteFunctions,
+	node: CreatingNode,
+	planned: Planned[],
+	failures: Failures,
+): Promise<INodeExecutionData[][] | null> {
+	if (!planned.some(({ job }) => job.wait) || whileWaitingOfFirst(context) === 'poll') return null;
+	// Also an error where the step polls: the user asked for a batch that needs keys.
+	for (const { job } of planned) {
+		if (keyOf(job) === null) failures[job.itemIndex] = [keyMissing()];
+	}
+	if (failures.flat().length > 0 && !continuesOnError(context)) return null;
+	const reason = whyNotSleep(context, planned);
+	if (reason !== null) {
+		hint(context, `Polled instead of suspending, because ${reason}`);
+		return null;
+	}
+	const settled = Object.fromEntries(
+		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
+	);
+	const begun = await attempt(
+		async () =>
+			await runWave(context, planned, {
+				settled,
+				tried: {},
+				made: 0,
+				sleepsFrom: 0,
+				durations: [],
+			}),
+	);
+	// The step then reports the error itself.
+	if (!begun.ok || cancelSignal(context).aborted) return null;
+	const state: BatchState = {
+		...begun.value,
+		batch: context.getExecutionId(),
+		step: context.getNode().name,
+		settled: { ...settled, ...begun.value.settled },
+		wakeAt: shortly(),
+		dead: 0,
+		lastDeath: '',
+	};
+	if (state.over) {
+		settle(failures, state.settled);
+		return null;
+	}
+	keepParameters(context, node.fields);
+	const items = [messageItem({ state })];
+	const slept = await attempt(
+		async () => await runHelper(context, supervisor(context.getNode(), state.step), items),
+	);
+	if (slept.ok) return [slept.value ?? []];
+	hint(
+		context,
+		`Polled instead of suspending, because it could not sleep: ${(slept.error as Error).message}`,
+	);
+	return null;
+}
+
+function keyMissing(): InvalidInputError {
+	return new InvalidInputError(
+		'While Waiting is Suspend, and this item has no Idempotency Key',
+		'Add the option Idempotency Key with a unique text for each item, such as {{ $json.id }}: a batch that sleeps finds its generations by it. Or set While Waiting to Poll.',
+	);
+}
+
+/** The reason why the step must poll, for a hint; `null` if it can sleep. */
+export function whyNotSleep(context: IExecuteFunctions, planned: Planned[]): string | null {
+	if (!wakesAfterCrash()) return 'a batch can sleep from n8n 2.41 on';
+	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
+	if (context.getWorkflowSettings?.().engineType === 'v2') return 'n8n’s next engine cannot sleep';
+	if (!isSaved(context.getWorkflow().id) || !isSaved(context.getExecutionId())) {
+		return 'the workflow has not been saved';
+	}
+	if (hasErrorOutput(context))
+		return 'n8n cannot route failed items to the error output after a sleep';
+	if (planned.some(({ job }) => job.kind === 'create' && job.outputIndex)) {
+		return 'n8n cannot pair several outputs with one item after a sleep';
+	}
+	return null;
+}
+
+/**
+ * True if n8n wakes a step whose helper workflow died. Nodes cannot read n8n's version, so this checks for a constant
+ * that n8n itself uses for that since 2.41.
+ */
+function wakesAfterCrash(): boolean {
+	return WAIT_FOR_SUB_EXECUTION instanceof Date;
+}
+
+/** Runs a node of a wave, or of the workflow that fetches the results. */
+async function asWave(
+	context: IExecuteFunctions,
+	node: CreatingNode,
+	role: 'sleep' | 'work' | 'deliver',
+): Promise<INodeExecutionData[][]> {
+	const input = context.getInputData();
+	const order = messageIn(input[0])?.order as BatchState;
+	if (role === 'sleep') {
+		await context.putExecutionToWait(new Date(order.wakeAt));
+		return [input];
+	}
+	const step = await stepOf(context, order.batch);
+	if (step === null) return [[messageItem({ report: { ...order, over: true, stopped: true } })]];
+	await tableReady(step);
+	const plans = await planItems(step, (itemIndex) => node.plan(step, itemIndex));
+	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
+	if (role === 'work') return [[messageItem({ report: await runWave(step, planned, order) })]];
+	const failures: Failures = plans.map(() => []);
+	settle(failures, order.settled);
+	return await results(step, planned, failures);
+}
+
+/** How often and how long to wait for the data table. */
+const TABLE_TRIES = 12;
+const TABLE_PAUSE_MS = 5_000;
+
+/** Waits for the data table. After a restart, n8n wakes executions before its data tables can be used. */
+async function tableReady(context: IExecuteFunctions): Promise<void> {
+	for (let tries = 1; tries < TABLE_TRIES; tries++) {
+		if ((await attempt(async () => await dataTable(context))).ok) return;
+		await wallClock.sleep(TABLE_PAUSE_MS, cancelSignal(context));
+		if (cancelSignal(context).aborted) return;
+	}
+}
+
+/** Adds the errors of items that the waves have settled. */
+function settle(failures: Failures, settled: Settled): void {
+	for (const [itemIndex, fields] of Object.entries(settled)) {
+		if (fields) failures[Number(itemIndex)] = [new GenerationError(fields)];
+	}
+}

@@ -1,0 +1,119 @@
+import type { IExecuteFunctions, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+
+import { attempt } from '../../../client/async';
+import { GenerationError } from '../../../client/api/errors';
+import { continuesOnError } from '../execution';
+import { nodeError } from '../output/node-error';
+import { errorItem } from '../output/results';
+import {
+	countDeath,
+	deathIn,
+	messageIn,
+	messageItem,
+	MOST_DEAD,
+	takeIn,
+	type BatchRole,
+	type BatchState,
+	type Message,
+} from './batch-state';
+import { stepOf } from './batch-step';
+import { collection, supervisor, wave } from './batch-workflows';
+import { runHelper } from './helper-workflow';
+import { throwFailure } from './results';
+
+/**
+ * Runs a node of the supervisor. Each node reads the result of the wave before it, and starts the next one. While a
+ * wave runs, the supervisor sleeps.
+ *
+ * @throws NodeApiError as the step of the batch does
+ */
+export async function supervise(
+	context: IExecuteFunctions,
+	role: BatchRole,
+): Promise<INodeExecutionData[][]> {
+	const input = context.getInputData();
+	const kept = context.getContext('flow') as { batch?: BatchState };
+	kept.batch ??= messageIn(input[0])?.state as BatchState;
+	const state = kept.batch;
+	if (isResult(input[0])) return role === 'return' ? returned(context, input) : [input];
+	listen(state, input[0]);
+	if (role === 'return') return await unfinished(context, state);
+	if (role === 'collect') {
+		if (state.stopped || hasGivenUp(state)) return [[messageItem({ over: true })]];
+		const code = collection(context.getNode(), state.step);
+		return await start(context, code, { order: state });
+	}
+	if (state.over) return [[messageItem({ over: true })]];
+	if (role === 'continueLater') {
+		return await start(context, supervisor(context.getNode(), state.step), { state });
+	}
+	// A wave needs no errors, only which items are settled.
+	const settled = Object.fromEntries(Object.keys(state.settled).map((index) => [index, null]));
+	const code = wave(context.getNode(), state.step);
+	return await start(context, code, { order: { ...state, settled } });
+}
+
+/** True for the output items or the failure of the step. */
+function isResult(item: INodeExecutionData): boolean {
+	const message = messageIn(item);
+	return message ? message.failure !== undefined : deathIn(item) === null;
+}
+
+/** Reads what the execution before this node came to. */
+function listen(state: BatchState, item: INodeExecutionData): void {
+	const message = messageIn(item);
+	if (message?.report) takeIn(state, message.report);
+	// n8n returns the order if it lost what the wave did.
+	else if (!message || message.order) countDeath(state, deathIn(item) ?? 'n8n gave no reason');
+}
+
+function hasGivenUp({ dead }: BatchState): boolean {
+	return dead >= MOST_DEAD;
+}
+
+/** Starts a helper workflow, and sleeps until it ends. */
+async function start(
+	context: IExecuteFunctions,
+	code: IWorkflowBase,
+	message: Message,
+): Promise<INodeExecutionData[][]> {
+	const started = await attempt(async () => await runHelper(context, code, [messageItem(message)]));
+	if (!started.ok) return [[{ json: { error: (started.error as Error).message } }]];
+	return [started.value ?? [interrupted]];
+}
+
+/** What n8n returns as the result if this execution is stopped while it sleeps. */
+const interrupted: INodeExecutionData = {
+	json: {
+		error:
+			'This is no result: the execution in which the batch slept was stopped. Run the same items again: what is charged is reused',
+		error_code: 'wait_interrupted',
+	},
+};
+
+/** @throws NodeApiError if the step failed */
+function returned(context: IExecuteFunctions, items: INodeExecutionData[]): INodeExecutionData[][] {
+	throwFailure(context, messageIn(items[0])?.failure);
+	return [items];
+}
+
+/** The output of a step whose batch was stopped, or given up. */
+async function unfinished(
+	context: IExecuteFunctions,
+	state: BatchState,
+): Promise<INodeExecutionData[][]> {
+	if (state.stopped) return [[interrupted]];
+	const error = givenUp(state);
+	const step = await stepOf(context, state.batch);
+	if (step === null || !continuesOnError(step)) throw nodeError(context, error, 0);
+	return [step.getInputData().map((_, itemIndex) => errorItem(step, error, itemIndex))];
+}
+
+function givenUp({ dead, lastDeath }: BatchState): GenerationError {
+	return new GenerationError({
+		title: `The sleeping batch ended: ${dead} executions in a row failed before they could report`,
+		description: `The last of them ended with: ${lastDeath}. Fix the cause and run the same items again: with their idempotency keys, what is charged is reused. Set While Waiting to Poll to see where it fails.`,
+		code: 'batch_interrupted',
+		charge: 'none',
+	});
+}

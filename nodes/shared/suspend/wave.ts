@@ -1,0 +1,79 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import type { CreateJob } from '../../../client/job';
+import { Shift } from '../../../client/shift';
+import { collecting, planWave, recordEnds, rowOf, waveResult } from '../../../client/wave';
+import { hasId, type Row } from '../../../client/orders/table';
+import { continuesOnError, journalOf } from '../execution';
+import { stepOptionsOf } from '../form/step-options';
+import { wallClock } from '../http/clock';
+import { openRecord, rowsOf } from '../record/record';
+import type { Planned } from '../form/plan-items';
+import { runPlans, type StepStart } from '../run-plans';
+import { shortly, type BatchState, type WaveReport } from './batch-state';
+
+/** The part of the state that a wave needs. */
+export type WaveOrder = Pick<BatchState, 'settled' | 'tried' | 'made' | 'sleepsFrom' | 'durations'>;
+
+/**
+ * Runs one wave: collects what has ended, fills the free slots, and stops when nothing is due to end soon.
+ *
+ * @param context the step itself, or a wave that acts as the step
+ * @param planned the valid items of the step
+ * @throws GenerationError `record_unavailable`
+ */
+export async function runWave(
+	context: IExecuteFunctions,
+	planned: Planned[],
+	{ settled, tried, made, sleepsFrom, durations }: WaveOrder,
+): Promise<WaveReport> {
+	const jobs = planned.map(({ job }) => {
+		return { ...(job as CreateJob), tried: tried[job.itemIndex] };
+	});
+	const rows = await rowsOf(context, jobs);
+	const now = wallClock.now();
+	const plan = planWave(jobs, settled, rows, context.getExecutionId(), now);
+	const sleptMs = sleepsFrom > 0 ? now - sleepsFrom : 0;
+	const shift = new Shift(wallClock, { sleptMs, durations });
+	const start = startOf(context);
+	// A wave that died reported none of its generations, but the record has them.
+	const ownRows = [...rows.values()].filter((row) => row.execution_id === context.getExecutionId());
+	const madeBefore = Math.max(made, ownRows.filter(hasId).length);
+	const { maxNewGenerations: most = null } = start.options;
+	const left = most === null ? null : Math.max(0, most - madeBefore);
+	const options = { ...start.options, maxNewGenerations: left };
+	const record = await openRecord(context, start.journal, plan.sources);
+	const plans = plan.jobs.map((job) => ({ job, download: null }));
+	try {
+		const result = await runPlans(context, plans, { ...start, options, shift }, record);
+		if (record) recordEnds(record, plan, result.outcomes);
+		const { nextAt, ...found } = waveResult(plan, result, shift, !continuesOnError(context));
+		const wakeAt = nextAt ?? shortly();
+		return {
+			...found,
+			made: madeBefore + result.stats.made,
+			stopped: false,
+			wakeAt,
+			sleepsFrom: wallClock.now(),
+		};
+	} finally {
+		await record?.close();
+	}
+}
+
+/** The state that the items of a wave share. */
+export function startOf(context: IExecuteFunctions): StepStart {
+	return {
+		options: stepOptionsOf(context),
+		journal: journalOf(context),
+		startedAt: wallClock.now(),
+		checks: new Map(),
+	};
+}
+
+/** The plan of an item whose generation is only fetched; its own plan if it has none. */
+export function fetching(plan: Planned, rows: Map<string, Row>): Planned {
+	const job = plan.job as CreateJob;
+	const row = rowOf(rows, job);
+	return row ? { ...plan, draft: job.draft, job: collecting(job, row, wallClock.now()) } : plan;
+}

@@ -1,0 +1,79 @@
+import { seededRandom } from '../../sandbox/basics/random';
+import { keyed } from '../support/keyed-step';
+import { MemoryTable } from '../support/memory-table';
+import { sleepThrough, type Night } from '../support/sleeping-batch';
+import { Step } from '../support/step';
+
+const LIMIT = 10;
+const ITEMS = 200;
+
+/** A batch of videos at a limit of ten that sleeps. */
+async function night(seconds: number, spread: number, items = ITEMS) {
+	const random = seededRandom(1);
+	const step = new Step({ maxConcurrent: LIMIT, stopOnError: false });
+	step.random = random;
+	step.fake.latencyMs = 100;
+	step.fake.slots = LIMIT;
+	step.fake.durationMs = () => 1000 * seconds * (1 - spread + 2 * spread * random());
+	const table = new MemoryTable(step.time);
+	const jobs = Array.from({ length: items }, (_, index) =>
+		keyed(`p${index}`, index, `k${index}`, { readiness: 'auto', timeoutMs: 3_600_000 }),
+	);
+	const began = step.time.now();
+	const seen = await step.time.run(sleepThrough(step, table, jobs));
+	return { ...figures(step, seen, began), step };
+}
+
+function figures({ fake, time }: Step, { awakeMs, waves, settled }: Night, began: number) {
+	const worked = fake.made.reduce((sum, { startedAt, endsAt }) => sum + endsAt - startedAt, 0);
+	const tookMs = time.now() - began;
+	return {
+		used: worked / LIMIT / tookMs,
+		held: awakeMs / tookMs,
+		waves,
+		made: fake.made.length,
+		failed: Object.keys(settled).length,
+	};
+}
+
+describe('a batch that sleeps, at a limit of ten', () => {
+	it.each([0, 0.25])(
+		'keeps 0.9 of the slots busy with generations of 300 s, and holds a worker for less than 15 %% (spread %p)',
+		async (spread) => {
+			const { used, held, made, failed } = await night(300, spread);
+			expect({ made, failed }).toEqual({ made: ITEMS, failed: 0 });
+			expect(used).toBeGreaterThan(0.9);
+			expect(held).toBeLessThan(0.15);
+		},
+	);
+
+	it.each([0, 0.25])(
+		'keeps 0.8 of the slots busy with generations of 120 s (spread %p)',
+		async (spread) => {
+			expect((await night(120, spread, 100)).used).toBeGreaterThan(0.8);
+		},
+	);
+
+	it('keeps nearly all slots busy with short generations: it stays awake', async () => {
+		expect((await night(60, 0.25, 60)).used).toBeGreaterThan(0.85);
+	});
+
+	it('wakes about once for each round of generations that end together', async () => {
+		const { waves } = await night(300, 0);
+		// The first duration is not known.
+		expect(waves).toBeLessThan(ITEMS / LIMIT + 8);
+	});
+
+	it('goes back to sleep if all slots of the account are taken by others', async () => {
+		const step = new Step({ maxConcurrent: LIMIT, stopOnError: false });
+		step.random = seededRandom(1);
+		step.fake.slots = LIMIT;
+		const free = step.time.now() + 1_800_000;
+		step.fake.others = () => (step.time.now() < free ? LIMIT : 0);
+		const jobs = [keyed('p', 0, 'k', { timeoutMs: 3_600_000 })];
+		const began = step.time.now();
+		const seen = await step.time.run(sleepThrough(step, new MemoryTable(step.time), jobs));
+		expect(figures(step, seen, began)).toMatchObject({ made: 1, failed: 0 });
+		expect(seen.awakeMs / (step.time.now() - began)).toBeLessThan(0.1);
+	});
+});

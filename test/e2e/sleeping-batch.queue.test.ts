@@ -1,0 +1,78 @@
+/** A batch that sleeps in queue mode: the main process and a worker are killed, and it continues by itself. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
+import { Stage } from './support/stage';
+import { until } from './support/until';
+import { Webhook } from './support/webhook';
+import { imageNode, promptsNamed } from './support/workflows';
+
+const minutes = 60_000;
+const prompts = promptsNamed('Queued asleep', 8);
+
+let stage: Stage;
+let ended: Promise<Execution>;
+
+beforeAll(async () => {
+	stage = await Stage.open({
+		name: 'sleeping-batch-queue',
+		workers: 2,
+		sandbox: { generationSeconds: 100, timeScale: 1 },
+		env: {
+			// A worker that has gone is noticed within seconds instead of a minute.
+			QUEUE_WORKER_LOCK_DURATION: '5000',
+			QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
+			QUEUE_WORKER_STALLED_INTERVAL: '2000',
+		},
+	});
+	ended = play();
+	await Promise.allSettled([ended]);
+}, 15 * minutes);
+afterAll(async () => await stage?.close());
+
+async function play(): Promise<Execution> {
+	const { parameters, ...node } = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
+	const runOptions = { whileWaiting: 'suspend', maxConcurrent: 4 };
+	const asleep = { ...node, parameters: { ...parameters, size: '256x256', runOptions } };
+	const id = await (await Webhook.open(stage, 'asleep', [asleep])).call(prompts);
+	await stage.executions.asleep(id);
+	await stage.restart();
+	await stage.replaceWorkerOf(await awakeWave());
+	stage.sandbox.faults.clear();
+	await awakeWave();
+	await stage.restart();
+	stage.sandbox.faults.clear();
+	return await stage.executions.ended(id, 8 * minutes, 1000);
+}
+
+/** Waits until a wave checks a status, and keeps it waiting for the answer. @returns its execution */
+async function awakeWave(): Promise<string> {
+	const { faults, requests } = stage.sandbox;
+	const hanging = () => requests.all.filter(({ fault }) => fault === 'hang').length;
+	const before = hanging();
+	const match = { promptIncludes: prompts[0].slice(0, 6) };
+	faults.order({ on: 'status', match, times: 'always', action: { kind: 'hang' } });
+	await until('a wave is awake', () => hanging() > before, 5 * minutes);
+	// Its creating requests have been answered then.
+	await delay(3000);
+	const { results } = await stage.rest.send<{ results: Array<{ id: string; status: string }> }>(
+		'GET',
+		'/executions?limit=50',
+	);
+	const wave = results.find(({ status }) => status === 'running');
+	if (!wave) throw new Error('No wave is running.');
+	return wave.id;
+}
+
+it('continues by itself when main is killed asleep, and a worker and main are killed during a wave', async () => {
+	const execution = await ended;
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const items = itemsOf(execution, 'Images');
+	expect(items.map(({ json }) => json.status)).toEqual(prompts.map(() => 'completed'));
+	const charges = prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
+	expect(charges).toEqual(prompts.map(() => 1));
+	for (const { binary } of items) {
+		const bytes = await stage.executions.download(binary?.data as never);
+		expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+	}
+});

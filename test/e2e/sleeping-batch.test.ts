@@ -1,0 +1,218 @@
+/** Batches that sleep in n8n's database: they hold no worker, and continue by themselves after a crash. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { INodeParameters } from 'n8n-workflow';
+import { Rest } from '../../tools/n8n/rest';
+import { startN8n } from '../../tools/n8n/server';
+import { errorOf, Executions, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
+import { n8nIn, owner, Stage } from './support/stage';
+import { until } from './support/until';
+import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
+import type { OwnNode } from './support/workflows';
+
+const minutes = 60_000;
+/** Long enough that every batch sleeps several times. */
+const generationSeconds = 100;
+
+const prompts = {
+	files: promptsNamed('Asleep', 30),
+	stopped: promptsNamed('Stopped', 6),
+	failing: ['Fine', 'Broken [fail: Out of paint]', 'Also fine'],
+	killed: promptsNamed('Killed', 8),
+};
+
+const base = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
+
+function asleep(maxConcurrent: number, parameters: INodeParameters = {}): OwnNode {
+	const runOptions = { whileWaiting: 'suspend', maxConcurrent };
+	return {
+		...base,
+		parameters: { ...base.parameters, size: '256x256', runOptions, ...parameters },
+	};
+}
+
+let stage: Stage;
+type Scene = 'files' | 'stopped' | 'failing' | 'killed';
+let scenes: Record<Scene, Promise<Execution>>;
+/** The part of the time during which the batch of files had a running execution. */
+let held = 0;
+
+beforeAll(async () => {
+	stage = await Stage.open({
+		name: 'sleeping-batch',
+		sandbox: { generationSeconds, timeScale: 1 },
+		// No workflow may be called by another unless it says so itself.
+		env: { N8N_WORKFLOW_CALLER_POLICY_DEFAULT_OPTION: 'none' },
+	});
+	const stopped = playStopped();
+	scenes = {
+		stopped,
+		files: stopped.then(playFiles),
+		failing: stopped.then(async () => {
+			const node = { ...asleep(10), onError: 'continueRegularOutput' as const };
+			return await play('Asleep, failing', prompts.failing, node);
+		}),
+		killed: playKilled(),
+	};
+	await Promise.allSettled(Object.values(scenes));
+}, 20 * minutes);
+afterAll(async () => await stage?.close());
+
+async function begin(name: string, list: string[], node: OwnNode): Promise<string> {
+	const workflow = await stage.save(byHand(name, list, node));
+	return await stage.executions.run(workflow, trigger);
+}
+
+async function play(name: string, list: string[], node: OwnNode): Promise<Execution> {
+	return await stage.executions.ended(await begin(name, list, node), 12 * minutes, 1000);
+}
+
+async function playFiles(): Promise<Execution> {
+	const workflow = await stage.save(byHand('Asleep', prompts.files, asleep(10)));
+	const id = await stage.executions.run(workflow, trigger);
+	let [samples, running] = [0, 0];
+	for (;;) {
+		const execution = await stage.executions.read(id);
+		if (!['new', 'running', 'waiting'].includes(execution.status)) break;
+		samples++;
+		if ((await statusesOf(stage.rest, workflow.id)).includes('running')) running++;
+		await delay(1000);
+	}
+	held = running / samples;
+	return await stage.executions.ended(id);
+}
+
+/** The statuses of a workflow's executions. The helper workflows count as its own. */
+async function statusesOf(rest: Rest, workflowId: string): Promise<string[]> {
+	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+	const { results } = await rest.send<{ results: Array<{ status: string }> }>(
+		'GET',
+		`/executions?filter=${filter}`,
+	);
+	return results.map(({ status }) => status);
+}
+
+/** The user stops it while it sleeps. The next wave would create the other three. */
+async function playStopped(): Promise<Execution> {
+	const workflow = await stage.save(byHand('Stopped asleep', prompts.stopped, asleep(3)));
+	const id = await stage.executions.run(workflow, trigger);
+	await stage.executions.asleep(id);
+	await stage.executions.stop(id);
+	const ended = async () =>
+		!(await statusesOf(stage.rest, workflow.id)).some((status) =>
+			['waiting', 'running', 'new'].includes(status),
+		);
+	await until('its helper workflows have ended', ended, 4 * minutes);
+	return await stage.executions.ended(id);
+}
+
+/**
+ * In an n8n of its own, which dies three times: killed while all sleep, killed while a wave is awake, and shut down
+ * while a wave is awake, as by a deployment. Each time it is started again.
+ */
+async function playKilled(): Promise<Execution> {
+	const options = await n8nIn(stage, 'killed');
+	let n8n = await startN8n(options);
+	const rest = await signedIn(n8n);
+	const { url: baseUrl, keys } = stage.sandbox;
+	const data = { baseUrl, apiKey: keys.enterprise };
+	const credential = await rest.saveCredential(
+		'Media Generation account',
+		'mediaGenerationApi',
+		data,
+	);
+	const workflow = await rest.createWorkflow(
+		byHand('Killed', prompts.killed, asleep(4)),
+		credential,
+	);
+	const id = await new Executions(rest).run(workflow, trigger);
+	await new Executions(rest).asleep(id);
+	try {
+		for (const [signal, awake] of deaths) {
+			if (awake) await waveAwake();
+			await n8n.service.stop(signal === 'SIGKILL' ? 0 : 20_000, signal);
+			stage.sandbox.faults.clear();
+			n8n = await startN8n(options);
+		}
+		return await new Executions(await signedIn(n8n)).ended(id, 12 * minutes, 1000);
+	} finally {
+		await n8n.service.stop();
+	}
+}
+
+/** How n8n ends, and whether a wave is awake then. */
+const deaths: Array<[signal: NodeJS.Signals, awake: boolean]> = [
+	['SIGKILL', false],
+	['SIGKILL', true],
+	['SIGTERM', true],
+];
+
+/** Waits until a wave checks a status, and keeps it waiting for the answer. */
+async function waveAwake(): Promise<void> {
+	const { faults, requests } = stage.sandbox;
+	const match = { promptIncludes: 'Killed' };
+	const hanging = () => requests.all.filter(({ fault }) => fault === 'hang').length;
+	const before = hanging();
+	faults.order({ on: 'status', match, times: 'always', action: { kind: 'hang' } });
+	await until('a wave is awake', () => hanging() > before, 4 * minutes);
+	// Its creating requests have been answered then.
+	await delay(3000);
+}
+
+async function signedIn({ url }: { url: string }): Promise<Rest> {
+	const rest = new Rest(url);
+	await rest.signIn(owner);
+	return rest;
+}
+
+function charges(list: string[]): number[] {
+	return list.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
+}
+
+it('returns all files in order, each charged once, and holds a worker for less than half of the time', async () => {
+	const execution = await scenes.files;
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const items = itemsOf(execution, 'Images');
+	const made = new Map(stage.sandbox.books.generations.map(({ id, prompt }) => [id, prompt]));
+	expect(items.map(({ json }) => made.get(String(json.id)))).toEqual(prompts.files);
+	expect(items.map(({ pairedItem }) => pairedItem)).toEqual(items.map((_, item) => ({ item })));
+	for (const { binary = {} } of items) {
+		const bytes = await stage.executions.download(binary.data);
+		expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+	}
+	expect(charges(prompts.files)).toEqual(prompts.files.map(() => 1));
+	process.stdout.write(`A worker was held for ${Math.round(held * 100)} % of the time\n`);
+	expect(held).toBeLessThan(0.5);
+});
+
+it('leaves one more execution, which holds the files', async () => {
+	const execution = await scenes.files;
+	const ids = await stage.executions.idsOf(execution.workflowId);
+	const others = ids.filter((id) => id !== execution.id);
+	expect(others).toHaveLength(1);
+	const { workflowData } = await stage.executions.read(others[0]);
+	expect(workflowData.name).toBe('Images: results');
+});
+
+it('sends no creating request after a stop', async () => {
+	const execution = await scenes.stopped;
+	expect(execution.status).toBe('canceled');
+	expect(charges(prompts.stopped)).toEqual([1, 1, 1, 0, 0, 0]);
+});
+
+it('continues with failed items where On Error says so', async () => {
+	const execution = await scenes.failing;
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const [fine, broken, alsoFine] = itemsOf(execution, 'Images').map(({ json }) => json);
+	expect([fine.status, alsoFine.status]).toEqual(['completed', 'completed']);
+	expect(broken).toMatchObject({ error_code: 'generation_failed', status: 'failed' });
+	expect(broken.error).toContain('Out of paint');
+});
+
+it('continues by itself when n8n is killed asleep, killed during a wave, and shut down during a wave', async () => {
+	const execution = await scenes.killed;
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const items = itemsOf(execution, 'Images').map(({ json }) => json.status);
+	expect(items).toEqual(prompts.killed.map(() => 'completed'));
+	expect(charges(prompts.killed)).toEqual(prompts.killed.map(() => 1));
+});

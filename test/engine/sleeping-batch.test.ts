@@ -1,0 +1,256 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import type { Run } from '../../tools/engine';
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
+import { helperOf, sleepToEnd, wakeWave, waveOf } from './asleep';
+import { files, filesNodes } from './files-node';
+import { items, openKeyedStage } from './keyed';
+import { binaryOf, byId, sha256 } from './stage';
+
+const { stage, created, execute, rows } = openKeyedStage({ extraNodes: filesNodes });
+
+/** The parameters of a step that sleeps. */
+function asleep(runOptions: IDataObject = {}, parameters: INodeParameters = {}): INodeParameters {
+	return {
+		options: { idempotencyKey: '={{ $json.key }}' },
+		runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, ...runOptions },
+		...parameters,
+	} as INodeParameters;
+}
+
+/** Input items whose generations take so many seconds unless their text says otherwise. */
+function boats(count: number, seconds = 300) {
+	return items(
+		...Array.from({ length: count }, (_, index): [string, string] => [
+			`k${index}`,
+			`boat ${index} [seconds: ${seconds}]`,
+		]),
+	);
+}
+
+const statuses = (run: Run) => run.output('Step').map(({ json }) => json.status);
+
+/** The wave dies, as when n8n is killed: nothing of it is left but n8n's mark. */
+function kill(run: Run, message = 'Workflow did not finish, possible out-of-memory issue'): void {
+	const { state } = waveOf(stage, run).record;
+	state.status = 'crashed';
+	state.data.resultData.error = Object.assign(new Error(message), { name: 'Crashed' }) as never;
+}
+
+describe('a batch that sleeps', () => {
+	it('returns the same output as a step that polls', async () => {
+		const list = boats(5);
+		const first = await execute(list, asleep());
+		expect([first.status, first.error?.message]).toEqual(['waiting', undefined]);
+		expect(created()).toBe(2);
+		const end = await sleepToEnd(stage, first);
+		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
+		expect(end.output('Step').map(({ json, pairedItem }) => [json.status, pairedItem])).toEqual(
+			list.map((_, item) => ['completed', { item }]),
+		);
+		expect(rows().map(({ status }) => status)).toEqual(list.map(() => 'completed'));
+		for (const item of end.output('Step')) {
+			const bytes = await end.binary(binaryOf(item));
+			expect(sha256(bytes)).toBe(sha256(await stage.served(String(item.json.id))));
+		}
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 5, charged: 5 });
+	});
+
+	it('does not sleep for what is ready at once', async () => {
+		const first = await sleepToEnd(stage, await execute(boats(2, 1), asleep()));
+		const again = await execute(boats(2, 1), asleep());
+		expect([again.status, statuses(again)]).toEqual(['success', statuses(first)]);
+		expect(created()).toBe(2);
+	});
+
+	it('sends the reference files of the items that a wave creates', async () => {
+		const list = boats(3).map((item, index) => ({
+			...item,
+			files: { data: { name: 'a.png', mimeType: 'image/png', bytes: 10 + index } },
+		}));
+		const referenceInputs = { input: [{ source: 'binary', binaryPropertyName: 'data' }] };
+		const parameters = asleep({ maxConcurrent: 1 }, { referenceInputs });
+		const node = { model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}', size: '256x256' };
+		const step = ownNode('Step', 'imageGeneration', { ...node, ...parameters }, { id: 'n' });
+		const workflow = { ...inARow(files, step), id: 'the-workflow' };
+		const end = await sleepToEnd(stage, await stage.runWorkflow(workflow, { items: list }));
+		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
+		const sent = stage.bodies.map(({ inputs }) => (inputs as Array<{ value: string }>)[0].value);
+		expect(sent).toEqual(
+			[10, 11, 12].map(
+				(bytes) => `data:image/png;base64,${Buffer.alloc(bytes, 7).toString('base64')}`,
+			),
+		);
+	});
+
+	it('returns the input fields too, whatever their names are', async () => {
+		const list = boats(3).map((item) => ({ ...item, state: 'CA', order: 7, error: 'none' }));
+		const options = { idempotencyKey: '={{ $json.key }}', includeOtherFields: true };
+		const end = await sleepToEnd(stage, await execute(list, asleep({}, { options })));
+		expect(end.output('Step').map(({ json }) => [json.state, json.order, json.status])).toEqual(
+			list.map(() => ['CA', 7, 'completed']),
+		);
+	});
+
+	it('hands no copy of the items from wave to wave', async () => {
+		const list = boats(100).map((item) => ({ ...item, more: 'x'.repeat(2000) }));
+		const first = await execute(list, asleep());
+		const size = ({ record }: Run) => JSON.stringify([record.state.data, record.workflow]).length;
+		expect(size(waveOf(stage, first))).toBeLessThan(6_000);
+		expect(size(helperOf(stage, first))).toBeLessThan(60_000);
+	});
+
+	it('goes on for more waves than one supervisor has', async () => {
+		const list = boats(80, 200);
+		const first = await execute(list, asleep({ maxConcurrent: 1 }, { downloadOutput: false }));
+		const end = await sleepToEnd(stage, first);
+		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
+		expect(statuses(end)).toEqual(list.map(() => 'completed'));
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 80, charged: 80 });
+	}, 120_000);
+});
+
+describe('a batch that sleeps, and fails', () => {
+	const broken = items(
+		['a', 'a boat [seconds: 300]'],
+		['b', 'a ship [seconds: 100] [fail: out of paint]'],
+		['c', 'a raft [seconds: 300]'],
+	);
+
+	it('ends as a polling step does when a generation fails asleep, and names all that is charged', async () => {
+		const end = await sleepToEnd(stage, await execute(broken, asleep()));
+		expect([end.status, end.error?.message]).toEqual([
+			'error',
+			expect.stringContaining('out of paint'),
+		]);
+		const { id } = rows().find(({ key }) => key === 'a') ?? {};
+		expect(id).toBeDefined();
+		const description = String((end.error as { description?: string }).description);
+		expect(description).toContain(rows().find(({ key }) => key === 'a')?.generation_id);
+		expect(created()).toBe(2);
+	});
+
+	it('returns failed items as data where On Error continues, each made once', async () => {
+		const settings = { onError: 'continueRegularOutput' };
+		const end = await sleepToEnd(stage, await execute(broken, asleep(), settings));
+		expect(statuses(end)).toEqual(['completed', 'failed', 'completed']);
+		expect(end.output('Step')[1].json).toMatchObject({ error_code: 'generation_failed' });
+		expect(created()).toBe(3);
+	});
+
+	it('does not send a refused item again in each wave', async () => {
+		const refused = { on: 'create', times: 'always', match: { promptIncludes: 'ship' } } as const;
+		const action = { kind: 'error', code: 'unsupported_parameter' } as const;
+		stage.sandbox.faults.order({ ...refused, action });
+		const settings = { onError: 'continueRegularOutput' };
+		const end = await sleepToEnd(stage, await execute(broken, asleep(), settings));
+		expect(statuses(end)).toEqual(['completed', null, 'completed']);
+		expect(stage.sandbox.requests.on('create')).toHaveLength(3);
+	});
+
+	it('creates what failed asleep again, as often and with the models that the step allows', async () => {
+		const runOptions = { retriesOnFailure: 1, fallbackModels: ['aurora-image-1'] };
+		const settings = { onError: 'continueRegularOutput' };
+		const parameters = asleep(runOptions, { size: '256x256' });
+		const end = await sleepToEnd(stage, await execute(broken, parameters, settings));
+		expect(statuses(end)).toEqual(['completed', 'failed', 'completed']);
+		expect(String(end.output('Step')[1].json.error)).toContain('3 generations of this item failed');
+		const ships = stage.bodies.filter(({ prompt }) => String(prompt).includes('ship'));
+		expect(ships.map(({ model }) => model)).toEqual([
+			'lumen-turbo',
+			'lumen-turbo',
+			'aurora-image-1',
+		]);
+	});
+
+	it('ends at the timeout of an item, counted from its start and not from each wave', async () => {
+		const list = items(['a', 'a boat [seconds: 90000]'], ['b', 'a ship [seconds: 200]']);
+		const parameters = asleep({ timeout: 900, onTimeout: 'continue' });
+		const end = await sleepToEnd(stage, await execute(list, parameters));
+		expect(end.output('Step').map(({ json }) => [json.status, json.timed_out])).toEqual([
+			['processing', true],
+			['completed', false],
+		]);
+	});
+});
+
+describe('a batch that sleeps, and is interrupted', () => {
+	it('continues with the next wave after one that died, and pays nothing again', async () => {
+		const first = await execute(boats(4), asleep());
+		kill(first);
+		const next = await stage.engine.resume(first);
+		expect(next.status).toBe('waiting');
+		const end = await sleepToEnd(stage, next);
+		expect(statuses(end)).toEqual(boats(4).map(() => 'completed'));
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 4, charged: 4 });
+	});
+
+	it.each([
+		['an error', {}, 'error'],
+		['an item each', { onError: 'continueRegularOutput' }, 'success'],
+	])('ends with %s when five waves in a row die', async (_, settings, status) => {
+		let run = await execute(boats(3), asleep(), settings);
+		for (let deaths = 0; deaths < 5; deaths++) {
+			expect(run.status).toBe('waiting');
+			kill(run, 'No memory');
+			run = await stage.engine.resume(run);
+		}
+		expect(run.status).toBe(status);
+		const text = run.error?.message ?? String(run.output('Step')[2]?.json.error);
+		expect(text).toContain('5 executions in a row');
+		expect(run.output('Step')).toHaveLength(status === 'error' ? 0 : 3);
+	});
+
+	it('sends nothing more once the user has stopped it', async () => {
+		const first = await execute(boats(4), asleep());
+		const { data } = first.record.state;
+		data.resultData.error = new Error('The execution was cancelled manually') as never;
+		stage.sandbox.requests.clear();
+		stage.leap(600);
+		// The execution itself has ended. Its helper does not know yet.
+		await stage.engine.resume(helperOf(stage, first));
+		expect(stage.arrived).toBe(0);
+	});
+});
+
+describe('a batch that is to sleep', () => {
+	it('sends nothing if an item has no key', async () => {
+		const list = items(['a', 'a boat'], [null, 'a ship']);
+		const run = await execute(list, asleep());
+		expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_input' } });
+		expect(stage.arrived).toBe(0);
+	});
+
+	it.each<[string, INodeParameters, IDataObject]>([
+		['with an error output', {}, { onError: 'continueErrorOutput' }],
+		['with several outputs per item', { numberOfOutputs: 2 }, {}],
+	])('polls %s, and says why', async (_, parameters, settings) => {
+		const run = await execute(boats(1, 3), asleep({}, parameters), settings);
+		expect(run.status).toBe('success');
+		const hints = run.hints('Step').map(({ message }) => message);
+		expect(hints).toContainEqual(expect.stringContaining('Polled instead of suspending'));
+	});
+
+	it('needs nothing of all this where it does not wait', async () => {
+		const list = items([null, 'a boat']);
+		const run = await execute(list, asleep({}, { options: {}, waitForCompletion: false }));
+		expect(statuses(run)).toEqual(['pending']);
+	});
+
+	it('returns an item that does not wait while its generation runs', async () => {
+		const list = items(['a', 'a boat [seconds: 300]'], ['b', 'a ship [seconds: 9000]']);
+		const waitForCompletion = "={{ $json.key === 'a' }}";
+		const first = await execute(list, asleep({}, { waitForCompletion }));
+		const end = await sleepToEnd(stage, first);
+		expect(statuses(end)).toEqual(['completed', 'processing']);
+	});
+
+	it('sleeps again where a wave finds nothing that has ended', async () => {
+		const first = await execute(boats(2, 9000), asleep());
+		const { executionId } = waveOf(stage, first);
+		const next = await wakeWave(stage, first);
+		expect(next.status).toBe('waiting');
+		expect(waveOf(stage, next).executionId).not.toBe(executionId);
+	});
+});

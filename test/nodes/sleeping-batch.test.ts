@@ -1,0 +1,54 @@
+import type { Planned } from '../../nodes/shared/form/plan-items';
+import { whyNotSleep } from '../../nodes/shared/suspend/sleeping-batch';
+import { creating } from '../support/step';
+import { contextOf, type Given } from '../support/context';
+
+const mockedWorkflow = jest.requireActual<{ WAIT_FOR_SUB_EXECUTION?: Date }>('n8n-workflow');
+let release: 'current' | 'older' = 'current';
+
+jest.mock('n8n-workflow', () => ({
+	...jest.requireActual<object>('n8n-workflow'),
+	get WAIT_FOR_SUB_EXECUTION() {
+		return release === 'older' ? undefined : mockedWorkflow.WAIT_FOR_SUB_EXECUTION;
+	},
+}));
+
+const planned: Planned[] = [{ job: creating('a boat'), download: null }];
+
+function reason(given: Given, settings: object = {}, ids = ['w1', '7'], plans = planned) {
+	const { context } = contextOf(given);
+	Object.assign(context, {
+		getWorkflow: () => ({ id: ids[0] }),
+		getExecutionId: () => ids[1],
+		getWorkflowSettings: () => settings,
+	});
+	return whyNotSleep(context, plans);
+}
+
+describe('a batch that is to sleep', () => {
+	beforeEach(() => (release = 'current'));
+
+	it('sleeps in a saved workflow', () => {
+		expect(reason({})).toBeNull();
+	});
+
+	it('polls on a release of n8n that does not wake a step after a crash', () => {
+		release = 'older';
+		expect(reason({})).toContain('2.41');
+	});
+
+	it.each<[string, ReturnType<typeof reason>, string]>([
+		['as a tool', reason({ isTool: true }), 'AI agent'],
+		['in a workflow that is not saved', reason({}, {}, ['__EMPTY__', '7']), 'saved'],
+		['in an execution that is not saved', reason({}, {}, ['w1', '__UNKNOWN__']), 'saved'],
+		['in the next engine of n8n', reason({}, { engineType: 'v2' }), 'engine'],
+		['with an error output', reason({ node: { onError: 'continueErrorOutput' } }), 'error output'],
+		[
+			'with several outputs for an item',
+			reason({}, {}, ['w1', '7'], [{ job: creating('b', 0, { outputIndex: 1 }), download: null }]),
+			'several outputs',
+		],
+	])('polls %s, and says why', (_, said, words) => {
+		expect(said).toContain(words);
+	});
+});
