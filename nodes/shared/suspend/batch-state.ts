@@ -9,14 +9,22 @@ import { wallClock } from '../http/clock';
  */
 
 /** How a node of a helper workflow of a batch is told what to do. The value of the hidden parameter. */
-export type BatchRole =
-	| 'nextWave'
-	| 'continueLater'
-	| 'collect'
-	| 'return'
-	| 'sleep'
-	| 'work'
-	| 'deliver';
+const ROLES = [
+	'nextWave',
+	'continueLater',
+	'collect',
+	'return',
+	'sleep',
+	'work',
+	'deliver',
+] as const;
+
+export type BatchRole = (typeof ROLES)[number];
+
+/** The role that the hidden parameter names; `null` for a step of a user's workflow. */
+export function roleOf(parameter: unknown): BatchRole | null {
+	return ROLES.find((role) => role === parameter) ?? null;
+}
 
 /** The hidden parameter of the creating nodes that names a role. */
 export const ROLE_PARAMETER = 'batchRole';

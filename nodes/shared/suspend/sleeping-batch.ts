@@ -20,9 +20,9 @@ import { planItems, type Planned } from '../form/plan-items';
 import {
 	messageIn,
 	messageItem,
+	roleOf,
 	ROLE_PARAMETER,
 	shortly,
-	type BatchRole,
 	type BatchState,
 } from './batch-state';
 import { keepParameters, stepOf } from './batch-step';
@@ -49,8 +49,8 @@ export async function runCreatingNode(
 	context: IExecuteFunctions,
 	node: CreatingNode,
 ): Promise<INodeExecutionData[][]> {
-	const role = context.getNodeParameter(ROLE_PARAMETER, 0, '') as BatchRole | '';
-	if (role === '') {
+	const role = roleOf(context.getNode().parameters?.[ROLE_PARAMETER]);
+	if (role === null) {
 		return await runNode(context, (itemIndex) => node.plan(context, itemIndex), {
 			sleep: async (planned, failures) => await sleep(context, node, planned, failures),
 		});

@@ -24,10 +24,10 @@ import {
 } from '../../../client/orders/table';
 import { uncertainCharge, unknownInRow } from '../../../client/orders/uncertain-charge';
 import { modelNotFound } from '../../../client/api/catalog';
-import { invalidBaseUrl } from '../../../client/api/connection';
 import {
 	credentialChanged,
 	errorFromConnection,
+	invalidBaseUrl,
 	NotSentError,
 } from '../../../client/api/connection';
 import { requireBalance } from '../../../client/api/client';
