@@ -165,6 +165,8 @@ export class Course {
 					await withLock(journal.shared, order.lock, async () => await this.obtain(order, sent)),
 			);
 			if (obtained.ok) return;
+			// With a generation to watch, the error is about its status, and no other model is tried.
+			if (this.watch !== null) throw obtained.error;
 			if (this.attempts?.after(obtained.error) !== 'next model') throw obtained.error;
 		}
 	}

@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-wo
 import { attempt } from '../../client/async';
 import type { GenerationError } from '../../client/api/errors';
 import type { Job } from '../../client/job';
-import { created, errorOfJob, type Outcome } from '../../client/outcome';
+import { created, errorOfJob, paidGenerations, type Outcome } from '../../client/outcome';
 import type { ExecutionJournal } from '../../client/orders/execution-journal';
 import type { TableJournal } from '../../client/orders/table-journal';
 import type { StatusChecks } from '../../client/watch/status-requests';
@@ -14,7 +14,7 @@ import { stepOptionsOf } from './form/step-options';
 import { MOST_OUTPUTS } from './form/fields';
 import type { Plan } from './form/plan';
 import { planItems, type Planned } from './form/plan-items';
-import { keyOf, openRecord } from './record/record';
+import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
 import { outputItems, type Output } from './output/results';
 import { runPlans, type StepStart } from './run-plans';
@@ -106,7 +106,9 @@ export async function runToEnd(
 
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);
+		await recordUnreturned(context, createdBy(all));
 	} else if (firstFailed !== null && !continuesOnError(context)) {
+		await recordUnreturned(context, createdBy(all));
 		throw endedBy(context, journal, firstFailed, all);
 	}
 	summaryHint(context, stats, all);
@@ -115,6 +117,15 @@ export async function runToEnd(
 
 /** The outcome of a job, with the item and the job that it belongs to. */
 type JobOutcome = Outcome<Output> & { itemIndex: number; job?: Job };
+
+/** The generations that the outcomes show as charged, with the jobs that created them. */
+function createdBy(all: JobOutcome[]): CreatedGeneration[] {
+	return all.flatMap((outcome) => {
+		const { job } = outcome;
+		if (job?.kind !== 'create') return [];
+		return paidGenerations([outcome]).map((generation) => ({ job, generation }));
+	});
+}
 
 /**
  * The outcomes of all outputs, in the order of the items.

@@ -1,3 +1,4 @@
+import { refusal } from '../support/answers';
 import { answerLost, refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../support/step';
 
@@ -127,4 +128,15 @@ describe('a fallback model', () => {
 			'Fallback models that were tried: second, third',
 		);
 	});
+});
+
+it('a status check that fails does not lead to a fallback model, and does not restart the timeout', async () => {
+	const step = new Step();
+	await step.run(batch(1));
+	const before = step.time.now();
+	const unavailable = () => refusal(503, 'model_unavailable');
+	step.fake.orderLooks(...Array.from({ length: 500 }, () => unavailable));
+	await step.run(batch(1, { ...withFallbacks, timeoutMs: 120_000 }));
+	expect(modelsSent(step)).toEqual(['aurora-image-1']);
+	expect(step.time.now() - before).toBeLessThan(120_000);
 });

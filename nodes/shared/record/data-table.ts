@@ -39,6 +39,37 @@ const remembered = new Map<string, { id: string; at: number }>();
  * @throws GenerationError `record_unavailable`, with advice
  */
 export async function dataTable(context: IExecuteFunctions): Promise<CallTable> {
+	const table = tableOf(context);
+	const found = await attempt(async () => await table.id());
+	if (!found.ok) throw unavailable(found.error);
+	return async (call) => await table.use(async (id) => await run(context, id, call));
+}
+
+/**
+ * Inserts rows of generations that have no row yet. The call is also carried out after the execution was stopped.
+ *
+ * @throws Error if there is no table
+ */
+export async function insertMissing(context: IExecuteFunctions, rows: RowFields[]): Promise<void> {
+	const sameId = {
+		keyName: 'generation_id',
+		condition: 'eq',
+		keyValue: '={{ $json.generation_id }}',
+	};
+	const filters = { conditions: [sameId] };
+	await tableOf(context).use(async (id) => {
+		const row = { resource: 'row', dataTableId: { __rl: true, mode: 'id', value: id } } as const;
+		const missing: Operation = {
+			parameters: { ...row, operation: 'rowNotExists', matchType: 'allConditions', filters },
+			eachRow: true,
+			next: { parameters: { ...row, ...INSERT }, eachRow: true },
+		};
+		return await runTableNodes(context, [missing], rows.map(cells), [missing]);
+	});
+}
+
+/** The table of the context's workflow. Its id is remembered for a while. */
+function tableOf(context: IExecuteFunctions) {
 	const { id: workflowId } = context.getWorkflow();
 	if (workflowId === undefined || !isSaved(workflowId)) {
 		throw recordUnavailable(
@@ -50,21 +81,32 @@ export async function dataTable(context: IExecuteFunctions): Promise<CallTable> 
 		remembered.set(workflowId, { id, at: wallClock.now() });
 		return id;
 	};
-	const known = remembered.get(workflowId);
-	const isFresh = known && wallClock.now() - known.at < REMEMBERED_MS;
-	const found = await attempt(async () => (isFresh ? known.id : await locate()));
-	if (!found.ok) throw unavailable(found.error);
-	let tableId = found.value;
-	return async (call) => {
-		const ran = await attempt(async () => await run(context, tableId, call));
-		if (ran.ok) return ran.value;
-		if (!(ran.error instanceof UnansweredError)) remembered.delete(workflowId);
-		if (!isTableGone(ran.error)) throw ran.error;
-		// It was deleted, or the workflow was moved to another project.
-		tableId = await locate();
-		return await run(context, tableId, call);
+	const idOf = async () => {
+		const known = remembered.get(workflowId);
+		const isFresh = known && wallClock.now() - known.at < REMEMBERED_MS;
+		return isFresh ? known.id : await locate();
+	};
+	return {
+		id: idOf,
+		/** Runs a call with the table's id, and again if there is no such table any more. */
+		use: async <T>(call: (id: string) => Promise<T>): Promise<T> => {
+			const id = await idOf();
+			const ran = await attempt(async () => await call(id));
+			if (ran.ok) return ran.value;
+			if (!(ran.error instanceof UnansweredError)) remembered.delete(workflowId);
+			if (!isTableGone(ran.error)) throw ran.error;
+			// It was deleted, or the workflow was moved to another project.
+			return await call(await locate());
+		},
 	};
 }
+
+/** Parameters that insert each input item as a row. */
+const INSERT = {
+	operation: 'insert',
+	columns: { mappingMode: 'autoMapInputData', value: null },
+	options: { optimizeBulk: true },
+};
 
 async function run(context: IExecuteFunctions, tableId: string, call: TableCall): Promise<Row[]> {
 	const { changes, inserts } = call;
@@ -106,13 +148,8 @@ function insertion(
 	row: (operation: string, parameters: INodeParameters) => Operation,
 ): Operation[] {
 	if (inserts.length === 0) return [];
-	const insert: Operation = {
-		...row('insert', {
-			columns: { mappingMode: 'autoMapInputData', value: null },
-			options: { optimizeBulk: true },
-		}),
-		eachRow: true,
-	};
+	const { operation, ...parameters } = INSERT;
+	const insert: Operation = { ...row(operation, parameters), eachRow: true };
 	if (!ifMissing) return [insert];
 	const { workflow_id: workflowId, node_id: nodeId } = inserts[0];
 	const conditions = [

@@ -2,13 +2,22 @@ import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { attempt } from '../../../client/async';
-import type { Job } from '../../../client/job';
+import type { KnownGeneration } from '../../../client/api/errors';
+import type { CreateJob, Job } from '../../../client/job';
 import type { ExecutionJournal } from '../../../client/orders/execution-journal';
-import { rowsInForce, storedKey, unavailable, type Row } from '../../../client/orders/table';
+import {
+	newRow,
+	requestFields,
+	rowsInForce,
+	storedKey,
+	unavailable,
+	type Row,
+	type TableScope,
+} from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { cancelSignal } from '../execution';
 import { wallClock } from '../http/clock';
-import { dataTable } from './data-table';
+import { dataTable, insertMissing } from './data-table';
 
 /** The idempotency key of an item; `null` if it has none. */
 export function keyOf(job: Job): string | null {
@@ -30,15 +39,9 @@ export async function openRecord(
 ): Promise<TableJournal | null> {
 	const keys = jobs.map(keyOf).filter((key) => key !== null);
 	if (keys.length === 0) return null;
-	const scope = {
-		workflowId: context.getWorkflow().id ?? '',
-		nodeId: nodeIdOf(context),
-		executionId: context.getExecutionId(),
-		writer: randomUUID(),
-	};
 	const table = await dataTable(context);
 	const ports = { table, clock: wallClock, signal: cancelSignal(context) };
-	const record = new TableJournal(journal, scope, ports);
+	const record = new TableJournal(journal, scopeOf(context), ports);
 	const begun = await attempt(async () => await record.begin(keys));
 	if (begun.ok) return record;
 	await record.close();
@@ -57,11 +60,45 @@ export async function rowsOf(context: IExecuteFunctions, jobs: Job[]): Promise<M
 		async () => await table({ changes: [], inserts: [], ifMissing: false, keys }),
 	);
 	if (!read.ok) throw unavailable(read.error);
-	const workflowId = context.getWorkflow().id ?? '';
-	const nodeId = nodeIdOf(context);
+	const { workflowId, nodeId } = scopeOf(context);
 	return rowsInForce(
 		read.value.filter((row) => row.workflow_id === workflowId && row.node_id === nodeId),
 	);
+}
+
+/** A generation that a step created. */
+export interface CreatedGeneration {
+	job: CreateJob;
+	generation: KnownGeneration;
+}
+
+/**
+ * Writes generations that were charged and that the step does not return, with an empty key, so that their ids can be
+ * found in n8n. One that has a row gets no other. Never throws: there may be no table.
+ */
+export async function recordUnreturned(
+	context: IExecuteFunctions,
+	unreturned: CreatedGeneration[],
+): Promise<void> {
+	if (unreturned.length === 0) return;
+	await attempt(async () => {
+		const rows = unreturned.map(({ job: { draft }, generation: { id, status } }) => ({
+			...newRow(scopeOf(context), ''),
+			...(draft && requestFields(draft)),
+			generation_id: id,
+			status: status ?? '',
+		}));
+		await insertMissing(context, rows);
+	});
+}
+
+function scopeOf(context: IExecuteFunctions): TableScope {
+	return {
+		workflowId: context.getWorkflow().id ?? '',
+		nodeId: nodeIdOf(context),
+		executionId: context.getExecutionId(),
+		writer: randomUUID(),
+	};
 }
 
 /**

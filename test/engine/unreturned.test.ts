@@ -1,0 +1,70 @@
+import { openKeyedStage, items, workflowWith } from './keyed';
+
+const { stage, rows, created, execute } = openKeyedStage();
+
+const noKeys = { downloadOutput: false };
+const paidIds = () =>
+	stage.sandbox.books.generations
+		.filter(({ prompt }) => !prompt.includes('[fail'))
+		.map(({ id }) => id);
+
+describe('a generation that was charged and not returned', () => {
+	it('has a row without a key after an error ended the step', async () => {
+		const list = items([null, '[seconds: 1] a boat'], [null, '[seconds: 2] [fail: no paint]']);
+		const run = await execute(list, noKeys);
+		expect(run.status).toBe('error');
+		const [id] = paidIds();
+		expect(rows()).toEqual([
+			expect.objectContaining({
+				key: null,
+				workflow_id: 'the-workflow',
+				node_id: 'the-node',
+				generation_id: id,
+				status: 'completed',
+				type: 'image',
+				model: 'lumen-turbo',
+				prompt: '[seconds: 1] a boat',
+			}),
+		]);
+	});
+
+	it('has one row, however often the step is tried', async () => {
+		const list = items([null, '[seconds: 1] a boat'], [null, '[seconds: 2] [fail: no paint]']);
+		const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		await execute(list, noKeys, again);
+		expect(rows().map(({ generation_id: id }) => id)).toEqual(paidIds().slice(0, 1));
+	});
+
+	it('has a row without a key after a stop', async () => {
+		// The id of the table is remembered for a minute, and each test has its own table.
+		await stage.pass(61);
+		const list = items([null, '[seconds: 30] a boat'], [null, '[seconds: 30] a ship']);
+		const run = await stage.runWorkflow(workflowWith(noKeys), {
+			items: list,
+			onReady: ({ cancel }) => {
+				void (async () => {
+					while (created() < 2) await stage.pass(0);
+					cancel();
+				})();
+			},
+		});
+		expect(run.status).toBe('canceled');
+		const ids = rows().map(({ generation_id: id }) => id);
+		expect(ids.sort()).toEqual(paidIds().sort());
+	});
+});
+
+it('a step that returns all of its generations writes nothing without a key', async () => {
+	const run = await execute(items([null, 'a boat']), noKeys);
+	expect(run.status).toBe('success');
+	expect(stage.sandbox.books.totals.created).toBe(1);
+	expect(rows()).toEqual([]);
+});
+
+it('a generation with a key keeps its single row when an error ends the step', async () => {
+	const list = items(['one', '[seconds: 1] a boat'], ['two', '[seconds: 2] [fail: no paint]']);
+	await execute(list);
+	const made = rows().filter(({ generation_id: id }) => id === paidIds()[0]);
+	expect(made).toHaveLength(1);
+	expect(made[0].key).toBe('one');
+});
