@@ -186,10 +186,10 @@ export function requestFields(request: CreateRequest): RequestFields {
  */
 export function recordUnavailable(why: string): GenerationError {
 	return new GenerationError({
-		title: 'There is no record to keep the idempotency key in',
+		title: 'The idempotency key could not be stored',
 		description: sentences(
 			why,
-			'Nothing was sent for this item now. To go on without a record, remove the option Idempotency Key: what the node has paid for is then known to its own execution only',
+			'Nothing was sent for this item. To run without the table, remove the option Idempotency Key: then only this execution knows what was charged',
 		),
 		code: 'record_unavailable',
 	});

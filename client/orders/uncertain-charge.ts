@@ -7,9 +7,9 @@ import { TABLE_NAME, type Row } from './table';
 /** Advice for the user, by the value of On Uncertain Charge. */
 const ADVICE: Record<CreateJob['onUncertainCharge'], string> = {
 	error:
-		'To be safe it is not sent again by itself. Look in the service’s library or at the balance whether the generation exists: if so, fetch it with Wait for Completion; if not, set On Uncertain Charge to Resubmit, and retry with the workflow that has it (n8n’s “Retry with currently saved workflow”)',
+		'It was not sent again, to avoid a double charge. 1. Check the service’s library or the balance. 2. If the generation exists, get it with Wait for Completion, at no charge. 3. If not, set On Uncertain Charge to Resubmit, save, and use “Retry with currently saved workflow”',
 	resubmit:
-		'A retry sends it once more, as On Uncertain Charge asks. Look in the service’s library or at the balance first: what exists can be fetched with Wait for Completion',
+		'A retry sends it again, as On Uncertain Charge says. Check the service’s library or the balance first: Wait for Completion returns an existing generation at no charge',
 };
 
 /**
@@ -28,10 +28,12 @@ export function uncertainCharge(
 	return new GenerationError({
 		title:
 			count > 1
-				? `The answers to ${count} creating requests were lost: up to ${count} may have been charged`
-				: 'The answer to a creating request was lost: it may have been charged',
+				? `The responses to ${count} creating requests were lost: up to ${count} may have been charged`
+				: 'The response to a creating request was lost: it may have been charged',
 		description: sentences(
-			cause === null ? (onRecord ?? 'It was sent in an earlier try of this step') : cause.message,
+			cause === null
+				? (onRecord ?? 'The request was sent in an earlier attempt of this step')
+				: cause.message,
 			cause !== null && onRecord,
 			ADVICE[choice],
 		),
@@ -43,7 +45,7 @@ export function uncertainCharge(
 
 /** Describes the row of an open order, and how the user can resolve it. */
 function inRow({ id, key, execution_id: execution }: Row): string {
-	return `Row ${id} of the data table ${TABLE_NAME} says that execution ${execution} has sent it for the key "${key}", and no id came. Where the generation exists, its id in the column generation_id of that row makes every execution take it up; where it does not, delete that row and start a new execution`;
+	return `Execution ${execution} sent key "${key}" (row ${id} of the data table ${TABLE_NAME}) and received no id. If the generation exists, enter its id in the column generation_id of that row. If not, delete the row and start a new execution`;
 }
 
 /** Builds the error of a key whose generation the service does not know. Nothing is created again automatically. */
@@ -53,8 +55,9 @@ export function unknownInRow(
 ): GenerationError {
 	return error.with({
 		title: `Generation ${generation} does not exist`,
-		details: `Row ${id} of the data table ${TABLE_NAME} says that it was made for the key "${key}"`,
-		description: `Choose the credential with which it was made, or run it again in a while. Where the service’s library does not have it either, delete that row and start a new execution: the item is made and paid for anew.`,
+		details: `It was created for the key "${key}" (row ${id} of the data table ${TABLE_NAME})`,
+		description:
+			'Choose the credential that created it, or run the step again later. If the service’s library does not contain it either, delete that row and start a new execution: the item is then created and charged again.',
 		generation: { id: generation },
 		charge: 'none',
 	});
@@ -65,7 +68,7 @@ export function fileGoneInRow(error: GenerationError, { id, key }: Row): Generat
 	return error.with({
 		description: sentences(
 			error.description,
-			`Where the file is gone for good, delete row ${id} of the data table ${TABLE_NAME} (key "${key}") and start a new execution: then the item is made and paid for anew`,
+			`If the file is gone for good, delete row ${id} of the data table ${TABLE_NAME} (key "${key}") and start a new execution: the item is then created and charged again`,
 		),
 	});
 }

@@ -168,7 +168,7 @@ describe('an order whose answer was lost', () => {
 		expect(second.error).toMatchObject({ context: { code: 'uncertain_charge' } });
 		const { description } = second.error as unknown as { description: string };
 		expect(description).toMatch(
-			/Row 1 of the data table media_generations .* key "a".*delete that row/,
+			/key "a" \(row 1 of the data table media_generations\).*delete the row/,
 		);
 		expect(created()).toBe(1);
 	});
@@ -225,7 +225,7 @@ it('an id that the service no longer knows is an error with the key and the row'
 	expect(run.error).toMatchObject({ context: { code: 'generation_not_found' } });
 	expect(run.error).toHaveProperty(
 		'description',
-		expect.stringMatching(/Row 1 of the data table media_generations .*key "a".*delete that row/),
+		expect.stringMatching(/key "a" \(row 1 of the data table media_generations\).*delete that row/),
 	);
 	expect(created()).toBe(1);
 });

@@ -40,11 +40,11 @@ describe('README.md', () => {
 			if (name.endsWith('.json')) expect(readme).toContain(`/examples/${name}`);
 		}
 	});
+});
 
-	it('has the titles of the service’s errors as a user sees them', () => {
-		const codes = ['insufficient_credits', 'CONNECTION_PAUSED', 'CONCURRENCY_LIMIT_REACHED'];
-		for (const code of codes) expect(readme).toContain(errorRow(code, 400).title);
-	});
+it('docs/errors.md has the titles of the service’s errors as a user sees them', () => {
+	const codes = ['insufficient_credits', 'model_not_found', 'CONCURRENCY_LIMIT_REACHED'];
+	for (const code of codes) expect(read('docs/errors.md')).toContain(errorRow(code, 400).title);
 });
 
 describe('CONTRIBUTING.md', () => {

@@ -22,7 +22,7 @@ describe('a request whose answer was lost', () => {
 		await desk.refusalOf('cat');
 		const again = await desk.refusalOf('cat');
 		expect(again).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
-		expect(again.description).toContain('earlier try');
+		expect(again.description).toContain('earlier attempt');
 		expect(desk.fake.seen).toHaveLength(1);
 	});
 

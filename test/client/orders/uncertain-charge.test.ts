@@ -20,7 +20,7 @@ describe('an uncertain charge', () => {
 			retry: 'never',
 		});
 		expect(error.message).toContain('may have been charged');
-		expect(error.description).toMatch(/^The service failed to answer\. To be safe/);
+		expect(error.description).toMatch(/^The service failed to answer\. It was not sent again/);
 		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
 	});
 
@@ -30,15 +30,15 @@ describe('an uncertain charge', () => {
 		const row = { ...newRow(scope, 'a'), id: 7, changedAt: null };
 		const entry = { state: 'sent', count: 1, row } as const;
 		expect(uncertainCharge(cause, entry).description).toMatch(
-			/^It broke\. Row 7 of the data table /,
+			/^It broke\. Execution e sent key "a" \(row 7 of the data table /,
 		);
-		expect(uncertainCharge(null, entry).description).toMatch(/^Row 7 .* execution e .*key "a"/);
+		expect(uncertainCharge(null, entry).description).toMatch(/^Execution e sent key "a" \(row 7 /);
 	});
 
 	it('of requests that were sent again does not say that none was', () => {
 		const error = uncertainCharge(null, { state: 'sent', count: 4 }, 'resubmit');
 		expect(error.description).toMatch(
-			/A retry sends it once more.*library or at the balance first/,
+			/A retry sends it again.*library or the balance first/,
 		);
 		expect(error.description).not.toContain('set On Uncertain Charge');
 	});
@@ -46,7 +46,7 @@ describe('an uncertain charge', () => {
 	it('of an earlier try says that', () => {
 		const error = uncertainCharge(null);
 		expect(error).toMatchObject({ status: null, charge: 'unknown' });
-		expect(error.description).toMatch(/^It was sent in an earlier try of this step\. /);
+		expect(error.description).toMatch(/^The request was sent in an earlier attempt of this step\. /);
 	});
 
 	it('of several requests says how many may have been charged', () => {
