@@ -9,10 +9,10 @@ import {
 import { attempt } from '../../client/async';
 import { savedChecks, type StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
-import { hasErrorOutput, isSaved, runsAsTool } from '../shared/execution';
 import { includesOtherFields, optionsOf } from '../shared/form/parameters';
 import { hint } from '../shared/output/report';
 import { runNode, type Suspension } from '../shared/run-node';
+import { whyNotSleep } from '../shared/suspend/can-sleep';
 import { runHelper } from '../shared/suspend/helper-workflow';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
@@ -32,7 +32,7 @@ import { LEAST_TIMEOUT_MS, SHORTEST_NAP_MS } from './suspend-schedule';
  */
 export function suspensionOf(context: IExecuteFunctions): Suspension | undefined {
 	if (modeOfFirst(context) !== 'suspend') return undefined;
-	const reason = whyNotSuspend(context);
+	const reason = whyNotSleep(context, wakesWithOutcome(), '2.31');
 	if (reason !== null) {
 		hint(context, `Polled instead of suspending, because ${reason}`);
 		return undefined;
@@ -80,18 +80,6 @@ function sleepingItem(
 		}),
 		waitingSince,
 	};
-}
-
-/** The reason why the step must poll, for a hint; `null` if it can suspend. */
-function whyNotSuspend(context: IExecuteFunctions): string | null {
-	if (!wakesWithOutcome()) return 'n8n hands on what a sleep has come to only from release 2.31 on';
-	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
-	if (!isSaved(context.getWorkflow().id) || !isSaved(context.getExecutionId())) {
-		return 'the workflow has not been saved';
-	}
-	if (hasErrorOutput(context))
-		return 'n8n cannot route failed items to the error output after a sleep';
-	return null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Planned } from '../../nodes/shared/form/plan-items';
-import { whyNotSleep } from '../../nodes/shared/suspend/sleeping-batch';
+import { whyNotSuspend } from '../../nodes/shared/suspend/sleeping-batch';
 import { creating } from '../support/step';
 import { contextOf, type Given } from '../support/context';
 
@@ -22,7 +22,7 @@ function reason(given: Given, settings: object = {}, ids = ['w1', '7'], plans = 
 		getExecutionId: () => ids[1],
 		getWorkflowSettings: () => settings,
 	});
-	return whyNotSleep(context, plans);
+	return whyNotSuspend(context, plans);
 }
 
 describe('a batch that is to sleep', () => {

@@ -8,7 +8,7 @@ import {
 import { GenerationError, InvalidInputError } from '../../../client/api/errors';
 import { attempt } from '../../../client/async';
 import type { Settled } from '../../../client/wave';
-import { cancelSignal, continuesOnError, hasErrorOutput, isSaved, runsAsTool } from '../execution';
+import { cancelSignal, continuesOnError } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
 import type { Plan } from '../form/plan';
 import { wallClock } from '../http/clock';
@@ -27,6 +27,7 @@ import {
 } from './batch-state';
 import { keepParameters, stepOf } from './batch-step';
 import { supervisor } from './batch-workflows';
+import { whyNotSleep } from './can-sleep';
 import { runHelper } from './helper-workflow';
 import { results } from './results';
 import { supervise } from './supervisor';
@@ -77,7 +78,7 @@ async function sleep(
 		if (keyOf(job) === null) failures[job.itemIndex] = [keyMissing()];
 	}
 	if (failures.flat().length > 0 && !continuesOnError(context)) return null;
-	const reason = whyNotSleep(context, planned);
+	const reason = whyNotSuspend(context, planned);
 	if (reason !== null) {
 		hint(context, `Polled instead of suspending, because ${reason}`);
 		return null;
@@ -130,20 +131,12 @@ function keyMissing(): InvalidInputError {
 	);
 }
 
-/** The reason why the step must poll, for a hint; `null` if it can sleep. */
-export function whyNotSleep(context: IExecuteFunctions, planned: Planned[]): string | null {
-	if (!wakesAfterCrash()) return 'a batch can sleep from n8n 2.41 on';
-	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
-	if (context.getWorkflowSettings?.().engineType === 'v2') return 'n8n’s next engine cannot sleep';
-	if (!isSaved(context.getWorkflow().id) || !isSaved(context.getExecutionId())) {
-		return 'the workflow has not been saved';
-	}
-	if (hasErrorOutput(context))
-		return 'n8n cannot route failed items to the error output after a sleep';
-	if (planned.some(({ job }) => job.kind === 'create' && job.outputIndex)) {
-		return 'n8n cannot pair several outputs with one item after a sleep';
-	}
-	return null;
+/** The reason why the batch must poll, for a hint; `null` if it can sleep. */
+export function whyNotSuspend(context: IExecuteFunctions, planned: Planned[]): string | null {
+	const reason = whyNotSleep(context, wakesAfterCrash(), '2.41');
+	if (reason !== null) return reason;
+	const several = planned.some(({ job }) => job.kind === 'create' && job.outputIndex);
+	return several ? 'n8n cannot pair several outputs with one item after a sleep' : null;
 }
 
 /**
