@@ -37,16 +37,16 @@ describe('an uncertain charge', () => {
 
 	it('of requests that were sent again does not say that none was', () => {
 		const error = uncertainCharge(null, { state: 'sent', count: 4 }, 'resubmit');
-		expect(error.description).toMatch(
-			/A retry sends it again.*library or the balance first/,
-		);
+		expect(error.description).toMatch(/A retry sends it again.*library or the balance first/);
 		expect(error.description).not.toContain('set On Uncertain Charge');
 	});
 
 	it('of an earlier try says that', () => {
 		const error = uncertainCharge(null);
 		expect(error).toMatchObject({ status: null, charge: 'unknown' });
-		expect(error.description).toMatch(/^The request was sent in an earlier attempt of this step\. /);
+		expect(error.description).toMatch(
+			/^The request was sent in an earlier attempt of this step\. /,
+		);
 	});
 
 	it('of several requests says how many may have been charged', () => {
