@@ -40,14 +40,20 @@ it.each<[string, OwnNode]>([
 	['The expression in Prompt is undefined', image({ prompt: '={{ $json.mistyped }}' })],
 	['Prompt must be text', image({ prompt: '={{ $json }}' })],
 	['Prompt must be text', image({ prompt: '=A picture of {{ $json }}' })],
-	['Prompt is true', image({ prompt: '={{ $json.prompt.length > 0 }}' })],
-	['Prompt is NaN', image({ prompt: '={{ 0 / 0 }}' })],
+	['the expression returned true', image({ prompt: '={{ $json.prompt.length > 0 }}' })],
+	['the expression returned NaN', image({ prompt: '={{ 0 / 0 }}' })],
 	[
 		'The expression in Seed is undefined',
 		image({ options: { seed: '={{ $json.mistyped.deeper }}' } }),
 	],
-	['Idempotency Key came', image({ options: { idempotencyKey: '={{ $json.mistyped }}' } })],
-	['Reference Input 1: URL came', reference({ url: '={{ $json.mistyped }}' })],
+	[
+		'The expression in Idempotency Key is undefined',
+		image({ options: { idempotencyKey: '={{ $json.mistyped }}' } }),
+	],
+	[
+		'The expression in Reference Input 1: URL is undefined',
+		reference({ url: '={{ $json.mistyped }}' }),
+	],
 	[
 		'The expression in Input Image URL is undefined',
 		video({ imageUrl: '={{ $json.mistyped.deeper }}' }),
