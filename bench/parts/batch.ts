@@ -39,7 +39,7 @@ type Columns = ReturnType<typeof columns> & { batch: string; 'at most': number }
 
 interface Result {
 	seeds: number;
-	rows: Array<Columns & { 'by status alone': number; 'its looks': number }>;
+	rows: Array<Columns & { 'by status alone': number; 'its status checks': number }>;
 	crowded: Columns[];
 }
 
@@ -73,12 +73,12 @@ export const batch: Part<Result> = {
 			'status requests each': row['status requests each'],
 			'probes each': row['probes each'],
 			'status alone': row['by status alone'].toFixed(2),
-			'its requests each': row['its looks'],
+			'its requests each': row['its status checks'],
 		})),
 		'batch-crowded': crowded.map((row) => ({
 			'': row.batch,
 			'time over the ideal': row['makespan / ideal'].toFixed(2),
-			'refused for want of a slot': row['429 answers'],
+			'rejected: no free slot': row['429 answers'],
 		})),
 	}),
 };
@@ -91,7 +91,7 @@ async function besideStatus(seconds: number, spread: Spread, most: number) {
 		...columns(auto),
 		'at most': most,
 		'by status alone': fixed(plain.ratio, 2),
-		'its looks': fixed(plain.looks, 1),
+		'its status checks': fixed(plain.looks, 1),
 	};
 }
 

@@ -31,10 +31,10 @@ function row(mode: string, toll: Toll) {
 		mode,
 		rounds,
 		items,
-		'made when killed': made,
-		'taken up': takenUp,
+		'created when killed': made,
+		reused: takenUp,
 		uncertain,
-		'sent within the second before': onTheWire,
+		'sent less than 1 s before': onTheWire,
 		'paid twice': twice,
 		lost,
 	};

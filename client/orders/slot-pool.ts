@@ -26,7 +26,7 @@ const MOST_RELEASED = 10_000;
 
 /** Permission to send one creating request. */
 export interface Permit {
-	/** Call this once with the result of the request. An error is the refusal for want of a slot. */
+	/** Call this once with the result of the request: an error if the service rejected it because no slot was free. */
 	report(result: 'granted' | 'unused' | GenerationError): void;
 }
 

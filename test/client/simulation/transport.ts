@@ -1,6 +1,7 @@
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { aborted, breakages, foreignAnswers, mayHavePassed, timedOut } from './faults';
 import { closesForAll, closesForItem, tellsNothingLeft } from './refusals';
+import { SpendingJudge } from './judge-spending';
 import { tellAnswer } from './story';
 import { nameOf, type Charge, type World } from './world';
 import type { ProbeUrl, SendRequest, ServiceRequest, ServiceResponse } from '../../../client/ports';
@@ -13,9 +14,6 @@ const GRACE_MS = 5_000;
 
 /** Status checks of one generation that may follow another within the poll interval: they confirm a probe. */
 export const MOST_CONFIRMING = 4;
-
-/** For how long a balance may go unread: the interval, and the time of reading it. */
-const UNREAD_MS = 1_050;
 
 const usual = { answer: { kind: 'own' }, ms: 40 } as const;
 
@@ -67,8 +65,7 @@ export class Transport {
 	/** Status checks within the poll interval, by path. */
 	private readonly confirming = new Map<string, number>();
 	private looks = 0;
-	/** Since when the balance was seen below the minimum at each creating request. */
-	private poorSince: number | null = null;
+	private readonly spending: SpendingJudge;
 
 	constructor(
 		private readonly world: World,
@@ -76,6 +73,7 @@ export class Transport {
 	) {
 		this.chargesBefore = world.charges.length;
 		this.startedAt = world.time.now();
+		this.spending = new SpendingJudge(world, plan.settings, this.chargesBefore);
 		const { storage } = world.schedule;
 		this.storage = storages[storage === 'hanging' ? 'unreachable' : storage]();
 		const { cancel } = plan;
@@ -129,7 +127,7 @@ export class Transport {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
 		world.judgeName(item, request.headers, request.body);
-		this.judgeBalance(item);
+		this.spending.request(item);
 		traffic.creates++;
 		traffic.over = null;
 		let arrived = false;
@@ -167,7 +165,7 @@ export class Transport {
 		const { world } = this;
 		const others = world.live(item);
 		const [reply, charge] = world.create(request, work === 'fails later' || this.plan.failing);
-		this.judgeCount(item);
+		if (!this.spending.created(item)) this.cancel();
 		if (charge) {
 			world.tell(() => `item ${item}  POST: the service makes ${nameOf(charge)}`);
 			const resubmit = this.plan.settings.onUncertainCharge === 'resubmit';
@@ -175,36 +173,6 @@ export class Transport {
 			if (double) world.blame(`Item ${item} pays for ${nameOf(charge)} besides ${nameOf(double)}`);
 		}
 		return { response: { status: reply.status, body: reply.body }, charge };
-	}
-
-	/** Nothing is sent once the balance has been below the minimum for longer than it may go unread. */
-	private judgeBalance(item: number): void {
-		const { minimumBalance } = this.plan.settings;
-		const now = this.world.time.now();
-		if (minimumBalance === null || this.world.balance >= minimumBalance) this.poorSince = null;
-		else this.poorSince ??= now;
-		if (this.poorSince !== null && now - this.poorSince > UNREAD_MS) {
-			this.world.blame(`Item ${item} is sent although too few credits are left`);
-		}
-	}
-
-	/** No more generations are created for an item in one try than its settings allow. */
-	private judgeCount(item: number): void {
-		const { onUncertainCharge, retriesOnFailure, fallbacks, maxNewGenerations } =
-			this.plan.settings;
-		const all = this.world.charges.length - this.chargesBefore;
-		if (maxNewGenerations !== null && all > maxNewGenerations) {
-			this.world.blame(`${all} generations in one try, ${maxNewGenerations} allowed`);
-		}
-		const { length } = this.world.charges.filter(
-			(charge) => charge.item === item && charge.number > this.chargesBefore,
-		);
-		// A lost answer may be sent again three times.
-		const each = onUncertainCharge === 'error' ? 1 : 4;
-		const most = each * (1 + retriesOnFailure + fallbacks);
-		if (length <= most) return;
-		this.world.blame(`Item ${item}: ${length} generations in one try, ${most} allowed`);
-		this.cancel();
 	}
 
 	/** Hands over the answer, and notes what the client can know by it. */
