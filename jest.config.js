@@ -5,7 +5,7 @@ process.env.TZ = 'Asia/Kathmandu';
 
 const shared = {
 	testEnvironment: 'node',
-	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.tools.json' }] },
+	transform: { '^.+\\.ts$': '@swc/jest' },
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/output/'],
 	setupFiles: ['<rootDir>/test/support/setup/random.ts'],
 };

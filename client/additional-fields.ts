@@ -1,5 +1,5 @@
 import { InvalidInputError } from './api/errors';
-import { undefinedExpression } from './input';
+import { toPlainValue, undefinedExpression } from './input';
 
 type Fields = Record<string, unknown>;
 
@@ -62,7 +62,7 @@ function readJson(text: string): unknown {
 /** Returns the value of an expression as JSON. A date becomes text. */
 function plain(field: string, path: string, value: unknown): unknown {
 	if (value === undefined) throw undefinedExpression(path === '' ? field : `${field}: ${path}`);
-	if (typeof value !== 'object' || value === null) return value;
+	if (typeof value !== 'object' || value === null) return toPlainValue(field, value);
 	const { toJSON } = value as { toJSON?: unknown };
 	if (typeof toJSON === 'function') return toJSON.call(value) as unknown;
 	const inside = (name: string) => (path === '' ? name : `${path}.${name}`);

@@ -65,12 +65,12 @@ export class Attempts {
 		const { fallbackModels = [] } = this.job;
 		const { failed, fallbacks } = this.tried;
 		const ended = error.charge === 'refunded';
-		const tried = fallbackModels.slice(0, fallbacks);
-		if (tried.length === 0 && failed <= (ended ? 1 : 0)) return error;
+		const models = fallbackModels.slice(0, fallbacks);
+		if (models.length === 0 && failed <= (ended ? 1 : 0)) return error;
 		return error.with({
 			description: sentences(
 				failed > 0 && failures(failed),
-				tried.length > 0 && `Fallback models that were tried: ${tried.join(', ')}`,
+				models.length > 0 && `Fallback models that were tried: ${models.join(', ')}`,
 				error.description,
 			),
 		});

@@ -82,7 +82,8 @@ export class Course {
 		// The generation may have ended during the sleep, or while its item waited. Check it even after its deadline.
 		const left = this.deadline - clock.now();
 		if (!collects && left >= Math.min(SHORTEST_TURN_MS, job.timeoutMs / 4)) return;
-		const since = Math.max(this.deadline, this.step.lateSeenAt);
+		const { lateSeenAt } = this.step;
+		const since = collects ? lateSeenAt : Math.max(this.deadline, lateSeenAt);
 		await this.watch.until('fetched', since + (collects ? AFTER_SLEEP_MS : LATE_MS));
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}

@@ -42,8 +42,7 @@ export function invalid(
 	value: unknown,
 	advice = `Change ${field}.`,
 ) {
-	const text = String(value);
-	const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+	const shown = truncate(String(value), 80);
 	return new InvalidInputError(`${field} must be ${expected}, not "${shown}"`, advice);
 }
 

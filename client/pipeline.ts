@@ -61,6 +61,8 @@ export interface PipelineSettings extends SpendLimits {
 
 /** Counters for the step's summary. */
 export interface PipelineStats extends SubmissionStats {
+	/** Creating requests that were charged, or may have been, with those of `spentBefore`. */
+	spent: number;
 	/** Generations that were created again because one failed. */
 	recreated: number;
 	/** Outputs that a fallback model created. */
@@ -118,8 +120,8 @@ class Pipeline<T> {
 		const slots = ports.slots ?? new SlotPool(ports);
 		this.guard = new SpendGuard(settings, {
 			clock: ports.clock,
-			balance: async () => await ports.service.balance(),
-			glance: ports.balance,
+			readBalance: async () => await ports.service.balance(),
+			balanceForHint: ports.balance,
 		});
 		this.shared = {
 			...ports,
@@ -159,6 +161,7 @@ class Pipeline<T> {
 			stats: {
 				...stats,
 				retries: stats.retries + watcher.passed.size,
+				spent: this.guard.spent,
 				recreated: this.recreated,
 				balance,
 				fellBack: this.fellBack,

@@ -7,6 +7,8 @@ import type { Clock } from './ports';
 export interface SpendLimits {
 	/** Maximum number of generations that the step creates. */
 	maxNewGenerations?: number | null;
+	/** Requests of earlier tries or before a sleep that were charged, or may have been. They count too. Default: 0. */
+	spentBefore?: number;
 	/** Credits below which the step creates nothing more. */
 	minimumBalance?: number | null;
 }
@@ -14,9 +16,9 @@ export interface SpendLimits {
 export interface SpendPorts {
 	clock: Clock;
 	/** Reads the balance (spec 4.5). Throws if it cannot be read. */
-	balance: () => Promise<Credits>;
+	readBalance: () => Promise<Credits>;
 	/** Reads the balance for the step's hint. Returns `null` if it cannot be read. Not set: there is no such hint. */
-	glance?: () => Promise<number | null>;
+	balanceForHint?: () => Promise<number | null>;
 }
 
 /** Minimum time between two reads of the balance, in milliseconds. */
@@ -31,7 +33,8 @@ export class SpendGuard {
 	balanceBefore: number | null = null;
 	private closedBy: GenerationError | null = null;
 	private readonly waiting = new Set<() => void>();
-	private left: number;
+	/** Number of admitted requests that were charged, or may have been, and those in flight. */
+	private admitted: number;
 	private inFlight = 0;
 	private reading: Promise<void> | null = null;
 	private readAt: number | null = null;
@@ -40,12 +43,21 @@ export class SpendGuard {
 		private readonly limits: SpendLimits,
 		private readonly ports: SpendPorts,
 	) {
-		this.left = limits.maxNewGenerations ?? Infinity;
+		this.admitted = limits.spentBefore ?? 0;
 	}
 
 	/** True if the step may stop creating because of a limit. */
 	get isLimited(): boolean {
 		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
+	}
+
+	/** Number of requests, with those of earlier tries, that were charged or may have been. */
+	get spent(): number {
+		return this.admitted;
+	}
+
+	private get isUsedUp(): boolean {
+		return this.admitted >= (this.limits.maxNewGenerations ?? Infinity);
 	}
 
 	/**
@@ -56,10 +68,10 @@ export class SpendGuard {
 	 * CancelledError if the step ends first
 	 */
 	async admit(halt: AbortSignal): Promise<void> {
-		while (this.closedBy === null && this.left === 0 && this.inFlight > 0) await this.pause(halt);
+		while (this.closedBy === null && this.isUsedUp && this.inFlight > 0) await this.pause(halt);
 		this.requireOpen(halt);
-		if (this.left === 0) throw this.close(limitReached(this.limits.maxNewGenerations ?? 0));
-		this.left--;
+		if (this.isUsedUp) throw this.close(limitReached(this.limits.maxNewGenerations ?? 0));
+		this.admitted++;
 		this.inFlight++;
 		const checked = await attempt(async () => {
 			await (this.reading ??= this.check().finally(() => (this.reading = null)));
@@ -70,24 +82,26 @@ export class SpendGuard {
 		throw checked.error;
 	}
 
-	/** Records what an admitted request came to. @param mayBeCharged false if it was certainly not charged */
+	/** Records the result of an admitted request. @param mayBeCharged false if it was certainly not charged */
 	report(mayBeCharged: boolean): void {
 		this.inFlight--;
-		if (!mayBeCharged) this.left++;
+		if (!mayBeCharged) this.admitted--;
 		this.wake();
 	}
 
 	private async check(): Promise<void> {
-		const { clock, balance, glance } = this.ports;
+		const { clock, readBalance, balanceForHint } = this.ports;
 		const { minimumBalance: minimum = null } = this.limits;
 		const first = this.readAt === null;
 		if (minimum === null) {
 			this.readAt ??= clock.now();
-			if (first && glance) this.balanceBefore = await glance();
+			if (first && balanceForHint) this.balanceBefore = await balanceForHint();
 			return;
 		}
 		if (this.readAt !== null && clock.now() - this.readAt < BALANCE_INTERVAL_MS) return;
-		const credits = await balance();
+		const read = await attempt(readBalance);
+		if (!read.ok) throw lastTry(read.error);
+		const credits = read.value;
 		this.readAt = clock.now();
 		if (first) this.balanceBefore = credits.balance;
 		if (credits.balance < minimum) {
@@ -126,9 +140,9 @@ export class SpendGuard {
 	}
 }
 
-/** True if nothing more is created in the step, because a spending limit is reached. */
-export function isSpendLimit({ code }: GenerationError): boolean {
-	return code === 'generation_limit_reached' || code === 'balance_below_minimum';
+/** The balance was read with retries of its own, so the creating request is not tried again for it. */
+function lastTry(error: unknown): unknown {
+	return error instanceof GenerationError ? error.with({ retry: 'never' }) : error;
 }
 
 function limitReached(limit: number): GenerationError {

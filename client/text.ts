@@ -1,9 +1,9 @@
 /** Maximum length of a text from another system: a service may echo megabytes of its request. */
 const MAX_LENGTH = 1_000;
 
-/** Truncates a text from another system, and marks the cut with an ellipsis. */
-export function truncate(text: string): string {
-	return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+/** Truncates a text, such as one from another system, and marks the cut with an ellipsis. */
+export function truncate(text: string, most = MAX_LENGTH): string {
+	return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 /** Joins the given sentences, and skips missing parts. */

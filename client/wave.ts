@@ -1,7 +1,7 @@
 import { Attempts } from './attempts';
 import type { CollectJob, CreateJob, Job, Tried } from './job';
 import type { Outcome } from './outcome';
-import { hasId, storedKey, type Row } from './orders/table';
+import { hasId, isFree, storedKey, type Row } from './orders/table';
 import type { TableJournal } from './orders/table-journal';
 import type { PipelineResult } from './pipeline';
 import type { Shift } from './shift';
@@ -85,7 +85,7 @@ export function collecting(job: CreateJob, row: Row, now: number): CollectJob {
 
 /** The row of a job whose generation exists; `undefined` if there is none. */
 export function rowOf(rows: Map<string, Row>, job: CreateJob): Row | undefined {
-	const row = rows.get(keyOf(job));
+	const row = rows.get(storedKeyOf(job));
 	return row && hasId(row) ? row : undefined;
 }
 
@@ -97,7 +97,7 @@ export function recordEnds(
 ): void {
 	outcomes.forEach((outcome, index) => {
 		const ended = endOf(outcome);
-		if (jobs[index].kind === 'collect' && ended) record.ended(keyOf(sources[index]), ended);
+		if (jobs[index].kind === 'collect' && ended) record.ended(storedKeyOf(sources[index]), ended);
 	});
 }
 
@@ -158,7 +158,16 @@ function triedBy(jobs: CreateJob[]): AllTried {
 	return Object.fromEntries(known.map(({ itemIndex, tried }) => [itemIndex, tried as Tried]));
 }
 
-function keyOf({ idempotencyKey }: CreateJob): string {
+/**
+ * The number of requests of a batch that were charged, or may have been because their responses were lost.
+ *
+ * @param batch the execution id in the rows of this batch
+ */
+export function spentBy(batch: string, rows: Map<string, Row>): number {
+	return [...rows.values()].filter((row) => row.execution_id === batch && !isFree(row)).length;
+}
+
+function storedKeyOf({ idempotencyKey }: CreateJob): string {
 	return storedKey(idempotencyKey ?? '');
 }
 

@@ -8,7 +8,7 @@ import { readTotals } from './jest-totals.mjs';
 import { root, run, seconds } from './run.mjs';
 
 const resultsFile = join(root, 'output', 'jest.json');
-const jest = ['--coverage', '--json', `--outputFile=${resultsFile}`];
+const jest = ['--json', `--outputFile=${resultsFile}`];
 
 const proof = [join('test', 'client', 'simulation', 'check.ts'), '10000', '20260101'];
 
@@ -22,7 +22,7 @@ const types = {
 	],
 };
 const payments = {
-	// Ten thousand schedules of faults, always the same. Without coverage and stack traces, which would take minutes.
+	// Ten thousand schedules of faults, always the same. Without stack traces, which would take minutes.
 	name: 'Payment proof',
 	commands: [[process.execPath, '--stack-trace-limit=0', '--import', 'tsx', ...proof]],
 };

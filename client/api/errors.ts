@@ -41,7 +41,7 @@ export class GenerationError extends Error {
 	readonly fatalForStep: boolean = false;
 	/** The generation that the error is about, if one exists. */
 	readonly generation: KnownGeneration | null = null;
-	/** True if the item's request was not sent because another item failed. */
+	/** True if the item's request was not sent because another item failed, or because a spending limit was reached. */
 	readonly skipped: boolean = false;
 
 	constructor({ title, cause, ...fields }: GenerationErrorFields) {

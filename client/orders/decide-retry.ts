@@ -2,16 +2,14 @@ import type { CreateJob } from '../job';
 import { passes } from '../api/retry';
 import type { GenerationError } from '../api/errors';
 
-/**
- * Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step.
- */
-export const MAX_RESUBMISSIONS = 3;
+/** Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step. */
+const MAX_RESUBMISSIONS = 3;
 
 /** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
 export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
 
 /** The requests for an order within this attempt of the step. */
-export interface Tried {
+export interface SentRequests {
 	/** Retries after transient errors. */
 	retries: number;
 	/** Milliseconds since the first failure. */
@@ -30,15 +28,23 @@ export interface Tried {
  */
 export function decideRetry(
 	error: GenerationError,
-	tried: Tried,
+	tried: SentRequests,
 	{ onUncertainCharge, timeoutMs }: Pick<CreateJob, 'onUncertainCharge' | 'timeoutMs'>,
 ): RetryDecision {
 	const inTime = tried.sinceMs < timeoutMs;
 	if (error.charge === 'unknown') {
-		const again = onUncertainCharge === 'resubmit' && tried.resubmissions < MAX_RESUBMISSIONS;
-		return again && inTime ? 'resend' : 'stop';
+		return mayResend(onUncertainCharge, tried.resubmissions + 1) && inTime ? 'resend' : 'stop';
 	}
 	if (error.charge !== 'none') return 'stop';
 	if (error.retry === 'slot') return 'slot';
 	return passes(error, tried.retries) && inTime ? 'backoff' : 'stop';
+}
+
+/**
+ * True if a request that may have been charged may be sent again.
+ *
+ * @param lost number of responses that were lost in this attempt of the step
+ */
+export function mayResend(choice: CreateJob['onUncertainCharge'], lost: number): boolean {
+	return choice === 'resubmit' && lost <= MAX_RESUBMISSIONS;
 }

@@ -5,7 +5,7 @@ import type { Generation } from '../api/generation';
 import type { CreateRequest } from '../api/client';
 import { digest, digestOf, headerOf } from './digest';
 import type { Entry, Journal, Marks, Order } from './journal';
-import { requestFields, storedKey } from './table';
+import { isLive, requestFields, storedKey } from './table';
 
 /** An order as it is stored with the execution. */
 export interface StoredOrder extends Marks {
@@ -131,8 +131,13 @@ export class ExecutionJournal implements Journal {
 
 	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */
 	paid(): KnownGeneration[] {
-		const orders = Object.values(this.shared[this.runIndex] ?? {}).flat();
+		const orders = Object.values(this.run).flat();
 		return eachOnce(orders.filter(isMade).map(knownOf));
+	}
+
+	/** The orders of this run of the node, in all of its tries. Also identifies the run. */
+	get run(): Record<string, StoredOrder[]> {
+		return (this.shared[this.runIndex] ??= {});
 	}
 
 	explain(_order: Order, error: unknown): unknown {
@@ -140,7 +145,7 @@ export class ExecutionJournal implements Journal {
 	}
 
 	private orders(output: OutputRef): StoredOrder[] {
-		return this.shared[this.runIndex]?.[outputName(output)] ?? [];
+		return this.run[outputName(output)] ?? [];
 	}
 
 	private find({ job, marks }: Order): StoredOrder | undefined {
@@ -151,8 +156,7 @@ export class ExecutionJournal implements Journal {
 	private add({ job, marks }: Order): StoredOrder {
 		const { request, recipe, key, keyRecipe } = marks;
 		const added = { request, recipe, key, keyRecipe };
-		const run = (this.shared[this.runIndex] ??= {});
-		(run[outputName(job)] ??= []).push(added);
+		(this.run[outputName(job)] ??= []).push(added);
 		return added;
 	}
 }
@@ -162,8 +166,6 @@ function requestsOf(request: CreateRequest, fallbackModels: string[]): Set<strin
 	const others = fallbackModels.map((model) => withModel(request, model));
 	return new Set([request, ...others].map(digestOf));
 }
-
-const isLive = ({ status }: StoredOrder) => status !== 'failed';
 
 function isMade(order: StoredOrder): order is StoredOrder & { id: string } {
 	return order.id !== undefined && isLive(order);

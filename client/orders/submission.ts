@@ -5,8 +5,8 @@ import { backoffDelay } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
-import { isSpendLimit, type SpendGuard } from '../spend-guard';
-import { decideRetry, MAX_RESUBMISSIONS, type Tried } from './decide-retry';
+import type { SpendGuard } from '../spend-guard';
+import { decideRetry, mayResend, type SentRequests } from './decide-retry';
 import type { Journal, Order } from './journal';
 import { StepSlots, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './uncertain-charge';
@@ -67,8 +67,9 @@ export class Submission {
 		const entry = await journal.read(order, halt, mayDefer);
 		if (entry.state === 'made') return entry.id;
 		const { onUncertainCharge: choice } = order.job;
-		const mayResend = choice === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
-		if (entry.state === 'sent' && !mayResend) throw uncertainCharge(null, entry, choice);
+		if (entry.state === 'sent' && !mayResend(choice, this.lostOf(order))) {
+			throw uncertainCharge(null, entry, choice);
+		}
 		return null;
 	}
 
@@ -82,7 +83,7 @@ export class Submission {
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
 		const { clock, random, halt } = this.ports;
 		const ticket = this.ports.slots.ticket();
-		const tried: Tried = { retries: 0, sinceMs: 0, resubmissions: 0 };
+		const tried: SentRequests = { retries: 0, sinceMs: 0, resubmissions: 0 };
 		let failingSince: number | null = null;
 		let cause: GenerationError | null = null;
 		for (;;) {
@@ -131,7 +132,7 @@ export class Submission {
 			this.slots.requireOpen();
 			return header === null ? null : await service.create(request, header);
 		});
-		if (admitted) guard?.report(sent.ok ? sent.value !== null : !isFree(sent.error));
+		if (admitted) guard?.report(sent.ok ? sent.value !== null : !isUncharged(sent.error));
 		if (!sent.ok) {
 			this.settleRefusal(permit, order, sent.error, reserved);
 			throw sent.error;
@@ -145,9 +146,10 @@ export class Submission {
 	private settleRefusal(permit: Permit, order: Order, error: unknown, reserved: boolean): void {
 		const refusal = error instanceof GenerationError ? error : null;
 		if (refusal?.fatalForStep) this.slots.close(notSent(refusal, order.job.itemIndex));
-		if (refusal && isSpendLimit(refusal)) this.slots.close(refusal);
+		// A spending limit is reached.
+		if (refusal?.skipped) this.slots.close(refusal);
 		permit.report(refusal?.retry === 'slot' ? refusal : 'unused');
-		if (reserved && isFree(error)) this.ports.journal.release(order);
+		if (reserved && isUncharged(error)) this.ports.journal.release(order);
 	}
 
 	private settle(order: Order, generation: Generation): void {
@@ -182,7 +184,7 @@ export class Submission {
 }
 
 /** True if a request with this error was certainly not charged. */
-function isFree(error: unknown): boolean {
+function isUncharged(error: unknown): boolean {
 	if (error instanceof GenerationError) return error.charge !== 'unknown';
 	return error instanceof CancelledError;
 }

@@ -100,7 +100,7 @@ export const isFree = (row: RowFields) => !hasId(row) && row.status === CLAIMED;
 /** True if a request may have been sent for the row, and no id is known. */
 export const isOpenRow = (row: RowFields) => !hasId(row) && !isFree(row);
 /** A failed generation was refunded, so its row does not block a new one. */
-export const isLive = (row: RowFields) => row.status !== 'failed';
+export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
 /** Returns a new row, without its request. */
 export function newRow({ workflowId, nodeId, executionId }: TableScope, key: string): RowFields {

@@ -11,7 +11,7 @@ import { positive } from '../../client/numbers';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';
-import { modelSearch } from '../shared/form/model-search';
+import { modelSearch } from '../shared/model-search';
 import { modelsFields } from './fields';
 
 /** The Generation Models node: lists models, or returns one (spec 4.4). */

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
-import { modelOptions, modelSearch } from '../shared/form/model-search';
+import { modelOptions, modelSearch } from '../shared/model-search';
 import { runCreatingNode } from '../shared/suspend/sleeping-batch';
 import { videoFields } from './fields';
 import { planVideo } from './request';

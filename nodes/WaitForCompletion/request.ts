@@ -58,7 +58,7 @@ function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id 
 		throw new GenerationError({
 			title,
 			description:
-				'The item came with this error, and with no generation to wait for. Filter such items out before this node, or let it go on with the others: On Error, Continue',
+				'The item already had this error, and no generation to wait for. Remove such items with a Filter node, or set On Error to Continue',
 			code,
 			charge: code === 'uncertain_charge' ? 'unknown' : 'none',
 		});

@@ -61,8 +61,8 @@ export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowB
 		name: `${node.name}: suspended wait`,
 		note: [
 			`## The suspended wait of “${node.name}”`,
-			'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Check asks the service for the status of the generations, and sleeps until the next one while any of them is unfinished. Collect fetches what was made, and hands it to the step.',
-			'### Nothing here is charged for, and it ends by itself. What a Check puts out while it sleeps is no result, and says so.',
+			'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Check reads the status of the generations, and sleeps until the next one while any of them is unfinished. Collect fetches the results and returns them to the step.',
+			'### It charges nothing and ends by itself. The output of a Check that sleeps is not a result.',
 		],
 		nodes: [...checks(node, items), collect(node, items)],
 		// The execution owns the downloaded files, and its result must survive a crash.

@@ -10,9 +10,8 @@ import { attempt } from '../../client/async';
 import { savedChecks, type StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
 import { includesOtherFields, optionsOf } from '../shared/form/parameters';
-import { hint } from '../shared/output/report';
 import { runNode, type Suspension } from '../shared/run-node';
-import { whyNotSleep } from '../shared/suspend/can-sleep';
+import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
 import { runHelper } from '../shared/suspend/helper-workflow';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
@@ -34,7 +33,7 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 	if (modeOfFirst(context) !== 'suspend') return undefined;
 	const reason = whyNotSleep(context, wakesWithOutcome(), '2.31');
 	if (reason !== null) {
-		hint(context, `Polled instead of suspending, because ${reason}`);
+		polledHint(context, reason);
 		return undefined;
 	}
 	const waitingSince = wallClock.now();
@@ -45,7 +44,7 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 			const slept = await attempt(async () => await sleepUntilEnded(context, waitingSince, checks));
 			if (slept.ok) return slept.value;
 			const { message } = slept.error as Error;
-			hint(context, `Polled instead of suspending, because it could not fall asleep: ${message}`);
+			polledHint(context, `it could not fall asleep: ${message}`);
 			const plan = (itemIndex: number) => [goOn(planWait(context, itemIndex), waitingSince)];
 			return await runNode(context, plan, { checks });
 		},

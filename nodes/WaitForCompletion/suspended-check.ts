@@ -140,9 +140,9 @@ function noResult(generation: KnownGeneration): GenerationError {
 	const confirmed = isConfirmed(generation);
 	const seen = confirmed ? `was ${status}` : 'had not been checked';
 	return new GenerationError({
-		title: `This is no result: generation ${id} ${seen} when the wait fell asleep`,
+		title: `This is not a result: generation ${id} ${seen} when the wait fell asleep`,
 		description:
-			'Where the wait has handed this on, it was broken off: n8n ended during a status check, or the execution in which it slept was stopped. Fetch the generation by its ID with Wait for Completion in a new execution, which charges nothing.',
+			'The wait was interrupted: n8n ended during a status check, or the execution in which it slept was stopped. Fetch the generation by its ID with Wait for Completion in a new execution, at no charge.',
 		code: 'wait_interrupted',
 		charge: confirmed ? 'paid' : 'none',
 		generation: { id },

@@ -175,7 +175,7 @@ function withoutKey(plans: Planned[]): number[] {
  * The errors of an item that this try does not send. Earlier tries may have been charged for its outputs: there is
  * one error for each of them, or else a single one.
  */
-function unsentErrors(
+export function unsentErrors(
 	journal: ExecutionJournal,
 	error: unknown,
 	itemIndex: number,
@@ -194,7 +194,9 @@ function throwFirst(
 ): void {
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first < 0 || continuesOnError(context)) return;
-	throw stepError(context, failures[first][0], first, [], journal);
+	const all = inOrder(failures, [], []);
+	const position = all.findIndex(({ itemIndex }) => itemIndex === first);
+	throw stepError(context, failures[first][0], position, all, journal);
 }
 
 /** Reserves the idempotency keys. If the table is unavailable, each item with a key fails with that error. */

@@ -39,6 +39,12 @@ export interface StepStart {
 	shift?: Shift;
 }
 
+/**
+ * What the earlier tries of a step have spent, by the orders of its run: Retry On Fail must not raise a spending limit.
+ * n8n runs all tries in the same process.
+ */
+const spentIn = new WeakMap<object, number>();
+
 /** Runs the jobs of valid items. */
 export async function runPlans(
 	context: IExecuteFunctions,
@@ -78,11 +84,13 @@ export async function runPlans(
 					}),
 			},
 			{
+				spentBefore: spentIn.get(shared.journal.run),
 				...options,
 				stopOnError: !continuesOnError(context),
 			},
 		);
 	const result = await withSlots(context, run);
+	spentIn.set(shared.journal.run, result.stats.spent);
 	reportUnexpected(
 		context,
 		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),

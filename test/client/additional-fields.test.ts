@@ -41,6 +41,7 @@ describe('additional body fields', () => {
 		[5, 'is not a JSON object'],
 		[{ style: undefined }, ': style is undefined'],
 		[{ a: [{ b: undefined }] }, ': a.0.b is undefined'],
+		[{ style: 'like [object Object]' }, 'a text with an object in it'],
 	])('are refused by name: %j', (value, says) => {
 		expect(() => add(value)).toThrow(InvalidInputError);
 		expect(() => add(value)).toThrow(`Additional Body Fields`);

@@ -64,7 +64,7 @@ describe('a failed generation', () => {
 		const step = failing(1);
 		step.stopAt(10_500);
 		const { outcomes } = await step.run(batch(1, { retriesOnFailure: 5 }));
-		expect(outcomes[0].kind).not.toBe('error');
+		expect(outcomes[0].kind).toBe('stopped');
 		expect(step.fake.made.length).toBeLessThanOrEqual(2);
 	});
 });

@@ -164,6 +164,7 @@ describe('a batch', () => {
 			takenUp: 0,
 			retries: 0,
 			resubmitted: 0,
+			spent: 3,
 			recreated: 0,
 			balance: null,
 			fellBack: 0,

@@ -35,7 +35,7 @@ it('a batch of 100 runs one helper workflow in all if its generations are reused
 	stage.sandbox.service.accounts.account('main').concurrency = 100;
 	const keys = Array.from({ length: 100 }, (_, index) => `key ${index}`);
 	const list = items(...keys.map((key): [string, string] => [key, 'a boat']));
-	const atOnce = { ...keyed, options: { ...(keyed.options as object), maxConcurrent: 100 } };
+	const atOnce = { ...keyed, runOptions: { maxConcurrent: 100 } };
 	await helpersOf(list, atOnce);
 	expect(rows().filter(({ status }) => status === 'completed')).toHaveLength(101);
 	expect(await helpersOf(list)).toBe(1);

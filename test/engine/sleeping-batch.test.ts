@@ -198,7 +198,8 @@ describe('a batch that sleeps, and is interrupted', () => {
 		}
 		expect(run.status).toBe(status);
 		const text = run.error?.message ?? String(run.output('Step')[2]?.json.error);
-		expect(text).toContain('5 executions in a row');
+		expect(text).toContain('items may have been charged: 5 waves in a row failed');
+		expect(text).not.toContain('Nothing was charged');
 		expect(run.output('Step')).toHaveLength(status === 'error' ? 0 : 3);
 	});
 
@@ -236,6 +237,16 @@ describe('a batch that is to sleep', () => {
 		const list = items([null, 'a boat']);
 		const run = await execute(list, asleep({}, { options: {}, waitForCompletion: false }));
 		expect(statuses(run)).toEqual(['pending']);
+	});
+
+	it('keeps the spending limit of all its waves, and names that limit', async () => {
+		const limit = asleep({ maxNewGenerations: 3 });
+		const settings = { onError: 'continueRegularOutput' };
+		const end = await sleepToEnd(stage, await execute(boats(5), limit, settings));
+		expect(created()).toBe(3);
+		const errors = end.output('Step').flatMap(({ json }) => (json.error ? [json.error] : []));
+		expect(errors).toHaveLength(2);
+		for (const error of errors) expect(error).toContain('The limit of 3 new generations');
 	});
 
 	it('returns an item that does not wait while its generation runs', async () => {

@@ -62,6 +62,16 @@ describe('Limit New Generations', () => {
 		expect(created()).toBe(3);
 	});
 
+	it('is not raised by Retry On Fail', async () => {
+		const again = { retryOnFail: true, maxTries: 4, waitBetweenTries: 1 };
+		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
+			items: prompts('a', 'b', 'c', 'd', 'e', 'f'),
+			settings: again,
+		});
+		expect(run.error).toMatchObject({ context: { code: 'generation_limit_reached' } });
+		expect(created()).toBe(2);
+	});
+
 	it('holds although the first item is invalid', async () => {
 		const parameters = withRuns({ maxNewGenerations: '={{ $json.most }}' });
 		const run = await stage.run('imageGeneration', parameters, {
@@ -120,6 +130,17 @@ describe('Stop Below Balance', () => {
 		expect(run.status).toBe('success');
 		// Once before the first request, and once for the hint.
 		expect(balanceReads()).toBeLessThanOrEqual(3);
+	});
+
+	it('does not read a balance that cannot be read again and again', async () => {
+		const action = { kind: 'error', code: 'service_unavailable' } as const;
+		stage.sandbox.faults.order({ on: 'credits', times: 'always', action });
+		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {
+			items: prompts('a'),
+		});
+		expect(run.error).toMatchObject({ context: { code: 'service_unavailable' } });
+		// Six retries of the read itself.
+		expect(balanceReads()).toBeLessThanOrEqual(7);
 	});
 
 	it('sends nothing while the balance cannot be read', async () => {

@@ -201,7 +201,7 @@ describe('a suspended wait', () => {
 			ids.map((id) => [id, 'wait_interrupted']),
 		);
 		for (const { json, binary } of items) {
-			expect(json.error).toMatch(/^This is no result.*Wait for Completion in a new execution/);
+			expect(json.error).toMatch(/^This is not a result.*Wait for Completion in a new execution/);
 			expect([json.status, json.url, binary]).toEqual([undefined, undefined, undefined]);
 		}
 	});

@@ -1,6 +1,6 @@
 import { openKeyedStage, items, workflowWith } from './keyed';
 
-const { stage, rows, created, execute } = openKeyedStage();
+const { stage, tables, rows, created, execute } = openKeyedStage();
 
 const noKeys = { downloadOutput: false };
 const paidIds = () =>
@@ -52,6 +52,25 @@ describe('a generation that was charged and not returned', () => {
 		const ids = rows().map(({ generation_id: id }) => id);
 		expect(ids.sort()).toEqual(paidIds().sort());
 	});
+});
+
+it('a generation that was charged before the timeout of the workflow has a row, although n8n answers no call after it', async () => {
+	await stage.pass(61);
+	let isOver = false;
+	tables.before = (operation) => {
+		if (isOver && operation === 'list') throw new Error('No answer');
+	};
+	await stage.runWorkflow(workflowWith(noKeys), {
+		items: items([null, '[seconds: 30] a boat']),
+		onReady: ({ cancel }) => {
+			void (async () => {
+				while (created() < 1) await stage.pass(0);
+				isOver = true;
+				cancel();
+			})();
+		},
+	});
+	expect(rows().map(({ generation_id: id }) => id)).toEqual(paidIds());
 });
 
 it('a step that returns all of its generations writes nothing without a key', async () => {

@@ -34,7 +34,7 @@ describe('Wait for Completion after a node that goes on with what failed', () =>
 		const run = await stage.run('waitForCompletion', {}, { items: [refused] });
 		expect(run.error).toMatchObject({
 			message: 'Not enough credits',
-			description: expect.stringMatching(/came with this error.*Filter such items out/s),
+			description: expect.stringMatching(/already had this error.*Filter node/s),
 			context: { code: 'insufficient_credits', itemIndex: 0 },
 		});
 		expect(stage.arrived).toBe(0);

@@ -171,7 +171,7 @@ const limitOption: INodeProperties = {
 	default: 0,
 	placeholder: 'e.g. 100',
 	description:
-		'Maximum generations that the step creates. Reused ones do not count. The rest of the items fail and are not charged. Read from the first item.',
+		'Maximum generations that the step creates; 0 creates none. Reused ones do not count. The rest of the items fail and are not charged. Read from the first item.',
 };
 
 const minimumBalanceOption: INodeProperties = {

@@ -14,10 +14,10 @@ import {
 	type TableCall,
 	type Where,
 } from '../../../client/orders/table';
-import { isSaved } from '../execution';
+import { cancelSignal, isSaved } from '../execution';
 import { wallClock } from '../http/clock';
 import { isTableGone, wrongColumns } from './data-table-errors';
-import { runTableNodes, type Operation } from './table-workflow';
+import { OUTPUT_OF_FIRST, runTableNodes, type Operation } from './table-workflow';
 
 /**
  * Stores idempotency keys in an n8n Data Table. n8n gives only its own nodes access to Data Tables. Each call
@@ -57,15 +57,21 @@ export async function insertMissing(context: IExecuteFunctions, rows: RowFields[
 		keyValue: '={{ $json.generation_id }}',
 	};
 	const filters = { conditions: [sameId] };
-	await tableOf(context).use(async (id) => {
+	const into = (id: string): Operation => {
 		const row = { resource: 'row', dataTableId: { __rl: true, mode: 'id', value: id } } as const;
-		const missing: Operation = {
+		return {
 			parameters: { ...row, operation: 'rowNotExists', matchType: 'allConditions', filters },
 			eachRow: true,
 			next: { parameters: { ...row, ...INSERT }, eachRow: true },
 		};
-		return await runTableNodes(context, [missing], rows.map(cells), [missing]);
-	});
+	};
+	const insert = async (...operations: Operation[]) =>
+		await runTableNodes(context, operations, rows.map(cells), operations);
+	const table = tableOf(context);
+	// After the end of the execution, n8n carries out a call and does not answer: the id cannot be read first.
+	if (cancelSignal(context).aborted)
+		await insert(creation(true), into(`={{ ${OUTPUT_OF_FIRST}.id }}`));
+	else await table.use(async (id) => await insert(into(id)));
 }
 
 /** The table of the context's workflow. Its id is remembered for a while. */
@@ -134,10 +140,10 @@ async function run(context: IExecuteFunctions, tableId: string, call: TableCall)
 	const final = writes(changes.filter((change) => change.final));
 	const output = await runTableNodes(context, operations, inserts.map(cells), final);
 	if (!first) return [];
-	const rows = output.map(({ json }) => rowOf(json));
+	const rows = output.map(({ json }) => parseRow(json));
 	for (const other of others) {
 		const more = await runTableNodes(context, [other]);
-		rows.push(...more.map(({ json }) => rowOf(json)));
+		rows.push(...more.map(({ json }) => parseRow(json)));
 	}
 	return rows;
 }
@@ -211,7 +217,7 @@ function chunks({ match, conditions }: Where): Where[] {
 	});
 }
 
-function rowOf(json: IDataObject): Row {
+function parseRow(json: IDataObject): Row {
 	const fields = TABLE_COLUMNS.map((name) => [name, String(json[name] ?? '')]);
 	const changedAt = Date.parse(String(json.updatedAt));
 	return {
@@ -230,19 +236,19 @@ function rowOf(json: IDataObject): Row {
 async function findOrMake(context: IExecuteFunctions): Promise<string> {
 	const there = await find(context);
 	if (there !== undefined) return there;
-	const column = TABLE_COLUMNS.map((name) => ({ name, type: 'string' }));
-	const options = { createIfNotExists: false };
-	const make = { tableName: TABLE_NAME, columns: { column }, options };
-	const made = await attempt(
-		async () =>
-			await runTableNodes(context, [
-				{ parameters: { resource: 'table', operation: 'create', ...make } },
-			]),
-	);
+	const made = await attempt(async () => await runTableNodes(context, [creation(false)]));
 	if (made.ok && made.value[0]) return String(made.value[0].json.id);
 	const since = await find(context);
 	if (since !== undefined) return since;
 	throw made.ok ? new Error('n8n did not make the data table') : made.error;
+}
+
+/** The operation that creates the table. @param orReuse true if it may return an existing table instead */
+function creation(orReuse: boolean): Operation {
+	const column = TABLE_COLUMNS.map((name) => ({ name, type: 'string' }));
+	const options = { createIfNotExists: orReuse };
+	const table = { tableName: TABLE_NAME, columns: { column }, options };
+	return { parameters: { resource: 'table', operation: 'create', ...table } };
 }
 
 async function find(context: IExecuteFunctions): Promise<string | undefined> {

@@ -18,6 +18,9 @@ const LONGEST_CALL_MS = 60_000;
 /** Extra milliseconds for each row and operation of the call. */
 const LONGEST_ROW_MS = 50;
 
+/** An expression for the JSON of the first operation's output, for the operations after it. */
+export const OUTPUT_OF_FIRST = "$('Table 1').first().json";
+
 const DATA_TABLE = 'n8n-nodes-base.dataTable';
 
 /**

@@ -38,8 +38,8 @@ export interface BatchState {
 	settled: Settled;
 	/** Attempts of items so far. */
 	tried: AllTried;
-	/** Number of generations that the waves have created. */
-	made: number;
+	/** Number of creating requests of all waves that were charged, or may have been. */
+	spent: number;
 	/** True if nothing is left but to collect. */
 	over: boolean;
 	/** True if the user stopped the batch. */
@@ -59,7 +59,7 @@ export interface BatchState {
 /** The result of a wave. */
 export type WaveReport = Pick<
 	BatchState,
-	'settled' | 'tried' | 'made' | 'over' | 'stopped' | 'wakeAt' | 'sleepsFrom' | 'durations'
+	'settled' | 'tried' | 'spent' | 'over' | 'stopped' | 'wakeAt' | 'sleepsFrom' | 'durations'
 >;
 
 /** A wave that dies this often in a row dies for a reason that does not pass. */

@@ -101,7 +101,8 @@ function actingAs(
 				...parameters,
 				...(kept.items[itemIndex] as INodeParameters),
 			};
-			return (at(values, name) ?? fallback) as NodeParameterValueType | object;
+			const value = at(values, name);
+			return (value === undefined ? fallback : value) as NodeParameterValueType | object;
 		},
 		helpers: {
 			...context.helpers,

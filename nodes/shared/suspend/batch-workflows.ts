@@ -62,12 +62,12 @@ export function wave(node: INode, step: string): IWorkflowBase {
 }
 
 /** Builds the workflow that fetches the results. Its execution owns the files, and is kept. */
-export function collection(node: INode, step: string): IWorkflowBase {
+export function resultsWorkflow(node: INode, step: string): IWorkflowBase {
 	return helperWorkflow({
 		name: `${step}: results`,
 		note: [
 			`## The results of the sleeping batch of “${step}”`,
-			'### All generations have ended. This workflow fetched them for your execution, and it holds their files. Charged nothing.',
+			'### All generations have ended. This workflow fetched them for your execution, and holds their files. It charges nothing.',
 		],
 		nodes: [helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Results', 'deliver', {})],
 		saved: true,

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { hasErrorOutput, isSaved, runsAsTool } from '../execution';
+import { hint } from '../output/report';
 
 /**
  * Returns the reason why a step cannot sleep and must poll, for a hint; `null` if it can.
@@ -24,4 +25,9 @@ export function whyNotSleep(
 		return 'n8n cannot route failed items to the error output after a sleep';
 	}
 	return null;
+}
+
+/** Shows a hint that a step polls although it was set to suspend. */
+export function polledHint(context: IExecuteFunctions, reason: string): void {
+	hint(context, `Polled instead of suspending, because ${reason}`);
 }

@@ -8,14 +8,13 @@ import {
 import { GenerationError, InvalidInputError } from '../../../client/api/errors';
 import { attempt } from '../../../client/async';
 import type { Settled } from '../../../client/wave';
-import { cancelSignal, continuesOnError } from '../execution';
+import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
 import type { Plan } from '../form/plan';
 import { wallClock } from '../http/clock';
-import { hint } from '../output/report';
 import { dataTable } from '../record/data-table';
 import { keyOf } from '../record/record';
-import { runNode, type Failures } from '../run-node';
+import { runNode, unsentErrors, type Failures } from '../run-node';
 import { planItems, type Planned } from '../form/plan-items';
 import {
 	messageIn,
@@ -27,7 +26,7 @@ import {
 } from './batch-state';
 import { keepParameters, stepOf } from './batch-step';
 import { supervisor } from './batch-workflows';
-import { whyNotSleep } from './can-sleep';
+import { polledHint, whyNotSleep } from './can-sleep';
 import { runHelper } from './helper-workflow';
 import { results } from './results';
 import { supervise } from './supervisor';
@@ -75,12 +74,13 @@ async function sleep(
 	if (!planned.some(({ job }) => job.wait) || whileWaitingOfFirst(context) === 'poll') return null;
 	// Also an error where the step polls: the user asked for a batch that needs keys.
 	for (const { job } of planned) {
-		if (keyOf(job) === null) failures[job.itemIndex] = [keyMissing()];
+		if (keyOf(job) !== null) continue;
+		failures[job.itemIndex] = unsentErrors(journalOf(context), keyMissing(), job.itemIndex);
 	}
 	if (failures.flat().length > 0 && !continuesOnError(context)) return null;
 	const reason = whyNotSuspend(context, planned);
 	if (reason !== null) {
-		hint(context, `Polled instead of suspending, because ${reason}`);
+		polledHint(context, reason);
 		return null;
 	}
 	const settled = Object.fromEntries(
@@ -91,13 +91,16 @@ async function sleep(
 			await runWave(context, planned, {
 				settled,
 				tried: {},
-				made: 0,
+				spent: 0,
 				sleepsFrom: 0,
 				durations: [],
 			}),
 	);
-	// The step then reports the error itself.
-	if (!begun.ok || cancelSignal(context).aborted) return null;
+	if (cancelSignal(context).aborted) return null;
+	if (!begun.ok) {
+		polledHint(context, `its first wave failed: ${(begun.error as Error).message}`);
+		return null;
+	}
 	const state: BatchState = {
 		...begun.value,
 		batch: context.getExecutionId(),
@@ -117,17 +120,14 @@ async function sleep(
 		async () => await runHelper(context, supervisor(context.getNode(), state.step), items),
 	);
 	if (slept.ok) return [slept.value ?? []];
-	hint(
-		context,
-		`Polled instead of suspending, because it could not sleep: ${(slept.error as Error).message}`,
-	);
+	polledHint(context, `it could not fall asleep: ${(slept.error as Error).message}`);
 	return null;
 }
 
 function keyMissing(): InvalidInputError {
 	return new InvalidInputError(
-		'While Waiting is Suspend, and this item has no Idempotency Key',
-		'Add the option Idempotency Key with a unique text for each item, such as {{ $json.id }}: a batch that sleeps finds its generations by it. Or set While Waiting to Poll.',
+		'This item has no Idempotency Key, and While Waiting is Suspend',
+		'A batch that sleeps finds its generations by their keys. Add the option Idempotency Key with a different text for each item, such as {{ $json.id }}. Or set While Waiting to Poll.',
 	);
 }
 

@@ -17,7 +17,7 @@ import {
 	type Message,
 } from './batch-state';
 import { stepOf } from './batch-step';
-import { collection, supervisor, wave } from './batch-workflows';
+import { resultsWorkflow, supervisor, wave } from './batch-workflows';
 import { runHelper } from './helper-workflow';
 import { throwFailure } from './results';
 
@@ -40,7 +40,7 @@ export async function supervise(
 	if (role === 'return') return await unfinished(context, state);
 	if (role === 'collect') {
 		if (state.stopped || hasGivenUp(state)) return [[messageItem({ over: true })]];
-		const code = collection(context.getNode(), state.step);
+		const code = resultsWorkflow(context.getNode(), state.step);
 		return await start(context, code, { order: state });
 	}
 	if (state.over) return [[messageItem({ over: true })]];
@@ -86,7 +86,7 @@ async function start(
 const interrupted: INodeExecutionData = {
 	json: {
 		error:
-			'This is no result: the execution in which the batch slept was stopped. Run the same items again: what is charged is reused',
+			'This is not a result: the execution in which the batch slept was stopped. Run the same items again: what is charged is reused',
 		error_code: 'wait_interrupted',
 	},
 };
@@ -111,9 +111,11 @@ async function unfinished(
 
 function givenUp({ dead, lastDeath }: BatchState): GenerationError {
 	return new GenerationError({
-		title: `The sleeping batch ended: ${dead} executions in a row failed before they could report`,
-		description: `The last of them ended with: ${lastDeath}. Fix the cause and run the same items again: with their idempotency keys, what is charged is reused. Set While Waiting to Poll to see where it fails.`,
+		title: `The sleeping batch ended, and items may have been charged: ${dead} waves in a row failed`,
+		details: `The last of them ended with: ${lastDeath}`,
+		description:
+			'Fix the cause and run the same items again: what is charged is reused by its idempotency key. To see where it fails, set While Waiting to Poll.',
 		code: 'batch_interrupted',
-		charge: 'none',
+		charge: 'unknown',
 	});
 }

@@ -2,8 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateJob } from '../../../client/job';
 import { Shift } from '../../../client/shift';
-import { collecting, planWave, recordEnds, rowOf, waveResult } from '../../../client/wave';
-import { hasId, type Row } from '../../../client/orders/table';
+import { collecting, planWave, recordEnds, rowOf, spentBy, waveResult } from '../../../client/wave';
+import type { Row } from '../../../client/orders/table';
 import { continuesOnError, journalOf } from '../execution';
 import { stepOptionsOf } from '../form/step-options';
 import { wallClock } from '../http/clock';
@@ -13,7 +13,10 @@ import { runPlans, type StepStart } from '../run-plans';
 import { shortly, type BatchState, type WaveReport } from './batch-state';
 
 /** The part of the state that a wave needs. */
-export type WaveOrder = Pick<BatchState, 'settled' | 'tried' | 'made' | 'sleepsFrom' | 'durations'>;
+export type WaveOrder = Pick<
+	BatchState,
+	'settled' | 'tried' | 'spent' | 'sleepsFrom' | 'durations'
+>;
 
 /**
  * Runs one wave: collects what has ended, fills the free slots, and stops when nothing is due to end soon.
@@ -25,7 +28,7 @@ export type WaveOrder = Pick<BatchState, 'settled' | 'tried' | 'made' | 'sleepsF
 export async function runWave(
 	context: IExecuteFunctions,
 	planned: Planned[],
-	{ settled, tried, made, sleepsFrom, durations }: WaveOrder,
+	{ settled, tried, spent, sleepsFrom, durations }: WaveOrder,
 ): Promise<WaveReport> {
 	const jobs = planned.map(({ job }) => {
 		return { ...(job as CreateJob), tried: tried[job.itemIndex] };
@@ -37,11 +40,8 @@ export async function runWave(
 	const shift = new Shift(wallClock, { sleptMs, durations });
 	const start = startOf(context);
 	// A wave that died reported none of its generations, but the record has them.
-	const ownRows = [...rows.values()].filter((row) => row.execution_id === context.getExecutionId());
-	const madeBefore = Math.max(made, ownRows.filter(hasId).length);
-	const { maxNewGenerations: most = null } = start.options;
-	const left = most === null ? null : Math.max(0, most - madeBefore);
-	const options = { ...start.options, maxNewGenerations: left };
+	const spentBefore = Math.max(spent, spentBy(context.getExecutionId(), rows));
+	const options = { ...start.options, spentBefore };
 	const record = await openRecord(context, start.journal, plan.sources);
 	const plans = plan.jobs.map((job) => ({ job, download: null }));
 	try {
@@ -51,7 +51,7 @@ export async function runWave(
 		const wakeAt = nextAt ?? shortly();
 		return {
 			...found,
-			made: madeBefore + result.stats.made,
+			spent: result.stats.spent,
 			stopped: false,
 			wakeAt,
 			sleepsFrom: wallClock.now(),

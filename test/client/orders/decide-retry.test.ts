@@ -1,5 +1,9 @@
 import type { ServiceResponse } from '../../../client/ports';
-import { decideRetry, type RetryDecision, type Tried } from '../../../client/orders/decide-retry';
+import {
+	decideRetry,
+	type RetryDecision,
+	type SentRequests,
+} from '../../../client/orders/decide-retry';
 import { errorFromConnection } from '../../../client/api/connection';
 import {
 	errorFromResponse,
@@ -14,7 +18,7 @@ const foreign = (status: number, body: unknown = '<html>') =>
 const broken = (code: string, syscall?: string) =>
 	errorFromConnection(networkError(code, syscall), true);
 
-const first: Tried = { retries: 0, sinceMs: 0, resubmissions: 0 };
+const first: SentRequests = { retries: 0, sinceMs: 0, resubmissions: 0 };
 const asked = { onUncertainCharge: 'resubmit', timeoutMs: 600_000 } as const;
 const unasked = { onUncertainCharge: 'error', timeoutMs: 600_000 } as const;
 

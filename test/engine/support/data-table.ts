@@ -141,7 +141,10 @@ function make(context: IExecuteFunctions, tables: Table[], item: number): IDataO
 	const { column } = context.getNodeParameter('columns', item) as {
 		column: Array<{ name: string }>;
 	};
-	if (tables.some((table) => table.name === name)) {
+	const options = context.getNodeParameter('options', item, {}) as { createIfNotExists?: boolean };
+	const existing = tables.find((table) => table.name === name);
+	if (existing && options.createIfNotExists) return { id: existing.id, name };
+	if (existing) {
 		const message = `Data table with name '${name}' already exists in this project`;
 		throw new NodeOperationError(context.getNode(), message);
 	}

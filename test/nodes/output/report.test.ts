@@ -13,6 +13,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		slotRefusal: null,
 		retries: 0,
 		resubmitted: 0,
+		spent: 0,
 		recreated: 0,
 		balance: null,
 		fellBack: 0,

@@ -9,13 +9,13 @@ import {
 	matchesModel,
 	type Model,
 	type ModelFilter,
-} from '../../../client/api/catalog';
-import { attempt } from '../../../client/async';
-import { GenerationError } from '../../../client/api/errors';
-import { ServiceClient } from '../../../client/api/client';
-import { wallClock } from '../http/clock';
-import { nodeError } from '../output/node-error';
-import { connect } from '../http/transport';
+} from '../../client/api/catalog';
+import { attempt } from '../../client/async';
+import { GenerationError } from '../../client/api/errors';
+import { ServiceClient } from '../../client/api/client';
+import { wallClock } from './http/clock';
+import { nodeError } from './output/node-error';
+import { connect } from './http/transport';
 
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
 

@@ -1,0 +1,24 @@
+import { items, openKeyedStage } from './keyed';
+
+jest.mock('../../nodes/shared/suspend/helper-workflow', () => ({
+	...jest.requireActual<object>('../../nodes/shared/suspend/helper-workflow'),
+	runHelper: async () => await Promise.reject(new Error('No helper workflows here')),
+}));
+
+const { created, execute } = openKeyedStage();
+
+const parameters = {
+	options: { idempotencyKey: '={{ $json.key }}' },
+	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, maxNewGenerations: 2 },
+};
+
+it('a batch that n8n does not let sleep is polled, says so, and keeps its spending limit', async () => {
+	const list = items(['a', 'x [seconds: 90]'], ['b', 'y [seconds: 90]'], ['c', 'z [seconds: 90]']);
+	const run = await execute(list, parameters, { onError: 'continueRegularOutput' });
+	const codes = run.output('Step').map(({ json }) => json.error_code ?? json.status);
+	expect(codes).toEqual(['completed', 'completed', 'generation_limit_reached']);
+	expect(created()).toBe(2);
+	expect(run.hints('Step').map(({ message }) => message)).toContainEqual(
+		expect.stringContaining('it could not fall asleep: No helper workflows here'),
+	);
+});
