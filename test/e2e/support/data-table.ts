@@ -3,16 +3,18 @@ import type { Rest } from '../../../tools/n8n/rest';
 /** An empty cell is NULL. */
 export type Row = Record<string, string | null> & { id: number; key: string };
 
-/** n8n's data table of the record, as a user reaches it in the editor. */
-export class RecordTable {
+/** One of n8n's data tables, as a user reaches it in the editor. */
+export class DataTable {
 	private constructor(
 		private readonly rest: Rest,
 		private readonly project: string,
+		private readonly name: string,
 	) {}
 
-	static async of(rest: Rest): Promise<RecordTable> {
+	/** @param name by default that of the table which holds the idempotency keys */
+	static async of(rest: Rest, name = 'media_generations'): Promise<DataTable> {
 		const { id } = await rest.send<{ id: string }>('GET', '/projects/personal');
-		return new RecordTable(rest, `/projects/${id}/data-tables`);
+		return new DataTable(rest, `/projects/${id}/data-tables`, name);
 	}
 
 	async rows(): Promise<Row[]> {
@@ -26,6 +28,13 @@ export class RecordTable {
 			rows.push(...data);
 			if (data.length < 250) return rows;
 		}
+	}
+
+	/** Changes cells of the rows whose column `name` has this value. */
+	async change(name: string, data: Record<string, string>): Promise<void> {
+		const filters = [{ columnName: 'name', condition: 'eq', value: name }];
+		const filter = { type: 'and', filters };
+		await this.rest.send('PATCH', `${await this.path()}/rows`, { filter, data });
 	}
 
 	async exportCsv(): Promise<string> {
@@ -51,8 +60,8 @@ export class RecordTable {
 			'GET',
 			this.project,
 		);
-		const table = data.find(({ name }) => name === 'media_generations');
-		if (!table) throw new Error('There is no data table media_generations');
+		const table = data.find(({ name }) => name === this.name);
+		if (!table) throw new Error(`There is no data table ${this.name}`);
 		return `${this.project}/${table.id}`;
 	}
 }
