@@ -37,6 +37,11 @@ export class DataTable {
 		await this.rest.send('PATCH', `${await this.path()}/rows`, { filter, data });
 	}
 
+	/** Where the editor shows it. */
+	async page(): Promise<string> {
+		return (await this.path()).replace('data-tables', 'datatables');
+	}
+
 	async exportCsv(): Promise<string> {
 		const path = `${await this.path()}/download-csv?includeSystemColumns=true`;
 		return (await this.rest.send<{ csvContent: string }>('GET', path)).csvContent;
