@@ -137,11 +137,15 @@ async function holdUntil(recording: Recording, ms: number): Promise<void> {
 }
 
 async function play(script: Chapter[], recording: Recording): Promise<void> {
-	await editor.page.screencast.showActions({ duration: 400 });
+	await editor.page.screencast.showActions({
+		duration: 400,
+		style: { title: 'display: none' },
+	});
 	for (const { startsAtMs, title, narration: description } of script) {
 		await holdUntil(recording, startsAtMs);
 		await editor.page.screencast.showChapter(title, { description, duration: cardMs });
 		await scenes[title]();
+		await hold(4);
 	}
 	await holdUntil(recording, 5 * minutes);
 }
