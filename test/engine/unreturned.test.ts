@@ -80,6 +80,16 @@ it('a step that returns all of its generations writes nothing without a key', as
 	expect(rows()).toEqual([]);
 });
 
+it('a generation with a key gets no second row, even if its id is not in the table yet', async () => {
+	await stage.pass(61);
+	tables.before = (operation) => {
+		if (operation === 'rowNotExists') for (const row of rows()) row.generation_id = null;
+	};
+	const list = items(['one', '[seconds: 1] a boat'], ['two', '[seconds: 2] [fail: no paint]']);
+	await execute(list);
+	expect(rows().map(({ key }) => key)).toEqual(['one', 'two']);
+});
+
 it('a generation with a key keeps its single row when an error ends the step', async () => {
 	const list = items(['one', '[seconds: 1] a boat'], ['two', '[seconds: 2] [fail: no paint]']);
 	await execute(list);
