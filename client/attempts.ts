@@ -36,6 +36,7 @@ export function withModel(request: CreateRequest, model: string): CreateRequest 
 /** The attempts of one output within a step: how many failed, and which models were tried. */
 export class Attempts {
 	private readonly tried: Tried;
+	private lastFailure: GenerationError | null = null;
 
 	constructor(
 		private readonly job: Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>,
@@ -52,16 +53,21 @@ export class Attempts {
 	/** Decides what follows an error, and moves on to the next model if that is it. */
 	after(error: unknown): NextAttempt {
 		if (!(error instanceof GenerationError)) return 'stop';
-		if (error.charge === 'refunded') this.tried.failed++;
+		if (error.charge === 'refunded') {
+			this.tried.failed++;
+			this.lastFailure = error;
+		}
 		const left = (this.job.fallbackModels?.length ?? 0) - this.tried.fallbacks;
 		const next = nextAttempt(error, this.tried.failed, left, this.job);
 		if (next === 'next model') this.tried.fallbacks++;
 		return next;
 	}
 
-	/** Adds to the last error what was tried before it. */
-	explain(error: unknown): unknown {
-		if (!(error instanceof GenerationError)) return error;
+	/** Adds to the last error what was tried before it. If no further attempt was sent, the last failure is that error. */
+	explain(thrown: unknown): unknown {
+		if (!(thrown instanceof GenerationError)) return thrown;
+		const { lastFailure } = this;
+		const error = thrown.skipped && lastFailure ? notAgain(lastFailure, thrown) : thrown;
 		const { fallbackModels = [] } = this.job;
 		const { failed, fallbacks } = this.tried;
 		const ended = error.charge === 'refunded';
@@ -75,6 +81,11 @@ export class Attempts {
 			),
 		});
 	}
+}
+
+function notAgain(failure: GenerationError, { message }: GenerationError): GenerationError {
+	const description = sentences(`It was not created again: ${message}`, failure.description);
+	return failure.with({ description });
 }
 
 function failures(count: number): string {
