@@ -1,5 +1,5 @@
 import type { CreateRequest } from './api/client';
-import { GenerationError } from './api/errors';
+import { GenerationError, type GenerationErrorFields } from './api/errors';
 import { sentences } from './text';
 import type { CreateJob, Tried } from './job';
 
@@ -36,7 +36,6 @@ export function withModel(request: CreateRequest, model: string): CreateRequest 
 /** The attempts of one output within a step: how many failed, and which models were tried. */
 export class Attempts {
 	private readonly tried: Tried;
-	private lastFailure: GenerationError | null = null;
 
 	constructor(
 		private readonly job: Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>,
@@ -55,7 +54,7 @@ export class Attempts {
 		if (!(error instanceof GenerationError)) return 'stop';
 		if (error.charge === 'refunded') {
 			this.tried.failed++;
-			this.lastFailure = error;
+			this.tried.lastFailure = error.fields;
 		}
 		const left = (this.job.fallbackModels?.length ?? 0) - this.tried.fallbacks;
 		const next = nextAttempt(error, this.tried.failed, left, this.job);
@@ -66,7 +65,7 @@ export class Attempts {
 	/** Adds to the last error what was tried before it. If no further attempt was sent, the last failure is that error. */
 	explain(thrown: unknown): unknown {
 		if (!(thrown instanceof GenerationError)) return thrown;
-		const { lastFailure } = this;
+		const { lastFailure } = this.tried;
 		const error = thrown.skipped && lastFailure ? notAgain(lastFailure, thrown) : thrown;
 		const { fallbackModels = [] } = this.job;
 		const { failed, fallbacks } = this.tried;
@@ -83,9 +82,9 @@ export class Attempts {
 	}
 }
 
-function notAgain(failure: GenerationError, { message }: GenerationError): GenerationError {
+function notAgain(failure: GenerationErrorFields, { message }: GenerationError): GenerationError {
 	const description = sentences(`It was not created again: ${message}`, failure.description);
-	return failure.with({ description });
+	return new GenerationError({ ...failure, description });
 }
 
 function failures(count: number): string {

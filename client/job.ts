@@ -1,4 +1,5 @@
 import type { CreateRequest } from './api/client';
+import type { GenerationErrorFields } from './api/errors';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
 export type Job = CreateJob | CollectJob;
@@ -62,6 +63,8 @@ export interface CreateJob extends JobBasics {
 export interface Tried {
 	failed: number;
 	fallbacks: number;
+	/** The error of the last one that failed, as plain data. */
+	lastFailure?: GenerationErrorFields;
 }
 
 /** Waits for an existing generation or checks it once. Charges nothing. */

@@ -271,6 +271,13 @@ describe('a batch that is to sleep', () => {
 		for (const error of errors) expect(error).toContain('The limit of 3 new generations');
 	});
 
+	it('keeps the failure of an item that the limit keeps from being created again', async () => {
+		const parameters = asleep({ retriesOnFailure: 5, maxNewGenerations: 2 });
+		const list = items(['a', 'a boat [seconds: 300] [fail: out of paint]']);
+		const end = await sleepToEnd(stage, await execute(list, parameters));
+		expect(end.error?.message).toBe('The generation failed: out of paint');
+	});
+
 	it('returns an item that does not wait while its generation runs', async () => {
 		const list = items(['a', 'a boat [seconds: 300]'], ['b', 'a ship [seconds: 9000]']);
 		const waitForCompletion = "={{ $json.key === 'a' }}";
