@@ -1,3 +1,4 @@
+import { TABLE_COLUMNS } from '../../../client/orders/table';
 import type { Rest } from '../../../tools/n8n/rest';
 
 /** An empty cell is NULL. */
@@ -13,6 +14,12 @@ export class RecordTable {
 	static async of(rest: Rest): Promise<RecordTable> {
 		const { id } = await rest.send<{ id: string }>('GET', '/projects/personal');
 		return new RecordTable(rest, `/projects/${id}/data-tables`);
+	}
+
+	/** Makes a table with the columns of the record. */
+	async make(name: string): Promise<void> {
+		const columns = TABLE_COLUMNS.map((column) => ({ name: column, type: 'string' }));
+		await this.rest.send('POST', this.project, { name, columns });
 	}
 
 	async rows(): Promise<Row[]> {
