@@ -205,7 +205,7 @@ describe('every error', () => {
 
 	it('says what to do, in words of its own', () => {
 		const advice =
-			/\b(check|choose|change|write|fill|open|create|use|top up|put|pass|remove|report|raise|lower|resume|wait|try|fetch|look|goes into)\b/i;
+			/\b(check|choose|change|write|fill|open|create|use|top up|put|pass|remove|report|raise|lower|resume|wait|try|fetch|look|upload)\b/i;
 		for (const { description } of texts) expect(description).toMatch(advice);
 	});
 
