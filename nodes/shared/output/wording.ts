@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Charge, GenerationError } from '../../../client/api/errors';
 import { itemNames, sentences } from '../../../client/text';
 
-/** The wording of errors and hints, wherever n8n shows them. */
+/** The wording of errors and hints. */
 
 const CHARGES: Record<Charge, string | null> = {
 	none: 'Nothing was charged for this item',
