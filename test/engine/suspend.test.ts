@@ -31,17 +31,6 @@ describe('a suspended wait', () => {
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 2, charged: 2 });
 	});
 
-	it('does not run the checks that are left when everything has ended', async () => {
-		const id = await stage.made('a boat [seconds: 900]');
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		const { executionId } = helperOf(stage, asleep);
-		stage.sandbox.service.finish(id);
-		await wake(stage, asleep);
-		expect(Object.keys(stage.engine.execution(executionId)?.runData ?? {})).toEqual([
-			...['Start', 'Check 1', 'Ended 1?', 'Check 2', 'Ended 2?', 'Collect'],
-		]);
-	});
-
 	it('hands on each file as its item has asked for it before the sleep', async () => {
 		const ids = await Promise.all(
 			['a boat', 'a ship'].map((text) => stage.made(`${text} [seconds: 900]`)),
