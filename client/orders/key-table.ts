@@ -33,8 +33,11 @@ const GONE_AFTER_MS = 60_000;
 const MARK_EVERY_MS = 20_000;
 /** If a reservation takes longer than this, another execution may treat its row as abandoned. */
 const LATE_MS = 40_000;
-/** Interval between reads while another execution is sending the request of a key. */
-const READ_MS = 1_000;
+/**
+ * The pause between reads grows by a second up to this, while another execution is sending the request of a key. A read
+ * is a helper workflow, so many waiting executions would keep n8n busy.
+ */
+const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;
 /** Pause before a key with several new rows is read again, and how often it is read at most. */
@@ -123,7 +126,7 @@ export class KeyTable {
 			// An old read proves nothing: only a fresh one shows whether the writer is alive.
 			if (row && reads > 0 && (await this.isAbandoned(row))) return this.view.rows.get(key) ?? row;
 			if (row && clock.now() >= deadline) throw stillSending(row);
-			if (reads > 1) await clock.sleep(READ_MS, signal);
+			if (reads > 1) await clock.sleep(Math.min((reads - 1) * 1000, LONGEST_PAUSE_MS), signal);
 			if (signal.aborted) throw new CancelledError();
 			await this.orUnavailable(async () => await this.refresh([key]));
 		}
