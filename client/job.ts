@@ -26,6 +26,8 @@ export function numbered(key: string, outputIndex: number): string {
 }
 
 interface JobBasics extends OutputRef {
+	/** Number of input items of the step, for texts. */
+	itemCount?: number;
 	/** False: return the generation in its current state. */
 	wait: boolean;
 	readiness: Readiness;

@@ -145,7 +145,7 @@ export class Submission {
 	/** Returns the permit. Releases the order only if the request was certainly not charged. */
 	private settleRefusal(permit: Permit, order: Order, error: unknown, reserved: boolean): void {
 		const refusal = error instanceof GenerationError ? error : null;
-		if (refusal?.fatalForStep) this.slots.close(notSent(refusal, order.job.itemIndex));
+		if (refusal?.fatalForStep) this.slots.close(notSent(refusal, order.job));
 		// A spending limit is reached.
 		if (refusal?.skipped) this.slots.close(refusal);
 		permit.report(refusal?.retry === 'slot' ? refusal : 'unused');

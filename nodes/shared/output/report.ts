@@ -12,7 +12,7 @@ import { TABLE_NAME } from '../../../client/orders/table';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
-import { asHtml, counted } from './wording';
+import { asHtml, counted, itemsOf } from './wording';
 
 /** Log messages and editor hints of a step. */
 
@@ -36,7 +36,7 @@ export function reportEnd(
 			`${what} while "${context.getNode().name}" was running`,
 			paid.length > 0 &&
 				`${counted(paid.length, 'generation has', 'generations have')} already been charged. Wait for Completion returns ${paid.length === 1 ? 'it' : 'them'} at no charge: ${paid.join(', ')}`,
-			open.length > 0 && `These items may have been charged: ${open.join(', ')}`,
+			open.length > 0 && `${itemsOf(context, open)} may have been charged`,
 			unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		),
 		{ generations: paid },
@@ -184,21 +184,13 @@ export function recordHint(
 	const unrecorded = [...(record?.unrecorded ?? [])];
 	const message = sentences(
 		changed.length > 0 &&
-			`${capitalized(itemsOf(changed))} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
+			`${itemsOf(context, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
 		unkeyed.length > 0 &&
-			`The idempotency key of ${itemsOf(unkeyed)} is empty, so every run is charged`,
+			`${itemsOf(context, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
 		unrecorded.length > 0 &&
 			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these keys and may be charged again: ${unrecorded.join(', ')}`,
 	);
 	if (message !== '') hint(context, message, 'warning');
-}
-
-function capitalized(text: string): string {
-	return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function itemsOf(indexes: number[]): string {
-	return `${indexes.length === 1 ? 'item' : 'items'} ${indexes.join(', ')}`;
 }
 
 /**

@@ -223,10 +223,10 @@ describe('the word in the log after a stop or an error', () => {
 	});
 
 	it('names the items that may have been charged', () => {
-		const { context, warnings } = contextOf();
+		const { context, warnings } = contextOf({ items: [1, 2, 3].map(() => ({ json: {} })) });
 		reportEnd(context, 'Stopped', [stopped, uncertain, uncertain]);
 		expect(warnings[0].message).not.toContain('paid for');
-		expect(warnings[0].message).toContain('These items may have been charged: 1, 2.');
+		expect(warnings[0].message).toContain('Items 2, 3 (of 3) may have been charged.');
 	});
 
 	it('is not given where nothing was paid', () => {
