@@ -73,10 +73,10 @@ export function summaryHint(
 	outcomes: Array<Outcome<unknown>>,
 ): void {
 	const missing = missingFrom(outcomes);
-	const course = [...courseOf(stats), ...balanceOf(stats)];
-	if (missing.length + course.length === 0) return;
+	const other = [...progressOf(stats), ...balanceOf(stats)];
+	if (missing.length + other.length === 0) return;
 	const ready = outcomes.filter(isThere).length;
-	const message = sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...course);
+	const message = sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...other);
 	const asAsked = missing.length === 0 && stats.fellBack === 0;
 	hint(context, message, asAsked ? 'info' : 'warning');
 }
@@ -153,11 +153,11 @@ function balanceOf({ balance }: PipelineStats): string[] {
 }
 
 /** Reused generations, resubmitted requests, retries, and time spent waiting for slots. */
-function courseOf(stats: PipelineStats): string[] {
-	const { takenUp, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
+function progressOf(stats: PipelineStats): string[] {
+	const { reused, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
-		takenUp > 0 && `${takenUp} reused, no charge`,
+		reused > 0 && `${reused} reused, no charge`,
 		resubmitted > 0 &&
 			`${counted(resubmitted, 'request was', 'requests were')} sent again after a lost response. Up to ${resubmitted} additional ${resubmitted === 1 ? 'generation' : 'generations'} may have been charged`,
 		recreated > 0 &&

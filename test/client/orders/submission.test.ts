@@ -31,7 +31,7 @@ describe('a creating request', () => {
 		expect(whileUnderWay).toEqual(sent);
 		expect(generation.item.id).toBe('generation-1');
 		expect(desk.journal.known(order)).toMatchObject({ state: 'made', id: 'generation-1' });
-		expect(desk.submission.stats).toMatchObject({ made: 1, takenUp: 0 });
+		expect(desk.submission.stats).toMatchObject({ made: 1, reused: 0 });
 	});
 
 	it.each([

@@ -8,7 +8,7 @@ import { contextOf } from '../../support/context';
 function stats(changes: Partial<PipelineStats>): PipelineStats {
 	return {
 		made: 3,
-		takenUp: 0,
+		reused: 0,
 		slotWaitMs: 0,
 		slotRefusal: null,
 		retries: 0,
@@ -120,8 +120,8 @@ describe('the hint after a run', () => {
 	});
 
 	it.each<[Partial<PipelineStats>, string]>([
-		[{ takenUp: 1 }, '1 reused, no charge.'],
-		[{ takenUp: 2 }, '2 reused, no charge.'],
+		[{ reused: 1 }, '1 reused, no charge.'],
+		[{ reused: 2 }, '2 reused, no charge.'],
 		[{ recreated: 2 }, '2 failed generations were refunded and created again.'],
 		[{ retries: 1 }, '1 request was retried.'],
 		[{ retries: 2 }, '2 requests were retried.'],
