@@ -203,6 +203,28 @@ describe('a batch that sleeps, and is interrupted', () => {
 		expect(run.output('Step')).toHaveLength(status === 'error' ? 0 : 3);
 	});
 
+	it('names every generation that is charged when it gives up, and keeps errors that items had', async () => {
+		const dieOut = async (list: IDataObject[], settings: IDataObject) => {
+			let run = await execute(list, asleep({ maxConcurrent: 3 }), settings);
+			while (run.status === 'waiting') {
+				kill(run);
+				run = await stage.engine.resume(run);
+			}
+			return run;
+		};
+		const { error } = await dieOut(boats(2), {});
+		expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
+		const ids = rows().map(({ generation_id: id }) => String(id));
+		expect(ids).toHaveLength(2);
+		for (const id of ids) expect(error).toHaveProperty('description', expect.stringContaining(id));
+		const refused = { key: 'k2', prompt: 'a raft [reject: invalid_parameter]' };
+		const run = await dieOut([...boats(2), refused], { onError: 'continueRegularOutput' });
+		expect(run.output('Step').map(({ json }) => [json.id, json.status, json.error_code])).toEqual([
+			...ids.map((id) => [id, 'pending', 'batch_interrupted']),
+			[null, null, 'invalid_parameter'],
+		]);
+	});
+
 	it('sends nothing more once the user has stopped it', async () => {
 		const first = await execute(boats(4), asleep());
 		const { data } = first.record.state;
@@ -247,6 +269,13 @@ describe('a batch that is to sleep', () => {
 		const errors = end.output('Step').flatMap(({ json }) => (json.error ? [json.error] : []));
 		expect(errors).toHaveLength(2);
 		for (const error of errors) expect(error).toContain('The limit of 3 new generations');
+	});
+
+	it('keeps the failure of an item that the limit keeps from being created again', async () => {
+		const parameters = asleep({ retriesOnFailure: 5, maxNewGenerations: 2 });
+		const list = items(['a', 'a boat [seconds: 300] [fail: out of paint]']);
+		const end = await sleepToEnd(stage, await execute(list, parameters));
+		expect(end.error?.message).toBe('The generation failed: out of paint');
 	});
 
 	it('returns an item that does not wait while its generation runs', async () => {

@@ -6,7 +6,7 @@ import type { Surroundings } from './examples';
 /** Who owns an n8n that is only for trying things. It listens on this machine alone. */
 export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
 
-/** What the example workflows look for: the names of their credentials. */
+/** The names of the credentials in the example workflows. */
 export const credentialName = 'Media Generation account';
 const connectorName = 'Media Generation connector';
 export const signInName = 'Media Generation sign-in';

@@ -1,3 +1,4 @@
+import { TABLE_COLUMNS } from '../../../client/orders/table';
 import type { Rest } from '../../../tools/n8n/rest';
 
 /** An empty cell is NULL. */
@@ -15,6 +16,12 @@ export class DataTable {
 	static async of(rest: Rest, name = 'media_generations'): Promise<DataTable> {
 		const { id } = await rest.send<{ id: string }>('GET', '/projects/personal');
 		return new DataTable(rest, `/projects/${id}/data-tables`, name);
+	}
+
+	/** Makes a table with the columns of the record. */
+	async make(name: string): Promise<void> {
+		const columns = TABLE_COLUMNS.map((column) => ({ name: column, type: 'string' }));
+		await this.rest.send('POST', this.project, { name, columns });
 	}
 
 	async rows(): Promise<Row[]> {
