@@ -6,7 +6,7 @@ import type { Part } from '../part';
 import { printTable, type Row } from '../table';
 
 /** Processes that are killed in each mode. Each of them meets eight batches. */
-const KILLS = 8;
+const KILLS = 6;
 const ITEMS = 200;
 const LIMIT = 10;
 const SECONDS = [30, 60, 120, 300, 600];
@@ -59,7 +59,7 @@ function shown(row: Result['slots'][number]): Row {
 		'slots in use, asleep': percent(row['slots in use, asleep']),
 		'slots in use, polled': percent(row['slots in use, polled']),
 		'a worker is held': percent(row['a worker is held']),
-		'wakes up': `${row.wakes} times`,
+		'wake-ups': row.wakes,
 	};
 }
 
@@ -68,14 +68,12 @@ function percent(part: number): string {
 }
 
 function killsRow(mode: string, toll: SleepToll) {
-	const { kills, batches, underWay, waves, continued, failed, reused, uncertain, twice, lost } =
-		toll;
+	const { kills, batches, underWay, continued, failed, reused, uncertain, twice, lost } = toll;
 	return {
 		mode,
 		'processes killed': kills,
 		batches,
 		'under way when killed': underWay,
-		'waves that died': waves,
 		'continued by themselves': continued,
 		'ended with an error': failed,
 		'reused by the next run': reused,

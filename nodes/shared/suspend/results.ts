@@ -8,6 +8,7 @@ import {
 import { attempt } from '../../../client/async';
 import type { CreateJob } from '../../../client/job';
 import type { Outcome } from '../../../client/outcome';
+import { rowsInForce } from '../../../client/orders/table';
 import { rowOf } from '../../../client/wave';
 import { continuesOnError } from '../execution';
 import { stepError } from '../output/node-error';
@@ -36,10 +37,8 @@ export async function results(
 }
 
 async function fetchResults(context: IExecuteFunctions, planned: Planned[], failures: Failures) {
-	const rows = await rowsOf(
-		context,
-		planned.map(({ job }) => job),
-	);
+	const jobs = planned.map(({ job }) => job);
+	const rows = rowsInForce(await rowsOf(context, jobs));
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first >= 0 && !continuesOnError(context)) {
 		const known = new Map(planned.map(({ job }) => [job.itemIndex, rowOf(rows, job as CreateJob)]));

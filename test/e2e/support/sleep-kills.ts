@@ -12,16 +12,16 @@ export interface SleepToll {
 	batches: number;
 	/** Batches under way when a process was killed, summed over all kills. */
 	underWay: number;
-	/** Waves that died, so that n8n had to wake the batch with an error. */
-	waves: number;
 	/** Of the batches under way, those that continued by themselves. */
 	continued: number;
 	/** Those that ended with an error. */
 	failed: number;
-	/** Of those, batches whose items came in again and were all returned. */
+	/** Of those, batches whose items came in again, and whose generations were reused by that run. */
 	reused: number;
 	/** Items that say that nobody knows whether they were charged. */
 	uncertain: number;
+	/** Items with another error. They were not charged. */
+	refused: number;
 	/** Items that were paid more than once. */
 	twice: number;
 	/** Items that were paid and are neither returned nor uncertain. */
@@ -57,6 +57,7 @@ export class SleepKills {
 		failed: 0,
 		reused: 0,
 		uncertain: 0,
+		refused: 0,
 		twice: 0,
 		lost: 0,
 	};
@@ -95,13 +96,13 @@ export class SleepKills {
 			await this.collect();
 			if (Date.now() > deadline) throw new Error(`Asleep forever: ${this.open().join(', ')}`);
 		}
-		return await this.tolls();
+		return this.tolls;
 	}
 
 	/** What the kills have cost so far. */
-	async tolls(): Promise<SleepToll> {
+	get tolls(): SleepToll {
 		const continued = this.toll.underWay - this.toll.failed - this.open().length;
-		return { ...this.toll, continued, waves: await this.deadWaves() };
+		return { ...this.toll, continued };
 	}
 
 	private newBatch(): Batch {
@@ -146,32 +147,21 @@ export class SleepKills {
 
 	private judge({ prompts, failed }: Batch, execution: Execution): void {
 		const items = itemsOf(execution, 'Images').map(({ json }) => json);
-		let whole = true;
 		prompts.forEach((prompt, index) => {
 			const { id, error_code: code } = items[index] ?? {};
 			const { generations } = this.stage.sandbox.books;
 			const paid = generations.filter((one) => one.prompt === prompt && one.refunded === 0);
 			if (paid.length > 1) this.toll.twice++;
 			if (paid.some((one) => one.id === id)) return;
-			whole = false;
 			if (code === 'uncertain_charge') this.toll.uncertain++;
 			else if (paid.length > 0) this.toll.lost++;
-			else
-				throw new Error(`Neither paid nor uncertain: ${prompt}, ${JSON.stringify(items[index])}`);
+			else this.refuse(items[index]);
 		});
-		if (failed && whole) this.toll.reused++;
+		if (failed) this.toll.reused++;
 	}
 
-	private async deadWaves(): Promise<number> {
-		const filter = encodeURIComponent(JSON.stringify({ status: ['crashed', 'error'] }));
-		const { results } = await this.stage.rest.send<{ results: Array<{ id: string }> }>(
-			'GET',
-			`/executions?limit=200&filter=${filter}`,
-		);
-		const names: string[] = [];
-		for (const { id } of results) {
-			names.push((await this.stage.executions.read(id)).workflowData.name);
-		}
-		return names.filter((name) => /: (wave|results)$/.test(name)).length;
+	private refuse(json: unknown): void {
+		this.toll.refused++;
+		this.errors.push(JSON.stringify(json));
 	}
 }
