@@ -5,8 +5,8 @@ import { fixed } from '../figures';
 import type { Part } from '../part';
 import { printTable, type Row } from '../table';
 
-/** Processes that are killed in each mode. Each of them meets eight batches. */
-const KILLS = 6;
+/** Processes that are killed in each mode. Each of them meets up to ten batches. */
+const KILLS = 4;
 const ITEMS = 200;
 const LIMIT = 10;
 const SECONDS = [30, 60, 120, 300, 600];

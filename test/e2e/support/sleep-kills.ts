@@ -39,7 +39,7 @@ const ITEMS = 6;
 /** In seconds. A batch of six items at a limit of three sleeps and wakes several times. */
 const SHORTEST = 60;
 const LONGEST = 120;
-const BATCHES_AT_ONCE = 8;
+const BATCHES_AT_ONCE = 10;
 /** Milliseconds between two calls, at most. */
 const CALLS_APART_MS = 10_000;
 /** Milliseconds between the last call and the kill, at most. */
@@ -130,19 +130,22 @@ export class SleepKills {
 		const going: Batch[] = [];
 		for (const batch of this.batches) {
 			const execution = batch.execution && (await this.stage.executions.read(batch.execution));
-			if (execution && execution.status === 'success') this.judge(batch, execution);
-			else going.push(batch);
-			if (!execution || ['new', 'running', 'waiting', 'success'].includes(execution.status)) {
-				continue;
-			}
-			const after = (Date.parse(execution.stoppedAt ?? '') - this.lastDeath) / 1000;
-			this.errors.push(
-				`${execution.id} ${execution.status} ${Math.round(after)} s after the kill: ${errorOf(execution)}`,
-			);
-			this.toll.failed++;
-			Object.assign(batch, { execution: null, failed: true });
+			const isOpen = !execution || ['new', 'running', 'waiting'].includes(execution.status);
+			if (isOpen) going.push(batch);
+			else if (returnsItems(execution)) this.judge(batch, execution);
+			else going.push(this.failed(batch, execution));
 		}
 		this.batches = going;
+	}
+
+	private failed({ prompts }: Batch, execution: Execution): Batch {
+		const { id, status, stoppedAt } = execution;
+		const seconds = Math.round((Date.parse(stoppedAt ?? '') - this.lastDeath) / 1000);
+		const items = itemsOf(execution, 'Images').map(({ json }) => json);
+		const error = errorOf(execution) || JSON.stringify(items);
+		this.errors.push(`${id} ${status} ${seconds} s after the kill: ${error}`);
+		this.toll.failed++;
+		return { prompts, execution: null, failed: true };
 	}
 
 	private judge({ prompts, failed }: Batch, execution: Execution): void {
@@ -164,4 +167,9 @@ export class SleepKills {
 		this.toll.refused++;
 		this.errors.push(JSON.stringify(json));
 	}
+}
+
+/** Where On Error is Continue, a batch that n8n ended has one item with the error. */
+function returnsItems(execution: Execution): boolean {
+	return execution.status === 'success' && itemsOf(execution, 'Images').length === ITEMS;
 }
