@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { sequentialType } from './extension';
 import { prompts } from './graph';
 import type { Edge, Step } from './graph';
-import { loopEdges, loopSteps } from './hand-built-loop';
+import { collectEdges, collectSteps, loopEdges, loopSteps } from './hand-built-loop';
 
 /** A way to make many videos in n8n. */
 export interface Approach {
@@ -61,14 +61,22 @@ const loop: Approach = {
 	edges: loopEdges,
 };
 
+const collect: Approach = {
+	key: 'collect',
+	name: 'Submit all, wait, collect',
+	credential: 'mediaGenerationApi',
+	steps: (baseUrl) => collectSteps(baseUrl, body),
+	edges: collectEdges,
+};
+
 const sequential: Approach = single('sequential', 'Sequential node', {
 	type: sequentialType,
 	version: 1,
 	parameters: { body },
 });
 
-/** All others: each makes one video after the other. */
-export const others: Approach[] = [openAi, loop, sequential];
+/** All others. Only `collect` makes several videos at once. */
+export const others: Approach[] = [openAi, loop, collect, sequential];
 
 function single(
 	key: string,

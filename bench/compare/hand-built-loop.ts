@@ -19,13 +19,26 @@ const service = {
 
 /** The nodes of the loop. @param body what is sent to the service, as an expression that gives JSON */
 export function loopSteps(baseUrl: string, body: string): Step[] {
+	const loop = {
+		name: 'Loop Over Items',
+		type: 'n8n-nodes-base.splitInBatches',
+		version: 3,
+		parameters: { options: {} },
+	};
+	return [loop, ...chain(baseUrl, body, {})];
+}
+
+/**
+ * The same nodes without Loop Over Items: submit all, wait, and collect. Who builds this has to know how many the account
+ * may make at once, and about how long they take: HTTP Request submits so many, and pauses before the next ones.
+ */
+export function collectSteps(baseUrl: string, body: string): Step[] {
+	const batch = { batchSize: 10, batchInterval: 25_000 };
+	return chain(baseUrl, body, { options: { batching: { batch } } });
+}
+
+function chain(baseUrl: string, body: string, creating: INodeParameters): Step[] {
 	return [
-		{
-			name: 'Loop Over Items',
-			type: 'n8n-nodes-base.splitInBatches',
-			version: 3,
-			parameters: { options: {} },
-		},
 		request('Create', {
 			...service,
 			method: 'POST',
@@ -33,6 +46,7 @@ export function loopSteps(baseUrl: string, body: string): Step[] {
 			sendBody: true,
 			specifyBody: 'json',
 			jsonBody: body,
+			...creating,
 		}),
 		{
 			name: 'Wait',
@@ -56,10 +70,7 @@ export function loopSteps(baseUrl: string, body: string): Step[] {
 	];
 }
 
-/** How they are connected. */
-export const loopEdges: Edge[] = [
-	[prompts, 'Loop Over Items'],
-	['Loop Over Items', 'Create', 1],
+const fromCreateOn: Edge[] = [
 	['Create', 'Wait'],
 	['Wait', 'Status'],
 	['Status', 'Completed?'],
@@ -67,8 +78,16 @@ export const loopEdges: Edge[] = [
 	['Completed?', 'Failed?', 1],
 	['Failed?', 'Give Up'],
 	['Failed?', 'Wait', 1],
+];
+
+/** How they are connected. */
+export const loopEdges: Edge[] = [
+	[prompts, 'Loop Over Items'],
+	['Loop Over Items', 'Create', 1],
+	...fromCreateOn,
 	['Download', 'Loop Over Items'],
 ];
+export const collectEdges: Edge[] = [[prompts, 'Create'], ...fromCreateOn];
 
 function request(name: string, parameters: INodeParameters): Step {
 	const credential = parameters.nodeCredentialType ? 'mediaGenerationApi' : undefined;

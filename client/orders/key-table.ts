@@ -12,6 +12,8 @@ import {
 	newRow,
 	sameState,
 	SENT,
+	silenceIn,
+	silentStatus,
 	stillSending,
 	tableTrouble,
 	unavailable,
@@ -27,10 +29,15 @@ import {
 const BEAT_MS = 15_000;
 /** A writer is treated as dead when its row has not changed for this long. */
 const GONE_AFTER_MS = 60_000;
+/** How often a silent row is marked, so that an execution that dies while it waits has not waited in vain. */
+const MARK_EVERY_MS = 20_000;
 /** If a reservation takes longer than this, another execution may treat its row as abandoned. */
 const LATE_MS = 40_000;
-/** Interval between reads while another execution is sending the request of a key. */
-const READ_MS = 1_000;
+/**
+ * The pause between reads grows by a second up to this, while another execution is sending the request of a key. A read
+ * is a helper workflow, so many waiting executions would keep n8n busy.
+ */
+const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;
 /** Pause before a key with several new rows is read again, and how often it is read at most. */
@@ -119,7 +126,7 @@ export class KeyTable {
 			// An old read proves nothing: only a fresh one shows whether the writer is alive.
 			if (row && reads > 0 && (await this.isAbandoned(row))) return this.view.rows.get(key) ?? row;
 			if (row && clock.now() >= deadline) throw stillSending(row);
-			if (reads > 1) await clock.sleep(READ_MS, signal);
+			if (reads > 1) await clock.sleep(Math.min((reads - 1) * 1000, LONGEST_PAUSE_MS), signal);
 			if (signal.aborted) throw new CancelledError();
 			await this.orUnavailable(async () => await this.refresh([key]));
 		}
@@ -168,10 +175,11 @@ export class KeyTable {
 		const isOpen = wasOpen || mayBeCharged;
 		// A user may have entered an id into the row. Such a row is kept.
 		const where = all(['writer', row.writer], ['generation_id', '']);
-		const changes = [{ where, set: isOpen ? { writer: '' } : null, final: true }];
+		const set = isOpen ? { writer: '', status: SENT } : null;
+		const changes = [{ where, set, final: true }];
 		void this.table.keep(async () => await this.table.run({ changes }));
 		if (!isOpen) this.view.dropped.add(row.writer);
-		this.view.rows.set(key, isOpen ? ({ ...row, writer: '' } as Row) : null);
+		this.view.rows.set(key, set ? ({ ...row, ...set } as Row) : null);
 	}
 
 	/** Writes the id of a created generation. Callers need not wait for it: `close` does. */
@@ -247,15 +255,19 @@ export class KeyTable {
 	 */
 	private async isAbandoned(row: Row): Promise<boolean> {
 		if (!this.view.isElsewhere(row)) return true;
-		if (this.view.staleness.stillMs(row) < GONE_AFTER_MS) return false;
+		const stillMs = this.view.staleness.stillMs(row);
+		const silentMs = silenceIn(row) + stillMs;
+		const isDead = silentMs >= GONE_AFTER_MS;
+		if (!isDead && stillMs < MARK_EVERY_MS) return false;
 		const { id, key } = row;
-		const changes = [{ where: asSeen(row), set: { writer: '' }, final: true }];
+		const set = isDead ? { writer: '', status: SENT } : { status: silentStatus(silentMs) };
+		const changes = [{ where: asSeen(row), set, final: isDead }];
 		const left = await attempt(async () => await this.table.run({ changes, keys: [key] }));
-		if (!left.ok) return true;
+		if (!left.ok) return isDead;
 		this.view.observe(key, left.value);
 		const now = this.view.rows.get(key);
 		if (now?.id === id && isOpenRow(now) && now.writer === '') return true;
-		this.missed(key, id);
+		if (now && now.writer === row.writer && now.status === row.status) this.missed(key, id);
 		return false;
 	}
 
@@ -285,7 +297,7 @@ export class KeyTable {
 	private async beat(): Promise<void> {
 		const { signal } = this.closing;
 		const mine: Condition = ['writer', `${this.scope.writer}/`, 'begins with'];
-		const where = all(mine, ['status', SENT]);
+		const where = all(mine, ['status', SENT, 'begins with']);
 		for (;;) {
 			await this.ports.clock.sleep(BEAT_MS, signal);
 			if (signal.aborted) return;

@@ -90,6 +90,16 @@ export interface TableScope {
 
 /** A request was sent, or is about to be. Without an id, its result is unknown. */
 export const SENT = 'sent';
+/**
+ * The status of a row that other executions have seen unchanged for so long. The next execution continues to count from
+ * there. A heartbeat of the writer sets it back to `SENT`.
+ */
+export const silentStatus = (ms: number) => `${SENT}, silent for ${Math.floor(ms / 1000)} s`;
+/** Milliseconds during which other executions have seen the row unchanged. */
+export function silenceIn({ status }: RowFields): number {
+	const [, seconds = '0'] = /silent for (\d+) s$/.exec(status) ?? [];
+	return Number(seconds) * 1000;
+}
 /** No request was sent. Only older versions and users write this status. */
 const CLAIMED = 'claimed';
 

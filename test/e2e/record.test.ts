@@ -2,6 +2,7 @@
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow, WorkflowFile } from '../../tools/n8n/rest';
+import { RecordTable } from './support/record-table';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
@@ -59,6 +60,34 @@ describe('with data tables', () => {
 		expect(ended.status).toBe('canceled');
 		await takesUp(workflow, prompts);
 	});
+
+	it.each(['Stop', 'the timeout of the workflow'])(
+		'what a step without a key was charged for before %s has a row',
+		async (end) => {
+			const prompts = promptsNamed(`[seconds: 3000] No key, ${end}`, 3);
+			const file = byHand(end, prompts, imageNode());
+			const timeout = end === 'Stop' ? {} : { executionTimeout: 12 };
+			const workflow = await stage.save({ ...file, settings: { ...file.settings, ...timeout } });
+			const id = await stage.executions.run(workflow, trigger);
+			await until(
+				'all are under way',
+				() => charges(prompts).every((count) => count === 1),
+				90_000,
+			);
+			if (end === 'Stop') await stage.executions.stop(id);
+			await stage.executions.ended(id);
+			const table = await RecordTable.of(stage.rest);
+			const written = async () =>
+				(await table.rows()).filter(({ prompt }) => prompts.includes(String(prompt)));
+			await until('the rows are there', async () => (await written()).length >= 3, 30_000);
+			const made = stage.sandbox.books.generations.filter(({ prompt }) => prompts.includes(prompt));
+			const rows = await written();
+			expect(rows.map(({ generation_id: paid }) => paid).sort()).toEqual(
+				made.map((one) => one.id).sort(),
+			);
+			expect(rows.map(({ key }) => key)).toEqual([null, null, null]);
+		},
+	);
 
 	it('the small workflows that keep it are in no list of executions, and nothing of it holds the API key', async () => {
 		const prompts = promptsNamed('Listed', 2);

@@ -116,6 +116,51 @@ describe('a request of an execution that died', () => {
 		});
 	});
 
+	it('is open after a minute although every execution that waits for it dies before', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			kill(records);
+			for (const name of ['second', 'third']) {
+				const waiting = await records.open(name);
+				void waiting.stateOf().catch(() => undefined);
+				await records.time.sleep(45_000);
+				records.deaf.add(name);
+			}
+			const last = await records.open('last');
+			const since = records.time.now();
+			expect(await last.stateOf()).toBe('sent');
+			expect(records.time.now() - since).toBeLessThan(5_000);
+			expect(records.row.status).toBe('sent');
+		});
+	});
+
+	it('is not taken for dead while its writer lives, however often others wait for it', async () => {
+		await inTime(async (records) => {
+			const seen: string[] = [];
+			const first = await records.open('first');
+			await first.reserve();
+			for (const name of ['second', 'third', 'fourth']) {
+				// The table loses one heartbeat, so that the row is silent for 30 s.
+				records.deaf.add('first');
+				const waiting = await records.open(name);
+				void waiting.stateOf().then(
+					(state) => seen.push(state),
+					() => undefined,
+				);
+				await records.time.sleep(29_000);
+				records.deaf.delete('first');
+				await records.time.sleep(31_000);
+				records.deaf.add(name);
+			}
+			expect(seen).toEqual([]);
+			await first.commit('made');
+			const last = await records.open('last');
+			expect(await last.stateOf()).toBe('made');
+			expect(records.table.rows).toHaveLength(1);
+		});
+	});
+
 	it('is open at once if the minute has passed while other items were made', async () => {
 		await inTime(async (records) => {
 			const [next] = await leftOpen(records);

@@ -81,8 +81,8 @@ export const recordMutations: Mutation[] = [
 	),
 	keys(
 		'after the timeout, a row that was not sent stays',
-		"set: isOpen ? { writer: '' } : null, final: true }];",
-		"set: isOpen ? { writer: '' } : null }];",
+		'const changes = [{ where, set, final: true }];',
+		'const changes = [{ where, set }];',
 	),
 	batched(
 		'after the timeout, an id is not written',
@@ -103,6 +103,11 @@ export const recordMutations: Mutation[] = [
 		'a pause of the own process counts',
 		'Math.min(readFrom - before.at, LONGEST_GAP_MS)',
 		'readFrom - before.at',
+	),
+	keys(
+		'a heartbeat does not end the silence of a row',
+		'void this.table.beat({ where, set: { status: SENT }, final: true });',
+		'void this.table.beat({ where, set: {}, final: true });',
 	),
 	keys(
 		'a row that never changes is written to for ever',
