@@ -1,7 +1,7 @@
 import { Attempts } from './attempts';
 import type { CollectJob, CreateJob, Job, Tried } from './job';
 import type { Outcome } from './outcome';
-import { hasId, isFree, storedKey, type Row } from './orders/table';
+import { hasId, isFree, rowsInForce, storedKey, type Row } from './orders/table';
 import type { TableJournal } from './orders/table-journal';
 import type { PipelineResult } from './pipeline';
 import type { Shift } from './shift';
@@ -32,24 +32,28 @@ export interface WavePlan {
 	sources: CreateJob[];
 	/** Number of jobs of the step that have not ended. */
 	left: number;
+	/** Creating requests of earlier waves that were charged, or may have been. */
+	spentBefore: number;
 }
 
 /**
  * Plans a wave.
  *
  * @param jobs of the step, each with an idempotency key
- * @param settled items that need no further work
- * @param rows of the record, by stored key
+ * @param state what earlier waves reported: items that need no further work, and the number of requests of the batch
+ * that were charged, or may have been
+ * @param all the rows of the jobs in the record
  * @param batch the execution id in the rows of this batch
  * @param now milliseconds since the Unix epoch
  */
 export function planWave(
 	jobs: CreateJob[],
-	settled: Settled,
-	rows: Map<string, Row>,
+	{ settled, spent }: { settled: Settled; spent: number },
+	all: Row[],
 	batch: string,
 	now: number,
 ): WavePlan {
+	const rows = rowsInForce(all);
 	const left = jobs.filter(
 		(job) => !(job.itemIndex in settled) && rowOf(rows, job)?.status !== 'completed',
 	);
@@ -60,6 +64,8 @@ export function planWave(
 		jobs: [...running.map((job) => collecting(job, rowOf(rows, job) as Row, now)), ...others],
 		sources: [...running, ...others],
 		left: left.length,
+		// A wave that died reported none of its requests, but the record has them.
+		spentBefore: Math.max(spent, spentBy(batch, all)),
 	};
 }
 
@@ -158,13 +164,9 @@ function triedBy(jobs: CreateJob[]): AllTried {
 	return Object.fromEntries(known.map(({ itemIndex, tried }) => [itemIndex, tried as Tried]));
 }
 
-/**
- * The number of requests of a batch that were charged, or may have been because their responses were lost.
- *
- * @param batch the execution id in the rows of this batch
- */
-export function spentBy(batch: string, rows: Map<string, Row>): number {
-	return [...rows.values()].filter((row) => row.execution_id === batch && !isFree(row)).length;
+/** Counts the rows of a batch whose requests were charged, or may have been. Failed generations count, too. */
+function spentBy(batch: string, rows: Row[]): number {
+	return rows.filter((row) => row.execution_id === batch && !isFree(row)).length;
 }
 
 function storedKeyOf({ idempotencyKey }: CreateJob): string {

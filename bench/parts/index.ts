@@ -10,6 +10,7 @@ import { price } from './price';
 import { probes } from './probes';
 import { proof } from './proof';
 import { scale } from './scale';
+import { sleep } from './sleep';
 import { soak } from './soak';
 
 /** Everything that can be measured, in the order in which it is. */
@@ -21,6 +22,7 @@ export const parts: readonly Part[] = [
 	download,
 	probes,
 	crash,
+	sleep,
 	price,
 	chaos,
 	chaosSimulated,

@@ -1,92 +1,83 @@
-/** n8n is killed at random moments while several sleeping batches are under way. */
-import { setTimeout as delay } from 'node:timers/promises';
+/** Processes of n8n that are killed at random moments while sleeping batches are under way. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { seededRandom } from '../../sandbox/basics/random';
-import { errorOf, itemsOf } from '../../tools/n8n/executions';
-import type { Execution } from '../../tools/n8n/executions';
+import { SleepKills } from './support/sleep-kills';
 import { Stage } from './support/stage';
+import type { StageOptions } from './support/stage';
+import { outputFolder } from './support/surroundings';
 import { Webhook } from './support/webhook';
-import { imageNode } from './support/workflows';
+import { smallImageNode } from './support/workflows';
 
 const minutes = 60_000;
-/** Kills. Each of them meets every batch at another point. None, unless they are asked for. */
+/** Processes to kill in each mode. None, unless they are asked for. */
 const KILLS = Number(process.env.MEDIA_SLEEP_KILLS ?? 0);
 const asked = KILLS > 0 ? describe : describe.skip;
-const BATCHES = 6;
-const ITEMS = 6;
-const random = seededRandom(Number(process.env.MEDIA_CRASH_SEED ?? 1));
+/** `npm run bench -- sleep` reads it. */
+const folder = outputFolder('sleeping-batch.kills');
 
-let stage: Stage;
-let webhook: Webhook;
+const sandbox = { timeScale: 1 };
+const modes: Array<[name: string, StageOptions]> = [
+	['regular', { name: 'sleeping-batch-kills-regular', sandbox }],
+	[
+		'queue',
+		{
+			name: 'sleeping-batch-kills-queue',
+			sandbox,
+			workers: 2,
+			env: {
+				// A worker that has gone is noticed within seconds instead of a minute.
+				QUEUE_WORKER_LOCK_DURATION: '5000',
+				QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
+				QUEUE_WORKER_STALLED_INTERVAL: '2000',
+			},
+		},
+	],
+];
 
-function promptsOf(kill: number, batch: number): string[] {
-	return Array.from({ length: ITEMS }, (_, item) => {
-		const seconds = 60 + Math.floor(random() * 60);
-		return `[seconds: ${seconds}] ${kill}.${batch}.${item}`;
-	});
-}
+asked.each(modes)('in %s mode', (mode, options) => {
+	let stage: Stage;
+	let webhook: Webhook;
 
-asked('n8n is killed at random', () => {
 	beforeAll(async () => {
-		stage = await Stage.open({ name: 'sleeping-batch-kills', sandbox: { timeScale: 1 } });
+		stage = await Stage.open(options);
 		const { url, keys } = stage.sandbox;
-		const data = { baseUrl: url, apiKey: keys.enterprise };
-		stage.credential = await stage.rest.saveCredential(
-			'Media Generation account',
-			'mediaGenerationApi',
-			data,
+		// Its account has slots for all batches.
+		const service = { baseUrl: url, apiKey: keys.enterprise };
+		const name = 'Media Generation account';
+		stage.credential = await stage.rest.saveCredential(name, 'mediaGenerationApi', service);
+		const step = smallImageNode(
+			{ idempotencyKey: '={{ $json.prompt }}', whileWaiting: 'suspend', maxConcurrent: 3 },
+			{ onError: 'continueRegularOutput' },
 		);
-		const { parameters, ...node } = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
-		const runOptions = { whileWaiting: 'suspend', maxConcurrent: 3 };
-		webhook = await Webhook.open(stage, 'asleep', [
-			{ ...node, parameters: { ...parameters, size: '256x256', runOptions } },
-		]);
-	});
+		webhook = await Webhook.open(stage, 'asleep', [step]);
+	}, 5 * minutes);
 	afterAll(async () => await stage?.close());
+
+	/** In queue mode, main and a worker in turn. */
+	async function kill(number: number): Promise<number> {
+		if (mode === 'regular' || number % 2 === 0) return await stage.restart();
+		return await stage.replaceWorker(((number - 1) / 2) % stage.workers.length);
+	}
+
+	const print = ({ tolls, errors }: SleepKills) =>
+		process.stdout.write(`${mode}: ${JSON.stringify(tolls)}\n${errors.splice(0).join('\n')}\n`);
 
 	it(
 		'batches continue by themselves, or are reused by the next run, and nothing is charged twice or lost',
 		async () => {
-			const tally = { killed: 0, healed: 0, failed: 0, reused: 0, twice: 0, lost: 0 };
-			const errors: string[] = [];
-			for (let kill = 0; kill < KILLS; kill++) {
-				const batches = Array.from({ length: BATCHES }, (_, batch) => promptsOf(kill, batch));
-				const ids: string[] = [];
-				for (const prompts of batches) {
-					ids.push(await webhook.call(prompts));
-					await delay(random() * 15_000);
-				}
-				await delay(random() * 90_000);
-				const before = await Promise.all(ids.map(async (id) => await stage.executions.read(id)));
-				await stage.restart();
-				await webhook.listens();
-				const ended: Execution[] = [];
-				for (const id of ids) ended.push(await stage.executions.ended(id, 12 * minutes, 1000));
-				for (const [index, execution] of ended.entries()) {
-					const underWay = ['new', 'running', 'waiting'].includes(before[index].status);
-					if (underWay) tally.killed++;
-					let last = execution;
-					if (execution.status !== 'success') {
-						tally.failed++;
-						errors.push(`${execution.status} ${errorOf(execution).slice(0, 200)}`);
-						const again = await webhook.call(batches[index]);
-						last = await stage.executions.ended(again, 12 * minutes, 1000);
-						if (last.status === 'success') tally.reused++;
-					} else if (underWay) tally.healed++;
-					const ids = itemsOf(last, 'Images').map(({ json }) => json.id);
-					for (const [item, prompt] of batches[index].entries()) {
-						const paid = stage.sandbox.books.generations.filter(
-							(one) => one.prompt === prompt && one.refunded === 0,
-						);
-						if (paid.length > 1) tally.twice++;
-						if (paid.length > 0 && ids[item] !== paid[0].id && last.status === 'success')
-							tally.lost++;
-					}
-				}
-				process.stdout.write(`${JSON.stringify(tally)}\n${errors.join('\n')}\n`);
+			const random = seededRandom(Number(process.env.MEDIA_CRASH_SEED ?? 1));
+			const kills = new SleepKills(stage, webhook, random);
+			for (let number = 0; number < KILLS; number++) {
+				await kills.kill(async () => await kill(number));
+				print(kills);
 			}
-			expect(tally).toMatchObject({ twice: 0, lost: 0 });
-			expect(tally.healed + tally.failed).toBe(tally.killed);
+			const toll = await kills.end();
+			print(kills);
+			await mkdir(folder, { recursive: true });
+			await writeFile(join(folder, `${mode}.json`), JSON.stringify(toll));
+			expect(toll).toMatchObject({ refused: 0, twice: 0, lost: 0 });
 		},
-		KILLS * 20 * minutes,
+		(KILLS * 5 + 20) * minutes,
 	);
 });

@@ -1,10 +1,18 @@
+import { ServiceClient } from '../../client/api/client';
 import type { CreateJob } from '../../client/job';
+import type { Clock } from '../../client/ports';
 import { ExecutionJournal } from '../../client/orders/execution-journal';
-import { rowsInForce } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
 import { Shift } from '../../client/shift';
-import { planWave, recordEnds, waveResult, type Settled, type WaveResult } from '../../client/wave';
+import {
+	planWave,
+	recordEnds,
+	waveResult,
+	type AllTried,
+	type Settled,
+	type WaveResult,
+} from '../../client/wave';
 import { prompt, type MemoryTable } from './memory-table';
 import type { Step } from './step';
 
@@ -16,12 +24,34 @@ const WAKING_MS = 300;
 /** The step leaves the executions that wait for a wave this much time to be stored. */
 const SHORTLY_MS = 5_000;
 
+/** A wave that dies this often in a row dies for a reason that does not pass. */
+const MOST_DEAD = 5;
+
+/** More waves than any batch of a test needs. */
+const MOST_WAVES = 500;
+
+/** What happens to a sleeping batch. */
+export interface Fate {
+	/** Id of the execution that sleeps. */
+	batch: string;
+	/** How long each wave lives, in milliseconds. */
+	lives: (wave: number) => number;
+	/** When the user stops it, in milliseconds after its begin. */
+	stopsAfterMs: number;
+}
+
 /** What a sleeping batch was in virtual time. */
 export interface Night {
 	/** Number of waves, the step itself included. */
 	waves: number;
+	/** Of those, the ones that died. */
+	deaths: number;
 	/** Milliseconds during which a worker was held. */
 	awakeMs: number;
+	/** How it ended. */
+	end: 'over' | 'stopped' | 'crashed' | 'given up';
+	/** When it began to do nothing more because of the stop, in milliseconds since the Unix epoch. */
+	stoppedAt: number | null;
 	settled: Settled;
 }
 
@@ -32,112 +62,156 @@ export function wakesAt(wakeAt: number, sleepsFrom: number): number {
 	return Math.max(wakeAt, tick);
 }
 
-/**
- * Runs a batch that sleeps between its waves, as the nodes do, until nothing is left but to collect.
- *
- * @param random moments at which waves die: returns how long the next wave lives, in milliseconds
- */
+/** Runs a batch that sleeps between its waves, as the nodes do, until nothing is left but to collect. */
 export async function sleepThrough(
 	step: Step,
 	table: MemoryTable,
 	jobs: CreateJob[],
-	lives: (wave: number) => number = () => Infinity,
+	fate: Partial<Fate> = {},
 ): Promise<Night> {
-	const { time } = step;
-	const night: Night = { waves: 0, awakeMs: 0, settled: {} };
-	let durations: number[] = [];
-	let sleptMs = 0;
-	for (;;) {
-		const begun = time.now();
-		const result = await oneWave(
-			step,
-			table,
-			jobs,
-			night,
-			{ durations, sleptMs },
-			lives(night.waves),
-		);
-		night.waves++;
-		night.awakeMs += time.now() - begun;
-		if (result) {
-			Object.assign(night.settled, result.settled);
-			durations = result.durations;
-			if (result.over) return night;
-		}
-		const from = time.now();
-		const soon = night.waves === 1 || !result ? null : result.nextAt;
-		const wakeAt = wakesAt(soon ?? from + SHORTLY_MS, from);
-		// Until its death is noticed.
-		await time.sleep(wakeAt - from + (result ? 0 : TICK_MS));
-		sleptMs = time.now() - from;
-		await time.sleep(WAKING_MS);
-		night.awakeMs += WAKING_MS;
-	}
+	return await new SleepingBatch(step, table, jobs, fate).run();
 }
 
-/** @returns `null` if the wave died */
-async function oneWave(
-	step: Step,
-	table: MemoryTable,
-	jobs: CreateJob[],
-	night: Night,
-	before: { durations: number[]; sleptMs: number },
-	livesMs: number,
-): Promise<WaveResult | null> {
-	const { time } = step;
-	const death = new AbortController();
-	if (livesMs < Infinity) time.at(time.now() + livesMs, () => death.abort());
-	const mortal = deadlyClock(step, death.signal);
-	const call = table.reachedBy(mortal, () => prompt);
-	const wave = async (): Promise<WaveResult> => {
+class SleepingBatch {
+	private readonly fate: Fate;
+	private readonly night: Night = {
+		waves: 0,
+		deaths: 0,
+		awakeMs: 0,
+		end: 'over',
+		stoppedAt: null,
+		settled: {},
+	};
+	private readonly state = { durations: [] as number[], sleptMs: 0, spent: 0 };
+	private tried: AllTried = {};
+	private dead = 0;
+	private isAwake = false;
+	private isStopped = false;
+	private hasEnded = false;
+
+	constructor(
+		private readonly step: Step,
+		private readonly table: MemoryTable,
+		private readonly jobs: CreateJob[],
+		fate: Partial<Fate>,
+	) {
+		this.fate = { batch: 'batch', lives: () => Infinity, stopsAfterMs: Infinity, ...fate };
+		const { stopsAfterMs } = this.fate;
+		if (stopsAfterMs < Infinity) step.time.at(step.time.now() + stopsAfterMs, () => this.stop());
+	}
+
+	async run(): Promise<Night> {
+		return await this.sleep().finally(() => (this.hasEnded = true));
+	}
+
+	private async sleep(): Promise<Night> {
+		const { night, state, step } = this;
+		const { time } = step;
+		for (;;) {
+			const begun = time.now();
+			this.isAwake = true;
+			const result = await this.wave();
+			this.isAwake = false;
+			const isFirst = night.waves++ === 0;
+			if (night.waves > MOST_WAVES) throw new Error('The batch does not end');
+			night.awakeMs += time.now() - begun;
+			if (this.isStopped) night.stoppedAt ??= time.now();
+			const end = this.takeIn(result, isFirst);
+			if (end) return { ...night, end };
+			const from = time.now();
+			const soon = isFirst || !result ? null : result.nextAt;
+			const wakeAt = wakesAt(soon ?? from + SHORTLY_MS, from);
+			// Until its death is noticed.
+			await time.sleep(wakeAt - from + (result ? 0 : TICK_MS));
+			state.sleptMs = time.now() - from;
+			await time.sleep(WAKING_MS);
+			night.awakeMs += WAKING_MS;
+			// The wave sees that the execution of the step no longer sleeps.
+			if (this.isStopped) return { ...night, end: 'stopped' };
+		}
+	}
+
+	/** The step itself notices a stop at once. Later, the next wave does. */
+	private stop(): void {
+		if (this.hasEnded) return;
+		this.isStopped = true;
+		if (this.isAwake && this.night.waves > 0) return;
+		this.night.stoppedAt = this.step.time.now();
+		this.step.cancel.abort();
+	}
+
+	/** @returns how the batch ended, if it did */
+	private takeIn(result: (WaveResult & { spent: number }) | null, isFirst: boolean) {
+		const { night, state } = this;
+		if (!result) {
+			night.deaths++;
+			if (isFirst) return 'crashed';
+			return ++this.dead >= MOST_DEAD ? 'given up' : null;
+		}
+		this.dead = 0;
+		Object.assign(night.settled, result.settled);
+		this.tried = { ...this.tried, ...result.tried };
+		state.durations = result.durations;
+		state.spent = result.spent;
+		if (isFirst && this.isStopped) return 'stopped';
+		return result.over ? 'over' : null;
+	}
+
+	/** @returns `null` if the wave died */
+	private async wave() {
+		const { step, fate, night } = this;
+		const death = new AbortController();
+		const livesMs = fate.lives(night.waves);
+		if (livesMs < Infinity) step.time.at(step.time.now() + livesMs, () => death.abort());
+		return await Promise.race([
+			this.work(deadlyClock(step, death.signal)),
+			new Promise<null>((resolve) => {
+				death.signal.addEventListener('abort', () => resolve(null));
+			}),
+		]);
+	}
+
+	private async work(clock: Clock): Promise<WaveResult & { spent: number }> {
+		const { step, jobs, night, state, fate } = this;
+		const call = this.table.reachedBy(clock, () => prompt);
 		const keys = jobs.flatMap(({ idempotencyKey: key }) => key ?? []);
 		const rows = await call({ changes: [], inserts: [], ifMissing: false, keys });
-		const plan = planWave(jobs, night.settled, rowsInForce(rows), 'batch', time.now());
-		const scope = {
-			workflowId: 'w',
-			nodeId: 'n',
-			executionId: 'batch',
-			writer: `wave ${night.waves}`,
-		};
-		const ports = { clock: mortal, random: () => step.random() };
-		const { signal } = step.cancel;
-		const journal = new TableJournal(new ExecutionJournal({}, 0), scope, {
-			...ports,
-			table: call,
-			signal,
-		});
-		const shift = new Shift(mortal, before);
+		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
+		const before = { settled: night.settled, spent: state.spent };
+		const plan = planWave(tried, before, rows, fate.batch, clock.now());
+		const writer = `${fate.batch}, wave ${night.waves}`;
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
+		// A wave is an execution of its own, which is not stopped with that of the step.
+		const { signal } = night.waves === 0 ? step.cancel : new AbortController();
+		const ports = { clock, random: () => step.random(), signal };
+		const journal = new TableJournal(new ExecutionJournal({}, 0), scope, { ...ports, table: call });
+		const shift = new Shift(clock, state);
 		try {
 			await journal.begin(plan.sources.flatMap(({ idempotencyKey: key }) => key ?? []));
 			const result = await runPipeline(
 				plan.jobs,
 				{
 					...ports,
-					service: step.service(),
+					service: new ServiceClient({ ...ports, send: step.fake.send }),
 					journal,
 					probe: step.fake.probe,
 					cancel: signal,
 					shift,
 					finish: async (_, generation) => ({ generation, output: null }),
 				},
-				step.settings,
+				{ ...step.settings, spentBefore: plan.spentBefore },
 			);
 			recordEnds(journal, plan, result.outcomes);
-			return waveResult(plan, result, shift, step.settings.stopOnError);
+			const { spent } = result.stats;
+			return { ...waveResult(plan, result, shift, step.settings.stopOnError), spent };
 		} finally {
 			await journal.close();
 		}
-	};
-	return await Promise.race([
-		wave(),
-		new Promise<null>((resolve) => {
-			death.signal.addEventListener('abort', () => resolve(null));
-		}),
-	]);
+	}
 }
 
 /** A clock on which nothing continues after the process died. */
-function deadlyClock({ time }: Step, death: AbortSignal) {
+function deadlyClock({ time }: Step, death: AbortSignal): Clock {
 	return {
 		now: () => time.now(),
 		sleep: async (ms: number, signal?: AbortSignal) => {

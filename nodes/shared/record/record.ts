@@ -8,7 +8,6 @@ import type { ExecutionJournal } from '../../../client/orders/execution-journal'
 import {
 	newRow,
 	requestFields,
-	rowsInForce,
 	storedKey,
 	unavailable,
 	type Row,
@@ -49,11 +48,11 @@ export async function openRecord(
 }
 
 /**
- * Reads the rows of jobs that have a key, by the key as it is stored. Reserves nothing.
+ * Reads all rows of jobs that have a key. Reserves nothing.
  *
  * @throws GenerationError `record_unavailable`
  */
-export async function rowsOf(context: IExecuteFunctions, jobs: Job[]): Promise<Map<string, Row>> {
+export async function rowsOf(context: IExecuteFunctions, jobs: Job[]): Promise<Row[]> {
 	const keys = [...new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey))];
 	const table = await dataTable(context);
 	const read = await attempt(
@@ -61,9 +60,7 @@ export async function rowsOf(context: IExecuteFunctions, jobs: Job[]): Promise<M
 	);
 	if (!read.ok) throw unavailable(read.error);
 	const { workflowId, nodeId } = scopeOf(context);
-	return rowsInForce(
-		read.value.filter((row) => row.workflow_id === workflowId && row.node_id === nodeId),
-	);
+	return read.value.filter((row) => row.workflow_id === workflowId && row.node_id === nodeId);
 }
 
 /** A generation that a step created. */

@@ -9,6 +9,7 @@ import { GenerationError } from '../../../client/api/errors';
 import { attempt, type Attempt } from '../../../client/async';
 import type { CreateJob } from '../../../client/job';
 import type { Outcome } from '../../../client/outcome';
+import { rowsInForce } from '../../../client/orders/table';
 import { rowOf, type Settled } from '../../../client/wave';
 import { continuesOnError } from '../execution';
 import { stepError } from '../output/node-error';
@@ -38,10 +39,8 @@ export async function results(
 }
 
 async function fetchResults(context: IExecuteFunctions, planned: Planned[], failures: Failures) {
-	const rows = await rowsOf(
-		context,
-		planned.map(({ job }) => job),
-	);
+	const jobs = planned.map(({ job }) => job);
+	const rows = rowsInForce(await rowsOf(context, jobs));
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first >= 0 && !continuesOnError(context)) {
 		const known = new Map(planned.map(({ job }) => [job.itemIndex, rowOf(rows, job as CreateJob)]));
@@ -72,13 +71,8 @@ export async function lastKnown(
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((planned) => (planned.ok ? (planned.value[0].job as CreateJob) : null));
-	const read = await attempt(
-		async () =>
-			await rowsOf(
-				context,
-				jobs.filter((job) => job !== null),
-			),
-	);
+	const keyed = jobs.filter((job) => job !== null);
+	const read = await attempt(async () => rowsInForce(await rowsOf(context, keyed)));
 	return jobs.map((job, itemIndex): Outcome<Output> => {
 		const own = settled[itemIndex];
 		if (own) return { kind: 'error', error: new GenerationError(own) };

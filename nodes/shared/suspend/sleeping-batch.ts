@@ -161,7 +161,7 @@ async function asWave(
 	}
 	const step = await stepOf(context, order.batch);
 	if (step === null) return [[messageItem({ report: { ...order, over: true, stopped: true } })]];
-	await tableReady(step);
+	await n8nStarted(step);
 	const plans = await planItems(step, (itemIndex) => node.plan(step, itemIndex));
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (role === 'work') return [[messageItem({ report: await runWave(step, planned, order) })]];
@@ -173,13 +173,20 @@ async function asWave(
 /** How often and how long to wait for the data table. */
 const TABLE_TRIES = 12;
 const TABLE_PAUSE_MS = 5_000;
+/** How long n8n may take from the start of its data tables to the end of its crash recovery. */
+const RECOVERY_MS = 20_000;
 
-/** Waits for the data table. After a restart, n8n wakes executions before its data tables can be used. */
-async function tableReady(context: IExecuteFunctions): Promise<void> {
-	for (let tries = 1; tries < TABLE_TRIES; tries++) {
-		if ((await attempt(async () => await dataTable(context))).ok) return;
-		await wallClock.sleep(TABLE_PAUSE_MS, cancelSignal(context));
-		if (cancelSignal(context).aborted) return;
+/**
+ * Waits until n8n has started. n8n wakes executions before its data tables can be used, and before its crash recovery.
+ * The recovery marks every execution that is awake as crashed. A wave survives that, because its result still arrives.
+ * The supervisor does not, so a wave must not end, and thereby wake it, before the recovery.
+ */
+async function n8nStarted(context: IExecuteFunctions): Promise<void> {
+	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
+		const isReady = (await attempt(async () => await dataTable(context))).ok;
+		if (isReady && tries === 1) return;
+		await wallClock.sleep(isReady ? RECOVERY_MS : TABLE_PAUSE_MS, cancelSignal(context));
+		if (isReady || cancelSignal(context).aborted) return;
 	}
 }
 

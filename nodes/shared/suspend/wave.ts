@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateJob } from '../../../client/job';
 import { Shift } from '../../../client/shift';
-import { collecting, planWave, recordEnds, rowOf, spentBy, waveResult } from '../../../client/wave';
+import { collecting, planWave, recordEnds, rowOf, waveResult } from '../../../client/wave';
 import type { Row } from '../../../client/orders/table';
 import { continuesOnError, journalOf } from '../execution';
 import { stepOptionsOf } from '../form/step-options';
@@ -35,13 +35,11 @@ export async function runWave(
 	});
 	const rows = await rowsOf(context, jobs);
 	const now = wallClock.now();
-	const plan = planWave(jobs, settled, rows, context.getExecutionId(), now);
+	const plan = planWave(jobs, { settled, spent }, rows, context.getExecutionId(), now);
 	const sleptMs = sleepsFrom > 0 ? now - sleepsFrom : 0;
 	const shift = new Shift(wallClock, { sleptMs, durations });
 	const start = startOf(context);
-	// A wave that died reported none of its generations, but the record has them.
-	const spentBefore = Math.max(spent, spentBy(context.getExecutionId(), rows));
-	const options = { ...start.options, spentBefore };
+	const options = { ...start.options, spentBefore: plan.spentBefore };
 	const record = await openRecord(context, start.journal, plan.sources);
 	const plans = plan.jobs.map((job) => ({ job, download: null }));
 	try {

@@ -1,10 +1,12 @@
-// tsx test/client/simulation/check.ts [runs] [seed] [--keyed | --unkeyed] [--brief]
+// tsx test/client/simulation/check.ts [runs] [seed] [--keyed | --unkeyed | --asleep] [--brief]
 // Plays so many random schedules, a tenth of them in calm weather, and as many of executions that share idempotency keys
 // and may be killed. Says what came of it: where a promise was broken, the smallest story of it. With --keyed or
-// --unkeyed only these or those; with --brief one line of JSON, as soon as anything is known, with the tally of the last part.
+// --unkeyed only these or those; with --asleep batches that sleep, and whose waves die; with --brief one line of JSON, as
+// soon as anything is known, with the tally of the last part.
 import fc, { type Arbitrary } from 'fast-check';
 
 import { anySchedule, calmSchedule } from './arbitrary';
+import { asleepSchedule, AsleepTally, playAsleep } from './asleep';
 import { playKeyed } from './keyed';
 import { keyedSchedule } from './keyed-schedule';
 import { KeyedTally } from './keyed-tally';
@@ -55,21 +57,29 @@ function report(name: string, { played, broken, tally }: Verdict<object>): void 
 }
 
 async function main(): Promise<void> {
-	const parts = [
-		async () => await check(anySchedule, runs, play, new Tally()),
-		async () => await check(calmSchedule, Math.ceil(runs / 10), playCalm, new Tally()),
-		async () => await check(keyedSchedule, runs, playKeyed, new KeyedTally()),
-	];
-	const names = ['Whatever happens', 'In calm weather', 'With keys'];
-	const chosen = [0, 1, 2].filter(
-		(part) => !process.argv.includes(part === 2 ? '--unkeyed' : '--keyed'),
-	);
+	const parts: Record<string, Array<[name: string, () => Promise<Verdict<object>>]>> = {
+		'--unkeyed': [
+			['Whatever happens', async () => await check(anySchedule, runs, play, new Tally())],
+			[
+				'In calm weather',
+				async () => await check(calmSchedule, Math.ceil(runs / 10), playCalm, new Tally()),
+			],
+		],
+		'--keyed': [
+			['With keys', async () => await check(keyedSchedule, runs, playKeyed, new KeyedTally())],
+		],
+		'--asleep': [
+			['Asleep', async () => await check(asleepSchedule, runs, playAsleep, new AsleepTally())],
+		],
+	};
+	const asked = Object.keys(parts).filter((option) => process.argv.includes(option));
+	const chosen = (asked.length > 0 ? asked : Object.keys(parts)).flatMap((option) => parts[option]);
 	let played = 0;
 	let violation: string | undefined;
 	let tally: object = {};
-	for (const part of chosen) {
-		const verdict = await parts[part]();
-		report(names[part], verdict);
+	for (const [name, part] of chosen) {
+		const verdict = await part();
+		report(name, verdict);
 		played += verdict.played;
 		({ tally } = verdict);
 		violation = verdict.broken?.split('\n')[0];

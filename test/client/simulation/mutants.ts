@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 
 import { mutations, type Edit, type Mutation } from './mutations';
 import { recordMutations } from './mutations-of-record';
+import { waveMutations } from './mutations-of-waves';
 
 const root = resolve(__dirname, '../../..');
 const needed = ['client', 'sandbox', 'test/client/simulation', 'test/support', 'package.json'];
@@ -72,6 +73,7 @@ async function main(): Promise<void> {
 		for (const [which, all] of [
 			['--unkeyed', mutations],
 			['--keyed', recordMutations],
+			['--asleep', waveMutations],
 		] as const) {
 			for (const mutation of all.filter(({ name }) => name.includes(part))) {
 				tried++;

@@ -1,0 +1,72 @@
+import type { Mutation } from './mutations';
+
+/** Ways to break a batch that sleeps, for the schedules whose waves die. */
+const inFile =
+	(file: string) =>
+	(name: string, from: string, to: string): Mutation => ({
+		name,
+		file: `client/${file}`,
+		from,
+		to,
+	});
+
+const wave = inFile('wave.ts');
+const pipeline = inFile('pipeline.ts');
+const table = inFile('orders/table.ts');
+const service = inFile('api/client.ts');
+const keys = inFile('orders/key-table.ts');
+const submission = inFile('orders/submission.ts');
+
+export const waveMutations: Mutation[] = [
+	wave(
+		'a wave does not count what was spent',
+		'spentBefore: Math.max(spent, spentBy(batch, all))',
+		'spentBefore: 0',
+	),
+	wave(
+		'what a wave spent that died is not counted',
+		'spentBefore: Math.max(spent, spentBy(batch, all))',
+		'spentBefore: spent',
+	),
+	wave(
+		'a failed generation of a wave that died is not counted',
+		'spentBy(batch, all)',
+		'spentBy(batch, [...rows.values()])',
+	),
+	table(
+		'an item is created again although its row has an id',
+		"=> status !== 'failed';",
+		"=> status !== 'failed' && status !== 'pending' && status !== 'processing';",
+	),
+	{
+		...pipeline(
+			'a stop does not end what is awake',
+			'const forget = onAbort(cancel, () => this.halt.abort());',
+			'const forget = onAbort(cancel, () => undefined);',
+		),
+		also: [
+			service(
+				'',
+				'if (stop.aborted) throw new CancelledError();\n\t\tconst response',
+				'const response',
+			),
+			keys('', 'if (this.ports.signal.aborted) throw new CancelledError();', ''),
+		],
+	},
+	wave(
+		'the end of a generation of an earlier wave is not written',
+		"if (jobs[index].kind === 'collect' && ended)",
+		"if (jobs[index].kind === 'create' && ended)",
+	),
+	wave('a batch ends before its items', 'over: ended === left ||', 'over: ended >= 1 ||'),
+	wave(
+		'a wave does not know how often an item failed',
+		'tried: triedBy(sources),',
+		'tried: triedBy([]),',
+	),
+	submission(
+		'the request of a wave that died is sent again',
+		"if (entry.state === 'sent' && !mayResend(choice, this.lostOf(order))) {",
+		"if (entry.state === 'none' && !mayResend(choice, this.lostOf(order))) {",
+	),
+];

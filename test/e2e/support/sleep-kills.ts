@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorOf, itemsOf } from '../../../tools/n8n/executions';
+import type { Execution } from '../../../tools/n8n/executions';
+import type { Stage } from './stage';
+import type { Webhook } from './webhook';
+
+/** What the kills of processes have cost the sleeping batches. */
+export interface SleepToll {
+	/** Processes that were killed. */
+	kills: number;
+	/** Sleeping batches that came in. */
+	batches: number;
+	/** Batches under way when a process was killed, summed over all kills. */
+	underWay: number;
+	/** Of the batches under way, those that continued by themselves. */
+	continued: number;
+	/** Those that ended with an error. */
+	failed: number;
+	/** Of those, batches whose items came in again, and whose generations were reused by that run. */
+	reused: number;
+	/** Items that say that nobody knows whether they were charged. */
+	uncertain: number;
+	/** Items with another error. They were not charged. */
+	refused: number;
+	/** Items that were paid more than once. */
+	twice: number;
+	/** Items that were paid and are neither returned nor uncertain. */
+	lost: number;
+}
+
+interface Batch {
+	prompts: string[];
+	/** The execution that works for it; `null` once that failed, until the items come in again. */
+	execution: string | null;
+	failed: boolean;
+}
+
+const ITEMS = 6;
+/** In seconds. A batch of six items at a limit of three sleeps and wakes several times. */
+const SHORTEST = 60;
+const LONGEST = 120;
+const BATCHES_AT_ONCE = 10;
+/** Milliseconds between two calls, at most. */
+const CALLS_APART_MS = 10_000;
+/** Milliseconds between the last call and the kill, at most. */
+const BEFORE_KILL_MS = 90_000;
+const ENDS_WITHIN_MS = 900_000;
+
+/** Sleeping batches that come in one after the other while processes of n8n are killed at random moments. */
+export class SleepKills {
+	/** Why executions failed. */
+	readonly errors: string[] = [];
+	private readonly toll = {
+		kills: 0,
+		batches: 0,
+		underWay: 0,
+		failed: 0,
+		reused: 0,
+		uncertain: 0,
+		refused: 0,
+		twice: 0,
+		lost: 0,
+	};
+	private batches: Batch[] = [];
+	private lastDeath = 0;
+
+	/**
+	 * @param webhook starts an execution whose step is named "Images"
+	 * @param random moments and durations
+	 */
+	constructor(
+		private readonly stage: Stage,
+		private readonly webhook: Webhook,
+		private readonly random: () => number,
+	) {}
+
+	/** @param kill of a process of n8n; returns when another one works in its place, with the moment of the death */
+	async kill(kill: () => Promise<number>): Promise<void> {
+		await this.collect();
+		while (this.batches.length < BATCHES_AT_ONCE) this.batches.push(this.newBatch());
+		await this.call();
+		await delay(this.random() * BEFORE_KILL_MS);
+		await this.collect();
+		this.toll.kills++;
+		this.toll.underWay += this.batches.filter(({ execution }) => execution).length;
+		this.lastDeath = await kill();
+		await this.webhook.listens();
+	}
+
+	/** Waits until all batches have ended. Items of executions that failed come in again. */
+	async end(): Promise<SleepToll> {
+		const deadline = Date.now() + ENDS_WITHIN_MS;
+		while (this.batches.length > 0) {
+			await this.call();
+			await delay(2000);
+			await this.collect();
+			if (Date.now() > deadline) throw new Error(`Asleep forever: ${this.open().join(', ')}`);
+		}
+		return this.tolls;
+	}
+
+	/** What the kills have cost so far. */
+	get tolls(): SleepToll {
+		const continued = this.toll.underWay - this.toll.failed - this.open().length;
+		return { ...this.toll, continued };
+	}
+
+	private newBatch(): Batch {
+		const number = ++this.toll.batches;
+		const prompts = Array.from({ length: ITEMS }, (_, item) => {
+			const seconds = Math.round(SHORTEST + this.random() * (LONGEST - SHORTEST));
+			return `[seconds: ${seconds}] ${number}.${item}`;
+		});
+		return { prompts, execution: null, failed: false };
+	}
+
+	private open(): string[] {
+		return this.batches.flatMap(({ execution }) => execution ?? []);
+	}
+
+	private async call(): Promise<void> {
+		for (const batch of this.batches.filter(({ execution }) => !execution)) {
+			batch.execution = await this.webhook.call(batch.prompts);
+			await delay(this.random() * CALLS_APART_MS);
+		}
+	}
+
+	/** Judges what has ended. */
+	private async collect(): Promise<void> {
+		const going: Batch[] = [];
+		for (const batch of this.batches) {
+			const execution = batch.execution && (await this.stage.executions.read(batch.execution));
+			const isOpen = !execution || ['new', 'running', 'waiting'].includes(execution.status);
+			if (isOpen) going.push(batch);
+			else if (returnsItems(execution)) this.judge(batch, execution);
+			else going.push(this.failed(batch, execution));
+		}
+		this.batches = going;
+	}
+
+	private failed({ prompts }: Batch, execution: Execution): Batch {
+		const { id, status, stoppedAt } = execution;
+		const seconds = Math.round((Date.parse(stoppedAt ?? '') - this.lastDeath) / 1000);
+		const items = itemsOf(execution, 'Images').map(({ json }) => json);
+		const error = errorOf(execution) || JSON.stringify(items);
+		this.errors.push(`${id} ${status} ${seconds} s after the kill: ${error}`);
+		this.toll.failed++;
+		return { prompts, execution: null, failed: true };
+	}
+
+	private judge({ prompts, failed }: Batch, execution: Execution): void {
+		const items = itemsOf(execution, 'Images').map(({ json }) => json);
+		prompts.forEach((prompt, index) => {
+			const { id, error_code: code } = items[index] ?? {};
+			const { generations } = this.stage.sandbox.books;
+			const paid = generations.filter((one) => one.prompt === prompt && one.refunded === 0);
+			if (paid.length > 1) this.toll.twice++;
+			if (paid.some((one) => one.id === id)) return;
+			if (code === 'uncertain_charge') this.toll.uncertain++;
+			else if (paid.length > 0) this.toll.lost++;
+			else this.refuse(items[index]);
+		});
+		if (failed) this.toll.reused++;
+	}
+
+	private refuse(json: unknown): void {
+		this.toll.refused++;
+		this.errors.push(JSON.stringify(json));
+	}
+}
+
+/** Where On Error is Continue, a batch that n8n ended has one item with the error. */
+function returnsItems(execution: Execution): boolean {
+	return execution.status === 'success' && itemsOf(execution, 'Images').length === ITEMS;
+}
