@@ -68,7 +68,7 @@ describe('Wait for Completion, asked to suspend', () => {
 		for (const { binary } of items) expect(binary?.data).toMatchObject({ mimeType: 'image/png' });
 		const [{ hints = [] }] = execution.data.resultData.runData.Wait;
 		expect(hints.map(({ message }) => message)).toContainEqual(
-			expect.stringMatching(/^Polled instead of suspending, because n8n/),
+			expect.stringMatching(/^Polled instead of suspending, because Suspend needs n8n/),
 		);
 	});
 
