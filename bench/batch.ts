@@ -39,7 +39,7 @@ export interface BatchResult {
 	/** Makespan over ideal: the same list of generation times with every end noticed at once. */
 	ratio: number;
 	/** Status requests. */
-	looksPerGeneration: number;
+	statusRequestsPerGeneration: number;
 	probesPerGeneration: number;
 	/** The shortest time between two status requests for one generation, in seconds. */
 	shortestGap: number;
@@ -49,7 +49,7 @@ export interface BatchResult {
 const POLL_INTERVAL_MS = 3000;
 const MODEL = 'aurora-motion-1';
 
-/** Runs a case to its end. @throws where not every item came to its generation */
+/** Runs a case to its end. @throws if an item has no generation */
 export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	const time = new VirtualTime();
 	const durations: number[] = [];
@@ -91,17 +91,17 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 		.filter((outcome) => !hasEnded(outcome));
 	if (unfinished.length > 0) throw new Error(`${unfinished.length} items did not finish`);
 
-	const looks = [...looksById(service).values()];
+	const times = [...statusRequestsById(service).values()];
 	return {
 		ratio: (time.now() - start) / 1000 / idealMakespan(durations, batch.limit),
-		looksPerGeneration: service.requests.on('status').length / durations.length,
+		statusRequestsPerGeneration: service.requests.on('status').length / durations.length,
 		probesPerGeneration: service.requests.on('download').length / durations.length,
-		shortestGap: Math.min(...looks.flatMap(gaps)) / 1000,
+		shortestGap: Math.min(...times.flatMap(gaps)) / 1000,
 		refusals: service.requests.on('create').filter(({ status }) => status === 429).length,
 	};
 }
 
-/** Whether an item came to the end of its generation, a failed one included. */
+/** True if the generation of an item ended, also if it failed. */
 function hasEnded(outcome: Outcome<null>): boolean {
 	if (outcome.kind === 'error') return outcome.error.code === 'generation_failed';
 	return outcome.kind === 'done';
@@ -130,12 +130,12 @@ export function idealMakespan(durations: number[], slots: number, arrivals: numb
 }
 
 /** When each generation's status was asked for. */
-function looksById(service: GenerationService): Map<string, number[]> {
-	const looks = new Map<string, number[]>();
+function statusRequestsById(service: GenerationService): Map<string, number[]> {
+	const times = new Map<string, number[]>();
 	for (const { path, at } of service.requests.on('status')) {
-		looks.set(path, [...(looks.get(path) ?? []), at]);
+		times.set(path, [...(times.get(path) ?? []), at]);
 	}
-	return looks;
+	return times;
 }
 
 function gaps(times: number[]): number[] {

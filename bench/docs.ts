@@ -23,9 +23,9 @@ export function sectionsOf(parts: readonly Part[], results: Results): Map<string
 }
 
 /**
- * A text with its tables written anew.
+ * Returns a text with new tables.
  *
- * @throws where it has a marker that no part has a table for
+ * @throws if it has a marker without a table
  */
 export function withSections(text: string, sections: Map<string, string>): string {
 	return text.replace(SECTION, (_, name: string) => {
@@ -41,7 +41,7 @@ export function pages(): string[] {
 	return [join(FOLDER, '..', 'README.md'), ...names.map((name) => join(FOLDER, name))];
 }
 
-/** Writes all tables of the documentation anew. */
+/** Rewrites all tables of the documentation. */
 export function writeDocs(sections: Map<string, string>): void {
 	for (const page of pages()) {
 		const text = readFileSync(page, 'utf8');

@@ -25,7 +25,7 @@ export interface ScaleResult {
 	/** From arrival to the end of the step, less the time that the generation took, in seconds. */
 	medianWait: number;
 	longestWait: number;
-	/** To the service: creating requests and looks, those that came to nothing included. */
+	/** Creating requests and status requests, failed ones included. */
 	requestsPerGeneration: number;
 }
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Runs a program of this folder in a process of its own, so that its time and memory are mixed with nobody's, and
- * returns what it reports.
+ * Runs a program of this folder in its own process, so that its time and memory are measured alone, and returns its
+ * report.
  *
  * @param file name of the program, which calls `workAlone`
  * @param flags for Node.js

@@ -74,6 +74,7 @@ function plain(field: string, path: string, value: unknown): unknown {
 	);
 }
 
-function isObject(value: unknown): value is Fields {
+/** True for an object with fields: not for a list or `null`. */
+export function isObject(value: unknown): value is Fields {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import type { CreateRequest } from './api/client';
-import { GenerationError } from './api/errors';
+import { GenerationError, type GenerationErrorFields } from './api/errors';
 import { sentences } from './text';
 import type { CreateJob, Tried } from './job';
 
@@ -52,16 +52,21 @@ export class Attempts {
 	/** Decides what follows an error, and moves on to the next model if that is it. */
 	after(error: unknown): NextAttempt {
 		if (!(error instanceof GenerationError)) return 'stop';
-		if (error.charge === 'refunded') this.tried.failed++;
+		if (error.charge === 'refunded') {
+			this.tried.failed++;
+			this.tried.lastFailure = error.fields;
+		}
 		const left = (this.job.fallbackModels?.length ?? 0) - this.tried.fallbacks;
 		const next = nextAttempt(error, this.tried.failed, left, this.job);
 		if (next === 'next model') this.tried.fallbacks++;
 		return next;
 	}
 
-	/** Adds to the last error what was tried before it. */
-	explain(error: unknown): unknown {
-		if (!(error instanceof GenerationError)) return error;
+	/** Adds to the last error what was tried before it. If no further attempt was sent, the last failure is that error. */
+	explain(thrown: unknown): unknown {
+		if (!(thrown instanceof GenerationError)) return thrown;
+		const { lastFailure } = this.tried;
+		const error = thrown.skipped && lastFailure ? notAgain(lastFailure, thrown) : thrown;
 		const { fallbackModels = [] } = this.job;
 		const { failed, fallbacks } = this.tried;
 		const ended = error.charge === 'refunded';
@@ -75,6 +80,11 @@ export class Attempts {
 			),
 		});
 	}
+}
+
+function notAgain(failure: GenerationErrorFields, { message }: GenerationError): GenerationError {
+	const description = sentences(`It was not created again: ${message}`, failure.description);
+	return new GenerationError({ ...failure, description });
 }
 
 function failures(count: number): string {

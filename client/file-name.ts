@@ -28,7 +28,8 @@ export function outputFileName(chosen: string, outputIndex: number): string {
 }
 
 function firstWords(prompt: string): string {
-	const words = prompt.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+	// A mark belongs to the letter before it. After an emoji, it is invisible.
+	const words = prompt.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
 	let name = '';
 	for (const word of words.slice(0, MOST_WORDS)) {
 		const longer = name === '' ? word : `${name}-${word}`;

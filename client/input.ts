@@ -145,10 +145,14 @@ const URL_START = '[a-z][a-z\\d+.-]{0,20}://';
 const BETWEEN_URLS = new RegExp(`[\\s,]${URL_START}`, 'i');
 const COMMA_BETWEEN_URLS = new RegExp(`,(?=\\s|,|$|${URL_START})`, 'i');
 
+const UPLOAD_FIRST = 'Upload a file first, for example with an S3 node, and enter its URL.';
+
 /**
  * A URL for the service to fetch: https (spec 4.1). Plain http is allowed for this machine only, for a local service.
+ *
+ * @param forFiles advice for a file that is not on the web
  */
-export function fetchableUrl(field: string, value: unknown): string {
+export function fetchableUrl(field: string, value: unknown, forFiles = UPLOAD_FIRST): string {
 	const text = requiredText(field, value);
 	if (Array.isArray(value) ? value.length > 1 : BETWEEN_URLS.test(text)) {
 		throw new InvalidInputError(
@@ -157,8 +161,7 @@ export function fetchableUrl(field: string, value: unknown): string {
 		);
 	}
 	if (isFetchable(text)) return text;
-	const advice =
-		'The service fetches this URL itself, over https only. Check the URL, or upload a local file to the web first.';
+	const advice = `The service fetches this URL itself, over https only. ${forFiles}`;
 	throw invalid(field, 'an https:// URL', text, advice);
 }
 

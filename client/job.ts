@@ -1,4 +1,5 @@
 import type { CreateRequest } from './api/client';
+import type { GenerationErrorFields } from './api/errors';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
 export type Job = CreateJob | CollectJob;
@@ -25,6 +26,8 @@ export function numbered(key: string, outputIndex: number): string {
 }
 
 interface JobBasics extends OutputRef {
+	/** Number of input items of the step, for texts. */
+	itemCount?: number;
 	/** False: return the generation in its current state. */
 	wait: boolean;
 	readiness: Readiness;
@@ -62,6 +65,8 @@ export interface CreateJob extends JobBasics {
 export interface Tried {
 	failed: number;
 	fallbacks: number;
+	/** The error of the last one that failed, as plain data. */
+	lastFailure?: GenerationErrorFields;
 }
 
 /** Waits for an existing generation or checks it once. Charges nothing. */

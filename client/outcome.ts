@@ -6,7 +6,8 @@ import {
 	type KnownGeneration,
 } from './api/errors';
 import type { Generation, GenerationItem } from './api/generation';
-import { sentences } from './text';
+import type { Job } from './job';
+import { itemNames, sentences } from './text';
 
 /** The result of one job. `output` is the result of the pipeline's `finish` for a completed generation. */
 export type Outcome<T> = (
@@ -84,9 +85,12 @@ export function timedOutGeneration(
  * Builds the error for an item that was not sent because an earlier item was rejected. Its request would be rejected
  * for the same reason.
  */
-export function notSent(cause: GenerationError, itemIndex: number): GenerationError {
+export function notSent(
+	cause: GenerationError,
+	{ itemIndex, itemCount }: Pick<Job, 'itemIndex' | 'itemCount'>,
+): GenerationError {
 	return cause.with({
-		title: `Skipped because item ${itemIndex} was rejected: ${cause.message}`,
+		title: `Skipped because ${itemNames([itemIndex], itemCount)} was rejected: ${cause.message}`,
 		retry: 'never',
 		charge: 'none',
 		skipped: true,

@@ -1,6 +1,6 @@
 import { onAbort } from './async';
 import type { Clock, ProbeUrl, Random } from './ports';
-import { Course, knownBefore, type Shared } from './course';
+import { JobRun, knownBefore, type StepState } from './job-run';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
 import { SpendGuard, type SpendLimits } from './spend-guard';
@@ -102,7 +102,7 @@ export async function runPipeline<T>(
 class Pipeline<T> {
 	/** Ends all waits: on cancel, and on the first error if `stopOnError` is set. */
 	private readonly halt = new AbortController();
-	private readonly shared: Shared;
+	private readonly shared: StepState;
 	private readonly guard: SpendGuard;
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
@@ -184,42 +184,42 @@ class Pipeline<T> {
 	/** One of `maxConcurrent` workers. Each worker is a slot of the step. */
 	private async work(): Promise<void> {
 		while (this.nextJob < this.jobs.length && !this.halt.signal.aborted) {
-			await this.carry(this.jobs[this.nextJob++]);
+			await this.runJob(this.jobs[this.nextJob++]);
 		}
 	}
 
 	/** Runs a job until its generation ends at the service. Finishing the job needs no slot, and runs in parallel. */
-	private async carry(job: Job): Promise<void> {
+	private async runJob(job: Job): Promise<void> {
 		const { shift } = this.ports;
-		const course = new Course(job, this.shared);
+		const run = new JobRun(job, this.shared);
 		shift?.starts(job);
 		try {
-			await course.begin();
+			await run.begin();
 			for (;;) {
-				shift?.watches(job, course.watch?.generation ?? null);
-				await course.wait(job.wait ? 'final' : 'fetched');
-				this.freeSlotOf(course);
-				shift?.ends(job, course.watch?.generation ?? null);
+				shift?.watches(job, run.watch?.generation ?? null);
+				await run.wait(job.wait ? 'final' : 'fetched');
+				this.freeSlotOf(run);
+				shift?.ends(job, run.watch?.generation ?? null);
 				shift?.starts(job);
-				if (!(await course.renew())) break;
+				if (!(await run.renew())) break;
 				this.recreated++;
 			}
-			const generation = course.result();
-			if (course.usesFallback) this.fellBack++;
-			this.finishing.push(this.finish(course, generation));
+			const generation = run.result();
+			if (run.usesFallback) this.fellBack++;
+			this.finishing.push(this.finish(run, generation));
 		} catch (error) {
-			this.settle(job, thrownOutcome(course.withAttempts(error), course.known));
+			this.settle(job, thrownOutcome(run.withAttempts(error), run.known));
 		}
-		this.freeSlotOf(course);
-		shift?.ends(job, course.watch?.generation ?? null);
+		this.freeSlotOf(run);
+		shift?.ends(job, run.watch?.generation ?? null);
 	}
 
-	private freeSlotOf({ watch }: Course): void {
+	private freeSlotOf({ watch }: JobRun): void {
 		if (watch?.isOver && watch.wasRunning) this.shared.slots.release(watch.id);
 	}
 
-	private async finish(course: Course, generation: Generation): Promise<void> {
-		const { job } = course;
+	private async finish(run: JobRun, generation: Generation): Promise<void> {
+		const { job } = run;
 		const { signal } = this.halt;
 		try {
 			if (signal.aborted) throw new CancelledError();
@@ -232,7 +232,7 @@ class Pipeline<T> {
 				output: finished.output,
 			});
 		} catch (error) {
-			this.settle(job, thrownOutcome(course.explain(error), generation.item));
+			this.settle(job, thrownOutcome(run.explain(error), generation.item));
 		}
 	}
 

@@ -26,7 +26,7 @@ const BALANCE_INTERVAL_MS = 1_000;
 
 /**
  * The spending limits of a step. Every creating request is admitted here first, and then reported as charged or not.
- * Once a limit is reached, nothing more is admitted.
+ * Once a limit is reached, or the balance cannot be read, nothing more is admitted.
  */
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */
@@ -100,7 +100,8 @@ export class SpendGuard {
 		}
 		if (this.readAt !== null && clock.now() - this.readAt < BALANCE_INTERVAL_MS) return;
 		const read = await attempt(readBalance);
-		if (!read.ok) throw lastTry(read.error);
+		if (!read.ok)
+			throw read.error instanceof GenerationError ? this.close(notRead(read.error)) : read.error;
 		const credits = read.value;
 		this.readAt = clock.now();
 		if (first) this.balanceBefore = credits.balance;
@@ -140,9 +141,10 @@ export class SpendGuard {
 	}
 }
 
-/** The balance was read with retries of its own, so the creating request is not tried again for it. */
-function lastTry(error: unknown): unknown {
-	return error instanceof GenerationError ? error.with({ retry: 'never' }) : error;
+/** The balance was read with retries of its own, so nothing is tried again for it. */
+function notRead(error: GenerationError): GenerationError {
+	const title = `The balance could not be read: ${error.message}`;
+	return error.with({ title, retry: 'never', skipped: true });
 }
 
 function limitReached(limit: number): GenerationError {

@@ -6,6 +6,16 @@ export function truncate(text: string, most = MAX_LENGTH): string {
 	return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
+/**
+ * Names input items in a text: `item 3 (of 12)`. These numbers count from 1, as n8n's binary view and its pages do; n8n's
+ * own `[item 2]` counts from 0. The total shows which one it is.
+ */
+export function itemNames(indexes: number[], total?: number): string {
+	const numbers = indexes.map((index) => index + 1).join(', ');
+	const of = total === undefined ? '' : ` (of ${total})`;
+	return `${indexes.length === 1 ? 'item' : 'items'} ${numbers}${of}`;
+}
+
 /** Joins the given sentences, and skips missing parts. */
 export function sentences(...parts: Array<string | false | null | undefined>): string {
 	return parts

@@ -41,7 +41,7 @@ export class MediaGenerationApi implements ICredentialType {
 			default: '',
 			required: true,
 			description:
-				'Create it in the service’s app, on the API / MCP Access page. It is sent to the Base URL only.',
+				'Create it in the service’s app, on the API / MCP Access page; it is sent to the Base URL only',
 		},
 	];
 

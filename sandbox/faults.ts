@@ -43,7 +43,7 @@ export type FaultAction =
 	| { kind: 'fail'; reason?: string; asText?: boolean }
 	/** Create only: the generation takes so many seconds (before the time scale). */
 	| { kind: 'seconds'; seconds: number }
-	/** Create and status: the output URL in the answer leads to a port at which nobody listens. */
+	/** Create and status: the output URL in the answer leads to a closed port. */
 	| { kind: 'unreachable' }
 	/** Storage: while the file is missing, its URL is noted, and answered as missing for so long. */
 	| { kind: 'remember404'; seconds: number }
@@ -90,7 +90,7 @@ export interface FaultOrder {
 	skip?: number;
 	/** How many fitting requests are struck. Default 1. */
 	times?: number | 'always';
-	/** Which share of the fitting requests is struck, drawn at random; orders behind it look at the others. Default 1: every one. */
+	/** The random share of the matching requests that fail; the next orders get the others. Default 1: all. */
 	share?: number;
 	action: FaultAction;
 }
@@ -175,7 +175,7 @@ export class FaultQueue {
 		}
 	}
 
-	/** The rule that takes a request, if any. A rule that still skips lets others look. */
+	/** Returns the first rule that applies to a request. A rule that still skips requests is passed over. */
 	take(subject: FaultSubject): TakenFault | null {
 		for (const queued of this.queue) {
 			if (!fits(queued.order, subject)) continue;

@@ -60,7 +60,7 @@ export interface Sandbox {
 	close(): Promise<void>;
 }
 
-/** Nobody listens at the server's port, until the function that it hands back is called. */
+/** Closes the server's port. @returns a function that opens it again */
 async function leave(server: Server): Promise<() => Promise<void>> {
 	const { address, port } = server.address() as AddressInfo;
 	await close(server);

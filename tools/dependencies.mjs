@@ -5,7 +5,7 @@ import { root, runNpm, seconds } from './run.mjs';
 
 const progressInterval = 10_000;
 
-/** What npm's error codes mean to somebody who has just cloned the repository. */
+/** Explains npm's error codes after a fresh clone. */
 const troubles = [
 	{
 		codes: ['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENETUNREACH'],

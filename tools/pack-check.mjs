@@ -1,5 +1,5 @@
 // node tools/pack-check.mjs, after `npm run build`
-// Looks at what `npm publish` would upload: all that n8n needs, nothing else, and small.
+// Checks the files that `npm publish` would upload: all that n8n needs, nothing else, and small.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -69,7 +69,7 @@ function findMissingIcons(paths) {
 }
 
 if (!existsSync(join(root, 'dist'))) {
-	console.error('There is no dist to look at: npm run build');
+	console.error('There is no dist to check: npm run build');
 	process.exit(1);
 }
 

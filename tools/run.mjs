@@ -52,7 +52,7 @@ export function run(command, args, { cwd = root, env = {}, output = 'show', sign
 		}
 		child.on('error', (error) => resolve({ code: 127, ...kept, stderr: error.message }));
 		child.on('close', (code) => {
-			// After a signal nobody is to go on with what has become of the command.
+			// After a signal this process ends as well, so the result is not used.
 			if (!endLikewise()) resolve({ code: code ?? 1, ...kept });
 		});
 	});

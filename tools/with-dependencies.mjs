@@ -10,8 +10,8 @@ if (!command) {
 }
 
 /**
- * A TypeScript program runs in a Node that is told of tsx: the command of tsx would kill it where it
- * does not answer a signal at once, before it has cleaned up.
+ * Runs a TypeScript program with Node and `--require tsx/cjs`. The command `tsx` would kill a program that does not end
+ * at once after a signal, before its cleanup.
  */
 function started() {
 	const program = command === 'tsx' && /\.[cm]?ts$/.test(args[0] ?? '');

@@ -21,9 +21,9 @@ export interface Surroundings {
 	readonly troubles: Record<string, number>;
 }
 
-/** How long a call of the table takes on the way there and back, in a real n8n on PostgreSQL. */
+/** Latency of a call of the table before and after it takes effect, in a real n8n on PostgreSQL. */
 const TABLE_TIMES = { beforeMs: 50, afterMs: 50 };
-/** A request is this long on the way there, and back. */
+/** Latency of a request, in each direction. */
 const WAY_MS = 50;
 const DOWNLOAD_TRIES = 5;
 

@@ -61,7 +61,7 @@ class Simulation implements Surroundings {
 		}));
 	}
 
-	/** Until each row has come to its end. */
+	/** Until every row has ended. */
 	async run(): Promise<void> {
 		const start = this.time.now();
 		this.batches.forEach((batch, index) => {

@@ -37,7 +37,7 @@ export const own: Approach = single('own', 'Video Generation', {
 	},
 });
 
-/** n8n's own OpenAI node: a look each 10 s, and one more pause after the last; as it comes otherwise. */
+/** n8n's own OpenAI node with its defaults: a status check every 10 s, and one more pause after the last one. */
 const openAi: Approach = single('openai', 'n8n’s OpenAI node', {
 	type: '@n8n/n8n-nodes-langchain.openAi',
 	version: 2.3,

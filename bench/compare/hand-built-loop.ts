@@ -7,7 +7,7 @@ import type { Edge, Step } from './graph';
  * The loop that tutorials and templates build for services like this one: Loop Over Items, and in it
  * HTTP Request, Wait, HTTP Request, If, and back to Wait. Loop Over Items rather than all items in
  * one go, as those would be over the account's limit at once. Templates wait for 10 s to a minute
- * between two looks; here it is 5 s, which is kinder to them. So is the branch for failed generations:
+ * between two status checks; here it is 5 s, which is kinder to them. So is the branch for failed generations:
  * without one, as in many templates, the loop would never end.
  */
 const waitSeconds = 5;

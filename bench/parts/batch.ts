@@ -91,7 +91,7 @@ async function besideStatus(seconds: number, spread: Spread, most: number) {
 		...columns(auto),
 		'at most': most,
 		'by status alone': fixed(plain.ratio, 2),
-		'its status checks': fixed(plain.looks, 1),
+		'its status checks': fixed(plain.statusRequests, 1),
 	};
 }
 
@@ -171,7 +171,7 @@ async function row(name: string, shape: Case, most: number): Promise<Columns> {
 interface Mean {
 	ratio: number;
 	worst: number;
-	looks: number;
+	statusRequests: number;
 	probes: number;
 	shortestGap: number;
 	refusals: number;
@@ -183,18 +183,20 @@ async function meanOf(shape: Case): Promise<Mean> {
 	return {
 		ratio: mean(results.map(({ ratio }) => ratio)),
 		worst: Math.max(...results.map(({ ratio }) => ratio)),
-		looks: mean(results.map(({ looksPerGeneration }) => looksPerGeneration)),
+		statusRequests: mean(
+			results.map(({ statusRequestsPerGeneration }) => statusRequestsPerGeneration),
+		),
 		probes: mean(results.map(({ probesPerGeneration }) => probesPerGeneration)),
 		shortestGap: Math.min(...results.map(({ shortestGap }) => shortestGap)),
 		refusals: mean(results.map(({ refusals }) => refusals)),
 	};
 }
 
-function columns({ ratio, worst, looks, probes, shortestGap, refusals }: Mean) {
+function columns({ ratio, worst, statusRequests, probes, shortestGap, refusals }: Mean) {
 	return {
 		'makespan / ideal': fixed(ratio, 3),
 		'worst list': fixed(worst, 3),
-		'status requests each': fixed(looks, 1),
+		'status requests each': fixed(statusRequests, 1),
 		'shortest pause (s)': Number.isFinite(shortestGap) ? fixed(shortestGap, 1) : '-',
 		'probes each': fixed(probes, 0),
 		'429 answers': fixed(refusals, 0),

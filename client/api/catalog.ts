@@ -1,3 +1,4 @@
+import { sentences } from '../text';
 import { errorFromResponse } from './errors';
 
 /** One entry of the live catalog (spec 2.2), returned unchanged. */
@@ -22,7 +23,10 @@ export function isModel(entry: unknown): entry is Model {
 /** The models to list (spec 4.4). */
 export type ModelFilter = 'all' | 'image' | 'video';
 
-/** Returns the label of a model in a list: its name, provider, resolution and speed. */
+/**
+ * Returns the short name of a model, and its provider, resolution and speed as its description. n8n shows the name in the
+ * model picker, and cuts off a long one.
+ */
 export function describeModel(model: Model): { name: string; description: string } {
 	const facts = [
 		model.provider,
@@ -30,8 +34,8 @@ export function describeModel(model: Model): { name: string; description: string
 		typeof model.avg_speed_seconds === 'number' && `about ${model.avg_speed_seconds} s`,
 	].filter(Boolean);
 	return {
-		name: [model.name ?? model.id, ...facts].join(' · '),
-		description: model.description ?? '',
+		name: model.name ?? model.id,
+		description: sentences(facts.join(', '), model.description),
 	};
 }
 

@@ -66,7 +66,7 @@ const OUT_OF_CREDITS: ErrorRow = {
 
 const REQUEST_TOO_LARGE: ErrorRow = {
 	title: 'The request is too large',
-	advice: 'Pass large reference inputs as https:// URLs. Inline data may hold about 4.5 MB.',
+	advice: 'Pass large reference files as https:// URLs. Inline data may hold about 4.5 MB.',
 };
 
 const TRANSIENT = {

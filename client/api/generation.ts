@@ -7,20 +7,20 @@ export type GenerationType = 'image' | 'video';
  * has all keys; unknown values are `null`.
  */
 export interface GenerationItem {
-	id: string;
 	/** `pending`, `processing`, `completed` or `failed`, as reported by the service. */
 	status: string | null;
-	type: string | null;
 	model: string | null;
+	type: string | null;
+	id: string;
 	/** Unix seconds. */
 	created: number | null;
-	/** Presigned output URL. */
-	url: string | null;
 	/** ISO 8601 UTC. */
 	url_expires_at: string | null;
 	revised_prompt: string | null;
 	/** True only if the wait ended before the generation did. */
 	timed_out: boolean;
+	/** Presigned output URL. */
+	url: string | null;
 }
 
 /** A generation inside the client: its output item, and the reason if it failed. */
@@ -30,17 +30,20 @@ export interface Generation {
 	failureReason: string | null;
 }
 
-/** The values of an item without any known field. All nodes that return generations use the same keys. */
+/**
+ * The values of an item without any known field. All nodes that return generations use the same keys in this order, which
+ * is the order of n8n's output panel.
+ */
 export const NOTHING_KNOWN = {
-	id: null,
 	status: null,
-	type: null,
 	model: null,
+	type: null,
+	id: null,
 	created: null,
-	url: null,
 	url_expires_at: null,
 	revised_prompt: null,
 	timed_out: false,
+	url: null,
 } satisfies Record<keyof GenerationItem, null | false>;
 
 /** Returns a generation with only its id known. */
@@ -80,15 +83,15 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 	const url = text(entry.url);
 	return {
 		item: {
-			id,
+			...NOTHING_KNOWN,
 			status: text(wire.status) ?? text(entry.status) ?? 'pending',
-			type: text(wire.type),
 			model: text(wire.model) ?? text(entry.model),
+			type: text(wire.type),
+			id,
 			created,
-			url,
 			url_expires_at: url === null ? null : presignedUrlExpiry(url, created, now),
 			revised_prompt: text(entry.revised_prompt),
-			timed_out: false,
+			url,
 		},
 		failureReason: readFailureReason(wire.error ?? entry.error),
 	};

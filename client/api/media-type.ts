@@ -118,7 +118,9 @@ export function safeFileName(wanted: string, mimeType: string): string {
 		.normalize('NFC')
 		.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
 		.replace(/[/\\:*?"<>|]/g, '-')
-		.replace(/^[.\s]+|[.\s]+$/g, '');
+		.replace(/^[.\s]+|[.\s]+$/g, '')
+		// Names of devices on Windows, which it keeps also with an extension.
+		.replace(/^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i, '$1_');
 	const extensions = extensionsOf(mimeType);
 	const own = extensionIn(cleaned, extensions);
 	const stem = (own === '' ? cleaned : cleaned.slice(0, -own.length - 1)) || 'output';

@@ -29,7 +29,7 @@ export interface SubmissionStats {
 	/** Generations created. */
 	made: number;
 	/** Existing generations that were reused. */
-	takenUp: number;
+	reused: number;
 	/** Creating requests that were retried after a transient error. */
 	retries: number;
 	/**
@@ -44,7 +44,7 @@ export interface SubmissionStats {
  * second one for an order that may already have one, unless the user chose to resubmit.
  */
 export class Submission {
-	readonly stats: SubmissionStats = { made: 0, takenUp: 0, retries: 0, resubmitted: 0 };
+	readonly stats: SubmissionStats = { made: 0, reused: 0, retries: 0, resubmitted: 0 };
 	readonly slots: StepSlots;
 	/** Number of lost responses in this attempt of the step, by order. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
@@ -145,7 +145,7 @@ export class Submission {
 	/** Returns the permit. Releases the order only if the request was certainly not charged. */
 	private settleRefusal(permit: Permit, order: Order, error: unknown, reserved: boolean): void {
 		const refusal = error instanceof GenerationError ? error : null;
-		if (refusal?.fatalForStep) this.slots.close(notSent(refusal, order.job.itemIndex));
+		if (refusal?.fatalForStep) this.slots.close(notSent(refusal, order.job));
 		// A spending limit is reached.
 		if (refusal?.skipped) this.slots.close(refusal);
 		permit.report(refusal?.retry === 'slot' ? refusal : 'unused');

@@ -37,6 +37,11 @@ export class TableJournal implements Journal {
 		return this.table.unrecorded;
 	}
 
+	/** True if the table has a row for the generation of a job, or gets one. */
+	hasRow({ idempotencyKey: key }: Pick<CreateJob, 'idempotencyKey'>): boolean {
+		return Boolean(key) && !this.unrecorded.has(storedKey(key ?? ''));
+	}
+
 	/**
 	 * Reads the keys of a step. Call this before any order is sent.
 	 *

@@ -8,17 +8,20 @@ import { digest, digestOf } from './digest';
 /** Name of the table, in the project of the workflow. */
 export const TABLE_NAME = 'media_generations';
 
-/** Its columns, all of type text. An empty text and NULL mean the same, because a CSV file cannot tell them apart. */
+/**
+ * Its columns, all of type text, in the order in which a new table shows them. An empty text and NULL mean the same,
+ * because a CSV file cannot tell them apart.
+ */
 export const TABLE_COLUMNS = [
+	'status',
+	'prompt',
 	'key',
+	'model',
+	'type',
+	'generation_id',
+	'execution_id',
 	'workflow_id',
 	'node_id',
-	'execution_id',
-	'generation_id',
-	'status',
-	'type',
-	'model',
-	'prompt',
 	'request',
 	'writer',
 ] as const;

@@ -23,10 +23,10 @@ export class ImageGeneration implements INodeType {
 		},
 		group: ['transform'],
 		subtitle: modelSubtitle,
-		description: 'Create images from a text prompt and reference inputs',
+		description: 'Create images from a text prompt and reference files',
 		defaults: { name: 'Image Generation' },
 		usableAsTool: asTool(
-			'Create an image from a text prompt, optionally with reference inputs. Each call is charged. Returns the ID, the status and the URL of the image, which is valid for one hour.',
+			'Create an image from a text prompt, optionally with reference images. Each call is charged. Returns the ID, the status and the URL of the image, which is valid for one hour.',
 		),
 		properties: imageFields,
 	};

@@ -4,6 +4,7 @@ import {
 	creatingOptions,
 	deliveryFields,
 	inputImagesOption,
+	modelDefault,
 	modelField,
 	numberOfOutputsField,
 	optionsField,
@@ -14,6 +15,23 @@ import { batchRoleField, creatingRunOptions, runOptionsField } from '../shared/f
 
 /** Default timeout in seconds. */
 export const IMAGE_TIMEOUT = 600;
+
+/** Ratios of common formats. The service takes others, too (spec 4.1). */
+const ASPECT_RATIOS = [
+	{ name: '1:1 (Square)', value: '1:1' },
+	{ name: '4:5 (Portrait)', value: '4:5' },
+	{ name: '9:16 (Vertical)', value: '9:16' },
+	{ name: '16:9 (Widescreen)', value: '16:9' },
+];
+
+/** Kept for workflows that use it (spec 9). n8n does not offer it for others. */
+const legacyInputImages: INodeProperties = {
+	...inputImagesOption(
+		'Input Image URLs',
+		'The older form of Reference Images & Files: https URLs with commas between them, or an array',
+	),
+	displayOptions: { show: { inputImages: [{ _cnd: { exists: true } }] } },
+};
 
 /** The node's parameters, in the order of the contract. */
 export const imageFields: INodeProperties[] = [
@@ -30,7 +48,7 @@ export const imageFields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. 1024x1024',
 		description:
-			'Width and height in pixels, with an x between them. The sizes vary by model. If empty, the model decides. The option Aspect Ratio overrides it.',
+			'Width and height in pixels, unless the option Aspect Ratio is set; if empty, the model decides',
 	},
 	referenceInputsField,
 	...deliveryFields,
@@ -38,10 +56,12 @@ export const imageFields: INodeProperties[] = [
 		{
 			displayName: 'Aspect Ratio',
 			name: 'aspectRatio',
-			type: 'string',
+			type: 'options',
+			options: [modelDefault, ...ASPECT_RATIOS],
+			allowArbitraryValues: true,
 			default: '',
-			placeholder: 'e.g. 16:9',
-			description: 'Width and height, with a colon between them. Overrides Size.',
+			description:
+				'Width to height of the image, which overrides Size; for another ratio, such as 3:2, switch to Expression and enter it',
 		},
 		{
 			displayName: 'Edit Mode',
@@ -51,10 +71,7 @@ export const imageFields: INodeProperties[] = [
 			placeholder: 'e.g. inpaint',
 			description: 'The kind of edit, for models that edit images',
 		},
-		inputImagesOption(
-			'Input Image URLs',
-			'The older form of Reference Inputs, which are preferred: https URLs with commas between them, or an array',
-		),
+		legacyInputImages,
 		...creatingOptions,
 	]),
 	runOptionsField(creatingRunOptions(IMAGE_TIMEOUT)),

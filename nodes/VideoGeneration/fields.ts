@@ -5,6 +5,7 @@ import {
 	creatingOptions,
 	deliveryFields,
 	inputImagesOption,
+	modelDefault,
 	modelField,
 	numberOfOutputsField,
 	optionsField,
@@ -14,9 +15,6 @@ import { batchRoleField, creatingRunOptions, runOptionsField } from '../shared/f
 
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
-
-/** Sends no value, so the model decides. A model that does not support the parameter can still be used. */
-const modelDefault = { name: 'Model Default', value: '' };
 
 /** The node's parameters, in the order of the contract. */
 export const videoFields: INodeProperties[] = [
@@ -33,16 +31,16 @@ export const videoFields: INodeProperties[] = [
 		options: [modelDefault, ...RESOLUTIONS.map((value) => ({ name: value, value }))],
 		default: '',
 		description:
-			'Lines of the video. More lines are sharper, and may cost more. The choice varies by model.',
+			'Lines of the video, where more are sharper and may cost more; the choice varies by model',
 	},
 	{
 		displayName: 'Duration (Seconds)',
 		name: 'duration',
 		type: 'number',
-		typeOptions: { minValue: 0, maxValue: 10, numberPrecision: 2 },
+		typeOptions: { minValue: 0, maxValue: 10 },
 		default: 4,
 		description:
-			'Longer videos may cost more. The maximum varies by model, between 4 and 10. If empty, the model decides.',
+			'Length of the video, up to 4 to 10 seconds depending on the model; if empty, the model decides',
 	},
 	{
 		displayName: 'Frames per Second',
@@ -50,7 +48,7 @@ export const videoFields: INodeProperties[] = [
 		type: 'options',
 		options: [modelDefault, ...FRAME_RATES.map((value) => ({ name: String(value), value }))],
 		default: '',
-		description: 'How smooth the motion is. Not every model supports it.',
+		description: 'How smooth the motion is, if the model supports it',
 	},
 	{
 		displayName: 'Input Image URL',
@@ -59,7 +57,7 @@ export const videoFields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. https://example.com/first-frame.png',
 		description:
-			'An image to animate, as an https URL. The service accepts no file here: use the URL of an image that Image Generation created, or upload the file first. Leave empty for text to video.',
+			'The https URL of an image to animate, such as the output of Image Generation; if empty, only the prompt is used',
 	},
 	...deliveryFields,
 	optionsField([

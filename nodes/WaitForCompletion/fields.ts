@@ -56,8 +56,7 @@ export const waitFields: INodeProperties[] = [
 			},
 		],
 		default: 'poll',
-		description:
-			'How to wait for the generation. The first item decides for all items whether to suspend.',
+		description: 'How to wait for the generation',
 	},
 	suspendNotice,
 	...downloadFields({ mode: ['poll', 'suspend', 'check'] }),

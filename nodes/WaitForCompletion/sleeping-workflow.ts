@@ -3,11 +3,12 @@ import type { GenericValue, IDataObject, INode, IWorkflowBase } from 'n8n-workfl
 import type { StatusCheck } from '../../client/watch/status-requests';
 import { helperWorkflow, sameAs, type HelperNode } from '../shared/suspend/helper-workflow';
 import { WAIT_TIMEOUT } from './fields';
-import { napsWithin } from './suspend-schedule';
+import { sleepsWithin } from './suspend-schedule';
 
 /**
  * The helper workflow of a suspended wait: a chain of checks, then the collecting. Each check sleeps until the
- * next one while any generation is unfinished.
+ * next one while any generation is unfinished. Once all have ended, an If node leads to the collecting, and the other checks
+ * do not run.
  *
  * It is a chain and not a loop because of how n8n handles crashes. n8n detects a crash in the middle of a node
  * only if that node never ran before. In a loop, n8n would return the output of the last sleep as the result.
@@ -33,9 +34,12 @@ export interface SleepingItem extends IDataObject {
 	waitingSince: number;
 	/** On the first item only: the step's last status check of each generation, by id. */
 	checks?: Record<string, StatusCheck>;
-	/** Set by the check that found nothing left to wait for. Later checks then return immediately. */
+	/** Set by the check that found nothing left to wait for. */
 	ended?: boolean;
 }
+
+const ENDED = 'Ended';
+const COLLECT = 'Collect';
 
 /** The deadline of an item, in milliseconds since the Unix epoch; `NaN` if its timeout is not a number. */
 export function deadlineOf({ waitingSince, runOptions }: SleepingItem): number {
@@ -61,10 +65,11 @@ export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowB
 		name: `${node.name}: suspended wait`,
 		note: [
 			`## The suspended wait of “${node.name}”`,
-			'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Check reads the status of the generations, and sleeps until the next one while any of them is unfinished. Collect fetches the results and returns them to the step.',
+			'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Check reads the status of the generations, and sleeps until the next one while any of them is unfinished. Then Collect fetches the results and returns them to the step. Checks that were not needed are gray.',
 			'### It charges nothing and ends by itself. The output of a Check that sleeps is not a result.',
 		],
 		nodes: [...checks(node, items), collect(node, items)],
+		branches: (name) => (name.startsWith(ENDED) ? COLLECT : null),
 		// The execution owns the downloaded files, and its result must survive a crash.
 		saved: true,
 	});
@@ -72,18 +77,33 @@ export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowB
 
 function checks(node: INode, items: SleepingItem[]): HelperNode[] {
 	const timeoutMs = lastDeadline(items) - items[0].waitingSince;
-	return Array.from({ length: napsWithin(timeoutMs) }, (_, index) => ({
-		...sameAs(node),
-		name: `Check ${index + 1}`,
-		onError: 'continueRegularOutput',
-		parameters: { ...wait(items), mode: 'check', downloadOutput: false },
-	}));
+	const numbers = Array.from({ length: sleepsWithin(timeoutMs) }, (_, index) => index + 1);
+	return numbers.flatMap((number): HelperNode[] => [
+		{
+			...sameAs(node),
+			name: `Check ${number}`,
+			onError: 'continueRegularOutput',
+			parameters: { ...wait(items), mode: 'check', downloadOutput: false },
+		},
+		...(number < numbers.length ? [haveEnded(number)] : []),
+	]);
+}
+
+/** The If node after a check. Its first output leads to the collecting. */
+function haveEnded(number: number): HelperNode {
+	const condition = { value1: '={{ $json.ended === true }}', operation: 'equal', value2: true };
+	return {
+		name: `${ENDED} ${number}?`,
+		type: 'n8n-nodes-base.if',
+		typeVersion: 1,
+		parameters: { conditions: { boolean: [condition] } },
+	};
 }
 
 function collect(node: INode, items: SleepingItem[]): HelperNode {
 	return {
 		...sameAs(node),
-		name: 'Collect',
+		name: COLLECT,
 		// Older workflows set `continueOnFail` instead.
 		onError: node.onError ?? (node.continueOnFail ? 'continueRegularOutput' : undefined),
 		parameters: {

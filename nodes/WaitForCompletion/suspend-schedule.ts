@@ -1,14 +1,14 @@
 /** The schedule of a suspended wait. All values are in milliseconds. */
 
 /** The shortest sleep. n8n looks for executions to wake once a minute, so a shorter sleep would end late. */
-export const SHORTEST_NAP_MS = 65_000;
-const LONGEST_NAP_MS = 600_000;
+export const SHORTEST_SLEEP_MS = 65_000;
+const LONGEST_SLEEP_MS = 600_000;
 
 /** A timeout of more than a few hours is divided into this many of the longest sleeps. */
-const LONG_NAPS = 40;
+const LONG_SLEEPS = 40;
 
 /** The shortest timeout that leaves time for one sleep after the initial polling. */
-export const LEAST_TIMEOUT_MS = 2 * SHORTEST_NAP_MS;
+export const LEAST_TIMEOUT_MS = 2 * SHORTEST_SLEEP_MS;
 
 /**
  * The duration of the next sleep: half of the time waited so far. Short waits are thus noticed early, and long
@@ -18,20 +18,20 @@ export const LEAST_TIMEOUT_MS = 2 * SHORTEST_NAP_MS;
  * @param dueMs time until the poll interval allows the next status check
  * @returns `null` if less than the shortest sleep is left; the step then polls
  */
-export function napMs(waitedMs: number, timeoutMs: number, dueMs: number): number | null {
+export function sleepMs(waitedMs: number, timeoutMs: number, dueMs: number): number | null {
 	const leftMs = timeoutMs - waitedMs;
-	if (leftMs < SHORTEST_NAP_MS) return null;
-	const longest = Math.max(LONGEST_NAP_MS, timeoutMs / LONG_NAPS);
-	const wanted = Math.max(SHORTEST_NAP_MS, dueMs, Math.min(waitedMs / 2, longest));
-	return leftMs - wanted < SHORTEST_NAP_MS ? leftMs : wanted;
+	if (leftMs < SHORTEST_SLEEP_MS) return null;
+	const longest = Math.max(LONGEST_SLEEP_MS, timeoutMs / LONG_SLEEPS);
+	const wanted = Math.max(SHORTEST_SLEEP_MS, dueMs, Math.min(waitedMs / 2, longest));
+	return leftMs - wanted < SHORTEST_SLEEP_MS ? leftMs : wanted;
 }
 
 /** The maximum number of sleeps for a timeout. The first sleep follows the initial polling. */
-export function napsWithin(timeoutMs: number): number {
-	let naps = 0;
-	for (let waitedMs = SHORTEST_NAP_MS; ; naps++) {
-		const nap = napMs(waitedMs, timeoutMs, 0);
-		if (nap === null) return naps;
-		waitedMs += nap;
+export function sleepsWithin(timeoutMs: number): number {
+	let sleeps = 0;
+	for (let waitedMs = SHORTEST_SLEEP_MS; ; sleeps++) {
+		const sleep = sleepMs(waitedMs, timeoutMs, 0);
+		if (sleep === null) return sleeps;
+		waitedMs += sleep;
 	}
 }

@@ -15,7 +15,7 @@ import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
 import { runHelper } from '../shared/suspend/helper-workflow';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
-import { LEAST_TIMEOUT_MS, SHORTEST_NAP_MS } from './suspend-schedule';
+import { LEAST_TIMEOUT_MS, SHORTEST_SLEEP_MS } from './suspend-schedule';
 
 /**
  * The suspended wait.
@@ -38,7 +38,7 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 	}
 	const waitingSince = wallClock.now();
 	return {
-		afterMs: SHORTEST_NAP_MS,
+		afterMs: SHORTEST_SLEEP_MS,
 		leastTimeoutMs: LEAST_TIMEOUT_MS,
 		sleep: async (checks) => {
 			const slept = await attempt(async () => await sleepUntilEnded(context, waitingSince, checks));

@@ -14,7 +14,7 @@ import { errorItem, failureOf } from '../shared/output/results';
 import { runNode } from '../shared/run-node';
 import { modeOfFirst, planWait } from './request';
 import { deadlineOf, lastDeadline, type SleepingItem } from './sleeping-workflow';
-import { napMs } from './suspend-schedule';
+import { sleepMs } from './suspend-schedule';
 
 type Checks = Record<string, StatusCheck>;
 
@@ -42,7 +42,6 @@ export function checksSoFar(context: IExecuteFunctions): StatusChecks | undefine
 export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const input = context.getInputData();
 	const items = input.map(({ json }) => json as SleepingItem);
-	if (items[0].ended) return [input];
 	const kept = keptBy(context);
 	if (kept.checks === undefined) {
 		kept.checks = items[0].checks ?? {};
@@ -85,9 +84,9 @@ async function sleep(
 	const [{ waitingSince }] = unfinished;
 	const now = wallClock.now();
 	const timeoutMs = lastDeadline(unfinished) - waitingSince;
-	const nap = napMs(now - waitingSince, timeoutMs, dueAt(unfinished, checks) - now);
-	if (nap === null) return [ended(items)];
-	await context.putExecutionToWait(new Date(now + nap));
+	const pauseMs = sleepMs(now - waitingSince, timeoutMs, dueAt(unfinished, checks) - now);
+	if (pauseMs === null) return [ended(items)];
+	await context.putExecutionToWait(new Date(now + pauseMs));
 	return [
 		seen.map((item, itemIndex) => {
 			if (item.json.error) return item;

@@ -106,9 +106,9 @@ export async function runToEnd(
 
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);
-		await recordUnreturned(context, createdBy(all));
+		await recordUnreturned(context, record, createdBy(all));
 	} else if (firstFailed !== null && !continuesOnError(context)) {
-		await recordUnreturned(context, createdBy(all));
+		await recordUnreturned(context, record, createdBy(all));
 		throw endedBy(context, journal, firstFailed, all);
 	}
 	summaryHint(context, stats, all);

@@ -40,7 +40,7 @@ export interface Caller {
 	/** Unique among keys and apps. */
 	readonly name: string;
 	readonly account: Account;
-	/** False: may look but not create. */
+	/** False: may read but not create. */
 	readonly mayCreate: boolean;
 	/** Null for an API key: keys have no daily limit and cannot be paused (spec 5.8, 8). */
 	readonly connection: Connection | null;

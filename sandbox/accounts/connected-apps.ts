@@ -1,6 +1,6 @@
 import type { Account, Caller, Connection } from './accounts';
 
-/** An app that somebody let act for an account by signing in (spec 2.6). */
+/** An app that may act for an account, after a sign-in (spec 2.6). */
 export interface ConnectedApp extends Caller {
 	readonly connection: Connection;
 	/** What it calls itself. */

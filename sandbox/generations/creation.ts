@@ -31,7 +31,7 @@ export interface Workshop {
 	readonly storageOrigin: () => string;
 	/** How often a `[reject: …]` prompt has been refused, by account and prompt. */
 	readonly rejections: Map<string, number>;
-	/** What each idempotency key has come to, by account and key; `null` where the header is passed over. */
+	/** The generation of each idempotency key, by account and key; `null` if the header is ignored. */
 	readonly repeats: Map<string, Generation> | null;
 }
 
@@ -115,8 +115,8 @@ function secondsOf(
 }
 
 /**
- * Creates, or hands on what the same `Idempotency-Key` has created before, where the sandbox is switched to honour that
- * header: the spec does not name it.
+ * Creates a generation, or returns the one that the same `Idempotency-Key` created before. The spec does not name that
+ * header, so the sandbox honors it only with a flag.
  */
 export function createOnce(
 	workshop: Workshop,

@@ -27,7 +27,7 @@ const anyPattern = new RegExp(
 	'gi',
 );
 
-/** Why a generation fails where nobody has said why. */
+/** The default reason of a failed generation. */
 export const defaultReason = 'The model provider could not make this output.';
 
 /** Reads the directives of a prompt. What is not one stays part of the prompt. */

@@ -93,7 +93,7 @@ function errorOf(failure: Failure): unknown {
 export function entryAt(generation: Generation, now: number): GenerationEntry {
 	const status = statusAt(generation, now);
 	const { id, model, url } = generation;
-	// Nobody has revised a prompt before the work on it is done.
+	// The revised prompt is known only at the end.
 	const revised_prompt = status === 'completed' ? generation.revisedPrompt : null;
 	const entry: GenerationEntry = {
 		id,

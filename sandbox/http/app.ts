@@ -12,7 +12,7 @@ const keepAliveMs = 72_000;
 
 const readBody = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
 
-/** Hands bodies on as bytes, of whatever type they are. One that says that it is too large is refused unread. */
+/** Reads bodies of every type as bytes. A body with a too large `content-length` is rejected unread. */
 export const bodyAsBytes: RequestHandler = (request, response, next) => {
 	if (Number(request.headers['content-length'] ?? 0) <= bodyLimit) {
 		return readBody(request, response, next);
@@ -21,7 +21,7 @@ export const bodyAsBytes: RequestHandler = (request, response, next) => {
 	next({ status: 413 });
 };
 
-/** Whatever goes wrong on the way to an answer, as spec 2.5 says. A client that left in the middle is not told. */
+/** Answers any error with a body of spec 2.5. If a response has begun, the connection is closed instead. */
 const answerError: ErrorRequestHandler = (error: { status?: number }, _request, response, next) => {
 	if (response.headersSent) {
 		response.destroy();

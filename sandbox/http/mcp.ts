@@ -27,8 +27,9 @@ export const connectorPath = '/mcp';
 const json = { 'content-type': 'application/json' };
 
 /**
- * Whose request it is: of the holder of a key, or of an app with an access token (spec 5.8). Throws
- * 401 as a ServiceError where it is nobody's.
+ * Returns the caller of a request: the holder of a key, or an app with an access token (spec 5.8).
+ *
+ * @throws ServiceError 401 for an unknown caller
  */
 async function callerOf({ accounts }: GenerationService, signIn: SignIn, authorization?: string) {
 	const token = bearerOf(authorization);

@@ -20,7 +20,7 @@ export const signInPaths = [
 	'/.well-known/oauth-authorization-server',
 ];
 
-/** The SDK's own OAuth endpoints. Nobody but whoever started the sandbox uses them: no rate limits. */
+/** The SDK's own OAuth endpoints, without rate limits: the sandbox is used locally. */
 function sdkRoutes(signIn: SignIn): RequestHandler {
 	const unlimited = { rateLimit: false } as const;
 	return mcpAuthRouter({

@@ -19,7 +19,7 @@ export const style = `
 	th { color: var(--quiet); font-weight: 600; font-size: .85em; }
 	td { font-variant-numeric: tabular-nums; }
 	.wide { white-space: nowrap; }
-	@media (max-width: 45rem) { .stack tr:first-child { display: none; } .stack td { display: block; }
+	@media (max-width: 45rem) { th, td { padding: .3rem .35rem; font-size: .9em; } .stack tr:first-child { display: none; } .stack td { display: block; }
 		.stack td:not(:last-child) { border-bottom: 0; padding-bottom: 0; }
 		.stack td::before { content: attr(data-head); display: block; color: var(--quiet); font-size: .85em; } }
 	td form { display: inline-block; margin: .1rem .5rem .1rem 0; }
@@ -29,7 +29,7 @@ export const style = `
 	button[data-copy] { padding: .05rem .5rem; font-size: .85em; }
 	button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600; }
 	:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-	input[type=number] { width: 6rem; }
+	input[type=number] { width: 6rem; margin-right: .4rem; }
 	.completed { color: var(--good); } .failed { color: var(--bad); } .pending, .processing { color: var(--busy); }
 	.desk { display: grid; gap: 0 2rem; grid-template-columns: minmax(0, 1fr); }
 	@media (min-width: 60rem) { .desk { grid-template-columns: minmax(0, 1fr) 26rem; }

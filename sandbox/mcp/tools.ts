@@ -93,7 +93,7 @@ export const mcpTools: readonly McpTool[] = [
 	},
 	{
 		name: 'check_generation',
-		description: 'Look at the status of a generation, and get the URL of its output.',
+		description: 'Check the status of a generation, and get the URL of its output.',
 		annotations: readOnly,
 		inputSchema: schema({ id: generationId }, 'id'),
 		work: async (connection, args) =>

@@ -93,8 +93,10 @@ export class Grants {
 	}
 
 	/**
-	 * New tokens for a refresh token, which is used up by it. Throws InvalidGrantError for one that is not
-	 * good for this client; one that comes back later was stolen, so that its grant ends.
+	 * Exchanges a refresh token for new tokens. It is valid once. A second use means that it was stolen, and revokes the
+	 * grant.
+	 *
+	 * @throws InvalidGrantError if it is not valid for this client
 	 */
 	refresh(clientId: string, text: string): OAuthTokens {
 		const token = this.refreshTokens.get(text);

@@ -58,7 +58,7 @@ export function paceOf({ bytes = 1, everyMs }: Extract<FaultAction, { kind: 'tri
 	return { bytes, everyMs };
 }
 
-/** At port 9, "discard", nobody listens. */
+/** Port 9, "discard", is closed. */
 const closedOrigin = 'http://127.0.0.1:9';
 
 function unreachable(reply: Reply): Reply {

@@ -15,6 +15,10 @@ describe('the default file name', () => {
 			'extraordinarily-internationalization-8706c4eb',
 		],
 		['🌊 🚢', 'aurora-image-1-8706c4eb'],
+		// Each of these ends with an invisible mark.
+		['❤️ Harbor ⚓️ at dawn', 'harbor-at-dawn-8706c4eb'],
+		['☀️ ⚓️', 'aurora-image-1-8706c4eb'],
+		['नमस्ते दुनिया', 'नमस्ते-दुनिया-8706c4eb'],
 		['', 'aurora-image-1-8706c4eb'],
 		[null, 'aurora-image-1-8706c4eb'],
 	])('of %j', (prompt, name) => {

@@ -7,6 +7,7 @@ import {
 	inlineSize,
 	MAX_INLINE_BYTES,
 } from '../../client/input';
+import type { InvalidInputError } from '../../client/api/errors';
 import { accepted, anything, expectRefused } from '../support/checks';
 
 describe('a URL that the service is to fetch', () => {
@@ -48,6 +49,22 @@ describe('a URL that the service is to fetch', () => {
 		`http://example.com/${'a'.repeat(5000)}`,
 	])('is refused: %s', (value) => {
 		expectRefused(fetchableUrl, value);
+	});
+
+	it('refused, comes with what to do about a file that is not on the web', () => {
+		const dataUri = 'data:image/png;base64,iVBORw0KGgo=';
+		const adviceOf = (...more: string[]) => {
+			try {
+				fetchableUrl('Input Image URL', dataUri, ...more);
+			} catch (error) {
+				return (error as InvalidInputError).description;
+			}
+			return null;
+		};
+		expect(adviceOf()).toMatch(/Upload a file first, .* and enter its URL\.$/);
+		expect(adviceOf('Choose another source.')).toMatch(
+			/over https only\. Choose another source\.$/,
+		);
 	});
 
 	it.each([

@@ -82,8 +82,8 @@ describe('a generation that is not ready in time', () => {
 describe('a skipped item', () => {
 	it('names the cause and its item, and that it was never sent', () => {
 		const cause = broken.with({ status: 402, retry: 'backoff', fatalForStep: true });
-		expect(notSent(cause, 4)).toMatchObject({
-			message: 'Skipped because item 4 was rejected: Broken',
+		expect(notSent(cause, { itemIndex: 4, itemCount: 12 })).toMatchObject({
+			message: 'Skipped because item 5 (of 12) was rejected: Broken',
 			description: 'Mend it.',
 			code: 'broken',
 			status: 402,

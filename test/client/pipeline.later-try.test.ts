@@ -9,7 +9,7 @@ describe('a later try', () => {
 		await step.run(batch(4));
 		const { outcomes, stats } = await step.runAgain(batch(4));
 		expect(outcomes.map(inShort)).toEqual([1, 2, 3, 4].map((n) => `completed generation-${n}`));
-		expect([step.fake.made.length, stats.takenUp]).toEqual([4, 4]);
+		expect([step.fake.made.length, stats.reused]).toEqual([4, 4]);
 	});
 
 	it('makes anew what has failed, and a request that was changed', async () => {
@@ -49,7 +49,7 @@ describe('a later try', () => {
 			charge: 'paid',
 			generation: { id: 'generation-1' },
 		});
-		expect(stats.takenUp).toBe(0);
+		expect(stats.reused).toBe(0);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
 	});
 

@@ -161,7 +161,7 @@ describe('a batch', () => {
 		step.fake.order('p3', refused(422, 'unsupported_parameter'));
 		expect((await step.run(batch(4))).stats).toEqual({
 			made: 3,
-			takenUp: 0,
+			reused: 0,
 			retries: 0,
 			resubmitted: 0,
 			spent: 3,
@@ -173,7 +173,7 @@ describe('a batch', () => {
 			slotRefusal: null,
 		});
 		step.fake.failure = () => undefined;
-		expect((await step.runAgain(batch(4))).stats).toMatchObject({ made: 2, takenUp: 2 });
+		expect((await step.runAgain(batch(4))).stats).toMatchObject({ made: 2, reused: 2 });
 	});
 });
 

@@ -45,13 +45,6 @@ async function captionOf(name: string): Promise<string> {
 
 const wrongKey = `svc_live_${'0'.repeat(40)}`;
 
-async function addFromPanel(words: string, name: string): Promise<void> {
-	await editor.search(words);
-	await editor.part('node-creator-item-name').getByText(name, { exact: true }).click();
-	await editor.page.getByRole('button', { name: 'Add to workflow' }).click();
-	await editor.part('ndv').waitFor();
-}
-
 describe('the node panel', () => {
 	it('finds the nodes by the words that people use', async () => {
 		await editor.openWorkflow();
@@ -90,7 +83,7 @@ describe('the node panel', () => {
 describe('a node from the panel', () => {
 	it('offers the models of the live catalogue, and searches them', async () => {
 		await editor.openWorkflow();
-		await addFromPanel('text to image', 'Image Generation');
+		await editor.add('text to image', 'Image Generation');
 		await editor.part('rlc-input').click();
 		const items = editor.part('rlc-item');
 		await items.first().waitFor();
@@ -101,7 +94,8 @@ describe('a node from the panel', () => {
 		await until('two models are left', async () => (await items.count()) === 2);
 		expect((await items.allInnerTexts())[0]).toContain('Kestrel Vision XL');
 		await items.first().click();
-		expect(await editor.part('rlc-input').inputValue()).toContain('Kestrel Vision XL');
+		expect(await editor.part('rlc-input').inputValue()).toBe('Kestrel Vision XL');
+		await editor.shoot('model-chosen');
 	});
 
 	it('tests its credential: green with the key, red with another one, and where another service answers', async () => {

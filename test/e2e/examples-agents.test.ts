@@ -1,8 +1,9 @@
 /** The examples for agents as their files are: a chat model on a script, and the MCP connector. */
-import { play, readExample } from './support/examples';
+import { play, playAgain, readExample } from './support/examples';
 import { http } from '../../tools/http';
 import { itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
+import type { Workflow } from '../../tools/n8n/rest';
 import { ChatModel } from './support/chat-model';
 import type { ChatRequest } from './support/chat-model';
 import { Stage } from './support/stage';
@@ -22,25 +23,28 @@ function lastAnswer({ messages }: ChatRequest): Array<Record<string, unknown>> {
 	return JSON.parse(String(content)) as Array<Record<string, unknown>>;
 }
 
-async function chat(model: ChatModel, chatInput: string): Promise<Execution> {
+async function importAgent(model: ChatModel): Promise<Workflow> {
 	const data = { apiKey: 'test', url: model.url, header: false };
 	const credential = await stage.rest.saveCredential('OpenAI account', 'openAiApi', data);
-	return await play(stage, await readExample('ai-agent'), {
-		credentials: [credential],
+	return await stage.save(await readExample('ai-agent'), credential);
+}
+
+async function say(workflow: Workflow, chatInput: string): Promise<Execution> {
+	return await playAgain(stage, workflow, {
 		trigger: 'When chat message received',
 		json: { sessionId: 'test', action: 'sendMessage', chatInput },
 	});
 }
 
+async function chat(model: ChatModel, chatInput: string): Promise<Execution> {
+	return await say(await importAgent(model), chatInput);
+}
+
 describe('ai-agent', () => {
-	it('answers with the URL of a picture that it had made', async () => {
+	it('answers with the URL of a picture that it had made, of the model that the owner chose', async () => {
+		const prompt = 'A red fox in a snowy forest';
 		const model = await ChatModel.open(
-			() => ({ tool: 'List_Models', args: { type: 'image' } }),
-			(request) => {
-				const [{ id }] = lastAnswer(request);
-				const prompt = 'A red fox in a snowy forest';
-				return { tool: 'Create_Picture', args: { model: id, prompt, aspect_ratio: '16:9' } };
-			},
+			() => ({ tool: 'Create_Picture', args: { prompt, aspect_ratio: '16:9', model: 'dear-1' } }),
 			(request) => ({ text: `Here it is: ${String(lastAnswer(request)[0].url)}` }),
 		);
 		const execution = await chat(model, 'Draw me a fox in a snowy forest, wide format.');
@@ -51,15 +55,15 @@ describe('ai-agent', () => {
 			'Check_Credits',
 			'Collect_Generation',
 			'Create_Picture',
-			'List_Models',
 			'Start_Video',
 		]);
+		expect(JSON.stringify(tools)).not.toMatch(/"model"/);
 		expect(messages.at(-1)?.content).toContain('Draw me a fox');
 		const [made, ...others] = stage.sandbox.books.generations;
 		expect(others).toEqual([]);
 		expect(made.request).toMatchObject({
 			model: 'aurora-image-1',
-			prompt: 'A red fox in a snowy forest',
+			prompt,
 			parameters: { aspect_ratio: '16:9' },
 		});
 		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
@@ -71,28 +75,42 @@ describe('ai-agent', () => {
 	it('starts a video, and collects it by its id', async () => {
 		const prompt = 'Snow falls around a sleeping fox';
 		const model = await ChatModel.open(
-			() => ({ tool: 'Start_Video', args: { model: 'aurora-motion-1', prompt, image_url: '' } }),
+			() => ({ tool: 'Start_Video', args: { prompt, image_url: '' } }),
 			(request) => ({ tool: 'Collect_Generation', args: { id: lastAnswer(request)[0].id } }),
 			(request) => ({ text: `Here it is: ${String(lastAnswer(request)[0].url)}` }),
 		);
 		const execution = await chat(model, 'And a short video of it sleeping.');
 		await model.close();
 		const [made] = stage.sandbox.books.generations;
-		expect(made).toMatchObject({ state: 'completed', prompt });
+		expect(made).toMatchObject({ state: 'completed', model: 'aurora-motion-1', prompt });
 		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
 		expect(output).toContain(`/media-outputs/${made.id}.mp4`);
 	});
 
 	it('tells the chat model what went wrong', async () => {
+		stage.sandbox.service.accounts.setCredits('main', 0);
 		const model = await ChatModel.open(
-			() => ({ tool: 'Create_Picture', args: { model: 'nothing', prompt: 'A fox' } }),
+			() => ({ tool: 'Create_Picture', args: { prompt: 'A fox' } }),
 			({ messages }) => ({ text: `That failed: ${messages.at(-1)?.content}` }),
 		);
 		const execution = await chat(model, 'Draw a fox.');
 		await model.close();
 		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
-		expect(output).toContain('Model nothing not found.');
+		expect(output).toContain('Not enough credits: 8 needed, 0 left');
 		expect(stage.sandbox.books.generations).toEqual([]);
+	});
+
+	it('remembers what was said before in the same chat', async () => {
+		const model = await ChatModel.open(
+			() => ({ text: 'Hello, Ada.' }),
+			() => ({ text: 'Ada.' }),
+		);
+		const workflow = await importAgent(model);
+		await say(workflow, 'My name is Ada.');
+		await say(workflow, 'What is my name?');
+		await model.close();
+		const said = model.requests[1].messages.map(({ content }) => content);
+		expect(said).toEqual(expect.arrayContaining(['My name is Ada.', 'Hello, Ada.']));
 	});
 });
 

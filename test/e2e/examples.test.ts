@@ -4,6 +4,8 @@ import { button, play, playAgain, readExample } from './support/examples';
 import { getBytes } from '../../tools/http';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
+import type { Workflow } from '../../tools/n8n/rest';
+import { DataTable } from './support/data-table';
 import { ObjectStorage } from './support/object-storage';
 import { Stage } from './support/stage';
 import { Telegram } from './support/telegram';
@@ -69,21 +71,7 @@ describe('scheduled-batch-to-s3', () => {
 
 	/** What the user does so that a row is tried again. */
 	async function clearProblem(name: string): Promise<void> {
-		const { id: project } = await stage.rest.send<{ id: string }>('GET', '/projects/personal');
-		const tables = `/projects/${project}/data-tables`;
-		const { data } = await stage.rest.send<{ data: Array<{ id: string; name: string }> }>(
-			'GET',
-			tables,
-		);
-		const jobs = data.find((table) => table.name === 'picture-jobs');
-		const filter = {
-			type: 'and',
-			filters: [{ columnName: 'name', condition: 'eq', value: name }],
-		};
-		await stage.rest.send('PATCH', `${tables}/${jobs?.id}/rows`, {
-			filter,
-			data: { problem: '' },
-		});
+		await (await DataTable.of(stage.rest, 'picture-jobs')).change(name, { problem: '' });
 	}
 
 	it('uploads what succeeds under the names of its rows, byte for byte', async () => {
@@ -137,6 +125,80 @@ describe('scheduled-batch-to-s3', () => {
 		const [{ json }] = itemsOf(execution, 'Mark as Done');
 		expect(json).toMatchObject({ name: 'market-noon', file: files[1], problem: '' });
 		expect((await storage.names()).sort()).toEqual(files);
+	});
+});
+
+describe('scheduled-batch-from-table', () => {
+	let workflow: Workflow;
+	let table: DataTable;
+
+	beforeAll(async () => {
+		workflow = await stage.save(await readExample('scheduled-batch-from-table'));
+		table = await DataTable.of(stage.rest, 'image-jobs');
+	});
+
+	it('creates its table with three rows, and writes the id and status of each', async () => {
+		const action = { kind: 'fail', reason: 'Out of oranges' } as const;
+		const refused = { kind: 'error', code: 'invalid_parameter' } as const;
+		stage.sandbox.faults.order(
+			{ on: 'create', match: { promptIncludes: 'market' }, action },
+			{ on: 'create', match: { promptIncludes: 'station' }, action: refused },
+		);
+		const execution = await playAgain(stage, workflow);
+
+		const made = itemsOf(execution, 'Create Pictures').map(({ json }) => json.id);
+		expect(made[2]).toBeNull();
+		const reason = expect.stringContaining('Out of oranges');
+		expect(await table.rows()).toMatchObject([
+			{ name: 'harbor-dawn', status: 'completed', generation_id: made[0], problem: '' },
+			{ name: 'market-noon', status: 'failed', generation_id: made[1], problem: reason },
+			{ name: 'station-night', status: 'open', generation_id: null },
+		]);
+	});
+
+	it('creates only the open row in the next scheduled run, and nothing after that', async () => {
+		const { created } = stage.sandbox.books.totals;
+		const execution = await playAgain(stage, workflow, { trigger: 'Every Morning' });
+		const [written, ...others] = itemsOf(execution, 'Write Result');
+		expect(others).toEqual([]);
+		expect(written.json).toMatchObject({ name: 'station-night', status: 'completed', problem: '' });
+		await playAgain(stage, workflow);
+		expect(await table.rows()).toHaveLength(3);
+		expect(stage.sandbox.books.totals.created).toBe(created + 1);
+	});
+
+	it('creates a failed row again, and reuses a completed one, when its status is cleared', async () => {
+		const { created } = stage.sandbox.books.totals;
+		const [{ generation_id: kept }] = await table.rows();
+		await table.change('harbor-dawn', { status: '' });
+		await table.change('market-noon', { status: '' });
+		await playAgain(stage, workflow, { trigger: 'Every Morning' });
+		const rows = await table.rows();
+		expect(rows.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+		expect(rows[0].generation_id).toBe(kept);
+		expect(stage.sandbox.books.totals.created).toBe(created + 1);
+	});
+});
+
+describe('low-balance-alarm', () => {
+	const run = async (workflow: Workflow): Promise<string> =>
+		errorOf(await stage.executions.ended(await stage.executions.run(workflow, button)));
+
+	it('is quiet while there are enough credits, and raises one alarm a day when there are not', async () => {
+		const { accounts } = stage.sandbox.service;
+		const { balance } = accounts.account('main');
+		const workflow = await stage.save(await readExample('low-balance-alarm'));
+		const table = await DataTable.of(stage.rest, 'credit-alarms');
+		expect(await run(workflow)).toBe('');
+		expect(await table.rows()).toEqual([]);
+
+		accounts.setCredits('main', 499);
+		expect(await run(workflow)).toContain('Only 499 credits left');
+		expect(await run(workflow)).toBe('');
+		accounts.setCredits('main', balance);
+		expect(await table.rows()).toMatchObject([
+			{ message: expect.stringContaining('Only 499 credits left') },
+		]);
 	});
 });
 

@@ -51,7 +51,7 @@ it.each<[string, OwnNode]>([
 		image({ options: { idempotencyKey: '={{ $json.mistyped }}' } }),
 	],
 	[
-		'The expression in Reference Input 1: URL is undefined',
+		'The expression in Reference File 1: URL is undefined',
 		reference({ url: '={{ $json.mistyped }}' }),
 	],
 	[

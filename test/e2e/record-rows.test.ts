@@ -2,16 +2,16 @@
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow } from '../../tools/n8n/rest';
-import { RecordTable, type Row } from './support/record-table';
+import { DataTable, type Row } from './support/data-table';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 
 let stage: Stage;
-let table: RecordTable;
+let table: DataTable;
 beforeAll(async () => {
 	stage = await Stage.open({ name: 'record-rows', sandbox: { timeScale: 10 } });
-	table = await RecordTable.of(stage.rest);
+	table = await DataTable.of(stage.rest);
 });
 afterAll(async () => await stage?.close());
 

@@ -2,7 +2,7 @@
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow, WorkflowFile } from '../../tools/n8n/rest';
-import { RecordTable } from './support/record-table';
+import { DataTable } from './support/data-table';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
@@ -76,7 +76,7 @@ describe('with data tables', () => {
 			);
 			if (end === 'Stop') await stage.executions.stop(id);
 			await stage.executions.ended(id);
-			const table = await RecordTable.of(stage.rest);
+			const table = await DataTable.of(stage.rest);
 			const written = async () =>
 				(await table.rows()).filter(({ prompt }) => prompts.includes(String(prompt)));
 			await until('the rows are there', async () => (await written()).length >= 3, 30_000);

@@ -38,7 +38,12 @@ async function signedIn(url: string): Promise<Rest> {
 }
 
 /** The examples that need nothing but the sandbox. */
-const examples = ['Picture and Video', 'Asset Library over MCP'];
+const examples = [
+	'Picture and Video',
+	'Asset Library over MCP',
+	'Low Balance Alarm',
+	'Scheduled Batch from a Data Table',
+];
 
 async function idOf(rest: Rest, example: string): Promise<string> {
 	const found = (await rest.workflows()).filter(({ name }) => name === example);

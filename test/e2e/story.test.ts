@@ -1,6 +1,6 @@
 /** A batch from a sheet, as a person runs it: twelve rows, two images each, a spending limit, run twice with a key. */
 import { itemsOf } from '../../tools/n8n/executions';
-import { RecordTable } from './support/record-table';
+import { DataTable } from './support/data-table';
 import { Stage } from './support/stage';
 import { byHand, imageNode, trigger } from './support/workflows';
 
@@ -98,7 +98,7 @@ it('twelve rows with two images each, run twice: what is made, charged, named an
 		const wanted = row in trouble ? 0 : 2;
 		expect([prompt, stage.sandbox.books.liveChargesFor(prompt)]).toEqual([prompt, wanted]);
 	}
-	const rows = await (await RecordTable.of(stage.rest)).rows();
+	const rows = await (await DataTable.of(stage.rest)).rows();
 	const completed = rows.filter(({ status }) => status === 'completed');
 	const names = prompts.flatMap((_, row) => (row in trouble ? [] : [`sku-${row}`, `sku-${row}#2`]));
 	expect(completed.map(({ key }) => key).sort()).toEqual(names.sort());

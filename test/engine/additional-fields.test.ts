@@ -29,6 +29,20 @@ describe('Additional Body Fields', () => {
 		);
 	});
 
+	it.each<[string, unknown]>([
+		['{"parameters": "fast"}', 'fast'],
+		['{"parameters": ["fast", "small"]}', ['fast', 'small']],
+		['{"parameters": null}', null],
+	])('are sent as they are, where they are no object: %s', async (additionalFields, parameters) => {
+		const options = { additionalFields };
+		await stage.run(
+			'videoGeneration',
+			{ options, numberOfOutputs: 2, waitForCompletion: false },
+			{ items: prompts('Waves') },
+		);
+		expect(stage.bodies.map((body) => body.parameters)).toEqual([parameters, parameters]);
+	});
+
 	it.each(['{"model": "x"}', '{"size": "64x64"}', '{'])(
 		'that set what the form sets, or are no JSON, are an error of the item: %s',
 		async (additionalFields) => {

@@ -46,6 +46,22 @@ describe('Retries of Failed Generations', () => {
 		expect([created(), live('a boat')]).toEqual([2, 0]);
 	});
 
+	it('that a spending limit prevents leave the failure as the error of the item', async () => {
+		failNext(9);
+		const parameters = withRuns({ retriesOnFailure: 5, maxNewGenerations: 3, maxConcurrent: 1 });
+		const run = await stage.run('imageGeneration', parameters, {
+			items: prompts('a boat', 'a ship'),
+			settings: { onError: 'continueRegularOutput' },
+		});
+		const [failed, skipped] = run.output('Step').map(({ json }) => json);
+		expect(failed).toMatchObject({ error_code: 'generation_failed', status: 'failed' });
+		expect(failed.error).toMatch(/^The generation failed: no paint\. The credits were refunded\. /);
+		expect(failed.error).toContain('3 generations of this item failed');
+		expect(failed.error).toContain('not created again: The limit of 3 new generations is reached');
+		expect(skipped).toMatchObject({ error_code: 'generation_limit_reached', id: null });
+		expect(created()).toBe(3);
+	});
+
 	it.each([-1, 6, 0.5])('of %d are an error of the item', async (wrong) => {
 		const parameters = withRuns({ retriesOnFailure: '={{ $json.n }}' });
 		const run = await stage.run('imageGeneration', parameters, {

@@ -117,7 +117,7 @@ describe.each(fields)(
 				context: { code: 'invalid_input', itemIndex: 0 },
 			});
 			const [field] = error?.message.split(' could not') ?? [];
-			expect([label, 'Options', 'Run Options', 'Reference Inputs']).toContain(field);
+			expect([label, 'Options', 'Run Options', 'Reference Images & Files']).toContain(field);
 			expect(stage.arrived).toBe(0);
 		});
 

@@ -4,6 +4,7 @@ import type { INode, INodeType } from 'n8n-workflow';
 
 import { readWorkflow } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
+import { accountsNeeded } from '../../tools/start/examples';
 import { ownNode } from '../support/workflow';
 import { nodesReferredTo, parameterProblems } from '../support/workflow-check';
 import { binaryOf, openStage } from './stage';
@@ -26,6 +27,7 @@ const coreNodes: Record<string, number[]> = {
 	'n8n-nodes-base.scheduleTrigger': [1.2],
 	'n8n-nodes-base.set': [3.4],
 	'n8n-nodes-base.splitOut': [1],
+	'n8n-nodes-base.stopAndError': [1],
 	'n8n-nodes-base.stickyNote': [1],
 	'n8n-nodes-base.telegram': [1.2],
 	'@n8n/n8n-nodes-langchain.agent': [3],
@@ -74,6 +76,11 @@ describe.each(files)('examples/%s', (file) => {
 		expect(own.flatMap((node) => parameterProblems(node, typeOf(node)))).toEqual([]);
 	});
 
+	it('lets no agent choose the model, which decides what is charged', () => {
+		const models = own.map(({ parameters }) => JSON.stringify(parameters.model ?? ''));
+		expect(models.filter((model) => model.includes('$fromAI'))).toEqual([]);
+	});
+
 	it('gives each node a name, an id and a place of its own', () => {
 		for (const key of ['name', 'id'] as const) {
 			expect(new Set(nodes.map((node) => node[key])).size).toBe(nodes.length);
@@ -113,9 +120,13 @@ describe.each(files)('examples/%s', (file) => {
 		);
 	});
 
-	it('explains itself in a note', () => {
+	it('explains itself in a note, which says whether another account is needed', () => {
 		const notes = nodes.filter(isNote).map(({ parameters }) => String(parameters.content));
 		expect(notes.join('\n')).toMatch(/credential/i);
+		const needsAnother = accountsNeeded(workflow).length > 0;
+		expect(notes.join('\n')).toContain(
+			needsAnother ? 'You also need an account at' : 'No other account is needed.',
+		);
 	});
 });
 

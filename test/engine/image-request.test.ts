@@ -223,7 +223,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		expect([most.error, stage.bodies.length]).toEqual([undefined, 1]);
 		stage.sandbox.reset();
 		const over = await runWith({ data: { ...file, bytes: limit + 1 } }, fromFile('data'));
-		expect(over.error?.message).toContain('Reference Input 1 is too large: 4.6 MB');
+		expect(over.error?.message).toContain('Reference File 1 is too large: 4.6 MB');
 		expect(stage.arrived).toBe(0);
 	});
 
@@ -238,7 +238,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 	])('with %s are refused before anything is sent', async (_case, entry, message) => {
 		const data = { name: 'a.bin', mimeType: 'application/octet-stream', bytes: 3 };
 		const run = await runWith({ data }, entry);
-		expect(run.error?.message).toContain(`Reference Input 1: ${message}`);
+		expect(run.error?.message).toContain(`Reference File 1: ${message}`);
 		expect(stage.arrived).toBe(0);
 	});
 
@@ -252,7 +252,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		];
 		const parameters = { ...capable, ...input(fromFile('data')) };
 		const run = await stage.run('imageGeneration', parameters, { items });
-		expect(run.error?.message).toContain('Reference Input 1 is too large');
+		expect(run.error?.message).toContain('Reference File 1 is too large');
 		expect(stage.arrived).toBe(0);
 	});
 });

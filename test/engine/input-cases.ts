@@ -181,7 +181,7 @@ export const checks: Check[] = [
 		parameters: reference({ source: 'url', url: VALUE }),
 		good: aUrl,
 		bad: ['http://example.com/a.png', 'picture', '', 'file:///a.png'],
-		says: 'Reference Input 1: URL',
+		says: 'Reference File 1: URL',
 	},
 	{
 		field: 'data URI of a reference',
@@ -189,7 +189,7 @@ export const checks: Check[] = [
 		parameters: reference({ source: 'data', data: VALUE }),
 		good: aPicture,
 		bad: ['', 'iVBORw0KGgo=', 'data:image/png,iVBORw0KGgo=', 'data:image/png;base64,not base64!'],
-		says: 'Reference Input 1: Data',
+		says: 'Reference File 1: Data',
 	},
 	{
 		field: 'size of a data URI',
@@ -197,7 +197,7 @@ export const checks: Check[] = [
 		parameters: reference({ source: 'data', data: VALUE }),
 		good: aPicture,
 		bad: [tooLarge],
-		says: 'Reference Input 1: Data is too large',
+		says: 'Reference File 1: Data is too large',
 	},
 	{
 		field: 'type of a reference',
@@ -205,7 +205,7 @@ export const checks: Check[] = [
 		parameters: reference({ source: 'url', url: aUrl, type: VALUE }),
 		good: 'image',
 		bad: ['text'],
-		says: 'Reference Input 1: Type',
+		says: 'Reference File 1: Type',
 	},
 	{
 		field: 'name of the output field',

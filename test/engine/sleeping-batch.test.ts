@@ -1,6 +1,5 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
@@ -9,7 +8,7 @@ import { files, filesNodes } from './files-node';
 import { items, openKeyedStage } from './keyed';
 import { binaryOf, byId, sha256 } from './stage';
 
-const { stage, tables, created, execute, rows } = openKeyedStage({ extraNodes: filesNodes });
+const { stage, created, execute, rows } = openKeyedStage({ extraNodes: filesNodes });
 
 /** The parameters of a step that sleeps. */
 function asleep(runOptions: IDataObject = {}, parameters: INodeParameters = {}): INodeParameters {
@@ -204,17 +203,26 @@ describe('a batch that sleeps, and is interrupted', () => {
 		expect(run.output('Step')).toHaveLength(status === 'error' ? 0 : 3);
 	});
 
-	it('does not end a wave before the crash recovery of an n8n that has just started', async () => {
-		let run = await execute(boats(2, 100), asleep());
-		run = await wakeWave(stage, run);
-		stage.leap(600);
-		let refusals = 1;
-		tables.before = () => {
-			if (refusals-- > 0) throw new Error('The module is disabled');
+	it('names every generation that is charged when it gives up, and keeps errors that items had', async () => {
+		const dieOut = async (list: IDataObject[], settings: IDataObject) => {
+			let run = await execute(list, asleep({ maxConcurrent: 3 }), settings);
+			while (run.status === 'waiting') {
+				kill(run);
+				run = await stage.engine.resume(run);
+			}
+			return run;
 		};
-		const woken = wallClock.now();
-		await wakeWave(stage, run);
-		expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
+		const { error } = await dieOut(boats(2), {});
+		expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
+		const ids = rows().map(({ generation_id: id }) => String(id));
+		expect(ids).toHaveLength(2);
+		for (const id of ids) expect(error).toHaveProperty('description', expect.stringContaining(id));
+		const refused = { key: 'k2', prompt: 'a raft [reject: invalid_parameter]' };
+		const run = await dieOut([...boats(2), refused], { onError: 'continueRegularOutput' });
+		expect(run.output('Step').map(({ json }) => [json.id, json.status, json.error_code])).toEqual([
+			...ids.map((id) => [id, 'pending', 'batch_interrupted']),
+			[null, null, 'invalid_parameter'],
+		]);
 	});
 
 	it('sends nothing more once the user has stopped it', async () => {
@@ -261,6 +269,13 @@ describe('a batch that is to sleep', () => {
 		const errors = end.output('Step').flatMap(({ json }) => (json.error ? [json.error] : []));
 		expect(errors).toHaveLength(2);
 		for (const error of errors) expect(error).toContain('The limit of 3 new generations');
+	});
+
+	it('keeps the failure of an item that the limit keeps from being created again', async () => {
+		const parameters = asleep({ retriesOnFailure: 5, maxNewGenerations: 2 });
+		const list = items(['a', 'a boat [seconds: 300] [fail: out of paint]']);
+		const end = await sleepToEnd(stage, await execute(list, parameters));
+		expect(end.error?.message).toBe('The generation failed: out of paint');
 	});
 
 	it('returns an item that does not wait while its generation runs', async () => {

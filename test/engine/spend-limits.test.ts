@@ -1,5 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
+import type { FaultAction } from '../../sandbox/faults';
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 import { prompts } from './stage';
 
@@ -141,6 +142,24 @@ describe('Stop Below Balance', () => {
 		expect(run.error).toMatchObject({ context: { code: 'service_unavailable' } });
 		// Six retries of the read itself.
 		expect(balanceReads()).toBeLessThanOrEqual(7);
+	});
+
+	it.each<[string, number, FaultAction]>([
+		// Six retries of the read itself.
+		['is down', 7, { kind: 'error', code: 'server_error' }],
+		['says it as text', 1, { kind: 'respond', status: 200, body: { balance: '500' } }],
+		['does not know it', 1, { kind: 'respond', status: 404, body: 'not here' }],
+	])('reads the balance once for all items when the service %s', async (_, reads, action) => {
+		stage.sandbox.faults.order({ on: 'credits', times: 'always', action });
+		const parameters = withRuns({ minimumBalance: 1, maxConcurrent: 2 });
+		const run = await stage.run('imageGeneration', parameters, {
+			items: prompts('a', 'b', 'c', 'd', 'e'),
+			settings: goOn,
+		});
+		for (const { json } of run.output('Step')) {
+			expect(json.error).toMatch(/^The balance could not be read: .*Nothing was charged/);
+		}
+		expect([created(), balanceReads()]).toEqual([0, reads]);
 	});
 
 	it('sends nothing while the balance cannot be read', async () => {

@@ -67,7 +67,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		const run = await stage.run('waitForCompletion', suspend, order);
 		expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^Polled instead of suspending/) },
+			{ message: expect.stringMatching(/^Polled instead of suspending/), type: 'warning' },
 		]);
 	});
 

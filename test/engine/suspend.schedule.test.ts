@@ -29,6 +29,17 @@ function gaps(ids: string[]): number[] {
 }
 
 describe('a suspended wait', () => {
+	it('does not run the checks that are left when everything has ended', async () => {
+		const id = await stage.made('a boat [seconds: 900]');
+		const asleep = await stage.run('waitForCompletion', { mode: 'suspend' }, { items: idsOf(id) });
+		const { executionId } = helperOf(stage, asleep);
+		stage.sandbox.service.finish(id);
+		await wake(stage, asleep);
+		expect(Object.keys(stage.engine.execution(executionId)?.runData ?? {})).toEqual([
+			...['Start', 'Check 1', 'Ended 1?', 'Check 2', 'Ended 2?', 'Collect'],
+		]);
+	});
+
 	it('keeps the Poll Interval when it falls asleep, while it sleeps, and when it ends', async () => {
 		stage.setPace(20);
 		const ids = await made(3, 'a boat [seconds: 200]');

@@ -69,6 +69,33 @@ describe('a form shows', () => {
 		expect(shown(visible, chosen, node)).toEqual(fields);
 	});
 
+	it.each<[string, INodeParameters]>([
+		['does not offer it in a new workflow', {}],
+		['shows it in a workflow that uses it', { inputImages: 'https://example.com/a.png' }],
+		['shows it with an expression', { inputImages: '={{ $json.pictures }}' }],
+		['shows it with a list', { inputImages: ['https://example.com/a.png'] }],
+	])('the older field for input images where it is used: Image Generation %s', (_, options) => {
+		const { description } = typeOf('imageGeneration');
+		const collection = description.properties.find(({ name }) => name === 'options');
+		const field = (collection?.options as INodeProperties[]).find(
+			({ name }) => name === 'inputImages',
+		) as INodeProperties;
+		const node = { parameters: { options } } as unknown as INode;
+		const { parameters } = node;
+		const isShown = NodeHelpers.displayParameterPath(
+			parameters,
+			field,
+			'options',
+			node,
+			description,
+		);
+		expect(isShown).toBe('inputImages' in options);
+		const kept = NodeHelpers.getNodeParameters(
+			...([description.properties, parameters, true, false, node, description] as const),
+		);
+		expect(kept?.options).toEqual(options);
+	});
+
 	it.each([
 		['url', 'url'],
 		['binary', 'binaryPropertyName'],
@@ -98,6 +125,19 @@ describe('the model picker', () => {
 		expect(searchable).toBe(true);
 		expect(Object.keys(methods?.listSearch ?? {})).toEqual([searchListMethod]);
 	});
+});
+
+it('the aspect ratio of an image may be another one than those in the list', () => {
+	const { properties } = typeOf('imageGeneration').description;
+	const options = properties.find(({ name }) => name === 'options')?.options as INodeProperties[];
+	const ratio = options.find(({ name }) => name === 'aspectRatio');
+	expect(ratio?.allowArbitraryValues).toBe(true);
+});
+
+it('n8n shows the duration of a video as 4, not as 4.00', () => {
+	const { properties } = typeOf('videoGeneration').description;
+	const duration = properties.find(({ name }) => name === 'duration');
+	expect(duration?.typeOptions).not.toHaveProperty('numberPrecision');
 });
 
 describe('the credential', () => {

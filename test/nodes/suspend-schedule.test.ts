@@ -1,8 +1,8 @@
 import {
 	LEAST_TIMEOUT_MS,
-	napMs,
-	napsWithin,
-	SHORTEST_NAP_MS,
+	sleepMs,
+	sleepsWithin,
+	SHORTEST_SLEEP_MS,
 } from '../../nodes/WaitForCompletion/suspend-schedule';
 
 const MINUTE = 60_000;
@@ -11,35 +11,35 @@ const HOUR = 60 * MINUTE;
 /** When a wait is awake that n8n wakes so much late each time, in milliseconds after its start; ends with its timeout. */
 function wakes(timeoutMs: number, lateMs = 0): number[] {
 	const times: number[] = [];
-	let waited = SHORTEST_NAP_MS;
+	let waited = SHORTEST_SLEEP_MS;
 	for (;;) {
-		const nap = napMs(waited, timeoutMs, 0);
-		if (nap === null) return times;
-		times.push((waited += nap + lateMs));
+		const sleep = sleepMs(waited, timeoutMs, 0);
+		if (sleep === null) return times;
+		times.push((waited += sleep + lateMs));
 	}
 }
 
 describe('the sleeps of a suspended wait', () => {
 	it('begin with the shortest that n8n wakes from in time, and grow with the wait', () => {
-		expect(napMs(SHORTEST_NAP_MS, HOUR, 3_000)).toBe(SHORTEST_NAP_MS);
-		expect(napMs(4 * MINUTE, HOUR, 3_000)).toBe(2 * MINUTE);
-		expect(napMs(30 * MINUTE, HOUR, 3_000)).toBe(10 * MINUTE);
+		expect(sleepMs(SHORTEST_SLEEP_MS, HOUR, 3_000)).toBe(SHORTEST_SLEEP_MS);
+		expect(sleepMs(4 * MINUTE, HOUR, 3_000)).toBe(2 * MINUTE);
+		expect(sleepMs(30 * MINUTE, HOUR, 3_000)).toBe(10 * MINUTE);
 	});
 
 	it('last until the poll interval allows a status check', () => {
-		expect(napMs(SHORTEST_NAP_MS, HOUR, 5 * MINUTE)).toBe(5 * MINUTE);
+		expect(sleepMs(SHORTEST_SLEEP_MS, HOUR, 5 * MINUTE)).toBe(5 * MINUTE);
 	});
 
 	it('end with the timeout, and never leave less than another sleep until then', () => {
-		expect(napMs(58 * MINUTE, HOUR, 3_000)).toBe(2 * MINUTE);
-		expect(napMs(49 * MINUTE, HOUR, 3_000)).toBe(11 * MINUTE);
-		expect(napMs(SHORTEST_NAP_MS, LEAST_TIMEOUT_MS, 5 * MINUTE)).toBe(SHORTEST_NAP_MS);
+		expect(sleepMs(58 * MINUTE, HOUR, 3_000)).toBe(2 * MINUTE);
+		expect(sleepMs(49 * MINUTE, HOUR, 3_000)).toBe(11 * MINUTE);
+		expect(sleepMs(SHORTEST_SLEEP_MS, LEAST_TIMEOUT_MS, 5 * MINUTE)).toBe(SHORTEST_SLEEP_MS);
 	});
 
 	it('do not begin where less than the shortest is left', () => {
-		expect(napMs(HOUR - SHORTEST_NAP_MS + 1, HOUR, 3_000)).toBeNull();
-		expect(napMs(HOUR + 1, HOUR, 3_000)).toBeNull();
-		expect(napMs(SHORTEST_NAP_MS, LEAST_TIMEOUT_MS - 1, 0)).toBeNull();
+		expect(sleepMs(HOUR - SHORTEST_SLEEP_MS + 1, HOUR, 3_000)).toBeNull();
+		expect(sleepMs(HOUR + 1, HOUR, 3_000)).toBeNull();
+		expect(sleepMs(SHORTEST_SLEEP_MS, LEAST_TIMEOUT_MS - 1, 0)).toBeNull();
 	});
 
 	it.each([
@@ -55,13 +55,13 @@ describe('the sleeps of a suspended wait', () => {
 		[24 * HOUR, 50],
 		[365 * 24 * HOUR, 64],
 	])('of a wait of %d ms are few', (timeoutMs, most) => {
-		expect(napsWithin(timeoutMs)).toBeLessThanOrEqual(most);
+		expect(sleepsWithin(timeoutMs)).toBeLessThanOrEqual(most);
 	});
 
 	it('are no more than there are checks, also where n8n wakes late', () => {
 		for (const lateMs of [0, 1, 30_000, 5 * MINUTE]) {
 			for (const timeoutMs of [1, 66_000, 131_000, 200_000, 30 * MINUTE, 24 * HOUR]) {
-				expect(wakes(timeoutMs, lateMs).length).toBeLessThanOrEqual(napsWithin(timeoutMs));
+				expect(wakes(timeoutMs, lateMs).length).toBeLessThanOrEqual(sleepsWithin(timeoutMs));
 			}
 		}
 	});

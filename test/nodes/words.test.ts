@@ -7,6 +7,7 @@ import modelsCodex from '../../nodes/GenerationModels/GenerationModels.node.json
 import imageCodex from '../../nodes/ImageGeneration/ImageGeneration.node.json';
 import videoCodex from '../../nodes/VideoGeneration/VideoGeneration.node.json';
 import waitCodex from '../../nodes/WaitForCompletion/WaitForCompletion.node.json';
+import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import { allNodes } from '../support/all-nodes';
 
 /** Every text in a form, with where it stands: names and values are for machines. */
@@ -21,12 +22,39 @@ function textsIn(value: unknown, path: string): Array<[string, string]> {
 	});
 }
 
+/** Every field of the forms, those within collections too. */
+function fieldsIn(properties: INodeProperties[]): INodeProperties[] {
+	return properties.flatMap((field) => {
+		const inner = (field.options ?? []).flatMap((each) =>
+			'values' in each ? each.values : [each],
+		);
+		return [
+			field,
+			...fieldsIn(inner.filter((each): each is INodeProperties => 'displayName' in each)),
+		];
+	});
+}
+
+const fields = [
+	...allNodes.map(({ description }) => description),
+	new MediaGenerationApi(),
+].flatMap(({ properties }) => fieldsIn(properties));
+
 const texts = allNodes.flatMap(({ description }) => textsIn(description, description.name));
 
 describe('the texts of the forms', () => {
 	it('hold nothing that n8n would take for HTML', () => {
 		expect(texts.length).toBeGreaterThan(150);
 		expect(texts.filter(([, text]) => /[<>]|&\w+;/.test(text))).toEqual([]);
+	});
+
+	it('explain a field in one sentence', () => {
+		const tooltips = fields.flatMap(({ name, description }) =>
+			description ? [[name, description]] : [],
+		);
+		expect(tooltips.length).toBeGreaterThan(50);
+		const long = ([, text]: string[]) => /[.!?]\s|\.$/.test(text) || text.split(' ').length > 25;
+		expect(tooltips.filter(long)).toEqual([]);
 	});
 
 	it('say nothing twice', () => {

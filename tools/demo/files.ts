@@ -1,4 +1,4 @@
-/** Brings what the nodes have downloaded out of n8n's storage, and looks at what it is. */
+/** Copies the downloaded files out of n8n's storage, and reads their properties. */
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { access, chmod, constants, mkdir, stat } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { path as ffprobe } from '@ffprobe-installer/ffprobe';
 import type { IBinaryData } from 'n8n-workflow';
 import type { Run } from '../engine';
 
-/** A file that a node handed on, now outside of n8n. */
+/** A file that a node returned, now outside of n8n. */
 export interface SavedFile {
 	path: string;
 	/** The generation that it is the output of. */

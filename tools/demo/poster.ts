@@ -100,7 +100,7 @@ async function iconOf(type: string): Promise<Image> {
 	return await loadImage(Buffer.from(svg.replace('<svg ', '<svg width="112" height="112" ')));
 }
 
-/** From a node down to the card with what it handed on. */
+/** The line from a node down to the card with its output. */
 function drawDrop(pen: Pen, from: number, to: number): void {
 	const top = row + side + 48;
 	const bend = (top + cards.top) / 2;

@@ -1,6 +1,6 @@
 /** Stand-ins for the few core nodes that workflows need: the package of n8n's own has some 90 dependencies. */
-import { sleep } from 'n8n-workflow';
-import type { INodeType } from 'n8n-workflow';
+import { NodeConnectionTypes, sleep } from 'n8n-workflow';
+import type { IDataObject, INodeType } from 'n8n-workflow';
 import { bareNode } from './bare-node';
 
 const manualTrigger = bareNode('manualTrigger', {
@@ -52,6 +52,42 @@ const wait = bareNode('wait', {
 	},
 });
 
+/** Version 1 of n8n's If, with conditions of the type boolean only. */
+const ifNode = bareNode('if', {
+	description: {
+		displayName: 'If',
+		outputs: [NodeConnectionTypes.Main, NodeConnectionTypes.Main],
+		properties: [
+			{
+				displayName: 'Conditions',
+				name: 'conditions',
+				type: 'fixedCollection',
+				typeOptions: { multipleValues: true },
+				default: {},
+				options: [
+					{
+						displayName: 'Boolean',
+						name: 'boolean',
+						values: [
+							{ displayName: 'Value 1', name: 'value1', type: 'boolean', default: false },
+							{ displayName: 'Value 2', name: 'value2', type: 'boolean', default: false },
+						],
+					},
+				],
+			},
+		],
+	},
+	async execute() {
+		const holds = (_: unknown, index: number) => {
+			const all = this.getNodeParameter('conditions.boolean', index) as IDataObject[];
+			return all.every(({ value1, value2 }) => value1 === value2);
+		};
+		const items = this.getInputData();
+		const met = items.filter(holds);
+		return [met, items.filter((item) => !met.includes(item))];
+	},
+});
+
 const stickyNote = bareNode('stickyNote', {
 	description: { displayName: 'Sticky Note', inputs: [], outputs: [] },
 	async execute() {
@@ -64,6 +100,7 @@ export const coreNodes: Record<string, INodeType> = {
 	'n8n-nodes-base.manualTrigger': manualTrigger,
 	'n8n-nodes-base.executeWorkflowTrigger': executeWorkflowTrigger,
 	'n8n-nodes-base.noOp': noOp,
+	'n8n-nodes-base.if': ifNode,
 	'n8n-nodes-base.wait': wait,
 	'n8n-nodes-base.stickyNote': stickyNote,
 };

@@ -8,7 +8,7 @@ export interface LogLine {
 	metadata?: unknown;
 }
 
-/** Stands in for n8n's logger: silent, keeps every line for whoever listens. */
+/** Stands in for n8n's logger: silent, and keeps every line for tests. */
 export class LogBook {
 	readonly lines: LogLine[] = [];
 

@@ -12,7 +12,7 @@ import type { PackageLoader } from './package-loader';
 /** A node as a package exports it: with or without several versions inside. */
 export type AnyNodeType = INodeType | IVersionedNodeType;
 
-/** Makes the node of a name that nobody has out of one that is `known`; undefined where it makes none. */
+/** Derives an unknown node type from a `known` one; `undefined` if it cannot. */
 export type DeriveNode = (
 	type: string,
 	known: (type: string) => INodeType,

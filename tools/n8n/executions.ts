@@ -107,12 +107,12 @@ export class Executions {
 		}
 	}
 
-	/** Waits until an execution has ended, however it did, looking every so often. */
+	/** Polls until an execution has ended with any status. */
 	async ended(id: string, timeoutMs = 120_000, everyMs = pollInterval): Promise<Execution> {
 		const deadline = Date.now() + timeoutMs;
 		for (;;) {
 			const execution = await this.read(id);
-			// On SQLite n8n 1 notes how an execution has ended before it keeps what it came to.
+			// On SQLite n8n 1 stores the status of an execution before its data.
 			if (!underWay.includes(execution.status) && execution.data) return execution;
 			if (Date.now() > deadline) throw new Error(`Execution ${id} is still ${execution.status}.`);
 			await delay(everyMs);

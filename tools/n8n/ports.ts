@@ -25,7 +25,7 @@ export async function usualPort(port: number): Promise<number> {
 	}
 }
 
-/** So many ports that nobody listens at now, no two the same. */
+/** Returns different free ports. */
 export async function freePorts(count: number): Promise<number[]> {
 	const servers = await Promise.all(
 		Array.from({ length: count }, async () => await listenAt(0, '127.0.0.1')),

@@ -48,7 +48,7 @@ const quiet = {
 /** Parts of n8n that call its makers. */
 const unwantedModules = ['mcp-registry', 'instance-ai', 'chat-hub'];
 
-/** Those of them that this release has: n8n does not start where it is told of one that it does not know. */
+/** The unwanted modules that this release has: n8n does not start with an unknown name. */
 function disabledModules({ n8n }: Installation): string {
 	const modules = join(n8n, '..', '..', 'dist', 'modules');
 	return unwantedModules.filter((name) => existsSync(join(modules, name))).join(',');

@@ -23,7 +23,7 @@ export interface ServiceOptions {
 	gid?: number;
 }
 
-/** Programs that still run, to be ended with this process whatever becomes of it. */
+/** Running programs. They end with this process. */
 const running = new Set<Service>();
 
 process.on('exit', () => {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { INode } from 'n8n-workflow';
 import { readWorkflowFile } from '../n8n/rest';
 import type { WorkflowFile } from '../n8n/rest';
 
@@ -28,6 +29,18 @@ export async function readExamples(
 		return name === sleeper ? taking(sleeperSeconds * timeScale, file) : file;
 	});
 	return await Promise.all(files);
+}
+
+/** Credentials that `npm start` has ready: all lead to the sandbox. */
+const readyTypes = ['mediaGenerationApi', 'httpBearerAuth', 'mcpOAuth2Api'];
+
+/** The accounts elsewhere that an example needs, by the names of its credentials, such as "S3 account". */
+export function accountsNeeded({ nodes }: Pick<WorkflowFile, 'nodes'>): string[] {
+	const needed = (nodes as Array<Pick<INode, 'credentials'>>)
+		.flatMap(({ credentials = {} }) => Object.entries(credentials))
+		.filter(([type]) => !readyTypes.includes(type))
+		.map(([, { name }]) => name);
+	return [...new Set(needed)];
 }
 
 function withAddress(file: WorkflowFile, address: string): WorkflowFile {

@@ -4,8 +4,8 @@ import { Trouble } from '../trouble';
 import { isRunning } from '../is-running';
 
 /**
- * Keeps a second n8n from the data of one that runs: it would damage them. By process ids, and not by a file that
- * grows old, as libraries do it: n8n may outlive whoever has started it.
+ * Prevents two n8n processes from using the same data, which would damage it. It compares process ids, and not the age of
+ * a file as libraries do, because n8n may outlive the process that started it.
  */
 export class DataLock {
 	private readonly file: string;
@@ -14,7 +14,7 @@ export class DataLock {
 	constructor(folder: string) {
 		this.file = join(folder, 'running.json');
 		mkdirSync(folder, { recursive: true });
-		// Where process ids are given anew from the beginning, as in a container, our own may be noted from last time.
+		// In a container process ids start again, so the file may contain our own from an earlier run.
 		const pid = this.pids().find((one) => one !== process.pid && isRunning(one));
 		if (pid !== undefined) {
 			throw new Trouble(

@@ -1,20 +1,22 @@
 import type { Owner, Rest } from '../n8n/rest';
 import { Trouble } from '../trouble';
-import { readExamples } from './examples';
+import { accountsNeeded, readExamples } from './examples';
 import type { Surroundings } from './examples';
 
 /** Who owns an n8n that is only for trying things. It listens on this machine alone. */
 export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
 
-/** What the example workflows look for: the names of their credentials. */
-const credentialName = 'Media Generation account';
+/** The names of the credentials in the example workflows. */
+export const credentialName = 'Media Generation account';
 const connectorName = 'Media Generation connector';
-const signInName = 'Media Generation sign-in';
+export const signInName = 'Media Generation sign-in';
 
 /** A workflow in n8n. */
 export interface Seeded {
 	id: string;
 	name: string;
+	/** Accounts elsewhere that it needs, such as "S3 account". */
+	accounts: string[];
 }
 
 /**
@@ -40,7 +42,8 @@ export async function seed(
 	const seeded: Seeded[] = [];
 	for (const file of await readExamples(examples, service)) {
 		const known = present.find((workflow) => workflow.name === file.name);
-		seeded.push(known ?? (await rest.createWorkflow(file, ...credentials)));
+		const { id, name } = known ?? (await rest.createWorkflow(file, ...credentials));
+		seeded.push({ id, name, accounts: accountsNeeded(file) });
 	}
 	return seeded;
 }

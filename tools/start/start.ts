@@ -34,7 +34,7 @@ type Say = (line: string) => void;
 
 /**
  * Builds and packs the nodes, installs n8n where it is missing, starts everything and fills it.
- * When it fails or is stopped on the way, what it had started is ended again.
+ * If it fails or is stopped, it ends everything that it started.
  */
 export async function start(
 	root: string,

@@ -6,7 +6,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-/** Seconds between two looks. */
+/** Seconds between two status checks. */
 const interval = 5;
 
 interface Generation {
@@ -16,8 +16,8 @@ interface Generation {
 }
 
 /**
- * What community packages for video services do today, for the comparison only: create, look every
- * few seconds until it is ready, download into memory, then the next item.
+ * What community packages for video services do today, for the comparison only: create, check the
+ * status every few seconds until it is ready, download into memory, then the next item.
  */
 export class SequentialVideo implements INodeType {
 	description: INodeTypeDescription = {

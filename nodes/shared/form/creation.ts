@@ -1,4 +1,4 @@
-import { withAdditionalFields } from '../../../client/additional-fields';
+import { isObject, withAdditionalFields } from '../../../client/additional-fields';
 import { requiredText } from '../../../client/input';
 import { integer, integerWithin } from '../../../client/numbers';
 import { numbered } from '../../../client/job';
@@ -98,10 +98,10 @@ async function withInputs(
 
 /** A given seed counts up with each output: the same seed would create the same image again (spec 4.1, 4.2). */
 function withSeed(body: object, outputIndex: number): object {
-	const { seed, parameters } = body as { seed?: unknown; parameters?: object };
+	const { seed, parameters } = body as { seed?: unknown; parameters?: unknown };
 	return {
 		...body,
 		...(typeof seed === 'number' && { seed: integer('Seed', seed + outputIndex) }),
-		...(parameters && { parameters: withSeed(parameters, outputIndex) }),
+		...(isObject(parameters) && { parameters: withSeed(parameters, outputIndex) }),
 	};
 }

@@ -13,7 +13,7 @@ export function modelField(
 		type: 'resourceLocator',
 		default: { mode: 'list', value: '' },
 		required: true,
-		description: 'The model to use. The list is the live catalog of the service.',
+		description: 'The model to use, from the live catalog of the service',
 		modes: [
 			{
 				displayName: 'From List',
@@ -31,6 +31,9 @@ export function modelField(
 		],
 	};
 }
+
+/** The choice that sends no value, so the model decides. A model that does not support the parameter can still be used. */
+export const modelDefault = { name: 'Model Default', value: '' };
 
 /** The prompt field of a creating node. */
 export function promptField(placeholder: string, description: string): INodeProperties {
@@ -61,7 +64,7 @@ export function numberOfOutputsField(noun: string): INodeProperties {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: MOST_OUTPUTS, numberPrecision: 0 },
 		default: 1,
-		description: `How many ${noun.toLowerCase()} to create for each input item, 1 to ${MOST_OUTPUTS}. Each is charged and returned as its own item.`,
+		description: `How many ${noun.toLowerCase()} to create for each input item (1 to ${MOST_OUTPUTS}), each charged and returned as its own item`,
 	};
 }
 
@@ -71,7 +74,7 @@ const waitField: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description:
-		'Whether to wait until the output is ready. If off, the pending generation is returned at once. Get its output later with a Wait for Completion node.',
+		'Whether to wait until the output is ready instead of returning the pending generation at once',
 };
 
 /** Tells the user that there is no file yet. */
@@ -98,7 +101,7 @@ export function downloadFields(show: Record<string, Array<string | boolean>>): I
 			type: 'boolean',
 			default: true,
 			description:
-				'Whether to download the image or video. If off, only its URL is returned, which is valid for one hour.',
+				'Whether to download the image or video instead of returning only its URL, which is valid for one hour',
 			displayOptions: { show, hide: notAsTool },
 		},
 		{
@@ -127,7 +130,7 @@ const negativePromptOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. text, watermark',
-	description: 'What the output should not contain. Only some models support it.',
+	description: 'What the output should not contain, if the model supports it',
 };
 
 const seedOption: INodeProperties = {
@@ -135,11 +138,10 @@ const seedOption: INodeProperties = {
 	name: 'seed',
 	type: 'number',
 	default: 0,
-	description:
-		'A whole number. The same seed gives the same output again, if the model supports it. With several outputs, it counts up by one for each.',
+	description: 'A whole number that gives the same output again, if the model supports it',
 };
 
-/** Reference URLs. On images this is the legacy parameter, kept for saved workflows (spec 9). */
+/** Reference URLs (spec 4.1 and 4.2, `input_images`). */
 export function inputImagesOption(displayName: string, description: string): INodeProperties {
 	return {
 		displayName,
@@ -157,8 +159,7 @@ const additionalFieldsOption: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	placeholder: 'e.g. {"style": "watercolor"}',
-	description:
-		'Parameters that the model has and this form does not, added to the request body. Nested objects are merged. A field that the form sets too is an error.',
+	description: 'Parameters that the model has and this form does not, added to the request body',
 };
 
 const idempotencyKeyOption: INodeProperties = {
@@ -168,7 +169,7 @@ const idempotencyKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
-		'A unique key for this item. Each key is generated and charged once; later runs, retries and items reuse the result.',
+		'A unique key for this item: each key is generated and charged once, and later runs, retries and items reuse the result',
 };
 
 /** The name of the downloaded file. */
@@ -179,7 +180,7 @@ export const fileNameOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. lighthouse',
 	description:
-		'Name of the downloaded file. Its extension follows the file type. If empty, the name is made from the prompt and the ID.',
+		'Name of the downloaded file without its extension; if empty, it is made from the prompt and the ID',
 	displayOptions: { hide: notAsTool },
 };
 
@@ -190,7 +191,7 @@ export const includeOtherFieldsOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to return the fields of the input item too. If a field of the generation has the same name, the generation’s field is returned.',
+		'Whether to return the fields of the input item too, unless the generation has a field of the same name',
 };
 
 /** The options of every creating node: what is created, and how it is returned. */

@@ -110,6 +110,12 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 }
 
 function single(label: string, value: unknown): unknown {
+	if (isFile(value)) {
+		throw new InvalidInputError(
+			`${label} must be text, but the expression returned a file`,
+			'For a field that takes a URL, upload the file first, for example with an S3 node, and enter its URL.',
+		);
+	}
 	const written = toPlainValue(label, value);
 	return typeof written === 'string' && written.trim() === '' ? null : written;
 }

@@ -26,13 +26,17 @@ export async function planItems(
 ): Promise<Array<Attempt<Planned[]>>> {
 	const tool = runsAsTool(context);
 	const plans: Array<Attempt<Planned[]>> = [];
-	for (const itemIndex of context.getInputData().keys()) {
+	const itemCount = context.getInputData().length;
+	for (let itemIndex = 0; itemIndex < itemCount; itemIndex++) {
 		if (itemIndex > 0 && itemIndex % READ_AT_ONCE === 0) await wallClock.sleep(0);
 		const recipe = () => recipeOf(context, itemIndex);
 		const planned = await attempt(async () =>
 			plan(itemIndex).map(({ job, ...rest }) => ({
 				...rest,
-				job: job.kind === 'create' ? { ...job, itemIndex, recipe } : { ...job, itemIndex },
+				job:
+					job.kind === 'create'
+						? { ...job, itemIndex, itemCount, recipe }
+						: { ...job, itemIndex, itemCount },
 				download: tool ? null : rest.download,
 			})),
 		);

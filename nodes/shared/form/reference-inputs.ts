@@ -53,7 +53,7 @@ const inputFields: INodeProperties[] = [
 		typeOptions: { binaryDataProperty: true },
 		default: 'data',
 		placeholder: 'e.g. data',
-		hint: 'The name of the input binary field with the file. Maximum 4.5 MB.',
+		hint: 'The name of the input binary field with the file, at most 4.5 MB',
 		displayOptions: { show: { source: ['binary'] } },
 	},
 	{
@@ -62,24 +62,23 @@ const inputFields: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. data:image/png;base64,iVBORw0…',
-		description: 'The file as a base64 data URI. Maximum 4.5 MB when decoded.',
+		description: 'The file as a base64 data URI, at most 4.5 MB when decoded',
 		displayOptions: { show: { source: ['data'] } },
 	},
 ];
 
-/** The Reference Inputs field. */
+/** The field for reference images and files. */
 export const referenceInputsField: INodeProperties = {
-	displayName: 'Reference Inputs',
+	displayName: 'Reference Images & Files',
 	name: 'referenceInputs',
 	type: 'fixedCollection',
 	typeOptions: { multipleValues: true },
-	placeholder: 'Add Reference Input',
+	placeholder: 'Add Image or File',
 	default: {},
-	description:
-		'Images, videos or audio files for the model to work from. Not all models support them.',
+	description: 'Images, videos or audio files for the model to work from, if it supports them',
 	options: [
 		{
-			displayName: 'Reference Input',
+			displayName: 'Reference File',
 			name: 'input',
 			values: inputFields,
 		},
@@ -92,6 +91,9 @@ export interface WireInput {
 	source: 'url' | 'data';
 	value: string;
 }
+
+const OTHER_SOURCES =
+	'For a file that is not on the web, choose the source Binary Field or Data URI.';
 
 /** Loads the validated inputs of an item. Called when the item's request is due. */
 export type LoadInputs = () => Promise<WireInput[]>;
@@ -130,7 +132,7 @@ function checkedInput(
 	{ source, type, url, binaryPropertyName, data }: Form,
 	index: number,
 ): () => Promise<WireInput> {
-	const field = `Reference Input ${index + 1}`;
+	const field = `Reference File ${index + 1}`;
 	switch (oneOf(`${field}: Source`, source ?? 'url', ['url', 'binary', 'data'] as const)) {
 		case 'binary':
 			return binaryInput(context, itemIndex, binaryPropertyName, type, field);
@@ -140,7 +142,7 @@ function checkedInput(
 			const input: WireInput = {
 				type: inputType(field, type ?? 'image'),
 				source: 'url',
-				value: fetchableUrl(`${field}: URL`, url),
+				value: fetchableUrl(`${field}: URL`, url, OTHER_SOURCES),
 			};
 			return async () => input;
 		}

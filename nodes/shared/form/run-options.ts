@@ -38,7 +38,7 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 			typeOptions: { minValue: 1 },
 			default: 10,
 			description:
-				'Maximum generations running at the same time. If the account allows fewer, the node waits for free slots. If it does not wait for completion, this limits the creating requests. Read from the first item.',
+				'Maximum generations running at the same time; if the account allows fewer, the node waits for free slots',
 		},
 		{
 			displayName: 'On Timeout',
@@ -48,7 +48,7 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 				{
 					name: 'Error',
 					value: 'error',
-					description: 'The item fails. The error names the generation, which was charged.',
+					description: 'The item fails, and its error names the generation, which was charged',
 				},
 				{
 					name: 'Continue',
@@ -65,8 +65,7 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			default: 3,
-			description:
-				'Minimum time between two scheduled status checks of a generation. At least 1. Read from the first item.',
+			description: 'Minimum time between two scheduled status checks of a generation',
 		},
 		{
 			displayName: 'Readiness',
@@ -119,12 +118,11 @@ const whileWaitingOption: INodeProperties = {
 			name: 'Suspend',
 			value: 'suspend',
 			description:
-				'Sleep in n8n’s database while nothing is due, so that no worker is held, and continue after a crash of n8n. For batches that take longer than about ten minutes.',
+				'For batches of more than ten minutes: sleep in n8n’s database, hold no worker, and continue after a crash of n8n. Needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
 		},
 	],
 	default: 'poll',
-	description:
-		'What the step does while its generations run. Suspend needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later. Read from the first item.',
+	description: 'What the step does while its generations run',
 	displayOptions: { hide: notAsTool },
 };
 
@@ -145,7 +143,7 @@ const retriesOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: MOST_RETRIES, numberPrecision: 0 },
 	default: 0,
-	description: `How many times to create a generation again after it failed, 0 to ${MOST_RETRIES}. A failed generation is refunded. Needs Wait for Completion.`,
+	description: `How many times to create a failed and refunded generation again (0 to ${MOST_RETRIES}), if the step waits for completion`,
 };
 
 /** Choices that a method of the node loads. They have names and IDs, which the descriptions say. */
@@ -160,7 +158,7 @@ const fallbackModelsOption: INodeProperties = {
 	typeOptions: loadedBy('getFallbackModels'),
 	default: [],
 	description:
-		'Models to try in this order if the chosen model is unavailable, does not exist or does not support a parameter, or if its generation fails. Nothing is sent to another model while a charge is uncertain. An expression may return IDs with commas between them.',
+		'Models to try in this order if the chosen one fails, as long as it is certain that nothing was charged',
 };
 
 const limitOption: INodeProperties = {
@@ -171,7 +169,7 @@ const limitOption: INodeProperties = {
 	default: 0,
 	placeholder: 'e.g. 100',
 	description:
-		'Maximum generations that the step creates; 0 creates none. Reused ones do not count. The rest of the items fail and are not charged. Read from the first item.',
+		'Maximum generations that the step creates, without reused ones; the other items fail at no charge',
 };
 
 const minimumBalanceOption: INodeProperties = {
@@ -181,8 +179,7 @@ const minimumBalanceOption: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 0,
 	placeholder: 'e.g. 100',
-	description:
-		'Create nothing more once the account has fewer credits than this. Generations that are running continue. Read from the first item.',
+	description: 'Create nothing more once the account has fewer credits than this',
 };
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '../../../client/outcome';
 import { sentences } from '../../../client/text';
 import { isWithinSleep, runsAsTool } from '../execution';
-import { asHtml, counted, explained, withoutTags } from './wording';
+import { asHtml, counted, explained, itemsOf, withoutTags } from './wording';
 
 /** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
 const HOW_TO_RESUME =
@@ -39,24 +39,26 @@ export function stepError(
 	const recorded = (journal?.paid() ?? []).filter(({ id }) => id !== refunded);
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes, failed);
+	const itemIndex = itemIndexAt(outcomes, failed);
 	const { generation } = error;
 	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
 	const isNamed =
 		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
 		explained(error),
+		context.getInputData().length > 1 && `${itemsOf(context, [itemIndex])} failed`,
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
 			`${counted(paid.length, 'generation has', 'generations have')} already been charged`,
 		(recorded.length > 0 || isWithinSleep(context)) && howToGoOn(context),
-		open.length > 0 && `These items may have been charged: ${open.join(', ')}`,
+		open.length > 0 && `${itemsOf(context, open)} may have been charged`,
 		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
 		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
 		paid.length > 0 && `Charged: ${paid.map(named).join(', ')}`,
 	);
-	return nodeError(context, error, itemIndexAt(outcomes, failed), description, {
+	return nodeError(context, error, itemIndex, description, {
 		code: error.code,
 		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
 	});

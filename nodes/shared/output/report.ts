@@ -12,7 +12,7 @@ import { TABLE_NAME } from '../../../client/orders/table';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
-import { asHtml, counted } from './wording';
+import { asHtml, counted, itemsOf } from './wording';
 
 /** Log messages and editor hints of a step. */
 
@@ -36,7 +36,7 @@ export function reportEnd(
 			`${what} while "${context.getNode().name}" was running`,
 			paid.length > 0 &&
 				`${counted(paid.length, 'generation has', 'generations have')} already been charged. Wait for Completion returns ${paid.length === 1 ? 'it' : 'them'} at no charge: ${paid.join(', ')}`,
-			open.length > 0 && `These items may have been charged: ${open.join(', ')}`,
+			open.length > 0 && `${itemsOf(context, open)} may have been charged`,
 			unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		),
 		{ generations: paid },
@@ -73,10 +73,10 @@ export function summaryHint(
 	outcomes: Array<Outcome<unknown>>,
 ): void {
 	const missing = missingFrom(outcomes);
-	const course = [...courseOf(stats), ...balanceOf(stats)];
-	if (missing.length + course.length === 0) return;
+	const other = [...progressOf(stats), ...balanceOf(stats)];
+	if (missing.length + other.length === 0) return;
 	const ready = outcomes.filter(isThere).length;
-	const message = sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...course);
+	const message = sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...other);
 	const asAsked = missing.length === 0 && stats.fellBack === 0;
 	hint(context, message, asAsked ? 'info' : 'warning');
 }
@@ -153,11 +153,11 @@ function balanceOf({ balance }: PipelineStats): string[] {
 }
 
 /** Reused generations, resubmitted requests, retries, and time spent waiting for slots. */
-function courseOf(stats: PipelineStats): string[] {
-	const { takenUp, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
+function progressOf(stats: PipelineStats): string[] {
+	const { reused, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
-		takenUp > 0 && `${takenUp} reused, no charge`,
+		reused > 0 && `${reused} reused, no charge`,
 		resubmitted > 0 &&
 			`${counted(resubmitted, 'request was', 'requests were')} sent again after a lost response. Up to ${resubmitted} additional ${resubmitted === 1 ? 'generation' : 'generations'} may have been charged`,
 		recreated > 0 &&
@@ -184,21 +184,13 @@ export function recordHint(
 	const unrecorded = [...(record?.unrecorded ?? [])];
 	const message = sentences(
 		changed.length > 0 &&
-			`${capitalized(itemsOf(changed))} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
+			`${itemsOf(context, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
 		unkeyed.length > 0 &&
-			`The idempotency key of ${itemsOf(unkeyed)} is empty, so every run is charged`,
+			`${itemsOf(context, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
 		unrecorded.length > 0 &&
 			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these keys and may be charged again: ${unrecorded.join(', ')}`,
 	);
 	if (message !== '') hint(context, message, 'warning');
-}
-
-function capitalized(text: string): string {
-	return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function itemsOf(indexes: number[]): string {
-	return `${indexes.length === 1 ? 'item' : 'items'} ${indexes.join(', ')}`;
 }
 
 /**

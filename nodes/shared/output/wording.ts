@@ -1,7 +1,9 @@
-import type { Charge, GenerationError } from '../../../client/api/errors';
-import { sentences } from '../../../client/text';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
-/** The wording of errors and hints, wherever n8n shows them. */
+import type { Charge, GenerationError } from '../../../client/api/errors';
+import { itemNames, sentences } from '../../../client/text';
+
+/** The wording of errors and hints. */
 
 const CHARGES: Record<Charge, string | null> = {
 	none: 'Nothing was charged for this item',
@@ -28,6 +30,12 @@ export function inFull(error: GenerationError): string {
 /** A count with its noun or verb: `2 items were`, `1 item was`. */
 export function counted(count: number, one: string, many: string): string {
 	return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Names input items at the start of a sentence: `Item 3 (of 12)`. */
+export function itemsOf(context: IExecuteFunctions, indexes: number[]): string {
+	const names = itemNames(indexes, context.getInputData().length);
+	return names.charAt(0).toUpperCase() + names.slice(1);
 }
 
 /** Escapes text for places where n8n renders HTML (descriptions and hints). */

@@ -17,7 +17,7 @@ import {
 import { cancelSignal, isSaved } from '../execution';
 import { wallClock } from '../http/clock';
 import { isTableGone, wrongColumns } from './data-table-errors';
-import { OUTPUT_OF_FIRST, runTableNodes, type Operation } from './table-workflow';
+import { OUTPUT_OF_SECOND, runTableNodes, type Operation } from './table-workflow';
 
 /**
  * Stores idempotency keys in an n8n Data Table. n8n gives only its own nodes access to Data Tables. Each call
@@ -69,9 +69,10 @@ export async function insertMissing(context: IExecuteFunctions, rows: RowFields[
 		await runTableNodes(context, operations, rows.map(cells), operations);
 	const table = tableOf(context);
 	// After the end of the execution, n8n carries out a call and does not answer: the id cannot be read first.
-	if (cancelSignal(context).aborted)
-		await insert(creation(true), into(`={{ ${OUTPUT_OF_FIRST}.id }}`));
-	else await table.use(async (id) => await insert(into(id)));
+	if (cancelSignal(context).aborted) {
+		const table = `${OUTPUT_OF_SECOND}.find(({ json }) => json.name === "${TABLE_NAME}")`;
+		await insert({ ...creation, mayFail: true }, listing, into(`={{ ${table}.json.id }}`));
+	} else await table.use(async (id) => await insert(into(id)));
 }
 
 /** The table of the context's workflow. Its id is remembered for a while. */
@@ -236,26 +237,37 @@ function parseRow(json: IDataObject): Row {
 async function findOrMake(context: IExecuteFunctions): Promise<string> {
 	const there = await find(context);
 	if (there !== undefined) return there;
-	const made = await attempt(async () => await runTableNodes(context, [creation(false)]));
+	const made = await attempt(async () => await runTableNodes(context, [creation]));
 	if (made.ok && made.value[0]) return String(made.value[0].json.id);
 	const since = await find(context);
 	if (since !== undefined) return since;
 	throw made.ok ? new Error('n8n did not make the data table') : made.error;
 }
 
-/** The operation that creates the table. @param orReuse true if it may return an existing table instead */
-function creation(orReuse: boolean): Operation {
-	const column = TABLE_COLUMNS.map((name) => ({ name, type: 'string' }));
-	const options = { createIfNotExists: orReuse };
-	const table = { tableName: TABLE_NAME, columns: { column }, options };
-	return { parameters: { resource: 'table', operation: 'create', ...table } };
-}
+/** The operation that creates the table. It fails if there is one. */
+const creation: Operation = {
+	parameters: {
+		resource: 'table',
+		operation: 'create',
+		tableName: TABLE_NAME,
+		columns: { column: TABLE_COLUMNS.map((name) => ({ name, type: 'string' })) },
+		// n8n would look for the name only in the newest table whose name contains it.
+		options: { createIfNotExists: false },
+	},
+};
+
+/** The operation that lists the tables whose names contain that of the table. */
+const listing: Operation = {
+	parameters: {
+		resource: 'table',
+		operation: 'list',
+		returnAll: true,
+		options: { filterName: TABLE_NAME },
+	},
+};
 
 async function find(context: IExecuteFunctions): Promise<string | undefined> {
-	const options = { filterName: TABLE_NAME };
-	const tables = await runTableNodes(context, [
-		{ parameters: { resource: 'table', operation: 'list', returnAll: true, options } },
-	]);
+	const tables = await runTableNodes(context, [listing]);
 	const table = tables.find(({ json }) => json.name === TABLE_NAME)?.json;
 	if (!table) return undefined;
 	const wrong = wrongColumns(table.columns);

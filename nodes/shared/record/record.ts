@@ -75,11 +75,14 @@ export interface CreatedGeneration {
  */
 export async function recordUnreturned(
 	context: IExecuteFunctions,
-	unreturned: CreatedGeneration[],
+	record: TableJournal | null,
+	created: CreatedGeneration[],
 ): Promise<void> {
-	if (unreturned.length === 0) return;
+	// After a stop, the row of a key may be written later than this.
+	const missing = created.filter(({ job }) => !record?.hasRow(job));
+	if (missing.length === 0) return;
 	await attempt(async () => {
-		const rows = unreturned.map(({ job: { draft }, generation: { id, status } }) => ({
+		const rows = missing.map(({ job: { draft }, generation: { id, status } }) => ({
 			...newRow(scopeOf(context), ''),
 			...(draft && requestFields(draft)),
 			generation_id: id,

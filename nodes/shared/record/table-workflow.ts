@@ -18,8 +18,8 @@ const LONGEST_CALL_MS = 60_000;
 /** Extra milliseconds for each row and operation of the call. */
 const LONGEST_ROW_MS = 50;
 
-/** An expression for the JSON of the first operation's output, for the operations after it. */
-export const OUTPUT_OF_FIRST = "$('Table 1').first().json";
+/** An expression for the output items of the second operation, for the operations after it. */
+export const OUTPUT_OF_SECOND = "$('Table 2').all()";
 
 const DATA_TABLE = 'n8n-nodes-base.dataTable';
 
@@ -30,6 +30,8 @@ const DATA_TABLE = 'n8n-nodes-base.dataTable';
 export interface Operation {
 	parameters: INodeParameters & { resource: 'table' | 'row'; operation: string };
 	eachRow?: boolean;
+	/** True if the operations after it run also if it fails. */
+	mayFail?: boolean;
 	next?: Operation;
 }
 
@@ -84,7 +86,7 @@ function workflow(context: IExecuteFunctions, operations: Operation[]): IWorkflo
 	const connections: IWorkflowBase['connections'] = {};
 	// n8n runs branches one after the other, from top to bottom, and returns the output of the last one.
 	const add = (from: string, column: number, line: number, operation: Operation) => {
-		const { parameters, eachRow = false, next } = operation;
+		const { parameters, eachRow = false, mayFail = false, next } = operation;
 		const name = `Table ${nodes.length}`;
 		nodes.push({
 			name,
@@ -92,6 +94,7 @@ function workflow(context: IExecuteFunctions, operations: Operation[]): IWorkflo
 			typeVersion: 1.1,
 			position: [220 * column, 100 * line],
 			executeOnce: !eachRow,
+			...(mayFail && { onError: 'continueRegularOutput' }),
 			parameters,
 		});
 		((connections[from] ??= { main: [[]] }).main[0] ??= []).push({

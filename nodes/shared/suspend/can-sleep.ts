@@ -29,5 +29,5 @@ export function whyNotSleep(
 
 /** Shows a hint that a step polls although it was set to suspend. */
 export function polledHint(context: IExecuteFunctions, reason: string): void {
-	hint(context, `Polled instead of suspending, because ${reason}`);
+	hint(context, `Polled instead of suspending, because ${reason}`, 'warning');
 }

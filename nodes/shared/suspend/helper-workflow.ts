@@ -26,12 +26,14 @@ export interface Helper {
 	note: string[];
 	/** The nodes after the trigger, in a line. */
 	nodes: HelperNode[];
+	/** The node to which the first output of an If node leads; `null` for other nodes. */
+	branches?: (name: string) => string | null;
 	/** False: a successful execution is deleted when it ends, together with its files. */
 	saved: boolean;
 }
 
 /** Builds a helper workflow: a trigger, and a line of nodes. */
-export function helperWorkflow({ name, note, nodes, saved }: Helper): IWorkflowBase {
+export function helperWorkflow({ name, note, nodes, saved, branches }: Helper): IWorkflowBase {
 	const line = [trigger, ...nodes].map((each, index) => ({
 		...each,
 		id: `suspended-${index}`,
@@ -40,7 +42,10 @@ export function helperWorkflow({ name, note, nodes, saved }: Helper): IWorkflowB
 	return {
 		name,
 		nodes: [sticky(note), ...line],
-		connections: inLine(line.map((node) => node.name)),
+		connections: inLine(
+			line.map((node) => node.name),
+			branches,
+		),
 		settings: {
 			executionOrder: 'v1',
 			// The instance's default may allow no callers.
@@ -92,10 +97,12 @@ function sticky(paragraphs: string[]) {
 	};
 }
 
-function inLine(names: string[]) {
+function inLine(names: string[], branches: Helper['branches'] = () => null) {
+	const to = (node: string) => [{ node, type: 'main', index: 0 }];
 	return Object.fromEntries(
-		names
-			.slice(1)
-			.map((next, index) => [names[index], { main: [[{ node: next, type: 'main', index: 0 }]] }]),
+		names.slice(1).map((next, index) => {
+			const branch = branches(names[index]);
+			return [names[index], { main: branch === null ? [to(next)] : [to(branch), to(next)] }];
+		}),
 	);
 }

@@ -5,13 +5,15 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 
-import { attempt } from '../../../client/async';
+import { GenerationError } from '../../../client/api/errors';
+import { attempt, type Attempt } from '../../../client/async';
 import type { CreateJob } from '../../../client/job';
 import type { Outcome } from '../../../client/outcome';
 import { rowsInForce } from '../../../client/orders/table';
-import { rowOf } from '../../../client/wave';
+import { rowOf, type Settled } from '../../../client/wave';
 import { continuesOnError } from '../execution';
 import { stepError } from '../output/node-error';
+import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
 import type { Planned } from '../form/plan-items';
@@ -52,6 +54,33 @@ async function fetchResults(context: IExecuteFunctions, planned: Planned[], fail
 	}
 	const plans = planned.map((plan) => fetching(plan, rows));
 	return await runToEnd(context, startOf(context), plans, failures);
+}
+
+/**
+ * The errors of a batch that is given up. An item keeps the error that it had, and names the generation that is on
+ * record for it.
+ *
+ * @param context acts as the step
+ * @param plans of the step's items
+ * @param error of the batch
+ */
+export async function lastKnown(
+	context: IExecuteFunctions,
+	plans: Array<Attempt<Planned[]>>,
+	settled: Settled,
+	error: GenerationError,
+): Promise<Array<Outcome<Output>>> {
+	const jobs = plans.map((planned) => (planned.ok ? (planned.value[0].job as CreateJob) : null));
+	const known = jobs.filter((job) => job !== null);
+	const read = await attempt(async () => rowsInForce(await rowsOf(context, known)));
+	return jobs.map((job, itemIndex): Outcome<Output> => {
+		const own = settled[itemIndex];
+		if (own) return { kind: 'error', error: new GenerationError(own) };
+		const row = job && read.ok ? rowOf(read.value, job) : undefined;
+		if (!row) return { kind: 'error', error };
+		const generation = { id: row.generation_id, status: row.status };
+		return { kind: 'error', error: error.with({ charge: 'paid', generation }) };
+	});
 }
 
 function failureItem({

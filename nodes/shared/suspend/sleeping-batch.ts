@@ -57,7 +57,7 @@ export async function runCreatingNode(
 	}
 	if (role === 'sleep' || role === 'work' || role === 'deliver')
 		return await asWave(context, node, role);
-	return await supervise(context, role);
+	return await supervise(context, role, node.plan);
 }
 
 /**

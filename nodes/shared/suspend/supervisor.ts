@@ -3,8 +3,10 @@ import type { IExecuteFunctions, INodeExecutionData, IWorkflowBase } from 'n8n-w
 import { attempt } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
 import { continuesOnError } from '../execution';
-import { nodeError } from '../output/node-error';
-import { errorItem } from '../output/results';
+import type { Plan } from '../form/plan';
+import { planItems } from '../form/plan-items';
+import { nodeError, stepError } from '../output/node-error';
+import { outputItems } from '../output/results';
 import {
 	countDeath,
 	deathIn,
@@ -19,17 +21,19 @@ import {
 import { stepOf } from './batch-step';
 import { resultsWorkflow, supervisor, wave } from './batch-workflows';
 import { runHelper } from './helper-workflow';
-import { throwFailure } from './results';
+import { lastKnown, throwFailure } from './results';
 
 /**
  * Runs a node of the supervisor. Each node reads the result of the wave before it, and starts the next one. While a
  * wave runs, the supervisor sleeps.
  *
+ * @param plan reads an item of the step
  * @throws NodeApiError as the step of the batch does
  */
 export async function supervise(
 	context: IExecuteFunctions,
 	role: BatchRole,
+	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[],
 ): Promise<INodeExecutionData[][]> {
 	const input = context.getInputData();
 	const kept = context.getContext('flow') as { batch?: BatchState };
@@ -37,7 +41,7 @@ export async function supervise(
 	const state = kept.batch;
 	if (isResult(input[0])) return role === 'return' ? returned(context, input) : [input];
 	listen(state, input[0]);
-	if (role === 'return') return await unfinished(context, state);
+	if (role === 'return') return await unfinished(context, state, plan);
 	if (role === 'collect') {
 		if (state.stopped || hasGivenUp(state)) return [[messageItem({ over: true })]];
 		const code = resultsWorkflow(context.getNode(), state.step);
@@ -101,12 +105,16 @@ function returned(context: IExecuteFunctions, items: INodeExecutionData[]): INod
 async function unfinished(
 	context: IExecuteFunctions,
 	state: BatchState,
+	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[],
 ): Promise<INodeExecutionData[][]> {
 	if (state.stopped) return [[interrupted]];
 	const error = givenUp(state);
 	const step = await stepOf(context, state.batch);
-	if (step === null || !continuesOnError(step)) throw nodeError(context, error, 0);
-	return [step.getInputData().map((_, itemIndex) => errorItem(step, error, itemIndex))];
+	if (step === null) throw nodeError(context, error, 0);
+	const plans = await planItems(step, (itemIndex) => plan(step, itemIndex));
+	const outcomes = await lastKnown(step, plans, state.settled, error);
+	if (!continuesOnError(step)) throw stepError(context, error, 0, outcomes);
+	return [outputItems(step, outcomes)];
 }
 
 function givenUp({ dead, lastDeath }: BatchState): GenerationError {

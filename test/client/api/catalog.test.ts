@@ -17,10 +17,10 @@ const model: Model = {
 };
 
 describe('a model in a list', () => {
-	it('is told from the others by provider, resolution and speed', () => {
+	it('has a short name, which n8n shows in the form after choosing, and details in the description', () => {
 		expect(describeModel(model)).toEqual({
-			name: 'Aurora Image · Northlight · up to 2048x2048 · about 6 s',
-			description: 'Detailed landscapes',
+			name: 'Aurora Image',
+			description: 'Northlight, up to 2048x2048, about 6 s. Detailed landscapes.',
 		});
 	});
 
@@ -31,7 +31,7 @@ describe('a model in a list', () => {
 	it('never shows what the service leaves empty', () => {
 		const wire =
 			'{"id":"x","name":null,"provider":null,"max_resolution":"","avg_speed_seconds":null}';
-		expect(describeModel(JSON.parse(wire) as Model).name).toBe('x');
+		expect(describeModel(JSON.parse(wire) as Model)).toEqual({ name: 'x', description: '' });
 	});
 });
 

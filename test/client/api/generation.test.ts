@@ -1,20 +1,28 @@
 import fc from 'fast-check';
 
-import { isCompleted, isFailed, isFinal, readGeneration } from '../../../client/api/generation';
+import {
+	isCompleted,
+	isFailed,
+	isFinal,
+	NOTHING_KNOWN,
+	readGeneration,
+	unseen,
+} from '../../../client/api/generation';
 import { ONLY_ID_KNOWN, wireGeneration } from '../../support/answers';
 
 const now = Date.UTC(2026, 0, 1);
 
+/** In the order in which people read them: the long URL is last. */
 const KEYS = [
-	'id',
 	'status',
-	'type',
 	'model',
+	'type',
+	'id',
 	'created',
-	'url',
 	'url_expires_at',
 	'revised_prompt',
 	'timed_out',
+	'url',
 ];
 
 describe('a generation', () => {
@@ -34,6 +42,11 @@ describe('a generation', () => {
 			},
 			failureReason: null,
 		});
+	});
+
+	it('of which nothing is known has the same keys, in the same order', () => {
+		expect(Object.keys(NOTHING_KNOWN)).toEqual(KEYS);
+		expect(Object.keys(unseen('x').item)).toEqual(KEYS);
 	});
 
 	it('has a revised prompt where the model revised it', () => {

@@ -284,6 +284,11 @@ describe('a file name', () => {
 		[' spaced . ', 'spaced.png'],
 		['e\u0301te\u0301', '\u00e9t\u00e9.png'],
 		['絵', '絵.png'],
+		// Windows keeps these names for devices, with any extension.
+		['CON', 'CON_.png'],
+		['nul.txt', 'nul_.txt.png'],
+		['lpt1', 'lpt1_.png'],
+		['console', 'console.png'],
 	])('%j is made safe: %s', (wanted, name) => {
 		expect(safeFileName(wanted, 'image/png')).toBe(name);
 	});

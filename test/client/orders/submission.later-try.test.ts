@@ -23,7 +23,7 @@ describe('a generation that an earlier try has made', () => {
 		expect(step.fake.creating).toHaveLength(1);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
 		expect(entries()).toEqual([{ id: 'generation-1', status }]);
-		expect(stats).toMatchObject({ made: 0, takenUp: 1 });
+		expect(stats).toMatchObject({ made: 0, reused: 1 });
 	});
 
 	it('and that has failed since is made anew', async () => {
@@ -34,7 +34,7 @@ describe('a generation that an earlier try has made', () => {
 		const { outcomes, stats } = await step.runAgain(batch(1, { wait: false }));
 		expect(outcomes.map(inShort)).toEqual(['pending generation-2']);
 		expect(storedIn(step)).toContainEqual({ id: 'generation-2', status: 'pending' });
-		expect(stats).toMatchObject({ made: 1, takenUp: 0 });
+		expect(stats).toMatchObject({ made: 1, reused: 0 });
 	});
 
 	it('and that was seen to fail is made anew without asking', async () => {
@@ -48,7 +48,7 @@ describe('a generation that an earlier try has made', () => {
 	it('is none of a changed request, which is a new one', async () => {
 		const { step } = await afterFirst();
 		const { stats } = await step.runAgain([creating('dog', 0, { wait: false })]);
-		expect(stats).toMatchObject({ made: 1, takenUp: 0 });
+		expect(stats).toMatchObject({ made: 1, reused: 0 });
 	});
 
 	it('is never made a second time because it cannot be looked at', async () => {

@@ -31,7 +31,7 @@ describe('a creating request', () => {
 		expect(whileUnderWay).toEqual(sent);
 		expect(generation.item.id).toBe('generation-1');
 		expect(desk.journal.known(order)).toMatchObject({ state: 'made', id: 'generation-1' });
-		expect(desk.submission.stats).toMatchObject({ made: 1, takenUp: 0 });
+		expect(desk.submission.stats).toMatchObject({ made: 1, reused: 0 });
 	});
 
 	it.each([
@@ -105,7 +105,7 @@ describe('a refusal that every further request would meet', () => {
 		expect((await desk.refusalOf('cat')).code).toBe(code);
 		const error = await desk.refusalOf('dog');
 		expect(error).toMatchObject({ code, status, charge: 'none' });
-		expect(error.message).toMatch(/^Skipped because item 0 was rejected: /);
+		expect(error.message).toMatch(/^Skipped because item 1 was rejected: /);
 		expect(desk.fake.creating).toHaveLength(1);
 		expect(await desk.entry('dog')).toEqual(nothing);
 	});

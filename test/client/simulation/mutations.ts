@@ -31,7 +31,7 @@ const errorTable = inFile('api/error-table.ts');
 const connection = inFile('api/connection.ts');
 const outcome = inFile('outcome.ts');
 const pipeline = inFile('pipeline.ts');
-const course = inFile('course.ts');
+const jobRun = inFile('job-run.ts');
 const attempts = inFile('attempts.ts');
 const guard = inFile('spend-guard.ts');
 const watch = inFile('watch/watch.ts');
@@ -197,17 +197,17 @@ export const mutations: Mutation[] = [
 		"return { kind: 'stopped', generation };",
 		"return { kind: 'stopped', generation: null };",
 	),
-	course(
+	jobRun(
 		'what cannot be looked at is made anew',
 		'const { error } = seen;',
 		'for (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tif (true as boolean) continue;\n\t\t\t\tconst { error } = seen;',
 	),
-	course(
+	jobRun(
 		'a take-up is made anew when its time is over',
 		'this.keep();\n\t\t\tif (!watch.generation ||',
 		'this.keep();\n\t\t\tif (!watch.generation) {\n\t\t\t\tfor (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
 	),
-	course(
+	jobRun(
 		'what has failed is taken up',
 		'if (!watch.generation || !isFailed(watch.generation)) {',
 		'if (true as boolean) {',
@@ -252,7 +252,7 @@ export const mutations: Mutation[] = [
 		'if (this.settings.stopOnError) this.halt.abort();',
 		'',
 	),
-	course(
+	jobRun(
 		'a timeout is handed on',
 		"if (job.onTimeout === 'error') throw",
 		'if (false as boolean) throw',

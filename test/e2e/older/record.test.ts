@@ -37,7 +37,7 @@ if (hasTables) {
 	it('an idempotency key is an error that says from which release on, before anything is sent', async () => {
 		const execution = await run();
 		expect(execution.status).toBe('error');
-		expect(errorOf(execution)).toContain('from n8n 2.3 on');
+		expect(errorOf(execution)).toContain('needs n8n 2.3 or later');
 		expect(stage.sandbox.requests.on('create')).toEqual([]);
 	});
 }

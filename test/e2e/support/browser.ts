@@ -87,6 +87,14 @@ export class Editor {
 		return await this.part('node-creator-item-name').allInnerTexts();
 	}
 
+	/** Adds the node of a name that the panel finds by words, and opens it. */
+	async add(words: string, name: string): Promise<void> {
+		await this.search(words);
+		await this.part('node-creator-item-name').getByText(name, { exact: true }).click();
+		await this.page.getByRole('button', { name: 'Add to workflow' }).click();
+		await this.part('ndv').waitFor();
+	}
+
 	/** Opens a node of the workflow. */
 	async openNode(name: string): Promise<void> {
 		await this.page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`).dblclick();

@@ -7,6 +7,7 @@ import type {
 	INodeType,
 } from 'n8n-workflow';
 
+import { TABLE_COLUMNS } from '../../../client/orders/table';
 import { bareNode } from '../../../tools/engine/bare-node';
 
 export const dataTableType = 'n8n-nodes-base.dataTable';
@@ -79,6 +80,13 @@ export class DataTables implements INodeType {
 		this.before = () => undefined;
 	}
 
+	/** Makes a table with the columns of a record, or with none. */
+	add(name: string, columns: string[] = [...TABLE_COLUMNS]): Table {
+		const table = { id: `table-${this.tables.length + 1}`, name, columns, rows: [], nextId: 1 };
+		this.tables.push(table);
+		return table;
+	}
+
 	/** The rows of the table of that name; none where there is no such table. */
 	rowsOf(name: string): IDataObject[] {
 		return this.tables.find((table) => table.name === name)?.rows ?? [];
@@ -104,10 +112,11 @@ function executeOn(tables: DataTables) {
 
 function carryOut(
 	context: IExecuteFunctions,
-	{ tables, now }: DataTables,
+	all: DataTables,
 	operation: string,
 	item: number,
 ): IDataObject[] {
+	const { tables, now } = all;
 	if (context.getNodeParameter('resource', item) === 'table') {
 		if (operation === 'list') {
 			return tables.map(({ id, name, columns }) => ({
@@ -116,7 +125,7 @@ function carryOut(
 				columns: columns.map((column) => ({ name: column, type: 'string' })),
 			}));
 		}
-		return [make(context, tables, item)];
+		return [make(context, all, item)];
 	}
 	const { value } = context.getNodeParameter('dataTableId', item) as { value: string };
 	const table = tables.find(({ id }) => id === value);
@@ -136,20 +145,19 @@ function carryOut(
 	return rows;
 }
 
-function make(context: IExecuteFunctions, tables: Table[], item: number): IDataObject {
+function make(context: IExecuteFunctions, all: DataTables, item: number): IDataObject {
 	const name = String(context.getNodeParameter('tableName', item));
 	const { column } = context.getNodeParameter('columns', item) as {
 		column: Array<{ name: string }>;
 	};
-	const options = context.getNodeParameter('options', item, {}) as { createIfNotExists?: boolean };
-	const existing = tables.find((table) => table.name === name);
-	if (existing && options.createIfNotExists) return { id: existing.id, name };
-	if (existing) {
+	if (all.tables.some((table) => table.name === name)) {
 		const message = `Data table with name '${name}' already exists in this project`;
 		throw new NodeOperationError(context.getNode(), message);
 	}
-	const id = `table-${tables.length + 1}`;
-	tables.push({ id, name, columns: column.map((one) => one.name), rows: [], nextId: 1 });
+	const { id } = all.add(
+		name,
+		column.map((one) => one.name),
+	);
 	return { id, name };
 }
 

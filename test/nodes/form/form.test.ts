@@ -149,6 +149,16 @@ describe('a form', () => {
 		expect(() => read(parameters)).toThrow(`${label} must be text, but the expression returned`);
 	});
 
+	it('says how a file gets into a field for a URL', () => {
+		const inputs = { input: [{ url: { mimeType: 'image/png', data: 'iVBO' } }] };
+		expect(() => read({ inputs })).toThrow(
+			expect.objectContaining({
+				message: 'Input 1: Url must be text, but the expression returned a file',
+				description: expect.stringMatching(/upload the file first.*enter its URL/) as string,
+			}),
+		);
+	});
+
 	it.each<[string, object]>([
 		['Options', { options: 'seed' }],
 		['Options', { options: [] }],

@@ -87,26 +87,26 @@ describe('a reference input', () => {
 		[
 			'a URL that is none',
 			{ source: 'url', url: 'a.png' },
-			/^Reference Input 2: URL must be .*"a\.png"/,
+			/^Reference File 2: URL must be .*"a\.png"/,
 		],
-		['no URL', { source: 'url' }, /^Reference Input 2: URL is empty/],
-		['data that is none', { source: 'data', data: 'iVBO' }, /^Reference Input 2: Data must be/],
+		['no URL', { source: 'url' }, /^Reference File 2: URL is empty/],
+		['data that is none', { source: 'data', data: 'iVBO' }, /^Reference File 2: Data must be/],
 		[
 			'data of a kind that the service does not take',
 			{ source: 'data', data: 'data:text/html;base64,PGI+' },
-			/^Reference Input 2: Type must be .*"text"/,
+			/^Reference File 2: Type must be .*"text"/,
 		],
 		[
 			'a kind that the service does not take',
 			{ url: 'https://example.com/a', type: 'model' },
-			/^Reference Input 2: Type must be .*"model"/,
+			/^Reference File 2: Type must be .*"model"/,
 		],
 		[
 			'a file that the item does not have',
 			{ source: 'binary', binaryPropertyName: 'film' },
-			/^Reference Input 2: the item has no binary field "film"/,
+			/^Reference File 2: the item has no binary field "film"/,
 		],
-		['a file without a name', { source: 'binary' }, /^Reference Input 2: Input Binary Field is/],
+		['a file without a name', { source: 'binary' }, /^Reference File 2: Input Binary Field is/],
 	])('is refused before anything is read: %s', (_, input, message) => {
 		const { read, load } = reading([{ url: 'https://example.com/a.png' }, input]);
 		expect(load).toThrow(InvalidInputError);
@@ -117,7 +117,7 @@ describe('a reference input', () => {
 	it('is refused before it is read where its size is known to be too large', () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const { read, load } = reading([input], { bytes: MAX_INLINE_BYTES + 1 });
-		expect(load).toThrow('Reference Input 1 is too large');
+		expect(load).toThrow('Reference File 1 is too large');
 		expect(read).toEqual([]);
 	});
 
@@ -127,7 +127,7 @@ describe('a reference input', () => {
 	])('is refused before it is read where it is empty: %s', (_, file) => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const { read, load } = reading([input], file, Buffer.alloc(0));
-		expect(load).toThrow('Reference Input 1 is an empty file');
+		expect(load).toThrow('Reference File 1 is an empty file');
 		expect(read).toEqual([]);
 	});
 
@@ -135,7 +135,7 @@ describe('a reference input', () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
 		const load = async () => await reading([input], stored, Buffer.alloc(0)).load()();
-		await expect(load()).rejects.toThrow('Reference Input 1 is an empty file');
+		await expect(load()).rejects.toThrow('Reference File 1 is an empty file');
 	});
 
 	it.each([
@@ -153,7 +153,7 @@ describe('a reference input', () => {
 		const large = Buffer.alloc(MAX_INLINE_BYTES + 1);
 		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
 		const load = async () => await reading([input], stored, large).load()();
-		await expect(load()).rejects.toThrow('Reference Input 1 is too large');
+		await expect(load()).rejects.toThrow('Reference File 1 is too large');
 	});
 
 	it('is read when it is the item’s turn, not before', async () => {
@@ -178,7 +178,7 @@ describe('a reference input', () => {
 		(type) => {
 			const input = { source: 'binary', binaryPropertyName: 'photo', ...type };
 			expect(reading([input], { mimeType: undefined }).load).toThrow(
-				'Reference Input 1: the file has no MIME type',
+				'Reference File 1: the file has no MIME type',
 			);
 		},
 	);
@@ -186,7 +186,7 @@ describe('a reference input', () => {
 	it('that is a file of no kind that the service takes is refused', () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		expect(reading([input], { mimeType: 'application/pdf' }).load).toThrow(
-			'Reference Input 1: Type must be one of image, video, audio, not "application"',
+			'Reference File 1: Type must be one of image, video, audio, not "application"',
 		);
 	});
 });

@@ -126,7 +126,7 @@ const row: Row = { ...columns, generation_id: ID, id: 7, changedAt: 0 };
 const ERRORS: GenerationError[] = [
 	...refused,
 	...ofInput,
-	...refused.map((error) => notSent(error, 3)),
+	...refused.map((error) => notSent(error, { itemIndex: 3, itemCount: 5 })),
 	...refused.map((error) => errorOfJob(error, item)),
 	...refused.map((error) => errorOfJob(error, { id: ID })),
 	uncertainCharge(null),
@@ -162,7 +162,7 @@ function outcomesWith(error: GenerationError): Array<Outcome<never>> {
 	return [
 		{ kind: 'error', error },
 		{ kind: 'error', error: uncertainCharge(null) },
-		{ kind: 'error', error: notSent(refused[0], 0) },
+		{ kind: 'error', error: notSent(refused[0], { itemIndex: 0, itemCount: 5 }) },
 		{ kind: 'stopped', generation: null },
 		{ kind: 'stopped', generation: { id: 'another', status: 'pending' } },
 	];
@@ -205,7 +205,7 @@ describe('every error', () => {
 
 	it('says what to do, in words of its own', () => {
 		const advice =
-			/\b(check|choose|change|write|fill|open|create|use|top up|put|pass|remove|report|raise|lower|resume|wait|try|fetch|look|goes into)\b/i;
+			/\b(check|choose|change|write|fill|open|create|use|top up|put|pass|remove|report|raise|lower|resume|wait|try|fetch|look|upload)\b/i;
 		for (const { description } of texts) expect(description).toMatch(advice);
 	});
 

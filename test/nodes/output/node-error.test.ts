@@ -187,8 +187,9 @@ describe('the error of a step that stops', () => {
 	it('names the other items that may have been charged, the answers being lost', () => {
 		const lost: Outcome<null> = { kind: 'error', error: uncertainCharge(null) };
 		const outcomes: Array<Outcome<null>> = [lost, done('a', 'completed'), lost, lost];
-		expect(stepError(context, uncertainCharge(null), 2, outcomes).description).toContain(
-			'These items may have been charged: 0, 3.',
+		const { context: four } = contextOf({ items: outcomes.map(() => ({ json: {} })) });
+		expect(stepError(four, uncertainCharge(null), 2, outcomes).description).toContain(
+			'Items 1, 4 (of 4) may have been charged.',
 		);
 		expect(stepError(context, failed, 1, [done('a', 'completed')]).description).not.toContain(
 			'not known',
@@ -196,7 +197,7 @@ describe('the error of a step that stops', () => {
 	});
 
 	it('does not call failed what was never sent', () => {
-		const unsent: Outcome<null> = { kind: 'error', error: notSent(failed, 0) };
+		const unsent: Outcome<null> = { kind: 'error', error: notSent(failed, { itemIndex: 0 }) };
 		const broken: Outcome<null> = { kind: 'error', error: failed };
 		const stopped: Outcome<null> = { kind: 'stopped', generation: null };
 		const { description } = stepError(context, failed, 0, [broken, unsent, broken, stopped]);
@@ -225,6 +226,15 @@ describe('the error of a step that stops', () => {
 		expect(description).not.toContain('paid');
 		expect(details.generations).toEqual([]);
 	});
+});
+
+it('counts the items of a failed step from 1 for people, and from 0 for programs', () => {
+	const { context: twelve } = contextOf({
+		items: Array.from({ length: 12 }, () => ({ json: {} })),
+	});
+	const error = stepError(twelve, failed, 2, []);
+	expect(error.description).toContain('Change the prompt. Item 3 (of 12) failed.');
+	expect(error.context.itemIndex).toBe(2);
 });
 
 describe('the request, which holds the key,', () => {

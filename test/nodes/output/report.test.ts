@@ -8,7 +8,7 @@ import { contextOf } from '../../support/context';
 function stats(changes: Partial<PipelineStats>): PipelineStats {
 	return {
 		made: 3,
-		takenUp: 0,
+		reused: 0,
 		slotWaitMs: 0,
 		slotRefusal: null,
 		retries: 0,
@@ -120,8 +120,8 @@ describe('the hint after a run', () => {
 	});
 
 	it.each<[Partial<PipelineStats>, string]>([
-		[{ takenUp: 1 }, '1 reused, no charge.'],
-		[{ takenUp: 2 }, '2 reused, no charge.'],
+		[{ reused: 1 }, '1 reused, no charge.'],
+		[{ reused: 2 }, '2 reused, no charge.'],
 		[{ recreated: 2 }, '2 failed generations were refunded and created again.'],
 		[{ retries: 1 }, '1 request was retried.'],
 		[{ retries: 2 }, '2 requests were retried.'],
@@ -223,10 +223,10 @@ describe('the word in the log after a stop or an error', () => {
 	});
 
 	it('names the items that may have been charged', () => {
-		const { context, warnings } = contextOf();
+		const { context, warnings } = contextOf({ items: [1, 2, 3].map(() => ({ json: {} })) });
 		reportEnd(context, 'Stopped', [stopped, uncertain, uncertain]);
 		expect(warnings[0].message).not.toContain('paid for');
-		expect(warnings[0].message).toContain('These items may have been charged: 1, 2.');
+		expect(warnings[0].message).toContain('Items 2, 3 (of 3) may have been charged.');
 	});
 
 	it('is not given where nothing was paid', () => {

@@ -253,7 +253,10 @@ it.each([
 	['numbers, as n8n makes them from a CSV file', { name: 'key', type: 'number' }, /: key\. Rename/],
 	['no such column', null, /: key\. Rename/],
 ])('a table with %s is refused before anything is written to it', async (_, other, says) => {
-	const columns = TABLE_COLUMNS.slice(1).map((name) => ({ name, type: 'string' }));
+	const columns = TABLE_COLUMNS.filter((name) => name !== 'key').map((name) => ({
+		name,
+		type: 'string',
+	}));
 	if (other) columns.push(other as (typeof columns)[number]);
 	const { context, calls } = beside(() => [
 		{ json: { id: 'table', name: 'media_generations', columns } },
@@ -279,6 +282,18 @@ describe('the table', () => {
 		expect(calls[1].operations[0].dataTableId).toMatchObject({ value: '2' });
 		// It may be beyond the first fifty.
 		expect(calls[0].operations[0]).toMatchObject({ operation: 'list', returnAll: true });
+	});
+
+	it('is created with the columns that people look for first', async () => {
+		const { context, calls } = beside(({ operations: [{ operation }] }) =>
+			operation === 'list' ? [] : undefined,
+		);
+		await dataTable(context);
+		const [created] = calls
+			.flatMap(({ operations }) => operations)
+			.filter(({ operation }) => operation === 'create');
+		const { column } = created.columns as { column: Array<{ name: string }> };
+		expect(column.slice(0, 3).map(({ name }) => name)).toEqual(['status', 'prompt', 'key']);
 	});
 
 	it('is looked up once a minute, not in every step', async () => {

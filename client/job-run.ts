@@ -26,7 +26,7 @@ const SHORTEST_TURN_MS = 1_000;
 const AFTER_SLEEP_MS = 100_000;
 
 /** State that all jobs of a step share. */
-export interface Shared {
+export interface StepState {
 	clock: Clock;
 	/** When the step began, in milliseconds since the Unix epoch. */
 	startedAt: number;
@@ -39,7 +39,7 @@ export interface Shared {
 }
 
 /** One job, from its order or id to the end of its generation. */
-export class Course {
+export class JobRun {
 	/** `null` before the request is built, and for jobs that create nothing. */
 	private order: Order | null = null;
 	private readonly attempts: Attempts | null;
@@ -50,7 +50,7 @@ export class Course {
 
 	constructor(
 		readonly job: Job,
-		private readonly step: Shared,
+		private readonly step: StepState,
 	) {
 		this.attempts = job.kind === 'create' ? new Attempts(job) : null;
 	}
@@ -193,7 +193,7 @@ export class Course {
 			}
 			this.keep();
 			if (!watch.generation || !isFailed(watch.generation)) {
-				submission.stats.takenUp++;
+				submission.stats.reused++;
 				return;
 			}
 			this.watch = null;
@@ -216,7 +216,7 @@ export class Course {
  */
 export function knownBefore(
 	job: Job,
-	{ journal, watcher }: Pick<Shared, 'journal' | 'watcher'>,
+	{ journal, watcher }: Pick<StepState, 'journal' | 'watcher'>,
 	order: Order | null,
 ): KnownGeneration | null {
 	if (job.kind === 'collect') return watcher.requests.known(job.id)?.item ?? { id: job.id };

@@ -1,18 +1,27 @@
+import { TABLE_COLUMNS } from '../../../client/orders/table';
 import type { Rest } from '../../../tools/n8n/rest';
 
 /** An empty cell is NULL. */
 export type Row = Record<string, string | null> & { id: number; key: string };
 
-/** n8n's data table of the record, as a user reaches it in the editor. */
-export class RecordTable {
+/** One of n8n's data tables, as a user reaches it in the editor. */
+export class DataTable {
 	private constructor(
 		private readonly rest: Rest,
 		private readonly project: string,
+		private readonly name: string,
 	) {}
 
-	static async of(rest: Rest): Promise<RecordTable> {
+	/** @param name by default that of the table which holds the idempotency keys */
+	static async of(rest: Rest, name = 'media_generations'): Promise<DataTable> {
 		const { id } = await rest.send<{ id: string }>('GET', '/projects/personal');
-		return new RecordTable(rest, `/projects/${id}/data-tables`);
+		return new DataTable(rest, `/projects/${id}/data-tables`, name);
+	}
+
+	/** Makes a table with the columns of the record. */
+	async make(name: string): Promise<void> {
+		const columns = TABLE_COLUMNS.map((column) => ({ name: column, type: 'string' }));
+		await this.rest.send('POST', this.project, { name, columns });
 	}
 
 	async rows(): Promise<Row[]> {
@@ -26,6 +35,18 @@ export class RecordTable {
 			rows.push(...data);
 			if (data.length < 250) return rows;
 		}
+	}
+
+	/** Changes cells of the rows whose column `name` has this value. */
+	async change(name: string, data: Record<string, string>): Promise<void> {
+		const filters = [{ columnName: 'name', condition: 'eq', value: name }];
+		const filter = { type: 'and', filters };
+		await this.rest.send('PATCH', `${await this.path()}/rows`, { filter, data });
+	}
+
+	/** Where the editor shows it. */
+	async page(): Promise<string> {
+		return (await this.path()).replace('data-tables', 'datatables');
 	}
 
 	async exportCsv(): Promise<string> {
@@ -51,8 +72,8 @@ export class RecordTable {
 			'GET',
 			this.project,
 		);
-		const table = data.find(({ name }) => name === 'media_generations');
-		if (!table) throw new Error('There is no data table media_generations');
+		const table = data.find(({ name }) => name === this.name);
+		if (!table) throw new Error(`There is no data table ${this.name}`);
 		return `${this.project}/${table.id}`;
 	}
 }
