@@ -71,8 +71,8 @@ export async function lastKnown(
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((planned) => (planned.ok ? (planned.value[0].job as CreateJob) : null));
-	const known = jobs.filter((job) => job !== null);
-	const read = await attempt(async () => rowsInForce(await rowsOf(context, known)));
+	const keyed = jobs.filter((job) => job !== null);
+	const read = await attempt(async () => rowsInForce(await rowsOf(context, keyed)));
 	return jobs.map((job, itemIndex): Outcome<Output> => {
 		const own = settled[itemIndex];
 		if (own) return { kind: 'error', error: new GenerationError(own) };
