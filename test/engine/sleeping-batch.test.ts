@@ -1,6 +1,5 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
@@ -9,7 +8,7 @@ import { files, filesNodes } from './files-node';
 import { items, openKeyedStage } from './keyed';
 import { binaryOf, byId, sha256 } from './stage';
 
-const { stage, tables, created, execute, rows } = openKeyedStage({ extraNodes: filesNodes });
+const { stage, created, execute, rows } = openKeyedStage({ extraNodes: filesNodes });
 
 /** The parameters of a step that sleeps. */
 function asleep(runOptions: IDataObject = {}, parameters: INodeParameters = {}): INodeParameters {
@@ -224,19 +223,6 @@ describe('a batch that sleeps, and is interrupted', () => {
 			...ids.map((id) => [id, 'pending', 'batch_interrupted']),
 			[null, null, 'invalid_parameter'],
 		]);
-	});
-
-	it('does not end a wave before the crash recovery of an n8n that has just started', async () => {
-		let run = await execute(boats(2, 100), asleep());
-		run = await wakeWave(stage, run);
-		stage.leap(600);
-		let refusals = 1;
-		tables.before = () => {
-			if (refusals-- > 0) throw new Error('The module is disabled');
-		};
-		const woken = wallClock.now();
-		await wakeWave(stage, run);
-		expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
 	});
 
 	it('sends nothing more once the user has stopped it', async () => {
