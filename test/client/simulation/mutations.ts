@@ -52,12 +52,12 @@ export const mutations: Mutation[] = [
 	),
 	submission(
 		'the intent is taken back after a lost answer',
-		'if (reserved && isFree(error))',
+		'if (reserved && isUncharged(error))',
 		'if (reserved)',
 	),
 	submission(
 		'a refusal leaves the intent behind',
-		'if (reserved && isFree(error)) this.ports.journal.release(order);',
+		'if (reserved && isUncharged(error)) this.ports.journal.release(order);',
 		'',
 	),
 	submission('what exists is not taken up', "if (entry.state === 'made') return entry.id;", ''),
