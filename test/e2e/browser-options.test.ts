@@ -1,0 +1,60 @@
+/** Options of the creating nodes, set in n8n's editor by hand, and the step that they make. */
+import { Editor } from './support/browser';
+import { owner, Stage } from './support/stage';
+import { byHand, imageNode } from './support/workflows';
+
+let stage: Stage;
+let editor: Editor;
+
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'browser-options' });
+	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
+});
+afterAll(async () => {
+	await editor?.close();
+	await stage?.close();
+});
+
+const field = (name: string) => editor.part(`parameter-input-${name}`);
+
+/** Adds entries to one of the two collections, by their labels. */
+async function addTo(collection: 'Option' | 'Run Option', ...labels: string[]): Promise<void> {
+	const button = editor.part('ndv').getByPlaceholder(`Add ${collection}`);
+	for (const label of labels) {
+		await button.scrollIntoViewIfNeeded();
+		await button.click();
+		await editor.page.getByRole('option', { name: label, exact: true }).click();
+	}
+}
+
+it('a user sets what a step makes, what it may cost and how it runs, and gets that', async () => {
+	const { parameters, ...node } = imageNode();
+	const { model, prompt } = parameters;
+	const step = { ...node, parameters: { model, prompt, size: '256x256' } };
+	const workflow = await stage.save(byHand('Options', ['a red boat', 'a blue boat'], step));
+	await editor.openWorkflow(workflow.id);
+	await editor.openNode('Images');
+	await field('numberOfOutputs').locator('input').fill('2');
+	await addTo('Option', 'Additional Body Fields (JSON)', 'File Name', 'Include Other Input Fields');
+	await field('fileName').locator('input').fill('boat');
+	await field('includeOtherFields').locator('.el-switch').click();
+	await editor.shoot('options');
+
+	await addTo('Run Option', 'Limit New Generations', 'Retries of Failed Generations');
+	await addTo('Run Option', 'Stop Below Balance', 'Fallback Models', 'While Waiting');
+	await field('maxNewGenerations').locator('input').fill('4');
+	await field('retriesOnFailure').locator('input').fill('1');
+	await field('minimumBalance').locator('input').fill('1');
+	await field('fallbackModels').click();
+	await editor.page.getByRole('option', { name: 'Kestrel Vision XL' }).click();
+	await editor.shoot('run-options');
+
+	await editor.part('ndv').getByText('Execute step', { exact: true }).first().click();
+	const output = editor.part('output-panel');
+	await output.getByText('The balance was').waitFor({ timeout: 90_000 });
+	await output.getByText('4 items').waitFor();
+	await editor.shoot('options-output');
+	const made = stage.sandbox.books.generations.map(({ prompt }) => prompt);
+	expect(made.sort()).toEqual(['a blue boat', 'a blue boat', 'a red boat', 'a red boat']);
+	await output.getByText('boat-2.png').first().waitFor();
+});
