@@ -1,6 +1,7 @@
 import { attempt } from '../async';
 import { CancelledError, type KnownGeneration } from '../api/errors';
 import { BatchedTable, type TablePorts } from './batched-table';
+import { DeadWriters } from './dead-writers';
 import { KeyView } from './key-view';
 import {
 	all,
@@ -12,8 +13,6 @@ import {
 	newRow,
 	sameState,
 	SENT,
-	silenceIn,
-	silentStatus,
 	stillSending,
 	tableTrouble,
 	unavailable,
@@ -27,10 +26,6 @@ import {
 
 /** Interval of the heartbeat while requests are in flight. */
 const BEAT_MS = 15_000;
-/** A writer is treated as dead when its row has not changed for this long. */
-const GONE_AFTER_MS = 60_000;
-/** How often a silent row is marked, so that an execution that dies while it waits has not waited in vain. */
-const MARK_EVERY_MS = 20_000;
 /** If a reservation takes longer than this, another execution may treat its row as abandoned. */
 const LATE_MS = 40_000;
 /**
@@ -76,6 +71,7 @@ export class KeyTable {
 	private readonly deferred = new Set<string>();
 	private readonly misses = new Map<string, number>();
 	private readonly table: BatchedTable;
+	private readonly writers: DeadWriters;
 	private readonly closing = new AbortController();
 	private tickets = 0;
 
@@ -86,6 +82,7 @@ export class KeyTable {
 		const isAhead = (key: string) => this.held.has(key) || this.arriving.has(key);
 		this.view = new KeyView(scope, ports.clock, isAhead);
 		this.table = new BatchedTable(scope, ports);
+		this.writers = new DeadWriters(this.view, this.table);
 		void this.beat();
 	}
 
@@ -249,26 +246,10 @@ export class KeyTable {
 		}
 	}
 
-	/**
-	 * True if the writer of an open row is dead. The row's writer is then cleared, so that other executions need not
-	 * wait as well.
-	 */
 	private async isAbandoned(row: Row): Promise<boolean> {
-		if (!this.view.isElsewhere(row)) return true;
-		const stillMs = this.view.staleness.stillMs(row);
-		const silentMs = silenceIn(row) + stillMs;
-		const isDead = silentMs >= GONE_AFTER_MS;
-		if (!isDead && stillMs < MARK_EVERY_MS) return false;
-		const { id, key } = row;
-		const set = isDead ? { writer: '', status: SENT } : { status: silentStatus(silentMs) };
-		const changes = [{ where: asSeen(row), set, final: isDead }];
-		const left = await attempt(async () => await this.table.run({ changes, keys: [key] }));
-		if (!left.ok) return isDead;
-		this.view.observe(key, left.value);
-		const now = this.view.rows.get(key);
-		if (now?.id === id && isOpenRow(now) && now.writer === '') return true;
-		if (now && now.writer === row.writer && now.status === row.status) this.missed(key, id);
-		return false;
+		const verdict = await this.writers.check(row);
+		if (verdict === 'no effect') this.missed(row.key, row.id);
+		return verdict === 'dead';
 	}
 
 	/** @throws GenerationError `record_unavailable` if writes of the key keep having no effect */

@@ -41,7 +41,7 @@ export interface StepStart {
 
 /**
  * What the earlier tries of a step have spent, by the orders of its run: Retry On Fail must not raise a spending limit.
- * n8n runs all tries in the same process.
+ * n8n keeps these orders in memory from one try to the next.
  */
 const spentIn = new WeakMap<object, number>();
 

@@ -5,8 +5,7 @@ import { seededRandom } from '../../sandbox/basics/random';
 import { itemsOf } from '../../tools/n8n/executions';
 import { crashRound, sum } from './support/crash';
 import type { Toll } from './support/crash';
-import { Stage } from './support/stage';
-import type { StageOptions } from './support/stage';
+import { bothModes, Stage } from './support/stage';
 import { outputFolder } from './support/surroundings';
 import { Webhook } from './support/webhook';
 import { imageNode, promptsNamed } from './support/workflows';
@@ -24,25 +23,7 @@ const keyed = imageNode(
 	{ onError: 'continueRegularOutput' },
 );
 
-const modes: Array<[name: string, StageOptions]> = [
-	['regular', { name: 'crash-regular', sandbox }],
-	[
-		'queue',
-		{
-			name: 'crash-queue',
-			sandbox,
-			workers: 2,
-			env: {
-				// A worker that has gone is noticed within seconds instead of a minute.
-				QUEUE_WORKER_LOCK_DURATION: '5000',
-				QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
-				QUEUE_WORKER_STALLED_INTERVAL: '2000',
-			},
-		},
-	],
-];
-
-describe.each(modes)('in %s mode', (mode, options) => {
+describe.each(bothModes('crash', sandbox))('in %s mode', (mode, options) => {
 	let stage: Stage;
 	let webhook: Webhook;
 

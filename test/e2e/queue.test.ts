@@ -4,7 +4,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { N8n } from '../../tools/n8n/server';
 import { getBytes } from '../../tools/http';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
-import { Stage } from './support/stage';
+import { lossNoticedSoon, Stage } from './support/stage';
 import { until } from './support/until';
 import { Webhook } from './support/webhook';
 import { imageNode, promptsNamed } from './support/workflows';
@@ -17,12 +17,7 @@ beforeAll(async () => {
 	stage = await Stage.open({
 		name: 'queue',
 		workers: 3,
-		env: {
-			// A worker that has gone is noticed within seconds instead of a minute.
-			QUEUE_WORKER_LOCK_DURATION: '5000',
-			QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
-			QUEUE_WORKER_STALLED_INTERVAL: '2000',
-		},
+		env: lossNoticedSoon,
 	});
 	pictures = await Webhook.open(stage, 'pictures', [imageNode()]);
 	const { parameters, ...image } = imageNode();

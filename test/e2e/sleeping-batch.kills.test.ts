@@ -3,8 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seededRandom } from '../../sandbox/basics/random';
 import { SleepKills } from './support/sleep-kills';
-import { Stage } from './support/stage';
-import type { StageOptions } from './support/stage';
+import { bothModes, Stage } from './support/stage';
 import { outputFolder } from './support/surroundings';
 import { Webhook } from './support/webhook';
 import { smallImageNode } from './support/workflows';
@@ -17,25 +16,8 @@ const asked = KILLS > 0 ? describe : describe.skip;
 const folder = outputFolder('sleeping-batch.kills');
 
 const sandbox = { timeScale: 1 };
-const modes: Array<[name: string, StageOptions]> = [
-	['regular', { name: 'sleeping-batch-kills-regular', sandbox }],
-	[
-		'queue',
-		{
-			name: 'sleeping-batch-kills-queue',
-			sandbox,
-			workers: 2,
-			env: {
-				// A worker that has gone is noticed within seconds instead of a minute.
-				QUEUE_WORKER_LOCK_DURATION: '5000',
-				QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
-				QUEUE_WORKER_STALLED_INTERVAL: '2000',
-			},
-		},
-	],
-];
 
-asked.each(modes)('in %s mode', (mode, options) => {
+asked.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, options) => {
 	let stage: Stage;
 	let webhook: Webhook;
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
-import { Stage } from './support/stage';
+import { lossNoticedSoon, Stage } from './support/stage';
 import { until } from './support/until';
 import { Webhook } from './support/webhook';
 import { imageNode, promptsNamed } from './support/workflows';
@@ -18,12 +18,7 @@ beforeAll(async () => {
 		name: 'sleeping-batch-queue',
 		workers: 2,
 		sandbox: { generationSeconds: 100, timeScale: 1 },
-		env: {
-			// A worker that has gone is noticed within seconds instead of a minute.
-			QUEUE_WORKER_LOCK_DURATION: '5000',
-			QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
-			QUEUE_WORKER_STALLED_INTERVAL: '2000',
-		},
+		env: lossNoticedSoon,
 	});
 	ended = play();
 	await Promise.allSettled([ended]);

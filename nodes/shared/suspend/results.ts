@@ -25,20 +25,29 @@ import { fetching, startOf } from './wave';
  *
  * @param context acts as the step
  * @param failures the errors of the items that have none to fetch
+ * @param spentBefore number of creating requests of the batch that were charged, or may have been
  * @returns the output items, or an item that `throwFailure` reads
  */
 export async function results(
 	context: IExecuteFunctions,
 	planned: Planned[],
 	failures: Failures,
+	spentBefore: number,
 ): Promise<INodeExecutionData[][]> {
-	const fetched = await attempt(async () => await fetchResults(context, planned, failures));
+	const fetched = await attempt(
+		async () => await fetchResults(context, planned, failures, spentBefore),
+	);
 	if (fetched.ok) return fetched.value;
 	if (fetched.error instanceof NodeApiError) return [[failureItem(fetched.error)]];
 	throw fetched.error;
 }
 
-async function fetchResults(context: IExecuteFunctions, planned: Planned[], failures: Failures) {
+async function fetchResults(
+	context: IExecuteFunctions,
+	planned: Planned[],
+	failures: Failures,
+	spentBefore: number,
+) {
 	const jobs = planned.map(({ job }) => job);
 	const rows = rowsInForce(await rowsOf(context, jobs));
 	const first = failures.findIndex((errors) => errors.length > 0);
@@ -53,7 +62,10 @@ async function fetchResults(context: IExecuteFunctions, planned: Planned[], fail
 		throw stepError(context, failures[first][0], first, all);
 	}
 	const plans = planned.map((plan) => fetching(plan, rows));
-	return await runToEnd(context, startOf(context), plans, failures);
+	const start = startOf(context);
+	// An item is created here if its row was deleted meanwhile.
+	const options = { ...start.options, spentBefore };
+	return await runToEnd(context, { ...start, options }, plans, failures);
 }
 
 /**

@@ -73,9 +73,10 @@ async function sleep(
 ): Promise<INodeExecutionData[][] | null> {
 	if (!planned.some(({ job }) => job.wait) || whileWaitingOfFirst(context) === 'poll') return null;
 	// Also an error where the step polls: the user asked for a batch that needs keys.
+	const journal = journalOf(context);
 	for (const { job } of planned) {
 		if (keyOf(job) !== null) continue;
-		failures[job.itemIndex] = unsentErrors(journalOf(context), keyMissing(), job.itemIndex);
+		failures[job.itemIndex] = unsentErrors(journal, keyMissing(), job.itemIndex);
 	}
 	if (failures.flat().length > 0 && !continuesOnError(context)) return null;
 	const reason = whyNotSuspend(context, planned);
@@ -167,7 +168,7 @@ async function asWave(
 	if (role === 'work') return [[messageItem({ report: await runWave(step, planned, order) })]];
 	const failures: Failures = plans.map(() => []);
 	settle(failures, order.settled);
-	return await results(step, planned, failures);
+	return await results(step, planned, failures, order.spent);
 }
 
 /** How often and how long to wait for the data table. */

@@ -1,22 +1,13 @@
-import type { Mutation } from './mutations';
+import { inFile, type Mutation } from './mutations';
+
+const journal = inFile('orders/table-journal.ts');
+const keys = inFile('orders/key-table.ts');
+const view = inFile('orders/key-view.ts');
+const batched = inFile('orders/batched-table.ts');
+const table = inFile('orders/table.ts');
+const staleness = inFile('orders/staleness-timer.ts');
 
 /** Ways to break what outlives the process, for the schedules with keys. */
-const inFile =
-	(file: string) =>
-	(name: string, from: string, to: string): Mutation => ({
-		name,
-		file: `client/orders/${file}`,
-		from,
-		to,
-	});
-
-const journal = inFile('table-journal.ts');
-const keys = inFile('key-table.ts');
-const view = inFile('key-view.ts');
-const batched = inFile('batched-table.ts');
-const table = inFile('table.ts');
-const staleness = inFile('staleness-timer.ts');
-
 export const recordMutations: Mutation[] = [
 	journal(
 		'the request leaves before its row exists',

@@ -1,14 +1,4 @@
-import type { Mutation } from './mutations';
-
-/** Ways to break a batch that sleeps, for the schedules whose waves die. */
-const inFile =
-	(file: string) =>
-	(name: string, from: string, to: string): Mutation => ({
-		name,
-		file: `client/${file}`,
-		from,
-		to,
-	});
+import { inFile, type Mutation } from './mutations';
 
 const wave = inFile('wave.ts');
 const pipeline = inFile('pipeline.ts');
@@ -17,6 +7,7 @@ const service = inFile('api/client.ts');
 const keys = inFile('orders/key-table.ts');
 const submission = inFile('orders/submission.ts');
 
+/** Ways to break a batch that sleeps, for the schedules whose waves die. */
 export const waveMutations: Mutation[] = [
 	wave(
 		'a wave does not count what was spent',

@@ -11,7 +11,8 @@ export interface Mutation extends Edit {
 	also?: Edit[];
 }
 
-const inFile =
+/** Ways to break one file of the client. */
+export const inFile =
 	(file: string) =>
 	(name: string, from: string, to: string): Mutation => ({
 		name,

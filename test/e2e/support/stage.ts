@@ -28,6 +28,24 @@ export interface StageOptions {
 	env?: Record<string, string>;
 }
 
+/** Settings of n8n with which a worker that has gone is noticed within seconds instead of a minute. */
+export const lossNoticedSoon = {
+	QUEUE_WORKER_LOCK_DURATION: '5000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
+	QUEUE_WORKER_STALLED_INTERVAL: '2000',
+};
+
+/** Both modes of n8n, for tests that kill it. */
+export function bothModes(
+	name: string,
+	sandbox: SandboxOptions,
+): Array<[mode: string, StageOptions]> {
+	return [
+		['regular', { name: `${name}-regular`, sandbox }],
+		['queue', { name: `${name}-queue`, sandbox, workers: 2, env: lossNoticedSoon }],
+	];
+}
+
 /** The service's sandbox and a real n8n beside it, with the packed nodes and a signed-in owner. */
 export class Stage {
 	/** For what stays to be looked at. */
