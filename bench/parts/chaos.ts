@@ -23,14 +23,27 @@ export const chaos: Part<RealChaos> = {
 	name: 'chaos',
 	onlyAsked: true,
 	async run() {
-		const left = await endToEnd('chaos', { MEDIA_CHAOS: EXECUTIONS });
-		const result = left.get('queue') as RealChaos;
-		printTable('Load and trouble of every kind, in a real n8n', chaosTable(result));
+		const result = await play({});
 		printTable('Memory', memory(result));
 		return result;
 	},
 	tables: (result) => ({ chaos: chaosTable(result), 'chaos-memory': memory(result) }),
 };
+
+/** The same trouble, for batches that sleep while their generations run. */
+export const chaosAsleep: Part<RealChaos> = {
+	name: 'chaos-asleep',
+	onlyAsked: true,
+	run: async () => await play({ MEDIA_CHAOS_ASLEEP: '1' }),
+	tables: (result) => ({ 'chaos-asleep': chaosTable(result) }),
+};
+
+async function play(env: Record<string, string>): Promise<RealChaos> {
+	const left = await endToEnd('chaos', { MEDIA_CHAOS: EXECUTIONS, ...env });
+	const result = left.get('queue') as RealChaos;
+	printTable('Load and trouble of every kind, in a real n8n', chaosTable(result));
+	return result;
+}
 
 function memory({ memory: { before, after } }: RealChaos): Row[] {
 	return Object.keys(before).map((name) => ({

@@ -1,7 +1,7 @@
 import type { Part } from '../part';
 import { batch } from './batch';
 import { bulk } from './bulk';
-import { chaos } from './chaos';
+import { chaos, chaosAsleep } from './chaos';
 import { chaosSimulated } from './chaos-simulated';
 import { crash } from './crash';
 import { download } from './download';
@@ -25,6 +25,7 @@ export const parts: readonly Part[] = [
 	sleep,
 	price,
 	chaos,
+	chaosAsleep,
 	chaosSimulated,
 	soak,
 	proof,

@@ -1,13 +1,18 @@
-/** Load and trouble of every kind at once, for `npm run bench -- chaos`: without it, nothing runs. */
+/**
+ * Load and trouble of every kind at once, for `npm run bench -- chaos` and `-- chaos-asleep`: without them, nothing
+ * runs.
+ */
 import { setMaxListeners } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { IDataObject } from 'n8n-workflow';
 import { ITEMS, LIMIT } from '../support/chaos/troubles';
 import { judge } from '../support/chaos/verdict';
 import type { RequestLog } from '../../sandbox/books/requests';
 import { logNormal } from '../../sandbox/generations/timing';
-import { Campaign } from './support/campaign';
+import { itemsOf } from '../../tools/n8n/executions';
+import { Campaign, type CallForBatch } from './support/campaign';
 import { residentMb } from './support/memory';
 import { Stage } from './support/stage';
 import { outputFolder } from './support/surroundings';
@@ -16,19 +21,61 @@ import { Webhook } from './support/webhook';
 import { promptsNamed, smallImageNode } from './support/workflows';
 
 const executions = Number(process.env.MEDIA_CHAOS ?? 0);
+const asleep = process.env.MEDIA_CHAOS_ASLEEP === '1';
 const asked = executions > 0 ? describe : describe.skip;
 
 const WORKERS = 3;
-/** Median seconds of a generation; their times are log-normal with a sigma of 0.3. */
-const SECONDS = 5;
-/** With the start of n8n it is eight minutes in all: trouble first, and then some time to come to an end. */
 const TROUBLE_MS = 240_000;
-const CALM_MS = 170_000;
 
-const keyed = smallImageNode(
-	{ idempotencyKey: '={{ $json.prompt }}' },
-	{ onError: 'continueRegularOutput' },
-);
+/** A way to wait for generations, with generations that suit it. */
+interface Mode {
+	whileWaiting: 'poll' | 'suspend';
+	/** Median seconds of a generation; their times are log-normal with a sigma of 0.3. */
+	seconds: number;
+	/** Generations that the account may have at once. */
+	limit: number;
+	/** Time after the trouble to come to an end. */
+	calmMs: number;
+	open(stage: Stage): Promise<CallForBatch>;
+}
+
+const keyed = (whileWaiting: Mode['whileWaiting']) =>
+	smallImageNode(
+		{ idempotencyKey: '={{ $json.prompt }}', whileWaiting },
+		{ onError: 'continueRegularOutput' },
+	);
+
+/** With the start of n8n it is eight minutes in all. */
+const polled: Mode = {
+	whileWaiting: 'poll',
+	seconds: 5,
+	limit: LIMIT,
+	calmMs: 170_000,
+	async open(stage) {
+		const webhook = await Webhook.open(stage, 'chaos', [keyed('poll')], 'items');
+		/** An answer that has not come by then is no longer waited for. */
+		return async (prompts) => await webhook.post(prompts, 150_000);
+	},
+};
+
+/** Generations that take long enough to sleep, and as much work for each slot. */
+const sleeping: Mode = {
+	whileWaiting: 'suspend',
+	seconds: 60,
+	limit: 12 * LIMIT,
+	calmMs: 600_000,
+	async open(stage) {
+		const webhook = await Webhook.open(stage, 'chaos', [keyed('suspend')]);
+		return async (prompts) => {
+			const id = await webhook.call(prompts);
+			const execution = await stage.executions.ended(id, 600_000, 15_000);
+			if (execution.status !== 'success') throw new Error(`Ended as ${execution.status}`);
+			return itemsOf(execution, 'Images').map(({ json }): IDataObject => json);
+		};
+	},
+};
+
+const mode = asleep ? sleeping : polled;
 
 asked(`${executions} executions in queue mode`, () => {
 	let stage: Stage;
@@ -36,7 +83,7 @@ asked(`${executions} executions in queue mode`, () => {
 		stage = await Stage.open({
 			name: 'chaos-stage',
 			workers: WORKERS,
-			sandbox: { timeScale: 1, generationSeconds: logNormal(SECONDS, 0.3), log: false },
+			sandbox: { timeScale: 1, generationSeconds: logNormal(mode.seconds, 0.3), log: false },
 			env: {
 				// A worker that has gone is noticed within seconds instead of a minute.
 				QUEUE_WORKER_LOCK_DURATION: '10000',
@@ -47,7 +94,7 @@ asked(`${executions} executions in queue mode`, () => {
 				N8N_RUNNERS_AUTH_TOKEN: 'bench',
 			},
 		});
-		stage.sandbox.service.accounts.account('main').concurrency = LIMIT;
+		stage.sandbox.service.accounts.account('main').concurrency = mode.limit;
 	});
 	afterAll(async () => await stage?.close());
 
@@ -61,7 +108,7 @@ asked(`${executions} executions in queue mode`, () => {
 	});
 
 	it('pays nothing twice, loses nothing, and names what is uncertain', async () => {
-		const webhook = await Webhook.open(stage, 'chaos', [keyed], 'items');
+		const callForBatch = await mode.open(stage);
 		const prompts = Array.from({ length: executions }, (_, index) =>
 			promptsNamed(`Batch ${index + 1}`, ITEMS),
 		);
@@ -70,16 +117,16 @@ asked(`${executions} executions in queue mode`, () => {
 		const over = new AbortController();
 		// Every batch listens to it.
 		setMaxListeners(0, over.signal);
-		const campaign = new Campaign(webhook, prompts);
+		const campaign = new Campaign(callForBatch, prompts);
 		const troubles = new Troubles(stage);
 		const done = campaign.run(over.signal);
 		await Promise.race([done, delay(TROUBLE_MS, null, { ref: false })]);
 		const openInTrouble = campaign.open;
 		await troubles.end();
-		await Promise.race([done, delay(CALM_MS, null, { ref: false })]);
+		await Promise.race([done, delay(mode.calmMs, null, { ref: false })]);
 		over.abort();
 		const ended = Date.now();
-		const verdict = judge(campaign.rows, stage.sandbox.books, LIMIT, ended);
+		const verdict = judge(campaign.rows, stage.sandbox.books, mode.limit, ended);
 		const { kills, redisRestarts, goneSeconds } = troubles;
 		const { again, endedBadly } = campaign;
 		await mkdir(outputFolder('chaos'), { recursive: true });
@@ -97,9 +144,11 @@ asked(`${executions} executions in queue mode`, () => {
 			memory: { before, after: memory() },
 		};
 		await writeFile(join(outputFolder('chaos'), 'queue.json'), JSON.stringify(figures));
-		await writeFile(join(stage.folder, 'rows.json'), JSON.stringify(campaign.rows, null, '\t'));
+		const { generations } = stage.sandbox.books;
+		const story = { started, rows: campaign.rows, generations };
+		await writeFile(join(stage.folder, 'story.json'), JSON.stringify(story, null, '\t'));
 		expect(verdict).toMatchObject({ paidTwice: 0, lost: 0 });
-	}, 900_000);
+	}, 1_500_000);
 });
 
 /** How many requests met with trouble, by its kind. */

@@ -3,10 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { AGAIN_AFTER_MS, COME_IN_MS } from '../../support/chaos/troubles';
 import { newRow } from '../../support/chaos/verdict';
 import type { Row } from '../../support/chaos/verdict';
-import type { Webhook } from './webhook';
 
-/** An answer that has not come by then is no longer waited for. */
-const PATIENCE_MS = 150_000;
+/** Calls for a batch. @returns what came of it. @throws where it ended badly, or not in time */
+export type CallForBatch = (prompts: string[]) => Promise<unknown>;
 
 /** Batches that come in one after the other, and again until each of their rows has come to an end, as by a schedule. */
 export class Campaign {
@@ -17,11 +16,11 @@ export class Campaign {
 	private readonly batches: Row[][];
 
 	/**
-	 * @param webhook that answers with the items
+	 * @param callFor brings the items of a batch
 	 * @param prompts of each batch
 	 */
 	constructor(
-		private readonly webhook: Webhook,
+		private readonly callFor: CallForBatch,
 		prompts: string[][],
 	) {
 		this.batches = prompts.map((list) => list.map(newRow));
@@ -53,7 +52,7 @@ export class Campaign {
 		else for (const row of rows) row.arrived = Date.now();
 		try {
 			const prompts = rows.map(({ prompt }) => prompt);
-			settle(rows, itemsIn(await this.webhook.post(prompts, PATIENCE_MS), rows.length));
+			settle(rows, itemsIn(await this.callFor(prompts), rows.length));
 		} catch (error) {
 			const { name, message } = error as Error;
 			const how = name === 'Error' ? message : name;
