@@ -150,7 +150,8 @@ function notRead(error: GenerationError): GenerationError {
 function limitReached(limit: number): GenerationError {
 	return new GenerationError({
 		title: `The limit of ${limit} new ${limit === 1 ? 'generation' : 'generations'} is reached`,
-		description: 'Run it again to create the rest, or raise Limit New Generations.',
+		description:
+			'If the items have an Idempotency Key, run the workflow again to create the rest. Without a key, a new run is charged for all items: raise Limit New Generations, save, and use “Retry with currently saved workflow”.',
 		code: 'generation_limit_reached',
 		skipped: true,
 	});

@@ -42,7 +42,8 @@ export function credentialChanged(): GenerationError {
 		title: 'The Base URL in the credential was changed while this node was running',
 		details:
 			'The request was not sent. The new API key must not go to the old Base URL, and the service at the new Base URL does not know the generations of this run',
-		description: 'Use Retry, or run the workflow again, to continue with the new Base URL.',
+		description:
+			'To get the charged generations, restore the old Base URL and use Retry. A new execution uses the new Base URL, and is charged again for items without an Idempotency Key.',
 		code: 'credential_changed',
 		fatalForStep: true,
 	});

@@ -1,5 +1,4 @@
 import { GenerationError } from '../api/errors';
-import { sentences } from '../text';
 import type { CreateRequest } from '../api/client';
 import { digest, digestOf } from './digest';
 
@@ -192,18 +191,21 @@ export function requestFields(request: CreateRequest): RequestFields {
 	};
 }
 
+const WITHOUT_TABLE =
+	'To run without the table, remove the Idempotency Key. Every execution is then charged for all its items.';
+
 /**
  * Builds the error of an item with a key if the table cannot be used. Nothing was sent for the item.
  *
  * @param why the cause, and how to fix it
+ * @param advice what to do; by default, how to run without the table. That may charge the item twice if a request for
+ * its key was sent.
  */
-export function recordUnavailable(why: string): GenerationError {
+export function recordUnavailable(why: string, advice = WITHOUT_TABLE): GenerationError {
 	return new GenerationError({
 		title: 'The idempotency key could not be stored',
-		description: sentences(
-			why,
-			'Nothing was sent for this item. To run without the table, remove the option Idempotency Key: then only this execution knows what was charged',
-		),
+		details: why,
+		description: advice,
 		code: 'record_unavailable',
 	});
 }
@@ -225,13 +227,15 @@ export function tableTrouble(id?: number): GenerationError {
 			? 'Rows that were added to it are not there when it is read'
 			: `Row ${id} cannot be changed`;
 	return recordUnavailable(
-		`The data table ${TABLE_NAME} does not keep what is written to it. ${symptom}. Rename the table and run the step again, so that a new one is created`,
+		`The data table ${TABLE_NAME} does not keep what is written to it. ${symptom}`,
+		'Rename the table and run the step again, so that a new one is created. Items that are only in the old table are then charged again.',
 	);
 }
 
 /** Builds the error of a key whose request another execution has not finished in time. */
-export function stillSending({ id, key, execution_id: execution }: Row): GenerationError {
+export function stillSending({ key, execution_id: execution }: Row): GenerationError {
 	return recordUnavailable(
-		`Execution ${execution} is still sending the request for the key "${key}" (row ${id} of the data table ${TABLE_NAME}). Run the step again when that execution has ended`,
+		`Execution ${execution} is still sending the request for the key "${key}"`,
+		'Wait until it ends, then run the step again. Keep the Idempotency Key: without it, the item could be charged twice.',
 	);
 }

@@ -4,13 +4,17 @@ import type { CreateJob } from '../job';
 import type { Entry } from './journal';
 import { TABLE_NAME, type Row } from './table';
 
-/** Advice for the user, by the value of On Uncertain Charge. */
-const ADVICE: Record<CreateJob['onUncertainCharge'], string> = {
-	error:
-		'It was not sent again, to avoid a double charge. 1. Check the service’s library or the balance. 2. If the generation exists, get it with Wait for Completion, at no charge. 3. If not, set On Uncertain Charge to Resubmit, save, and use “Retry with currently saved workflow”',
-	resubmit:
-		'A retry sends it again, as On Uncertain Charge says. Check the service’s library or the balance first: Wait for Completion returns an existing generation at no charge',
-};
+/** Tells the user how to resolve an open order. There is one procedure with a row, and another without. */
+function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
+	const enter = row && `enter its ID in the column generation_id of row ${row.id} of ${TABLE_NAME}`;
+	if (choice === 'resubmit') {
+		return `A retry sends it again, as On Uncertain Charge says. To avoid a double charge, first look for the generation in the service’s app. If it exists, ${enter ?? 'get it with Wait for Completion, at no charge'}`;
+	}
+	const steps = row
+		? `2. If it exists, ${enter}. 3. If not, delete row ${row.id}. 4. Start a new execution`
+		: '2. If it exists, get it with Wait for Completion, at no charge. 3. If not, set On Uncertain Charge to Resubmit, save, and use “Retry with currently saved workflow”';
+	return `It was not sent again, to avoid a double charge. 1. Look for the generation in the service’s app. ${steps}`;
+}
 
 /**
  * Builds the error of an item whose creating request got no response.
@@ -28,14 +32,14 @@ export function uncertainCharge(
 	return new GenerationError({
 		title:
 			count > 1
-				? `The responses to ${count} creating requests were lost: up to ${count} may have been charged`
-				: 'The response to a creating request was lost: it may have been charged',
+				? `The service’s responses to ${count} requests were lost: up to ${count} may have been charged`
+				: 'The service’s response was lost: this item may have been charged',
 		description: sentences(
 			cause === null
 				? (onRecord ?? 'The request was sent in an earlier attempt of this step')
 				: cause.message,
 			cause !== null && onRecord,
-			ADVICE[choice],
+			adviceFor(choice, row),
 		),
 		code: 'uncertain_charge',
 		status: cause?.status,
@@ -43,9 +47,9 @@ export function uncertainCharge(
 	});
 }
 
-/** Describes the row of an open order, and how the user can resolve it. */
+/** Describes the row of an open order. */
 function inRow({ id, key, execution_id: execution }: Row): string {
-	return `Execution ${execution} sent key "${key}" (row ${id} of the data table ${TABLE_NAME}) and received no id. If the generation exists, enter its id in the column generation_id of that row. If not, delete the row and start a new execution`;
+	return `Execution ${execution} sent key "${key}" (row ${id} of the data table ${TABLE_NAME}) and received no ID`;
 }
 
 /** Builds the error of a key whose generation the service does not know. Nothing is created again automatically. */
@@ -54,10 +58,10 @@ export function unknownInRow(
 	{ id, key, generation_id: generation }: Row,
 ): GenerationError {
 	return error.with({
-		title: `Generation ${generation} does not exist`,
+		title: `The service does not know generation ${generation}`,
 		details: `It was created for the key "${key}" (row ${id} of the data table ${TABLE_NAME})`,
 		description:
-			'Choose the credential that created it, or run the step again later. If the service’s library does not contain it either, delete that row and start a new execution: the item is then created and charged again.',
+			'Choose the credential that created it, or run the step again later. If the service’s app does not show it either, delete that row and start a new execution: the item is then created and charged again.',
 		generation: { id: generation },
 		charge: 'none',
 	});

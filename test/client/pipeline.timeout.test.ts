@@ -214,7 +214,7 @@ describe('a step', () => {
 		expect(outcomes.map(({ kind }) => kind)).toEqual(['done', 'error', 'done']);
 		expect(stats.resubmitted).toBe(2);
 		expect(errorIn(outcomes[1]).message).toBe(
-			'The responses to 4 creating requests were lost: up to 4 may have been charged',
+			'The service’s responses to 4 requests were lost: up to 4 may have been charged',
 		);
 	});
 });

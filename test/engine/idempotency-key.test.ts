@@ -168,7 +168,7 @@ describe('an order whose answer was lost', () => {
 		expect(second.error).toMatchObject({ context: { code: 'uncertain_charge' } });
 		const { description } = second.error as unknown as { description: string };
 		expect(description).toMatch(
-			/key "a" \(row 1 of the data table media_generations\).*delete the row/,
+			/key "a" \(row 1 of the data table media_generations\).*delete row 1\./,
 		);
 		expect(created()).toBe(1);
 	});

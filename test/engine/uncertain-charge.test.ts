@@ -13,7 +13,7 @@ const strike = (action: FaultAction, times: number | 'always' = 1) =>
 	stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'ship' }, times, action });
 const sent = () => stage.sandbox.requests.on('create').length;
 const lost = {
-	message: 'The response to a creating request was lost: it may have been charged',
+	message: 'The service’s response was lost: this item may have been charged',
 	context: { itemIndex: 1, code: 'uncertain_charge' },
 };
 
@@ -116,7 +116,7 @@ describe('a lost answer', () => {
 		});
 		expect(run.error).toMatchObject({
 			...lost,
-			message: 'The responses to 4 creating requests were lost: up to 4 may have been charged',
+			message: 'The service’s responses to 4 requests were lost: up to 4 may have been charged',
 		});
 		expect(sent()).toBeLessThan(10);
 	});

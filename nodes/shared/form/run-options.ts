@@ -118,7 +118,7 @@ const whileWaitingOption: INodeProperties = {
 			name: 'Suspend',
 			value: 'suspend',
 			description:
-				'For batches of more than ten minutes: sleep in n8n’s database, hold no worker, and continue after a crash of n8n. Needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
+				'For batches whose generations take minutes each: sleep in n8n’s database between checks, and continue after a restart or a crash. Needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
 		},
 	],
 	default: 'poll',
@@ -169,7 +169,7 @@ const limitOption: INodeProperties = {
 	default: 0,
 	placeholder: 'e.g. 100',
 	description:
-		'Maximum generations that the step creates, without reused ones; the other items fail at no charge',
+		'Maximum number of new generations in this step, without reused ones; 0 creates none, and the remaining items fail at no charge',
 };
 
 const minimumBalanceOption: INodeProperties = {

@@ -52,7 +52,8 @@ describe('while another execution is sending the request of a key', () => {
 			const entry = (await records.open('waiting')).entryOf('a', { timeoutMs: 200_000 });
 			await expect(entry).rejects.toMatchObject({
 				code: 'record_unavailable',
-				description: expect.stringContaining('Execution slow is still sending') as string,
+				details: expect.stringContaining('Execution slow is still sending') as string,
+				description: expect.stringMatching(/^Wait until it ends.*Keep the Idempotency Key/) as string,
 			});
 			expect(records.time.now() - since).toBeLessThan(205_000);
 			await slow.abandon();

@@ -24,10 +24,11 @@ describe('an uncertain charge', () => {
 		expect(error.description).toMatch(/Wait for Completion.*On Uncertain Charge to Resubmit/);
 	});
 
+	const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e', writer: 'u' };
+	const row = { ...newRow(scope, 'a'), id: 7, changedAt: null };
+
 	it('says where it is on record, whatever has happened to the last request', () => {
 		const cause = new GenerationError({ title: 'It broke', description: '', code: 'broke' });
-		const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e', writer: 'u' };
-		const row = { ...newRow(scope, 'a'), id: 7, changedAt: null };
 		const entry = { state: 'sent', count: 1, row } as const;
 		expect(uncertainCharge(cause, entry).description).toMatch(
 			/^It broke\. Execution e sent key "a" \(row 7 of the data table /,
@@ -35,9 +36,20 @@ describe('an uncertain charge', () => {
 		expect(uncertainCharge(null, entry).description).toMatch(/^Execution e sent key "a" \(row 7 /);
 	});
 
+	it.each(['error', 'resubmit'] as const)(
+		'with a row has only the procedure for that row, with On Uncertain Charge set to %s',
+		(choice) => {
+			const { description } = uncertainCharge(null, { state: 'sent', count: 1, row }, choice);
+			expect(description).toMatch(
+				/look for the generation.*enter its ID in the column generation_id of row 7 of media_g/i,
+			);
+			expect(description).not.toMatch(/Wait for Completion|Resubmit/);
+		},
+	);
+
 	it('of requests that were sent again does not say that none was', () => {
 		const error = uncertainCharge(null, { state: 'sent', count: 4 }, 'resubmit');
-		expect(error.description).toMatch(/A retry sends it again.*library or the balance first/);
+		expect(error.description).toMatch(/A retry sends it again.*first look.*Wait for Completion/);
 		expect(error.description).not.toContain('set On Uncertain Charge');
 	});
 
@@ -51,7 +63,7 @@ describe('an uncertain charge', () => {
 
 	it('of several requests says how many may have been charged', () => {
 		expect(uncertainCharge(null, { state: 'sent', count: 3 }).message).toMatch(
-			/3 creating requests.*up to 3 may have been/,
+			/responses to 3 requests were lost: up to 3 may have been/,
 		);
 	});
 

@@ -263,7 +263,7 @@ it.each([
 	]);
 	await expect(dataTable(context)).rejects.toMatchObject({
 		code: 'record_unavailable',
-		description: expect.stringMatching(says) as string,
+		details: expect.stringMatching(says) as string,
 	});
 	expect(calls.flatMap(operationsOf)).toEqual(['list']);
 });
