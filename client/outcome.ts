@@ -82,15 +82,15 @@ export function timedOutGeneration(
 }
 
 /**
- * Builds the error for an item that was not sent because an earlier item was rejected. Its request would be rejected
- * for the same reason.
+ * Builds the error for an item that was not sent because an earlier item failed. Its request would fail for the same
+ * reason.
  */
 export function notSent(
 	cause: GenerationError,
 	{ itemIndex, itemCount }: Pick<Job, 'itemIndex' | 'itemCount'>,
 ): GenerationError {
 	return cause.with({
-		title: `Skipped because ${itemNames([itemIndex], itemCount)} was rejected: ${cause.message}`,
+		title: `Skipped because ${itemNames([itemIndex], itemCount)} failed: ${cause.message}`,
 		retry: 'never',
 		charge: 'none',
 		skipped: true,

@@ -80,6 +80,20 @@ function unreadableCredential({ cause }: NotSentError): GenerationError {
 }
 
 const INTERRUPTED = 'the connection closed while it was being made';
+const NOT_ALLOWED = 'n8n does not allow requests to its address';
+const BAD_KEY = 'the API key contains invalid characters';
+
+/** Texts of failures that no change of the Base URL can fix, by their reason. */
+const OWN_TEXTS: Record<string, { title?: string; details?: string; description: string }> = {
+	[NOT_ALLOWED]: {
+		description: 'Ask the administrator of n8n to allow the host (N8N_SSRF_ALLOWED_HOSTNAMES).',
+	},
+	[BAD_KEY]: {
+		title: 'The API key contains invalid characters',
+		details: 'No request was sent',
+		description: 'Paste the key into the credential again, without spaces or line breaks.',
+	},
+};
 
 /** A failure to make a connection: `reason` completes "The service cannot be reached: …". */
 type ConnectionFailure = [
@@ -98,7 +112,7 @@ type ConnectionFailure = [
  * received the request.
  */
 const CONNECTION_FAILURES: ConnectionFailure[] = [
-	[/^/, 'never', 'n8n does not allow requests to its address', /^Ssrf/],
+	[/^/, 'never', NOT_ALLOWED, /^Ssrf/],
 	[/^EPROTO$/, 'never', 'it does not use https', /wrong version number/],
 	[/^EPROTO$/, 'never', 'it rejected the TLS version', /alert protocol version/],
 	[/^EPROTO$/, 'never', 'it rejected the TLS version', /unsupported protocol/],
@@ -112,7 +126,7 @@ const CONNECTION_FAILURES: ConnectionFailure[] = [
 	[/^EHOSTDOWN$/, 'backoff', 'its address does not respond'],
 	[/^(EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
 	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'backoff', 'this machine has no network'],
-	[/^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/, 'never', 'the API key has invalid characters'],
+	[/^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/, 'never', BAD_KEY],
 	[
 		/^ERR_(INVALID_URL|BAD_REQUEST|INVALID_PROTOCOL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/,
 		'never',
@@ -141,6 +155,7 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 			description: 'Check the Base URL in the credential, and that the service is up.',
 			code: 'connection_failed',
 			retry,
+			...OWN_TEXTS[reason],
 		});
 	}
 	return new GenerationError({

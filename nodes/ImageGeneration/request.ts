@@ -28,7 +28,7 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan[]
 		...filledIn({
 			size: [form.size, (value) => size('Size', value)],
 			edit_mode: [options.editMode, (value) => requiredText('Edit Mode', value)],
-			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
+			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URLs: URL', value)],
 		}),
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};

@@ -31,7 +31,7 @@ export const videoFields: INodeProperties[] = [
 		options: [modelDefault, ...RESOLUTIONS.map((value) => ({ name: value, value }))],
 		default: '',
 		description:
-			'Lines of the video, where more are sharper and may cost more; the choice varies by model',
+			'Height of the video in pixels: more is sharper and may cost more, and the available values vary by model',
 	},
 	{
 		displayName: 'Duration (Seconds)',
@@ -40,7 +40,7 @@ export const videoFields: INodeProperties[] = [
 		typeOptions: { minValue: 0, maxValue: 10 },
 		default: 4,
 		description:
-			'Length of the video, up to 4 to 10 seconds depending on the model; if empty, the model decides',
+			'Length of the video in seconds, with a maximum of 4 to 10 depending on the model; if empty, the model decides',
 	},
 	{
 		displayName: 'Frames per Second',

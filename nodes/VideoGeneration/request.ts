@@ -33,7 +33,7 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[]
 			image_url: [form.imageUrl, (value) => fetchableUrl('Input Image URL', value)],
 			negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 			seed: [options.seed, (value) => integer('Seed', value)],
-			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URL', value)],
+			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URLs: URL', value)],
 		}),
 	};
 	return creationPlans(form, {

@@ -24,7 +24,7 @@ export class WaitForCompletion implements INodeType {
 		},
 		group: ['transform'],
 		subtitle:
-			'={{ { poll: "Poll Until Ready", suspend: "Sleep Until Ready", check: "Check Once" }[$rawParameter["mode"]] || "Mode by Expression" }}',
+			'={{ { poll: "Poll Until Ready", suspend: "Suspend Until Ready", check: "Check Once" }[$rawParameter["mode"]] || "Mode by Expression" }}',
 		description: 'Get the outputs of generations that were already created',
 		defaults: { name: 'Wait for Completion' },
 		usableAsTool: asTool(

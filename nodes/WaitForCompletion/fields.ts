@@ -67,6 +67,6 @@ export const waitFields: INodeProperties[] = [
 		default: '',
 		description: 'Set by a suspended wait for itself: when it began, in milliseconds since 1970',
 	},
-	optionsField([fileNameOption, includeOtherFieldsOption]),
+	optionsField([fileNameOption('model'), includeOtherFieldsOption]),
 	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
 ];

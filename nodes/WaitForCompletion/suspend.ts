@@ -44,7 +44,7 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 			const slept = await attempt(async () => await sleepUntilEnded(context, waitingSince, checks));
 			if (slept.ok) return slept.value;
 			const { message } = slept.error as Error;
-			polledHint(context, `it could not fall asleep: ${message}`);
+			polledHint(context, `n8n could not suspend the execution: ${message}`);
 			const plan = (itemIndex: number) => [goOn(planWait(context, itemIndex), waitingSince)];
 			return await runNode(context, plan, { checks });
 		},

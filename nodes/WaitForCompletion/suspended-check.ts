@@ -137,11 +137,11 @@ function isUnfinished(item: INodeExecutionData): boolean {
 function noResult(generation: KnownGeneration): GenerationError {
 	const { id, status } = generation;
 	const confirmed = isConfirmed(generation);
-	const seen = confirmed ? `was ${status}` : 'had not been checked';
+	const seen = confirmed ? `last status: ${status}` : 'not checked yet';
 	return new GenerationError({
-		title: `This is not a result: generation ${id} ${seen} when the wait fell asleep`,
+		title: `The wait for generation ${id} was interrupted (${seen})`,
 		description:
-			'The wait was interrupted: n8n ended during a status check, or the execution in which it slept was stopped. Fetch the generation by its ID with Wait for Completion in a new execution, at no charge.',
+			'n8n ended during a status check, or the helper execution was stopped. Fetch the generation by its ID with Wait for Completion in a new execution, at no charge.',
 		code: 'wait_interrupted',
 		charge: confirmed ? 'paid' : 'none',
 		generation: { id },

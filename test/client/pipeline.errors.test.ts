@@ -38,7 +38,7 @@ describe('a refusal that all would meet', () => {
 		const { outcomes } = await step.run(batch(20));
 		expect(errorIn(outcomes[0]).code).toBe('insufficient_credits');
 		for (const outcome of outcomes.slice(1)) {
-			expect(errorIn(outcome).message).toMatch(/^Skipped because item 1 was rejected/);
+			expect(errorIn(outcome).message).toMatch(/^Skipped because item 1 failed/);
 		}
 		expect(step.elapsed).toBeLessThan(10_000);
 	});
@@ -148,9 +148,7 @@ describe('an error that every further request would meet', () => {
 			...Array.from({ length: 4 }, () => 'insufficient_credits'),
 		]);
 		expect(errorIn(outcomes[2]).message).toBe('Not enough credits');
-		expect(errorIn(outcomes[5]).message).toBe(
-			'Skipped because item 3 was rejected: Not enough credits',
-		);
+		expect(errorIn(outcomes[5]).message).toBe('Skipped because item 3 failed: Not enough credits');
 		expect(firstFailed?.itemIndex).toBe(2);
 		expect(step.fake.creating).toHaveLength(3);
 	});

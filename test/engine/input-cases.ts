@@ -165,7 +165,7 @@ export const checks: Check[] = [
 		parameters: { model: byId('aurora-image-1'), ...option('inputImages') },
 		good: aUrl,
 		bad: [`${aUrl}, http://example.com/b.png`, [aUrl, 'b.png']],
-		says: 'Input Image URL 2',
+		says: 'Input Image URLs: URL 2',
 	},
 	{
 		field: 'list of input images of a video',
@@ -173,7 +173,7 @@ export const checks: Check[] = [
 		parameters: option('inputImages'),
 		good: aUrl,
 		bad: ['http://example.com/b.png'],
-		says: 'Input Image URL 1',
+		says: 'Input Image URLs: URL 1',
 	},
 	{
 		field: 'URL of a reference',
@@ -189,7 +189,7 @@ export const checks: Check[] = [
 		parameters: reference({ source: 'data', data: VALUE }),
 		good: aPicture,
 		bad: ['', 'iVBORw0KGgo=', 'data:image/png,iVBORw0KGgo=', 'data:image/png;base64,not base64!'],
-		says: 'Reference File 1: Data',
+		says: 'Reference File 1: Data URI',
 	},
 	{
 		field: 'size of a data URI',
@@ -197,7 +197,7 @@ export const checks: Check[] = [
 		parameters: reference({ source: 'data', data: VALUE }),
 		good: aPicture,
 		bad: [tooLarge],
-		says: 'Reference File 1: Data is too large',
+		says: 'Reference File 1: Data URI is too large',
 	},
 	{
 		field: 'type of a reference',

@@ -19,6 +19,6 @@ it('a batch that n8n does not let sleep is polled, says so, and keeps its spendi
 	expect(codes).toEqual(['completed', 'completed', 'generation_limit_reached']);
 	expect(created()).toBe(2);
 	expect(run.hints('Step').map(({ message }) => message)).toContainEqual(
-		expect.stringContaining('it could not fall asleep: No helper workflows here'),
+		expect.stringContaining('n8n could not suspend the execution: No helper workflows here'),
 	);
 });

@@ -198,7 +198,7 @@ describe('a batch that sleeps, and is interrupted', () => {
 		}
 		expect(run.status).toBe(status);
 		const text = run.error?.message ?? String(run.output('Step')[2]?.json.error);
-		expect(text).toContain('items may have been charged: 5 waves in a row failed');
+		expect(text).toContain('items may have been charged: 5 helper executions in a row failed');
 		expect(text).not.toContain('Nothing was charged');
 		expect(run.output('Step')).toHaveLength(status === 'error' ? 0 : 3);
 	});

@@ -201,7 +201,9 @@ describe('a suspended wait', () => {
 			ids.map((id) => [id, 'wait_interrupted']),
 		);
 		for (const { json, binary } of items) {
-			expect(json.error).toMatch(/^This is not a result.*Wait for Completion in a new execution/);
+			expect(json.error).toMatch(
+				/^The wait for generation .* was interrupted \(last status: \w+\)\..*Wait for Completion in a new execution/,
+			);
 			expect([json.status, json.url, binary]).toEqual([undefined, undefined, undefined]);
 		}
 	});
@@ -279,7 +281,7 @@ describe('a suspended wait', () => {
 		helperOf(stage, asleep).record.state.status = 'crashed';
 		const awake = await wake(stage, asleep);
 		expect(awake.output('Step')[0].json.error).toContain(
-			`generation ${ids[0]} had not been checked when the wait fell asleep`,
+			`The wait for generation ${ids[0]} was interrupted (not checked yet)`,
 		);
 	});
 

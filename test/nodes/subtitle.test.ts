@@ -50,7 +50,7 @@ describe('the subtitle on the canvas', () => {
 
 	it.each<[NodeName, INodeParameters, string]>([
 		['waitForCompletion', {}, 'Poll Until Ready'],
-		['waitForCompletion', { mode: 'suspend' }, 'Sleep Until Ready'],
+		['waitForCompletion', { mode: 'suspend' }, 'Suspend Until Ready'],
 		['waitForCompletion', { mode: 'check' }, 'Check Once'],
 		['generationModels', {}, 'Get Many'],
 		['generationModels', { operation: 'get' }, 'Get'],

@@ -169,20 +169,23 @@ const idempotencyKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
-		'A unique key for this item: each key is generated and charged once, and later runs, retries and items reuse the result',
+		'A unique text for each item, such as its ID: one generation is charged for each key, and later runs and retries reuse it',
 };
 
-/** The name of the downloaded file. */
-export const fileNameOption: INodeProperties = {
-	displayName: 'File Name',
-	name: 'fileName',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. lighthouse',
-	description:
-		'Name of the downloaded file without its extension; if empty, it is made from the prompt and the ID',
-	displayOptions: { hide: notAsTool },
-};
+/**
+ * The name of the downloaded file. @param source what the default name is made from
+ */
+export function fileNameOption(source: 'prompt' | 'model'): INodeProperties {
+	return {
+		displayName: 'File Name',
+		name: 'fileName',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. lighthouse',
+		description: `Name of the downloaded file without its extension; if empty, it is made from the ${source} and the ID`,
+		displayOptions: { hide: notAsTool },
+	};
+}
 
 /** Returns the input item's own fields too. */
 export const includeOtherFieldsOption: INodeProperties = {
@@ -191,14 +194,14 @@ export const includeOtherFieldsOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to return the fields of the input item too, unless the generation has a field of the same name',
+		'Whether to also return the fields of the input item; if both have a field of the same name, the generation’s value is returned',
 };
 
 /** The options of every creating node: what is created, and how it is returned. */
 export const creatingOptions: INodeProperties[] = [
 	additionalFieldsOption,
 	includeOtherFieldsOption,
-	fileNameOption,
+	fileNameOption('prompt'),
 	idempotencyKeyOption,
 	negativePromptOption,
 	seedOption,

@@ -161,7 +161,7 @@ function inlineInput(
 	type: unknown,
 	field: string,
 ): () => Promise<WireInput> {
-	const label = `${field}: Data`;
+	const label = `${field}: Data URI`;
 	const stated = /^data:(.*?)\//.exec(dataUri(label, data).slice(0, 100))?.[1].toLowerCase();
 	const kind = inputType(field, type ?? stated);
 	return async () => {

@@ -23,13 +23,16 @@ const uncertainChargeOption: INodeProperties = {
 	],
 	default: 'error',
 	description:
-		'What to do if the response to a creating request was lost, so that it is not known whether credits were charged',
+		'What to do if the service’s response is lost, so that it is unknown whether the item was charged',
 };
 
 /**
- * The run options of every node that waits. @param timeout default in seconds
+ * The run options of every node that waits.
+ *
+ * @param timeout default in seconds
+ * @param creates false if the node only watches generations: it needs no slots, and their ids may be wrong
  */
-export function waitingRunOptions(timeout: number): INodeProperties[] {
+export function waitingRunOptions(timeout: number, creates = false): INodeProperties[] {
 	return [
 		{
 			displayName: 'Max Concurrent',
@@ -37,8 +40,9 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			default: 10,
-			description:
-				'Maximum generations running at the same time; if the account allows fewer, the node waits for free slots',
+			description: creates
+				? 'Maximum number of generations running at the same time; if the account allows fewer, the node waits for free slots'
+				: 'Maximum number of generations to watch at the same time',
 		},
 		{
 			displayName: 'On Timeout',
@@ -48,7 +52,7 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 				{
 					name: 'Error',
 					value: 'error',
-					description: 'The item fails, and its error names the generation, which was charged',
+					description: `The item fails, and its error names the generation${creates ? ', which was charged' : ''}`,
 				},
 				{
 					name: 'Continue',
@@ -76,7 +80,7 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 					name: 'Automatic',
 					value: 'auto',
 					description:
-						'Requests the first byte of the output URL, and checks the status at 4 s, at 10 s and then less often',
+						'Requests the first byte of the output URL, and checks the status at 4 s, at 10 s, and then every 10 s or every tenth of the age, whichever is longer',
 				},
 				{
 					name: 'Output URL',
@@ -99,7 +103,9 @@ export function waitingRunOptions(timeout: number): INodeProperties[] {
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			default: timeout,
-			description: 'Maximum time to wait for one generation, and before it for a free slot',
+			description: creates
+				? 'Maximum time to wait while the account has no free slot, and then for the generation'
+				: 'Maximum time to wait, counted from the start of the step',
 		},
 	];
 }
@@ -193,7 +199,7 @@ export function creatingRunOptions(timeout: number): INodeProperties[] {
 		limitOption,
 		minimumBalanceOption,
 		whileWaitingOption,
-		...waitingRunOptions(timeout),
+		...waitingRunOptions(timeout, true),
 	];
 }
 

@@ -99,7 +99,10 @@ async function sleep(
 	);
 	if (cancelSignal(context).aborted) return null;
 	if (!begun.ok) {
-		polledHint(context, `its first wave failed: ${(begun.error as Error).message}`);
+		polledHint(
+			context,
+			`the first items could not be submitted: ${(begun.error as Error).message}`,
+		);
 		return null;
 	}
 	const state: BatchState = {
@@ -121,7 +124,7 @@ async function sleep(
 		async () => await runHelper(context, supervisor(context.getNode(), state.step), items),
 	);
 	if (slept.ok) return [slept.value ?? []];
-	polledHint(context, `it could not fall asleep: ${(slept.error as Error).message}`);
+	polledHint(context, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
 	return null;
 }
 

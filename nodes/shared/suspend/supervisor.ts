@@ -90,7 +90,7 @@ async function start(
 const interrupted: INodeExecutionData = {
 	json: {
 		error:
-			'This is not a result: the execution in which the batch slept was stopped. Run the same items again: what is charged is reused',
+			'The helper execution of the batch was stopped. Run the same items again: charged generations are reused',
 		error_code: 'wait_interrupted',
 	},
 };
@@ -119,10 +119,10 @@ async function unfinished(
 
 function givenUp({ dead, lastDeath }: BatchState): GenerationError {
 	return new GenerationError({
-		title: `The sleeping batch ended, and items may have been charged: ${dead} waves in a row failed`,
+		title: `The sleeping batch ended, and items may have been charged: ${dead} helper executions in a row failed`,
 		details: `The last of them ended with: ${lastDeath}`,
 		description:
-			'Fix the cause and run the same items again: what is charged is reused by its idempotency key. To see where it fails, set While Waiting to Poll.',
+			'Fix the cause and run the same items again: charged generations are reused. To see where it fails, set While Waiting to Poll.',
 		code: 'batch_interrupted',
 		charge: 'unknown',
 	});

@@ -187,6 +187,18 @@ describe('a request that got no answer', () => {
 		});
 	});
 
+	it('with a key that no header can hold says what to do about the key', () => {
+		expect(errorFromConnection(failure({ code: 'ERR_INVALID_CHAR' }), true)).toMatchObject({
+			message: 'The API key contains invalid characters',
+			description: expect.stringMatching(/^Paste the key into the credential again/) as string,
+		});
+	});
+
+	it('to an address that n8n does not allow names the administrator', () => {
+		const { description } = errorFromConnection(failure({ name: 'SsrfBlockedIpError' }), true);
+		expect(description).toMatch(/^Ask the administrator of n8n/);
+	});
+
 	it.each(MAYBE_SENT)('may have been charged: %s', (_, error) => {
 		expect(errorFromConnection(error, true)).toMatchObject({
 			message: 'The connection closed before a response arrived',

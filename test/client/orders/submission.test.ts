@@ -105,7 +105,7 @@ describe('a refusal that every further request would meet', () => {
 		expect((await desk.refusalOf('cat')).code).toBe(code);
 		const error = await desk.refusalOf('dog');
 		expect(error).toMatchObject({ code, status, charge: 'none' });
-		expect(error.message).toMatch(/^Skipped because item 1 was rejected: /);
+		expect(error.message).toMatch(/^Skipped because item 1 failed: /);
 		expect(desk.fake.creating).toHaveLength(1);
 		expect(await desk.entry('dog')).toEqual(nothing);
 	});

@@ -53,7 +53,9 @@ describe('while another execution is sending the request of a key', () => {
 			await expect(entry).rejects.toMatchObject({
 				code: 'record_unavailable',
 				details: expect.stringContaining('Execution slow is still sending') as string,
-				description: expect.stringMatching(/^Wait until it ends.*Keep the Idempotency Key/) as string,
+				description: expect.stringMatching(
+					/^Wait until it ends.*Keep the Idempotency Key/,
+				) as string,
 			});
 			expect(records.time.now() - since).toBeLessThan(205_000);
 			await slow.abandon();
