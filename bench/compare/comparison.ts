@@ -48,16 +48,18 @@ export function sideBySide({ rows }: Comparison): TableRow[] {
 	const times = ({ speed }: Row) => ` (${ratio(speed.seconds / first.speed.seconds)} times)`;
 	return [
 		line('time', (row) => seconds(row) + (row === first ? '' : times(row))),
-		line('requests of the service, and the file', ({ speed }) => speed.requestsPerVideo.toFixed(1)),
-		line('probes of its storage a video', ({ speed }) => (speed.probesPerVideo ?? 0).toFixed(0)),
+		line('requests to the service per video, including the download', ({ speed }) =>
+			speed.requestsPerVideo.toFixed(1),
+		),
+		line('storage probes per video', ({ speed }) => (speed.probesPerVideo ?? 0).toFixed(0)),
 		line(
-			'memory that n8n takes more',
+			'additional memory used by n8n',
 			({ memoryBytes }) => `${Math.round(memoryBytes / 1024 ** 2)} MB`,
 		),
 		line('paid, after the 15th video failed', ({ failedGeneration }) => paid(failedGeneration)),
 		line('paid, after the 15th request got a 500', ({ refusedRequest }) => paid(refusedRequest)),
 		line('requests after Stop', ({ stop }) => String(stop.requestsAfter)),
-		line('paid ids still known after Stop', ({ stop }) => `${stop.idsKept} of ${stop.paid}`),
+		line('paid IDs still known after Stop', ({ stop }) => `${stop.idsKept} of ${stop.paid}`),
 	];
 }
 

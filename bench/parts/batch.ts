@@ -69,7 +69,7 @@ export const batch: Part<Result> = {
 	tables: ({ rows, crowded }) => ({
 		batch: rows.map((row) => ({
 			'generations take': row.batch,
-			'time over the ideal': `**${row['makespan / ideal'].toFixed(2)}**`,
+			'time ÷ ideal': `**${row['makespan / ideal'].toFixed(2)}**`,
 			'status requests each': row['status requests each'],
 			'probes each': row['probes each'],
 			'status alone': row['by status alone'].toFixed(2),
@@ -77,7 +77,7 @@ export const batch: Part<Result> = {
 		})),
 		'batch-crowded': crowded.map((row) => ({
 			'': row.batch,
-			'time over the ideal': row['makespan / ideal'].toFixed(2),
+			'time ÷ ideal': row['makespan / ideal'].toFixed(2),
 			'rejected: no free slot': row['429 answers'],
 		})),
 	}),

@@ -22,10 +22,10 @@ export const bulk: Part<Result> = {
 	tables: ({ rows }) => ({
 		bulk: rows.map((each) => ({
 			step: each.step,
-			'time over the ideal': each['makespan / ideal'],
-			'memory that it adds': `${each['memory growth (MB)']} MB`,
-			'loop stood still, at most': `${each['longest stall (ms)']} ms`,
-			'of its own': `${each['longest own stall (ms)']} ms`,
+			'time ÷ ideal': each['makespan / ideal'],
+			'additional memory': `${each['memory growth (MB)']} MB`,
+			'longest event-loop pause': `${each['longest stall (ms)']} ms`,
+			'caused by this process': `${each['longest own stall (ms)']} ms`,
 		})),
 	}),
 };

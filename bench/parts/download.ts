@@ -37,7 +37,7 @@ export const download: Part<Result> = {
 	tables: ({ rows, shares }) => ({
 		download: rows.map((each) => ({
 			'': each.download,
-			'memory that it adds': `${each['memory growth (MB)']} MB`,
+			'additional memory': `${each['memory growth (MB)']} MB`,
 			'of curl’s speed': each['of curl'].toFixed(2),
 			'n8n’s helpers alone': each['helpers of curl'].toFixed(2),
 			'read and thrown away': each['reading of curl'].toFixed(2),

@@ -29,8 +29,8 @@ export const live: Part<Result> = {
 	tables: ({ rows }) => ({
 		live: rows.map((each) => ({
 			'': each.batch,
-			'time over the ideal': each['makespan / ideal'].toFixed(2),
-			'n8n uses, of a core': each['CPU of n8n (share of a core)'].toFixed(2),
+			'time ÷ ideal': each['makespan / ideal'].toFixed(2),
+			'CPU cores used by n8n': each['CPU of n8n (share of a core)'].toFixed(2),
 		})),
 	}),
 };

@@ -27,7 +27,7 @@ export const probes: Part<Result> = {
 			storage: each.storage,
 			'probes a second': each['probes a second'],
 			'CPU for one': `${each['CPU per probe (ms)'].toFixed(2)} ms`,
-			'n8n uses, of a core': each['of one core'].toFixed(3),
+			'CPU cores used by n8n': each['of one core'].toFixed(3),
 		})),
 	}),
 };

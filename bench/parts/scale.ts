@@ -37,10 +37,11 @@ export const scale: Part<Result> = {
 	},
 	tables: ({ rows }) => ({
 		scale: rows.map((each) => ({
-			'asks again after, at most': `${each['longest pause (s)']} s`,
-			'more often after': each['patience (s)'] === 'endless' ? '-' : `${each['patience (s)']} s`,
+			'longest pause between requests': `${each['longest pause (s)']} s`,
+			'shorter pauses after':
+				each['patience (s)'] === 'endless' ? '-' : `${each['patience (s)']} s`,
 			'slots busy, of the ideal': each['slots busy, of the ideal'].toFixed(3),
-			'half wait less than': `${each['median wait (s)'].toFixed(0)} s`,
+			'median wait': `${each['median wait (s)'].toFixed(0)} s`,
 			'longest wait': `${each['longest wait (s)']} s`,
 			'requests each': each['requests per generation'],
 		})),

@@ -52,7 +52,7 @@ async function fileOf(item: ReturnType<typeof itemsOf>[number] | undefined): Pro
 }
 
 describe('scheduled-batch-to-s3', () => {
-	const files = ['harbour-dawn', 'market-noon', 'station-night'].map(
+	const files = ['harbor-dawn', 'market-noon', 'station-night'].map(
 		(name) => `pictures/${name}.png`,
 	);
 	let run: (trigger?: string, secret?: object) => Promise<Execution>;
@@ -89,7 +89,7 @@ describe('scheduled-batch-to-s3', () => {
 		}
 		const rows = itemsOf(execution, 'Mark as Done').map(({ json }) => [json.name, json.file]);
 		expect(rows).toEqual([
-			['harbour-dawn', files[0]],
+			['harbor-dawn', files[0]],
 			['station-night', files[2]],
 		]);
 		const [problem] = itemsOf(execution, 'Note Problem');
