@@ -9,16 +9,16 @@ const program = new Command('npm run sandbox --')
 	.option('--port <number>', 'port of the service', portFrom(0), 8787)
 	.option('--storage-port <number>', 'port of the presigned URLs', portFrom(0), 8788)
 	.option('--time-scale <number>', 'divides generation times: 10 makes 20 s take 2', factorFrom, 1)
-	.option('--url-lifetime <seconds>', 'how long a presigned URL lives', numberFrom, 3600)
+	.option('--url-lifetime <seconds>', 'how long a presigned URL is valid', numberFrom, 3600)
 	.option(
 		'--token-lifetime <seconds>',
-		'how long an access token of a connected app is good',
+		'how long an access token of a connected app is valid',
 		numberFrom,
 		3600,
 	)
 	.option('--seed <number>', 'the same seed gives the same ids and times (a new one)', numberFrom)
-	.option('--idempotency', 'a second request with the same Idempotency-Key makes nothing new')
-	.option('--quiet', 'no line a request');
+	.option('--idempotency', 'a second request with the same Idempotency-Key creates nothing')
+	.option('--quiet', 'do not log requests');
 
 interface Values extends Required<Pick<SandboxOptions, 'port' | 'storagePort' | 'timeScale'>> {
 	urlLifetime: number;
@@ -45,7 +45,7 @@ function optionsFrom(values: Values): SandboxOptions {
 }
 
 function introduce(sandbox: Sandbox): void {
-	say(`Service  ${sandbox.url}  (a page for people is at /)`);
+	say(`Service  ${sandbox.url}  (open in a browser)`);
 	say(`Storage  ${sandbox.storageUrl}`);
 	say(`MCP      ${sandbox.url}/mcp  (with a key, or signing in)`);
 	say('Keys');

@@ -96,7 +96,7 @@ You will be sent back to <b>${escaped(place.text)}</b>${place.isApp ? ', an app 
 
 const tooLate = page(
 	'Nothing to allow here',
-	'<p>This request was answered, or is too long ago. Start again in the app that sent you here.</p>',
+	'<p>This request was already answered or has expired. Start again in the app that sent you here.</p>',
 );
 
 /** For an answer that the form of the consent page cannot send. It stays open for a good one. */

@@ -25,7 +25,7 @@ async function start(): Promise<{ service: Service; url: string }> {
 		cwd: repository,
 		logFile: join(folder, 'start.log'),
 	});
-	await service.until(() => service.output.includes('Ctrl-C ends it all'), 150_000);
+	await service.until(() => service.output.includes('Press Ctrl+C to stop everything'), 150_000);
 	const url = /^n8n +(\S+)/m.exec(service.output)?.[1];
 	if (!url) throw new Error(`No address in:\n${service.output}`);
 	return { service, url };

@@ -28,5 +28,5 @@ ${examples.join('\n')}
 
 An example without "needs" runs as it is, with made-up credits: its credential "${credentialName}" is ready.
 "${signInName}" is yours to connect: open it in n8n, click Connect, and allow it.
-Everything is kept in ${data}. Ctrl-C ends it all.`;
+Everything is kept in ${data}. Press Ctrl+C to stop everything.`;
 }

@@ -18,7 +18,7 @@ export class DataLock {
 		const pid = this.pids().find((one) => one !== process.pid && isRunning(one));
 		if (pid !== undefined) {
 			throw new Trouble(
-				`n8n already runs with the data in ${folder} (process ${pid}, says ${this.file}). End it, or ` +
+				`n8n already runs with the data in ${folder} (process ${pid}, see ${this.file}). End it, or ` +
 					'choose another folder with --data.',
 			);
 		}

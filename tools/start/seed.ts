@@ -53,8 +53,8 @@ async function signIn(rest: Rest): Promise<void> {
 		await rest.signIn(owner);
 	} catch (error) {
 		throw new Trouble(
-			`Its owner cannot sign in: was the password changed? Remove the folder of its data, or ` +
-				`choose another one with --data.\n\n${(error as Error).message}`,
+			'n8n rejected the sign-in of its owner. Was the password changed? Delete the data folder, or choose ' +
+				`another with --data.\n\n${(error as Error).message}`,
 		);
 	}
 }
