@@ -1,5 +1,5 @@
 import { sentences } from '../text';
-import { GenerationError } from './errors';
+import { GenerationError, type GenerationErrorFields } from './errors';
 
 /**
  * Returns the address to which paths such as `/v1/models` are appended. Requests and the credential's test both use
@@ -84,7 +84,7 @@ const NOT_ALLOWED = 'n8n does not allow requests to its address';
 const BAD_KEY = 'the API key contains invalid characters';
 
 /** Texts of failures that no change of the Base URL can fix, by their reason. */
-const OWN_TEXTS: Record<string, { title?: string; details?: string; description: string }> = {
+const OWN_TEXTS: Record<string, Partial<GenerationErrorFields>> = {
 	[NOT_ALLOWED]: {
 		description: 'Ask the administrator of n8n to allow the host (N8N_SSRF_ALLOWED_HOSTNAMES).',
 	},

@@ -65,6 +65,12 @@ describe('the texts of the forms', () => {
 		expect(doubled).toEqual([]);
 	});
 
+	it('of Wait for Completion name neither slots nor a prompt, which it does not need', () => {
+		const own = texts.filter(([path]) => path.startsWith('waitForCompletion.'));
+		expect(own.length).toBeGreaterThan(20);
+		expect(own.filter(([, text]) => /\b(slots?|prompt)\b/i.test(text))).toEqual([]);
+	});
+
 	it('give examples in every placeholder of a text', () => {
 		const fields = texts.filter(([path]) => path.endsWith('.placeholder'));
 		const prompts = fields.filter(([, text]) => !/^(e\.g\. |Add |Select )/.test(text));

@@ -68,7 +68,7 @@ it('names the options that are about a port which is taken', async () => {
 describe('the data', () => {
 	it('belongs to one n8n at a time', async () => {
 		await writeFile(join(folder, 'running.json'), JSON.stringify([process.ppid]));
-		expect(() => new DataLock(folder)).toThrow(`(process ${process.ppid}, says ${folder}`);
+		expect(() => new DataLock(folder)).toThrow(`(process ${process.ppid}, see ${folder}`);
 	});
 
 	it('is free where it was our own process id that a killed one had', async () => {

@@ -30,7 +30,7 @@ const uncertainChargeOption: INodeProperties = {
  * The run options of every node that waits.
  *
  * @param timeout default in seconds
- * @param creates false if the node only watches generations: it needs no slots, and their ids may be wrong
+ * @param creates false if the node only watches generations. It needs no slots, and ids from the user may not exist.
  */
 export function waitingRunOptions(timeout: number, creates = false): INodeProperties[] {
 	return [

@@ -90,7 +90,7 @@ describe('a reference input', () => {
 			/^Reference File 2: URL must be .*"a\.png"/,
 		],
 		['no URL', { source: 'url' }, /^Reference File 2: URL is empty/],
-		['data that is none', { source: 'data', data: 'iVBO' }, /^Reference File 2: Data must be/],
+		['data that is none', { source: 'data', data: 'iVBO' }, /^Reference File 2: Data URI must be/],
 		[
 			'data of a kind that the service does not take',
 			{ source: 'data', data: 'data:text/html;base64,PGI+' },
