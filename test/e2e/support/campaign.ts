@@ -65,8 +65,11 @@ const isOpen = ({ end }: Row) => end === null;
 
 /** @throws where an answer is not one item for each row */
 function itemsIn(answer: unknown, count: number): IDataObject[] {
-	if (Array.isArray(answer) && answer.length === count) return answer as IDataObject[];
-	throw new Error('Answered without the items');
+	const items = Array.isArray(answer) ? (answer as IDataObject[]) : [];
+	if (items.length === count) return items;
+	const error = String(items[0]?.error ?? 'Answered without the items');
+	// The reason, without what differs from batch to batch.
+	throw new Error(error.slice(0, 80).replace(/\d+/g, 'N'));
 }
 
 /** Notes what came of each row. */
