@@ -160,7 +160,7 @@ class Pipeline<T> {
 			firstFailed: this.firstFailed,
 			stats: {
 				...stats,
-				retries: stats.retries + watcher.passed.size,
+				retries: stats.retries + watcher.transientErrors.size,
 				spent: this.guard.spent,
 				recreated: this.recreated,
 				balance,

@@ -46,8 +46,8 @@ export class GenerationError extends Error {
 
 	constructor({ title, cause, ...fields }: GenerationErrorFields) {
 		super(title, cause === undefined ? undefined : { cause });
-		const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-		Object.assign(this, Object.fromEntries(given));
+		const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
+		Object.assign(this, Object.fromEntries(defined));
 	}
 
 	/** The error as plain data, without its cause. The constructor makes an error of it again. */

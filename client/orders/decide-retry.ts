@@ -1,5 +1,5 @@
 import type { CreateJob } from '../job';
-import { passes } from '../api/retry';
+import { isTransient } from '../api/retry';
 import type { GenerationError } from '../api/errors';
 
 /** Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step. */
@@ -37,7 +37,7 @@ export function decideRetry(
 	}
 	if (error.charge !== 'none') return 'stop';
 	if (error.retry === 'slot') return 'slot';
-	return passes(error, tried.retries) && inTime ? 'backoff' : 'stop';
+	return isTransient(error, tried.retries) && inTime ? 'backoff' : 'stop';
 }
 
 /**

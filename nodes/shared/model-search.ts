@@ -24,7 +24,7 @@ type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INod
  */
 export function modelOptions(type: ModelFilter) {
 	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-		const models = await listModels(this, type);
+		const models = await catalogModels(this, type);
 		return models.map((model) => ({ ...describeModel(model), value: model.id }));
 	};
 }
@@ -34,7 +34,7 @@ export function modelOptions(type: ModelFilter) {
  */
 export function modelSearch(type: ModelFilter): ListSearch {
 	return async function (filter = '') {
-		const models = await listModels(this, type);
+		const models = await catalogModels(this, type);
 		return {
 			results: models
 				.filter((model) => matchesModel(model, filter))
@@ -44,7 +44,7 @@ export function modelSearch(type: ModelFilter): ListSearch {
 }
 
 /** @throws NodeApiError if the catalog cannot be read */
-async function listModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
+async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
 	const service = new ServiceClient({
 		send: connect(context),
 		clock: wallClock,

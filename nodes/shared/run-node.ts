@@ -233,15 +233,15 @@ async function anyOutlasts(
 ): Promise<boolean> {
 	const maySleep = plans.map(({ job }) => job.timeoutMs >= leastTimeoutMs);
 	if (!maySleep.includes(true)) return false;
-	const brief = plans.map(({ job, ...planned }) => ({
+	const shortened = plans.map(({ job, ...planned }) => ({
 		...planned,
 		job: { ...job, timeoutMs: Math.min(job.timeoutMs, afterMs), onTimeout: 'continue' as const },
 		download: null,
 	}));
-	const { outcomes, firstFailed } = await runPlans(context, brief, start);
+	const { outcomes, firstFailed } = await runPlans(context, shortened, start);
 	if (cancelSignal(context).aborted) return false;
 	if (firstFailed !== null && !continuesOnError(context)) {
-		throw endedBy(context, start.journal, firstFailed, inOrder(failures, brief, outcomes));
+		throw endedBy(context, start.journal, firstFailed, inOrder(failures, shortened, outcomes));
 	}
 	return outcomes.some(
 		(outcome, index) => maySleep[index] && outcome.kind === 'done' && outcome.generation.timed_out,

@@ -175,7 +175,7 @@ export function downloadTarget(form: Form, options: Options): DownloadTarget | n
 	if (!booleanOr(true, 'Download Output', form.downloadOutput)) return null;
 	return {
 		propertyName: requiredText('Put Output in Field', form.binaryPropertyName),
-		fileName: textIfGiven('File Name', options.fileName),
+		fileName: textIfSet('File Name', options.fileName),
 	};
 }
 
@@ -187,8 +187,8 @@ export function booleanOr(fallback: boolean, field: string, value: unknown): boo
 /**
  * The text of a field; `null` if the field is empty. @throws InvalidInputError if the value is not text
  */
-export function textIfGiven(field: string, value: unknown): string | null {
-	return given(value) ? requiredText(field, value) : null;
+export function textIfSet(field: string, value: unknown): string | null {
+	return isSet(value) ? requiredText(field, value) : null;
 }
 
 /**
@@ -196,7 +196,7 @@ export function textIfGiven(field: string, value: unknown): string | null {
  * @throws InvalidInputError if an entry is not text
  */
 function textList(field: string, value: unknown): string[] {
-	if (!given(value)) return [];
+	if (!isSet(value)) return [];
 	const parts: unknown[] = Array.isArray(value) ? value : requiredText(field, value).split(',');
 	return parts
 		.filter((part) => String(part ?? '').trim() !== '')
@@ -204,17 +204,17 @@ function textList(field: string, value: unknown): string[] {
 }
 
 /** True if an optional field has a value. Empty fields are not sent. */
-export function given(value: unknown): boolean {
+export function isSet(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 
 /** The fields that have a value, validated, under their names in the request. Empty lists are dropped. */
-export function filledIn(
+export function checkedFields(
 	entries: Record<string, [value: unknown, check: (value: unknown) => unknown]>,
 ): Record<string, unknown> {
 	return Object.fromEntries(
 		Object.entries(entries)
-			.filter(([, [value]]) => given(value))
+			.filter(([, [value]]) => isSet(value))
 			.map(([name, [value, check]]) => [name, check(value)])
 			.filter(([, checked]) => !isEmptyList(checked)),
 	);

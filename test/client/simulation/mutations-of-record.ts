@@ -56,7 +56,7 @@ export const recordMutations: Mutation[] = [
 	),
 	keys(
 		'any end is that of the newest generation',
-		'if (row?.generation_id !== id || row.status === status) return;',
+		'if (row !== undefined && (row?.generation_id !== id || row.status === status)) return;',
 		'if (!row || row.status === status) return;',
 	),
 	view('a late read replaces what was done since', 'if (this.isAhead(key)) return;', ''),
@@ -67,8 +67,8 @@ export const recordMutations: Mutation[] = [
 	),
 	table(
 		'a recorded generation is not reused',
-		"=> row.status !== 'failed';",
-		"=> row.status !== 'failed' && !hasId(row);",
+		"isLive = ({ status }: { status?: string }) => status !== 'failed';",
+		"isLive = (row: Partial<Row>) => row.status !== 'failed' && !row.generation_id;",
 	),
 	keys(
 		'after the timeout, a row that was not sent stays',
