@@ -10,9 +10,9 @@ export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
 
 /** The requests for an order within this attempt of the step. */
 export interface SentRequests {
-	/** Retries after transient errors. */
+	/** Retries after transient errors, since the last wait for a slot. */
 	retries: number;
-	/** Milliseconds since the first failure. */
+	/** Milliseconds since the first failure after the last wait for a slot. */
 	sinceMs: number;
 	/** Requests sent again after a lost response. */
 	resubmissions: number;

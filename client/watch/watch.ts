@@ -177,7 +177,7 @@ export class Watch {
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;
 		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) output.usable = false;
-		// The storage should have the file by now. A storage that denies it would do so for every generation.
+		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
 		if (wasProbed && isCompleted(generation) && output.reserve() === 0) {
 			if ((await this.sendProbe(deadline)) === 'missing') output.usable = false;
 		}

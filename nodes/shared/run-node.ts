@@ -172,8 +172,8 @@ function withoutKey(plans: Planned[]): number[] {
 }
 
 /**
- * The errors of an item that this try does not send. Earlier tries may have been charged for its outputs: there is
- * one error for each of them, or else a single one.
+ * The errors of an item that this attempt of the step does not send. Earlier attempts may have been charged for its
+ * outputs: there is one error for each of them, or else a single one.
  */
 export function unsentErrors(
 	journal: ExecutionJournal,
@@ -199,7 +199,7 @@ function throwFirst(
 	throw stepError(context, failures[first][0], position, all, journal);
 }
 
-/** Reserves the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
+/** Reads the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
 	context: IExecuteFunctions,
 	journal: ExecutionJournal,

@@ -45,7 +45,7 @@ const NOT_REQUESTED = new Set([
 
 /**
  * Identifies the order of an item by its unevaluated parameters and its input item. An expression may return a
- * different value in every try, such as a random seed or the time.
+ * different value in every attempt of the step, such as a random seed or the time.
  *
  * @returns the text that identifies the request, and the text that identifies the idempotency key
  */
