@@ -20,7 +20,9 @@ import { connect } from './http/transport';
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
 
 /**
- * The choices of a field for several models, from the live catalog (spec 4.4). @param type which models to list
+ * The choices of a field for several models, from the live catalog (spec 4.4).
+ *
+ * @param type which models to list
  */
 export function modelOptions(type: ModelFilter) {
 	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
@@ -30,7 +32,9 @@ export function modelOptions(type: ModelFilter) {
 }
 
 /**
- * The list search of a model picker, from the live catalog (spec 4.4). @param type which models to list
+ * The list search of a model picker, from the live catalog (spec 4.4).
+ *
+ * @param type which models to list
  */
 export function modelSearch(type: ModelFilter): ListSearch {
 	return async function (filter = '') {

@@ -74,7 +74,9 @@ function asText(value: object): string {
 }
 
 /**
- * The timeout of one generation in milliseconds, and how to handle it. @throws InvalidInputError
+ * The timeout of one generation in milliseconds, and how to handle it.
+ *
+ * @throws InvalidInputError
  */
 export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	return {
@@ -84,7 +86,9 @@ export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 }
 
 /**
- * How to handle a lost answer to a creating request. @throws InvalidInputError
+ * How to handle a lost answer to a creating request.
+ *
+ * @throws InvalidInputError
  */
 export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
 	const chosen = options.onUncertainCharge ?? 'error';
@@ -92,14 +96,18 @@ export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCha
 }
 
 /**
- * What to do while generations run. @throws InvalidInputError
+ * What to do while generations run.
+ *
+ * @throws InvalidInputError
  */
 export function whileWaitingOf(runOptions: Options): 'poll' | 'suspend' {
 	return oneOf('While Waiting', runOptions.whileWaiting ?? 'poll', ['poll', 'suspend'] as const);
 }
 
 /**
- * How often an output is created again after a failure, and with which other models. @throws InvalidInputError
+ * How often an output is created again after a failure, and with which other models.
+ *
+ * @throws InvalidInputError
  */
 export function attemptsOf(
 	options: Options,
@@ -114,7 +122,9 @@ export function attemptsOf(
 }
 
 /**
- * How to detect the end of a generation. @throws InvalidInputError
+ * How to detect the end of a generation.
+ *
+ * @throws InvalidInputError
  */
 export function readinessOf(options: Options): Readiness {
 	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
@@ -147,7 +157,9 @@ export function optionByPath(
 const INCLUDE = 'includeOtherFields';
 
 /**
- * Checks the option that returns the input item's fields too. @throws InvalidInputError
+ * Checks the option that returns the input item's fields too.
+ *
+ * @throws InvalidInputError
  */
 export function requireIncludeOption(options: Options): void {
 	booleanOr(false, 'Include Other Input Fields', options[INCLUDE]);
@@ -185,7 +197,9 @@ export function booleanOr(fallback: boolean, field: string, value: unknown): boo
 }
 
 /**
- * The text of a field; `null` if the field is empty. @throws InvalidInputError if the value is not text
+ * The text of a field; `null` if the field is empty.
+ *
+ * @throws InvalidInputError if the value is not text
  */
 export function textIfSet(field: string, value: unknown): string | null {
 	return isSet(value) ? requiredText(field, value) : null;
@@ -193,6 +207,7 @@ export function textIfSet(field: string, value: unknown): string | null {
 
 /**
  * The texts of a list, which an expression may also return as one text with commas. Empty ones are dropped.
+ *
  * @throws InvalidInputError if an entry is not text
  */
 function textList(field: string, value: unknown): string[] {

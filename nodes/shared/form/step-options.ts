@@ -38,7 +38,9 @@ function limitOf(field: string, value: unknown): number {
 }
 
 /**
- * Reads the settings of the step from an item's run options. @throws InvalidInputError
+ * Reads the settings of the step from an item's run options.
+ *
+ * @throws InvalidInputError
  */
 export function stepOptions(options: Options): StepOptions {
 	return {

@@ -23,7 +23,11 @@ function makeCopy(): string {
 	return copy;
 }
 
-/** Runs the simulation in a folder. @returns the last line of what it printed */
+/**
+ * Runs the simulation in a folder.
+ *
+ * @returns the last line of what it printed
+ */
 async function check(folder: string, which: string): Promise<string> {
 	const script = join('test', 'client', 'simulation', 'check.ts');
 	const args = ['--import', 'tsx', script, runs, '1', '--brief', which];
