@@ -54,11 +54,6 @@ export const recordMutations: Mutation[] = [
 		'if (own && rivals.length === 0 && !isLate) {',
 		'if (rivals.length === 0 && !isLate) {\n\t\t\t\tif (!own) return true;',
 	),
-	keys(
-		'any end is that of the newest generation',
-		'if (row !== undefined && (row?.generation_id !== id || row.status === status)) return;',
-		'if (!row || row.status === status) return;',
-	),
 	view('a late read replaces what was done since', 'if (this.isAhead(key)) return;', ''),
 	table(
 		'a row is known by its id alone',
