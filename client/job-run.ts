@@ -11,9 +11,10 @@ import {
 } from './outcome';
 import type { Journal, Order } from './orders/journal';
 import type { SlotPool } from './orders/slot-pool';
+import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
 import { withLock } from './orders/with-lock';
-import type { Goal, Watch, Watcher } from './watch/watch';
+import { Watch, type Goal, type Watcher } from './watch/watch';
 import type { KnownGeneration } from './api/errors';
 import { isFailed, isFinal, unseen, type Generation } from './api/generation';
 import type { CreateRequest } from './api/client';
@@ -74,7 +75,7 @@ export class JobRun {
 		const slept = waitingSinceMs < startedAt;
 		// Between two sleeps, a 404 is not retried: the next check does that.
 		const exists = job.wait && watcher.requests.known(job.id) !== null;
-		this.watch = watcher.watch(job.id, null, job.readiness, exists);
+		this.watch = new Watch(watcher, job.id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + job.timeoutMs;
 		// A check between two sleeps must not hold its worker for long.
 		if (slept && !job.wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
@@ -159,7 +160,7 @@ export class JobRun {
 		for (;;) {
 			const model = this.attempts?.model ?? null;
 			const sent = model === null ? request : withModel(request, model);
-			if (model !== null) journal.use(order, sent);
+			if (model !== null) order.fields = requestFields(sent);
 			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
 			const obtained = await attempt(
 				async () =>
@@ -182,7 +183,7 @@ export class JobRun {
 			if (id === null && made === null) continue;
 			const known = made?.item.id ?? (id as string);
 			// The service confirmed this id earlier, so a 404 is transient.
-			const watch = watcher.watch(known, made, order.job.readiness, true);
+			const watch = new Watch(watcher, known, made, order.job.readiness, true);
 			this.deadline = clock.now() + order.job.timeoutMs;
 			this.watch = watch;
 			if (made) return;

@@ -155,12 +155,10 @@ export class Shift {
 	private nextEndMs(): number {
 		const usual = median(this.durations);
 		const now = this.clock.now();
-		const due = [...this.watched.values()].map(({ startedAt }) => {
-			const age = now - startedAt;
-			if (usual === null) return UNKNOWN_PART * age;
-			return age < usual ? usual - age : LATE_PART * age;
-		});
-		return Math.min(...due, Infinity);
+		const ages = [...this.watched.values()].map(({ startedAt }) => now - startedAt);
+		if (ages.length === 0) return Infinity;
+		if (usual === null) return UNKNOWN_PART * Math.max(...ages);
+		return Math.min(...ages.map((age) => (age < usual ? usual - age : LATE_PART * age)));
 	}
 }
 

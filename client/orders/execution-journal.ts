@@ -84,10 +84,6 @@ export class ExecutionJournal implements Journal {
 		return await Promise.resolve(this.note(order, header));
 	}
 
-	use(order: Order, request: CreateRequest): void {
-		order.fields = requestFields(request);
-	}
-
 	/**
 	 * Stores that a request is about to be sent. Earlier open requests stay counted.
 	 *

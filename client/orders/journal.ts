@@ -20,7 +20,7 @@ export interface Order {
 	marks: Marks;
 	/** Key of its row in the table; `null` for an item without an idempotency key. */
 	key: string | null;
-	/** Row fields of the request that is sent. */
+	/** Row fields of the request that is sent. They change with its model, and it stays the same order. */
 	fields: RequestFields;
 	/** Digests of the request with each of its models. */
 	requests: ReadonlySet<string>;
@@ -68,9 +68,6 @@ export interface Journal {
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	reserve(order: Order): Promise<string | null>;
-
-	/** Changes the request of an order: the next one has another model. It stays the same order. */
-	use(order: Order, request: CreateRequest): void;
 
 	/** Takes back a reservation whose request was certainly not charged. */
 	release(order: Order): void;

@@ -106,10 +106,6 @@ export class TableJournal implements Journal {
 		return this.inner.note(order, header, open ? 1 : 0);
 	}
 
-	use(order: Order, request: CreateRequest): void {
-		this.inner.use(order, request);
-	}
-
 	release(order: Order): void {
 		this.inner.release(order);
 		const isOpen = this.inner.known(order).state === 'sent';

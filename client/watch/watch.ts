@@ -50,19 +50,6 @@ export class Watcher {
 		this.requests = new StatusRequests(ports, intervalMs, checks);
 		this.output = new OutputProbe(ports);
 	}
-
-	/**
-	 * @param generation from the creating response; `null` if only its id is known
-	 * @param exists true if the service confirmed the id earlier, so that a 404 is transient
-	 */
-	watch(
-		id: string,
-		generation: Generation | null,
-		readiness: Readiness,
-		exists = generation !== null,
-	): Watch {
-		return new Watch(this, id, generation, readiness, exists);
-	}
 }
 
 /** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
@@ -90,10 +77,13 @@ export class Watch {
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
 
+	/**
+	 * @param generation the last known state, such as the creating response; `null` if only the id is known
+	 * @param exists true if the service confirmed the id earlier, so that a 404 is transient
+	 */
 	constructor(
 		private readonly watcher: Watcher,
 		readonly id: string,
-		/** The last known state; `null` before the first one. */
 		public generation: Generation | null,
 		private readonly readiness: Readiness,
 		private exists: boolean,

@@ -1,16 +1,18 @@
 import { randomUUID } from 'crypto';
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, ILoadOptionsFunctions } from 'n8n-workflow';
 
 import { ExecutionJournal, type StoredOrders } from '../../client/orders/execution-journal';
 
 /** Facts about the execution that a step runs in. */
 
 /**
- * The signal of the user's Stop and the workflow's timeout. In n8n releases without one, the returned signal
- * never aborts.
+ * The signal of the user's Stop and the workflow's timeout. Older n8n releases and list searches have none: the
+ * returned signal then never aborts.
  */
-export function cancelSignal(context: IExecuteFunctions): AbortSignal {
-	return context.getExecutionCancelSignal?.() ?? new AbortController().signal;
+export function cancelSignal(context: IExecuteFunctions | ILoadOptionsFunctions): AbortSignal {
+	const signal =
+		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
+	return signal ?? new AbortController().signal;
 }
 
 /** True if an AI agent runs the node as its tool. A tool returns JSON only. */

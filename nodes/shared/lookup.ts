@@ -3,12 +3,11 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { attempt } from '../../client/async';
 import { CancelledError } from '../../client/api/errors';
 import { errorOfJob } from '../../client/outcome';
-import { ServiceClient } from '../../client/api/client';
-import { wallClock } from './http/clock';
-import { cancelSignal, continuesOnError } from './execution';
+import type { ServiceClient } from '../../client/api/client';
+import { continuesOnError } from './execution';
 import { stepError } from './output/node-error';
 import { errorItem } from './output/results';
-import { connect } from './http/transport';
+import { serviceOf } from './http/transport';
 
 /** The read-only requests. Their answers are the same for all items of a step, so each request is sent once. */
 export type Lookups = Pick<ServiceClient, 'models' | 'balance' | 'summary'>;
@@ -25,13 +24,7 @@ export async function runLookups(
 	context: IExecuteFunctions,
 	fetchEntries: (lookups: Lookups, itemIndex: number) => Promise<object[]>,
 ): Promise<INodeExecutionData[][]> {
-	const service = new ServiceClient({
-		send: connect(context),
-		clock: wallClock,
-		random: Math.random,
-		signal: cancelSignal(context),
-	});
-	const lookups = askingOnce(service);
+	const lookups = askingOnce(serviceOf(context));
 	const items: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
 		const fetched = await attempt(async () => await fetchEntries(lookups, itemIndex));

@@ -12,10 +12,8 @@ import {
 } from '../../client/api/catalog';
 import { attempt } from '../../client/async';
 import { GenerationError } from '../../client/api/errors';
-import { ServiceClient } from '../../client/api/client';
-import { wallClock } from './http/clock';
 import { nodeError } from './output/node-error';
-import { connect } from './http/transport';
+import { serviceOf } from './http/transport';
 
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
 
@@ -49,14 +47,8 @@ export function modelSearch(type: ModelFilter): ListSearch {
 
 /** @throws NodeApiError if the catalog cannot be read */
 async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
-	const service = new ServiceClient({
-		send: connect(context),
-		clock: wallClock,
-		random: Math.random,
-		signal: new AbortController().signal,
-		// A user is waiting for the list, and can open it again.
-		maxRetries: 1,
-	});
+	// A user is waiting for the list, and can open it again.
+	const service = serviceOf(context, { maxRetries: 1 });
 	const listed = await attempt(async () => await service.models(type));
 	if (!listed.ok) {
 		throw listed.error instanceof GenerationError

@@ -1,7 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { limit } from '../../client/async';
-import { ServiceClient } from '../../client/api/client';
 import type { ExecutionJournal } from '../../client/orders/execution-journal';
 import type { SlotPool } from '../../client/orders/slot-pool';
 import type { TableJournal } from '../../client/orders/table-journal';
@@ -14,7 +13,7 @@ import type { StepOptions } from './form/step-options';
 import { glanceAtBalance } from './http/balance';
 import { wallClock } from './http/clock';
 import { withSlots } from './http/slots';
-import { connect, probeWith } from './http/transport';
+import { probeWith, serviceOf } from './http/transport';
 import { fetchOutput } from './output/fetch-output';
 import { reportUnexpected } from './output/report';
 import type { Output } from './output/results';
@@ -55,20 +54,15 @@ export async function runPlans(
 	const { options, ...shared } = start;
 	const cancel = cancelSignal(context);
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
-	const ports = { clock: wallClock, random: Math.random };
-	const service = new ServiceClient({
-		...ports,
-		send: connect(context),
-		signal: cancel,
-	});
 	const tellsBalance = runsByHand(context) || (options.minimumBalance ?? null) !== null;
 	const limited = limit(MAX_DOWNLOADS);
 	const run = async (slots: SlotPool) =>
 		await runPipeline<Output>(
 			plans.map(({ job }) => job),
 			{
-				...ports,
-				service,
+				clock: wallClock,
+				random: Math.random,
+				service: serviceOf(context),
 				probe: probeWith(context),
 				balance: tellsBalance ? async () => await glanceAtBalance(context) : undefined,
 				slots,

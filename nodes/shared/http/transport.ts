@@ -9,6 +9,8 @@ import type {
 import { onAbort, attempt, deadline } from '../../../client/async';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { serviceAddress, credentialChanged, NotSentError } from '../../../client/api/connection';
+import { ServiceClient } from '../../../client/api/client';
+import { cancelSignal } from '../execution';
 import { raceAbort } from './abort';
 import { requestClock, wallClock } from './clock';
 import type { ByteStream } from './byte-stream';
@@ -51,6 +53,19 @@ interface FullResponse<Body> {
 interface Credential {
 	address: string;
 	data: ICredentialDataDecryptedObject;
+}
+
+/**
+ * Connects to the service with the node's credential.
+ *
+ * @param options limits of the requests: by default, only the user's Stop ends their retries
+ */
+export function serviceOf(
+	context: Context,
+	options: { signal?: AbortSignal; maxRetries?: number } = {},
+): ServiceClient {
+	const ports = { clock: wallClock, random: Math.random, signal: cancelSignal(context) };
+	return new ServiceClient({ ...ports, ...options, send: connect(context) });
 }
 
 /**
@@ -109,8 +124,8 @@ async function exchange(
 	options: IHttpRequestOptions,
 	signal: AbortSignal | undefined,
 ): Promise<FullResponse<unknown>> {
-	const stop = stopOf(context);
-	if (signal?.aborted || stop?.aborted) throw new NotSentError();
+	const stop = cancelSignal(context);
+	if (signal?.aborted || stop.aborted) throw new NotSentError();
 	const request = new AbortController();
 	const end = () => request.abort();
 	let handedOver = false;
@@ -162,7 +177,7 @@ export function probeWith(context: IExecuteFunctions): ProbeUrl {
 	return async (url, signal) => {
 		const request = new AbortController();
 		const end = () => request.abort();
-		const waiting = [signal, stopOf(context)].map((one) => onAbort(one, end));
+		const waiting = [signal, cancelSignal(context)].map((one) => onAbort(one, end));
 		void deadline(requestClock, PROBE_TIMEOUT_MS, request.signal).then(end);
 		try {
 			request.signal.throwIfAborted();
@@ -211,11 +226,6 @@ async function isOneByte(
 		if (bytes > 1) break;
 	}
 	return bytes === 1;
-}
-
-/** The signal of the user's Stop. Older n8n releases and the editor's list searches have none. */
-function stopOf(context: Context): AbortSignal | undefined {
-	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
 }
 
 /**

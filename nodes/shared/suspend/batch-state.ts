@@ -92,8 +92,6 @@ export interface Message {
 	order?: BatchState;
 	/** From a wave. */
 	report?: WaveReport;
-	/** Between the nodes of a supervisor: no further wave. */
-	over?: true;
 	/** From the workflow that fetches the results. */
 	failure?: StepFailure;
 }

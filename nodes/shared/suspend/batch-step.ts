@@ -10,7 +10,6 @@ import {
 } from 'n8n-workflow';
 
 import { isFile } from '../form/form';
-import { ROLE_PARAMETER } from './batch-state';
 
 /**
  * The step of a sleeping batch, for the waves that work for it. Its items and parameters stay with the execution that
@@ -96,7 +95,6 @@ function actingAs(
 		getInputData: () => items,
 		continueOnFail: () => continues(node),
 		getNodeParameter: (name: string, itemIndex: number, fallback?: unknown) => {
-			if (name === ROLE_PARAMETER) return 'step';
 			const values: INodeParameters = {
 				...parameters,
 				...(kept.items[itemIndex] as INodeParameters),

@@ -43,11 +43,11 @@ export async function supervise(
 	listen(state, input[0]);
 	if (role === 'return') return await unfinished(context, state, plan);
 	if (role === 'collect') {
-		if (state.stopped || hasGivenUp(state)) return [[messageItem({ over: true })]];
+		if (state.stopped || hasGivenUp(state)) return [[messageItem({})]];
 		const code = resultsWorkflow(context.getNode(), state.step);
 		return await start(context, code, { order: state });
 	}
-	if (state.over) return [[messageItem({ over: true })]];
+	if (state.over) return [[messageItem({})]];
 	if (role === 'continueLater') {
 		return await start(context, supervisor(context.getNode(), state.step), { state });
 	}

@@ -53,7 +53,9 @@ export function judge(rows: Row[], books: Books, limit: number, now: number): Ve
 		.flatMap((row) => paidFor(row).map(({ created }) => (created - row.arrived) / 1000))
 		.sort((one, other) => one - other);
 	const running = all.map(({ created, finishes }) => ({ from: created, to: finishes }));
-	const arrived = rows.filter((row) => row.arrived > 0);
+	// A request that was lost before it created anything is not sent again: no slot can be used for its row.
+	const isLost = (row: Row) => row.end === 'uncertain' && paidFor(row).length === 0;
+	const arrived = rows.filter((row) => row.arrived > 0 && !isLost(row));
 	const wanted = arrived.map((row) => ({
 		from: row.arrived,
 		to: paidFor(row)[0]?.finishes ?? (row.settled || now),
