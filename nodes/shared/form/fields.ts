@@ -91,7 +91,9 @@ const notWaitingNotice: INodeProperties = {
 export const notAsTool = { '@tool': [true] };
 
 /**
- * The fields `downloadOutput` and `binaryPropertyName`. @param show the condition for showing them
+ * The fields `downloadOutput` and `binaryPropertyName`.
+ *
+ * @param show the condition for showing them
  */
 export function downloadFields(show: Record<string, Array<string | boolean>>): INodeProperties[] {
 	return [

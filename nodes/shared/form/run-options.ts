@@ -27,7 +27,9 @@ const uncertainChargeOption: INodeProperties = {
 };
 
 /**
- * The run options of every node that waits. @param timeout default in seconds
+ * The run options of every node that waits.
+ *
+ * @param timeout default in seconds
  */
 export function waitingRunOptions(timeout: number): INodeProperties[] {
 	return [
@@ -183,7 +185,9 @@ const minimumBalanceOption: INodeProperties = {
 };
 
 /**
- * The run options of every creating node: how a step runs. @param timeout default in seconds
+ * The run options of every creating node: how a step runs.
+ *
+ * @param timeout default in seconds
  */
 export function creatingRunOptions(timeout: number): INodeProperties[] {
 	return [

@@ -4,7 +4,12 @@ import { AGAIN_AFTER_MS, COME_IN_MS } from '../../support/chaos/troubles';
 import { newRow } from '../../support/chaos/verdict';
 import type { Row } from '../../support/chaos/verdict';
 
-/** Calls for a batch. @returns what came of it. @throws where it ended badly, or not in time */
+/**
+ * Calls for a batch.
+ *
+ * @returns what came of it
+ * @throws where it ended badly, or not in time
+ */
 export type CallForBatch = (prompts: string[]) => Promise<unknown>;
 
 /** Batches that come in one after the other, and again until each of their rows has come to an end, as by a schedule. */
