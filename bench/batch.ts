@@ -49,7 +49,11 @@ export interface BatchResult {
 const POLL_INTERVAL_MS = 3000;
 const MODEL = 'aurora-motion-1';
 
-/** Runs a case to its end. @throws if an item has no generation */
+/**
+ * Runs a case to its end.
+ *
+ * @throws if an item has no generation
+ */
 export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	const time = new VirtualTime();
 	const durations: number[] = [];

@@ -32,7 +32,11 @@ export interface ScaleResult {
 const MODEL = 'aurora-motion-1';
 const KEY = 'enterprise';
 
-/** Executions of one generation each come at random, at the given load, until all have ended. @throws where one fails */
+/**
+ * Executions of one generation each come at random, at the given load, until all have ended.
+ *
+ * @throws where one fails
+ */
 export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 	const time = new VirtualTime();
 	const random = seededRandom(scale.seed);

@@ -17,7 +17,7 @@ const abortActions = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls `action` once when the signal aborts: at once if it already has, never if there is no signal. Each signal
- * gets only one listener. Platforms warn of a leak from eleven on, and a step may wait for more generations.
+ * gets only one listener: Node.js warns of a leak above ten, and a step may wait for more generations than that.
  *
  * @returns a function that cancels the registration
  */

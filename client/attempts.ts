@@ -6,7 +6,7 @@ import type { CreateJob, Tried } from './job';
 /** What follows a generation that failed or could not be created. */
 export type NextAttempt = 'same model' | 'next model' | 'stop';
 
-/** Errors of a creating request that another model may not have (spec 7). */
+/** Errors of a creating request after which another model is worth trying (spec 7). */
 const OF_THE_MODEL = new Set(['model_unavailable', 'model_not_found', 'unsupported_parameter']);
 
 /**

@@ -17,7 +17,7 @@ export function defaultFileName(
 	prompt: string | null,
 	{ id, model }: Pick<GenerationItem, 'id' | 'model'>,
 ): string {
-	const words = firstWords(prompt ?? '') || (model ?? '');
+	const words = slugOf(prompt ?? '') || (model ?? '');
 	return [words, id.slice(0, ID_LENGTH)].filter(Boolean).join('-');
 }
 
@@ -27,7 +27,7 @@ export function outputFileName(chosen: string, outputIndex: number): string {
 	return chosen.replace(/(\.[a-z\d]{1,5})?$/i, (extension) => `-${outputIndex + 1}${extension}`);
 }
 
-function firstWords(prompt: string): string {
+function slugOf(prompt: string): string {
 	// A mark belongs to the letter before it. After an emoji, it is invisible.
 	const words = prompt.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
 	let name = '';

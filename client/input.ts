@@ -35,7 +35,11 @@ function notText(field: string, returned: unknown): InvalidInputError {
 	);
 }
 
-/** Builds the error for a value that is not allowed. @param expected the end of "… must be" */
+/**
+ * Builds the error for a value that is not allowed.
+ *
+ * @param expected the end of "… must be"
+ */
 export function invalid(
 	field: string,
 	expected: string,

@@ -146,7 +146,7 @@ export class JobRun {
 		return Boolean(this.attempts?.model);
 	}
 
-	/** Adds the earlier attempts of the step to an error that ends the job. */
+	/** Adds the earlier attempts of the output to an error that ends the job. */
 	withAttempts(error: unknown): unknown {
 		return this.attempts?.explain(error) ?? error;
 	}

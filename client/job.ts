@@ -15,12 +15,12 @@ export interface OutputRef {
 	outputIndex?: number;
 }
 
-/** Returns the name of an output: the index of its item, and from the second output on its number. */
+/** Returns the name of an output: `0` for the first one of item 0, then `0#2`, `0#3`. */
 export function outputName({ itemIndex, outputIndex = 0 }: OutputRef): string {
 	return numbered(String(itemIndex), outputIndex);
 }
 
-/** Returns the idempotency key of an output: the item's own for the first one, then `key#2`, `key#3` and so on. */
+/** Adds the number of an output to the name or key of its item: `key` for the first one, then `key#2`, `key#3`. */
 export function numbered(key: string, outputIndex: number): string {
 	return outputIndex === 0 ? key : `${key}#${outputIndex + 1}`;
 }

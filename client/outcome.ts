@@ -113,7 +113,7 @@ export function inAnotherAccount(error: GenerationError, id: string): Generation
 	});
 }
 
-/** True if a status check was told that there is no such generation. */
+/** True if the service answered 404 for the generation ID. */
 export function isUnknown(error: unknown): error is GenerationError {
 	return error instanceof GenerationError && error.code === 'generation_not_found';
 }

@@ -22,14 +22,15 @@ export interface PipelinePorts<T> {
 	probe: ProbeUrl;
 	clock: Clock;
 	random: Random;
-	/** The slots of the account, if other steps share them. */
+	/** The slots of the account, which other steps share. Only tests leave them out. */
 	slots?: SlotPool;
 	/** Reads the balance for the step's hint; `null` if it cannot be read. Not set: there is no such hint. */
 	balance?: () => Promise<number | null>;
 	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
 	cancel: AbortSignal;
-	/** When the step began, if that was before this pipeline, and its status checks since then. */
+	/** When the step began, in milliseconds since the Unix epoch, if that was before this pipeline. */
 	startedAt?: number;
+	/** Earlier status checks of the step. */
 	checks?: StatusChecks;
 	/** Set if the step sleeps while nothing is due. The remaining jobs then end as stopped. */
 	shift?: Shift;
@@ -160,7 +161,7 @@ class Pipeline<T> {
 			firstFailed: this.firstFailed,
 			stats: {
 				...stats,
-				retries: stats.retries + watcher.passed.size,
+				retries: stats.retries + watcher.transientErrors.size,
 				spent: this.guard.spent,
 				recreated: this.recreated,
 				balance,

@@ -11,7 +11,7 @@ export interface ServiceRequest {
 	path: string;
 	query?: Record<string, string>;
 	body?: object;
-	/** Additional headers, beside those of the credential. */
+	/** Headers in addition to those of the credential. */
 	headers?: Record<string, string>;
 }
 

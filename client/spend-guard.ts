@@ -7,7 +7,10 @@ import type { Clock } from './ports';
 export interface SpendLimits {
 	/** Maximum number of generations that the step creates. */
 	maxNewGenerations?: number | null;
-	/** Requests of earlier tries or before a sleep that were charged, or may have been. They count too. Default: 0. */
+	/**
+	 * Requests of earlier attempts of the step, or before a sleep, that were charged or may have been. They count too.
+	 * Default: 0.
+	 */
 	spentBefore?: number;
 	/** Credits below which the step creates nothing more. */
 	minimumBalance?: number | null;
@@ -51,7 +54,7 @@ export class SpendGuard {
 		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
 	}
 
-	/** Number of requests, with those of earlier tries, that were charged or may have been. */
+	/** Number of requests, including earlier attempts of the step, that were charged or may have been. */
 	get spent(): number {
 		return this.admitted;
 	}
@@ -82,7 +85,11 @@ export class SpendGuard {
 		throw checked.error;
 	}
 
-	/** Records the result of an admitted request. @param mayBeCharged false if it was certainly not charged */
+	/**
+	 * Records the result of an admitted request.
+	 *
+	 * @param mayBeCharged false if it was certainly not charged
+	 */
 	report(mayBeCharged: boolean): void {
 		this.inFlight--;
 		if (!mayBeCharged) this.admitted--;

@@ -7,8 +7,8 @@ export function truncate(text: string, most = MAX_LENGTH): string {
 }
 
 /**
- * Names input items in a text: `item 3 (of 12)`. These numbers count from 1, as n8n's binary view and its pages do; n8n's
- * own `[item 2]` counts from 0. The total shows which one it is.
+ * Names input items in a text: `item 3 (of 12)`. The numbers count from 1, as n8n's editor does. The `[item 2]` in n8n's
+ * own messages counts from 0. The total tells the two apart.
  */
 export function itemNames(indexes: number[], total?: number): string {
 	const numbers = indexes.map((index) => index + 1).join(', ');

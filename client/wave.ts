@@ -13,8 +13,8 @@ import type { GenerationError, GenerationErrorFields } from './api/errors';
  */
 
 /**
- * Items that a wave may begin. Each of them needs a row of the record before it is sent, so a wave does not reserve the
- * keys of thousands of items for the few that it begins.
+ * Maximum number of items that a wave may begin. It reads their keys a second time, so this limit saves a wave of
+ * thousands of items many calls of the table.
  */
 const MOST_NEW = 200;
 

@@ -60,7 +60,11 @@ export interface Sandbox {
 	close(): Promise<void>;
 }
 
-/** Closes the server's port. @returns a function that opens it again */
+/**
+ * Closes the server's port.
+ *
+ * @returns a function that opens it again
+ */
 async function leave(server: Server): Promise<() => Promise<void>> {
 	const { address, port } = server.address() as AddressInfo;
 	await close(server);

@@ -13,7 +13,11 @@ export interface Approach {
 	name: string;
 	/** Type of the credential that it uses. */
 	credential: 'mediaGenerationApi' | 'openAiApi';
-	/** What follows on the items with the prompts. @param baseUrl of the service */
+	/**
+	 * What follows on the items with the prompts.
+	 *
+	 * @param baseUrl of the service
+	 */
 	steps(baseUrl: string): Step[];
 	edges: Edge[];
 }

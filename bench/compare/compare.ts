@@ -16,7 +16,11 @@ export type Which = 'all' | 'ours';
 /** What is tried first loads code. */
 const first: VideoOrder = { videos: 1, seconds: 1, limit: 1 };
 
-/** Measures the approaches. @returns their rows, ours first */
+/**
+ * Measures the approaches.
+ *
+ * @returns their rows, ours first
+ */
 export async function compare(
 	stage: Stage,
 	order: VideoOrder,

@@ -17,7 +17,11 @@ const service = {
 	nodeCredentialType: 'mediaGenerationApi',
 };
 
-/** The nodes of the loop. @param body what is sent to the service, as an expression that gives JSON */
+/**
+ * The nodes of the loop.
+ *
+ * @param body what is sent to the service, as an expression that gives JSON
+ */
 export function loopSteps(baseUrl: string, body: string): Step[] {
 	const loop = {
 		name: 'Loop Over Items',

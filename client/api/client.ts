@@ -64,8 +64,8 @@ export class ServiceClient {
 	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
 	 * means that the response was lost.
 	 *
-	 * @param name of the order, the same in every attempt. A service that supports the header ignores the second
-	 * request with it. The spec does not mention it, so nothing relies on it.
+	 * @param name the `Idempotency-Key` header, the same in every request for an order. A service that supports it
+	 * creates nothing for the second request. The spec does not mention it, so nothing relies on it.
 	 */
 	async create({ type, body }: CreateRequest, name: string): Promise<Generation> {
 		const path = `/v1/${type}s/generations`;

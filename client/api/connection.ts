@@ -50,7 +50,7 @@ export function credentialChanged(): GenerationError {
 }
 
 /**
- * The request port rejects with this error if a request was certainly not sent. It was canceled earlier, or its
+ * The request port rejects with this error if a request was certainly not sent. It was aborted earlier, or its
  * credential could not be read. In the second case, `cause` is the error of the credential.
  */
 export class NotSentError extends Error {

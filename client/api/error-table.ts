@@ -1,4 +1,4 @@
-/** How a request may be retried: never, after a backoff (5xx), or once a slot is free (spec 7, retry rules). */
+/** How a request may be retried: never, after a backoff, or once a slot is free (spec 7, retry rules). */
 export type RetryRule = 'never' | 'backoff' | 'slot';
 
 /** The category of an error, in n8n's terms. */

@@ -22,7 +22,7 @@ export type GenerationErrorFields = { title: string; description: string; code: 
 	Omit<GenerationError, 'with' | 'name' | 'message' | 'stack'>
 >;
 
-/** Any error of an item or a request. The title of an error with the charge `unknown` states that charge. */
+/** Any error of an item or a request. The title of an item's error with the charge `unknown` states that charge. */
 export class GenerationError extends Error {
 	override readonly name: string = 'GenerationError';
 	/** More about what happened. The sentence about the charge follows it. */
@@ -46,8 +46,8 @@ export class GenerationError extends Error {
 
 	constructor({ title, cause, ...fields }: GenerationErrorFields) {
 		super(title, cause === undefined ? undefined : { cause });
-		const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-		Object.assign(this, Object.fromEntries(given));
+		const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
+		Object.assign(this, Object.fromEntries(defined));
 	}
 
 	/** The error as plain data, without its cause. The constructor makes an error of it again. */
@@ -87,8 +87,8 @@ export class CancelledError extends Error {
 /**
  * Converts an unsuccessful response into an error (spec 7).
  *
- * The service's own errors mean that nothing was created. A proxy's error leaves the charge unknown, unless its
- * status means that the request did not pass.
+ * Nothing was charged if spec 7 lists the error, or if its status means that the request was rejected. Any other error
+ * may come from a proxy that passed the request on, so it leaves the charge unknown.
  *
  * @param charging true if the request could have charged credits
  * @param subject the model or the generation id of the request, if it has one
@@ -108,7 +108,7 @@ export function errorFromResponse(
 	return new GenerationError({
 		title,
 		details: sentences(
-			// A specific title is based on the message. It would only repeat the title.
+			// A specific title replaces the service's message.
 			specific === null && message && `The service says: ${message}`,
 			param &&
 				![param, subject].some((named) => named && title.includes(named)) &&

@@ -3,8 +3,8 @@ import { truncate } from '../text';
 export type GenerationType = 'image' | 'video';
 
 /**
- * A generation as the nodes return it. Only here does the wire format (spec 2.1) become an output item. Every item
- * has all keys; unknown values are `null`.
+ * A generation as the nodes return it. `readGeneration` builds it from the wire format (spec 2.1). Every item has all
+ * keys; unknown values are `null`.
  */
 export interface GenerationItem {
 	/** `pending`, `processing`, `completed` or `failed`, as reported by the service. */

@@ -119,7 +119,7 @@ export function safeFileName(wanted: string, mimeType: string): string {
 		.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
 		.replace(/[/\\:*?"<>|]/g, '-')
 		.replace(/^[.\s]+|[.\s]+$/g, '')
-		// Names of devices on Windows, which it keeps also with an extension.
+		// Windows reserves these names, even with an extension.
 		.replace(/^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i, '$1_');
 	const extensions = extensionsOf(mimeType);
 	const own = extensionIn(cleaned, extensions);

@@ -26,7 +26,7 @@ export function backoffDelay(
  *
  * @param retries number of retries so far
  */
-export function passes({ retry, fatalForStep }: GenerationError, retries: number): boolean {
+export function isTransient({ retry, fatalForStep }: GenerationError, retries: number): boolean {
 	return retry === 'backoff' && !fatalForStep && retries < MAX_RETRIES;
 }
 
@@ -53,7 +53,11 @@ export async function withRetries<T>(
 		const tried = await attempt(run);
 		if (tried.ok) return tried.value;
 		const { error } = tried;
-		if (!(error instanceof GenerationError) || !passes(error, retries) || retries >= maxRetries) {
+		if (
+			!(error instanceof GenerationError) ||
+			!isTransient(error, retries) ||
+			retries >= maxRetries
+		) {
 			throw error;
 		}
 		await clock.sleep(backoffDelay(retries, random), signal);

@@ -14,8 +14,8 @@ import {
 } from './table';
 
 /**
- * While several generations run, a call waits for others: this share of the last generation's duration, within these
- * milliseconds. Generations often begin and end at almost the same moment.
+ * While several generations run, a call waits for others to join it, because generations often begin and end at almost
+ * the same moment. The wait is this share of the last generation's duration, between these limits.
  */
 const LINGER = { share: 1 / 20, leastMs: 50, mostMs: 100 };
 /** Pauses between the attempts of a write that must not be lost. */
@@ -35,8 +35,8 @@ export interface Answer {
 }
 
 /**
- * The table of one step. Only one call runs at a time, because a call costs about the same for one row as for many.
- * Everything else waits, and goes with the next call.
+ * The table of one step. Calls run one at a time, because a call costs about the same for one row as for many.
+ * Everything else waits, and goes with the next call. Only heartbeats bypass this queue.
  */
 export class BatchedTable {
 	private readonly pending = new Set<Promise<unknown>>();
@@ -51,7 +51,11 @@ export class BatchedTable {
 		private readonly ports: TablePorts,
 	) {}
 
-	/** Runs a part of a call: changes first, then insertions, then the read. @throws as `CallTable` */
+	/**
+	 * Runs a part of a call: changes first, then insertions, then the read.
+	 *
+	 * @throws as `CallTable`
+	 */
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
@@ -119,7 +123,7 @@ export class BatchedTable {
 		this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
 	}
 
-	/** Proves to other executions that this step is alive. It does not wait for a call that hangs. */
+	/** Proves to other executions that this step is alive. Bypasses the queue, so that a call that hangs cannot delay it. */
 	async beat(change: Change): Promise<void> {
 		const { table } = this.ports;
 		await attempt(

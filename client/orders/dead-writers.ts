@@ -5,7 +5,7 @@ import { asSeen, isOpenRow, SENT, silenceIn, silentStatus, type Row } from './ta
 
 /** A writer is treated as dead when its row has not changed for this long. */
 const GONE_AFTER_MS = 60_000;
-/** How often a silent row is marked, so that an execution that dies while it waits has not waited in vain. */
+/** How often a silent row is marked. If the waiting execution dies, the next one continues to count from the mark. */
 const MARK_EVERY_MS = 20_000;
 
 /**

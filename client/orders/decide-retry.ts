@@ -1,5 +1,5 @@
 import type { CreateJob } from '../job';
-import { passes } from '../api/retry';
+import { isTransient } from '../api/retry';
 import type { GenerationError } from '../api/errors';
 
 /** Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step. */
@@ -10,9 +10,9 @@ export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
 
 /** The requests for an order within this attempt of the step. */
 export interface SentRequests {
-	/** Retries after transient errors. */
+	/** Retries after transient errors, since the last wait for a slot. */
 	retries: number;
-	/** Milliseconds since the first failure. */
+	/** Milliseconds since the first failure after the last wait for a slot. */
 	sinceMs: number;
 	/** Requests sent again after a lost response. */
 	resubmissions: number;
@@ -37,7 +37,7 @@ export function decideRetry(
 	}
 	if (error.charge !== 'none') return 'stop';
 	if (error.retry === 'slot') return 'slot';
-	return passes(error, tried.retries) && inTime ? 'backoff' : 'stop';
+	return isTransient(error, tried.retries) && inTime ? 'backoff' : 'stop';
 }
 
 /**

@@ -17,7 +17,7 @@ export interface StoredOrder extends Marks {
 	status?: string;
 }
 
-/** The orders of a node by the run of the node and the name of the output, each list with the newest last. */
+/** The orders of a node, by the node's run index and the name of the output. The last order of a list is the newest. */
 export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 
 const NO_RECIPE = { request: '', idempotencyKey: '' };
@@ -131,7 +131,7 @@ export class ExecutionJournal implements Journal {
 		return eachOnce(orders.filter(isMade).map(knownOf));
 	}
 
-	/** The orders of this run of the node, in all of its tries. Also identifies the run. */
+	/** The orders of this run of the node, in all attempts of the step. Also identifies the run. */
 	get run(): Record<string, StoredOrder[]> {
 		return (this.shared[this.runIndex] ??= {});
 	}

@@ -26,7 +26,10 @@ import {
 
 /** Interval of the heartbeat while requests are in flight. */
 const BEAT_MS = 15_000;
-/** If a reservation takes longer than this, another execution may treat its row as abandoned. */
+/**
+ * A reservation that takes longer than this is given up. After `GONE_AFTER_MS` (dead-writers.ts) without a
+ * heartbeat, another execution treats its row as abandoned. The difference leaves time for a heartbeat.
+ */
 const LATE_MS = 40_000;
 /**
  * The pause between reads grows by a second up to this, while another execution is sending the request of a key. A read
@@ -35,8 +38,9 @@ const LATE_MS = 40_000;
 const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;
-/** Pause before a key with several new rows is read again, and how often it is read at most. */
+/** Pause before a key with several new rows is read again. */
 const SETTLE_MS = 300;
+/** Maximum number of such reads. */
 const MOST_ROUNDS = 10;
 /** Maximum number of writes of a key that have no effect. */
 const MOST_MISSES = 10;

@@ -9,13 +9,13 @@ export interface Probing {
 	/** Maximum pause. Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
 	longestPause: number;
 	/**
-	 * After this time without a slot, the maximum pause becomes shorter and shorter. Otherwise newcomers, which send
-	 * at once, would always be faster.
+	 * After this time without a slot, in seconds, the maximum pause shrinks. Otherwise new clients, whose first request
+	 * does not wait, would always be faster.
 	 */
 	patience: number;
 }
 
-/** Chosen with `npm run bench`, for two steps and for thousands that share a limit. */
+/** Measured with `npm run bench`, with two steps and with thousands that share a limit. */
 const PROBING: Probing = { longestPause: 10, patience: 60 };
 /** Lower bound of the maximum pause, in seconds: the recommended polling interval (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
@@ -67,7 +67,7 @@ export class SlotPool {
 
 	constructor(private readonly ports: { clock: Clock; random: Random; probing?: Probing }) {}
 
-	/** False while every request may be sent at once. */
+	/** False while every request may be sent without waiting. */
 	get isLimited(): boolean {
 		return this.limited;
 	}

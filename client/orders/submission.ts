@@ -18,7 +18,7 @@ export interface SubmissionPorts {
 	random: Random;
 	/** Aborts when the step ends. No creating request is sent afterwards. */
 	halt: AbortSignal;
-	/** What the step may spend. Not set: no limit. */
+	/** What the step may spend. Only tests leave it out. */
 	guard?: SpendGuard;
 	/** The slots of the account, possibly shared with other steps. */
 	slots: SlotPool;

@@ -46,7 +46,7 @@ export interface Where {
 	conditions: Condition[];
 }
 
-/** An atomic change of all rows that match. `null` deletes them. */
+/** A change of all rows that match. `null` deletes them. Atomic if all conditions must match. */
 export interface Change {
 	where: Where;
 	set: Partial<RowFields> | null;
@@ -102,7 +102,7 @@ export function silenceIn({ status }: RowFields): number {
 	const [, seconds = '0'] = /silent for (\d+) s$/.exec(status) ?? [];
 	return Number(seconds) * 1000;
 }
-/** No request was sent. Only older versions and users write this status. */
+/** No request was sent. Never written by this project: a user may write it to free a key. */
 const CLAIMED = 'claimed';
 
 /** True if a generation was created. It may have failed since. */

@@ -1,6 +1,6 @@
 import { CancelledError, GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, type Generation } from '../api/generation';
-import { backoffDelay, passes } from '../api/retry';
+import { backoffDelay, isTransient } from '../api/retry';
 import { attempt } from '../async';
 import type { Readiness } from '../job';
 import { OutputProbe, type ProbePorts } from './output-probe';
@@ -34,7 +34,7 @@ export type Goal = 'fetched' | 'final';
 /** Watches the generations of one step. */
 export class Watcher {
 	/** Errors after which a status check was retried, for the step's summary. */
-	readonly passed = new Set<GenerationError>();
+	readonly transientErrors = new Set<GenerationError>();
 	readonly requests: StatusRequests;
 	readonly output: OutputProbe;
 
@@ -150,10 +150,10 @@ export class Watch {
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
 		const error = this.exists ? asTransient(failure) : failure;
-		if (!passes(error, this.failures)) throw error;
+		if (!isTransient(error, this.failures)) throw error;
 		const { clock, random } = this.watcher.ports;
 		this.lastError = error;
-		this.watcher.passed.add(error);
+		this.watcher.transientErrors.add(error);
 		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
 	}
 
@@ -167,7 +167,7 @@ export class Watch {
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;
 		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) output.usable = false;
-		// The storage should have the file by now. A storage that denies it would do so for every generation.
+		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
 		if (wasProbed && isCompleted(generation) && output.reserve() === 0) {
 			if ((await this.sendProbe(deadline)) === 'missing') output.usable = false;
 		}

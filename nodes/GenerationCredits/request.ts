@@ -4,7 +4,7 @@ import { oneOf } from '../../client/input';
 import { number } from '../../client/numbers';
 import { InvalidInputError } from '../../client/api/errors';
 import { collection, readForm, type Form } from '../shared/form/form';
-import { given } from '../shared/form/parameters';
+import { isSet } from '../shared/form/parameters';
 import { creditsFields } from './fields';
 
 const OPERATIONS = ['getBalance', 'getSummary'] as const;
@@ -33,7 +33,7 @@ export function readCreditsForm(
  * unguarded.
  */
 function minimumBalance(context: IExecuteFunctions, options: Form): number | null {
-	if (given(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
+	if (isSet(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
 	if (!isExpression(context, 'minimumBalance')) return null;
 	throw new InvalidInputError(
 		'Minimum Balance is empty for this item, so it would not guard anything',

@@ -42,12 +42,12 @@ export class GenerationModels implements INodeType {
 			const operation = oneOf('Operation', form.operation ?? 'getAll', ['get', 'getAll'] as const);
 			return operation === 'get'
 				? [await findModel(lookups, requiredText('Model', form.modelId))]
-				: await listModels(lookups, form);
+				: await allModels(lookups, form);
 		});
 	}
 }
 
-async function listModels(lookups: Lookups, form: Form): Promise<Model[]> {
+async function allModels(lookups: Lookups, form: Form): Promise<Model[]> {
 	const types: ModelFilter[] = ['all', 'image', 'video'];
 	const type = oneOf('Type', form.type ?? 'all', types);
 	const returnAll = oneOf('Return All', form.returnAll ?? false, [true, false]);

@@ -4,7 +4,7 @@ import { aspectRatio, fetchableUrls, requiredText, size } from '../../client/inp
 import { integer } from '../../client/numbers';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
-import { filledIn } from '../shared/form/parameters';
+import { checkedFields } from '../shared/form/parameters';
 import { referenceInputs } from '../shared/form/reference-inputs';
 import type { Plan } from '../shared/form/plan';
 import { IMAGE_TIMEOUT, imageFields } from './fields';
@@ -18,14 +18,14 @@ import { IMAGE_TIMEOUT, imageFields } from './fields';
 export function planImage(context: IExecuteFunctions, itemIndex: number): Plan[] {
 	const form = readForm(context, itemIndex, imageFields);
 	const options = collection(form, 'options');
-	const parameters = filledIn({
+	const parameters = checkedFields({
 		aspect_ratio: [options.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
 		negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 		seed: [options.seed, (value) => integer('Seed', value)],
 	});
 	const body = {
 		...modelAndPrompt(form),
-		...filledIn({
+		...checkedFields({
 			size: [form.size, (value) => size('Size', value)],
 			edit_mode: [options.editMode, (value) => requiredText('Edit Mode', value)],
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URLs: URL', value)],

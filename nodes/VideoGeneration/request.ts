@@ -11,7 +11,7 @@ import {
 import { duration, integer } from '../../client/numbers';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
-import { filledIn } from '../shared/form/parameters';
+import { checkedFields } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
 
@@ -26,7 +26,7 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[]
 	const options = collection(form, 'options');
 	const body = {
 		...modelAndPrompt(form),
-		...filledIn({
+		...checkedFields({
 			resolution: [form.resolution, (value) => oneOf('Resolution', value, RESOLUTIONS)],
 			duration: [form.duration, (value) => duration('Duration', value)],
 			fps: [form.fps, (value) => oneOf('Frames per Second', value, FRAME_RATES)],

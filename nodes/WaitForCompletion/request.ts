@@ -6,7 +6,7 @@ import { number } from '../../client/numbers';
 import { collection, readForm, type Form } from '../shared/form/form';
 import {
 	downloadTarget,
-	given,
+	isSet,
 	readinessOf,
 	requireIncludeOption,
 	waitingOf,
@@ -42,7 +42,7 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 			kind: 'collect',
 			id: idOf(context, itemIndex, form),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
-			...(given(since) && { waitingSinceMs: number('Waiting Since', since) }),
+			...(isSet(since) && { waitingSinceMs: number('Waiting Since', since) }),
 			readiness: readinessOf(runOptions),
 			...waitingOf(runOptions, WAIT_TIMEOUT),
 		},

@@ -124,8 +124,8 @@ function ended(items: SleepingItem[]): INodeExecutionData[] {
 function isUnfinished(item: INodeExecutionData): boolean {
 	const failure = failureOf(item);
 	if (failure) {
-		const passes = failure.retry !== 'never' || failure.code === 'timeout';
-		return passes || isForeign(failure);
+		const isTransient = failure.retry !== 'never' || failure.code === 'timeout';
+		return isTransient || isForeign(failure);
 	}
 	return item.json.status !== 'completed' && item.json.status !== 'failed';
 }

@@ -52,7 +52,7 @@ export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter
 export function journalOf(context: IExecuteFunctions): ExecutionJournal {
 	const kept = context.getContext('node') as IDataObject & {
 		generations?: StoredOrders;
-		/** Created by the first try. "Retry execution" has a new execution id but the same context. */
+		/** Created by the first attempt. "Retry execution" has a new execution id but the same context. */
 		token?: string;
 	};
 	kept.generations ??= {};
@@ -60,19 +60,19 @@ export function journalOf(context: IExecuteFunctions): ExecutionJournal {
 	return new ExecutionJournal(kept.generations, runIndex(context), kept.token);
 }
 
-/** The run index of the first try of an agent's call, by the arguments object of that call. */
-const firstTries = new WeakMap<object, number>();
+/** The run index of the first attempt of an agent's call, by the arguments object of that call. */
+const firstAttempts = new WeakMap<object, number>();
 
 /**
- * The run index of the node. As a tool, every try has a new run index, but the tries of one call share their
+ * The run index of the node. As a tool, every attempt has a new run index, but the attempts of one call share their
  * arguments.
  */
 function runIndex(context: IExecuteFunctions): number {
 	const { $runIndex = 0 } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
 	const [call] = context.getInputData();
 	if (!call || !runsAsTool(context)) return $runIndex;
-	const first = firstTries.get(call.json) ?? $runIndex;
-	firstTries.set(call.json, first);
+	const first = firstAttempts.get(call.json) ?? $runIndex;
+	firstAttempts.set(call.json, first);
 	return first;
 }
 

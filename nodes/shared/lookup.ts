@@ -16,26 +16,26 @@ export type Lookups = Pick<ServiceClient, 'models' | 'balance' | 'summary'>;
  * Runs a read-only node. Each entry that the service returns becomes one output item, paired with its input
  * item. After a stop, it returns the items collected so far.
  *
- * @param look fetches the entries for one item; throws `GenerationError`
+ * @param fetchEntries fetches the entries for one item; throws `GenerationError`
  * @returns the items of the node's single output
  * @throws NodeApiError for the first item that fails, unless On Error continues
  */
 export async function runLookups(
 	context: IExecuteFunctions,
-	look: (lookups: Lookups, itemIndex: number) => Promise<object[]>,
+	fetchEntries: (lookups: Lookups, itemIndex: number) => Promise<object[]>,
 ): Promise<INodeExecutionData[][]> {
 	const lookups = askingOnce(serviceOf(context));
 	const items: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
-		const looked = await attempt(async () => await look(lookups, itemIndex));
-		if (looked.ok) {
+		const fetched = await attempt(async () => await fetchEntries(lookups, itemIndex));
+		if (fetched.ok) {
 			const pairedItem = { item: itemIndex };
-			for (const entry of looked.value)
+			for (const entry of fetched.value)
 				items.push({ json: { ...entry } as IDataObject, pairedItem });
 			continue;
 		}
-		if (looked.error instanceof CancelledError) break;
-		const error = errorOfJob(looked.error, null);
+		if (fetched.error instanceof CancelledError) break;
+		const error = errorOfJob(fetched.error, null);
 		if (!continuesOnError(context)) throw stepError(context, error, itemIndex, []);
 		items.push(errorItem(context, error, itemIndex));
 	}

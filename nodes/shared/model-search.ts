@@ -18,21 +18,25 @@ import { serviceOf } from './http/transport';
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
 
 /**
- * The choices of a field for several models, from the live catalog (spec 4.4). @param type which models to list
+ * The choices of a field for several models, from the live catalog (spec 4.4).
+ *
+ * @param type which models to list
  */
 export function modelOptions(type: ModelFilter) {
 	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-		const models = await listModels(this, type);
+		const models = await catalogModels(this, type);
 		return models.map((model) => ({ ...describeModel(model), value: model.id }));
 	};
 }
 
 /**
- * The list search of a model picker, from the live catalog (spec 4.4). @param type which models to list
+ * The list search of a model picker, from the live catalog (spec 4.4).
+ *
+ * @param type which models to list
  */
 export function modelSearch(type: ModelFilter): ListSearch {
 	return async function (filter = '') {
-		const models = await listModels(this, type);
+		const models = await catalogModels(this, type);
 		return {
 			results: models
 				.filter((model) => matchesModel(model, filter))
@@ -42,7 +46,7 @@ export function modelSearch(type: ModelFilter): ListSearch {
 }
 
 /** @throws NodeApiError if the catalog cannot be read */
-async function listModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
+async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
 	// A user is waiting for the list, and can open it again.
 	const service = serviceOf(context, { maxRetries: 1 });
 	const listed = await attempt(async () => await service.models(type));

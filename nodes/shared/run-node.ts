@@ -172,8 +172,8 @@ function withoutKey(plans: Planned[]): number[] {
 }
 
 /**
- * The errors of an item that this try does not send. Earlier tries may have been charged for its outputs: there is
- * one error for each of them, or else a single one.
+ * The errors of an item that this attempt of the step does not send. Earlier attempts may have been charged for its
+ * outputs: there is one error for each of them, or else a single one.
  */
 export function unsentErrors(
 	journal: ExecutionJournal,
@@ -199,7 +199,7 @@ function throwFirst(
 	throw stepError(context, failures[first][0], position, all, journal);
 }
 
-/** Reserves the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
+/** Reads the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
 	context: IExecuteFunctions,
 	journal: ExecutionJournal,
@@ -233,15 +233,15 @@ async function anyOutlasts(
 ): Promise<boolean> {
 	const maySleep = plans.map(({ job }) => job.timeoutMs >= leastTimeoutMs);
 	if (!maySleep.includes(true)) return false;
-	const brief = plans.map(({ job, ...planned }) => ({
+	const shortened = plans.map(({ job, ...planned }) => ({
 		...planned,
 		job: { ...job, timeoutMs: Math.min(job.timeoutMs, afterMs), onTimeout: 'continue' as const },
 		download: null,
 	}));
-	const { outcomes, firstFailed } = await runPlans(context, brief, start);
+	const { outcomes, firstFailed } = await runPlans(context, shortened, start);
 	if (cancelSignal(context).aborted) return false;
 	if (firstFailed !== null && !continuesOnError(context)) {
-		throw endedBy(context, start.journal, firstFailed, inOrder(failures, brief, outcomes));
+		throw endedBy(context, start.journal, firstFailed, inOrder(failures, shortened, outcomes));
 	}
 	return outcomes.some(
 		(outcome, index) => maySleep[index] && outcome.kind === 'done' && outcome.generation.timed_out,

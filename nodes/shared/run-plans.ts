@@ -39,8 +39,8 @@ export interface StepStart {
 }
 
 /**
- * What the earlier tries of a step have spent, by the orders of its run: Retry On Fail must not raise a spending limit.
- * n8n keeps these orders in memory from one try to the next.
+ * What earlier attempts of the step have spent, by the orders of its run: Retry On Fail must not raise a spending limit.
+ * n8n keeps these orders in memory from one attempt to the next.
  */
 const spentIn = new WeakMap<object, number>();
 

@@ -11,7 +11,7 @@ import { ITEMS, LIMIT } from '../support/chaos/troubles';
 import { judge } from '../support/chaos/verdict';
 import type { RequestLog } from '../../sandbox/books/requests';
 import { logNormal } from '../../sandbox/generations/timing';
-import { itemsOf } from '../../tools/n8n/executions';
+import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Campaign, type CallForBatch } from './support/campaign';
 import { residentMb } from './support/memory';
 import { Stage } from './support/stage';
@@ -69,7 +69,9 @@ const sleeping: Mode = {
 		return async (prompts) => {
 			const id = await webhook.call(prompts);
 			const execution = await stage.executions.ended(id, 600_000, 15_000);
-			if (execution.status !== 'success') throw new Error(`Ended as ${execution.status}`);
+			if (execution.status !== 'success') {
+				throw new Error(`${execution.status}: ${errorOf(execution).split('\n')[0]}`);
+			}
 			return itemsOf(execution, 'Images').map(({ json }): IDataObject => json);
 		};
 	},

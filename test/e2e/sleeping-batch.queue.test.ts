@@ -40,7 +40,11 @@ async function play(): Promise<Execution> {
 	return await stage.executions.ended(id, 8 * minutes, 1000);
 }
 
-/** Waits until a wave checks a status, and keeps it waiting for the answer. @returns its execution */
+/**
+ * Waits until a wave checks a status, and keeps it waiting for the answer.
+ *
+ * @returns its execution
+ */
 async function awakeWave(): Promise<string> {
 	const { faults, requests } = stage.sandbox;
 	const hanging = () => requests.all.filter(({ fault }) => fault === 'hang').length;

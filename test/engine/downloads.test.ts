@@ -47,7 +47,11 @@ function sizesIn(folder: string): number[] {
 		.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
 }
 
-/** Runs into the fault, and has the file all the same, paid for once. @returns the statuses that its downloads had */
+/**
+ * Runs into the fault, and has the file all the same, paid for once.
+ *
+ * @returns the statuses that its downloads had
+ */
 async function expectTheFile(action: FaultAction, times = 1): Promise<Array<number | null>> {
 	order(action, times);
 	const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });

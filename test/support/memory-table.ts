@@ -39,7 +39,11 @@ export class MemoryTable {
 		private readonly findsNull = true,
 	) {}
 
-	/** The table as one process reaches it. @param fateOf each of its calls */
+	/**
+	 * The table as one process reaches it.
+	 *
+	 * @param fateOf each of its calls
+	 */
 	reachedBy(clock: Clock, fateOf: (call: TableCall) => TableFate): CallTable {
 		return async (call) => {
 			const { beforeMs, afterMs, fails, cut, isDropped } = fateOf(call);

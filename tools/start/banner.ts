@@ -7,7 +7,11 @@ type Shown = Pick<Started, 'workflows'> & {
 	sandbox: Pick<Started['sandbox'], 'url' | 'keys'>;
 };
 
-/** What a user reads once everything runs. @param data the folder that everything is kept in */
+/**
+ * What a user reads once everything runs.
+ *
+ * @param data the folder that everything is kept in
+ */
 export function banner({ n8n, sandbox, workflows }: Shown, data: string): string {
 	const width = Math.max(...workflows.map(({ name }) => name.length));
 	const examples = workflows.map(({ id, name, accounts }) => {

@@ -8,11 +8,11 @@ import { collection, type Form } from './form';
 import {
 	attemptsOf,
 	downloadTarget,
-	given,
+	isSet,
 	onUncertainChargeOf,
 	readinessOf,
 	requireIncludeOption,
-	textIfGiven,
+	textIfSet,
 	waitingOf,
 	whileWaitingOf,
 	booleanOr,
@@ -52,11 +52,11 @@ export function creationPlans(
 	{ request, defaultTimeout, noun, loadInputs }: Draft,
 ): Plan[] {
 	const options = collection(form, 'options');
-	const body = given(options.additionalFields)
+	const body = isSet(options.additionalFields)
 		? withAdditionalFields('Additional Body Fields', request.body, options.additionalFields)
 		: request.body;
 	const runOptions = collection(form, 'runOptions');
-	const idempotencyKey = textIfGiven('Idempotency Key', options.idempotencyKey);
+	const idempotencyKey = textIfSet('Idempotency Key', options.idempotencyKey);
 	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.

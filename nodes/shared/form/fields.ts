@@ -91,7 +91,9 @@ const notWaitingNotice: INodeProperties = {
 export const notAsTool = { '@tool': [true] };
 
 /**
- * The fields `downloadOutput` and `binaryPropertyName`. @param show the condition for showing them
+ * The fields `downloadOutput` and `binaryPropertyName`.
+ *
+ * @param show the condition for showing them
  */
 export function downloadFields(show: Record<string, Array<string | boolean>>): INodeProperties[] {
 	return [
@@ -173,7 +175,9 @@ const idempotencyKeyOption: INodeProperties = {
 };
 
 /**
- * The name of the downloaded file. @param source what the default name is made from
+ * The name of the downloaded file.
+ *
+ * @param source what the default name is made from
  */
 export function fileNameOption(source: 'prompt' | 'model'): INodeProperties {
 	return {

@@ -63,7 +63,9 @@ export function collection(form: Form, name: string): Form {
 }
 
 /**
- * The checked value of a field. @param label the field's name for users
+ * The checked value of a field.
+ *
+ * @param label the field's name for users
  */
 function checked(field: INodeProperties, label: string, value: unknown): unknown {
 	if (value === undefined) throw undefinedExpression(label, field.required);

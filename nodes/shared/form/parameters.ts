@@ -45,7 +45,7 @@ const NOT_REQUESTED = new Set([
 
 /**
  * Identifies the order of an item by its unevaluated parameters and its input item. An expression may return a
- * different value in every try, such as a random seed or the time.
+ * different value in every attempt of the step, such as a random seed or the time.
  *
  * @returns the text that identifies the request, and the text that identifies the idempotency key
  */
@@ -74,7 +74,9 @@ function asText(value: object): string {
 }
 
 /**
- * The timeout of one generation in milliseconds, and how to handle it. @throws InvalidInputError
+ * The timeout of one generation in milliseconds, and how to handle it.
+ *
+ * @throws InvalidInputError
  */
 export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	return {
@@ -84,7 +86,9 @@ export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 }
 
 /**
- * How to handle a lost answer to a creating request. @throws InvalidInputError
+ * How to handle a lost answer to a creating request.
+ *
+ * @throws InvalidInputError
  */
 export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
 	const chosen = options.onUncertainCharge ?? 'error';
@@ -92,14 +96,18 @@ export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCha
 }
 
 /**
- * What to do while generations run. @throws InvalidInputError
+ * What to do while generations run.
+ *
+ * @throws InvalidInputError
  */
 export function whileWaitingOf(runOptions: Options): 'poll' | 'suspend' {
 	return oneOf('While Waiting', runOptions.whileWaiting ?? 'poll', ['poll', 'suspend'] as const);
 }
 
 /**
- * How often an output is created again after a failure, and with which other models. @throws InvalidInputError
+ * How often an output is created again after a failure, and with which other models.
+ *
+ * @throws InvalidInputError
  */
 export function attemptsOf(
 	options: Options,
@@ -114,7 +122,9 @@ export function attemptsOf(
 }
 
 /**
- * How to detect the end of a generation. @throws InvalidInputError
+ * How to detect the end of a generation.
+ *
+ * @throws InvalidInputError
  */
 export function readinessOf(options: Options): Readiness {
 	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
@@ -147,7 +157,9 @@ export function optionByPath(
 const INCLUDE = 'includeOtherFields';
 
 /**
- * Checks the option that returns the input item's fields too. @throws InvalidInputError
+ * Checks the option that returns the input item's fields too.
+ *
+ * @throws InvalidInputError
  */
 export function requireIncludeOption(options: Options): void {
 	booleanOr(false, 'Include Other Input Fields', options[INCLUDE]);
@@ -175,7 +187,7 @@ export function downloadTarget(form: Form, options: Options): DownloadTarget | n
 	if (!booleanOr(true, 'Download Output', form.downloadOutput)) return null;
 	return {
 		propertyName: requiredText('Put Output in Field', form.binaryPropertyName),
-		fileName: textIfGiven('File Name', options.fileName),
+		fileName: textIfSet('File Name', options.fileName),
 	};
 }
 
@@ -185,18 +197,21 @@ export function booleanOr(fallback: boolean, field: string, value: unknown): boo
 }
 
 /**
- * The text of a field; `null` if the field is empty. @throws InvalidInputError if the value is not text
+ * The text of a field; `null` if the field is empty.
+ *
+ * @throws InvalidInputError if the value is not text
  */
-export function textIfGiven(field: string, value: unknown): string | null {
-	return given(value) ? requiredText(field, value) : null;
+export function textIfSet(field: string, value: unknown): string | null {
+	return isSet(value) ? requiredText(field, value) : null;
 }
 
 /**
  * The texts of a list, which an expression may also return as one text with commas. Empty ones are dropped.
+ *
  * @throws InvalidInputError if an entry is not text
  */
 function textList(field: string, value: unknown): string[] {
-	if (!given(value)) return [];
+	if (!isSet(value)) return [];
 	const parts: unknown[] = Array.isArray(value) ? value : requiredText(field, value).split(',');
 	return parts
 		.filter((part) => String(part ?? '').trim() !== '')
@@ -204,17 +219,17 @@ function textList(field: string, value: unknown): string[] {
 }
 
 /** True if an optional field has a value. Empty fields are not sent. */
-export function given(value: unknown): boolean {
+export function isSet(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 
 /** The fields that have a value, validated, under their names in the request. Empty lists are dropped. */
-export function filledIn(
+export function checkedFields(
 	entries: Record<string, [value: unknown, check: (value: unknown) => unknown]>,
 ): Record<string, unknown> {
 	return Object.fromEntries(
 		Object.entries(entries)
-			.filter(([, [value]]) => given(value))
+			.filter(([, [value]]) => isSet(value))
 			.map(([name, [value, check]]) => [name, check(value)])
 			.filter(([, checked]) => !isEmptyList(checked)),
 	);

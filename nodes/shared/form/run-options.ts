@@ -189,7 +189,9 @@ const minimumBalanceOption: INodeProperties = {
 };
 
 /**
- * The run options of every creating node: how a step runs. @param timeout default in seconds
+ * The run options of every creating node: how a step runs.
+ *
+ * @param timeout default in seconds
  */
 export function creatingRunOptions(timeout: number): INodeProperties[] {
 	return [

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { integer, number, positive } from '../../../client/numbers';
 import type { SpendLimits } from '../../../client/spend-guard';
-import { given, optionByPath, type Options } from './parameters';
+import { isSet, optionByPath, type Options } from './parameters';
 
 /** The settings of a whole step. */
 export interface StepOptions extends SpendLimits {
@@ -20,10 +20,10 @@ const SETTINGS = {
 		pollIntervalMs: 1000 * positive('Poll Interval', pollInterval ?? 3, 1),
 	}),
 	maxNewGenerations: ({ maxNewGenerations: limit }) => ({
-		maxNewGenerations: given(limit) ? limitOf('Limit New Generations', limit) : null,
+		maxNewGenerations: isSet(limit) ? limitOf('Limit New Generations', limit) : null,
 	}),
 	minimumBalance: ({ minimumBalance: minimum }) => ({
-		minimumBalance: given(minimum) ? number('Stop Below Balance', minimum) : null,
+		minimumBalance: isSet(minimum) ? number('Stop Below Balance', minimum) : null,
 	}),
 } satisfies Record<string, (options: Options) => Partial<StepOptions>>;
 
@@ -38,7 +38,9 @@ function limitOf(field: string, value: unknown): number {
 }
 
 /**
- * Reads the settings of the step from an item's run options. @throws InvalidInputError
+ * Reads the settings of the step from an item's run options.
+ *
+ * @throws InvalidInputError
  */
 export function stepOptions(options: Options): StepOptions {
 	return {

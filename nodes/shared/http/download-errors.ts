@@ -81,7 +81,7 @@ export function stalled(): GenerationError {
  */
 export function downloadError(failure: unknown, { item }: Generation): GenerationError {
 	const { error, advice } =
-		failure instanceof GenerationError ? { error: failure, advice: null } : causeOf(failure);
+		failure instanceof GenerationError ? { error: failure, advice: null } : classify(failure);
 	return error.with({
 		details: 'The generation is completed, and only its file is missing',
 		description: sentences(
@@ -93,7 +93,7 @@ export function downloadError(failure: unknown, { item }: Generation): Generatio
 	});
 }
 
-function causeOf(failure: unknown): { error: GenerationError; advice: string | null } {
+function classify(failure: unknown): { error: GenerationError; advice: string | null } {
 	const names = [...causesOf(failure)].flatMap(({ code, name }) => [String(code), String(name)]);
 	const cause = CAUSES.find((one) => names.some((name) => one.names.test(name)));
 	if (cause) {
@@ -101,6 +101,6 @@ function causeOf(failure: unknown): { error: GenerationError; advice: string | n
 		const { advice = null, isTransient } = cause;
 		return { error: isTransient ? error : error.with({ retry: 'never' }), advice };
 	}
-	const said = failure instanceof Error && failure.message ? `Cause: ${failure.message}` : null;
-	return { error: badOutput('The output could not be downloaded', null), advice: said };
+	const reason = failure instanceof Error && failure.message ? `Cause: ${failure.message}` : null;
+	return { error: badOutput('The output could not be downloaded', null), advice: reason };
 }

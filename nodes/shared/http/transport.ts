@@ -150,9 +150,9 @@ async function exchange(
 		// n8n would read the credential again, and it may have been edited since. This key belongs to this Base
 		// URL.
 		const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
-		const given = { credentialsDecrypted };
+		const override = { credentialsDecrypted };
 		const { httpRequestWithAuthentication } = context.helpers;
-		return await httpRequestWithAuthentication.call(sender, CREDENTIAL, located, given);
+		return await httpRequestWithAuthentication.call(sender, CREDENTIAL, located, override);
 	};
 	const sent = await attempt(async () => await raceAbort(request.signal, send()));
 	const givenUp = request.signal.aborted;

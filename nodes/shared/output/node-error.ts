@@ -24,7 +24,7 @@ const HOW_TO_RESUME =
  *
  * @param failed position of the failed outcome; the index of the item if there are no outcomes
  * @param outcomes of all outputs, in order; empty if no request was sent
- * @param journal the generations that earlier tries were charged for
+ * @param journal the generations that earlier attempts of the step were charged for
  * @returns the error to throw
  */
 export function stepError(

@@ -122,11 +122,11 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 				? '1 got no response and may have been charged. Read the item’s error before you run it again'
 				: `${group.length} got no response and may have been charged. Read the items’ errors before you run them again`;
 		case 'paid':
-			return `${was} charged, but ${one ? 'has' : 'have'} no output: ${causeOf(errors)}. Wait for Completion returns ${one ? 'it' : 'them'} by ID at no charge`;
+			return `${was} charged, but ${one ? 'has' : 'have'} no output: ${firstMessage(errors)}. Wait for Completion returns ${one ? 'it' : 'them'} by ID at no charge`;
 		case 'none':
 			return errors.some(({ skipped }) => skipped)
-				? `${was} skipped at no charge: ${causeOf(errors)}`
-				: `${group.length} failed at no charge: ${causeOf(errors)}`;
+				? `${was} skipped at no charge: ${firstMessage(errors)}`
+				: `${group.length} failed at no charge: ${firstMessage(errors)}`;
 	}
 }
 
@@ -134,7 +134,7 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
  * The message of the first item that failed by itself. Items that were skipped because of another error come
  * last.
  */
-function causeOf(errors: GenerationError[]): string {
+function firstMessage(errors: GenerationError[]): string {
 	const own = errors.filter(({ skipped }) => !skipped);
 	const [first = errors[0]] = own;
 	const others = own.some(({ message }) => message !== first.message);

@@ -4,7 +4,7 @@ import { TABLE_COLUMNS, TABLE_NAME } from '../../../client/orders/table';
 const GONE = /could not be found|could not find the data table/i;
 
 /** n8n's messages when no table is available, with the explanation for users. */
-const KNOWN: Array<[says: RegExp, why: string]> = [
+const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	[
 		/module is disabled/i,
 		'Data tables are disabled in this n8n (N8N_DISABLED_MODULES). Enable them',
@@ -30,10 +30,10 @@ const KNOWN: Array<[says: RegExp, why: string]> = [
 
 /** Explains why the table is unavailable. An unknown error keeps n8n's own message. */
 export function inPlainWords(error: unknown): string {
-	const said = error instanceof Error ? error.message : String(error);
-	const known = KNOWN.find(([says]) => says.test(said));
+	const message = error instanceof Error ? error.message : String(error);
+	const known = KNOWN.find(([pattern]) => pattern.test(message));
 	if (known) return known[1];
-	return `The data table ${TABLE_NAME} could not be found or created. Creating data tables needs n8n 2.3 or later. Message from n8n: ${said}`;
+	return `The data table ${TABLE_NAME} could not be found or created. Creating data tables needs n8n 2.3 or later. Message from n8n: ${message}`;
 }
 
 /** True if a call failed because there is no table with the id. n8n's own error is the cause of ours. */

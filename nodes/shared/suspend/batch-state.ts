@@ -104,12 +104,12 @@ export function messageItem(message: Message): INodeExecutionData {
 	return { json: { [MESSAGE]: message as unknown as IDataObject } };
 }
 
-/** The message in an item; `null` if the item is an output item, or the death of a wave. */
+/** The message in an item; `null` if it is an output item, or the error of a wave that died. */
 export function messageIn({ json }: INodeExecutionData): Message | null {
 	return Object.keys(json).join() === MESSAGE ? (json[MESSAGE] as Message) : null;
 }
 
-/** The reason that n8n gives for the death of a wave; `null` for any other item. */
+/** n8n's error message for a wave that died; `null` for any other item. */
 export function deathIn({ json }: INodeExecutionData): string | null {
 	return Object.keys(json).join() === 'error' ? String(json.error) : null;
 }

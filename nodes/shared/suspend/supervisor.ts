@@ -63,11 +63,11 @@ function isResult(item: INodeExecutionData): boolean {
 	return message ? message.failure !== undefined : deathIn(item) === null;
 }
 
-/** Reads what the execution before this node came to. */
+/** Reads the result of the execution that the node before this one started. */
 function listen(state: BatchState, item: INodeExecutionData): void {
 	const message = messageIn(item);
 	if (message?.report) takeIn(state, message.report);
-	// n8n returns the order if it lost what the wave did.
+	// n8n returns the order if it lost the wave's result.
 	else if (!message || message.order) countDeath(state, deathIn(item) ?? 'n8n gave no reason');
 }
 

@@ -54,11 +54,6 @@ export const recordMutations: Mutation[] = [
 		'if (own && rivals.length === 0 && !isLate) {',
 		'if (rivals.length === 0 && !isLate) {\n\t\t\t\tif (!own) return true;',
 	),
-	keys(
-		'any end is that of the newest generation',
-		'if (row?.generation_id !== id || row.status === status) return;',
-		'if (!row || row.status === status) return;',
-	),
 	view('a late read replaces what was done since', 'if (this.isAhead(key)) return;', ''),
 	table(
 		'a row is known by its id alone',
@@ -67,8 +62,8 @@ export const recordMutations: Mutation[] = [
 	),
 	table(
 		'a recorded generation is not reused',
-		"=> row.status !== 'failed';",
-		"=> row.status !== 'failed' && !hasId(row);",
+		"isLive = ({ status }: { status?: string }) => status !== 'failed';",
+		"isLive = (row: Partial<Row>) => row.status !== 'failed' && !row.generation_id;",
 	),
 	keys(
 		'after the timeout, a row that was not sent stays',

@@ -64,8 +64,8 @@ export const mutations: Mutation[] = [
 	submission('what exists is not taken up', "if (entry.state === 'made') return entry.id;", ''),
 	submission(
 		'an open request is sent again',
-		"if (entry.state === 'sent' && !mayResend) throw",
-		"if (entry.state === 'sent' && !mayResend && (false as boolean)) throw",
+		"if (entry.state === 'sent' && !mayResend(",
+		"if ((false as boolean) && entry.state === 'sent' && !mayResend(",
 	),
 	submission(
 		'a refusal makes one forget what was lost before',
@@ -73,15 +73,11 @@ export const mutations: Mutation[] = [
 		"if (entry.state !== 'sent' || error !== cause || cause.charge !== 'unknown') return error;",
 	),
 	slots('sent although it will be refused', 'if (this.closedBy) throw this.closedBy;', ''),
-	decideRetry(
-		'a lost answer is sent again unasked',
-		"onUncertainCharge === 'resubmit' && tried",
-		'tried',
-	),
+	decideRetry('a lost answer is sent again unasked', "choice === 'resubmit' && lost", 'lost'),
 	decideRetry(
 		'an uncertain request is tried again by itself',
 		"if (error.charge === 'unknown') {",
-		"if (error.charge === 'unknown' && passes(error, tried.retries)) return 'backoff';\n\tif (error.charge === 'unknown') {",
+		"if (error.charge === 'unknown' && isTransient(error, tried.retries)) return 'backoff';\n\tif (error.charge === 'unknown') {",
 	),
 	decideRetry('no free slot is an error', "return 'slot';", "return 'stop';"),
 	slots(
@@ -106,18 +102,18 @@ export const mutations: Mutation[] = [
 	),
 	journal(
 		'the intent is not saved with the execution',
-		'const run = (this.shared[this.runIndex] ??= {});',
-		"const run = (this.shared[this.runIndex] ??= Object.defineProperty({}, 'toJSON', { value: () => ({}) }));",
+		'return (this.shared[this.runIndex] ??= {});',
+		"return (this.shared[this.runIndex] ??= Object.defineProperty({}, 'toJSON', { value: () => ({}) }));",
 	),
 	journal(
 		'equal requests of two items are one',
-		'return this.shared[this.runIndex]?.[outputName(output)] ?? [];',
-		'return Object.values(this.shared[this.runIndex] ?? {}).flat().slice(0, output.itemIndex + 99);',
+		'return this.run[outputName(output)] ?? [];',
+		'return Object.values(this.run).flat().slice(0, output.itemIndex + 99);',
 	),
 	journal(
 		'two outputs of an item are one',
-		'return this.shared[this.runIndex]?.[outputName(output)] ?? [];',
-		'return this.shared[this.runIndex]?.[outputName({ ...output, outputIndex: 0 })] ?? [];',
+		'return this.run[outputName(output)] ?? [];',
+		'return this.run[outputName({ ...output, outputIndex: 0 })] ?? [];',
 	),
 	journal(
 		'a status is kept for an id',
@@ -225,8 +221,8 @@ export const mutations: Mutation[] = [
 	),
 	guard(
 		'the limit of new generations counts what is certain only',
-		'if (!mayBeCharged) this.left++;',
-		'if (!mayBeCharged || this.inFlight > 0) this.left++;',
+		'if (!mayBeCharged) this.admitted--;',
+		'if (!mayBeCharged || this.inFlight > 0) this.admitted--;',
 	),
 	guard(
 		'the balance is read once',

@@ -114,7 +114,11 @@ export class Editor {
 			.waitFor({ timeout: 90_000 });
 	}
 
-	/** Runs the workflow and waits for the notice of its error. @returns the notice's text */
+	/**
+	 * Runs the workflow and waits for the notice of its error.
+	 *
+	 * @returns the notice's text
+	 */
 	async executeToError(): Promise<string> {
 		await this.part('execute-workflow-button').click();
 		const notice = this.page.locator('.el-notification').filter({ hasText: 'Problem in node' });
@@ -129,7 +133,11 @@ export class Editor {
 			await button.click({ timeout: 1_000 }).catch(() => {});
 	}
 
-	/** Keeps what the browser shows, once nothing moves any more. @param notices whether they are to be seen */
+	/**
+	 * Keeps what the browser shows, once nothing moves any more.
+	 *
+	 * @param notices whether they are to be seen
+	 */
 	async shoot(name: string, notices = false): Promise<void> {
 		if (!notices) await this.closeNotices();
 		await this.page.mouse.move(0, 0);

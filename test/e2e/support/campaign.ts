@@ -4,7 +4,12 @@ import { AGAIN_AFTER_MS, COME_IN_MS } from '../../support/chaos/troubles';
 import { newRow } from '../../support/chaos/verdict';
 import type { Row } from '../../support/chaos/verdict';
 
-/** Calls for a batch. @returns what came of it. @throws where it ended badly, or not in time */
+/**
+ * Calls for a batch.
+ *
+ * @returns what came of it
+ * @throws where it ended badly, or not in time
+ */
 export type CallForBatch = (prompts: string[]) => Promise<unknown>;
 
 /** Batches that come in one after the other, and again until each of their rows has come to an end, as by a schedule. */
@@ -65,8 +70,11 @@ const isOpen = ({ end }: Row) => end === null;
 
 /** @throws where an answer is not one item for each row */
 function itemsIn(answer: unknown, count: number): IDataObject[] {
-	if (Array.isArray(answer) && answer.length === count) return answer as IDataObject[];
-	throw new Error('Answered without the items');
+	const items = Array.isArray(answer) ? (answer as IDataObject[]) : [];
+	if (items.length === count) return items;
+	const error = String(items[0]?.error ?? 'Answered without the items');
+	// The reason, without what differs from batch to batch.
+	throw new Error(error.slice(0, 80).replace(/\d+/g, 'N'));
 }
 
 /** Notes what came of each row. */

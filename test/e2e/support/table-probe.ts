@@ -62,7 +62,11 @@ export async function buildProbe(folder: string): Promise<void> {
 	await writeFile(join(folder, 'TableProbe.node.js'), source);
 }
 
-/** A workflow of the probe alone, called Probe. @param rows of generations that are put on record before */
+/**
+ * A workflow of the probe alone, called Probe.
+ *
+ * @param rows of generations that are put on record before
+ */
 export function probeWorkflow(rows: number): WorkflowFile {
 	const node = (name: string, type: string, x: number, parameters = {}) => ({
 		id: `probe-${x}`,

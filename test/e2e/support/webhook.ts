@@ -28,7 +28,12 @@ export class Webhook {
 		await until('the webhook listens', check, 60_000);
 	}
 
-	/** Calls it. @returns what n8n answers. @throws where that is no success, or takes too long */
+	/**
+	 * Calls it.
+	 *
+	 * @returns what n8n answers
+	 * @throws where that is no success, or takes too long
+	 */
 	async post(prompt: string[], timeoutMs = 30_000): Promise<unknown> {
 		const config = { signal: AbortSignal.timeout(timeoutMs) };
 		const { status, data } = await http.post<unknown>(this.url, { prompt }, config);
@@ -36,7 +41,11 @@ export class Webhook {
 		return data;
 	}
 
-	/** Calls it, and does not wait for the execution to begin. @returns its id */
+	/**
+	 * Calls it, and does not wait for the execution to begin.
+	 *
+	 * @returns its id
+	 */
 	async call(prompt: string[]): Promise<string> {
 		return String(await this.post(prompt));
 	}

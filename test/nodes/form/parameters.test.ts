@@ -3,7 +3,7 @@ import type { IDataObject, INode } from 'n8n-workflow';
 import { InvalidInputError } from '../../../client/api/errors';
 import {
 	downloadTarget,
-	filledIn,
+	checkedFields,
 	onUncertainChargeOf,
 	readinessOf,
 	recipeOf,
@@ -122,7 +122,7 @@ describe('an optional field', () => {
 		const never = () => {
 			throw new Error('Checked');
 		};
-		const filled = filledIn({
+		const filled = checkedFields({
 			seed: [0, Number],
 			negative_prompt: [null, never],
 			input_images: [' , ', () => []],
