@@ -95,23 +95,18 @@ const OWN_TEXTS: Record<string, Partial<GenerationErrorFields>> = {
 	},
 };
 
-/** A failure to make a connection: `reason` completes "The service cannot be reached: …". */
-type ConnectionFailure = [
-	codes: RegExp,
-	retry: 'backoff' | 'never',
-	reason: string,
-	words?: RegExp,
-];
+/** A failure to make a connection: `reason` completes "… cannot be reached: ". */
+type FailureRow = [codes: RegExp, retry: 'backoff' | 'never', reason: string, words?: RegExp];
 
 /**
  * Failures before a request is sent: name resolution, connection, route or certificate failed. After any other
- * failure, the request may have reached the service. Node's error code identifies them. Where that has several
+ * failure, the request may have arrived. Node's error code identifies them. Where that has several
  * meanings, the error's name or message has to match too. The first match counts.
  *
  * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is not here: it occurs on an open connection, whose other side may have
  * received the request.
  */
-const CONNECTION_FAILURES: ConnectionFailure[] = [
+const CONNECTION_FAILURES: FailureRow[] = [
 	[/^/, 'never', NOT_ALLOWED, /^Ssrf/],
 	[/^EPROTO$/, 'never', 'it does not use https', /wrong version number/],
 	[/^EPROTO$/, 'never', 'it rejected the TLS version', /alert protocol version/],
@@ -130,7 +125,7 @@ const CONNECTION_FAILURES: ConnectionFailure[] = [
 	[
 		/^ERR_(INVALID_URL|BAD_REQUEST|INVALID_PROTOCOL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/,
 		'never',
-		'the Base URL, or the address of a proxy, is not valid',
+		'its URL, or the address of a proxy, is not valid',
 	],
 	[/^CERT_HAS_EXPIRED$/, 'never', 'its certificate has expired'],
 	[/^ERR_TLS_CERT_ALTNAME/, 'never', 'its certificate is for another name'],
@@ -146,16 +141,16 @@ const CONNECTION_FAILURES: ConnectionFailure[] = [
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
 	if (failure instanceof NotSentError) return unreadableCredential(failure);
-	const { known, phase, host } = rootCause(failure);
-	if (phase === 'connecting' || (phase === null && known)) {
-		const [, retry, reason] = known ?? [null, 'backoff', INTERRUPTED];
+	const unconnected = connectionFailure(failure);
+	if (unconnected) {
+		const { reason, retry, texts } = unconnected;
 		return new GenerationError({
-			title: `The service cannot be reached: ${reason}${host === null ? '' : ` (${host})`}`,
+			title: `The service cannot be reached: ${reason}`,
 			details: 'No connection was made',
 			description: 'Check the Base URL in the credential, and that the service is up.',
 			code: 'connection_failed',
 			retry,
-			...OWN_TEXTS[reason],
+			...texts,
 		});
 	}
 	return new GenerationError({
@@ -165,6 +160,28 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 		charge: charging ? 'unknown' : 'none',
 		retry: 'backoff',
 	});
+}
+
+/** Why no connection was made. */
+export interface ConnectionFailure {
+	/** Completes "… cannot be reached: ", and ends with the host if that is known. */
+	reason: string;
+	retry: 'backoff' | 'never';
+	/** Texts of an error that fit this reason better than the usual ones. */
+	texts?: Partial<GenerationErrorFields>;
+}
+
+/**
+ * Returns why a request made no connection, to the service or to a storage.
+ *
+ * @returns `null` if the request may have arrived
+ */
+export function connectionFailure(failure: unknown): ConnectionFailure | null {
+	const { known, phase, host } = rootCause(failure);
+	if (phase === 'connected' || (phase === null && !known)) return null;
+	const [, retry, reason] = known ?? [null, 'backoff' as const, INTERRUPTED];
+	const where = host === null ? '' : ` (${host})`;
+	return { reason: `${reason}${where}`, retry, texts: OWN_TEXTS[reason] };
 }
 
 /** How far the connection was. Systems also report EHOSTUNREACH for an established connection whose host is lost. */
@@ -195,7 +212,7 @@ function rootCause(failure: unknown) {
 	let code = '';
 	let phase: Phase | null = null;
 	let host: string | null = null;
-	let byWords: ConnectionFailure | undefined;
+	let byWords: FailureRow | undefined;
 	for (const error of causesOf(failure)) {
 		if (typeof error.code === 'string') code = error.code;
 		phase = phaseOf(error.syscall) ?? phase;

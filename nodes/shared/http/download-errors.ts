@@ -1,13 +1,13 @@
-import { causesOf } from '../../../client/api/connection';
+import { causesOf, connectionFailure } from '../../../client/api/connection';
 import { GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
 import { firstWords } from '../../../client/api/media-type';
 import { sentences } from '../../../client/text';
 
-/** A reason why an output cannot be stored. */
+/** A reason why an output cannot be stored although the storage was reached. */
 interface Cause {
-	/** Matches a Node.js error code or the name of an n8n error. */
-	names: RegExp;
+	/** Matches a Node.js error code. */
+	codes: RegExp;
 	title: string;
 	advice?: string;
 	/** True if a retry may succeed. */
@@ -16,44 +16,28 @@ interface Cause {
 
 const CAUSES: Cause[] = [
 	{
-		names: /^(ENOSPC|EDQUOT)$/,
+		codes: /^(ENOSPC|EDQUOT)$/,
 		title: 'n8n has no storage space left for the output',
 		advice: 'Free up space where n8n stores its binary data',
 	},
 	{
-		names: /^(EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR)$/,
+		codes: /^(EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR)$/,
 		title: 'n8n cannot write to its binary data storage',
 		advice: 'Check that the folder exists and that n8n can write to it',
 	},
 	{
-		names: /^(CERT_|DEPTH_|SELF_|UNABLE_|ERR_TLS_)/,
-		title: 'The storage’s TLS certificate was rejected',
-		advice: 'Check the clock of this machine, and any proxy that inspects TLS connections',
-	},
-	{
-		names: /^Ssrf/,
-		title: 'n8n blocks requests to the storage’s address',
-		advice: 'Ask the administrator of n8n to allow the host',
-	},
-	{
-		names: /^(ENOTFOUND|EAI_AGAIN)$/,
-		title: 'The storage’s host name could not be resolved',
-		advice: 'Check that this machine can resolve the host in the URL',
-		isTransient: true,
-	},
-	{
-		names: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/,
-		title: 'The storage cannot be reached',
-		advice: 'Check that this machine can connect to the host in the URL',
-		isTransient: true,
-	},
-	{
-		names: /^(ETIMEDOUT|ECONNABORTED)$/,
+		codes: /^(ETIMEDOUT|ECONNABORTED)$/,
 		title: 'The storage did not respond in time',
 		isTransient: true,
 	},
-	{ names: /^(ECONNRESET|EPIPE)$/, title: 'The download was interrupted', isTransient: true },
+	{ codes: /^(ECONNRESET|EPIPE)$/, title: 'The download was interrupted', isTransient: true },
 ];
+
+/** Advice if the storage cannot be reached, by whether a retry may help. */
+const CONNECTION_ADVICE = {
+	backoff: 'Check that this machine can connect to the host in the URL',
+	never: 'Check the clock of this machine, and any proxy that inspects TLS connections',
+};
 
 /** The error for a storage response that contains no output. It allows retries with backoff. */
 export function badOutput(title: string, status: number | null): GenerationError {
@@ -94,8 +78,14 @@ export function downloadError(failure: unknown, { item }: Generation): Generatio
 }
 
 function classify(failure: unknown): { error: GenerationError; advice: string | null } {
-	const names = [...causesOf(failure)].flatMap(({ code, name }) => [String(code), String(name)]);
-	const cause = CAUSES.find((one) => names.some((name) => one.names.test(name)));
+	const unconnected = connectionFailure(failure);
+	if (unconnected) {
+		const { reason, retry, texts } = unconnected;
+		const error = badOutput(`The storage cannot be reached: ${reason}`, null).with({ retry });
+		return { error, advice: texts?.description ?? CONNECTION_ADVICE[retry] };
+	}
+	const codes = [...causesOf(failure)].map(({ code }) => String(code));
+	const cause = CAUSES.find((one) => codes.some((code) => one.codes.test(code)));
 	if (cause) {
 		const error = badOutput(cause.title, null);
 		const { advice = null, isTransient } = cause;
