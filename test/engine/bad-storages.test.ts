@@ -122,7 +122,11 @@ function promptOf(generationId: string | null): string | undefined {
 
 describe('a storage that is out of reach', () => {
 	it.each([
-		['its name does not resolve', 'http://storage.invalid', /host name could not be resolved/],
+		[
+			'its name does not resolve',
+			'http://storage.invalid',
+			/its host name (does not exist|could not be resolved)/,
+		],
 		['its port is closed', 'http://127.0.0.1:9', /storage cannot be reached/],
 	])('is said to be so: %s', async (_case, origin, words) => {
 		stage.sandbox.service.storageOrigin = origin;
