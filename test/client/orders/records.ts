@@ -43,8 +43,7 @@ export class Execution {
 
 	/** Its request has come to an id, or a status. */
 	async commit(id: string, status = 'pending', key = 'a'): Promise<void> {
-		const generation = readGeneration(wireGeneration({ id, status }), 0) as Generation;
-		this.journal.commit(await this.order(key), generation);
+		this.journal.commit(await this.order(key), generationOf(id, status));
 	}
 
 	async release(key = 'a'): Promise<void> {
@@ -59,6 +58,11 @@ export class Execution {
 		const job = creating('a boat', 0, { idempotencyKey: key, ...changes });
 		return this.journal.order(job, await job.request());
 	}
+}
+
+/** A generation as the service answers with it. */
+export function generationOf(id: string, status = 'pending'): Generation {
+	return readGeneration(wireGeneration({ id, status }), 0) as Generation;
 }
 
 /** Executions that meet at one table, in virtual time. */

@@ -1,4 +1,5 @@
-import { inTime, type Execution, type Records } from './records';
+import { creating } from '../../support/step';
+import { generationOf, inTime, type Execution, type Records } from './records';
 
 /** What two executions with the same key may rely on. */
 
@@ -109,6 +110,15 @@ describe('an open request', () => {
 			expect(await (await records.open('third')).stateOf()).toBe('sent');
 		});
 	});
+
+	it('is not sent again if another execution was seen to send it meanwhile', async () => {
+		await inTime(async (records) => {
+			const [one, other] = await found(records);
+			expect(await other.reserve()).toBe(true);
+			await one.journal.begin(['a', 'another']);
+			expect(await one.reserve()).toBe(false);
+		});
+	});
 });
 
 describe('a row', () => {
@@ -120,6 +130,21 @@ describe('a row', () => {
 			await first.release();
 			await first.journal.close();
 			expect(records.table.rows).toEqual([]);
+		});
+	});
+
+	it('gets its status, even if a read from before its id is answered later', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			records.fates.push({ afterMs: 5_000 });
+			const late = first.journal.begin(['a', 'another']);
+			await records.time.sleep(1_000);
+			await first.commit('made');
+			await late;
+			await first.commit('made', 'completed');
+			await first.journal.close();
+			expect(records.table.rows).toMatchObject([{ status: 'completed' }]);
 		});
 	});
 
@@ -192,6 +217,24 @@ describe('a row', () => {
 });
 
 describe('a generation that failed', () => {
+	it('gets no second row in an execution that created it before its item had a key', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			await first.reserve();
+			await first.commit('made');
+			await first.commit('made', 'failed');
+			await first.journal.close();
+			const next = await records.open('next');
+			const job = creating('a boat');
+			const order = next.journal.order(job, await job.request());
+			await next.journal.reserve(order);
+			next.journal.commit(order, generationOf('made'));
+			expect(await next.stateOf()).toBe('made');
+			await next.journal.close();
+			expect(records.table.rows).toMatchObject([{ status: 'failed' }]);
+		});
+	});
+
 	it('is made anew, with a header of its own that counts failures of other executions', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');

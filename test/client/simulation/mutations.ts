@@ -177,7 +177,11 @@ export const mutations: Mutation[] = [
 	),
 	errorTable('a code counts whatever its type', "type === 'server_error' && ", ''),
 	connection('a reset is certain', '[/^ECONNREFUSED$/', '[/^(ECONNREFUSED|ECONNRESET)$/'),
-	connection('a host that is lost midway is certain', 'phase === null && known', 'known'),
+	connection(
+		'a host that is lost midway is certain',
+		"if (phase === 'connected' || (phase === null && !known)) return null;",
+		'if (!known) return null;',
+	),
 	connection('a timeout is certain', '[/^ECONNREFUSED$/', '[/^(ECONNREFUSED|ECONNABORTED)$/'),
 	connection(
 		'a broken connection is certain',
