@@ -17,7 +17,7 @@ import {
  * While several generations run, a call waits for others to join it, because generations often begin and end at almost
  * the same moment. The wait is this share of the last generation's duration, between these limits.
  */
-const LINGER = { share: 1 / 20, leastMs: 50, mostMs: 100 };
+const LINGER = { share: 1 / 20, leastMs: 50, mostMs: 250 };
 /** Pauses between the attempts of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
 

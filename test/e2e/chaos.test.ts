@@ -29,7 +29,6 @@ const TROUBLE_MS = 240_000;
 
 /** A way to wait for generations, with generations that suit it. */
 interface Mode {
-	whileWaiting: 'poll' | 'suspend';
 	/** Median seconds of a generation; their times are log-normal with a sigma of 0.3. */
 	seconds: number;
 	/** Generations that the account may have at once. */
@@ -39,7 +38,7 @@ interface Mode {
 	open(stage: Stage): Promise<CallForBatch>;
 }
 
-const keyed = (whileWaiting: Mode['whileWaiting']) =>
+const keyed = (whileWaiting: 'poll' | 'suspend') =>
 	smallImageNode(
 		{ idempotencyKey: '={{ $json.prompt }}', whileWaiting },
 		{ onError: 'continueRegularOutput' },
@@ -47,7 +46,6 @@ const keyed = (whileWaiting: Mode['whileWaiting']) =>
 
 /** With the start of n8n it is eight minutes in all. */
 const polled: Mode = {
-	whileWaiting: 'poll',
 	seconds: 5,
 	limit: LIMIT,
 	calmMs: 170_000,
@@ -60,7 +58,6 @@ const polled: Mode = {
 
 /** Generations that take long enough to sleep, and as much work for each slot. */
 const sleeping: Mode = {
-	whileWaiting: 'suspend',
 	seconds: 60,
 	limit: 12 * LIMIT,
 	calmMs: 600_000,
