@@ -102,12 +102,12 @@ describe('a batch that sleeps', () => {
 	});
 
 	it('goes on for more waves than one supervisor has', async () => {
-		const list = boats(80, 200);
+		const list = boats(64, 200);
 		const first = await execute(list, asleep({ maxConcurrent: 1 }, { downloadOutput: false }));
 		const end = await sleepToEnd(stage, first);
 		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
 		expect(statuses(end)).toEqual(list.map(() => 'completed'));
-		expect(stage.sandbox.books.totals).toMatchObject({ created: 80, charged: 80 });
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 64, charged: 64 });
 	}, 120_000);
 });
 
