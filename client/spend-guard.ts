@@ -36,8 +36,11 @@ export class SpendGuard {
 	balanceBefore: number | null = null;
 	private closedBy: GenerationError | null = null;
 	private readonly waiting = new Set<() => void>();
-	/** Number of admitted requests that were charged, or may have been, and those in flight. */
-	private admitted: number;
+	/**
+	 * Number of requests, including earlier attempts of the step, that were charged or may have been. It counts those in
+	 * flight.
+	 */
+	spent: number;
 	private inFlight = 0;
 	private reading: Promise<void> | null = null;
 	private readAt: number | null = null;
@@ -46,7 +49,7 @@ export class SpendGuard {
 		private readonly limits: SpendLimits,
 		private readonly ports: SpendPorts,
 	) {
-		this.admitted = limits.spentBefore ?? 0;
+		this.spent = limits.spentBefore ?? 0;
 	}
 
 	/** True if the step may stop creating because of a limit. */
@@ -54,13 +57,8 @@ export class SpendGuard {
 		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
 	}
 
-	/** Number of requests, including earlier attempts of the step, that were charged or may have been. */
-	get spent(): number {
-		return this.admitted;
-	}
-
 	private get isUsedUp(): boolean {
-		return this.admitted >= (this.limits.maxNewGenerations ?? Infinity);
+		return this.spent >= (this.limits.maxNewGenerations ?? Infinity);
 	}
 
 	/**
@@ -74,7 +72,7 @@ export class SpendGuard {
 		while (this.closedBy === null && this.isUsedUp && this.inFlight > 0) await this.pause(halt);
 		this.requireOpen(halt);
 		if (this.isUsedUp) throw this.close(limitReached(this.limits.maxNewGenerations ?? 0));
-		this.admitted++;
+		this.spent++;
 		this.inFlight++;
 		const checked = await attempt(async () => {
 			await (this.reading ??= this.check().finally(() => (this.reading = null)));
@@ -92,7 +90,7 @@ export class SpendGuard {
 	 */
 	report(mayBeCharged: boolean): void {
 		this.inFlight--;
-		if (!mayBeCharged) this.admitted--;
+		if (!mayBeCharged) this.spent--;
 		this.wake();
 	}
 

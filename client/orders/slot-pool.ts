@@ -47,7 +47,8 @@ interface Waiter {
  * that succeeds allows two more.
  */
 export class SlotPool {
-	private limited = false;
+	/** False while every request may be sent without waiting. */
+	isLimited = false;
 	private free = 0;
 	private speculative = 0;
 	private refusals = 0;
@@ -67,11 +68,6 @@ export class SlotPool {
 
 	constructor(private readonly ports: { clock: Clock; random: Random; probing?: Probing }) {}
 
-	/** False while every request may be sent without waiting. */
-	get isLimited(): boolean {
-		return this.limited;
-	}
-
 	/** Returns a position in the queue. An item keeps it for all of its requests. */
 	ticket(): number {
 		return this.tickets++;
@@ -89,7 +85,7 @@ export class SlotPool {
 
 	/** Returns the permit of an item; else when to try again, in milliseconds since the Unix epoch. */
 	take(waiter?: Waiter): Permit | number {
-		if (!this.limited) return this.permit(false);
+		if (!this.isLimited) return this.permit(false);
 		if (this.line[0] !== waiter) return Infinity;
 		if (this.free > 0) {
 			this.free--;
@@ -115,7 +111,7 @@ export class SlotPool {
 		this.released.add(id);
 		const [oldest] = this.released;
 		if (this.released.size > MOST_RELEASED) this.released.delete(oldest);
-		if (!this.limited) return;
+		if (!this.isLimited) return;
 		this.free++;
 		this.starvedSince = this.ports.clock.now();
 		this.refusals = 0;
@@ -142,7 +138,7 @@ export class SlotPool {
 		this.speculative += 2;
 		if (this.line.length === 0) {
 			// More slots are free than items wait, so the limit is lifted until the next refusal.
-			this.limited = false;
+			this.isLimited = false;
 			this.free = 0;
 			this.speculative = 0;
 		}
@@ -150,7 +146,7 @@ export class SlotPool {
 	}
 
 	private refused(isSpeculative: boolean, error: GenerationError): void {
-		this.limited = true;
+		this.isLimited = true;
 		this.lastRefusal = error;
 		this.speculative = 0;
 		this.starvedSince ??= this.ports.clock.now();
@@ -160,7 +156,7 @@ export class SlotPool {
 
 	/** A slot that was known to be free still is. */
 	private unused(isSpeculative: boolean): void {
-		if (!this.limited) return;
+		if (!this.isLimited) return;
 		if (isSpeculative) return this.pause();
 		this.free++;
 		this.wakeFirst();
@@ -193,7 +189,8 @@ export class StepSlots {
 	private waitingSince = 0;
 	/** Start of the time during which this step has gained no slot. */
 	private starvedSince: number | null = null;
-	private waited = 0;
+	/** Milliseconds during which at least one item waited for a slot. */
+	waitedMs = 0;
 
 	/** @param signal ends all waits */
 	constructor(
@@ -202,11 +199,6 @@ export class StepSlots {
 		private readonly signal: AbortSignal,
 	) {
 		onAbort(signal, () => this.wakeAll());
-	}
-
-	/** Milliseconds during which at least one item waited for a slot. */
-	get waitedMs(): number {
-		return this.waited;
 	}
 
 	/**
@@ -218,7 +210,7 @@ export class StepSlots {
 	async acquire(timeoutMs: number, ticket = this.pool.ticket()): Promise<Permit> {
 		this.requireOpen();
 		const { clock, pool, waiting } = this;
-		if (!pool.isLimited) return this.counted(pool.take());
+		if (!pool.isLimited) return this.counted(pool.take() as Permit);
 		const waiter: Waiter = { ticket, wake: new AbortController() };
 		this.starvedSince ??= clock.now();
 		if (waiting.size === 0) this.waitingSince = clock.now();
@@ -229,7 +221,7 @@ export class StepSlots {
 		} finally {
 			leave();
 			waiting.delete(waiter);
-			if (waiting.size === 0) this.waited += clock.now() - this.waitingSince;
+			if (waiting.size === 0) this.waitedMs += clock.now() - this.waitingSince;
 		}
 	}
 
@@ -267,11 +259,11 @@ export class StepSlots {
 	}
 
 	/** A granted request restarts the step's timeout for slots. */
-	private counted(permit: Permit | number): Permit {
+	private counted(permit: Permit): Permit {
 		return {
 			report: (result) => {
 				if (result === 'granted') this.starvedSince = null;
-				(permit as Permit).report(result);
+				permit.report(result);
 			},
 		};
 	}

@@ -16,6 +16,9 @@ import { fileGoneInRow, unknownInRow } from './uncertain-charge';
  */
 export class TableJournal implements Journal {
 	readonly changed = new Set<number>();
+	readonly shared: object;
+	/** Keys whose generation could not be written to the table. */
+	readonly unrecorded: ReadonlySet<string>;
 	private readonly table: KeyTable;
 	/** Open rows that may be sent again, if nothing changes them before. */
 	private readonly open = new Map<string, Row>();
@@ -26,15 +29,8 @@ export class TableJournal implements Journal {
 		ports: TablePorts,
 	) {
 		this.table = new KeyTable(scope, ports);
-	}
-
-	get shared(): object {
-		return this.inner.shared;
-	}
-
-	/** Keys whose generation could not be written to the table. */
-	get unrecorded(): ReadonlySet<string> {
-		return this.table.unrecorded;
+		this.shared = inner.shared;
+		this.unrecorded = this.table.unrecorded;
 	}
 
 	/** True if the table has a row for the generation of a job, or gets one. */

@@ -4,8 +4,8 @@ import { http } from '../../tools/http';
 import { itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow } from '../../tools/n8n/rest';
-import { ChatModel } from './support/chat-model';
-import type { ChatRequest } from './support/chat-model';
+import { ChatModel } from '../../tools/stand-ins/chat-model';
+import type { ChatRequest } from '../../tools/stand-ins/chat-model';
 import { Stage } from './support/stage';
 
 let stage: Stage;
@@ -24,8 +24,8 @@ function lastAnswer({ messages }: ChatRequest): Array<Record<string, unknown>> {
 }
 
 async function importAgent(model: ChatModel): Promise<Workflow> {
-	const data = { apiKey: 'test', url: model.url, header: false };
-	const credential = await stage.rest.saveCredential('OpenAI account', 'openAiApi', data);
+	const { rest } = stage;
+	const credential = await rest.saveCredential('OpenAI account', 'openAiApi', model.credential);
 	return await stage.save(await readExample('ai-agent'), credential);
 }
 
@@ -43,7 +43,7 @@ async function chat(model: ChatModel, chatInput: string): Promise<Execution> {
 describe('ai-agent', () => {
 	it('answers with the URL of a picture that it had made, of the model that the owner chose', async () => {
 		const prompt = 'A red fox in a snowy forest';
-		const model = await ChatModel.open(
+		const model = await ChatModel.scripted(
 			() => ({ tool: 'Create_Picture', args: { prompt, aspect_ratio: '16:9', model: 'dear-1' } }),
 			(request) => ({ text: `Here it is: ${String(lastAnswer(request)[0].url)}` }),
 		);
@@ -74,7 +74,7 @@ describe('ai-agent', () => {
 
 	it('starts a video, and collects it by its id', async () => {
 		const prompt = 'Snow falls around a sleeping fox';
-		const model = await ChatModel.open(
+		const model = await ChatModel.scripted(
 			() => ({ tool: 'Start_Video', args: { prompt, image_url: '' } }),
 			(request) => ({ tool: 'Collect_Generation', args: { id: lastAnswer(request)[0].id } }),
 			(request) => ({ text: `Here it is: ${String(lastAnswer(request)[0].url)}` }),
@@ -89,7 +89,7 @@ describe('ai-agent', () => {
 
 	it('tells the chat model what went wrong', async () => {
 		stage.sandbox.service.accounts.setCredits('main', 0);
-		const model = await ChatModel.open(
+		const model = await ChatModel.scripted(
 			() => ({ tool: 'Create_Picture', args: { prompt: 'A fox' } }),
 			({ messages }) => ({ text: `That failed: ${messages.at(-1)?.content}` }),
 		);
@@ -101,7 +101,7 @@ describe('ai-agent', () => {
 	});
 
 	it('remembers what was said before in the same chat', async () => {
-		const model = await ChatModel.open(
+		const model = await ChatModel.scripted(
 			() => ({ text: 'Hello, Ada.' }),
 			() => ({ text: 'Ada.' }),
 		);

@@ -6,9 +6,9 @@ import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow } from '../../tools/n8n/rest';
 import { DataTable } from './support/data-table';
-import { ObjectStorage } from './support/object-storage';
+import { ObjectStorage } from '../../tools/stand-ins/object-storage';
 import { Stage } from './support/stage';
-import { Telegram } from './support/telegram';
+import { Telegram } from '../../tools/stand-ins/telegram';
 
 const minutes = 60_000;
 

@@ -6,7 +6,7 @@ import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Credential, WorkflowFile } from '../../tools/n8n/rest';
 import { Editor } from './support/browser';
-import { ChatModel } from './support/chat-model';
+import { ChatModel } from '../../tools/stand-ins/chat-model';
 import { button, readExample } from './support/examples';
 import { owner, Stage } from './support/stage';
 
@@ -34,13 +34,12 @@ const prompt = 'A brass key on green velvet, macro photograph';
 /** An agent that looks into the library, and creates what is missing. */
 async function agent(): Promise<Credential> {
 	const picture = { type: 'image', model: 'aurora-image-1', prompt, size: '512x512' };
-	model = await ChatModel.open(
+	model = await ChatModel.scripted(
 		() => ({ tool: 'Connector_list_library', args: { type: 'image' } }),
 		() => ({ tool: 'Connector_create_generation', args: picture }),
 		({ messages }) => ({ text: `The service says: ${messages.at(-1)?.content}` }),
 	);
-	const data = { apiKey: 'test', url: model.url, header: false };
-	return await stage.rest.saveCredential('OpenAI account', 'openAiApi', data);
+	return await stage.rest.saveCredential('OpenAI account', 'openAiApi', model.credential);
 }
 
 /** The example, where the address of the connector has been entered. */

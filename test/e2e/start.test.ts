@@ -1,9 +1,9 @@
 /** `npm start`, as somebody runs it who wants to try the nodes. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { INode } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 import { http } from '../../tools/http';
-import { Executions } from '../../tools/n8n/executions';
+import { errorOf, Executions, itemsOf } from '../../tools/n8n/executions';
 import { Rest } from '../../tools/n8n/rest';
 import { Service } from '../../tools/n8n/service';
 import { button } from './support/examples';
@@ -37,12 +37,14 @@ async function signedIn(url: string): Promise<Rest> {
 	return rest;
 }
 
-/** The examples that need nothing but the sandbox. */
+/** Those that the editor's button runs. */
 const examples = [
 	'Picture and Video',
 	'Asset Library over MCP',
 	'Low Balance Alarm',
 	'Scheduled Batch from a Data Table',
+	'Scheduled Batch to S3',
+	'Picture to Telegram',
 ];
 
 async function idOf(rest: Rest, example: string): Promise<string> {
@@ -60,12 +62,28 @@ async function expectSignInPrepared(rest: Rest): Promise<void> {
 	expect(connector?.credentials?.mcpOAuth2Api).toMatchObject({ id: expect.stringMatching(/./) });
 }
 
-async function runToEnd(rest: Rest, id: string): Promise<string> {
+async function runToEnd(rest: Rest, id: string, trigger = button, json?: IDataObject) {
 	const workflow = await rest.send<Parameters<Executions['run']>[0]>('GET', `/workflows/${id}`);
 	const executions = new Executions(rest);
-	const run = await executions.run(workflow, button);
-	expect((await executions.ended(run)).status).toBe('success');
-	return run;
+	const run = await executions.run(workflow, trigger, json);
+	const execution = await executions.ended(run);
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	return { run, execution };
+}
+
+/** What was uploaded and sent is on the pages that the banner names, and an agent draws what it is asked to draw. */
+async function expectStandIns(rest: Rest, output: string): Promise<void> {
+	const [, bucket] = /S3 stand-in +(\S+)/.exec(output.slice(output.lastIndexOf('Stand-ins'))) ?? [];
+	expect((await http.get<string>(bucket)).data).toContain('<Key>pictures/harbor-dawn.png</Key>');
+	const [, telegram] = /Telegram stand-in +(http\S+)/.exec(output) ?? [];
+	expect((await http.get<string>(telegram)).data).toContain('Picture of the day');
+	const agent = await idOf(rest, 'AI Agent that Creates Pictures and Videos');
+	const chatInput = 'Draw me a fox in a snowy forest, wide format.';
+	const message = { sessionId: 'test', action: 'sendMessage', chatInput };
+	const { execution } = await runToEnd(rest, agent, 'When chat message received', message);
+	const said = String(itemsOf(execution, 'Media Assistant')[0].json.output);
+	const url = said.replace('Here it is: ', '');
+	expect((await http.get(url)).headers['content-type']).toBe('image/png');
 }
 
 async function refuses(url: string): Promise<boolean> {
@@ -81,7 +99,8 @@ it('starts, runs the examples, keeps everything for the next time, and ends with
 	const sandbox = /^Sandbox +(\S+)/m.exec(first.service.output)?.[1] ?? '';
 	const rest = await signedIn(first.url);
 	const ids = await Promise.all(examples.map(async (example) => await idOf(rest, example)));
-	const [run] = await Promise.all(ids.map(async (id) => await runToEnd(rest, id)));
+	const [{ run }] = await Promise.all(ids.map(async (id) => await runToEnd(rest, id)));
+	await expectStandIns(rest, first.service.output);
 	await expectSignInPrepared(rest);
 
 	await first.service.stop(10_000, 'SIGINT');

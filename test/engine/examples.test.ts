@@ -4,7 +4,7 @@ import type { INode, INodeType } from 'n8n-workflow';
 
 import { readWorkflow } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
-import { accountsNeeded } from '../../tools/start/examples';
+import { credentialTypes } from '../../tools/start/examples';
 import { ownNode } from '../support/workflow';
 import { nodesReferredTo, parameterProblems } from '../support/workflow-check';
 import { binaryOf, openStage } from './stage';
@@ -123,7 +123,9 @@ describe.each(files)('examples/%s', (file) => {
 	it('explains itself in a note, which says whether another account is needed', () => {
 		const notes = nodes.filter(isNote).map(({ parameters }) => String(parameters.content));
 		expect(notes.join('\n')).toMatch(/credential/i);
-		const needsAnother = accountsNeeded(workflow).length > 0;
+		const ofTheService = ['mediaGenerationApi', 'httpBearerAuth', 'mcpOAuth2Api'];
+		const types = [...credentialTypes(workflow)];
+		const needsAnother = types.some((type) => !ofTheService.includes(type));
 		expect(notes.join('\n')).toContain(
 			needsAnother ? 'You also need an account at' : 'No other account is needed.',
 		);

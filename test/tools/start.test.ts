@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { banner } from '../../tools/start/banner';
-import { accountsNeeded, readExamples } from '../../tools/start/examples';
+import { openStandIns } from '../../tools/stand-ins';
+import { credentialTypes, readExamples } from '../../tools/start/examples';
 import { DataLock } from '../../tools/start/lock';
 import { commandLine } from '../../tools/start/options';
 import { start } from '../../tools/start/start';
@@ -101,27 +102,31 @@ describe('the examples', () => {
 		expect(JSON.stringify(read)).not.toContain('api.example.com');
 	});
 
-	it('state the accounts that they need elsewhere', async () => {
+	it('need no account for which `npm start` has no stand-in', async () => {
+		const standIns = await openStandIns(join(folder, 's3'));
+		await standIns.close();
+		const ready = ['mediaGenerationApi', 'httpBearerAuth', 'mcpOAuth2Api'];
+		const types = [...ready, ...standIns.accounts.map(({ type }) => type)];
 		const read = await readExamples(examples, { baseUrl: 'http://127.0.0.1:8787', timeScale: 10 });
-		const needs = read.flatMap((file) => accountsNeeded(file).map((need) => [file.name, need]));
-		expect(needs).toEqual([
-			['AI Agent that Creates Pictures and Videos', 'OpenAI account'],
-			['Agent Signed In to the Asset Library', 'OpenAI account'],
-			['Picture to Telegram', 'Telegram account'],
-			['Scheduled Batch to S3', 'S3 account'],
-		]);
+		for (const file of read)
+			expect(types).toEqual(expect.arrayContaining([...credentialTypes(file)]));
 	});
 });
 
-it('says what to enter in a credential, and which examples need another account', () => {
+it('says what to enter in a credential, and which examples use a stand-in', () => {
 	const keys = { main: 'svc_live_1' } as Parameters<typeof banner>[0]['sandbox']['keys'];
 	const workflows = [
-		{ id: 'a', name: 'Picture', accounts: [] },
-		{ id: 'b', name: 'To S3', accounts: ['S3 account'] },
+		{ id: 'a', name: 'Picture', standIns: [] },
+		{ id: 'b', name: 'To S3', standIns: ['S3 stand-in'] },
+	];
+	const standIns = [
+		{ name: 'S3 stand-in', about: 'http://127.0.0.1:9/media lists what was uploaded' },
 	];
 	const urls = { n8n: { url: 'http://localhost:5678' }, sandbox: { url: 'http://127.0.0.1:8787' } };
-	const text = banner({ n8n: urls.n8n, sandbox: { ...urls.sandbox, keys }, workflows }, 'output');
+	const sandbox = { ...urls.sandbox, keys };
+	const text = banner({ n8n: urls.n8n, sandbox, workflows, standIns }, 'output');
 	expect(text).toContain('  Base URL  http://127.0.0.1:8787\n  API key   svc_live_1\n');
-	expect(text).toContain('  Picture  http://localhost:5678/workflow/a\n');
-	expect(text).toContain('  To S3    http://localhost:5678/workflow/b  needs: S3 account\n');
+	expect(text).toContain('  Picture      http://localhost:5678/workflow/a\n');
+	expect(text).toContain('  To S3        http://localhost:5678/workflow/b  uses the S3 stand-in\n');
+	expect(text).toContain('  S3 stand-in  http://127.0.0.1:9/media lists what was uploaded\n');
 });

@@ -1,3 +1,4 @@
+import type { StandInAccount } from '../stand-ins';
 import { credentialName, owner, signInName } from './seed';
 import type { Started } from './start';
 
@@ -5,6 +6,7 @@ import type { Started } from './start';
 type Shown = Pick<Started, 'workflows'> & {
 	n8n: Pick<Started['n8n'], 'url'>;
 	sandbox: Pick<Started['sandbox'], 'url' | 'keys'>;
+	standIns: Array<Pick<StandInAccount, 'name' | 'about'>>;
 };
 
 /**
@@ -12,11 +14,12 @@ type Shown = Pick<Started, 'workflows'> & {
  *
  * @param data the folder that everything is kept in
  */
-export function banner({ n8n, sandbox, workflows }: Shown, data: string): string {
-	const width = Math.max(...workflows.map(({ name }) => name.length));
-	const examples = workflows.map(({ id, name, accounts }) => {
-		const needs = accounts.length === 0 ? '' : `  needs: ${accounts.join(', ')}`;
-		return `  ${name.padEnd(width)}  ${n8n.url}/workflow/${id}${needs}`;
+export function banner({ n8n, sandbox, workflows, standIns }: Shown, data: string): string {
+	const width = Math.max(...[...workflows, ...standIns].map(({ name }) => name.length));
+	const line = (name: string, text: string) => `  ${name.padEnd(width)}  ${text}`;
+	const examples = workflows.map(({ id, name, standIns: used }) => {
+		const uses = used.length === 0 ? '' : `  uses the ${used.join(', ')}`;
+		return line(name, `${n8n.url}/workflow/${id}${uses}`);
 	});
 	return `
 n8n      ${n8n.url}
@@ -30,7 +33,11 @@ To create a credential of the type "Media Generation API" yourself, enter
 Examples
 ${examples.join('\n')}
 
-An example without "needs" runs as it is, with made-up credits: its credential "${credentialName}" is ready.
+All of them run as they are, with made-up credits: the credential "${credentialName}" is ready.
 "${signInName}" is yours to connect: open it in n8n, click Connect, and allow it.
+
+Stand-ins, so that you need no other account
+${standIns.map(({ name, about }) => line(name, about)).join('\n')}
+
 Everything is kept in ${data}. Press Ctrl+C to stop everything.`;
 }

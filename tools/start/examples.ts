@@ -31,16 +31,10 @@ export async function readExamples(
 	return await Promise.all(files);
 }
 
-/** Credentials that `npm start` has ready: all lead to the sandbox. */
-const readyTypes = ['mediaGenerationApi', 'httpBearerAuth', 'mcpOAuth2Api'];
-
-/** The accounts elsewhere that an example needs, by the names of its credentials, such as "S3 account". */
-export function accountsNeeded({ nodes }: Pick<WorkflowFile, 'nodes'>): string[] {
-	const needed = (nodes as Array<Pick<INode, 'credentials'>>)
-		.flatMap(({ credentials = {} }) => Object.entries(credentials))
-		.filter(([type]) => !readyTypes.includes(type))
-		.map(([, { name }]) => name);
-	return [...new Set(needed)];
+/** The types of the credentials that an example names. */
+export function credentialTypes({ nodes }: Pick<WorkflowFile, 'nodes'>): Set<string> {
+	const all = nodes as Array<Pick<INode, 'credentials'>>;
+	return new Set(all.flatMap(({ credentials = {} }) => Object.keys(credentials)));
 }
 
 function withAddress(file: WorkflowFile, address: string): WorkflowFile {

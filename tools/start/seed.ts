@@ -1,6 +1,7 @@
 import type { Owner, Rest } from '../n8n/rest';
 import { Trouble } from '../trouble';
-import { accountsNeeded, readExamples } from './examples';
+import type { StandInAccount } from '../stand-ins';
+import { credentialTypes, readExamples } from './examples';
 import type { Surroundings } from './examples';
 
 /** Who owns an n8n that is only for trying things. It listens on this machine alone. */
@@ -15,18 +16,19 @@ export const signInName = 'Media Generation sign-in';
 export interface Seeded {
 	id: string;
 	name: string;
-	/** Accounts elsewhere that it needs, such as "S3 account". */
-	accounts: string[];
+	/** The credentials of the stand-ins that it uses, such as "S3 stand-in". */
+	standIns: string[];
 }
 
 /**
- * Makes an n8n ready to use: its owner, credentials for the sandbox, and every example that is not
+ * Makes an n8n ready to use: its owner, credentials for the sandbox and the stand-ins, and every example that is not
  * there yet. What the user has changed stays as it is.
  */
 export async function seed(
 	rest: Rest,
 	examples: string,
 	service: Surroundings & { apiKey: string },
+	standIns: StandInAccount[],
 ): Promise<Seeded[]> {
 	await signIn(rest);
 	const { baseUrl, apiKey } = service;
@@ -38,12 +40,17 @@ export async function seed(
 			serverUrl: `${baseUrl}/mcp`,
 		}),
 	];
+	for (const { name, type, data } of standIns) {
+		credentials.push(await rest.saveCredential(name, type, data));
+	}
 	const present = await rest.workflows();
 	const seeded: Seeded[] = [];
 	for (const file of await readExamples(examples, service)) {
 		const known = present.find((workflow) => workflow.name === file.name);
 		const { id, name } = known ?? (await rest.createWorkflow(file, ...credentials));
-		seeded.push({ id, name, accounts: accountsNeeded(file) });
+		const types = credentialTypes(file);
+		const used = standIns.filter(({ type }) => types.has(type));
+		seeded.push({ id, name, standIns: used.map((standIn) => standIn.name) });
 	}
 	return seeded;
 }

@@ -1,4 +1,4 @@
-/** A real n8n with the packed nodes, beside the service's sandbox: all that `npm start` starts. */
+/** A real n8n with the packed nodes, beside the service's sandbox and stand-ins for others: all that `npm start` starts. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '../../sandbox/server';
@@ -12,6 +12,8 @@ import { requirePort, usualPort } from '../n8n/ports';
 import { Rest } from '../n8n/rest';
 import { startN8n } from '../n8n/server';
 import type { N8n } from '../n8n/server';
+import { openStandIns } from '../stand-ins';
+import type { StandInAccount } from '../stand-ins';
 import { DataLock } from './lock';
 import type { StartOptions } from './options';
 import { seed } from './seed';
@@ -25,7 +27,8 @@ export interface Started {
 	n8n: N8n;
 	sandbox: Sandbox;
 	workflows: Seeded[];
-	/** Ends n8n with everything that it has started, and the sandbox. */
+	standIns: StandInAccount[];
+	/** Ends n8n with everything that it has started, the sandbox, and the stand-ins. */
 	stop(): Promise<void>;
 }
 
@@ -50,6 +53,8 @@ export async function start(
 	try {
 		const sandbox = await openSandbox(options);
 		begun.push(async () => await sandbox.close());
+		const standIns = await openStandIns(join(options.data, 's3'));
+		begun.push(async () => await standIns.close());
 		const installation = await ensureInstalled('current', signal);
 		await installNodes(root, options.data, say, signal);
 		throwIfStopped(signal);
@@ -62,8 +67,9 @@ export async function start(
 
 		const { timeScale } = options;
 		const service = { baseUrl: sandbox.url, apiKey: sandbox.keys.main, timeScale };
-		const workflows = await seed(new Rest(n8n.url), join(root, 'examples'), service);
-		return { n8n, sandbox, workflows, stop };
+		const { accounts } = standIns;
+		const workflows = await seed(new Rest(n8n.url), join(root, 'examples'), service, accounts);
+		return { n8n, sandbox, workflows, standIns: accounts, stop };
 	} catch (error) {
 		await stop();
 		throwIfStopped(signal);

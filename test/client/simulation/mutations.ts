@@ -225,8 +225,8 @@ export const mutations: Mutation[] = [
 	),
 	guard(
 		'the limit of new generations counts what is certain only',
-		'if (!mayBeCharged) this.admitted--;',
-		'if (!mayBeCharged || this.inFlight > 0) this.admitted--;',
+		'if (!mayBeCharged) this.spent--;',
+		'if (!mayBeCharged || this.inFlight > 0) this.spent--;',
 	),
 	guard(
 		'the balance is read once',

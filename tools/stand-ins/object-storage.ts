@@ -1,5 +1,5 @@
 import S3rver from '@20minutes/s3rver';
-import { getBytes, http } from '../../../tools/http';
+import { getBytes, http } from '../http';
 
 /** An S3-compatible storage with one bucket, which checks the signature of every signed request. */
 export class ObjectStorage {

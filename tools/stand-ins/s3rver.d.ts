@@ -1,4 +1,4 @@
-/** The package comes without types; this is what the tests use of it. */
+/** The package comes without types; this is what the stand-in uses of it. */
 declare module '@20minutes/s3rver' {
 	interface Options {
 		address: string;

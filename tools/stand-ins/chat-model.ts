@@ -13,28 +13,40 @@ export interface ChatRequest {
 	model: string;
 	messages: ChatMessage[];
 	tools?: Array<{ function: { name: string; description: string; parameters: object } }>;
-	stream?: boolean;
 }
 
 /** What the model does next: call a tool, or answer. */
 export type ChatTurn = { tool: string; args: object } | { text: string };
 
-/** A chat model in OpenAI's wire format that follows a script, a turn a request. */
+/** Decides what the model does next. */
+export type ChatRules = (request: ChatRequest) => ChatTurn;
+
+/** A chat model in OpenAI's wire format that follows rules. */
 export class ChatModel {
 	readonly requests: ChatRequest[] = [];
 	private standIn!: StandIn;
 
-	private constructor(private readonly script: Array<(request: ChatRequest) => ChatTurn>) {}
+	private constructor(private readonly rules: ChatRules) {}
 
-	static async open(...script: Array<(request: ChatRequest) => ChatTurn>): Promise<ChatModel> {
-		const model = new ChatModel(script);
+	static async open(rules: ChatRules): Promise<ChatModel> {
+		const model = new ChatModel(rules);
 		model.standIn = await openStandIn((request) => model.answer(request));
 		return model;
 	}
 
-	/** What the credential's base URL is set to. */
-	get url(): string {
-		return `${this.standIn.url}/v1`;
+	/** A model that follows a script, a turn a request. */
+	static async scripted(...script: ChatRules[]): Promise<ChatModel> {
+		const turns = [...script];
+		return await ChatModel.open((request) => {
+			const next = turns.shift();
+			if (!next) throw new Error('The script has ended.');
+			return next(request);
+		});
+	}
+
+	/** Data of a credential of the type `openAiApi`. */
+	get credential(): object {
+		return { apiKey: 'stand-in', url: `${this.standIn.url}/v1`, header: false };
 	}
 
 	async close(): Promise<void> {
@@ -43,12 +55,14 @@ export class ChatModel {
 
 	private async answer(request: Request): Promise<Response> {
 		const { pathname } = new URL(request.url);
+		// n8n's test of the credential, and its list of models.
+		if (pathname === '/v1/models') {
+			return Response.json({ object: 'list', data: [{ id: 'stand-in', object: 'model' }] });
+		}
 		if (pathname !== '/v1/chat/completions') return new Response(null, { status: 404 });
 		const asked = (await request.json()) as ChatRequest;
-		const next = this.script[this.requests.length];
 		this.requests.push(asked);
-		if (!next) throw new Error('The script has ended.');
-		const turn = next(asked);
+		const turn = this.rules(asked);
 		const message =
 			'text' in turn
 				? { role: 'assistant', content: turn.text }

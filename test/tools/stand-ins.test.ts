@@ -1,0 +1,98 @@
+/** The stand-ins of `npm start`, as n8n and a person meet them. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { http } from '../../tools/http';
+import { openStandIns } from '../../tools/stand-ins';
+import { assist } from '../../tools/stand-ins/assistant';
+import type { ChatMessage } from '../../tools/stand-ins/chat-model';
+import { Telegram } from '../../tools/stand-ins/telegram';
+
+const says = (role: ChatMessage['role'], content: string): ChatMessage => ({ role, content });
+const withTools = (...names: string[]) =>
+	names.map((name) => ({ function: { name, description: '', parameters: {} } }));
+
+describe('the chat model', () => {
+	const tools = withTools('Create_Picture', 'Start_Video', 'Collect_Generation', 'Check_Credits');
+	const turn = (...messages: ChatMessage[]) => assist({ model: 'any', messages, tools });
+
+	it('draws what it is asked to draw, and answers with the URL', () => {
+		const wish = says('user', 'Draw me a fox in a snowy forest, wide format.');
+		expect(turn(says('system', 'You create pictures.'), wish)).toEqual({
+			tool: 'Create_Picture',
+			args: { prompt: wish.content, aspect_ratio: '16:9' },
+		});
+		const answer = says('tool', '[{"id":"g1","url":"https://storage.example.com/a.png?X=1"}]');
+		expect(turn(wish, says('assistant', ''), answer)).toEqual({
+			text: 'Here it is: https://storage.example.com/a.png?X=1',
+		});
+	});
+
+	it('starts a video, and collects it by its ID', () => {
+		const wish = says('user', 'And a short video of it sleeping.');
+		expect(turn(wish)).toMatchObject({ tool: 'Start_Video' });
+		const started = says('tool', '[{"id":"7f9c-24","status":"pending"}]');
+		expect(turn(wish, says('assistant', ''), started)).toEqual({
+			tool: 'Collect_Generation',
+			args: { id: '7f9c-24' },
+		});
+	});
+
+	it('creates once, whatever was said before, and tells an error instead of trying again', () => {
+		const before = [says('user', 'Draw a cat'), says('tool', '[{"url":"http://x/cat.png"}]')];
+		const wish = says('user', 'Draw a dog');
+		expect(turn(...before, wish)).toMatchObject({ args: { prompt: 'Draw a dog' } });
+		const failed = says('tool', '[{"error":"Not enough credits: 8 needed, 0 left"}]');
+		expect(turn(wish, failed)).toEqual({ text: expect.stringContaining('8 needed, 0 left') });
+	});
+
+	it('chooses a model of the list where the tools are those of the connector', () => {
+		const connector = withTools('Connector_list_models', 'Connector_create_generation');
+		const wish = says('user', 'A square picture of a brass key');
+		const models = says(
+			'tool',
+			'[{"response":[{"text":"{\\"data\\":[{\\"id\\":\\"aurora-1\\"}]}"}]}]',
+		);
+		const messages = [wish, says('assistant', ''), models];
+		expect(assist({ model: 'any', messages, tools: connector })).toEqual({
+			tool: 'Connector_create_generation',
+			args: { type: 'image', model: 'aurora-1', prompt: wish.content },
+		});
+	});
+
+	it('says what it is where it does not know what to do', () => {
+		expect(turn(says('user', 'Hello!'))).toEqual({ text: expect.stringContaining('stand-in') });
+	});
+});
+
+it('passes n8n’s tests of the credentials, and keeps its objects for the next time', async () => {
+	const folder = await mkdtemp(join(tmpdir(), 'stand-ins-'));
+	const first = await openStandIns(folder);
+	const dataOf = (type: string) =>
+		first.accounts.find((account) => account.type === type)?.data as Record<string, string>;
+	const { url } = dataOf('openAiApi');
+	expect((await http.get(`${url}/models`)).status).toBe(200);
+	const { baseUrl, accessToken } = dataOf('telegramApi');
+	expect((await http.get(`${baseUrl}/bot${accessToken}/getMe`)).data).toMatchObject({ ok: true });
+	const bucket = `${dataOf('s3').endpoint}/media`;
+	expect((await http.get(bucket)).status).toBe(200);
+	await first.close();
+	await rm(folder, { recursive: true });
+});
+
+it('shows what was sent to Telegram, as text whatever its caption says', async () => {
+	const telegram = await Telegram.open();
+	const form = new FormData();
+	form.set('chat_id', '@your_channel');
+	form.set('caption', '<b>A greenhouse</b>');
+	form.set('photo', new Blob(['bytes'], { type: 'image/png' }), 'a.png');
+	expect(await (await fetch(telegram.url)).text()).toContain('Nothing was sent yet');
+	await fetch(`${telegram.url}/bot1:x/sendPhoto`, { method: 'POST', body: form });
+	const page = (await http.get<string>(telegram.url)).data;
+	expect(page).toContain('@your_channel: &#60;b&#62;A greenhouse');
+	const photo = await http.get<string>(`${telegram.url}/photos/0`);
+	expect([photo.headers['content-type'], photo.data]).toEqual(['image/png', 'bytes']);
+	expect((await http.get(`${telegram.url}/photos/1`)).status).toBe(404);
+	await telegram.close();
+});

@@ -1,0 +1,78 @@
+import type { ChatMessage, ChatRequest, ChatTurn } from './chat-model';
+
+/**
+ * The rules of the chat model that `npm start` has ready. It knows the tools of the examples for agents, and calls them by
+ * the words of the user.
+ */
+
+const GREETING =
+	'I am a stand-in for a chat model, and know three things to do: draw a picture (“Draw a fox in a snowy forest”), ' +
+	'make a short video (“A short video of it sleeping”), and say how many credits are left.';
+
+/** A call of a tool. */
+interface Step {
+	/** The end of the tool's name. */
+	tool: string;
+	/** @param answer of the tool before it, `''` for the first one */
+	args: (wish: string, answer: string) => object;
+}
+
+const balance: Step[] = [{ tool: 'Check_Credits', args: () => ({}) }];
+
+const video: Step[] = [
+	{ tool: 'Start_Video', args: (prompt) => ({ prompt, image_url: '' }) },
+	{ tool: 'Collect_Generation', args: (_, answer) => ({ id: idIn(answer) }) },
+];
+
+const picture: Step[] = [
+	{
+		tool: 'Create_Picture',
+		args: (prompt) => ({ prompt, aspect_ratio: /\bwide\b/i.test(prompt) ? '16:9' : '1:1' }),
+	},
+];
+
+const libraryPicture: Step[] = [
+	{ tool: 'list_models', args: () => ({ type: 'image' }) },
+	{
+		tool: 'create_generation',
+		args: (prompt, answer) => ({ type: 'image', model: idIn(answer), prompt }),
+	},
+];
+
+/** What the user asks for, and the steps that do it. The first wish whose tools there are counts. */
+const WISHES: Array<[words: RegExp, steps: Step[]]> = [
+	[/\b(credits?|balance)\b/i, balance],
+	[/\b(videos?|clip|film|animat\w+)\b/i, video],
+	[/\b(draw|paint|pictures?|images?|photos?)\b/i, picture],
+	[/\b(pictures?|images?|photos?)\b/i, libraryPicture],
+];
+
+/** Decides what the chat model does next. */
+export function assist({ messages, tools = [] }: ChatRequest): ChatTurn {
+	const asked = messages.map(({ role }) => role).lastIndexOf('user');
+	const wish = textOf(messages[asked]);
+	const answers = messages.slice(asked + 1).filter(({ role }) => role === 'tool');
+	const nameOf = ({ tool }: Step) =>
+		tools.map(({ function: { name } }) => name).find((name) => name.endsWith(tool));
+	const known = WISHES.find(([words, steps]) => words.test(wish) && steps.every(nameOf));
+	if (!known) return { text: GREETING };
+	const answer = textOf(answers.at(-1));
+	const step = known[1][answers.length];
+	const failed = /error/i.test(answer);
+	if (!step || failed) return { text: told(answer) };
+	return { tool: nameOf(step) as string, args: step.args(wish, answer) };
+}
+
+function textOf(message?: ChatMessage): string {
+	return message?.content ?? '';
+}
+
+/** The first ID in the answer of a tool, which is JSON, or JSON in a text in JSON. */
+function idIn(answer: string): string {
+	return /"id\\*":\s*\\*"([\w.-]+)/.exec(answer)?.[1] ?? '';
+}
+
+function told(answer: string): string {
+	const [url] = /https?:\/\/[^"\\\s]+/.exec(answer) ?? [];
+	return url ? `Here it is: ${url}` : `The tool answered: ${answer}`;
+}

@@ -1,0 +1,62 @@
+/** Stand-ins for the services of others, so that every example runs without an account elsewhere. */
+import { assist } from './assistant';
+import { ChatModel } from './chat-model';
+import { ObjectStorage } from './object-storage';
+import { Telegram } from './telegram';
+
+/** One stand-in. */
+export interface StandInAccount {
+	/** Name and type of its credential in n8n. */
+	name: string;
+	type: string;
+	/** Data of the credential. */
+	data: object;
+	/** Where a person sees what it has received, and what it does. */
+	about: string;
+}
+
+/** All stand-ins, while they run. */
+export interface StandIns {
+	accounts: StandInAccount[];
+	close(): Promise<void>;
+}
+
+/** The bucket that the examples name. */
+const BUCKET = 'media';
+
+/**
+ * Starts all stand-ins at free ports of this machine.
+ *
+ * @param directory where the storage keeps its objects
+ */
+export async function openStandIns(directory: string): Promise<StandIns> {
+	const [storage, telegram, chat] = await Promise.all([
+		ObjectStorage.open(directory, BUCKET),
+		Telegram.open(),
+		ChatModel.open(assist),
+	]);
+	const accounts = [
+		{
+			name: 'S3 stand-in',
+			type: 's3',
+			data: storage.credential,
+			about: `${storage.url}/${BUCKET} lists what was uploaded`,
+		},
+		{
+			name: 'Telegram stand-in',
+			type: 'telegramApi',
+			data: telegram.credential,
+			about: `${telegram.url} shows what was sent`,
+		},
+		{
+			name: 'OpenAI stand-in',
+			type: 'openAiApi',
+			data: chat.credential,
+			about: 'knows “Draw …”, “A short video of …” and “How many credits are left?”',
+		},
+	];
+	const close = async () => {
+		await Promise.all([storage.close(), telegram.close(), chat.close()]);
+	};
+	return { accounts, close };
+}
