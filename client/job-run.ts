@@ -13,6 +13,7 @@ import type { Journal, Order } from './orders/journal';
 import type { SlotPool } from './orders/slot-pool';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
+import { explainedByRow } from './orders/uncertain-charge';
 import { withLock } from './orders/with-lock';
 import { Watch, type Goal, type Watcher } from './watch/watch';
 import type { KnownGeneration } from './api/errors';
@@ -74,7 +75,7 @@ export class JobRun {
 		const { waitingSinceMs = startedAt } = job;
 		const slept = waitingSinceMs < startedAt;
 		// Between two sleeps, a 404 is not retried: the next check does that.
-		const exists = job.wait && watcher.requests.known(job.id) !== null;
+		const exists = job.wait && (job.row !== undefined || watcher.requests.known(job.id) !== null);
 		this.watch = new Watch(watcher, job.id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + job.timeoutMs;
 		// A check between two sleeps must not hold its worker for long.
@@ -138,7 +139,9 @@ export class JobRun {
 
 	/** Adds advice about the stored order to an error. */
 	explain(error: unknown): unknown {
-		return this.order === null ? error : this.step.journal.explain(this.order, error);
+		const { job, order, step } = this;
+		if (job.kind === 'collect') return job.row ? explainedByRow(error, job.row) : error;
+		return order === null ? error : step.journal.explain(order, error);
 	}
 
 	/** True if a fallback model creates the output. */
@@ -146,9 +149,9 @@ export class JobRun {
 		return Boolean(this.attempts?.model);
 	}
 
-	/** Adds the earlier attempts of the output to an error that ends the job. */
+	/** Adds the earlier attempts of the output to an error that ends the job. A job that collects has none. */
 	withAttempts(error: unknown): unknown {
-		return this.attempts?.explain(error) ?? error;
+		return this.attempts ? this.attempts.explain(error) : this.explain(error);
 	}
 
 	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
@@ -220,6 +223,9 @@ export function knownBefore(
 	{ journal, watcher }: Pick<StepState, 'journal' | 'watcher'>,
 	order: Order | null,
 ): KnownGeneration | null {
-	if (job.kind === 'collect') return watcher.requests.known(job.id)?.item ?? { id: job.id };
+	if (job.kind === 'collect') {
+		const { id, row } = job;
+		return watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
+	}
 	return created(journal.paidBy(job, order));
 }

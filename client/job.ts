@@ -1,5 +1,6 @@
 import type { CreateRequest } from './api/client';
 import type { GenerationErrorFields } from './api/errors';
+import type { Row } from './orders/table';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
 export type Job = CreateJob | CollectJob;
@@ -75,4 +76,6 @@ export interface CollectJob extends JobBasics {
 	id: string;
 	/** When the wait began, in milliseconds since the Unix epoch, if that was before this step. */
 	waitingSinceMs?: number;
+	/** Its row in the table, if the generation is known from there. */
+	row?: Row;
 }

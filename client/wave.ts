@@ -1,7 +1,7 @@
 import { Attempts } from './attempts';
 import type { CollectJob, CreateJob, Job, Tried } from './job';
 import type { Outcome } from './outcome';
-import { hasId, isFree, rowsInForce, storedKey, type Row } from './orders/table';
+import { hasId, isFree, isLive, rowsInForce, storedKey, type Row } from './orders/table';
 import type { TableJournal } from './orders/table-journal';
 import type { PipelineResult } from './pipeline';
 import type { Shift } from './shift';
@@ -24,6 +24,9 @@ export type Settled = Record<number, GenerationErrorFields | null>;
 /** Attempts of items so far, by index. */
 export type AllTried = Record<number, Tried>;
 
+/** The rows of generations that could not be written to the table, by index of their item. */
+export type Unrecorded = Record<number, Row>;
+
 /** The jobs of a wave. */
 export interface WavePlan {
 	/** Jobs to run, first those whose generations exist. */
@@ -34,26 +37,28 @@ export interface WavePlan {
 	left: number;
 	/** Creating requests of earlier waves that were charged, or may have been. */
 	spentBefore: number;
+	/** Those of earlier waves that the table still does not have. */
+	unrecorded: Unrecorded;
 }
 
 /**
  * Plans a wave.
  *
  * @param jobs of the step, each with an idempotency key
- * @param state what earlier waves reported: items that need no further work, and the number of requests of the batch
- * that were charged, or may have been
+ * @param state what earlier waves reported: items that need no further work, the number of requests of the batch that
+ * were charged, or may have been, and the rows that could not be written
  * @param all the rows of the jobs in the record
  * @param batch the execution id in the rows of this batch
  * @param now milliseconds since the Unix epoch
  */
 export function planWave(
 	jobs: CreateJob[],
-	{ settled, spent }: { settled: Settled; spent: number },
+	{ settled, spent, unrecorded }: { settled: Settled; spent: number; unrecorded: Unrecorded },
 	all: Row[],
 	batch: string,
 	now: number,
 ): WavePlan {
-	const rows = rowsInForce(all);
+	const rows = rowsOfBatch(all, unrecorded);
 	const left = jobs.filter(
 		(job) => !(job.itemIndex in settled) && rowOf(rows, job)?.status !== 'completed',
 	);
@@ -66,7 +71,22 @@ export function planWave(
 		left: left.length,
 		// A wave that died reported none of its requests, but the record has them.
 		spentBefore: Math.max(spent, spentBy(batch, all)),
+		unrecorded: missingIn(all, unrecorded),
 	};
+}
+
+/** Returns the row that counts for each key. A row that could not be written counts, too. */
+export function rowsOfBatch(all: Row[], unrecorded: Unrecorded): Map<string, Row> {
+	const rows = rowsInForce(all);
+	const missing = Object.values(missingIn(all, unrecorded));
+	missing.filter(isLive).forEach((row) => rows.set(row.key, row));
+	return rows;
+}
+
+function missingIn(all: Row[], unrecorded: Unrecorded): Unrecorded {
+	const written = new Set(all.map((row) => row.generation_id));
+	const missing = Object.entries(unrecorded).filter(([, row]) => !written.has(row.generation_id));
+	return Object.fromEntries(missing);
 }
 
 /**
@@ -86,6 +106,7 @@ export function collecting(job: CreateJob, row: Row, now: number): CollectJob {
 		timeoutMs,
 		onTimeout,
 		waitingSinceMs: Math.min(row.changedAt ?? now, now - 1),
+		row,
 	};
 }
 
@@ -105,6 +126,27 @@ export function recordEnds(
 		const ended = endOf(outcome);
 		if (jobs[index].kind === 'collect' && ended) record.ended(storedKeyOf(sources[index]), ended);
 	});
+}
+
+/**
+ * Returns the rows that a wave, or an earlier one, could not write.
+ *
+ * @param record with all its writes finished
+ */
+export function stillUnrecorded(
+	record: TableJournal,
+	{ jobs, sources, unrecorded }: WavePlan,
+	outcomes: Array<Outcome<unknown>>,
+): Unrecorded {
+	const left = { ...unrecorded };
+	sources.forEach((job, index) => {
+		const { itemIndex } = job;
+		const row = record.unrecorded.get(storedKeyOf(job)) ?? left[itemIndex];
+		if (!row) return;
+		const ended = jobs[index].kind === 'collect' ? endOf(outcomes[index]) : null;
+		left[itemIndex] = { ...row, ...(ended && { status: ended.status }) };
+	});
+	return left;
 }
 
 /** The result of a wave. */

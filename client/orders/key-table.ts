@@ -66,8 +66,8 @@ interface Held {
 export class KeyTable {
 	/** What is known of the keys. */
 	readonly view: KeyView;
-	/** Keys whose generation could not be written to the table. */
-	readonly unrecorded = new Set<string>();
+	/** The rows of generations that could not be written to the table, by key. */
+	readonly unrecorded = new Map<string, Row>();
 	private readonly held = new Map<string, Held>();
 	/** Writes of ids, by key. */
 	private readonly arriving = new Map<string, Promise<unknown>>();
@@ -195,7 +195,7 @@ export class KeyTable {
 		const arrival = this.table.keep(async () => await this.table.writeId(row, set));
 		this.arriving.set(key, arrival);
 		void arrival.then((error) => {
-			if (error !== null) this.unrecorded.add(key);
+			if (error !== null) this.unrecorded.set(key, { ...row, ...set });
 			if (this.arriving.get(key) === arrival) this.arriving.delete(key);
 		});
 	}
@@ -206,7 +206,11 @@ export class KeyTable {
 		// Another item with the same key may have a newer generation. A key that was not read yet has none in this step.
 		if (row !== undefined && (row?.generation_id !== id || row.status === status)) return;
 		// The id is written first.
-		void Promise.resolve(this.arriving.get(key)).then(() => this.table.end(status, id));
+		void Promise.resolve(this.arriving.get(key)).then(() => {
+			this.table.end(status, id);
+			const missing = this.unrecorded.get(key);
+			if (missing?.generation_id === id) this.unrecorded.set(key, { ...missing, status });
+		});
 		if (status === 'failed') this.view.fail(key, id);
 		else if (row) this.view.rows.set(key, { ...row, status });
 	}

@@ -1,5 +1,5 @@
 import type { CreateJob } from '../job';
-import { GenerationError, type KnownGeneration } from '../api/errors';
+import type { KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
 import type { CreateRequest } from '../api/client';
 import type { TablePorts } from './batched-table';
@@ -8,7 +8,7 @@ import type { ExecutionJournal } from './execution-journal';
 import type { Entry, Journal, Order } from './journal';
 import { KeyTable } from './key-table';
 import { hasId, isOpenRow, storedKey, type Row, type TableScope } from './table';
-import { fileGoneInRow, unknownInRow } from './uncertain-charge';
+import { explainedByRow } from './uncertain-charge';
 
 /**
  * Adds the orders with an idempotency key to a table that outlives the execution. All orders are stored with the
@@ -17,8 +17,8 @@ import { fileGoneInRow, unknownInRow } from './uncertain-charge';
 export class TableJournal implements Journal {
 	readonly changed = new Set<number>();
 	readonly shared: object;
-	/** Keys whose generation could not be written to the table. */
-	readonly unrecorded: ReadonlySet<string>;
+	/** The rows of generations that could not be written to the table, by key. */
+	readonly unrecorded: ReadonlyMap<string, Row>;
 	private readonly table: KeyTable;
 	/** Open rows that may be sent again, if nothing changes them before. */
 	private readonly open = new Map<string, Row>();
@@ -135,10 +135,7 @@ export class TableJournal implements Journal {
 
 	explain(order: Order, error: unknown): unknown {
 		const row = this.rowOf(order);
-		if (!row || !(error instanceof GenerationError)) return error;
-		if (error.code === 'generation_not_found') return unknownInRow(error, row);
-		const isGone = error.code === 'download_failed' && [403, 404, 410].includes(error.status ?? 0);
-		return isGone ? fileGoneInRow(error, row) : error;
+		return row ? explainedByRow(error, row) : error;
 	}
 
 	private rowOf({ key }: Order): Row | null {

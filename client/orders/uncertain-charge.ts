@@ -52,8 +52,19 @@ function inRow({ id, key, execution_id: execution }: Row): string {
 	return `Execution ${execution} sent key "${key}" (row ${id} of the data table ${TABLE_NAME}) and received no ID`;
 }
 
+/**
+ * Adds advice about a row to an error that says that its generation or its file does not exist. Returns any other error as
+ * it is.
+ */
+export function explainedByRow(error: unknown, row: Row): unknown {
+	if (!(error instanceof GenerationError)) return error;
+	if (error.code === 'generation_not_found') return unknownInRow(error, row);
+	const isGone = error.code === 'download_failed' && [403, 404, 410].includes(error.status ?? 0);
+	return isGone ? fileGoneInRow(error, row) : error;
+}
+
 /** Builds the error of a key whose generation the service does not know. Nothing is created again automatically. */
-export function unknownInRow(
+function unknownInRow(
 	error: GenerationError,
 	{ id, key, generation_id: generation }: Row,
 ): GenerationError {
@@ -68,7 +79,7 @@ export function unknownInRow(
 }
 
 /** Builds the error of a key whose output file no longer exists, with advice. */
-export function fileGoneInRow(error: GenerationError, { id, key }: Row): GenerationError {
+function fileGoneInRow(error: GenerationError, { id, key }: Row): GenerationError {
 	return error.with({
 		description: sentences(
 			error.description,

@@ -19,6 +19,7 @@ const failedAndDied: AsleepSchedule = {
 	maxNewGenerations: 4,
 	lives: [null, null, null, 121],
 	stopsAfterMs: null,
+	wavesWithoutIds: 0,
 	seed: 0,
 };
 

@@ -1,19 +1,24 @@
 import { ServiceClient } from '../../client/api/client';
 import type { CreateJob } from '../../client/job';
 import type { Clock } from '../../client/ports';
+import { attempt } from '../../client/async';
+import { BatchedTable } from '../../client/orders/batched-table';
 import { ExecutionJournal } from '../../client/orders/execution-journal';
+import type { CallTable, TableCall, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
 import { Shift } from '../../client/shift';
 import {
 	planWave,
 	recordEnds,
+	stillUnrecorded,
 	waveResult,
 	type AllTried,
 	type Settled,
+	type Unrecorded,
 	type WaveResult,
 } from '../../client/wave';
-import { prompt, type MemoryTable } from './memory-table';
+import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import type { Step } from './step';
 
 const TICK_MS = 60_000;
@@ -38,6 +43,8 @@ export interface Fate {
 	lives: (wave: number) => number;
 	/** When the user stops it, in milliseconds after its begin. */
 	stopsAfterMs: number;
+	/** What becomes of a call of the table in each wave. */
+	tableFate: (wave: number, call: TableCall) => TableFate;
 }
 
 /** What a sleeping batch was in virtual time. */
@@ -72,6 +79,9 @@ export async function sleepThrough(
 	return await new SleepingBatch(step, table, jobs, fate).run();
 }
 
+/** What a wave reports. */
+type Report = WaveResult & { spent: number; unrecorded: Unrecorded };
+
 class SleepingBatch {
 	private readonly fate: Fate;
 	private readonly night: Night = {
@@ -84,6 +94,7 @@ class SleepingBatch {
 	};
 	private readonly state = { durations: [] as number[], sleptMs: 0, spent: 0 };
 	private tried: AllTried = {};
+	private unrecorded: Unrecorded = {};
 	private dead = 0;
 	private isAwake = false;
 	private isStopped = false;
@@ -95,7 +106,13 @@ class SleepingBatch {
 		private readonly jobs: CreateJob[],
 		fate: Partial<Fate>,
 	) {
-		this.fate = { batch: 'batch', lives: () => Infinity, stopsAfterMs: Infinity, ...fate };
+		this.fate = {
+			batch: 'batch',
+			lives: () => Infinity,
+			stopsAfterMs: Infinity,
+			tableFate: () => prompt,
+			...fate,
+		};
 		const { stopsAfterMs } = this.fate;
 		if (stopsAfterMs < Infinity) step.time.at(step.time.now() + stopsAfterMs, () => this.stop());
 	}
@@ -117,6 +134,7 @@ class SleepingBatch {
 			night.awakeMs += time.now() - begun;
 			if (this.isStopped) night.stoppedAt ??= time.now();
 			const end = this.takeIn(result, isFirst);
+			if (end === 'over') await this.fetchResults();
 			if (end) return { ...night, end };
 			const from = time.now();
 			const soon = isFirst || !result ? null : result.nextAt;
@@ -131,6 +149,26 @@ class SleepingBatch {
 		}
 	}
 
+	/** The execution that fetches the results writes the ids that are still missing. */
+	private async fetchResults(): Promise<void> {
+		const { time } = this.step;
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.fate.batch, writer: 'results' };
+		await this.writeMissing(
+			this.table.reachedBy(time, () => prompt),
+			time,
+			scope,
+		);
+	}
+
+	private async writeMissing(table: CallTable, clock: Clock, scope: TableScope): Promise<void> {
+		const { signal } = new AbortController();
+		const batched = new BatchedTable(scope, { table, clock, signal });
+		for (const row of Object.values(this.unrecorded)) {
+			const { generation_id, status } = row;
+			await attempt(async () => await batched.writeId(row, { generation_id, status }));
+		}
+	}
+
 	/** The step itself notices a stop at once. Later, the next wave does. */
 	private stop(): void {
 		if (this.hasEnded) return;
@@ -141,7 +179,7 @@ class SleepingBatch {
 	}
 
 	/** @returns how the batch ended, if it did */
-	private takeIn(result: (WaveResult & { spent: number }) | null, isFirst: boolean) {
+	private takeIn(result: Report | null, isFirst: boolean) {
 		const { night, state } = this;
 		if (!result) {
 			night.deaths++;
@@ -153,6 +191,7 @@ class SleepingBatch {
 		this.tried = { ...this.tried, ...result.tried };
 		state.durations = result.durations;
 		state.spent = result.spent;
+		this.unrecorded = result.unrecorded;
 		if (isFirst && this.isStopped) return 'stopped';
 		return result.over ? 'over' : null;
 	}
@@ -171,24 +210,25 @@ class SleepingBatch {
 		]);
 	}
 
-	private async work(clock: Clock): Promise<WaveResult & { spent: number }> {
-		const { step, jobs, night, state, fate } = this;
-		const call = this.table.reachedBy(clock, () => prompt);
+	private async work(clock: Clock): Promise<Report> {
+		const { step, jobs, night, state, fate, unrecorded } = this;
+		const call = this.table.reachedBy(clock, (one) => fate.tableFate(night.waves, one));
 		const keys = jobs.flatMap(({ idempotencyKey: key }) => key ?? []);
-		const rows = await call({ changes: [], inserts: [], ifMissing: false, keys });
-		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
-		const before = { settled: night.settled, spent: state.spent };
-		const plan = planWave(tried, before, rows, fate.batch, clock.now());
 		const writer = `${fate.batch}, wave ${night.waves}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
+		await this.writeMissing(call, clock, scope);
+		const rows = await call({ changes: [], inserts: [], ifMissing: false, keys });
+		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
+		const before = { settled: night.settled, spent: state.spent, unrecorded };
+		const plan = planWave(tried, before, rows, fate.batch, clock.now());
 		// A wave is an execution of its own, which is not stopped with that of the step.
 		const { signal } = night.waves === 0 ? step.cancel : new AbortController();
 		const ports = { clock, random: () => step.random(), signal };
 		const journal = new TableJournal(new ExecutionJournal({}, 0), scope, { ...ports, table: call });
 		const shift = new Shift(clock, state);
-		try {
+		const run = async () => {
 			await journal.begin(plan.sources.flatMap(({ idempotencyKey: key }) => key ?? []));
-			const result = await runPipeline(
+			const ran = await runPipeline(
 				plan.jobs,
 				{
 					...ports,
@@ -201,12 +241,15 @@ class SleepingBatch {
 				},
 				{ ...step.settings, spentBefore: plan.spentBefore },
 			);
-			recordEnds(journal, plan, result.outcomes);
-			const { spent } = result.stats;
-			return { ...waveResult(plan, result, shift, step.settings.stopOnError), spent };
-		} finally {
-			await journal.close();
-		}
+			recordEnds(journal, plan, ran.outcomes);
+			return ran;
+		};
+		const result = await run().finally(async () => await journal.close());
+		return {
+			...waveResult(plan, result, shift, step.settings.stopOnError),
+			spent: result.stats.spent,
+			unrecorded: stillUnrecorded(journal, plan, result.outcomes),
+		};
 	}
 }
 

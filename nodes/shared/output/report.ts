@@ -181,7 +181,7 @@ export function recordHint(
 	changed: number[],
 	unkeyed: number[],
 ): void {
-	const unrecorded = [...(record?.unrecorded ?? [])];
+	const unrecorded = [...(record?.unrecorded.keys() ?? [])];
 	const message = sentences(
 		changed.length > 0 &&
 			`${itemsOf(context, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,

@@ -4,6 +4,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { attempt } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
 import type { CreateJob, Job } from '../../../client/job';
+import { BatchedTable } from '../../../client/orders/batched-table';
 import type { ExecutionJournal } from '../../../client/orders/execution-journal';
 import {
 	newRow,
@@ -50,17 +51,28 @@ export async function openRecord(
 /**
  * Reads all rows of jobs that have a key. Reserves nothing.
  *
+ * @param missing rows whose ids could not be written before, and are written now if possible
  * @throws GenerationError `record_unavailable`
  */
-export async function rowsOf(context: IExecuteFunctions, jobs: Job[]): Promise<Row[]> {
+export async function rowsOf(
+	context: IExecuteFunctions,
+	jobs: Job[],
+	missing: Row[],
+): Promise<Row[]> {
+	const ports = {
+		table: await dataTable(context),
+		clock: wallClock,
+		signal: cancelSignal(context),
+	};
+	const table = new BatchedTable(scopeOf(context), ports);
 	const keys = [...new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey))];
-	const table = await dataTable(context);
-	const read = await attempt(
-		async () => await table({ changes: [], inserts: [], ifMissing: false, keys }),
-	);
+	for (const row of missing) {
+		const { generation_id, status } = row;
+		await attempt(async () => await table.writeId(row, { generation_id, status }));
+	}
+	const read = await attempt(async () => await table.run({ keys }));
 	if (!read.ok) throw unavailable(read.error);
-	const { workflowId, nodeId } = scopeOf(context);
-	return read.value.filter((row) => row.workflow_id === workflowId && row.node_id === nodeId);
+	return read.value.rows;
 }
 
 /** A generation that a step created. */

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { AllTried, Settled } from '../../../client/wave';
+import type { AllTried, Settled, Unrecorded } from '../../../client/wave';
 import { wallClock } from '../http/clock';
 
 /**
@@ -40,6 +40,8 @@ export interface BatchState {
 	tried: AllTried;
 	/** Number of creating requests of all waves that were charged, or may have been. */
 	spent: number;
+	/** Generations that could not be written to the record. */
+	unrecorded: Unrecorded;
 	/** True if nothing is left but to collect. */
 	over: boolean;
 	/** True if the user stopped the batch. */
@@ -59,7 +61,15 @@ export interface BatchState {
 /** The result of a wave. */
 export type WaveReport = Pick<
 	BatchState,
-	'settled' | 'tried' | 'spent' | 'over' | 'stopped' | 'wakeAt' | 'sleepsFrom' | 'durations'
+	| 'settled'
+	| 'tried'
+	| 'spent'
+	| 'unrecorded'
+	| 'over'
+	| 'stopped'
+	| 'wakeAt'
+	| 'sleepsFrom'
+	| 'durations'
 >;
 
 /** A wave that dies this often in a row dies for a reason that does not pass. */

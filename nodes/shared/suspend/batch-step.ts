@@ -24,7 +24,27 @@ interface KeptParameters extends IDataObject {
 
 const KEPT = 'sleepingBatch';
 
-/** Stores the evaluated parameters of all items with the execution of the step. */
+/**
+ * Returns a context that evaluates each expression only once. An expression may have another value each time, such as a
+ * key with a random part: the waves need the values that the step began with.
+ */
+export function evaluatingOnce(context: IExecuteFunctions): IExecuteFunctions {
+	const known = new Map<string, unknown>();
+	const getNodeParameter = (name: string, itemIndex: number, fallback?: unknown) => {
+		const place = `${itemIndex} ${name}`;
+		if (!known.has(place)) known.set(place, context.getNodeParameter(name, itemIndex, fallback));
+		return known.get(place);
+	};
+	return Object.assign(Object.create(context) as object, {
+		getNodeParameter,
+	}) as IExecuteFunctions;
+}
+
+/**
+ * Stores the evaluated parameters of all items with the execution of the step.
+ *
+ * @param context evaluates each expression only once
+ */
 export function keepParameters(context: IExecuteFunctions, fields: INodeProperties[]): void {
 	const { parameters } = context.getNode();
 	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));

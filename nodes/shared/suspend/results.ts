@@ -9,34 +9,34 @@ import { GenerationError } from '../../../client/api/errors';
 import { attempt, type Attempt } from '../../../client/async';
 import type { CreateJob } from '../../../client/job';
 import type { Outcome } from '../../../client/outcome';
-import { rowsInForce } from '../../../client/orders/table';
-import { rowOf, type Settled } from '../../../client/wave';
+import { rowOf, rowsOfBatch, type Settled, type Unrecorded } from '../../../client/wave';
 import { continuesOnError } from '../execution';
 import { stepError } from '../output/node-error';
 import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
 import type { Planned } from '../form/plan-items';
-import { messageItem, type StepFailure } from './batch-state';
+import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching, startOf } from './wave';
+
+type Fetched = Pick<BatchState, 'spent' | 'unrecorded'>;
 
 /**
  * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
  *
  * @param context acts as the step
  * @param failures the errors of the items that have none to fetch
- * @param spentBefore number of creating requests of the batch that were charged, or may have been
+ * @param state the generations that are not in the record, and the number of creating requests of the batch that were
+ * charged, or may have been
  * @returns the output items, or an item that `throwFailure` reads
  */
 export async function results(
 	context: IExecuteFunctions,
 	planned: Planned[],
 	failures: Failures,
-	spentBefore: number,
+	state: Fetched,
 ): Promise<INodeExecutionData[][]> {
-	const fetched = await attempt(
-		async () => await fetchResults(context, planned, failures, spentBefore),
-	);
+	const fetched = await attempt(async () => await fetchResults(context, planned, failures, state));
 	if (fetched.ok) return fetched.value;
 	if (fetched.error instanceof NodeApiError) return [[failureItem(fetched.error)]];
 	throw fetched.error;
@@ -46,10 +46,10 @@ async function fetchResults(
 	context: IExecuteFunctions,
 	planned: Planned[],
 	failures: Failures,
-	spentBefore: number,
+	{ spent, unrecorded }: Fetched,
 ) {
-	const jobs = planned.map(({ job }) => job);
-	const rows = rowsInForce(await rowsOf(context, jobs));
+	const jobs = planned.map(({ job }) => job as CreateJob);
+	const rows = await rowsByKey(context, jobs, unrecorded);
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first >= 0 && !continuesOnError(context)) {
 		const known = new Map(planned.map(({ job }) => [job.itemIndex, rowOf(rows, job as CreateJob)]));
@@ -64,7 +64,7 @@ async function fetchResults(
 	const plans = planned.map((plan) => fetching(plan, rows));
 	const start = startOf(context);
 	// An item is created here if its row was deleted meanwhile.
-	const options = { ...start.options, spentBefore };
+	const options = { ...start.options, spentBefore: spent };
 	return await runToEnd(context, { ...start, options }, plans, failures);
 }
 
@@ -74,17 +74,18 @@ async function fetchResults(
  *
  * @param context acts as the step
  * @param plans of the step's items
+ * @param state what the waves reported
  * @param error of the batch
  */
 export async function lastKnown(
 	context: IExecuteFunctions,
 	plans: Array<Attempt<Planned[]>>,
-	settled: Settled,
+	{ settled, unrecorded }: { settled: Settled; unrecorded: Unrecorded },
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((planned) => (planned.ok ? (planned.value[0].job as CreateJob) : null));
 	const keyed = jobs.filter((job) => job !== null);
-	const read = await attempt(async () => rowsInForce(await rowsOf(context, keyed)));
+	const read = await attempt(async () => await rowsByKey(context, keyed, unrecorded));
 	return jobs.map((job, itemIndex): Outcome<Output> => {
 		const own = settled[itemIndex];
 		if (own) return { kind: 'error', error: new GenerationError(own) };
@@ -93,6 +94,11 @@ export async function lastKnown(
 		const generation = { id: row.generation_id, status: row.status };
 		return { kind: 'error', error: error.with({ charge: 'paid', generation }) };
 	});
+}
+
+async function rowsByKey(context: IExecuteFunctions, jobs: CreateJob[], unrecorded: Unrecorded) {
+	const rows = await rowsOf(context, jobs, Object.values(unrecorded));
+	return rowsOfBatch(rows, unrecorded);
 }
 
 function failureItem({

@@ -24,7 +24,7 @@ import {
 	shortly,
 	type BatchState,
 } from './batch-state';
-import { keepParameters, stepOf } from './batch-step';
+import { evaluatingOnce, keepParameters, stepOf } from './batch-step';
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { runHelper } from './helper-workflow';
@@ -50,19 +50,27 @@ export async function runCreatingNode(
 	node: CreatingNode,
 ): Promise<INodeExecutionData[][]> {
 	const role = roleOf(context.getNode().parameters?.[ROLE_PARAMETER]);
-	if (role === null) {
-		return await runNode(context, (itemIndex) => node.plan(context, itemIndex), {
-			sleep: async (planned, failures) => await sleep(context, node, planned, failures),
-		});
-	}
+	if (role === null) return await runStep(context, node);
 	if (role === 'sleep' || role === 'work' || role === 'deliver')
 		return await asWave(context, node, role);
 	return await supervise(context, role, node.plan);
 }
 
+/** Runs a step of the user's workflow. */
+async function runStep(context: IExecuteFunctions, node: CreatingNode) {
+	if (whileWaitingOfFirst(context) === 'poll') {
+		return await runNode(context, (itemIndex) => node.plan(context, itemIndex));
+	}
+	const once = evaluatingOnce(context);
+	return await runNode(context, (itemIndex) => node.plan(once, itemIndex), {
+		sleep: async (planned, failures) => await sleep(once, node, planned, failures),
+	});
+}
+
 /**
  * Submits as many items as the limit allows, and lets the execution sleep until the batch has ended.
  *
+ * @param context evaluates each expression only once
  * @returns the output of the step; `null` if it must go on by itself
  */
 async function sleep(
@@ -71,7 +79,7 @@ async function sleep(
 	planned: Planned[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][] | null> {
-	if (!planned.some(({ job }) => job.wait) || whileWaitingOfFirst(context) === 'poll') return null;
+	if (!planned.some(({ job }) => job.wait)) return null;
 	// Also an error where the step polls: the user asked for a batch that needs keys.
 	const journal = journalOf(context);
 	for (const { job } of planned) {
@@ -93,6 +101,7 @@ async function sleep(
 				settled,
 				tried: {},
 				spent: 0,
+				unrecorded: {},
 				sleepsFrom: 0,
 				durations: [],
 			}),
@@ -171,7 +180,7 @@ async function asWave(
 	if (role === 'work') return [[messageItem({ report: await runWave(step, planned, order) })]];
 	const failures: Failures = plans.map(() => []);
 	settle(failures, order.settled);
-	return await results(step, planned, failures, order.spent);
+	return await results(step, planned, failures, order);
 }
 
 /** How often and how long to wait for the data table. */

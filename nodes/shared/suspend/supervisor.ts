@@ -112,7 +112,7 @@ async function unfinished(
 	const step = await stepOf(context, state.batch);
 	if (step === null) throw nodeError(context, error, 0);
 	const plans = await planItems(step, (itemIndex) => plan(step, itemIndex));
-	const outcomes = await lastKnown(step, plans, state.settled, error);
+	const outcomes = await lastKnown(step, plans, state, error);
 	if (!continuesOnError(step)) throw stepError(context, error, 0, outcomes);
 	return [outputItems(step, outcomes)];
 }

@@ -2,7 +2,14 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateJob } from '../../../client/job';
 import { Shift } from '../../../client/shift';
-import { collecting, planWave, recordEnds, rowOf, waveResult } from '../../../client/wave';
+import {
+	collecting,
+	planWave,
+	recordEnds,
+	rowOf,
+	stillUnrecorded,
+	waveResult,
+} from '../../../client/wave';
 import type { Row } from '../../../client/orders/table';
 import { continuesOnError, journalOf } from '../execution';
 import { stepOptionsOf } from '../form/step-options';
@@ -15,7 +22,7 @@ import { shortly, type BatchState, type WaveReport } from './batch-state';
 /** The part of the state that a wave needs. */
 export type WaveOrder = Pick<
 	BatchState,
-	'settled' | 'tried' | 'spent' | 'sleepsFrom' | 'durations'
+	'settled' | 'tried' | 'spent' | 'unrecorded' | 'sleepsFrom' | 'durations'
 >;
 
 /**
@@ -28,35 +35,36 @@ export type WaveOrder = Pick<
 export async function runWave(
 	context: IExecuteFunctions,
 	planned: Planned[],
-	{ settled, tried, spent, sleepsFrom, durations }: WaveOrder,
+	{ settled, tried, spent, unrecorded, sleepsFrom, durations }: WaveOrder,
 ): Promise<WaveReport> {
 	const jobs = planned.map(({ job }) => {
 		return { ...(job as CreateJob), tried: tried[job.itemIndex] };
 	});
-	const rows = await rowsOf(context, jobs);
+	const rows = await rowsOf(context, jobs, Object.values(unrecorded));
 	const now = wallClock.now();
-	const plan = planWave(jobs, { settled, spent }, rows, context.getExecutionId(), now);
+	const before = { settled, spent, unrecorded };
+	const plan = planWave(jobs, before, rows, context.getExecutionId(), now);
 	const sleptMs = sleepsFrom > 0 ? now - sleepsFrom : 0;
 	const shift = new Shift(wallClock, { sleptMs, durations });
 	const start = startOf(context);
 	const options = { ...start.options, spentBefore: plan.spentBefore };
 	const record = await openRecord(context, start.journal, plan.sources);
 	const plans = plan.jobs.map((job) => ({ job, download: null }));
-	try {
-		const result = await runPlans(context, plans, { ...start, options, shift }, record);
-		if (record) recordEnds(record, plan, result.outcomes);
-		const { nextAt, ...found } = waveResult(plan, result, shift, !continuesOnError(context));
-		const wakeAt = nextAt ?? shortly();
-		return {
-			...found,
-			spent: result.stats.spent,
-			stopped: false,
-			wakeAt,
-			sleepsFrom: wallClock.now(),
-		};
-	} finally {
-		await record?.close();
-	}
+	const run = async () => {
+		const ran = await runPlans(context, plans, { ...start, options, shift }, record);
+		if (record) recordEnds(record, plan, ran.outcomes);
+		return ran;
+	};
+	const result = await run().finally(async () => await record?.close());
+	const { nextAt, ...found } = waveResult(plan, result, shift, !continuesOnError(context));
+	return {
+		...found,
+		spent: result.stats.spent,
+		unrecorded: record ? stillUnrecorded(record, plan, result.outcomes) : plan.unrecorded,
+		stopped: false,
+		wakeAt: nextAt ?? shortly(),
+		sleepsFrom: wallClock.now(),
+	};
 }
 
 /** The state that the items of a wave share. */

@@ -1,12 +1,12 @@
 import fc, { type Arbitrary } from 'fast-check';
 
 import { seededRandom } from '../../../sandbox/basics/random';
-import { isLive } from '../../../client/orders/table';
+import { isLive, type TableCall } from '../../../client/orders/table';
 import { answerLost } from '../../support/fake-service';
 import type { Outcome } from '../../../client/outcome';
 import type { PipelineResult } from '../../../client/pipeline';
 import { keyed, runKeyed } from '../../support/keyed-step';
-import { MemoryTable } from '../../support/memory-table';
+import { MemoryTable, prompt, type TableFate } from '../../support/memory-table';
 import { sleepThrough, type Night } from '../../support/sleeping-batch';
 import { Step } from '../../support/step';
 
@@ -30,6 +30,8 @@ export interface AsleepSchedule {
 	lives: Array<number | null>;
 	/** When the user stops the batch. */
 	stopsAfterMs: number | null;
+	/** In so many waves, the table takes no ids. */
+	wavesWithoutIds: number;
 	seed: number;
 }
 
@@ -54,6 +56,7 @@ export const asleepSchedule: Arbitrary<AsleepSchedule> = fc.record({
 		.tuple(seldom(life), fc.array(fc.option(life, { freq: 3 }), { maxLength: 6 }))
 		.map(([step, waves]) => [step, ...waves]),
 	stopsAfterMs: seldom(fc.oneof(fc.nat(200), fc.nat(400_000))),
+	wavesWithoutIds: fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 4 })),
 	seed: fc.nat({ max: 1_000_000 }),
 });
 
@@ -83,6 +86,10 @@ export async function playAsleep(schedule: AsleepSchedule): Promise<Asleep> {
 	const fate = {
 		lives: (wave: number) => lives[wave] ?? Infinity,
 		stopsAfterMs: schedule.stopsAfterMs ?? Infinity,
+		tableFate: (wave: number, { changes }: TableCall): TableFate => {
+			const writesId = changes.some(({ set }) => set?.generation_id);
+			return writesId && wave < schedule.wavesWithoutIds ? { ...prompt, fails: 'before' } : prompt;
+		},
 	};
 	const night = await time.run(sleepThrough(step, table, jobs, fate));
 	judgeNight(schedule, night, step, table);
@@ -160,7 +167,12 @@ function judge({ schedule, night, again, step, table }: Asleep, index: number): 
 	if (schedule.onUncertainCharge === 'error' && charged.length > 1) blame('is charged twice');
 	if (code === 'uncertain_charge') {
 		if (known.some((id) => charged.includes(id))) blame('is uncertain, although it is on record');
-		if (night.deaths === 0 && kind !== 'answer lost') blame('is uncertain without a reason');
+		// An id that the table did not take is lost with its wave, or with the batch. It must take that of a failed one in time.
+		const isCut =
+			night.deaths > 0 ||
+			(schedule.wavesWithoutIds > 0 && night.end !== 'over') ||
+			(schedule.wavesWithoutIds > 1 && kind.startsWith('fails'));
+		if (!isCut && kind !== 'answer lost') blame('is uncertain without a reason');
 	} else if (code === 'generation_failed') {
 		if (!kind.startsWith('fails')) blame('failed');
 		if (charged.length > 0) blame('failed, although it is charged');

@@ -60,4 +60,19 @@ export const waveMutations: Mutation[] = [
 		"if (entry.state === 'sent' && !mayResend(choice, this.lostOf(order))) {",
 		"if (entry.state === 'none' && !mayResend(choice, this.lostOf(order))) {",
 	),
+	wave(
+		'a row that could not be written is forgotten',
+		'missing.filter(isLive).forEach((row) => rows.set(row.key, row));',
+		'',
+	),
+	wave(
+		'a wave does not report what it could not write',
+		'const left = { ...unrecorded };',
+		'const left = { ...unrecorded };\n\tif (left) return left;',
+	),
+	keys(
+		'what failed before its id was written stays open',
+		'this.unrecorded.set(key, { ...missing, status });',
+		'',
+	),
 ];

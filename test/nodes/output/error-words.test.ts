@@ -22,7 +22,7 @@ import {
 	type RowFields,
 	type Row,
 } from '../../../client/orders/table';
-import { uncertainCharge, unknownInRow } from '../../../client/orders/uncertain-charge';
+import { explainedByRow, uncertainCharge } from '../../../client/orders/uncertain-charge';
 import { modelNotFound } from '../../../client/api/catalog';
 import {
 	credentialChanged,
@@ -93,6 +93,8 @@ const refused = REFUSALS.flatMap(([code, status]) => [
 	errorFromResponse({ status, body: '<html>' }, false),
 ]);
 
+const refusedAs = (name: string) => refused.find(({ code }) => code === name);
+
 const ofInput = [
 	() => requiredText('Prompt', ''),
 	() => requiredText('Prompt', { a: 1 }),
@@ -147,7 +149,7 @@ const ERRORS: GenerationError[] = [
 	timedOutGeneration(generation('processing').item, 5000, refused[0]),
 	errorOfJob(paid, null),
 	uncertainCharge(null, { state: 'sent', count: 1, row }),
-	unknownInRow(refused[0], row),
+	explainedByRow(refusedAs('generation_not_found'), row) as GenerationError,
 	recordUnavailable(`n8n says: ${HTML}`),
 	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
 		(code) => downloadError(networkError(code), generation('completed')),

@@ -1,0 +1,109 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Run } from '../../tools/engine';
+import { sleepToEnd, wakeWave } from './asleep';
+import { items, openKeyedStage } from './keyed';
+
+/** A batch that sleeps, whose expressions, table and service are not the same from one wave to the next. */
+
+const { stage, tables, created, execute, rows } = openKeyedStage();
+
+const asleep = (idempotencyKey = '={{ $json.key }}') => ({
+	downloadOutput: false,
+	options: { idempotencyKey },
+	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2 },
+});
+const boats = items(['a', 'a boat [seconds: 300]'], ['b', 'a ship [seconds: 300]']);
+const ended = (run: Run) =>
+	run.output('Step').map(({ json: { id, status, error } }) => ({ id, status, error }));
+const bothCompleted = () =>
+	rows().map(({ generation_id: id }) => ({ id, status: 'completed', error: undefined }));
+const idOf = (key: string) => String(rows().find((row) => row.key === key)?.generation_id);
+
+it('pays once for a key with a random part, which differs each time it is evaluated', async () => {
+	const first = await execute(boats, asleep('={{ $json.key }}-{{ Math.random() }}'));
+	const end = await sleepToEnd(stage, first);
+	expect([end.status, created()]).toEqual(['success', 2]);
+	expect(ended(end)).toEqual(bothCompleted());
+});
+
+it('creates from the prompts that the step began with', async () => {
+	const parameters = {
+		...asleep(),
+		prompt: '={{ $json.prompt }} [seconds: 300] {{ Math.random() }}',
+	};
+	const list = items(['a', 'a boat'], ['b', 'a ship'], ['c', 'a raft']);
+	await sleepToEnd(stage, await execute(list, parameters));
+	const digests = rows().map(({ request }) => request);
+	const again = await execute(list, parameters);
+	expect([again.status, created()]).toEqual(['success', 3]);
+	expect(new Set(digests).size).toBe(3);
+});
+
+describe('a table that fails after the requests of a wave', () => {
+	/** The table takes no changes from now on, until `null` is set again. */
+	function refuseUpdates(): void {
+		tables.before = (operation) => {
+			if (operation === 'update') throw new Error('the table takes no changes');
+		};
+	}
+
+	it('loses no generation: the next wave collects it, and writes its ID', async () => {
+		refuseUpdates();
+		const first = await execute(boats, asleep());
+		expect([first.status, created()]).toEqual(['waiting', 2]);
+		expect(rows().map(({ generation_id: id }) => id || '')).toEqual(['', '']);
+		tables.before = () => undefined;
+		const end = await sleepToEnd(stage, first);
+		expect([end.status, created()]).toEqual(['success', 2]);
+		expect(ended(end)).toEqual(bothCompleted());
+		expect(rows().map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
+
+	it('creates again what failed meanwhile', async () => {
+		const broken = items(['a', 'a boat [seconds: 300] [fail: out of paint]']);
+		refuseUpdates();
+		const options = { ...asleep(), runOptions: { ...asleep().runOptions, retriesOnFailure: 1 } };
+		const first = await execute(broken, options as unknown as IDataObject as never);
+		tables.before = () => undefined;
+		const end = await sleepToEnd(stage, first);
+		expect(end.error?.message).toContain('out of paint');
+		expect([created(), rows().length]).toEqual([2, 2]);
+	});
+});
+
+describe('an answer 404 for a generation that exists', () => {
+	const gone = { kind: 'error', code: 'generation_not_found' } as const;
+
+	it('in a wave is transient', async () => {
+		const first = await execute(boats, asleep());
+		stage.sandbox.faults.order({ on: 'status', match: { id: idOf('a') }, action: gone });
+		const end = await sleepToEnd(stage, first);
+		expect([end.status, created()]).toEqual(['success', 2]);
+		expect(ended(end)).toEqual(bothCompleted());
+	});
+
+	it('while the results are fetched is transient', async () => {
+		let last = await execute(boats, asleep());
+		while (rows().some(({ status }) => status !== 'completed')) last = await wakeWave(stage, last);
+		stage.sandbox.faults.order({ on: 'status', match: { id: idOf('a') }, action: gone });
+		const end = await sleepToEnd(stage, last);
+		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
+		expect(ended(end)).toEqual(bothCompleted());
+	});
+
+	it('that persists names the ID and the key', async () => {
+		const first = await execute(boats, asleep());
+		stage.sandbox.faults.order({
+			on: 'status',
+			times: 'always',
+			match: { id: idOf('a') },
+			action: gone,
+		});
+		const end = await sleepToEnd(stage, first);
+		const description = String((end.error as { description?: string }).description);
+		expect(end.error?.message).toContain(idOf('a'));
+		expect(description).not.toContain('Nothing was charged');
+		expect(description).toContain(idOf('b'));
+	});
+});
