@@ -117,7 +117,7 @@ export function errorFromResponse(
 		),
 		description: row.advice,
 		serviceMessage: message,
-		code: code ?? `http_${status}`,
+		code: code ?? (charging && status === 401 ? 'authentication_error' : `http_${status}`),
 		status,
 		charge: uncertain ? 'unknown' : 'none',
 		retry: row.retry,

@@ -102,9 +102,11 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 		lists.map(({ name, displayName, values }) => {
 			const entries = name in written ? written[name] : null;
 			if (entries === undefined) throw undefinedExpression(displayName);
+			// An entry that was added may not be empty.
+			const ofEntry = values.map((field) => ({ ...field, required: true }));
 			const read = [entries ?? []].flat().map((entry, index) => {
 				const label = `${displayName} ${index + 1}`;
-				return checkedFieldsOf(values, `${label}: `, group(label, entry));
+				return checkedFieldsOf(ofEntry, `${label}: `, group(label, entry));
 			});
 			return [name, read];
 		}),

@@ -80,6 +80,12 @@ describe('a creating request', () => {
 		expect(error).toMatchObject({ status: refused.status, charge: 'none', fatalForStep: true });
 	});
 
+	it('is refused for its key by any 401, whoever sends it', async () => {
+		const { time, service } = scripted({ status: 401, body: '<html>Unauthorized</html>' });
+		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+		expect(error).toMatchObject({ code: 'authentication_error', charge: 'none' });
+	});
+
 	it('is not retried if there is no free slot', async () => {
 		const { time, seen, service } = scripted(noSlot(10), answer(wireGeneration()));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));

@@ -73,6 +73,6 @@ export const waveMutations: Mutation[] = [
 	keys(
 		'what failed before its id was written stays open',
 		'this.unrecorded.set(key, { ...missing, status });',
-		'',
+		'this.unrecorded.set(key, missing);',
 	),
 ];
