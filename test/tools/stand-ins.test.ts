@@ -87,8 +87,8 @@ it('shows what was sent to Telegram, as text whatever its caption says', async (
 	form.set('chat_id', '@your_channel');
 	form.set('caption', '<b>A greenhouse</b>');
 	form.set('photo', new Blob(['bytes'], { type: 'image/png' }), 'a.png');
-	expect(await (await fetch(telegram.url)).text()).toContain('Nothing was sent yet');
-	await fetch(`${telegram.url}/bot1:x/sendPhoto`, { method: 'POST', body: form });
+	expect((await http.get<string>(telegram.url)).data).toContain('Nothing was sent yet');
+	await http.post(`${telegram.url}/bot1:x/sendPhoto`, form);
 	const page = (await http.get<string>(telegram.url)).data;
 	expect(page).toContain('@your_channel: &#60;b&#62;A greenhouse');
 	const photo = await http.get<string>(`${telegram.url}/photos/0`);
