@@ -107,6 +107,20 @@ export class BatchedTable {
 		await this.run({ inserts: [Object.fromEntries(columns) as RowFields] });
 	}
 
+	/**
+	 * Reads all rows of keys.
+	 *
+	 * @param missing rows whose ids could not be written before; they are written first, if the table takes them now
+	 * @throws as `CallTable`
+	 */
+	async read(keys: string[], missing: Row[]): Promise<Row[]> {
+		for (const row of missing) {
+			const { generation_id, status } = row;
+			await attempt(async () => await this.writeId(row, { generation_id, status }));
+		}
+		return (await this.run({ keys })).rows;
+	}
+
 	/** Call this when a generation was created. */
 	began(id: string): void {
 		this.running.set(id, this.ports.clock.now());

@@ -271,19 +271,6 @@ describe('a batch that is to sleep', () => {
 		for (const error of errors) expect(error).toContain('The limit of 3 new generations');
 	});
 
-	it('keeps the spending limit where rows are deleted before the results are fetched', async () => {
-		const settings = { onError: 'continueRegularOutput' };
-		let run = await execute(boats(2), asleep({ maxNewGenerations: 2 }), settings);
-		while (run.status === 'waiting') {
-			if (waveOf(stage, run).record.workflow.name?.endsWith('results')) rows().length = 0;
-			run = await wakeWave(stage, run);
-		}
-		expect(created()).toBe(2);
-		expect(run.output('Step').map(({ json }) => json.error_code)).toEqual([
-			...['generation_limit_reached', 'generation_limit_reached'],
-		]);
-	});
-
 	it('keeps the failure of an item that the limit keeps from being created again', async () => {
 		const parameters = asleep({ retriesOnFailure: 5, maxNewGenerations: 2 });
 		const list = items(['a', 'a boat [seconds: 300] [fail: out of paint]']);

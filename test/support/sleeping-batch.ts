@@ -1,10 +1,9 @@
 import { ServiceClient } from '../../client/api/client';
 import type { CreateJob } from '../../client/job';
 import type { Clock } from '../../client/ports';
-import { attempt } from '../../client/async';
 import { BatchedTable } from '../../client/orders/batched-table';
 import { ExecutionJournal } from '../../client/orders/execution-journal';
-import type { CallTable, TableCall, TableScope } from '../../client/orders/table';
+import type { CallTable, Row, TableCall, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
 import { Shift } from '../../client/shift';
@@ -153,20 +152,18 @@ class SleepingBatch {
 	private async fetchResults(): Promise<void> {
 		const { time } = this.step;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.fate.batch, writer: 'results' };
-		await this.writeMissing(
+		await this.read(
 			this.table.reachedBy(time, () => prompt),
 			time,
 			scope,
 		);
 	}
 
-	private async writeMissing(table: CallTable, clock: Clock, scope: TableScope): Promise<void> {
+	private async read(table: CallTable, clock: Clock, scope: TableScope): Promise<Row[]> {
 		const { signal } = new AbortController();
+		const keys = this.jobs.flatMap(({ idempotencyKey: key }) => key ?? []);
 		const batched = new BatchedTable(scope, { table, clock, signal });
-		for (const row of Object.values(this.unrecorded)) {
-			const { generation_id, status } = row;
-			await attempt(async () => await batched.writeId(row, { generation_id, status }));
-		}
+		return await batched.read(keys, Object.values(this.unrecorded));
 	}
 
 	/** The step itself notices a stop at once. Later, the next wave does. */
@@ -213,11 +210,9 @@ class SleepingBatch {
 	private async work(clock: Clock): Promise<Report> {
 		const { step, jobs, night, state, fate, unrecorded } = this;
 		const call = this.table.reachedBy(clock, (one) => fate.tableFate(night.waves, one));
-		const keys = jobs.flatMap(({ idempotencyKey: key }) => key ?? []);
 		const writer = `${fate.batch}, wave ${night.waves}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
-		await this.writeMissing(call, clock, scope);
-		const rows = await call({ changes: [], inserts: [], ifMissing: false, keys });
+		const rows = await this.read(call, clock, scope);
 		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
 		const before = { settled: night.settled, spent: state.spent, unrecorded };
 		const plan = planWave(tried, before, rows, fate.batch, clock.now());

@@ -66,13 +66,9 @@ export async function rowsOf(
 	};
 	const table = new BatchedTable(scopeOf(context), ports);
 	const keys = [...new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey))];
-	for (const row of missing) {
-		const { generation_id, status } = row;
-		await attempt(async () => await table.writeId(row, { generation_id, status }));
-	}
-	const read = await attempt(async () => await table.run({ keys }));
+	const read = await attempt(async () => await table.read(keys, missing));
 	if (!read.ok) throw unavailable(read.error);
-	return read.value.rows;
+	return read.value;
 }
 
 /** A generation that a step created. */

@@ -9,7 +9,7 @@ import { GenerationError } from '../../../client/api/errors';
 import { attempt, type Attempt } from '../../../client/async';
 import type { CreateJob } from '../../../client/job';
 import type { Outcome } from '../../../client/outcome';
-import { rowOf, rowsOfBatch, type Settled, type Unrecorded } from '../../../client/wave';
+import { rowOf, rowsOfBatch, type Unrecorded } from '../../../client/wave';
 import { continuesOnError } from '../execution';
 import { stepError } from '../output/node-error';
 import type { Output } from '../output/results';
@@ -19,6 +19,7 @@ import type { Planned } from '../form/plan-items';
 import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching, startOf } from './wave';
 
+/** What the waves reported. */
 type Fetched = Pick<BatchState, 'spent' | 'unrecorded'>;
 
 /**
@@ -80,7 +81,7 @@ async function fetchResults(
 export async function lastKnown(
 	context: IExecuteFunctions,
 	plans: Array<Attempt<Planned[]>>,
-	{ settled, unrecorded }: { settled: Settled; unrecorded: Unrecorded },
+	{ settled, unrecorded }: Pick<BatchState, 'settled' | 'unrecorded'>,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((planned) => (planned.ok ? (planned.value[0].job as CreateJob) : null));

@@ -5,6 +5,7 @@ const pipeline = inFile('pipeline.ts');
 const table = inFile('orders/table.ts');
 const service = inFile('api/client.ts');
 const keys = inFile('orders/key-table.ts');
+const batched = inFile('orders/batched-table.ts');
 const submission = inFile('orders/submission.ts');
 
 /** Ways to break a batch that sleeps, for the schedules whose waves die. */
@@ -74,5 +75,10 @@ export const waveMutations: Mutation[] = [
 		'what failed before its id was written stays open',
 		'this.unrecorded.set(key, { ...missing, status });',
 		'this.unrecorded.set(key, missing);',
+	),
+	batched(
+		'an id that could not be written is not written later',
+		'for (const row of missing) {',
+		'for (const row of missing.slice(0, 0)) {',
 	),
 ];
