@@ -21,13 +21,33 @@ export function backoffDelay(
 	return shortest * (1 + random()) * 1000;
 }
 
+/** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
+export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
+
+/** What limits the retries of a request. */
+export interface RetryLimits {
+	/** Retries after transient errors so far. */
+	retries: number;
+	maxRetries?: number;
+	/** False once the time for retries is over. Default: true. */
+	inTime?: boolean;
+	/** True if a request that may have been charged may be sent again. Default: false. */
+	mayResend?: boolean;
+}
+
 /**
- * True if an error is transient and may be retried after a delay (spec 7, retry rules).
- *
- * @param retries number of retries so far
+ * Decides what follows a failed request (spec 7, retry rules): to create, to check a status, to download or to read. A
+ * request that may have been charged is never repeated by itself.
  */
-export function isTransient({ retry, fatalForStep }: GenerationError, retries: number): boolean {
-	return retry === 'backoff' && !fatalForStep && retries < MAX_RETRIES;
+export function decideRetry(
+	{ charge, retry, fatalForStep }: GenerationError,
+	{ retries, maxRetries = MAX_RETRIES, inTime = true, mayResend = false }: RetryLimits,
+): RetryDecision {
+	if (charge === 'unknown') return mayResend && inTime ? 'resend' : 'stop';
+	if (charge !== 'none') return 'stop';
+	if (retry === 'slot') return 'slot';
+	const isTransient = retry === 'backoff' && !fatalForStep;
+	return isTransient && inTime && retries < maxRetries ? 'backoff' : 'stop';
 }
 
 /** Dependencies of retries. */
@@ -36,7 +56,7 @@ export interface RetryPorts {
 	random: Random;
 	/** Ends the wait with a `CancelledError`. */
 	signal: AbortSignal;
-	/** Maximum number of retries, capped at the default of `MAX_RETRIES`. */
+	/** Maximum number of retries. Default: `MAX_RETRIES`. */
 	maxRetries?: number;
 }
 
@@ -47,19 +67,14 @@ export interface RetryPorts {
  */
 export async function withRetries<T>(
 	run: () => Promise<T>,
-	{ clock, random, signal, maxRetries = MAX_RETRIES }: RetryPorts,
+	{ clock, random, signal, maxRetries }: RetryPorts,
 ): Promise<T> {
 	for (let retries = 0; ; retries++) {
 		const tried = await attempt(run);
 		if (tried.ok) return tried.value;
 		const { error } = tried;
-		if (
-			!(error instanceof GenerationError) ||
-			!isTransient(error, retries) ||
-			retries >= maxRetries
-		) {
-			throw error;
-		}
+		if (!(error instanceof GenerationError)) throw error;
+		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') throw error;
 		await clock.sleep(backoffDelay(retries, random), signal);
 		if (signal.aborted) throw new CancelledError();
 	}

@@ -1,15 +1,17 @@
 import { attempt } from '../async';
 import type { Clock, Random } from '../ports';
 import { errorOfJob, notSent } from '../outcome';
-import { backoffDelay } from '../api/retry';
+import { backoffDelay, decideRetry } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
 import type { SpendGuard } from '../spend-guard';
-import { decideRetry, mayResend, type SentRequests } from './decide-retry';
 import type { Journal, Order } from './journal';
 import { StepSlots, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './uncertain-charge';
+
+/** Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step. */
+const MAX_RESUBMISSIONS = 3;
 
 export interface SubmissionPorts {
 	service: ServiceClient;
@@ -66,9 +68,8 @@ export class Submission {
 		const mayDefer = !slots.isLimited && !guard?.isLimited;
 		const entry = await journal.read(order, halt, mayDefer);
 		if (entry.state === 'made') return entry.id;
-		const { onUncertainCharge: choice } = order.job;
-		if (entry.state === 'sent' && !mayResend(choice, this.lostOf(order))) {
-			throw uncertainCharge(null, entry, choice);
+		if (entry.state === 'sent' && !this.mayResend(order)) {
+			throw uncertainCharge(null, entry, order.job.onUncertainCharge);
 		}
 		return null;
 	}
@@ -83,7 +84,7 @@ export class Submission {
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
 		const { clock, random, halt } = this.ports;
 		const ticket = this.ports.slots.ticket();
-		const tried: SentRequests = { retries: 0, sinceMs: 0, resubmissions: 0 };
+		let retries = 0;
 		let failingSince: number | null = null;
 		let cause: GenerationError | null = null;
 		for (;;) {
@@ -92,20 +93,20 @@ export class Submission {
 			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
 			cause = error ?? cause;
 			if (error !== null && error.retry !== 'slot') failingSince ??= clock.now();
-			tried.sinceMs = clock.now() - (failingSince ?? clock.now());
-			if (error?.charge === 'unknown') tried.resubmissions = this.lostAgain(order) - 1;
-			const decision = error === null ? 'stop' : decideRetry(error, tried, order.job);
+			const leftMs = order.job.timeoutMs - (clock.now() - (failingSince ?? clock.now()));
+			if (error?.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
+			const limits = { retries, inTime: leftMs > 0, mayResend: this.mayResend(order) };
+			const decision = error === null ? 'stop' : decideRetry(error, limits);
 			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
 			if (decision === 'slot') {
 				// A full account is no failure, and the wait may be long. Later failures start a new count.
 				failingSince = null;
-				tried.retries = 0;
+				retries = 0;
 				continue;
 			}
 			if (decision === 'backoff') this.stats.retries++;
-			const pauses = decision === 'backoff' ? tried.retries++ : tried.resubmissions;
-			const left = order.job.timeoutMs - tried.sinceMs;
-			await clock.sleep(Math.min(backoffDelay(pauses, random), left), halt);
+			const pauses = decision === 'backoff' ? retries++ : this.lostOf(order) - 1;
+			await clock.sleep(Math.min(backoffDelay(pauses, random), leftMs), halt);
 		}
 	}
 
@@ -164,10 +165,10 @@ export class Submission {
 		return this.lost.get(lock) ?? 0;
 	}
 
-	private lostAgain(order: Order): number {
-		const lost = this.lostOf(order) + 1;
-		this.lost.set(order.lock, lost);
-		return lost;
+	/** True if a request for the order may be sent again although an earlier one may have been charged. */
+	private mayResend(order: Order): boolean {
+		const { onUncertainCharge } = order.job;
+		return onUncertainCharge === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 
 	/**

@@ -1,6 +1,6 @@
 import { CancelledError, GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, type Generation } from '../api/generation';
-import { backoffDelay, isTransient } from '../api/retry';
+import { backoffDelay, decideRetry } from '../api/retry';
 import { attempt } from '../async';
 import type { Readiness } from '../job';
 import { OutputProbe, type ProbePorts } from './output-probe';
@@ -150,7 +150,7 @@ export class Watch {
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
 		const error = this.exists ? asTransient(failure) : failure;
-		if (!isTransient(error, this.failures)) throw error;
+		if (decideRetry(error, { retries: this.failures }) !== 'backoff') throw error;
 		const { clock, random } = this.watcher.ports;
 		this.lastError = error;
 		this.watcher.transientErrors.add(error);

@@ -10,8 +10,8 @@ interface Cause {
 	codes: RegExp;
 	title: string;
 	advice?: string;
-	/** True if a retry may succeed. */
-	isTransient?: boolean;
+	/** By default `never`. */
+	retry?: 'backoff';
 }
 
 const CAUSES: Cause[] = [
@@ -28,9 +28,9 @@ const CAUSES: Cause[] = [
 	{
 		codes: /^(ETIMEDOUT|ECONNABORTED)$/,
 		title: 'The storage did not respond in time',
-		isTransient: true,
+		retry: 'backoff',
 	},
-	{ codes: /^(ECONNRESET|EPIPE)$/, title: 'The download was interrupted', isTransient: true },
+	{ codes: /^(ECONNRESET|EPIPE)$/, title: 'The download was interrupted', retry: 'backoff' },
 ];
 
 /** Advice if the storage cannot be reached, by whether a retry may help. */
@@ -58,18 +58,15 @@ export function stalled(): GenerationError {
 }
 
 /**
- * The error of a completed generation whose file could not be downloaded or stored.
+ * The error of a completed generation whose file could not be downloaded or stored. The generation stays charged.
  *
- * @param failure the rejection of the download attempt
- * @returns an error that explains the cause; the generation stays charged
+ * @param error of the last download attempt
  */
-export function downloadError(failure: unknown, { item }: Generation): GenerationError {
-	const { error, advice } =
-		failure instanceof GenerationError ? { error: failure, advice: null } : classify(failure);
+export function downloadError(error: GenerationError, { item }: Generation): GenerationError {
 	return error.with({
 		details: 'The generation is completed, and only its file is missing',
 		description: sentences(
-			advice,
+			error.description,
 			`Get the file with Wait for Completion, at no charge. URL: ${item.url ?? 'none'}`,
 		),
 		charge: 'paid',
@@ -77,20 +74,25 @@ export function downloadError(failure: unknown, { item }: Generation): Generatio
 	});
 }
 
-function classify(failure: unknown): { error: GenerationError; advice: string | null } {
+/**
+ * Converts the rejection of a download attempt into an error. Its description explains the cause, or how to remove it.
+ */
+export function attemptError(failure: unknown): GenerationError {
+	if (failure instanceof GenerationError) return failure;
 	const unconnected = connectionFailure(failure);
 	if (unconnected) {
 		const { reason, retry, texts } = unconnected;
-		const error = badOutput(`The storage cannot be reached: ${reason}`, null).with({ retry });
-		return { error, advice: texts?.description ?? CONNECTION_ADVICE[retry] };
+		const description = texts?.description ?? CONNECTION_ADVICE[retry];
+		const title = `The storage cannot be reached: ${reason}`;
+		return badOutput(title, null).with({ retry, description });
 	}
 	const codes = [...causesOf(failure)].map(({ code }) => String(code));
 	const cause = CAUSES.find((one) => codes.some((code) => one.codes.test(code)));
 	if (cause) {
-		const error = badOutput(cause.title, null);
-		const { advice = null, isTransient } = cause;
-		return { error: isTransient ? error : error.with({ retry: 'never' }), advice };
+		const { title, advice: description = '', retry = 'never' } = cause;
+		return badOutput(title, null).with({ retry, description });
 	}
-	const reason = failure instanceof Error && failure.message ? `Cause: ${failure.message}` : null;
-	return { error: badOutput('The output could not be downloaded', null), advice: reason };
+	const description =
+		failure instanceof Error && failure.message ? `Cause: ${failure.message}` : '';
+	return badOutput('The output could not be downloaded', null).with({ description });
 }

@@ -2,7 +2,7 @@ import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import { onAbort, attempt } from '../../../client/async';
 import { failedGeneration } from '../../../client/outcome';
-import { backoffDelay } from '../../../client/api/retry';
+import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { CancelledError } from '../../../client/api/errors';
 import { isFailed, type Generation } from '../../../client/api/generation';
 import {
@@ -15,10 +15,10 @@ import {
 import { raceAbort } from './abort';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
-import { badOutput, downloadError, stalled, textInstead } from './download-errors';
+import { attemptError, badOutput, downloadError, stalled, textInstead } from './download-errors';
 
-/** Maximum download attempts, except for a file that is missing. */
-const MAX_TRIES = 5;
+/** Maximum number of retries, except for a file that is missing. */
+const MAX_RETRIES = 4;
 
 /** Milliseconds to keep retrying a 404. Caches may remember for minutes that the file was missing. */
 const MISSING_PATIENCE_MS = 300_000;
@@ -64,18 +64,21 @@ export async function download(
 	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
 	let { generation } = request;
 	const since = wallClock.now();
-	for (let tries = 1; ; tries++) {
+	for (let retries = 0; ; retries++) {
 		const tried = await attempt(
 			async () => await limited(async () => await fetchOnce(context, generation, request)),
 		);
 		if (tried.ok) return { binary: tried.value, generation };
 		if (signal.aborted) throw new CancelledError();
-		const error = downloadError(tried.error, generation);
+		const error = attemptError(tried.error);
 		const mayAppear = error.status === 404 && wallClock.now() - since < MISSING_PATIENCE_MS;
-		if (error.retry === 'never' || (tries >= MAX_TRIES && !mayAppear)) throw error;
+		const maxRetries = mayAppear ? Infinity : MAX_RETRIES;
+		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') {
+			throw downloadError(error, generation);
+		}
 		// A 403 means that the URL expired. Retry immediately with a fresh URL; wait before any other retry.
-		if (error.status !== 403 || tries > 1) {
-			await wallClock.sleep(backoffDelay(tries - 1, Math.random), signal);
+		if (error.status !== 403 || retries > 0) {
+			await wallClock.sleep(backoffDelay(retries, Math.random), signal);
 		}
 		if (signal.aborted) throw new CancelledError();
 		// After a connection error the current URL is still valid.

@@ -58,8 +58,8 @@ export const waveMutations: Mutation[] = [
 	),
 	submission(
 		'the request of a wave that died is sent again',
-		"if (entry.state === 'sent' && !mayResend(choice, this.lostOf(order))) {",
-		"if (entry.state === 'none' && !mayResend(choice, this.lostOf(order))) {",
+		"if (entry.state === 'sent' && !this.mayResend(order)) {",
+		"if (entry.state === 'none' && !this.mayResend(order)) {",
 	),
 	wave(
 		'a row that could not be written is forgotten',

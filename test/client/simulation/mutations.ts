@@ -22,7 +22,7 @@ export const inFile =
 	});
 
 const submission = inFile('orders/submission.ts');
-const decideRetry = inFile('orders/decide-retry.ts');
+const retry = inFile('api/retry.ts');
 const slots = inFile('orders/slot-pool.ts');
 const journal = inFile('orders/execution-journal.ts');
 const digest = inFile('orders/digest.ts');
@@ -64,8 +64,8 @@ export const mutations: Mutation[] = [
 	submission('what exists is not taken up', "if (entry.state === 'made') return entry.id;", ''),
 	submission(
 		'an open request is sent again',
-		"if (entry.state === 'sent' && !mayResend(",
-		"if ((false as boolean) && entry.state === 'sent' && !mayResend(",
+		"if (entry.state === 'sent' && !this.mayResend(",
+		"if ((false as boolean) && entry.state === 'sent' && !this.mayResend(",
 	),
 	submission(
 		'a refusal makes one forget what was lost before',
@@ -73,13 +73,17 @@ export const mutations: Mutation[] = [
 		"if (entry.state !== 'sent' || error !== cause || cause.charge !== 'unknown') return error;",
 	),
 	slots('sent although it will be refused', 'if (this.closedBy) throw this.closedBy;', ''),
-	decideRetry('a lost answer is sent again unasked', "choice === 'resubmit' && lost", 'lost'),
-	decideRetry(
-		'an uncertain request is tried again by itself',
-		"if (error.charge === 'unknown') {",
-		"if (error.charge === 'unknown' && isTransient(error, tried.retries)) return 'backoff';\n\tif (error.charge === 'unknown') {",
+	submission(
+		'a lost answer is sent again unasked',
+		"return onUncertainCharge === 'resubmit' && this.lostOf",
+		'return Boolean(onUncertainCharge) && this.lostOf',
 	),
-	decideRetry('no free slot is an error', "return 'slot';", "return 'stop';"),
+	retry(
+		'an uncertain request is tried again by itself',
+		"if (charge === 'unknown') return mayResend && inTime ? 'resend' : 'stop';\n\tif (charge !== 'none') return 'stop';",
+		"if (charge === 'unknown' && mayResend && inTime) return 'resend';",
+	),
+	retry('no free slot is an error', "return 'slot';", "return 'stop';"),
 	slots(
 		'a stop leaves those who wait for a slot waiting',
 		'onAbort(signal, () => this.wakeAll());',

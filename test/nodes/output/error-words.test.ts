@@ -34,6 +34,7 @@ import { requireBalance } from '../../../client/api/client';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
 import { readGeneration, type Generation } from '../../../client/api/generation';
 import {
+	attemptError,
 	badOutput,
 	downloadError,
 	stalled,
@@ -152,9 +153,9 @@ const ERRORS: GenerationError[] = [
 	explainedByRow(refusedAs('generation_not_found'), row) as GenerationError,
 	recordUnavailable(`n8n says: ${HTML}`),
 	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
-		(code) => downloadError(networkError(code), generation('completed')),
+		(code) => downloadError(attemptError(networkError(code)), generation('completed')),
 	),
-	downloadError(new Error(HTML), generation('completed')),
+	downloadError(attemptError(new Error(HTML)), generation('completed')),
 	downloadError(badOutput('The storage refused the output', 403), generation('completed')),
 	downloadError(textInstead(HTML, 200), generation('completed')),
 	downloadError(stalled(), generation('completed')),

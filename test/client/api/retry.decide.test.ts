@@ -1,9 +1,5 @@
 import type { ServiceResponse } from '../../../client/ports';
-import {
-	decideRetry,
-	type RetryDecision,
-	type SentRequests,
-} from '../../../client/orders/decide-retry';
+import { decideRetry, type RetryDecision } from '../../../client/api/retry';
 import { errorFromConnection } from '../../../client/api/connection';
 import {
 	errorFromResponse,
@@ -18,9 +14,8 @@ const foreign = (status: number, body: unknown = '<html>') =>
 const broken = (code: string, syscall?: string) =>
 	errorFromConnection(networkError(code, syscall), true);
 
-const first: SentRequests = { retries: 0, sinceMs: 0, resubmissions: 0 };
-const asked = { onUncertainCharge: 'resubmit', timeoutMs: 600_000 } as const;
-const unasked = { onUncertainCharge: 'error', timeoutMs: 600_000 } as const;
+const first = { retries: 0 };
+const asked = { retries: 0, mayResend: true };
 
 /** The decision without and with the user's consent to pay twice. */
 const TABLE: Array<[string, GenerationError, RetryDecision, RetryDecision?]> = [
@@ -70,37 +65,37 @@ const ASKED = TABLE.map(([name, error, decision, ask = decision]) => [name, erro
 
 describe('after a failed creating request', () => {
 	it.each(TABLE)('nothing is charged twice by default: %s', (_, error, decision) => {
-		expect(decideRetry(error, first, unasked)).toBe(decision);
+		expect(decideRetry(error, first)).toBe(decision);
 	});
 
 	it.each(ASKED)(
 		'a lost response is followed by another request if the user chose that: %s',
 		(_, error, decision) => {
-			expect(decideRetry(error, first, asked)).toBe(decision);
+			expect(decideRetry(error, asked)).toBe(decision);
 		},
 	);
 
-	it('there are six retries at most, and three after a lost response', () => {
+	it('there are six retries at most, or as many as the request may have', () => {
 		const passing = said(503, 'service_unavailable');
-		expect(decideRetry(passing, { ...first, retries: 5 }, asked)).toBe('backoff');
-		expect(decideRetry(passing, { ...first, retries: 6 }, asked)).toBe('stop');
-		const lost = foreign(504);
-		expect(decideRetry(lost, { ...first, resubmissions: 2 }, asked)).toBe('resend');
-		expect(decideRetry(lost, { ...first, resubmissions: 3 }, asked)).toBe('stop');
+		expect(decideRetry(passing, { retries: 5 })).toBe('backoff');
+		expect(decideRetry(passing, { retries: 6 })).toBe('stop');
+		expect(decideRetry(passing, { retries: 4, maxRetries: 4 })).toBe('stop');
+		expect(decideRetry(passing, { retries: 99, maxRetries: Infinity })).toBe('backoff');
 	});
 
 	it('nothing is sent after the timeout', () => {
-		const late = { ...first, sinceMs: 600_000 };
-		expect(decideRetry(said(500, 'server_error'), late, unasked)).toBe('stop');
+		const late = { ...asked, inTime: false };
+		expect(decideRetry(said(500, 'server_error'), late)).toBe('stop');
+		expect(decideRetry(foreign(504), late)).toBe('stop');
 	});
 
 	it('nothing is sent if every further request would fail too', () => {
 		const nobody = broken('ECONNREFUSED', 'connect').with({ fatalForStep: true });
-		expect(decideRetry(nobody, first, unasked)).toBe('stop');
+		expect(decideRetry(nobody, first)).toBe('stop');
 	});
 
 	it('nothing is sent if a generation exists', () => {
 		const paid = said(500, 'server_error').with({ charge: 'paid' });
-		expect(decideRetry(paid, first, asked)).toBe('stop');
+		expect(decideRetry(paid, asked)).toBe('stop');
 	});
 });
