@@ -36,6 +36,22 @@ function listenTo(signal: AbortSignal): Set<() => void> {
 	return actions;
 }
 
+/**
+ * Settles as `task` does, unless the signal aborts first: then it rejects with the signal's reason. The task
+ * itself is not stopped.
+ */
+export async function raceAbort<T>(signal: AbortSignal, task: Promise<T>): Promise<T> {
+	let forget = () => {};
+	const aborted = new Promise<never>((_, reject) => {
+		forget = onAbort(signal, () => reject(signal.reason as Error));
+	});
+	try {
+		return await Promise.race([task, aborted]);
+	} finally {
+		forget();
+	}
+}
+
 /** A timer that fires later than this was delayed by a pause of the process, such as a paused container. */
 const LATE_MS = 1_000;
 /** Extra time to read responses that arrived during such a pause: timers fire before sockets are read. */
@@ -132,4 +148,27 @@ export function batched<T, R>(
 		}
 		return (await results)[index];
 	};
+}
+
+/** The end of the last task, by shared object and key. */
+const locks = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+/**
+ * Runs tasks with the same key one at a time, in order of arrival. Tasks with other keys are not delayed.
+ *
+ * @param shared the object that the tasks have in common
+ * @returns the result of the task
+ * @throws the error of the task
+ */
+export async function withLock<T>(shared: object, key: string, task: () => Promise<T>): Promise<T> {
+	const ends = locks.get(shared) ?? new Map<string, Promise<unknown>>();
+	locks.set(shared, ends);
+	const running = (ends.get(key) ?? Promise.resolve()).then(task);
+	const end = running.catch(() => undefined);
+	ends.set(key, end);
+	try {
+		return await running;
+	} finally {
+		if (ends.get(key) === end) ends.delete(key);
+	}
 }

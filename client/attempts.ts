@@ -3,30 +3,8 @@ import { GenerationError, type GenerationErrorFields } from './api/errors';
 import { sentences } from './text';
 import type { CreateJob, Tried } from './job';
 
-/** What follows a generation that failed or could not be created. */
-export type NextAttempt = 'same model' | 'next model' | 'stop';
-
 /** Errors of a creating request after which another model is worth trying (spec 7). */
 const OF_THE_MODEL = new Set(['model_unavailable', 'model_not_found', 'unsupported_parameter']);
-
-/**
- * Decides whether an output is created again, with which model. A request that may have been charged is never followed
- * by another model.
- *
- * @param error the error of the failed generation, or of the creating request after its own retries
- * @param failures failed generations of the output in this step, this one included
- * @param fallbacksLeft models that were not tried yet
- */
-export function nextAttempt(
-	{ charge, code }: Pick<GenerationError, 'charge' | 'code'>,
-	failures: number,
-	fallbacksLeft: number,
-	{ retriesOnFailure = 0 }: Pick<CreateJob, 'retriesOnFailure'>,
-): NextAttempt {
-	if (charge === 'refunded' && failures <= retriesOnFailure) return 'same model';
-	const certain = charge === 'refunded' || (charge === 'none' && OF_THE_MODEL.has(code));
-	return certain && fallbacksLeft > 0 ? 'next model' : 'stop';
-}
 
 /** Returns the request with another model. */
 export function withModel(request: CreateRequest, model: string): CreateRequest {
@@ -49,17 +27,25 @@ export class Attempts {
 		return fallbacks === 0 ? null : (this.job.fallbackModels?.[fallbacks - 1] ?? null);
 	}
 
-	/** Decides what follows an error, and moves on to the next model if that is it. */
-	after(error: unknown): NextAttempt {
+	/**
+	 * Decides whether the output is created again, and moves on to the next model if that is it. A request that may have
+	 * been charged is never followed by another model.
+	 *
+	 * @param error the error of the failed generation, or of the creating request after its own retries
+	 */
+	after(error: unknown): 'same model' | 'next model' | 'stop' {
 		if (!(error instanceof GenerationError)) return 'stop';
-		if (error.charge === 'refunded') {
+		const { charge, code, fields } = error;
+		const { retriesOnFailure = 0, fallbackModels = [] } = this.job;
+		if (charge === 'refunded') {
 			this.tried.failed++;
-			this.tried.lastFailure = error.fields;
+			this.tried.lastFailure = fields;
+			if (this.tried.failed <= retriesOnFailure) return 'same model';
 		}
-		const left = (this.job.fallbackModels?.length ?? 0) - this.tried.fallbacks;
-		const next = nextAttempt(error, this.tried.failed, left, this.job);
-		if (next === 'next model') this.tried.fallbacks++;
-		return next;
+		const certain = charge === 'refunded' || (charge === 'none' && OF_THE_MODEL.has(code));
+		if (!certain || this.tried.fallbacks >= fallbackModels.length) return 'stop';
+		this.tried.fallbacks++;
+		return 'next model';
 	}
 
 	/** Adds to the last error what was tried before it. If no further attempt was sent, the last failure is that error. */

@@ -1,4 +1,4 @@
-import { attempt } from './async';
+import { attempt, withLock } from './async';
 import { Attempts, withModel } from './attempts';
 import type { Clock } from './ports';
 import type { CreateJob, Job } from './job';
@@ -14,7 +14,6 @@ import type { SlotPool } from './orders/slot-pool';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
 import { explainedByRow } from './orders/uncertain-charge';
-import { withLock } from './orders/with-lock';
 import { Watch, type Goal, type Watcher } from './watch/watch';
 import type { KnownGeneration } from './api/errors';
 import { isFailed, isFinal, unseen, type Generation } from './api/generation';

@@ -139,10 +139,8 @@ class Pipeline<T> {
 		const forget = onAbort(cancel, () => this.halt.abort());
 		const ended = new AbortController();
 		void this.ports.shift?.run(
-			{
-				rest: () => this.halt.abort(),
-				waitingForSlot: () => this.shared.submission.slots.waitingItems,
-			},
+			() => this.shared.submission.slots.waitingItems,
+			() => this.halt.abort(),
 			ended.signal,
 		);
 		try {

@@ -41,14 +41,6 @@ export interface ShiftState {
 	durations: number[];
 }
 
-/** The part of the pipeline that a shift needs. */
-export interface ShiftHost {
-	/** Ends all waits. Requests in flight still return their ids. */
-	rest: () => void;
-	/** Number of jobs that wait for a slot of the account. */
-	waitingForSlot: () => number;
-}
-
 interface Watched {
 	/** Start of the generation, in milliseconds since the Unix epoch. */
 	startedAt: number;
@@ -121,9 +113,11 @@ export class Shift {
 	/**
 	 * Ends the shift when nothing is due soon.
 	 *
+	 * @param waitingForSlot returns the number of jobs that wait for a slot of the account
+	 * @param rest ends all waits; requests in flight still return their ids
 	 * @param end aborts when the pipeline has ended
 	 */
-	async run({ rest, waitingForSlot }: ShiftHost, end: AbortSignal): Promise<void> {
+	async run(waitingForSlot: () => number, rest: () => void, end: AbortSignal): Promise<void> {
 		for (;;) {
 			await this.clock.sleep(DECIDE_EVERY_MS, end);
 			if (end.aborted) return;

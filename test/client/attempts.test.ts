@@ -1,11 +1,18 @@
-import { nextAttempt, type NextAttempt } from '../../client/attempts';
-import type { Charge } from '../../client/api/errors';
+import { GenerationError, type Charge } from '../../client/api/errors';
+import { Attempts } from '../../client/attempts';
+import type { CreateJob } from '../../client/job';
 
-const failed = { charge: 'refunded', code: 'generation_failed' } as const;
-const refused = (code: string, charge: Charge = 'none') => ({ charge, code });
+const error = (code: string, charge: Charge) =>
+	new GenerationError({ title: 'Not created', description: '', code, charge });
+
+/** What follows an error of an output for which so many models are left. */
+function next(thrown: GenerationError, left: number, settings: Partial<CreateJob>) {
+	const fallbackModels = Array.from({ length: left }, (_, index) => `fallback-${index}`);
+	return new Attempts({ fallbackModels, ...settings }).after(thrown);
+}
 
 describe('what follows an output that was not created', () => {
-	it.each<[string, number, number, number, NextAttempt]>([
+	it.each<[string, number, number, number, ReturnType<Attempts['after']>]>([
 		['no retries and no fallbacks', 1, 0, 0, 'stop'],
 		['a retry is left', 1, 0, 1, 'same model'],
 		['a retry is left, and a model', 1, 1, 1, 'same model'],
@@ -13,11 +20,13 @@ describe('what follows an output that was not created', () => {
 		['the retries are used up, and a model is left', 2, 1, 1, 'next model'],
 		['five retries', 5, 0, 5, 'same model'],
 		['five retries are used up', 6, 0, 5, 'stop'],
-	])('after a failed generation: %s', (_, failures, left, retriesOnFailure, next) => {
-		expect(nextAttempt(failed, failures, left, { retriesOnFailure })).toBe(next);
+	])('after a failed generation: %s', (_, failures, left, retriesOnFailure, follows) => {
+		const tried = { failed: failures - 1, fallbacks: 0 };
+		const failed = error('generation_failed', 'refunded');
+		expect(next(failed, left, { retriesOnFailure, tried })).toBe(follows);
 	});
 
-	it.each<[string, Charge, NextAttempt]>([
+	it.each<[string, Charge, ReturnType<Attempts['after']>]>([
 		['model_unavailable', 'none', 'next model'],
 		['model_not_found', 'none', 'next model'],
 		['unsupported_parameter', 'none', 'next model'],
@@ -29,9 +38,9 @@ describe('what follows an output that was not created', () => {
 		['server_error', 'none', 'stop'],
 		['download_failed', 'paid', 'stop'],
 		['timeout', 'paid', 'stop'],
-	])('after %s with charge %s', (code, charge, next) => {
+	])('after %s with charge %s', (code, charge, follows) => {
 		const settings = { retriesOnFailure: 5 };
-		expect(nextAttempt(refused(code, charge), 0, 1, settings)).toBe(next);
-		expect(nextAttempt(refused(code, charge), 0, 0, settings)).toBe('stop');
+		expect(next(error(code, charge), 1, settings)).toBe(follows);
+		expect(next(error(code, charge), 0, settings)).toBe('stop');
 	});
 });

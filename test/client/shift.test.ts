@@ -9,8 +9,13 @@ it('sleeps for a part of the longest wait while no duration is known', async () 
 		const waitingSinceMs = time.now() - waitedMs;
 		shift.watches(waitingFor(`${index}`, index, { waitingSinceMs }), null);
 	}
-	const host = { rest: () => undefined, waitingForSlot: () => 0 };
-	await time.run(shift.run(host, new AbortController().signal));
+	const { signal } = new AbortController();
+	const running = shift.run(
+		() => 0,
+		() => undefined,
+		signal,
+	);
+	await time.run(running);
 	const sleptMs = (shift.nextShiftAt ?? 0) - time.now();
 	expect(sleptMs).toBeGreaterThan(100_000);
 	expect(sleptMs).toBeLessThan(101_000);

@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { onAbort, attempt } from '../../../client/async';
+import { attempt, onAbort, raceAbort } from '../../../client/async';
 import { failedGeneration } from '../../../client/outcome';
 import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { CancelledError } from '../../../client/api/errors';
@@ -12,7 +12,6 @@ import {
 	safeFileName,
 	SNIFF_BYTES,
 } from '../../../client/api/media-type';
-import { raceAbort } from './abort';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
 import { attemptError, badOutput, downloadError, stalled, textInstead } from './download-errors';

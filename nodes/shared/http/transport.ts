@@ -6,12 +6,11 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { onAbort, attempt, deadline } from '../../../client/async';
+import { attempt, deadline, onAbort, raceAbort } from '../../../client/async';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { serviceAddress, credentialChanged, NotSentError } from '../../../client/api/connection';
 import { ServiceClient } from '../../../client/api/client';
 import { cancelSignal } from '../execution';
-import { raceAbort } from './abort';
 import { requestClock, wallClock } from './clock';
 import type { ByteStream } from './byte-stream';
 

@@ -7,10 +7,9 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 
-import { attempt } from '../../../client/async';
+import { attempt, raceAbort } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
 import { cancelSignal } from '../execution';
-import { raceAbort } from '../http/abort';
 import { inPlainWords } from './data-table-errors';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */

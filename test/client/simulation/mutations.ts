@@ -224,7 +224,7 @@ export const mutations: Mutation[] = [
 	),
 	attempts(
 		'a failed generation is created again without end',
-		'failures <= retriesOnFailure',
+		'this.tried.failed <= retriesOnFailure',
 		'retriesOnFailure > 0',
 	),
 	guard(

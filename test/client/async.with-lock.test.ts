@@ -1,4 +1,4 @@
-import { withLock } from '../../../client/orders/with-lock';
+import { withLock } from '../../client/async';
 
 /** Tasks that are ended by hand, and what has become of them. */
 function tasks() {
