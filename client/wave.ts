@@ -21,11 +21,23 @@ const MOST_NEW = 200;
 /** Items that need no further work, by index: their errors, or `null` for an item without an error. */
 export type Settled = Record<number, GenerationErrorFields | null>;
 
-/** Attempts of items so far, by index. */
-export type AllTried = Record<number, Tried>;
-
 /** The rows of generations that could not be written to the table, by index of their item. */
 export type Unrecorded = Record<number, Row>;
+
+/** What the waves of a batch tell each other. Plain data: it is stored while the batch sleeps. */
+export interface WaveState {
+	/** Items that need no further work. */
+	settled: Settled;
+	/** Attempts of items so far, by index. */
+	tried: Record<number, Tried>;
+	/** Number of creating requests of the batch that were charged, or may have been. */
+	spent: number;
+	unrecorded: Unrecorded;
+	/** True if nothing is left but to collect. */
+	over: boolean;
+	/** The durations of the last generations, in milliseconds. */
+	durations: number[];
+}
 
 /** The jobs of a wave. */
 export interface WavePlan {
@@ -45,15 +57,14 @@ export interface WavePlan {
  * Plans a wave.
  *
  * @param jobs of the step, each with an idempotency key
- * @param state what earlier waves reported: items that need no further work, the number of requests of the batch that
- * were charged, or may have been, and the rows that could not be written
+ * @param state what earlier waves reported
  * @param all the rows of the jobs in the record
  * @param batch the execution id in the rows of this batch
  * @param now milliseconds since the Unix epoch
  */
 export function planWave(
 	jobs: CreateJob[],
-	{ settled, spent, unrecorded }: { settled: Settled; spent: number; unrecorded: Unrecorded },
+	{ settled, spent, unrecorded }: Pick<WaveState, 'settled' | 'spent' | 'unrecorded'>,
 	all: Row[],
 	batch: string,
 	now: number,
@@ -128,12 +139,8 @@ export function recordEnds(
 	});
 }
 
-/**
- * Returns the rows that a wave, or an earlier one, could not write.
- *
- * @param record with all its writes finished
- */
-export function stillUnrecorded(
+/** Returns the rows that a wave, or an earlier one, could not write. */
+function stillUnrecorded(
 	record: TableJournal,
 	{ jobs, sources, unrecorded }: WavePlan,
 	outcomes: Array<Outcome<unknown>>,
@@ -149,27 +156,26 @@ export function stillUnrecorded(
 	return left;
 }
 
-/** The result of a wave. */
-export interface WaveResult {
-	/** Items that need no further work. */
-	settled: Settled;
-	/** Attempts of the items of this wave. */
-	tried: AllTried;
-	/** True if nothing is left but to collect. */
-	over: boolean;
+/** The result of a wave, with what it settled and tried itself. */
+export interface WaveResult extends WaveState {
 	/** When the next wave should begin, in milliseconds since the Unix epoch; `null`: at once. */
 	nextAt: number | null;
-	/** The durations of the last generations, in milliseconds. */
-	durations: number[];
 }
 
-/** @param stopOnError true if the first error ends the batch */
+/**
+ * Returns the result of a wave.
+ *
+ * @param record with all its writes finished; `null` if no job of the wave has a key
+ * @param stopOnError true if the first error ends the batch
+ */
 export function waveResult(
-	{ jobs, sources, left }: WavePlan,
-	{ outcomes }: Pick<PipelineResult<unknown>, 'outcomes'>,
+	plan: WavePlan,
+	{ outcomes, stats }: PipelineResult<unknown>,
 	shift: Shift,
+	record: TableJournal | null,
 	stopOnError: boolean,
 ): WaveResult {
+	const { jobs, sources, left } = plan;
 	const settled: Settled = {};
 	let ended = 0;
 	let again = false;
@@ -195,13 +201,15 @@ export function waveResult(
 	return {
 		settled,
 		tried: triedBy(sources),
+		spent: stats.spent,
+		unrecorded: record ? stillUnrecorded(record, plan, outcomes) : plan.unrecorded,
 		over: ended === left || (failed && stopOnError),
 		nextAt: again ? null : shift.nextShiftAt,
 		durations: shift.lastDurations,
 	};
 }
 
-function triedBy(jobs: CreateJob[]): AllTried {
+function triedBy(jobs: CreateJob[]): WaveState['tried'] {
 	const known = jobs.filter(({ tried }) => tried && tried.failed + tried.fallbacks > 0);
 	return Object.fromEntries(known.map(({ itemIndex, tried }) => [itemIndex, tried as Tried]));
 }

@@ -18,15 +18,6 @@ export interface Credits {
 }
 
 /**
- * Checks the balance before credits are spent.
- *
- * @throws GenerationError if fewer credits than `minimum` are left
- */
-export function requireBalance({ balance }: Credits, minimum: number): void {
-	if (balance < minimum) throw balanceBelow(balance, minimum, 'Minimum Balance');
-}
-
-/**
  * Builds the error for too few credits.
  *
  * @param option the display name of the option that sets the minimum

@@ -5,7 +5,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { requireBalance, type Credits } from '../../client/api/client';
+import { balanceBelow, type Credits } from '../../client/api/client';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { runLookups, type Lookups } from '../shared/lookup';
 import { creditsHint } from '../shared/output/report';
@@ -50,6 +50,8 @@ async function readCredits(
 ): Promise<Credits> {
 	const { operation, minimum } = readCreditsForm(context, itemIndex);
 	const credits = await (operation === 'getSummary' ? lookups.summary() : lookups.balance());
-	if (minimum !== null) requireBalance(credits, minimum);
+	if (minimum !== null && credits.balance < minimum) {
+		throw balanceBelow(credits.balance, minimum, 'Minimum Balance');
+	}
 	return credits;
 }

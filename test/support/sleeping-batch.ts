@@ -10,12 +10,10 @@ import { Shift } from '../../client/shift';
 import {
 	planWave,
 	recordEnds,
-	stillUnrecorded,
 	waveResult,
-	type AllTried,
 	type Settled,
-	type Unrecorded,
 	type WaveResult,
+	type WaveState,
 } from '../../client/wave';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import type { Step } from './step';
@@ -78,9 +76,6 @@ export async function sleepThrough(
 	return await new SleepingBatch(step, table, jobs, fate).run();
 }
 
-/** What a wave reports. */
-type Report = WaveResult & { spent: number; unrecorded: Unrecorded };
-
 class SleepingBatch {
 	private readonly fate: Fate;
 	private readonly night: Night = {
@@ -92,8 +87,8 @@ class SleepingBatch {
 		settled: {},
 	};
 	private readonly state = { durations: [] as number[], sleptMs: 0, spent: 0 };
-	private tried: AllTried = {};
-	private unrecorded: Unrecorded = {};
+	private tried: WaveState['tried'] = {};
+	private unrecorded: WaveState['unrecorded'] = {};
 	private dead = 0;
 	private isAwake = false;
 	private isStopped = false;
@@ -176,7 +171,7 @@ class SleepingBatch {
 	}
 
 	/** @returns how the batch ended, if it did */
-	private takeIn(result: Report | null, isFirst: boolean) {
+	private takeIn(result: WaveResult | null, isFirst: boolean) {
 		const { night, state } = this;
 		if (!result) {
 			night.deaths++;
@@ -207,7 +202,7 @@ class SleepingBatch {
 		]);
 	}
 
-	private async work(clock: Clock): Promise<Report> {
+	private async work(clock: Clock): Promise<WaveResult> {
 		const { step, jobs, night, state, fate, unrecorded } = this;
 		const call = this.table.reachedBy(clock, (one) => fate.tableFate(night.waves, one));
 		const writer = `${fate.batch}, wave ${night.waves}`;
@@ -240,11 +235,7 @@ class SleepingBatch {
 			return ran;
 		};
 		const result = await run().finally(async () => await journal.close());
-		return {
-			...waveResult(plan, result, shift, step.settings.stopOnError),
-			spent: result.stats.spent,
-			unrecorded: stillUnrecorded(journal, plan, result.outcomes),
-		};
+		return waveResult(plan, result, shift, journal, step.settings.stopOnError);
 	}
 }
 

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { AllTried, Settled, Unrecorded } from '../../../client/wave';
+import type { WaveState } from '../../../client/wave';
 import { wallClock } from '../http/clock';
 
 /**
@@ -29,29 +29,18 @@ export function roleOf(parameter: unknown): BatchRole | null {
 /** The hidden parameter of the creating nodes that names a role. */
 export const ROLE_PARAMETER = 'batchRole';
 
-/** What the waves of a batch must know of each other. Plain data: it is stored while the batch sleeps. */
-export interface BatchState {
+/** What the executions of a batch must know of each other. */
+export interface BatchState extends WaveState {
 	/** Id of the execution that the step belongs to. */
 	batch: string;
 	/** Name of the step. */
 	step: string;
-	settled: Settled;
-	/** Attempts of items so far. */
-	tried: AllTried;
-	/** Number of creating requests of all waves that were charged, or may have been. */
-	spent: number;
-	/** Generations that could not be written to the record. */
-	unrecorded: Unrecorded;
-	/** True if nothing is left but to collect. */
-	over: boolean;
 	/** True if the user stopped the batch. */
 	stopped: boolean;
 	/** When the next wave begins, in milliseconds since the Unix epoch. */
 	wakeAt: number;
 	/** When the last wave ended. */
 	sleepsFrom: number;
-	/** The durations of the last generations, in milliseconds. */
-	durations: number[];
 	/** Number of consecutive waves that ended without a report. */
 	dead: number;
 	/** The error of the last of them, for the user. */
@@ -59,18 +48,7 @@ export interface BatchState {
 }
 
 /** The result of a wave. */
-export type WaveReport = Pick<
-	BatchState,
-	| 'settled'
-	| 'tried'
-	| 'spent'
-	| 'unrecorded'
-	| 'over'
-	| 'stopped'
-	| 'wakeAt'
-	| 'sleepsFrom'
-	| 'durations'
->;
+export type WaveReport = WaveState & Pick<BatchState, 'stopped' | 'wakeAt' | 'sleepsFrom'>;
 
 /** A wave that dies this often in a row dies for a reason that does not pass. */
 export const MOST_DEAD = 5;

@@ -7,8 +7,8 @@ import {
 	planWave,
 	recordEnds,
 	rowOf,
-	stillUnrecorded,
 	waveResult,
+	type WaveState,
 } from '../../../client/wave';
 import type { Row } from '../../../client/orders/table';
 import { continuesOnError, journalOf } from '../execution';
@@ -19,33 +19,27 @@ import type { Planned } from '../form/plan-items';
 import { runPlans, type StepStart } from '../run-plans';
 import { shortly, type BatchState, type WaveReport } from './batch-state';
 
-/** The part of the state that a wave needs. */
-export type WaveOrder = Pick<
-	BatchState,
-	'settled' | 'tried' | 'spent' | 'unrecorded' | 'sleepsFrom' | 'durations'
->;
-
 /**
  * Runs one wave: collects what has ended, fills the free slots, and stops when nothing is due to end soon.
  *
  * @param context the step itself, or a wave that acts as the step
  * @param planned the valid items of the step
+ * @param state what earlier waves reported; `sleepsFrom` is 0 for the first wave
  * @throws GenerationError `record_unavailable`
  */
 export async function runWave(
 	context: IExecuteFunctions,
 	planned: Planned[],
-	{ settled, tried, spent, unrecorded, sleepsFrom, durations }: WaveOrder,
+	state: Omit<WaveState, 'over'> & Pick<BatchState, 'sleepsFrom'>,
 ): Promise<WaveReport> {
 	const jobs = planned.map(({ job }) => {
-		return { ...(job as CreateJob), tried: tried[job.itemIndex] };
+		return { ...(job as CreateJob), tried: state.tried[job.itemIndex] };
 	});
-	const rows = await rowsOf(context, jobs, Object.values(unrecorded));
+	const rows = await rowsOf(context, jobs, Object.values(state.unrecorded));
 	const now = wallClock.now();
-	const before = { settled, spent, unrecorded };
-	const plan = planWave(jobs, before, rows, context.getExecutionId(), now);
-	const sleptMs = sleepsFrom > 0 ? now - sleepsFrom : 0;
-	const shift = new Shift(wallClock, { sleptMs, durations });
+	const plan = planWave(jobs, state, rows, context.getExecutionId(), now);
+	const sleptMs = state.sleepsFrom > 0 ? now - state.sleepsFrom : 0;
+	const shift = new Shift(wallClock, { sleptMs, durations: state.durations });
 	const start = startOf(context);
 	const options = { ...start.options, spentBefore: plan.spentBefore };
 	const record = await openRecord(context, start.journal, plan.sources);
@@ -56,11 +50,10 @@ export async function runWave(
 		return ran;
 	};
 	const result = await run().finally(async () => await record?.close());
-	const { nextAt, ...found } = waveResult(plan, result, shift, !continuesOnError(context));
+	const stopOnError = !continuesOnError(context);
+	const { nextAt, ...found } = waveResult(plan, result, shift, record, stopOnError);
 	return {
 		...found,
-		spent: result.stats.spent,
-		unrecorded: record ? stillUnrecorded(record, plan, result.outcomes) : plan.unrecorded,
 		stopped: false,
 		wakeAt: nextAt ?? shortly(),
 		sleepsFrom: wallClock.now(),

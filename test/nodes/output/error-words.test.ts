@@ -30,7 +30,7 @@ import {
 	invalidBaseUrl,
 	NotSentError,
 } from '../../../client/api/connection';
-import { requireBalance } from '../../../client/api/client';
+import { balanceBelow } from '../../../client/api/client';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
 import { readGeneration, type Generation } from '../../../client/api/generation';
 import {
@@ -111,7 +111,6 @@ const ofInput = [
 	() => fetchableUrl('Input Image URL', HTML),
 	() => dataUri('Data', HTML),
 	() => inlineSize('Data', 5 * 1024 * 1024),
-	() => requireBalance({ balance: 3 }, 10),
 	() => modelNotFound(HTML, []),
 ].map(thrownBy);
 
@@ -149,6 +148,7 @@ const ERRORS: GenerationError[] = [
 	timedOutGeneration(generation('processing').item, 5000, null),
 	timedOutGeneration(generation('processing').item, 5000, refused[0]),
 	errorOfJob(paid, null),
+	balanceBelow(3, 10, 'Minimum Balance'),
 	uncertainCharge(null, { state: 'sent', count: 1, row }),
 	explainedByRow(refusedAs('generation_not_found'), row) as GenerationError,
 	recordUnavailable(`n8n says: ${HTML}`),
