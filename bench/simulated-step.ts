@@ -4,7 +4,7 @@ import { ExecutionJournal } from '../client/orders/execution-journal';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/ports';
 import type { Readiness } from '../client/job';
-import type { SlotPool } from '../client/orders/slot-pool';
+import { SlotPool } from '../client/orders/slot-pool';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
@@ -30,7 +30,7 @@ export interface SimulatedStep {
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
 export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineResult<null>> {
-	const { time: clock, random, model, slots } = step;
+	const { time: clock, random, model } = step;
 	const signal = new AbortController().signal;
 	const client = new Client({ send: sendTo(step), clock, random, signal });
 	const requestOf = (itemIndex: number): CreateRequest => {
@@ -57,7 +57,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			cancel: signal,
 			journal: new ExecutionJournal({}, 0),
 			probe: probeOf(step),
-			slots,
+			slots: step.slots ?? new SlotPool({ clock, random }),
 			finish: async (_, generation) => ({ generation, output: null }),
 		},
 		{

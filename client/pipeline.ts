@@ -5,7 +5,7 @@ import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
 import { SpendGuard, type SpendLimits } from './spend-guard';
 import type { Journal } from './orders/journal';
-import { SlotPool } from './orders/slot-pool';
+import type { SlotPool } from './orders/slot-pool';
 import { Submission, type SubmissionStats } from './orders/submission';
 import type { Shift } from './shift';
 import type { StatusChecks } from './watch/status-requests';
@@ -22,8 +22,8 @@ export interface PipelinePorts<T> {
 	probe: ProbeUrl;
 	clock: Clock;
 	random: Random;
-	/** The slots of the account, which other steps share. Only tests leave them out. */
-	slots?: SlotPool;
+	/** The slots of the account, which other steps share. */
+	slots: SlotPool;
 	/** Reads the balance for the step's hint; `null` if it cannot be read. Not set: there is no such hint. */
 	balance?: () => Promise<number | null>;
 	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
@@ -118,7 +118,6 @@ class Pipeline<T> {
 		private readonly settings: PipelineSettings,
 	) {
 		const halt = this.halt.signal;
-		const slots = ports.slots ?? new SlotPool(ports);
 		this.guard = new SpendGuard(settings, {
 			clock: ports.clock,
 			readBalance: async () => await ports.service.balance(),
@@ -128,8 +127,7 @@ class Pipeline<T> {
 			...ports,
 			startedAt: ports.startedAt ?? ports.clock.now(),
 			lateSeenAt: ports.clock.now(),
-			slots,
-			submission: new Submission({ ...ports, halt, slots, guard: this.guard }),
+			submission: new Submission({ ...ports, halt, guard: this.guard }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks),
 		};
 	}
@@ -152,7 +150,7 @@ class Pipeline<T> {
 			ended.abort();
 		}
 		const balance = await this.balances();
-		const { journal, slots, submission, watcher } = this.shared;
+		const { slots, submission, watcher } = this.shared;
 		const { stats } = submission;
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
@@ -166,7 +164,7 @@ class Pipeline<T> {
 				fellBack: this.fellBack,
 				slotWaitMs: submission.slots.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
-				changed: [...journal.changed].sort((a, b) => a - b),
+				changed: [...submission.changed].sort((a, b) => a - b),
 			},
 		};
 	}

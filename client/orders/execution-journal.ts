@@ -24,8 +24,6 @@ const NO_RECIPE = { request: '', idempotencyKey: '' };
 
 /** Stores orders in a plain object that n8n stores with the execution. It survives Retry On Fail and "Retry execution". */
 export class ExecutionJournal implements Journal {
-	readonly changed: ReadonlySet<number> = new Set();
-
 	/**
 	 * @param shared the object stored with the execution; it is changed at once
 	 * @param runIndex run of the node; a later run of a loop pays for its own generations

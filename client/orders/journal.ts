@@ -33,8 +33,8 @@ export type Entry =
 	| { state: 'none' }
 	/** Requests were sent, and their results are unknown. `row` is its row in the table, if there is one. */
 	| { state: 'sent'; count: number; row?: Row }
-	/** There is a generation to reuse. */
-	| { state: 'made'; id: string; status: string };
+	/** There is a generation to reuse. `changed`: its request was different. */
+	| { state: 'made'; id: string; status: string; changed?: boolean };
 
 /**
  * Stores orders, so that retries, restarts and other executions reuse a paid generation. `ExecutionJournal` stores them
@@ -43,8 +43,6 @@ export type Entry =
 export interface Journal {
 	/** An object that all journals of the same execution share. */
 	readonly shared: object;
-	/** Indexes of items that reuse a generation although their request has changed. */
-	readonly changed: ReadonlySet<number>;
 
 	order(job: CreateJob, request: CreateRequest): Order;
 

@@ -1,7 +1,7 @@
 import { attempt } from '../async';
 import { CancelledError, type KnownGeneration } from '../api/errors';
 import { BatchedTable, type TablePorts } from './batched-table';
-import { DeadWriters } from './dead-writers';
+import { checkWriter } from './dead-writers';
 import { KeyView } from './key-view';
 import {
 	all,
@@ -75,7 +75,6 @@ export class KeyTable {
 	private readonly deferred = new Set<string>();
 	private readonly misses = new Map<string, number>();
 	private readonly table: BatchedTable;
-	private readonly writers: DeadWriters;
 	private readonly closing = new AbortController();
 	private tickets = 0;
 
@@ -86,7 +85,6 @@ export class KeyTable {
 		const isAhead = (key: string) => this.held.has(key) || this.arriving.has(key);
 		this.view = new KeyView(scope, ports.clock, isAhead);
 		this.table = new BatchedTable(scope, ports);
-		this.writers = new DeadWriters(this.view, this.table);
 		void this.beat();
 	}
 
@@ -255,7 +253,7 @@ export class KeyTable {
 	}
 
 	private async isAbandoned(row: Row): Promise<boolean> {
-		const verdict = await this.writers.check(row);
+		const verdict = await checkWriter(row, this.view, this.table);
 		if (verdict === 'no effect') this.missed(row.key, row.id);
 		return verdict === 'dead';
 	}
@@ -291,7 +289,7 @@ export class KeyTable {
 			await this.ports.clock.sleep(BEAT_MS, signal);
 			if (signal.aborted) return;
 			if (this.held.size > 0) void this.table.beat({ where, set: { status: SENT }, final: true });
-			// Their staleness timers run before an item waits for them.
+			// Their silence is measured before an item waits for them.
 			const { watched } = this.view;
 			if (watched.length === 0) void this.table.flush();
 			else void attempt(async () => await this.refresh(watched));

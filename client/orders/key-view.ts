@@ -1,7 +1,20 @@
 import type { Clock } from '../ports';
 import type { Answer } from './batched-table';
-import { StalenessTimer } from './staleness-timer';
-import { hasId, isLive, isOpenRow, rowInForce, type Row, type TableScope } from './table';
+import {
+	hasId,
+	isLive,
+	isOpenRow,
+	rowInForce,
+	sameState,
+	type Row,
+	type TableScope,
+} from './table';
+
+/**
+ * Longest gap between two reads that counts in full. A longer one means that the process was paused or its clock
+ * jumped.
+ */
+const LONGEST_GAP_MS = 20_000;
 
 /** What a step knows of its keys. Some of it is newer than the table. */
 export class KeyView {
@@ -13,16 +26,15 @@ export class KeyView {
 	readonly failed = new Set<string>();
 	/** Writers of rows that are being deleted. */
 	readonly dropped = new Set<string>();
-	readonly staleness: StalenessTimer;
+	/** Open rows of other executions, and for how long they were seen unchanged. */
+	private readonly silent = new Map<number, { row: Row; at: number; stillMs: number }>();
 
 	/** @param isAhead true if the state of a key in memory is newer than the table */
 	constructor(
 		private readonly scope: TableScope,
-		clock: Clock,
+		private readonly clock: Clock,
 		private readonly isAhead: (key: string) => boolean,
-	) {
-		this.staleness = new StalenessTimer(clock);
-	}
+	) {}
 
 	/** Keys whose request another execution is sending. */
 	get watched(): string[] {
@@ -35,7 +47,7 @@ export class KeyView {
 		const rows = this.rowsOf(key, answer);
 		if (this.isAhead(key)) return;
 		const row = rowInForce(rows);
-		if (row && this.isElsewhere(row)) this.staleness.observe(row, answer.from);
+		if (row && this.isElsewhere(row)) this.measure(row, answer.from);
 		this.rows.set(key, row);
 	}
 
@@ -61,5 +73,26 @@ export class KeyView {
 	isElsewhere(row: Row): boolean {
 		const isOwn = row.writer.startsWith(`${this.scope.writer}/`);
 		return isOpenRow(row) && row.writer !== '' && !isOwn;
+	}
+
+	/**
+	 * Returns the milliseconds during which a row was certainly unchanged; 0 for a state that was not observed. Only the
+	 * local clock and reads count. The dates in a row come from another clock, which may be minutes behind. A new date
+	 * proves that the writer is alive; an old one proves nothing.
+	 */
+	stillMs(row: Row): number {
+		const seen = this.silent.get(row.id);
+		return seen && sameState(seen.row, row) ? seen.stillMs : 0;
+	}
+
+	/** @param readFrom start of the read of the row, in milliseconds since the Unix epoch */
+	private measure(row: Row, readFrom: number): void {
+		const before = this.silent.get(row.id);
+		if (before && sameState(before.row, row)) {
+			const gapMs = Math.max(0, Math.min(readFrom - before.at, LONGEST_GAP_MS));
+			this.silent.set(row.id, { row, at: readFrom, stillMs: before.stillMs + gapMs });
+		} else {
+			this.silent.set(row.id, { row, at: this.clock.now(), stillMs: 0 });
+		}
 	}
 }

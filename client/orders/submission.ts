@@ -20,8 +20,8 @@ export interface SubmissionPorts {
 	random: Random;
 	/** Aborts when the step ends. No creating request is sent afterwards. */
 	halt: AbortSignal;
-	/** What the step may spend. Only tests leave it out. */
-	guard?: SpendGuard;
+	/** What the step may spend. */
+	guard: SpendGuard;
 	/** The slots of the account, possibly shared with other steps. */
 	slots: SlotPool;
 }
@@ -47,6 +47,8 @@ export interface SubmissionStats {
  */
 export class Submission {
 	readonly stats: SubmissionStats = { made: 0, reused: 0, retries: 0, resubmitted: 0 };
+	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
+	readonly changed = new Set<number>();
 	readonly slots: StepSlots;
 	/** Number of lost responses in this attempt of the step, by order. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
@@ -65,9 +67,12 @@ export class Submission {
 	async earlier(order: Order): Promise<string | null> {
 		const { journal, guard, halt, slots } = this.ports;
 		// Without a limit, a reservation follows at once.
-		const mayDefer = !slots.isLimited && !guard?.isLimited;
+		const mayDefer = !slots.isLimited && !guard.isLimited;
 		const entry = await journal.read(order, halt, mayDefer);
-		if (entry.state === 'made') return entry.id;
+		if (entry.state === 'made') {
+			if (entry.changed) this.changed.add(order.job.itemIndex);
+			return entry.id;
+		}
 		if (entry.state === 'sent' && !this.mayResend(order)) {
 			throw uncertainCharge(null, entry, order.job.onUncertainCharge);
 		}
@@ -125,7 +130,7 @@ export class Submission {
 		let reserved = false;
 		let admitted = false;
 		const sent = await attempt(async () => {
-			await guard?.admit(halt);
+			await guard.admit(halt);
 			admitted = true;
 			const header = await journal.reserve(order);
 			reserved = header !== null;
@@ -133,7 +138,7 @@ export class Submission {
 			this.slots.requireOpen();
 			return header === null ? null : await service.create(request, header);
 		});
-		if (admitted) guard?.report(sent.ok ? sent.value !== null : !isUncharged(sent.error));
+		if (admitted) guard.report(sent.ok ? sent.value !== null : !isUncharged(sent.error));
 		if (!sent.ok) {
 			this.settleRefusal(permit, order, sent.error, reserved);
 			throw sent.error;

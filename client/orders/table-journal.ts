@@ -15,7 +15,6 @@ import { explainedByRow } from './uncertain-charge';
  * execution as well: before a request, the table is written first; after a response, the execution is.
  */
 export class TableJournal implements Journal {
-	readonly changed = new Set<number>();
 	readonly shared: object;
 	/** The rows of generations that could not be written to the table, by key. */
 	readonly unrecorded: ReadonlyMap<string, Row>;
@@ -71,8 +70,8 @@ export class TableJournal implements Journal {
 			return entry;
 		}
 		if (row && hasId(row)) {
-			if (row.request !== '' && !requests.has(row.request)) this.changed.add(job.itemIndex);
-			return { state: 'made', id: row.generation_id, status: row.status };
+			const changed = row.request !== '' && !requests.has(row.request);
+			return { state: 'made', id: row.generation_id, status: row.status, changed };
 		}
 		if (!row || !isOpenRow(row)) return entry;
 		this.open.set(key, row);

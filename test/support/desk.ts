@@ -3,6 +3,7 @@ import { ExecutionJournal } from '../../client/orders/execution-journal';
 import { ServiceClient } from '../../client/api/client';
 import { SlotPool } from '../../client/orders/slot-pool';
 import { Submission } from '../../client/orders/submission';
+import { SpendGuard } from '../../client/spend-guard';
 import type { Generation } from '../../client/api/generation';
 import { FakeService } from './fake-service';
 import { creating, type CreateChanges } from './step';
@@ -26,6 +27,10 @@ export class Desk {
 			journal: this.journal,
 			halt: this.halt.signal,
 			slots: new SlotPool(ports),
+			guard: new SpendGuard(
+				{},
+				{ clock: this.time, readBalance: async () => await service.balance() },
+			),
 		});
 	}
 

@@ -2,6 +2,7 @@ import { onAbort } from '../../client/async';
 import type { SendRequest } from '../../client/ports';
 import type { CreateJob } from '../../client/job';
 import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { SlotPool } from '../../client/orders/slot-pool';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { ServiceClient } from '../../client/api/client';
@@ -48,6 +49,7 @@ export async function runKeyed(
 				service: new ServiceClient({ ...ports, send: abortable(step) }),
 				journal,
 				probe: step.fake.probe,
+				slots: new SlotPool(ports),
 				cancel: step.cancel.signal,
 				finish: async (...args) => await step.finish(...args),
 			},

@@ -3,6 +3,7 @@ import type { CreateJob } from '../../client/job';
 import type { Clock } from '../../client/ports';
 import { BatchedTable } from '../../client/orders/batched-table';
 import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { SlotPool } from '../../client/orders/slot-pool';
 import type { CallTable, Row, TableCall, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
@@ -225,6 +226,7 @@ class SleepingBatch {
 					service: new ServiceClient({ ...ports, send: step.fake.send }),
 					journal,
 					probe: step.fake.probe,
+					slots: new SlotPool(ports),
 					cancel: signal,
 					shift,
 					finish: async (_, generation) => ({ generation, output: null }),

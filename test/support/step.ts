@@ -5,6 +5,7 @@ import {
 	type StoredOrder,
 	type StoredOrders,
 } from '../../client/orders/execution-journal';
+import { SlotPool } from '../../client/orders/slot-pool';
 import type { Outcome } from '../../client/outcome';
 import {
 	runPipeline,
@@ -83,7 +84,7 @@ export class Step {
 	/** What the step takes for the time. */
 	clock: Clock = this.time;
 	/** Of the account, where other steps share them. */
-	slots: PipelinePorts<string>['slots'];
+	slots?: SlotPool;
 	/** Of all runs of it. */
 	checks: PipelinePorts<string>['checks'];
 	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
@@ -136,7 +137,7 @@ export class Step {
 			journal: new ExecutionJournal(this.kept, 0),
 			clock: this.clock,
 			random: () => this.random(),
-			slots: this.slots,
+			slots: this.slots ?? new SlotPool({ clock: this.clock, random: () => this.random() }),
 			cancel: this.cancel.signal,
 			checks: this.checks,
 			finish: async (...args) => await this.finish(...args),

@@ -1,5 +1,6 @@
 import type { CreateJob } from '../../../client/job';
 import { ExecutionJournal, type StoredOrders } from '../../../client/orders/execution-journal';
+import { SlotPool } from '../../../client/orders/slot-pool';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
@@ -149,6 +150,7 @@ export class KeyedExecution {
 					service,
 					journal,
 					probe: async () => await Promise.reject(new Error('not asked')),
+					slots: new SlotPool(ports),
 					cancel: this.stop.signal,
 					finish: async (_, generation) =>
 						await Promise.resolve({ generation, output: generation.item.url }),
@@ -163,7 +165,6 @@ export class KeyedExecution {
 			return ran;
 		} finally {
 			await journal.close();
-			for (const key of journal.unrecorded) world.unsure.add(Number(key));
 		}
 	}
 

@@ -5,7 +5,6 @@ const keys = inFile('orders/key-table.ts');
 const view = inFile('orders/key-view.ts');
 const batched = inFile('orders/batched-table.ts');
 const table = inFile('orders/table.ts');
-const staleness = inFile('orders/staleness-timer.ts');
 
 /** Ways to break what outlives the process, for the schedules with keys. */
 export const recordMutations: Mutation[] = [
@@ -80,12 +79,12 @@ export const recordMutations: Mutation[] = [
 		'if (this.held.size > 0) void',
 		'if (this.held.size < 0) void',
 	),
-	staleness(
+	view(
 		'the clock of another process is believed',
-		'this.watched.set(row.id, { row, at: this.clock.now(), stillMs: 0 });',
-		'const stillMs = this.clock.now() - (row.changedAt ?? Infinity) - 120_000;\n\t\t\tthis.watched.set(row.id, { row, at: this.clock.now(), stillMs });',
+		'this.silent.set(row.id, { row, at: this.clock.now(), stillMs: 0 });',
+		'const stillMs = this.clock.now() - (row.changedAt ?? Infinity) - 120_000;\n\t\t\tthis.silent.set(row.id, { row, at: this.clock.now(), stillMs });',
 	),
-	staleness(
+	view(
 		'a pause of the own process counts',
 		'Math.min(readFrom - before.at, LONGEST_GAP_MS)',
 		'readFrom - before.at',

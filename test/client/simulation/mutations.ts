@@ -61,7 +61,7 @@ export const mutations: Mutation[] = [
 		'if (reserved && isUncharged(error)) this.ports.journal.release(order);',
 		'',
 	),
-	submission('what exists is not taken up', "if (entry.state === 'made') return entry.id;", ''),
+	submission('what exists is not taken up', 'return entry.id;', ''),
 	submission(
 		'an open request is sent again',
 		"if (entry.state === 'sent' && !this.mayResend(",
@@ -237,11 +237,7 @@ export const mutations: Mutation[] = [
 		'clock.now() - this.readAt < BALANCE_INTERVAL_MS',
 		'this.readAt > 0',
 	),
-	pipeline(
-		'sent although the step has failed',
-		'halt, slots, guard',
-		'halt: ports.cancel, slots, guard',
-	),
+	pipeline('sent although the step has failed', 'halt, guard', 'halt: ports.cancel, guard'),
 	pipeline(
 		'more at once than asked for',
 		'Math.min(this.settings.maxConcurrent, this.jobs.length)',

@@ -1,5 +1,6 @@
 import { CancelledError, GenerationError, InvalidInputError } from '../../../client/api/errors';
 import { ExecutionJournal, type StoredOrders } from '../../../client/orders/execution-journal';
+import { SlotPool } from '../../../client/orders/slot-pool';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
@@ -32,6 +33,7 @@ export async function runNode(
 		{
 			...ports,
 			service,
+			slots: new SlotPool(ports),
 			cancel: transport.signal,
 			journal: new ExecutionJournal(kept.generations, 0),
 			probe: transport.probe,

@@ -1,4 +1,4 @@
-import { StalenessTimer } from '../../../client/orders/staleness-timer';
+import { KeyView } from '../../../client/orders/key-view';
 import { newRow, type Row } from '../../../client/orders/table';
 import { VirtualTime } from '../../support/virtual-time';
 
@@ -6,8 +6,10 @@ const START = Date.UTC(2026, 0, 1);
 const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e', writer: 'u' };
 
 function row(changes: Partial<Row>): Row {
-	return { ...newRow(scope, 'a'), writer: 'u/1', id: 1, changedAt: null, ...changes };
+	return { ...newRow(scope, 'a'), writer: 'v/1', id: 1, changedAt: null, ...changes };
 }
+
+const viewAt = (time: VirtualTime) => new KeyView(scope, time, () => false);
 
 /** For how many seconds a row was seen to stand still, after each of four reads that are so far apart. */
 async function seen(
@@ -16,15 +18,15 @@ async function seen(
 	readMs = 0,
 ): Promise<number[]> {
 	const time = new VirtualTime(START);
-	const timer = new StalenessTimer(time);
+	const view = viewAt(time);
 	const seconds: number[] = [];
 	const reading = async () => {
 		for (let read = 0; read < 4; read++) {
 			const readFrom = time.now();
 			const one = rows(time.now(), read);
 			await time.sleep(readMs);
-			timer.observe(one, readFrom);
-			seconds.push(timer.stillMs(one) / 1000);
+			view.observe('a', { rows: [one], from: readFrom });
+			seconds.push(view.stillMs(one) / 1000);
 			await time.sleep(gapMs - readMs);
 		}
 	};
@@ -40,7 +42,7 @@ it.each<[what: string, rows: (now: number, read: number) => Row, seconds: number
 		[0, 10, 20, 30],
 	],
 	['not while its date changes', (now) => row({ changedAt: now - 7_200_000 }), [0, 0, 0, 0]],
-	['not where another has written', (_, read) => row({ writer: `u/${read}` }), [0, 0, 0, 0]],
+	['not where another has written', (_, read) => row({ writer: `v/${read}` }), [0, 0, 0, 0]],
 	['not where its status has changed', (_, read) => row({ status: String(read) }), [0, 0, 0, 0]],
 	['not where it is another row', (_, read) => row({ id: read }), [0, 0, 0, 0]],
 ])('a row stands still %s', async (_, rows, seconds) => {
@@ -57,8 +59,8 @@ it('the time that a read takes does not count: the row may have changed right af
 });
 
 it('a row that was never read is not known to stand still, nor is one that has changed since', () => {
-	const timer = new StalenessTimer(new VirtualTime(START));
-	expect(timer.stillMs(row({}))).toBe(0);
-	timer.observe(row({}), START);
-	expect(timer.stillMs(row({ writer: 'u/2' }))).toBe(0);
+	const view = viewAt(new VirtualTime(START));
+	expect(view.stillMs(row({}))).toBe(0);
+	view.observe('a', { rows: [row({})], from: START });
+	expect(view.stillMs(row({ writer: 'v/2' }))).toBe(0);
 });
