@@ -6,7 +6,7 @@ import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { checkedFields } from '../shared/form/parameters';
 import { referenceInputs } from '../shared/form/reference-inputs';
-import type { Plan } from '../shared/form/plan';
+import type { Plan } from '../shared/form/plan-items';
 import { IMAGE_TIMEOUT, imageFields } from './fields';
 
 /**
@@ -33,7 +33,7 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan[]
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};
 	const loadInputs = referenceInputs(context, itemIndex, form);
-	return creationPlans(form, {
+	return creationPlans(context, itemIndex, form, {
 		request: { type: 'image', body },
 		defaultTimeout: IMAGE_TIMEOUT,
 		noun: 'Images',

@@ -12,7 +12,7 @@ import { duration, integer } from '../../client/numbers';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { checkedFields } from '../shared/form/parameters';
-import type { Plan } from '../shared/form/plan';
+import type { Plan } from '../shared/form/plan-items';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
 
 /**
@@ -36,7 +36,7 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[]
 			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URLs: URL', value)],
 		}),
 	};
-	return creationPlans(form, {
+	return creationPlans(context, itemIndex, form, {
 		request: { type: 'video', body },
 		defaultTimeout: VIDEO_TIMEOUT,
 		noun: 'Videos',

@@ -12,14 +12,14 @@ import {
 	waitingOf,
 } from '../shared/form/parameters';
 import type { CollectJob } from '../../client/job';
-import type { Plan } from '../shared/form/plan';
+import type { Plan } from '../shared/form/plan-items';
 import { stepOptions } from '../shared/form/step-options';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 
 const MODES = ['poll', 'suspend', 'check'] as const;
 
 export interface WaitPlan extends Plan {
-	job: Omit<CollectJob, 'itemIndex'>;
+	job: CollectJob;
 }
 
 /**
@@ -40,6 +40,8 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPla
 	return {
 		job: {
 			kind: 'collect',
+			itemIndex,
+			itemCount: context.getInputData().length,
 			id: idOf(context, itemIndex, form),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(isSet(since) && { waitingSinceMs: number('Waiting Since', since) }),

@@ -12,8 +12,7 @@ import { cancelSignal, continuesOnError, journalOf } from './execution';
 import { stepError } from './output/node-error';
 import { stepOptionsOf } from './form/step-options';
 import { MOST_OUTPUTS } from './form/fields';
-import type { Plan } from './form/plan';
-import { planItems, type Planned } from './form/plan-items';
+import { planItems, type Plan } from './form/plan-items';
 import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
 import { outputItems, type Output } from './output/results';
@@ -42,7 +41,7 @@ export interface StepTerms {
 	 * Set if a creating node may sleep while its generations run. Returns the output of the step, or `null` if the
 	 * step must go on by itself. It may add failures.
 	 */
-	sleep?: (planned: Planned[], failures: Failures) => Promise<INodeExecutionData[][] | null>;
+	sleep?: (planned: Plan[], failures: Failures) => Promise<INodeExecutionData[][] | null>;
 }
 
 /** The errors of items that are not run, by item. */
@@ -90,12 +89,12 @@ export async function runNode(
 export async function runToEnd(
 	context: IExecuteFunctions,
 	start: StepStart,
-	planned: Planned[],
+	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][]> {
 	const { journal } = start;
 	throwFirst(context, journal, failures);
-	const isValid = ({ job }: Planned) => failures[job.itemIndex].length === 0;
+	const isValid = ({ job }: Plan) => failures[job.itemIndex].length === 0;
 	const record = await recordOf(context, journal, planned.filter(isValid), failures);
 	throwFirst(context, journal, failures);
 	const valid = planned.filter(isValid);
@@ -136,7 +135,7 @@ function createdBy(all: JobOutcome[]): CreatedGeneration[] {
  */
 function inOrder(
 	failures: Failures,
-	plans: Planned[],
+	plans: Plan[],
 	outcomes: Array<Outcome<Output>>,
 ): JobOutcome[] {
 	const all = failures.map((errors, itemIndex) =>
@@ -166,7 +165,7 @@ function endedBy(
 }
 
 /** The items with an empty Idempotency Key option. */
-function withoutKey(plans: Planned[]): number[] {
+function withoutKey(plans: Plan[]): number[] {
 	const items = plans.filter(({ keyIsEmpty }) => keyIsEmpty).map(({ job }) => job.itemIndex);
 	return [...new Set(items)];
 }
@@ -203,7 +202,7 @@ function throwFirst(
 async function recordOf(
 	context: IExecuteFunctions,
 	journal: ExecutionJournal,
-	planned: Planned[],
+	planned: Plan[],
 	failures: Failures,
 ): Promise<TableJournal | null> {
 	const jobs = planned.map(({ job }) => job);
@@ -226,7 +225,7 @@ async function recordOf(
  */
 async function anyOutlasts(
 	context: IExecuteFunctions,
-	plans: Planned[],
+	plans: Plan[],
 	failures: Failures,
 	start: StepStart,
 	{ afterMs, leastTimeoutMs }: Suspension,

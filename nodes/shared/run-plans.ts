@@ -8,7 +8,7 @@ import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { Shift } from '../../client/shift';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { cancelSignal, continuesOnError, runsByHand } from './execution';
-import type { Planned } from './form/plan-items';
+import type { Plan } from './form/plan-items';
 import type { StepOptions } from './form/step-options';
 import { glanceAtBalance } from './http/balance';
 import { wallClock } from './http/clock';
@@ -47,7 +47,7 @@ const spentIn = new WeakMap<object, number>();
 /** Runs the jobs of valid items. */
 export async function runPlans(
 	context: IExecuteFunctions,
-	plans: Planned[],
+	plans: Plan[],
 	start: StepStart,
 	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
@@ -70,7 +70,7 @@ export async function runPlans(
 				...shared,
 				journal: record ?? shared.journal,
 				finish: async (job, generation, signal, refresh) =>
-					await fetchOutput(context, planOf.get(job) as Planned, {
+					await fetchOutput(context, planOf.get(job) as Plan, {
 						generation,
 						signal,
 						refresh,

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { planImage } from '../../nodes/ImageGeneration/request';
-import type { Plan } from '../../nodes/shared/form/plan';
+import type { Plan } from '../../nodes/shared/form/plan-items';
 import { planVideo } from '../../nodes/VideoGeneration/request';
 import { planWait } from '../../nodes/WaitForCompletion/request';
 import { contextOf } from '../support/context';

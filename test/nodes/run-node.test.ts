@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../client/api/errors';
-import type { Plan } from '../../nodes/shared/form/plan';
+import type { Plan } from '../../nodes/shared/form/plan-items';
 import { runNode } from '../../nodes/shared/run-node';
 import { contextOf } from '../support/context';
 import { creating } from '../support/step';

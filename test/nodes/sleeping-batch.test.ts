@@ -1,4 +1,4 @@
-import type { Planned } from '../../nodes/shared/form/plan-items';
+import type { Plan } from '../../nodes/shared/form/plan-items';
 import { whyNotSuspend } from '../../nodes/shared/suspend/sleeping-batch';
 import { creating } from '../support/step';
 import { contextOf, type Given } from '../support/context';
@@ -13,7 +13,7 @@ jest.mock('n8n-workflow', () => ({
 	},
 }));
 
-const planned: Planned[] = [{ job: creating('a boat'), download: null }];
+const planned: Plan[] = [{ job: creating('a boat'), download: null }];
 
 function reason(given: Given, settings: object = {}, ids = ['w1', '7'], plans = planned) {
 	const { context } = contextOf(given);

@@ -1,3 +1,5 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
 import { isObject, withAdditionalFields } from '../../../client/additional-fields';
 import { requiredText } from '../../../client/input';
 import { integer, integerWithin } from '../../../client/numbers';
@@ -16,8 +18,9 @@ import {
 	waitingOf,
 	whileWaitingOf,
 	booleanOr,
+	recipeOf,
 } from './parameters';
-import type { Plan } from './plan';
+import type { Plan } from './plan-items';
 import { stepOptions } from './step-options';
 
 /** Code that the creating nodes share. All functions throw `InvalidInputError`. */
@@ -48,6 +51,8 @@ export interface Draft {
  * @throws InvalidInputError
  */
 export function creationPlans(
+	context: IExecuteFunctions,
+	itemIndex: number,
 	form: Form,
 	{ request, defaultTimeout, noun, loadInputs }: Draft,
 ): Plan[] {
@@ -64,6 +69,9 @@ export function creationPlans(
 	whileWaitingOf(runOptions);
 	requireIncludeOption(options);
 	const shared = {
+		itemIndex,
+		itemCount: context.getInputData().length,
+		recipe: () => recipeOf(context, itemIndex),
 		wait,
 		readiness: readinessOf(runOptions),
 		onUncertainCharge: onUncertainChargeOf(runOptions),

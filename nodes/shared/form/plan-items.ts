@@ -1,17 +1,24 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import type { CreateRequest } from '../../../client/api/client';
 import { attempt, type Attempt } from '../../../client/async';
 import type { Job } from '../../../client/job';
 import { runsAsTool } from '../execution';
 import { wallClock } from '../http/clock';
-import { recipeOf } from './parameters';
-import type { Plan } from './plan';
+import type { DownloadTarget } from './parameters';
 
 /** Items to read before yielding to the event loop. n8n evaluates a few thousand items per second. */
 const READ_AT_ONCE = 50;
 
-export interface Planned extends Plan {
+/** The validated parameters of one output of an item. */
+export interface Plan {
 	job: Job;
+	/** `null`: return JSON only. */
+	download: DownloadTarget | null;
+	/** The request behind a generation that is only collected. Its prompt names the file. */
+	draft?: CreateRequest;
+	/** True if the option Idempotency Key was added but is empty. */
+	keyIsEmpty?: boolean;
 }
 
 /**
@@ -23,22 +30,14 @@ export interface Planned extends Plan {
 export async function planItems(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan[],
-): Promise<Array<Attempt<Planned[]>>> {
+): Promise<Array<Attempt<Plan[]>>> {
 	const tool = runsAsTool(context);
-	const plans: Array<Attempt<Planned[]>> = [];
+	const plans: Array<Attempt<Plan[]>> = [];
 	const itemCount = context.getInputData().length;
 	for (let itemIndex = 0; itemIndex < itemCount; itemIndex++) {
 		if (itemIndex > 0 && itemIndex % READ_AT_ONCE === 0) await wallClock.sleep(0);
-		const recipe = () => recipeOf(context, itemIndex);
 		const planned = await attempt(async () =>
-			plan(itemIndex).map(({ job, ...rest }) => ({
-				...rest,
-				job:
-					job.kind === 'create'
-						? { ...job, itemIndex, itemCount, recipe }
-						: { ...job, itemIndex, itemCount },
-				download: tool ? null : rest.download,
-			})),
+			plan(itemIndex).map((one) => (tool ? { ...one, download: null } : one)),
 		);
 		plans.push(planned);
 	}

@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreateRequest } from '../../../client/api/client';
 import { isCompleted, type Generation } from '../../../client/api/generation';
 import { defaultFileName, outputFileName } from '../../../client/file-name';
-import type { Planned } from '../form/plan-items';
+import type { Plan } from '../form/plan-items';
 import { download, type DownloadRequest } from '../http/download';
 import type { Output } from './results';
 
@@ -14,7 +14,7 @@ import type { Output } from './results';
  */
 export async function fetchOutput(
 	context: IExecuteFunctions,
-	{ download: target, job, draft }: Planned,
+	{ download: target, job, draft }: Plan,
 	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;

@@ -15,7 +15,7 @@ import { stepError } from '../output/node-error';
 import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
-import type { Planned } from '../form/plan-items';
+import type { Plan } from '../form/plan-items';
 import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching, startOf } from './wave';
 
@@ -33,7 +33,7 @@ type Fetched = Pick<BatchState, 'spent' | 'unrecorded'>;
  */
 export async function results(
 	context: IExecuteFunctions,
-	planned: Planned[],
+	planned: Plan[],
 	failures: Failures,
 	state: Fetched,
 ): Promise<INodeExecutionData[][]> {
@@ -45,7 +45,7 @@ export async function results(
 
 async function fetchResults(
 	context: IExecuteFunctions,
-	planned: Planned[],
+	planned: Plan[],
 	failures: Failures,
 	{ spent, unrecorded }: Fetched,
 ) {
@@ -80,7 +80,7 @@ async function fetchResults(
  */
 export async function lastKnown(
 	context: IExecuteFunctions,
-	plans: Array<Attempt<Planned[]>>,
+	plans: Array<Attempt<Plan[]>>,
 	{ settled, unrecorded }: Pick<BatchState, 'settled' | 'unrecorded'>,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {

@@ -10,12 +10,11 @@ import { attempt } from '../../../client/async';
 import type { Settled } from '../../../client/wave';
 import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
-import type { Plan } from '../form/plan';
 import { wallClock } from '../http/clock';
 import { dataTable } from '../record/data-table';
 import { keyOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run-node';
-import { planItems, type Planned } from '../form/plan-items';
+import { planItems, type Plan } from '../form/plan-items';
 import {
 	messageIn,
 	messageItem,
@@ -76,7 +75,7 @@ async function runStep(context: IExecuteFunctions, node: CreatingNode) {
 async function sleep(
 	context: IExecuteFunctions,
 	node: CreatingNode,
-	planned: Planned[],
+	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][] | null> {
 	if (!planned.some(({ job }) => job.wait)) return null;
@@ -145,7 +144,7 @@ function keyMissing(): InvalidInputError {
 }
 
 /** The reason why the batch must poll, for a hint; `null` if it can sleep. */
-export function whyNotSuspend(context: IExecuteFunctions, planned: Planned[]): string | null {
+export function whyNotSuspend(context: IExecuteFunctions, planned: Plan[]): string | null {
 	const reason = whyNotSleep(context, wakesAfterCrash(), '2.41');
 	if (reason !== null) return reason;
 	const several = planned.some(({ job }) => job.kind === 'create' && job.outputIndex);

@@ -3,8 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData, IWorkflowBase } from 'n8n-w
 import { attempt } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
 import { continuesOnError } from '../execution';
-import type { Plan } from '../form/plan';
-import { planItems } from '../form/plan-items';
+import { planItems, type Plan } from '../form/plan-items';
 import { nodeError, stepError } from '../output/node-error';
 import { outputItems } from '../output/results';
 import {

@@ -15,7 +15,7 @@ import { continuesOnError, journalOf } from '../execution';
 import { stepOptionsOf } from '../form/step-options';
 import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
-import type { Planned } from '../form/plan-items';
+import type { Plan } from '../form/plan-items';
 import { runPlans, type StepStart } from '../run-plans';
 import { shortly, type BatchState, type WaveReport } from './batch-state';
 
@@ -29,7 +29,7 @@ import { shortly, type BatchState, type WaveReport } from './batch-state';
  */
 export async function runWave(
 	context: IExecuteFunctions,
-	planned: Planned[],
+	planned: Plan[],
 	state: Omit<WaveState, 'over'> & Pick<BatchState, 'sleepsFrom'>,
 ): Promise<WaveReport> {
 	const jobs = planned.map(({ job }) => {
@@ -71,7 +71,7 @@ export function startOf(context: IExecuteFunctions): StepStart {
 }
 
 /** The plan of an item whose generation is only fetched; its own plan if it has none. */
-export function fetching(plan: Planned, rows: Map<string, Row>): Planned {
+export function fetching(plan: Plan, rows: Map<string, Row>): Plan {
 	const job = plan.job as CreateJob;
 	const row = rowOf(rows, job);
 	return row ? { ...plan, draft: job.draft, job: collecting(job, row, wallClock.now()) } : plan;
