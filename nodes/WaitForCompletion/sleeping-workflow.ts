@@ -1,7 +1,7 @@
 import type { GenericValue, IDataObject, INode, IWorkflowBase } from 'n8n-workflow';
 
 import type { StatusCheck } from '../../client/watch/status-requests';
-import { helperWorkflow, sameAs, type HelperNode } from '../shared/suspend/helper-workflow';
+import { helperWorkflow, sameAs, type HelperNode } from '../shared/helper-workflow';
 import { WAIT_TIMEOUT } from './fields';
 import { sleepsWithin } from './suspend-schedule';
 
@@ -68,10 +68,10 @@ export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowB
 			'### This is not a workflow of yours: the step runs it while your execution sleeps. Each Check reads the status of the generations, and sleeps until the next one while any of them is unfinished. Then Collect fetches the results and returns them to the step. Checks that were not needed are gray.',
 			'### It charges nothing and ends by itself. The output of a Check that sleeps is not a result.',
 		],
-		nodes: [...checks(node, items), collect(node, items)],
+		lines: [[...checks(node, items), collect(node, items)]],
 		branches: (name) => (name.startsWith(ENDED) ? COLLECT : null),
 		// The execution owns the downloaded files, and its result must survive a crash.
-		saved: true,
+		saved: 'all',
 	});
 }
 

@@ -12,7 +12,7 @@ import { wallClock } from '../shared/http/clock';
 import { includesOtherFields, optionsOf } from '../shared/form/parameters';
 import { runNode, type Suspension } from '../shared/run-node';
 import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
-import { runHelper } from '../shared/suspend/helper-workflow';
+import { runHelper } from '../shared/helper-workflow';
 import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 import { LEAST_TIMEOUT_MS, SHORTEST_SLEEP_MS } from './suspend-schedule';

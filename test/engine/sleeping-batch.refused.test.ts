@@ -1,7 +1,7 @@
 import { items, openKeyedStage } from './keyed';
 
-jest.mock('../../nodes/shared/suspend/helper-workflow', () => ({
-	...jest.requireActual<object>('../../nodes/shared/suspend/helper-workflow'),
+jest.mock('../../nodes/shared/helper-workflow', () => ({
+	...jest.requireActual<object>('../../nodes/shared/helper-workflow'),
 	runHelper: async () => await Promise.reject(new Error('No helper workflows here')),
 }));
 

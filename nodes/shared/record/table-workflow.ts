@@ -1,7 +1,6 @@
 import type {
 	IDataObject,
 	IExecuteFunctions,
-	INode,
 	INodeExecutionData,
 	INodeParameters,
 	IWorkflowBase,
@@ -10,6 +9,7 @@ import type {
 import { attempt, raceAbort } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
 import { cancelSignal } from '../execution';
+import { helperWorkflow, type HelperNode } from '../helper-workflow';
 import { inPlainWords } from './data-table-errors';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
@@ -74,47 +74,21 @@ export async function runTableNodes(
 }
 
 function workflow(context: IExecuteFunctions, operations: Operation[]): IWorkflowBase {
-	const trigger: Partial<INode> = {
-		name: 'Rows',
-		type: 'n8n-nodes-base.executeWorkflowTrigger',
-		typeVersion: 1.1,
-		position: [0, 0],
-		parameters: { inputSource: 'passthrough' },
-	};
-	const nodes = [trigger];
-	const connections: IWorkflowBase['connections'] = {};
-	// n8n runs branches one after the other, from top to bottom, and returns the output of the last one.
-	const add = (from: string, column: number, line: number, operation: Operation) => {
-		const { parameters, eachRow = false, mayFail = false, next } = operation;
-		const name = `Table ${nodes.length}`;
-		nodes.push({
-			name,
+	let count = 0;
+	const lineOf = ({ parameters, eachRow, mayFail, next }: Operation): HelperNode[] => [
+		{
+			name: `Table ${++count}`,
 			type: DATA_TABLE,
 			typeVersion: 1.1,
-			position: [220 * column, 100 * line],
 			executeOnce: !eachRow,
 			...(mayFail && { onError: 'continueRegularOutput' }),
 			parameters,
-		});
-		((connections[from] ??= { main: [[]] }).main[0] ??= []).push({
-			node: name,
-			type: 'main',
-			index: 0,
-		});
-		if (next) add(name, column + 1, line, next);
-	};
-	operations.forEach((operation, line) => add('Rows', 1, line, operation));
-	return {
-		name: `${context.getNode().name}: record`,
-		nodes: nodes.map((node, index) => ({ id: `record-${index}`, ...node })),
-		connections,
-		settings: {
-			executionOrder: 'v1',
-			saveDataSuccessExecution: 'none',
-			saveDataErrorExecution: 'none',
-			// The instance's default may allow no callers.
-			callerPolicy: 'workflowsFromSameOwner',
 		},
-		active: false,
-	} as unknown as IWorkflowBase;
+		...(next ? lineOf(next) : []),
+	];
+	return helperWorkflow({
+		name: `${context.getNode().name}: record`,
+		lines: operations.map(lineOf),
+		saved: 'none',
+	});
 }

@@ -1,7 +1,7 @@
 import type { INode, IWorkflowBase } from 'n8n-workflow';
 
 import { ROLE_PARAMETER, type BatchRole } from './batch-state';
-import { helperWorkflow, sameAs, type HelperNode } from './helper-workflow';
+import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
 
 /**
  * The helper workflows of a sleeping batch.
@@ -37,14 +37,16 @@ export function supervisor(node: INode, step: string): IWorkflowBase {
 			'### This is not a workflow of yours: the step runs it while your execution sleeps. Each wave is an execution of its own. It fetches what is ready, fills the free slots and ends. This workflow sleeps between them.',
 			'### To end the batch, stop the execution of your own workflow. This execution then ends by itself. After a crash of n8n, the next wave continues.',
 		],
-		nodes: [
-			...waves,
-			// A failure is that of the whole batch.
-			{ ...helperNode(node, 'Continue', 'continueLater'), onError: undefined },
-			...collections,
-			{ ...helperNode(node, 'Return', 'return'), onError: undefined },
+		lines: [
+			[
+				...waves,
+				// A failure is that of the whole batch.
+				{ ...helperNode(node, 'Continue', 'continueLater'), onError: undefined },
+				...collections,
+				{ ...helperNode(node, 'Return', 'return'), onError: undefined },
+			],
 		],
-		saved: false,
+		saved: 'sleeps',
 	});
 }
 
@@ -56,8 +58,8 @@ export function wave(node: INode, step: string): IWorkflowBase {
 			`## One wave of the sleeping batch of “${step}”`,
 			'### It sleeps until generations are due to end. Then it checks them, creates the next ones, and ends. n8n deletes this execution when it succeeds.',
 		],
-		nodes: [helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Work', 'work', {})],
-		saved: false,
+		lines: [[helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Work', 'work', {})]],
+		saved: 'sleeps',
 	});
 }
 
@@ -69,8 +71,8 @@ export function resultsWorkflow(node: INode, step: string): IWorkflowBase {
 			`## The results of the sleeping batch of “${step}”`,
 			'### All generations have ended. This workflow fetched them for your execution, and holds their files. It charges nothing.',
 		],
-		nodes: [helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Results', 'deliver', {})],
-		saved: true,
+		lines: [[helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Results', 'deliver', {})]],
+		saved: 'all',
 	});
 }
 

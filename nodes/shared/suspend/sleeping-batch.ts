@@ -26,7 +26,7 @@ import {
 import { evaluatingOnce, keepParameters, stepOf } from './batch-step';
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
-import { runHelper } from './helper-workflow';
+import { runHelper } from '../helper-workflow';
 import { results } from './results';
 import { supervise } from './supervisor';
 import { runWave } from './wave';

@@ -19,7 +19,7 @@ import {
 } from './batch-state';
 import { stepOf } from './batch-step';
 import { resultsWorkflow, supervisor, wave } from './batch-workflows';
-import { runHelper } from './helper-workflow';
+import { runHelper } from '../helper-workflow';
 import { lastKnown, throwFailure } from './results';
 
 /**

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 
 /**
- * Helper workflows, for all that a step does while its execution sleeps. n8n does not run a node again after its
- * execution wakes. A helper workflow therefore does the work, and sleeps in between. The step's execution sleeps in
- * n8n's database until that workflow ends, and then returns its result.
+ * Helper workflows, for what a node cannot do itself: use n8n's own nodes, or work while its execution sleeps. n8n does
+ * not run a node again after its execution wakes. A helper workflow therefore does the work, and sleeps in between. The
+ * step's execution sleeps in n8n's database until that workflow ends, and then returns its result.
  */
 
 /** A node of a helper workflow. */
@@ -23,38 +23,55 @@ const trigger: HelperNode = {
 export interface Helper {
 	name: string;
 	/** Explains the workflow in the executions list. Each entry is a paragraph, in Markdown. */
-	note: string[];
-	/** The nodes after the trigger, in a line. */
-	nodes: HelperNode[];
+	note?: string[];
+	/** The nodes after the trigger. n8n runs one line after the other, and returns the output of the last one. */
+	lines: HelperNode[][];
 	/** The node to which the first output of an If node leads; `null` for other nodes. */
 	branches?: (name: string) => string | null;
-	/** False: a successful execution is deleted when it ends, together with its files. */
-	saved: boolean;
+	/** `sleeps`: its execution is kept only if it fails. `all`: it is kept with its files. `none`: it does not sleep. */
+	saved: keyof typeof SAVED;
 }
 
-/** Builds a helper workflow: a trigger, and a line of nodes. */
-export function helperWorkflow({ name, note, nodes, saved, branches }: Helper): IWorkflowBase {
-	const line = [trigger, ...nodes].map((each, index) => ({
-		...each,
-		id: `suspended-${index}`,
-		position: [240 * (index % NODES_IN_A_ROW), 200 * Math.floor(index / NODES_IN_A_ROW)],
-	}));
+/** n8n must be able to read how a helper workflow ended that sleeps, also after a crash. */
+const SLEEPS = {
+	saveDataErrorExecution: 'all',
+	// After a crash, n8n then returns the data from the last sleep, which is marked as not a result.
+	saveExecutionProgress: false,
+};
+
+const SAVED = {
+	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
+	sleeps: { ...SLEEPS, saveDataSuccessExecution: 'none' },
+	all: { ...SLEEPS, saveDataSuccessExecution: 'all' },
+};
+
+/** Builds a helper workflow: a trigger, and lines of nodes. */
+export function helperWorkflow({ name, note, lines, branches, saved }: Helper): IWorkflowBase {
+	const placed = lines.flatMap((line, row) =>
+		line.map((node, index) => ({
+			...node,
+			position: [
+				240 * ((index + 1) % NODES_IN_A_ROW),
+				200 * (row + Math.floor((index + 1) / NODES_IN_A_ROW)),
+			],
+		})),
+	);
+	const nodes = [{ ...trigger, position: [0, 0] }, ...placed];
 	return {
 		name,
-		nodes: [sticky(note), ...line],
-		connections: inLine(
-			line.map((node) => node.name),
+		nodes: [
+			...(note ? [sticky(note)] : []),
+			...nodes.map((node, index) => ({ ...node, id: `helper-${index}` })),
+		],
+		connections: connected(
+			lines.map((line) => line.map((node) => node.name)),
 			branches,
 		),
 		settings: {
 			executionOrder: 'v1',
 			// The instance's default may allow no callers.
 			callerPolicy: 'workflowsFromSameOwner',
-			saveDataSuccessExecution: saved ? 'all' : 'none',
-			// n8n must be able to read how a helper workflow ended, also after a crash.
-			saveDataErrorExecution: 'all',
-			// After a crash, n8n then returns the data from the last sleep, which is marked as not a result.
-			saveExecutionProgress: false,
+			...SAVED[saved],
 		},
 		active: false,
 	} as unknown as IWorkflowBase;
@@ -88,7 +105,7 @@ export async function runHelper(
 
 function sticky(paragraphs: string[]) {
 	return {
-		id: 'suspended-note',
+		id: 'helper-note',
 		name: 'What This Is',
 		type: 'n8n-nodes-base.stickyNote',
 		typeVersion: 1,
@@ -97,12 +114,15 @@ function sticky(paragraphs: string[]) {
 	};
 }
 
-function inLine(names: string[], branches: Helper['branches'] = () => null) {
-	const to = (node: string) => [{ node, type: 'main', index: 0 }];
-	return Object.fromEntries(
+/** Connects the first node of each line to the trigger, and each other node to the one before it. */
+function connected(lines: string[][], branches: Helper['branches'] = () => null) {
+	const to = (node: string) => ({ node, type: 'main', index: 0 });
+	const inLines = lines.flatMap((names) =>
 		names.slice(1).map((next, index) => {
 			const branch = branches(names[index]);
-			return [names[index], { main: branch === null ? [to(next)] : [to(branch), to(next)] }];
+			return [names[index], { main: branch === null ? [[to(next)]] : [[to(branch)], [to(next)]] }];
 		}),
 	);
+	const started = lines.map(([first]) => to(first));
+	return { [trigger.name]: { main: [started] }, ...Object.fromEntries(inLines) };
 }
