@@ -3,50 +3,51 @@ import { toPlainValue, undefinedExpression } from './input';
 
 type Fields = Record<string, unknown>;
 
+/** The display name of the parameter. */
+const FIELD = 'Additional Body Fields';
 /** Top-level fields that only the form sets. */
 const RESERVED = new Set(['model', 'prompt', 'inputs']);
 
 /**
  * Returns a request body with additional fields. Nested objects are merged.
  *
- * @param field the display name of the parameter
  * @param body the body that the form describes
  * @param value a JSON object, as text or parsed
  * @throws InvalidInputError if it is no JSON object, contains `undefined`, or sets a field that the form sets too
  */
-export function withAdditionalFields(field: string, body: object, value: unknown): object {
-	const added = parsed(field, value);
+export function withAdditionalFields(body: object, value: unknown): object {
+	const added = parsed(value);
 	const reserved = Object.keys(added).find((name) => RESERVED.has(name));
 	if (reserved !== undefined) {
 		throw new InvalidInputError(
-			`${field} cannot set "${reserved}"`,
+			`${FIELD} cannot set "${reserved}"`,
 			'Use the field of the form for it, and remove it here.',
 		);
 	}
-	return merged(field, '', body as Fields, added);
+	return merged('', body as Fields, added);
 }
 
-function merged(field: string, path: string, own: Fields, added: Fields): Fields {
+function merged(path: string, own: Fields, added: Fields): Fields {
 	const both = Object.entries(added).map(([name, value]) => {
 		const here = `${path}${name}`;
 		if (!Object.hasOwn(own, name)) return [name, value];
 		const existing = own[name];
 		if (isObject(existing) && isObject(value)) {
-			return [name, merged(field, `${here}.`, existing, value)];
+			return [name, merged(`${here}.`, existing, value)];
 		}
 		throw new InvalidInputError(
-			`${field} sets "${here}", which another field of the form sets too`,
+			`${FIELD} sets "${here}", which another field of the form sets too`,
 			'Clear that field of the form, or remove it here.',
 		);
 	});
 	return { ...own, ...(Object.fromEntries(both) as Fields) };
 }
 
-function parsed(field: string, value: unknown): Fields {
-	const found = typeof value === 'string' ? readJson(value) : plain(field, '', value);
+function parsed(value: unknown): Fields {
+	const found = typeof value === 'string' ? readJson(value) : plain('', value);
 	if (isObject(found)) return found;
 	throw new InvalidInputError(
-		`${field} is not a JSON object`,
+		`${FIELD} is not a JSON object`,
 		'Enter an object, such as {"style": "watercolor"}. In an expression, check that all quotes and braces are closed.',
 	);
 }
@@ -60,17 +61,17 @@ function readJson(text: string): unknown {
 }
 
 /** Returns the value of an expression as JSON. A date becomes text. */
-function plain(field: string, path: string, value: unknown): unknown {
-	if (value === undefined) throw undefinedExpression(path === '' ? field : `${field}: ${path}`);
-	if (typeof value !== 'object' || value === null) return toPlainValue(field, value);
+function plain(path: string, value: unknown): unknown {
+	if (value === undefined) throw undefinedExpression(path === '' ? FIELD : `${FIELD}: ${path}`);
+	if (typeof value !== 'object' || value === null) return toPlainValue(FIELD, value);
 	const { toJSON } = value as { toJSON?: unknown };
 	if (typeof toJSON === 'function') return toJSON.call(value) as unknown;
 	const inside = (name: string) => (path === '' ? name : `${path}.${name}`);
 	if (Array.isArray(value)) {
-		return value.map((part, index) => plain(field, inside(String(index)), part));
+		return value.map((part, index) => plain(inside(String(index)), part));
 	}
 	return Object.fromEntries(
-		Object.entries(value).map(([name, part]) => [name, plain(field, inside(name), part)]),
+		Object.entries(value).map(([name, part]) => [name, plain(inside(name), part)]),
 	);
 }
 

@@ -27,7 +27,6 @@ const ASPECT_RATIOS = [
 /** Kept for workflows that use it (spec 9). n8n does not offer it for others. */
 const legacyInputImages: INodeProperties = {
 	...inputImagesOption(
-		'Input Image URLs',
 		'The older form of Reference Images & Files: https URLs with commas between them, or an array',
 	),
 	displayOptions: { show: { inputImages: [{ _cnd: { exists: true } }] } },

@@ -62,7 +62,6 @@ export const videoFields: INodeProperties[] = [
 	...deliveryFields,
 	optionsField([
 		inputImagesOption(
-			'Input Image URLs',
 			'Reference images, if the model supports them: https URLs with commas between them, or an array',
 		),
 		...creatingOptions,

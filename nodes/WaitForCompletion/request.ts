@@ -11,16 +11,11 @@ import {
 	requireIncludeOption,
 	waitingOf,
 } from '../shared/form/parameters';
-import type { CollectJob } from '../../client/job';
 import type { Plan } from '../shared/form/plan-items';
 import { stepOptions } from '../shared/form/step-options';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 
 const MODES = ['poll', 'suspend', 'check'] as const;
-
-export interface WaitPlan extends Plan {
-	job: CollectJob;
-}
 
 /**
  * Reads and validates one item's parameters.
@@ -29,7 +24,7 @@ export interface WaitPlan extends Plan {
  * @throws InvalidInputError
  * @throws GenerationError the error of an earlier node, if the item carries one and no id
  */
-export function planWait(context: IExecuteFunctions, itemIndex: number): WaitPlan {
+export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 	const form = readForm(context, itemIndex, waitFields);
 	const options = collection(form, 'options');
 	const runOptions = collection(form, 'runOptions');

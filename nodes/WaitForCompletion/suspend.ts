@@ -13,7 +13,7 @@ import { includesOtherFields, optionsOf } from '../shared/form/parameters';
 import { runNode, type Suspension } from '../shared/run-node';
 import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
 import { runHelper } from '../shared/helper-workflow';
-import { errorOfInput, modeOfFirst, planWait, type WaitPlan } from './request';
+import { errorOfInput, modeOfFirst, planWait } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 import { LEAST_TIMEOUT_MS, SHORTEST_SLEEP_MS } from './suspend-schedule';
 
@@ -45,19 +45,13 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 			if (slept.ok) return slept.value;
 			const { message } = slept.error as Error;
 			polledHint(context, `n8n could not suspend the execution: ${message}`);
-			const plan = (itemIndex: number) => [goOn(planWait(context, itemIndex), waitingSince)];
+			const plan = (itemIndex: number) => {
+				const { job, ...others } = planWait(context, itemIndex);
+				return [{ ...others, job: { ...job, waitingSinceMs: waitingSince } }];
+			};
 			return await runNode(context, plan, { checks });
 		},
 	};
-}
-
-/**
- * The plan of an item whose wait started earlier.
- *
- * @param waitingSinceMs milliseconds since the Unix epoch
- */
-function goOn(plan: WaitPlan, waitingSinceMs: number): WaitPlan {
-	return { ...plan, job: { ...plan.job, waitingSinceMs } };
 }
 
 function sleepingItem(

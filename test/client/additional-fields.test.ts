@@ -2,7 +2,7 @@ import { withAdditionalFields } from '../../client/additional-fields';
 import { InvalidInputError } from '../../client/api/errors';
 
 const body = { model: 'aurora', prompt: 'A boat', parameters: { seed: 7 } };
-const add = (value: unknown) => withAdditionalFields('Additional Body Fields', body, value);
+const add = (value: unknown) => withAdditionalFields(body, value);
 
 describe('additional body fields', () => {
 	it('are added to the body, nested objects too', () => {

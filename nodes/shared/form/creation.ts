@@ -58,7 +58,7 @@ export function creationPlans(
 ): Plan[] {
 	const options = collection(form, 'options');
 	const body = isSet(options.additionalFields)
-		? withAdditionalFields('Additional Body Fields', request.body, options.additionalFields)
+		? withAdditionalFields(request.body, options.additionalFields)
 		: request.body;
 	const runOptions = collection(form, 'runOptions');
 	const idempotencyKey = textIfSet('Idempotency Key', options.idempotencyKey);

@@ -144,9 +144,9 @@ const seedOption: INodeProperties = {
 };
 
 /** Reference URLs (spec 4.1 and 4.2, `input_images`). */
-export function inputImagesOption(displayName: string, description: string): INodeProperties {
+export function inputImagesOption(description: string): INodeProperties {
 	return {
-		displayName,
+		displayName: 'Input Image URLs',
 		name: 'inputImages',
 		type: 'string',
 		default: '',

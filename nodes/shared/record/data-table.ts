@@ -56,15 +56,7 @@ export async function insertMissing(context: IExecuteFunctions, rows: RowFields[
 		condition: 'eq',
 		keyValue: '={{ $json.generation_id }}',
 	};
-	const filters = { conditions: [sameId] };
-	const into = (id: string): Operation => {
-		const row = { resource: 'row', dataTableId: { __rl: true, mode: 'id', value: id } } as const;
-		return {
-			parameters: { ...row, operation: 'rowNotExists', matchType: 'allConditions', filters },
-			eachRow: true,
-			next: { parameters: { ...row, ...INSERT }, eachRow: true },
-		};
-	};
+	const into = (id: string) => insertion(operationsOn(id), [sameId]);
 	const insert = async (...operations: Operation[]) =>
 		await runTableNodes(context, operations, rows.map(cells), operations);
 	const table = tableOf(context);
@@ -108,19 +100,34 @@ function tableOf(context: IExecuteFunctions) {
 	};
 }
 
-/** Parameters that insert each input item as a row. */
-const INSERT = {
-	operation: 'insert',
-	columns: { mappingMode: 'autoMapInputData', value: null },
-	options: { optimizeBulk: true },
-};
+/** Makes an operation on the rows of a table. */
+type RowOperation = (operation: string, parameters: INodeParameters) => Operation;
 
-async function run(context: IExecuteFunctions, tableId: string, call: TableCall): Promise<Row[]> {
-	const { changes, inserts } = call;
+function operationsOn(tableId: string): RowOperation {
 	const dataTableId = { __rl: true, mode: 'id', value: tableId };
-	const row = (operation: string, parameters: INodeParameters): Operation => ({
+	return (operation, parameters) => ({
 		parameters: { resource: 'row', operation, dataTableId, ...parameters },
 	});
+}
+
+/**
+ * The operation that inserts each input item as a row.
+ *
+ * @param unless the row is inserted only if no other row meets all of these conditions
+ */
+function insertion(row: RowOperation, unless?: INodeParameters[]): Operation {
+	const columns = { mappingMode: 'autoMapInputData', value: null };
+	const options = { optimizeBulk: true };
+	const insert = { ...row('insert', { columns, options }), eachRow: true };
+	if (!unless) return insert;
+	const filters = { conditions: unless };
+	const missing = row('rowNotExists', { matchType: 'allConditions', filters });
+	return { ...missing, eachRow: true, next: insert };
+}
+
+async function run(context: IExecuteFunctions, tableId: string, call: TableCall): Promise<Row[]> {
+	const { changes, inserts, ifMissing } = call;
+	const row = operationsOn(tableId);
 	const writes = (some: Change[]) =>
 		some.flatMap(({ where, set }) =>
 			chunks(where).map((part) =>
@@ -132,7 +139,9 @@ async function run(context: IExecuteFunctions, tableId: string, call: TableCall)
 						}),
 			),
 		);
-	const operations = [...writes(changes), ...insertion(call, row)];
+	const operations = writes(changes);
+	if (inserts.length > 0)
+		operations.push(insertion(row, ifMissing ? sameKey(inserts[0]) : undefined));
 	const [first, ...others] = chunks({
 		match: 'any',
 		conditions: call.keys.map((key) => ['key', key]),
@@ -149,24 +158,14 @@ async function run(context: IExecuteFunctions, tableId: string, call: TableCall)
 	return rows;
 }
 
-/** The operations that insert the rows of a call: all of them, or those whose key has no row. */
-function insertion(
-	{ inserts, ifMissing }: TableCall,
-	row: (operation: string, parameters: INodeParameters) => Operation,
-): Operation[] {
-	if (inserts.length === 0) return [];
-	const { operation, ...parameters } = INSERT;
-	const insert: Operation = { ...row(operation, parameters), eachRow: true };
-	if (!ifMissing) return [insert];
-	const { workflow_id: workflowId, node_id: nodeId } = inserts[0];
-	const conditions = [
+/** The conditions for a row of the same key, workflow and node that did not fail. The key is that of the input item. */
+function sameKey({ workflow_id: workflowId, node_id: nodeId }: RowFields): INodeParameters[] {
+	return [
 		{ keyName: 'key', condition: 'eq', keyValue: '={{ $json.key }}' },
 		{ keyName: 'workflow_id', condition: 'eq', keyValue: literal(workflowId) },
 		{ keyName: 'node_id', condition: 'eq', keyValue: literal(nodeId) },
 		{ keyName: 'status', condition: 'neq', keyValue: 'failed' },
 	];
-	const missing = row('rowNotExists', { matchType: 'allConditions', filters: { conditions } });
-	return [{ ...missing, eachRow: true, next: insert }];
 }
 
 /**

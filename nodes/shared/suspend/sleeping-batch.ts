@@ -21,6 +21,7 @@ import {
 	roleOf,
 	ROLE_PARAMETER,
 	shortly,
+	takeIn,
 	type BatchState,
 } from './batch-state';
 import { evaluatingOnce, keepParameters, stepOf } from './batch-step';
@@ -91,20 +92,24 @@ async function sleep(
 		polledHint(context, reason);
 		return null;
 	}
-	const settled = Object.fromEntries(
-		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
-	);
-	const begun = await attempt(
-		async () =>
-			await runWave(context, planned, {
-				settled,
-				tried: {},
-				spent: 0,
-				unrecorded: {},
-				sleepsFrom: 0,
-				durations: [],
-			}),
-	);
+	const state: BatchState = {
+		batch: context.getExecutionId(),
+		step: context.getNode().name,
+		settled: Object.fromEntries(
+			failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
+		),
+		tried: {},
+		spent: 0,
+		unrecorded: {},
+		over: false,
+		stopped: false,
+		wakeAt: 0,
+		sleepsFrom: 0,
+		durations: [],
+		dead: 0,
+		lastDeath: '',
+	};
+	const begun = await attempt(async () => await runWave(context, planned, state));
 	if (cancelSignal(context).aborted) return null;
 	if (!begun.ok) {
 		polledHint(
@@ -113,15 +118,8 @@ async function sleep(
 		);
 		return null;
 	}
-	const state: BatchState = {
-		...begun.value,
-		batch: context.getExecutionId(),
-		step: context.getNode().name,
-		settled: { ...settled, ...begun.value.settled },
-		wakeAt: shortly(),
-		dead: 0,
-		lastDeath: '',
-	};
+	takeIn(state, begun.value);
+	state.wakeAt = shortly();
 	if (state.over) {
 		settle(failures, state.settled);
 		return null;
