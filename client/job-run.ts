@@ -56,9 +56,16 @@ export class JobRun {
 		this.attempts = job.kind === 'create' ? new Attempts(job) : null;
 	}
 
-	/** The last known state of the generation, for any outcome of the job. */
+	/**
+	 * The last known state of the generation, for any outcome of the job. If this attempt did not reach it, that is the one
+	 * to collect, or one that is already paid for.
+	 */
 	get known(): KnownGeneration | null {
-		return this.watch?.generation?.item ?? knownBefore(this.job, this.step, this.order);
+		const { job, order, step, watch } = this;
+		if (watch?.generation) return watch.generation.item;
+		if (job.kind === 'create') return created(step.journal.paidBy(job, order));
+		const { id, row } = job;
+		return step.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
 	}
 
 	/**
@@ -209,22 +216,4 @@ export class JobRun {
 			this.step.journal.commit(this.order, this.watch.generation);
 		}
 	}
-}
-
-/**
- * Returns the known generation of a job that this attempt did not reach: the one to collect, or one that is already
- * paid for.
- *
- * @param order `null` if its request was never built
- */
-export function knownBefore(
-	job: Job,
-	{ journal, watcher }: Pick<StepState, 'journal' | 'watcher'>,
-	order: Order | null,
-): KnownGeneration | null {
-	if (job.kind === 'collect') {
-		const { id, row } = job;
-		return watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
-	}
-	return created(journal.paidBy(job, order));
 }

@@ -1,6 +1,6 @@
 import { onAbort } from './async';
 import type { Clock, ProbeUrl, Random } from './ports';
-import { JobRun, knownBefore, type StepState } from './job-run';
+import { JobRun, type StepState } from './job-run';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
 import { SpendGuard, type SpendLimits } from './spend-guard';
@@ -235,7 +235,7 @@ class Pipeline<T> {
 
 	/** Returns the outcome of a job that never started. An earlier attempt may have started it. */
 	private stopped(job: Job): Outcome<T> {
-		return { kind: 'stopped', generation: knownBefore(job, this.shared, null) };
+		return { kind: 'stopped', generation: new JobRun(job, this.shared).known };
 	}
 
 	private settle(job: Job, outcome: Outcome<T>): void {

@@ -5,9 +5,9 @@ import { generationId, oneOf } from '../../client/input';
 import { number } from '../../client/numbers';
 import { collection, readForm, type Form } from '../shared/form/form';
 import {
+	choiceOf,
 	downloadTarget,
 	isSet,
-	readinessOf,
 	requireIncludeOption,
 	waitingOf,
 } from '../shared/form/parameters';
@@ -40,7 +40,7 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 			id: idOf(context, itemIndex, form),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(isSet(since) && { waitingSinceMs: number('Waiting Since', since) }),
-			readiness: readinessOf(runOptions),
+			readiness: choiceOf(runOptions, 'readiness'),
 			...waitingOf(runOptions, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(form, options),

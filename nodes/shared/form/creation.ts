@@ -9,16 +9,14 @@ import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import {
 	attemptsOf,
+	booleanOr,
+	choiceOf,
 	downloadTarget,
 	isSet,
-	onUncertainChargeOf,
-	readinessOf,
+	recipeOf,
 	requireIncludeOption,
 	textIfSet,
 	waitingOf,
-	whileWaitingOf,
-	booleanOr,
-	recipeOf,
 } from './parameters';
 import type { Plan } from './plan-items';
 import { stepOptions } from './step-options';
@@ -66,15 +64,15 @@ export function creationPlans(
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.
 	stepOptions(runOptions);
-	whileWaitingOf(runOptions);
+	choiceOf(runOptions, 'whileWaiting');
 	requireIncludeOption(options);
 	const shared = {
 		itemIndex,
 		itemCount: context.getInputData().length,
 		recipe: () => recipeOf(context, itemIndex),
 		wait,
-		readiness: readinessOf(runOptions),
-		onUncertainCharge: onUncertainChargeOf(runOptions),
+		readiness: choiceOf(runOptions, 'readiness'),
+		onUncertainCharge: choiceOf(runOptions, 'onUncertainCharge'),
 		...attemptsOf(runOptions, requiredText('Model', form.model)),
 		...waitingOf(runOptions, defaultTimeout),
 	};

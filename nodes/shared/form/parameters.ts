@@ -2,7 +2,7 @@ import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
 import { oneOf, requiredText } from '../../../client/input';
 import { integerWithin, positive } from '../../../client/numbers';
-import type { CreateJob, Job, Readiness } from '../../../client/job';
+import type { CreateJob, Job } from '../../../client/job';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
 
@@ -73,6 +73,25 @@ function asText(value: object): string {
 	}
 }
 
+/** The run options with a fixed set of values, the default first. */
+const CHOICES = {
+	onTimeout: { field: 'On Timeout', values: ['error', 'continue'] },
+	onUncertainCharge: { field: 'On Uncertain Charge', values: ['error', 'resubmit'] },
+	readiness: { field: 'Readiness', values: ['auto', 'status', 'outputUrl'] },
+	whileWaiting: { field: 'While Waiting', values: ['poll', 'suspend'] },
+} as const;
+
+/**
+ * The value of a run option that has a fixed set of values.
+ *
+ * @throws InvalidInputError
+ */
+export function choiceOf<Name extends keyof typeof CHOICES>(runOptions: Options, name: Name) {
+	const { field, values } = CHOICES[name];
+	type Value = (typeof CHOICES)[Name]['values'][number];
+	return oneOf<Value>(field, runOptions[name] ?? values[0], values);
+}
+
 /**
  * The timeout of one generation in milliseconds, and how to handle it.
  *
@@ -81,27 +100,8 @@ function asText(value: object): string {
 export function waitingOf(options: Options, defaultTimeout: number): Waiting {
 	return {
 		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
-		onTimeout: oneOf('On Timeout', options.onTimeout ?? 'error', ['error', 'continue'] as const),
+		onTimeout: choiceOf(options, 'onTimeout'),
 	};
-}
-
-/**
- * How to handle a lost answer to a creating request.
- *
- * @throws InvalidInputError
- */
-export function onUncertainChargeOf(options: Options): CreateJob['onUncertainCharge'] {
-	const chosen = options.onUncertainCharge ?? 'error';
-	return oneOf('On Uncertain Charge', chosen, ['error', 'resubmit'] as const);
-}
-
-/**
- * What to do while generations run.
- *
- * @throws InvalidInputError
- */
-export function whileWaitingOf(runOptions: Options): 'poll' | 'suspend' {
-	return oneOf('While Waiting', runOptions.whileWaiting ?? 'poll', ['poll', 'suspend'] as const);
 }
 
 /**
@@ -121,19 +121,11 @@ export function attemptsOf(
 	};
 }
 
-/**
- * How to detect the end of a generation.
- *
- * @throws InvalidInputError
- */
-export function readinessOf(options: Options): Readiness {
-	return oneOf('Readiness', options.readiness ?? 'auto', ['auto', 'status', 'outputUrl'] as const);
-}
-
 /** What the first item says to do while generations run. Never throws: the item's own check reports an error. */
 export function whileWaitingOfFirst(context: IExecuteFunctions): 'poll' | 'suspend' {
 	try {
-		return whileWaitingOf({ whileWaiting: optionByPath(context, 0, 'runOptions', 'whileWaiting') });
+		const whileWaiting = optionByPath(context, 0, 'runOptions', 'whileWaiting');
+		return choiceOf({ whileWaiting }, 'whileWaiting');
 	} catch {
 		return 'poll';
 	}

@@ -38,11 +38,14 @@ export async function supervise(
 	const kept = context.getContext('flow') as { batch?: BatchState };
 	kept.batch ??= messageIn(input[0])?.state as BatchState;
 	const state = kept.batch;
-	if (isResult(input[0])) return role === 'return' ? returned(context, input) : [input];
+	if (isResult(input[0])) {
+		if (role === 'return') throwFailure(context, messageIn(input[0])?.failure);
+		return [input];
+	}
 	listen(state, input[0]);
 	if (role === 'return') return await unfinished(context, state, plan);
 	if (role === 'collect') {
-		if (state.stopped || hasGivenUp(state)) return [[messageItem({})]];
+		if (state.stopped || state.dead >= MOST_DEAD) return [[messageItem({})]];
 		const code = resultsWorkflow(context.getNode(), state.step);
 		return await start(context, code, { order: state });
 	}
@@ -70,10 +73,6 @@ function listen(state: BatchState, item: INodeExecutionData): void {
 	else if (!message || message.order) countDeath(state, deathIn(item) ?? 'n8n gave no reason');
 }
 
-function hasGivenUp({ dead }: BatchState): boolean {
-	return dead >= MOST_DEAD;
-}
-
 /** Starts a helper workflow, and sleeps until it ends. */
 async function start(
 	context: IExecuteFunctions,
@@ -93,12 +92,6 @@ const interrupted: INodeExecutionData = {
 		error_code: 'wait_interrupted',
 	},
 };
-
-/** @throws NodeApiError if the step failed */
-function returned(context: IExecuteFunctions, items: INodeExecutionData[]): INodeExecutionData[][] {
-	throwFailure(context, messageIn(items[0])?.failure);
-	return [items];
-}
 
 /** The output of a step whose batch was stopped, or given up. */
 async function unfinished(

@@ -2,10 +2,9 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import { InvalidInputError } from '../../../client/api/errors';
 import {
-	downloadTarget,
 	checkedFields,
-	onUncertainChargeOf,
-	readinessOf,
+	choiceOf,
+	downloadTarget,
 	recipeOf,
 	waitingOf,
 } from '../../../nodes/shared/form/parameters';
@@ -15,15 +14,15 @@ import { contextOf } from '../../support/context';
 describe('the options of running', () => {
 	it('have the defaults of the contract', () => {
 		expect(waitingOf({}, 600)).toEqual({ timeoutMs: 600_000, onTimeout: 'error' });
-		expect(onUncertainChargeOf({})).toBe('error');
+		expect(choiceOf({}, 'onUncertainCharge')).toBe('error');
 		expect(stepOptions({})).toMatchObject({ maxConcurrent: 10, pollIntervalMs: 3000 });
-		expect(readinessOf({})).toBe('auto');
+		expect(choiceOf({}, 'readiness')).toBe('auto');
 	});
 
 	it('are read in the forms that expressions give', () => {
 		const options = { timeout: '1.5', onTimeout: 'continue', onUncertainCharge: 'resubmit' };
 		expect(waitingOf(options, 600)).toEqual({ timeoutMs: 1500, onTimeout: 'continue' });
-		expect(onUncertainChargeOf(options)).toBe('resubmit');
+		expect(choiceOf(options, 'onUncertainCharge')).toBe('resubmit');
 		expect(stepOptions({ maxConcurrent: '3', pollInterval: '1.5' })).toMatchObject({
 			maxConcurrent: 3,
 			pollIntervalMs: 1500,
@@ -44,8 +43,12 @@ describe('the options of running', () => {
 		['Readiness', { readiness: 'head' }],
 		['Poll Interval', { pollInterval: -3 }],
 	])('are refused by name: %s in %j', (name, options) => {
-		const readers = [stepOptions, readinessOf, onUncertainChargeOf];
-		const read = () => [waitingOf(options, 600), ...readers.map((reader) => reader(options))];
+		const read = () => [
+			waitingOf(options, 600),
+			stepOptions(options),
+			choiceOf(options, 'readiness'),
+			choiceOf(options, 'onUncertainCharge'),
+		];
 		expect(read).toThrow(InvalidInputError);
 		expect(read).toThrow(new RegExp(`^${name} `));
 	});
