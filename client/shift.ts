@@ -34,7 +34,7 @@ const SHORTER = 0.97;
 const MOST_DURATIONS = 15;
 
 /** State of the shifts so far. Plain data, because it is stored while the execution sleeps. */
-export interface ShiftState {
+interface ShiftState {
 	/** Length of the sleep before this shift, in milliseconds; 0 before the first one. */
 	sleptMs: number;
 	/** Durations of the last generations, in milliseconds. */
@@ -137,7 +137,6 @@ export class Shift {
 			: Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, wanted));
 	}
 
-	/** True if the shift should wait for the next end. */
 	private isWorthWaiting(): boolean {
 		const usual = median(this.durations);
 		if (usual === null || this.nextEndMs() > SOON_MS) return false;

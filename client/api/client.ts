@@ -46,7 +46,6 @@ export interface ServicePorts extends RetryPorts {
  */
 export class ServiceClient {
 	private hasAnswered = false;
-	/** When a connection to the service first failed. */
 	private unreachableSince: number | null = null;
 
 	constructor(private readonly ports: ServicePorts) {}

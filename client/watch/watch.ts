@@ -64,7 +64,6 @@ export class Watch {
 	private probeAt = Infinity;
 	/** When the next confirming check is due; `null` before a probe finds the file, and after the last check. */
 	private confirmAt: number | null = null;
-	/** Number of confirming checks so far. */
 	private confirmations = 0;
 	private probing: boolean;
 	/** True if the step sends too many probes for this generation to be probed too. */
@@ -201,7 +200,6 @@ export class Watch {
 		this.generation = { ...generation, item: { ...generation.item, status: 'completed' } };
 	}
 
-	/** Returns when the next status check is due. */
 	private statusDueAt(deadline: number): number {
 		const { since, statusAt, confirmAt, pausedUntil } = this;
 		const earliest = statusAt === null ? since : statusAt + this.watcher.intervalMs;

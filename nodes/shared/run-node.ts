@@ -7,16 +7,14 @@ import { created, errorOfJob, paidGenerations, type Outcome } from '../../client
 import type { ExecutionJournal } from '../../client/orders/execution-journal';
 import type { TableJournal } from '../../client/orders/table-journal';
 import type { StatusChecks } from '../../client/watch/status-requests';
-import { wallClock } from './http/clock';
-import { cancelSignal, continuesOnError, journalOf } from './execution';
+import { cancelSignal, continuesOnError } from './execution';
 import { stepError } from './output/node-error';
-import { stepOptionsOf } from './form/step-options';
 import { MOST_OUTPUTS } from './form/fields';
 import { planItems, type Plan } from './form/plan-items';
 import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
 import { outputItems, type Output } from './output/results';
-import { runPlans, type StepStart } from './run-plans';
+import { runPlans, startOf, type StepStart } from './run-plans';
 
 /** How a step suspends its execution during a long wait. */
 export interface Suspension {
@@ -59,21 +57,20 @@ export type Failures = GenerationError[][];
 export async function runNode(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan[],
-	{ suspension, sleep, checks = new Map() }: StepTerms = {},
+	{ suspension, sleep, checks }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
-	const journal = journalOf(context);
+	const start = startOf(context, checks);
+	const { journal } = start;
 	const failures = plans.map((planned, itemIndex) =>
 		planned.ok ? [] : unsentErrors(journal, planned.error, itemIndex),
 	);
 	reportUnexpected(context, failures.flat());
 	throwFirst(context, journal, failures);
 
-	const options = stepOptionsOf(context);
-	const start: StepStart = { options, journal, startedAt: wallClock.now(), checks };
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
-		return await suspension.sleep(checks);
+		return await suspension.sleep(start.checks);
 	}
 	const slept = (await sleep?.(planned, failures)) ?? null;
 	return slept ?? (await runToEnd(context, start, planned, failures));

@@ -7,9 +7,9 @@ import type { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { Shift } from '../../client/shift';
 import type { StatusChecks } from '../../client/watch/status-requests';
-import { cancelSignal, continuesOnError, runsByHand } from './execution';
+import { cancelSignal, continuesOnError, journalOf, runsByHand } from './execution';
 import type { Plan } from './form/plan-items';
-import type { StepOptions } from './form/step-options';
+import { stepOptionsOf, type StepOptions } from './form/step-options';
 import { glanceAtBalance } from './http/balance';
 import { wallClock } from './http/clock';
 import { withSlots } from './http/slots';
@@ -36,6 +36,16 @@ export interface StepStart {
 	checks: StatusChecks;
 	/** Set if the step sleeps while nothing is due. */
 	shift?: Shift;
+}
+
+/** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */
+export function startOf(context: IExecuteFunctions, checks: StatusChecks = new Map()): StepStart {
+	return {
+		options: stepOptionsOf(context),
+		journal: journalOf(context),
+		startedAt: wallClock.now(),
+		checks,
+	};
 }
 
 /**

@@ -15,9 +15,10 @@ import { stepError } from '../output/node-error';
 import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
+import { startOf } from '../run-plans';
 import type { Plan } from '../form/plan-items';
 import { messageItem, type BatchState, type StepFailure } from './batch-state';
-import { fetching, startOf } from './wave';
+import { fetching } from './wave';
 
 /** What the waves reported. */
 type Fetched = Pick<BatchState, 'spent' | 'unrecorded'>;

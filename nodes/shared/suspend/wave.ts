@@ -11,12 +11,11 @@ import {
 	type WaveState,
 } from '../../../client/wave';
 import type { Row } from '../../../client/orders/table';
-import { continuesOnError, journalOf } from '../execution';
-import { stepOptionsOf } from '../form/step-options';
+import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
 import type { Plan } from '../form/plan-items';
-import { runPlans, type StepStart } from '../run-plans';
+import { runPlans, startOf } from '../run-plans';
 import { shortly, type BatchState, type WaveReport } from './batch-state';
 
 /**
@@ -57,16 +56,6 @@ export async function runWave(
 		stopped: false,
 		wakeAt: nextAt ?? shortly(),
 		sleepsFrom: wallClock.now(),
-	};
-}
-
-/** The state that the items of a wave share. */
-export function startOf(context: IExecuteFunctions): StepStart {
-	return {
-		options: stepOptionsOf(context),
-		journal: journalOf(context),
-		startedAt: wallClock.now(),
-		checks: new Map(),
 	};
 }
 
