@@ -31,16 +31,12 @@ const BEAT_MS = 15_000;
  * heartbeat, another execution treats its row as abandoned. The difference leaves time for a heartbeat.
  */
 const LATE_MS = 40_000;
-/**
- * The pause between reads grows by a second up to this, while another execution is sending the request of a key. A read
- * is a helper workflow, so many waiting executions would keep n8n busy.
- */
+/** While another execution sends the request of a key, the pause between reads grows by a second up to this. */
 const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;
-/** Pause before a key with several new rows is read again. */
+/** Pause before a key with several new rows is read again, and the maximum number of such reads. */
 const SETTLE_MS = 300;
-/** Maximum number of such reads. */
 const MOST_ROUNDS = 10;
 /** Maximum number of writes of a key that have no effect. */
 const MOST_MISSES = 10;
@@ -141,7 +137,12 @@ export class KeyTable {
 	 */
 	async reserve(key: string, holder: object, fields: RequestFields, open?: Row): Promise<boolean> {
 		if (this.ports.signal.aborted) throw new CancelledError();
-		if (this.held.get(key)?.holder === holder) return true;
+		const again = this.held.get(key);
+		if (again?.holder === holder) {
+			// The last response was lost. Meanwhile a user may have entered the ID, or deleted the row.
+			again.wasOpen = true;
+			return await this.contend(key, again, {});
+		}
 		const row = this.view.rows.get(key) ?? null;
 		if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;
 		const { executionId, writer } = this.scope;
@@ -156,10 +157,7 @@ export class KeyTable {
 		const part: Partial<TableCall> = row
 			? { changes: [{ where: asSeen(row), set: sent }] }
 			: { inserts: [held.row], ifMissing: this.deferred.delete(key) };
-		return await this.orUnavailable(
-			async () => await this.contend(key, held, part),
-			() => this.release(key, holder),
-		);
+		return await this.contend(key, held, part);
 	}
 
 	/**
@@ -227,12 +225,15 @@ export class KeyTable {
 		const { holder, wasOpen } = held;
 		const { writer } = held.row;
 		for (let round = 0; ; round++) {
-			const answer = await this.table.run({ ...(round === 0 && part), keys: [key] });
+			const answer = await this.orUnavailable(
+				async () => await this.table.run({ ...(round === 0 && part), keys: [key] }),
+				() => this.release(key, holder),
+			);
 			const seen = this.view.rowsOf(key, answer);
 			const own = seen.find((row) => row.writer === writer);
 			const rivals = seen.filter(
 				(row) =>
-					row.writer !== writer && isLive(row) && (hasId(row) || (isOpenRow(row) && !wasOpen)),
+					isLive(row) && (hasId(row) || (row.writer !== writer && isOpenRow(row) && !wasOpen)),
 			);
 			const isLate = clock.now() - answer.from >= LATE_MS;
 			if (own && rivals.length === 0 && !isLate) {
@@ -241,8 +242,8 @@ export class KeyTable {
 			}
 			const isFirst = own && rivals.every((row) => !hasId(row) && row.id > own.id);
 			if (!isFirst || isLate || round === MOST_ROUNDS) {
-				if (own || rivals.length === 0) this.release(key, holder);
-				else this.held.delete(key);
+				if (own ? hasId(own) : rivals.length > 0) this.held.delete(key);
+				else this.release(key, holder);
 				this.view.observe(key, answer);
 				if (isLate || (!own && rivals.length === 0)) this.missed(key, held.row.id);
 				return false;

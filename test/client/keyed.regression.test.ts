@@ -111,3 +111,13 @@ it('a row with an id is not taken back when the step ends, whatever status a use
 		executions: [{ ...planned, stopsAfterMs: 5_000 }],
 	}));
 });
+
+it('a user who enters the ID of a request that is not answered yet keeps it from being sent again', async () => {
+	await playAtEach(0, 3000, (atMs) => ({
+		answerMs: 75_000,
+		lost: 0.4,
+		executions: [{ ...planned, maxConcurrent: 1, onUncertainCharge: 'resubmit' }],
+		edits: [{ atMs, key: 0, deed: 'write the id', newest: false }],
+		seed: 303631,
+	}));
+});

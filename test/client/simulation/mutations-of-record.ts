@@ -24,6 +24,11 @@ export const recordMutations: Mutation[] = [
 		'row === null;',
 	),
 	keys(
+		'the row is not read again before a request is resubmitted',
+		'return await this.contend(key, again, {});',
+		'return true;',
+	),
+	keys(
 		'a row that became open meanwhile is sent again',
 		'if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;',
 		'',
