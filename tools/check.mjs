@@ -10,24 +10,20 @@ import { root, run, seconds } from './run.mjs';
 const resultsFile = join(root, 'output', 'jest.json');
 const jest = ['--json', `--outputFile=${resultsFile}`];
 
-const proof = [join('test', 'client', 'simulation', 'check.ts'), '10000', '20260101'];
-
-/** Stack traces of expected errors would take minutes, and frequent collections of young objects some seconds. */
-const quickly = ['--stack-trace-limit=0', '--max-semi-space-size=64'];
-
 const lint = { name: 'Lint', commands: [[process.execPath, join('tools', 'lint.mjs')]] };
-const format = { name: 'Format', commands: [['prettier', '--check', '.']] };
+const format = { name: 'Format', commands: [['oxfmt', '--check', '.']] };
 const types = {
 	name: 'Types',
 	commands: [
-		['tsc', '-p', 'tsconfig.json', '--noEmit'],
-		['tsc', '-p', 'tsconfig.tools.json'],
+		['tsgo', '-p', 'tsconfig.json', '--noEmit'],
+		['tsgo', '-p', 'tsconfig.tools.json'],
 	],
 };
+const proof = join('test', 'client', 'simulation', 'run.mjs');
 const payments = {
 	// Ten thousand schedules of faults of each kind, always the same.
 	name: 'Payment proof',
-	commands: [[process.execPath, ...quickly, '--import', 'tsx', ...proof]],
+	commands: [[process.execPath, proof, '10000', '20260101']],
 };
 const tests = { name: 'Tests', commands: [['jest', ...jest]], output: 'show' };
 

@@ -7,13 +7,13 @@ import { root, run } from './run.mjs';
 
 const published = ['client', 'nodes', 'credentials'];
 const tooling = ['sandbox', 'bench', 'tools', 'test'];
-const eslint = ['eslint', '--max-warnings', '0', ...process.argv.slice(2)];
+const options = process.argv.slice(2);
 
 const commands = [
 	// Not `n8n-node lint`: it applies n8n's rules to every folder, and takes no options for eslint.
-	[...eslint, 'package.json', ...published],
-	[...eslint, '--config', 'tools/eslint.config.mjs', ...tooling],
-	// The rules are in `.dependency-cruiser.json`. eslint's rule about circles does not see those of types.
+	['eslint', '--max-warnings', '0', ...options, 'package.json', ...published],
+	['oxlint', '--deny-warnings', '--config', 'tools/oxlint.json', ...options, ...tooling],
+	// The rules are in `.dependency-cruiser.json`.
 	['depcruise', ...published, ...tooling],
 ];
 

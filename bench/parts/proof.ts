@@ -9,7 +9,7 @@ import { printTable } from '../table';
 const RUNS = 10;
 const SCHEDULES_EACH = 100_000;
 const FIRST_SEED = 20_261_121;
-const CHECK = join(__dirname, '..', '..', 'test', 'client', 'simulation', 'check.ts');
+const PROOF = join(__dirname, '..', '..', 'test', 'client', 'simulation', 'run.mjs');
 
 /** What `check.ts --brief` prints. */
 interface Verdict {
@@ -48,7 +48,7 @@ export const proof: Part<Result> = {
 
 /** @throws where a promise was broken */
 async function play(seed: number): Promise<Verdict> {
-	const args = [CHECK, String(SCHEDULES_EACH), String(seed), '--keyed', '--brief'];
+	const args = [PROOF, String(SCHEDULES_EACH), String(seed), '--keyed', '--brief'];
 	const verdict = JSON.parse(await printed(args)) as Verdict;
 	if (!verdict.kept) throw new Error(`Broken with the seed ${seed}: ${verdict.violation}`);
 	return verdict;
@@ -74,7 +74,7 @@ function row({ seeds, played, tally }: Result) {
 }
 
 async function printed(args: string[]): Promise<string> {
-	const child = spawn(process.execPath, ['--import', 'tsx', ...args], {
+	const child = spawn(process.execPath, args, {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
 	let text = '';

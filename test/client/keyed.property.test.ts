@@ -6,7 +6,7 @@ import { KeyedTally } from './simulation/keyed-tally';
 
 /**
  * The proof of `payment.property.test.ts` for what outlives its process. Processes die, pause and time out, their clocks
- * are wrong, and a user edits the table meanwhile. More of it: `test/client/simulation/check.ts`.
+ * are wrong, and a user edits the table meanwhile. More of it: `npm run proof`.
  */
 
 it('each key is paid once, whatever happens to the processes and to the table', async () => {

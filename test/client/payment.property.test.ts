@@ -11,10 +11,9 @@ import type { World } from './simulation/world';
  * service in virtual time, through random faults, stops and tries again, judged by the service's own books.
  *
  * Always the same schedules, so that a failure is the change's and not the day's. The first of them run here, where
- * coverage is measured. `npm test` plays ten thousand beside it, these among them, with
- * `test/client/simulation/check.ts`. More of them, and others: `npx tsx test/client/simulation/check.ts 100000`. That
- * each promise is really watched over is shown by `npx tsx test/client/simulation/mutants.ts`, which breaks them one by
- * one.
+ * coverage is measured. `npm test` plays ten thousand beside it, these among them. More of them, and others:
+ * `npm run proof -- 100000`. That each promise is really watched over is shown by
+ * `npx tsx test/client/simulation/mutants.ts`, which breaks them one by one.
  */
 const SEED = 20_260_101;
 const STORMY = 100;

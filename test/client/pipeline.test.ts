@@ -142,15 +142,13 @@ describe('a batch', () => {
 	it('builds each request when its turn has come, not before', async () => {
 		const step = new Step({ maxConcurrent: 2 });
 		const builtAt: number[] = [];
-		const jobs = batch(4).map(
-			(job): Job => ({
-				...job,
-				request: async () => {
-					builtAt.push(step.elapsed);
-					return await job.request();
-				},
-			}),
-		);
+		const jobs = batch(4).map((job): Job => ({
+			...job,
+			request: async () => {
+				builtAt.push(step.elapsed);
+				return await job.request();
+			},
+		}));
 		await step.run(jobs);
 		expect(builtAt).toEqual([0, 0, 12_000, 12_000]);
 	});

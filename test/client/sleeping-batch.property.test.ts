@@ -4,7 +4,7 @@ import { asleepSchedule, AsleepTally, playAsleep, type AsleepSchedule } from './
 
 /**
  * The proof of `payment.property.test.ts` for batches that sleep. Waves die between two requests or in the middle of
- * one, and the user stops the batch. More of it: `test/client/simulation/check.ts`.
+ * one, and the user stops the batch. More of it: `npm run proof`.
  */
 
 /** A wave dies after a generation of the batch failed and was created again. */

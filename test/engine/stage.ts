@@ -27,11 +27,10 @@ const PACE = 100;
 /** What every generation takes unless its prompt says otherwise, in seconds. */
 const GENERATION_SECONDS = 2;
 
-export interface StageOptions
-	extends Pick<
-		SandboxOptions,
-		'honoursIdempotencyKeys' | 'missingOutputStatus' | 'urlLifetimeSeconds'
-	> {
+export interface StageOptions extends Pick<
+	SandboxOptions,
+	'honoursIdempotencyKeys' | 'missingOutputStatus' | 'urlLifetimeSeconds'
+> {
 	binaryMode?: EngineOptions['binaryMode'];
 	storageDir?: EngineOptions['storageDir'];
 	extraNodes?: EngineOptions['extraNodes'];

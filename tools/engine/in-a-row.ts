@@ -7,15 +7,13 @@ export type NodeParts = Partial<INode> & Pick<INode, 'name' | 'type'>;
 /** A manual trigger, and behind it the given nodes in a row. */
 export function inARow(...parts: NodeParts[]): WorkflowJson {
 	const trigger = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
-	const nodes = [trigger, ...parts].map(
-		(part, index): INode => ({
-			id: part.name,
-			typeVersion: 1,
-			position: [index * 200, 0],
-			parameters: {},
-			...part,
-		}),
-	);
+	const nodes = [trigger, ...parts].map((part, index): INode => ({
+		id: part.name,
+		typeVersion: 1,
+		position: [index * 200, 0],
+		parameters: {},
+		...part,
+	}));
 	const connections: WorkflowJson['connections'] = {};
 	for (const [index, { name }] of nodes.slice(1).entries()) {
 		connections[nodes[index].name] = { main: [[{ node: name, type: 'main', index: 0 }]] };

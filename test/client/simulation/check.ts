@@ -1,4 +1,4 @@
-// tsx test/client/simulation/check.ts [runs] [seed] [--keyed | --unkeyed | --asleep] [--brief]
+// npm run proof -- [runs] [seed] [--keyed | --unkeyed | --asleep] [--brief]
 // Plays so many random schedules, a tenth of them in calm weather, and as many of executions that share idempotency keys
 // and may be killed. Says what came of it: where a promise was broken, the smallest story of it. With --keyed or
 // --unkeyed only these or those; with --asleep batches that sleep, and whose waves die; with --brief one line of JSON, as

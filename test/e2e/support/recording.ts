@@ -23,7 +23,7 @@ const coding = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '24', '-pix_fm
 /** A page of the browser, recorded into an MP4 file as it is seen. */
 export class Recording {
 	private readonly startedAt = performance.now();
-	private latest = Buffer.alloc(0);
+	private latest: Buffer = Buffer.alloc(0);
 	private written = 0;
 
 	private constructor(
