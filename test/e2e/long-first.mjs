@@ -1,0 +1,16 @@
+import Sequencer from '@jest/test-sequencer';
+
+/** Minutes each, most of them spent waiting for n8n. */
+const long = ['sleeping-batch', 'sleeping-batch.queue', 'crash', 'suspend', 'queue'];
+
+function rankOf({ path }) {
+	const rank = long.findIndex((name) => path.endsWith(`/${name}.test.ts`));
+	return rank < 0 ? long.length : rank;
+}
+
+/** The longest files start first, so that none of them runs alone at the end. */
+export default class LongFirst extends Sequencer {
+	sort(tests) {
+		return super.sort(tests).sort((one, other) => rankOf(one) - rankOf(other));
+	}
+}
