@@ -5,7 +5,7 @@ import type { KeyedWorld } from './keyed-world';
 /** A cell without a value, which no comparison matches. */
 const NULL = null as unknown as string;
 
-export const NO_SUCH_ID = '00000000-0000-4000-8000-000000000000';
+const NO_SUCH_ID = '00000000-0000-4000-8000-';
 
 /** What a deed makes of a row, of all rows, or of the table. */
 const EDITS: Partial<Record<Deed, Partial<RowFields>>> = {
@@ -22,7 +22,6 @@ const EDITS: Partial<Record<Deed, Partial<RowFields>>> = {
 	'empty the id': { generation_id: NULL },
 	'empty the writer': { writer: NULL },
 	'empty the status': { status: NULL },
-	'write an id that does not exist': { generation_id: NO_SUCH_ID },
 	'write another writer': { writer: 'somebody' },
 	'write the status failed': { status: 'failed' },
 	'write the status claimed': { status: 'claimed' },
@@ -53,6 +52,9 @@ export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean
 	else if (deed === 'write the id') {
 		const lost = world.live(key).find((id) => !world.durable(key).includes(id));
 		if (lost !== undefined && !row.generation_id) table.edit(row, { generation_id: ` ${lost}\n` });
+	} else if (deed === 'write an id that does not exist') {
+		// Another one in each row: two rows with one id are one generation, which is paid for in neither if it failed.
+		table.edit(row, { generation_id: `${NO_SUCH_ID}${String(row.id).padStart(12, '0')}` });
 	} else table.edit(row, EDITS[deed] ?? {});
 }
 
