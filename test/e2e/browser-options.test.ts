@@ -15,18 +15,6 @@ afterAll(async () => {
 	await stage?.close();
 });
 
-const field = (name: string) => editor.part(`parameter-input-${name}`);
-
-/** Adds entries to one of the two collections, by their labels. */
-async function addTo(collection: 'Option' | 'Run Option', ...labels: string[]): Promise<void> {
-	const button = editor.part('ndv').getByPlaceholder(`Add ${collection}`);
-	for (const label of labels) {
-		await button.scrollIntoViewIfNeeded();
-		await button.click();
-		await editor.page.getByRole('option', { name: label, exact: true }).click();
-	}
-}
-
 it('a user sets what a step makes, what it may cost and how it runs, and gets that', async () => {
 	const { parameters, ...node } = imageNode();
 	const { model, prompt } = parameters;
@@ -34,18 +22,23 @@ it('a user sets what a step makes, what it may cost and how it runs, and gets th
 	const workflow = await stage.save(byHand('Options', ['a red boat', 'a blue boat'], step));
 	await editor.openWorkflow(workflow.id);
 	await editor.openNode('Images');
-	await field('numberOfOutputs').locator('input').fill('2');
-	await addTo('Option', 'Additional Body Fields (JSON)', 'File Name', 'Include Other Input Fields');
-	await field('fileName').locator('input').fill('boat');
-	await field('includeOtherFields').locator('.el-switch').click();
+	await editor.field('numberOfOutputs').locator('input').fill('2');
+	await editor.addTo(
+		'Option',
+		'Additional Body Fields (JSON)',
+		'File Name',
+		'Include Other Input Fields',
+	);
+	await editor.field('fileName').locator('input').fill('boat');
+	await editor.field('includeOtherFields').locator('.el-switch').click();
 	await editor.shoot('options');
 
-	await addTo('Run Option', 'Limit New Generations', 'Retries of Failed Generations');
-	await addTo('Run Option', 'Stop Below Balance', 'Fallback Models', 'While Waiting');
-	await field('maxNewGenerations').locator('input').fill('4');
-	await field('retriesOnFailure').locator('input').fill('1');
-	await field('minimumBalance').locator('input').fill('1');
-	await field('fallbackModels').click();
+	await editor.addTo('Run Option', 'Limit New Generations', 'Retries of Failed Generations');
+	await editor.addTo('Run Option', 'Stop Below Balance', 'Fallback Models', 'While Waiting');
+	await editor.field('maxNewGenerations').locator('input').fill('4');
+	await editor.field('retriesOnFailure').locator('input').fill('1');
+	await editor.field('minimumBalance').locator('input').fill('1');
+	await editor.field('fallbackModels').click();
 	await editor.page.getByRole('option', { name: 'Kestrel Vision XL' }).click();
 	await editor.shoot('run-options');
 

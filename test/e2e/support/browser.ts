@@ -1,8 +1,9 @@
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium, selectors } from 'playwright-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Owner } from '../../../tools/n8n/rest';
-import { programs } from './surroundings';
+import { programs, repository } from './surroundings';
 
 /** Headless, in a container too, and without a word to the browser's makers. */
 const flags = [
@@ -18,6 +19,20 @@ const flags = [
 const patienceMs = 30_000;
 
 selectors.setTestIdAttribute('data-test-id');
+
+/** Of the browser's own types, which this repository does not load, what is looked at here. */
+interface Picture {
+	decode(): Promise<void>;
+	naturalWidth: number;
+	naturalHeight: number;
+}
+interface Video {
+	readyState: number;
+	videoWidth: number;
+	videoHeight: number;
+	duration: number;
+	currentTime: number;
+}
 
 /** n8n's editor in a real browser, with somebody signed in. */
 export class Editor {
@@ -97,13 +112,90 @@ export class Editor {
 
 	/** Opens a node of the workflow. */
 	async openNode(name: string): Promise<void> {
-		await this.page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`).dblclick();
+		await this.node(name).dblclick();
 		await this.part('ndv').waitFor();
 	}
 
 	async closeNode(): Promise<void> {
 		await this.part('ndv-close-button').click();
 		await this.part('ndv').waitFor({ state: 'hidden' });
+	}
+
+	/** A node on the canvas, with the caption under its icon. */
+	node(name: string): Locator {
+		return this.page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`);
+	}
+
+	/** A field of the open form, by the name of its parameter. */
+	field(name: string): Locator {
+		return this.part(`parameter-input-${name}`);
+	}
+
+	/** Adds entries to one of the two collections of the open node, by their labels. */
+	async addTo(collection: 'Option' | 'Run Option', ...labels: string[]): Promise<void> {
+		const button = this.part('ndv').getByPlaceholder(`Add ${collection}`);
+		for (const label of labels) {
+			await button.scrollIntoViewIfNeeded();
+			await button.click();
+			await this.page.getByRole('option', { name: label, exact: true }).click();
+		}
+	}
+
+	/** Chooses an entry of a list, by the beginning of its text: a description may follow. */
+	async choose(field: string, label: RegExp): Promise<void> {
+		await this.field(field).click();
+		await this.page.getByRole('option', { name: label }).click();
+	}
+
+	/** Types an expression into a text field. The "=" turns the field into an expression editor. */
+	async enterExpression(field: string, expression: string): Promise<void> {
+		await this.field(field).locator('input').fill('=');
+		await this.field(field).locator('.cm-content').click();
+		await this.page.keyboard.insertText(expression);
+	}
+
+	/** Opens the list of models of the open node. */
+	async openModels(): Promise<Locator> {
+		// To close a notice later would close the list, too.
+		await this.closeNotices();
+		await this.part('rlc-input').click();
+		const items = this.part('rlc-item');
+		await items.first().waitFor();
+		return items;
+	}
+
+	/**
+	 * Views the first picture of the output.
+	 *
+	 * @returns its width and height
+	 */
+	async viewPicture(): Promise<number[]> {
+		const picture = await this.viewFile('img[src*="binary-data"]');
+		return await picture.evaluate(async (image: Picture) => {
+			await image.decode();
+			return [image.naturalWidth, image.naturalHeight];
+		});
+	}
+
+	/**
+	 * Views the first video of the output, at the middle of its time.
+	 *
+	 * @returns its width, height and duration
+	 */
+	async viewVideo(): Promise<number[]> {
+		const video = await this.viewFile('video');
+		return await video.evaluate(async (film: Video) => {
+			while (film.readyState < 3) await new Promise((resolve) => setTimeout(resolve, 100));
+			film.currentTime = film.duration / 2;
+			return [film.videoWidth, film.videoHeight, film.duration];
+		});
+	}
+
+	private async viewFile(selector: string): Promise<Locator> {
+		await this.part('ndv-view-binary-data').first().click();
+		const file = this.part('output-panel').locator(selector);
+		await file.waitFor();
+		return file;
 	}
 
 	/** Runs the workflow and waits until so many nodes have succeeded. */
@@ -131,6 +223,9 @@ export class Editor {
 		const buttons = this.page.locator('.el-notification__closeBtn');
 		for (const button of await buttons.all())
 			await button.click({ timeout: 1_000 }).catch(() => {});
+		// A notice that fades out would be clicked a second time. One below a dialog cannot be closed.
+		const notice = this.page.locator('.el-notification').first();
+		await notice.waitFor({ state: 'hidden', timeout: 2_000 }).catch(() => {});
 	}
 
 	/**
@@ -139,10 +234,27 @@ export class Editor {
 	 * @param notices whether they are to be seen
 	 */
 	async shoot(name: string, notices = false): Promise<void> {
+		await this.settle(notices);
+		await this.page.screenshot({ path: this.shotPath(name) });
+	}
+
+	/** Keeps a part of the page for the README. MEDIA_SCREENSHOTS also writes it to docs/screenshots. */
+	async shootForReadme(name: string, part: Locator): Promise<void> {
+		await this.settle(false);
+		await part.screenshot({ path: this.shotPath(name) });
+		if (!process.env.MEDIA_SCREENSHOTS) return;
+		const folder = join(repository, 'docs', 'screenshots');
+		await copyFile(this.shotPath(name), join(folder, `${name}.png`));
+	}
+
+	private shotPath(name: string): string {
+		return join(this.shots, `${name}.png`);
+	}
+
+	private async settle(notices: boolean): Promise<void> {
 		if (!notices) await this.closeNotices();
 		await this.page.mouse.move(0, 0);
 		await this.page.waitForTimeout(400);
-		await this.page.screenshot({ path: join(this.shots, `${name}.png`) });
 	}
 
 	async close(): Promise<void> {
