@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { DataTable } from './support/data-table';
 import { Stage } from './support/stage';
+import { hasTables } from './support/surroundings';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 
@@ -45,7 +46,8 @@ it('ends all requests at once, also with Retry On Fail', async () => {
 	// Nothing of it was returned, so that its ids are in n8n only there.
 	const rows = await table.rows();
 	const ids = rows.filter(({ key }) => !key).map(({ generation_id: one }) => one);
-	expect(ids.sort()).toEqual(books.generations.map((one) => one.id).sort());
+	const paid = hasTables ? books.generations.map((one) => one.id) : [];
+	expect(ids.sort()).toEqual(paid.sort());
 });
 
 it('ends an item at its timeout where the service has stopped answering', async () => {

@@ -3,10 +3,9 @@ import { errorOf, itemsOf } from '../../../tools/n8n/executions';
 import type { Execution } from '../../../tools/n8n/executions';
 import type { Workflow } from '../../../tools/n8n/rest';
 import { Stage } from '../support/stage';
-import { release } from '../support/surroundings';
+import { hasTables } from '../support/surroundings';
 import { byHand, imageNode, promptsNamed, trigger } from '../support/workflows';
 
-const hasTables = release === 'first-tables';
 const prompts = promptsNamed('Once', 4);
 let stage: Stage;
 let workflow: Workflow;

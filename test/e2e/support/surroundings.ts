@@ -24,6 +24,8 @@ export const repository = resolve(__dirname, '../../..');
 
 /** The n8n that is tested with: another than the current one where `compat.mjs` runs the tests. */
 export const release = (process.env.MEDIA_E2E_RELEASE ?? 'current') as Release;
+/** Whether the nodes of that n8n can use data tables. */
+export const hasTables = ['current', 'first-tables'].includes(release);
 
 /** A folder for what a test leaves to look at; git does not know it. */
 export function outputFolder(name: string): string {
