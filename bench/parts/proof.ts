@@ -32,14 +32,17 @@ export const proof: Part<Result> = {
 	onlyAsked: true,
 	async run() {
 		const result = { seeds: `${FIRST_SEED} to ${FIRST_SEED + RUNS - 1}`, played: 0, tally: {} };
+		// Ends the other runs.
+		const broken = new AbortController();
 		const onACore = limit(availableParallelism());
 		const runs = Array.from({ length: RUNS }, async (_, run) => {
-			const { played, tally } = await onACore(async () => await play(FIRST_SEED + run));
+			const seed = FIRST_SEED + run;
+			const { played, tally } = await onACore(async () => await play(seed, broken.signal));
 			result.played += played;
 			result.tally = sum(result.tally, tally);
 			console.log(`${result.played} schedules, every promise kept`);
 		});
-		await Promise.all(runs);
+		await Promise.all(runs).finally(() => broken.abort());
 		printTable('The payment proof with idempotency keys', [row(result)]);
 		return result;
 	},
@@ -47,9 +50,9 @@ export const proof: Part<Result> = {
 };
 
 /** @throws where a promise was broken */
-async function play(seed: number): Promise<Verdict> {
+async function play(seed: number, signal: AbortSignal): Promise<Verdict> {
 	const args = [PROOF, String(SCHEDULES_EACH), String(seed), '--keyed', '--brief'];
-	const verdict = JSON.parse(await printed(args)) as Verdict;
+	const verdict = JSON.parse(await printed(args, signal)) as Verdict;
 	if (!verdict.kept) throw new Error(`Broken with the seed ${seed}: ${verdict.violation}`);
 	return verdict;
 }
@@ -73,12 +76,14 @@ function row({ seeds, played, tally }: Result) {
 	};
 }
 
-async function printed(args: string[]): Promise<string> {
+async function printed(args: string[], signal: AbortSignal): Promise<string> {
 	const child = spawn(process.execPath, args, {
 		stdio: ['ignore', 'pipe', 'inherit'],
+		signal,
 	});
 	let text = '';
 	child.stdout.on('data', (chunk) => (text += chunk));
+	child.on('error', (error) => (text = error.message));
 	await new Promise((done) => child.on('close', done));
 	return text;
 }
