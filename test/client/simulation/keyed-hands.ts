@@ -50,8 +50,11 @@ export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean
 	else if (deed === 'copy') table.copy(row);
 	else if (deed === 'export and import') rows.forEach(emptyToNull);
 	else if (deed === 'write the id') {
-		const lost = world.live(key).find((id) => !world.durable(key).includes(id));
-		if (lost !== undefined && !row.generation_id) table.edit(row, { generation_id: ` ${lost}\n` });
+		const [lost, ...others] = world.live(key).filter((id) => !world.durable(key).includes(id));
+		if (lost === undefined || row.generation_id) return;
+		table.edit(row, { generation_id: ` ${lost}\n` });
+		// The row no longer tells that there may be more.
+		others.forEach(() => world.permit(key));
 	} else if (deed === 'write an id that does not exist') {
 		// Another one in each row: two rows with one id are one generation, which is paid for in neither if it failed.
 		table.edit(row, { generation_id: `${NO_SUCH_ID}${String(row.id).padStart(12, '0')}` });

@@ -95,6 +95,9 @@ export class KeyedWorld {
 		const durable = this.durable(key, LATEST_MS);
 		const doubles = others.filter((other) => !excused || durable.includes(other));
 		if (excused) others.forEach((other) => this.replaced.add(other));
+		// The user entered the ID of the lost one while this request was on its way: if its process dies, no row tells of it.
+		const justEntered = this.durable(key).some((other) => !durable.includes(other));
+		if (excused && justEntered) this.permit(key);
 		this.tell(`the service makes ${id.slice(0, 4)} for key ${key}`);
 		if (doubles.length > (this.permits.get(key) ?? 0)) {
 			this.blame(`Key ${key} is paid besides ${doubles[0].slice(0, 4)}`);
