@@ -21,7 +21,7 @@ const troubles = [
 	},
 	{
 		codes: ['EUSAGE'],
-		says: 'package.json and package-lock.json do not agree. Run `npm install` and commit the lock file.',
+		says: 'package.json and package-lock.json do not agree. Run `npx npm@10 install --package-lock-only` and commit the lock file.',
 	},
 	{
 		codes: ['EINTEGRITY'],

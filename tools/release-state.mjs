@@ -92,7 +92,7 @@ export function checkVersion({ version }) {
 	const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
 	if (lock.version !== version || lock.packages[''].version !== version) {
 		problems.push(
-			`package-lock.json says ${lock.version}, package.json ${version}: npm install --package-lock-only`,
+			`package-lock.json says ${lock.version}, package.json ${version}: npx npm@10 install --package-lock-only`,
 		);
 	}
 	return problems;
