@@ -1,5 +1,7 @@
 /** Two projects: rules in virtual time (`unit`), and nodes in the real n8n-core engine over HTTP (`engine`). */
 
+const { availableParallelism } = require('node:os');
+
 // Nothing may go by the time zone of the machine: a quarter of an hour off is nobody's by chance.
 process.env.TZ = 'Asia/Kathmandu';
 
@@ -11,8 +13,8 @@ const shared = {
 };
 
 module.exports = {
-	// The process that hands out the files has next to nothing to do.
-	maxWorkers: '100%',
+	// Engine tests are idle half of their time.
+	maxWorkers: Math.ceil(1.5 * availableParallelism()),
 	// A busy machine is no failure: this only ends a test that hangs.
 	testTimeout: 600_000,
 	projects: [
