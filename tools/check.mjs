@@ -27,8 +27,8 @@ const payments = {
 };
 const tests = { name: 'Tests', commands: [['jest', ...jest]], output: 'show' };
 
-/** Lanes run side by side, and the steps of a lane in turn. Engine tests are idle half of their time. */
-const lanes = [[tests], [lint, format, types, payments]];
+/** Lanes run side by side, and the steps of a lane in turn. */
+const lanes = [[tests], [payments], [lint, format, types]];
 const steps = [lint, format, types, tests, payments];
 
 async function runStep({ name, commands, output = 'hide' }, signal) {
