@@ -31,7 +31,7 @@ const BEAT_MS = 15_000;
  * heartbeat, another execution treats its row as abandoned. The difference leaves time for a heartbeat.
  */
 const LATE_MS = 40_000;
-/** While another execution sends the request of a key, reads (helper workflows) pause longer and longer, up to this. */
+/** Longest pause between reads of a key whose request another execution sends. Each read is a helper workflow. */
 const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;

@@ -73,7 +73,7 @@ function asText(value: object): string {
 	}
 }
 
-/** The run options with a fixed set of values, the default first. */
+/** The options with a fixed set of values, the default first. */
 const CHOICES = {
 	onTimeout: { field: 'On Timeout', values: ['error', 'continue'] },
 	onUncertainCharge: { field: 'On Uncertain Charge', values: ['error', 'resubmit'] },
@@ -82,14 +82,14 @@ const CHOICES = {
 } as const;
 
 /**
- * The value of a run option that has a fixed set of values.
+ * The value of an option that has a fixed set of values.
  *
  * @throws InvalidInputError
  */
-export function choiceOf<Name extends keyof typeof CHOICES>(runOptions: Options, name: Name) {
+export function choiceOf<Name extends keyof typeof CHOICES>(options: Options, name: Name) {
 	const { field, values } = CHOICES[name];
 	type Value = (typeof CHOICES)[Name]['values'][number];
-	return oneOf<Value>(field, runOptions[name] ?? values[0], values);
+	return oneOf<Value>(field, options[name] ?? values[0], values);
 }
 
 /**
