@@ -1,4 +1,4 @@
-/** Builds `dist`: the compiled nodes, and beside them the assets that n8n looks for. */
+/** Builds `dist`: the compiled nodes, and next to them the assets that n8n loads. */
 const { spawn } = require('node:child_process');
 const { rm } = require('node:fs/promises');
 const { pipeline } = require('node:stream/promises');
@@ -16,7 +16,7 @@ function compile() {
 	});
 }
 
-/** Passes every file through a check, which throws if the file must not be published. */
+/** Runs a check on every file. The check throws if the file must not be published. */
 function checked(check) {
 	return async function* (files) {
 		for await (const file of files) {

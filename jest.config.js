@@ -2,7 +2,7 @@
 
 const { availableParallelism } = require('node:os');
 
-// Nothing may go by the time zone of the machine: a quarter of an hour off is nobody's by chance.
+// Code must not depend on the machine's time zone. An offset with 45 minutes exposes code that does.
 process.env.TZ = 'Asia/Kathmandu';
 
 const shared = {
@@ -13,9 +13,9 @@ const shared = {
 };
 
 module.exports = {
-	// Engine tests are idle half of their time.
+	// Engine tests are idle half of the time.
 	maxWorkers: Math.ceil(1.5 * availableParallelism()),
-	// A busy machine is no failure: this only ends a test that hangs.
+	// Long enough for a busy machine. Only a test that hangs reaches this limit.
 	testTimeout: 600_000,
 	projects: [
 		{
@@ -41,6 +41,6 @@ module.exports = {
 		'./client/': { lines: 95, branches: 90 },
 		'./nodes/': { lines: 95, branches: 90 },
 	},
-	// No HTML: the linter would go through its scripts.
+	// No HTML: the linter would check its scripts.
 	coverageReporters: [['text', { skipFull: true }], 'text-summary', 'lcovonly'],
 };

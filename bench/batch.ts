@@ -7,28 +7,28 @@ import type { Outcome } from '../client/outcome';
 import { SlotPool } from '../client/orders/slot-pool';
 import { runSimulatedStep } from './simulated-step';
 
-/** How the generation times of a batch lie around T. */
+/** How the generation times of a batch are distributed around T. */
 export type Spread = 'each' | 'log-normal' | 'two speeds';
 
 /** A batch of generations on an account with a limit, in virtual time. */
 export interface BatchCase {
-	/** Steps that run beside each other and share the limit. */
+	/** Number of steps that run in parallel and share the limit. */
 	steps: number;
-	/** Whether each runs in a process of its own, and knows nothing of the others. */
+	/** True if each step runs in a separate process and knows nothing about the others. */
 	apart?: boolean;
-	/** Items of each step. */
+	/** Number of items of each step. */
 	items: number;
 	limit: number;
-	/** Of each step. */
+	/** Maximum number of generations that each step runs at the same time. */
 	maxConcurrent: number;
 	/** T: median seconds of a generation. */
 	seconds: number;
 	spread: Spread;
-	/** How ends are noticed. */
+	/** How the end of a generation is detected. */
 	readiness: Readiness;
-	/** Seconds until a creating request is answered; its work begins at once. */
+	/** Seconds until the response to a creating request. The generation itself starts immediately. */
 	creatingSeconds?: number;
-	/** Seconds by which a file is in the storage before its generation is done. */
+	/** Seconds by which a file is in the storage before its generation is completed. */
 	earlySeconds?: number;
 	/** Every n-th generation fails. */
 	failingEvery?: number;
@@ -36,9 +36,9 @@ export interface BatchCase {
 }
 
 export interface BatchResult {
-	/** Makespan over ideal: the same list of generation times with every end noticed at once. */
+	/** Makespan divided by the ideal: the same generation times with every end detected immediately. */
 	ratio: number;
-	/** Status requests. */
+	/** Number of status requests per generation. */
 	statusRequestsPerGeneration: number;
 	probesPerGeneration: number;
 	/** The shortest time between two status requests for one generation, in seconds. */
@@ -52,7 +52,7 @@ const MODEL = 'aurora-motion-1';
 /**
  * Runs a case to its end.
  *
- * @throws if an item has no generation
+ * @throws if the generation of an item did not end
  */
 export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	const time = new VirtualTime();
@@ -105,7 +105,7 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 	};
 }
 
-/** True if the generation of an item ended, also if it failed. */
+/** True if the generation of an item ended, even if it failed. */
 function hasEnded(outcome: Outcome<null>): boolean {
 	if (outcome.kind === 'error') return outcome.error.code === 'generation_failed';
 	return outcome.kind === 'done';
@@ -119,10 +119,10 @@ function drawing({ seconds, spread, seed }: BatchCase): GenerationTime {
 }
 
 /**
- * List scheduling: each generation begins as soon as it has come and a slot is free.
+ * Returns the makespan of list scheduling: each generation starts as soon as it has arrived and a slot is free.
  *
- * @param arrivals when they come; all at the start where none are given
- * @returns seconds until the last has ended
+ * @param arrivals arrival times in seconds; by default, all arrive at the start
+ * @returns seconds until the last generation ends
  */
 export function idealMakespan(durations: number[], slots: number, arrivals: number[] = []): number {
 	const freeAt = new Array<number>(slots).fill(0);
@@ -133,7 +133,7 @@ export function idealMakespan(durations: number[], slots: number, arrivals: numb
 	return Math.max(...freeAt);
 }
 
-/** When each generation's status was asked for. */
+/** Returns the times at which each generation's status was requested. */
 function statusRequestsById(service: GenerationService): Map<string, number[]> {
 	const times = new Map<string, number[]>();
 	for (const { path, at } of service.requests.on('status')) {

@@ -5,7 +5,10 @@ import type { BulkReport, BulkTask, StepFigures } from './bulk';
 import { watchLoop, watchMemory } from './watch';
 import { workAlone } from './worker';
 
-/** As long as ours, with the same items, and does nothing: what is left is n8n's own, and the machine's. */
+/**
+ * A node that does nothing for as long as our step takes, with the same items. What it measures is caused by n8n and
+ * the machine.
+ */
 const idler = bareNode('idler', {
 	async execute() {
 		const items = this.getInputData();
@@ -29,7 +32,7 @@ workAlone(async ({ baseUrl, apiKey, items, workflow }: BulkTask): Promise<BulkRe
 			const seconds = (performance.now() - started) / 1000;
 			return { seconds, growthBytes: memory.stop(), ...loop.stop() } satisfies StepFigures;
 		};
-		// The first run loads code and fills pools: it is not what a batch costs.
+		// The first run loads code and fills pools, which is not part of the cost of a batch.
 		await execute(workflow, 10);
 		const ours = await execute(workflow, items);
 		const idle = inARow({ name: 'Idle', type: 'bench.idler' });

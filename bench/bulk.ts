@@ -5,15 +5,15 @@ import { idealMakespan } from './batch';
 import type { Stalls } from './watch';
 import { askWorker } from './worker';
 
-/** Many items in one step, in real time. */
+/** A step with many items, in real time. */
 export interface BulkCase {
 	items: number;
 	limit: number;
-	/** What each generation takes. */
+	/** Seconds that each generation takes. */
 	seconds: number;
 }
 
-/** What the worker is asked for. */
+/** The task of the worker. */
 export interface BulkTask {
 	baseUrl: string;
 	apiKey: string;
@@ -21,24 +21,24 @@ export interface BulkTask {
 	workflow: WorkflowJson;
 }
 
-/** What one step took. */
+/** The measurements of one step. */
 export interface StepFigures extends Stalls {
 	seconds: number;
 	growthBytes: number;
 }
 
-/** What the worker has found: of our step, and of one that does nothing with as many items. */
+/** The worker's measurements of our step, and of a step with as many items that does nothing. */
 export interface BulkReport {
 	ours: StepFigures;
 	idle: StepFigures;
 }
 
 export interface BulkResult extends BulkReport {
-	/** Makespan over ideal. */
+	/** Makespan divided by the ideal. */
 	ratio: number;
 }
 
-/** A step with many items through the built node in n8n's engine, pictures downloaded into its storage. */
+/** Runs a step with many items with the built node in n8n's engine, and downloads the images into n8n's storage. */
 export async function runBulk({ items, limit, seconds }: BulkCase): Promise<BulkResult> {
 	const sandbox = await startSandbox({ seed: 1, generationSeconds: seconds });
 	try {

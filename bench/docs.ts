@@ -8,7 +8,7 @@ import { tableOf } from './table';
 const FOLDER = join(__dirname, '..', 'docs');
 const SECTION = /<!-- bench:([\w-]+) -->[^]*?<!-- \/bench -->/g;
 
-/** What stands between the markers of the documentation, by their names. */
+/** Returns the content between the markers of the documentation, by the names of the markers. */
 export function sectionsOf(parts: readonly Part[], results: Results): Map<string, string> {
 	const sections = new Map<string, string>();
 	for (const part of parts) {
@@ -23,9 +23,9 @@ export function sectionsOf(parts: readonly Part[], results: Results): Map<string
 }
 
 /**
- * Returns a text with new tables.
+ * Returns a page with updated tables.
  *
- * @throws if it has a marker without a table
+ * @throws if the page has a marker without a table
  */
 export function withSections(text: string, sections: Map<string, string>): string {
 	return text.replace(SECTION, (_, name: string) => {
@@ -35,13 +35,13 @@ export function withSections(text: string, sections: Map<string, string>): strin
 	});
 }
 
-/** The paths of the pages that may have such tables. */
+/** Returns the paths of the pages that may contain such tables. */
 export function pages(): string[] {
 	const names = readdirSync(FOLDER).filter((name) => name.endsWith('.md'));
 	return [join(FOLDER, '..', 'README.md'), ...names.map((name) => join(FOLDER, name))];
 }
 
-/** Rewrites all tables of the documentation. */
+/** Updates all tables in the documentation. */
 export function writeDocs(sections: Map<string, string>): void {
 	for (const page of pages()) {
 		const text = readFileSync(page, 'utf8');

@@ -1,12 +1,12 @@
 import type { ProfileShares } from './profile';
 
-/** How a file comes into n8n's storage, from the whole way to the least that there is. */
+/** How a file is fetched into n8n's storage, from the complete node to the bare minimum. */
 export type Way =
-	/** Wait for Completion. */
+	/** The Wait for Completion node. */
 	| 'node'
-	/** A node that hands the stream of n8n's HTTP helper to n8n's storage, and does nothing else. */
+	/** A node that only passes the stream of n8n's HTTP helper to n8n's storage. */
 	| 'helper'
-	/** A node that reads that stream, and keeps nothing. */
+	/** A node that reads that stream and stores nothing. */
 	| 'reading';
 
 /** A finished generation. */
@@ -15,7 +15,7 @@ export interface MadeFile {
 	url: string;
 }
 
-/** What the worker process is to fetch. */
+/** The files that the worker process fetches. */
 export interface DownloadTask {
 	way: Way;
 	baseUrl: string;
@@ -23,17 +23,17 @@ export interface DownloadTask {
 	/** A small generation, fetched first and not measured. */
 	warmUp: MadeFile;
 	files: MadeFile[];
-	/** Whether to look where the time goes, which takes some itself. */
+	/** True to profile the run, which slows it down. */
 	profiled: boolean;
 }
 
-/** What it measured. */
+/** The measurements of the worker process. */
 export interface DownloadReport {
 	seconds: number;
-	/** The most by which the resident memory of the process grew. */
+	/** Maximum growth of the resident memory of the process. */
 	growthBytes: number;
-	/** Bytes that came. */
+	/** Number of bytes received. */
 	bytes: number;
-	/** Where the time went, where that was asked for. */
+	/** How the time was spent; `null` if the run was not profiled. */
 	shares: ProfileShares | null;
 }

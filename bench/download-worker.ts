@@ -11,7 +11,7 @@ import { workAlone } from './worker';
 
 const BARE = 'bench.bare';
 
-/** The ceilings: what n8n's helpers take where a node does nothing of its own. */
+/** A node that only calls n8n's helpers, to measure the upper bound for any node. */
 const bare = bareNode('bare', {
 	description: {
 		properties: [{ name: 'store', displayName: 'Store', type: 'boolean', default: true }],
@@ -39,8 +39,8 @@ const steps: Record<Way, NodeParts> = {
 };
 
 /**
- * A process of its own, so that its memory is that of n8n's engine and the node alone: fetches finished generations
- * into n8n's storage, and reports how its memory grew.
+ * Fetches finished generations into n8n's storage, and reports how memory grew. Runs in a separate process, so that its
+ * memory is only that of n8n's engine and the node.
  */
 workAlone(async (task: DownloadTask): Promise<DownloadReport> => {
 	const extraNodes = { [BARE]: bare };
@@ -62,7 +62,7 @@ workAlone(async (task: DownloadTask): Promise<DownloadReport> => {
 		return { run, seconds, growthBytes: memory.stop() };
 	};
 	try {
-		// The first run loads code and fills pools: it is not what a download costs.
+		// The first run loads code and fills pools, which is not part of the cost of a download.
 		await fetchAll([task.warmUp]);
 		const [{ run, seconds, growthBytes }, shares] = task.profiled
 			? await profiled(measured)

@@ -12,7 +12,7 @@ import { askWorker } from './worker';
 
 const run = promisify(execFile);
 
-/** How often curl and the nodes take turns. Reported is the median of the times, and the largest growth. */
+/** Number of rounds, each with curl and all nodes. The result has the median time and the largest memory growth. */
 const ROUNDS = 8;
 
 const WAYS: Way[] = ['node', 'helper', 'reading'];
@@ -20,7 +20,7 @@ const WAYS: Way[] = ['node', 'helper', 'reading'];
 export interface DownloadCase {
 	name: string;
 	files: number;
-	/** As the sandbox's prompts take it, such as `50MB`. */
+	/** File size in the format of the sandbox's prompts, such as `50MB`. */
 	size: string;
 }
 
@@ -28,11 +28,11 @@ export interface DownloadResult {
 	name: string;
 	bytes: number;
 	growthBytes: number;
-	/** Bytes a second in MiB. */
+	/** MiB per second. */
 	megabytesPerSecond: number;
-	/** Speeds over that of plain curl into files, one after the other, in the same run. */
+	/** Speed relative to plain curl in the same run. curl downloads the files one after the other. */
 	ofCurl: Record<Way, number>;
-	/** Where the time of the node went, in a run of its own. */
+	/** How the node spent its time, from a separate run. */
 	shares: ProfileShares;
 }
 
@@ -47,7 +47,7 @@ interface Entry {
 	data: Array<{ url: string }>;
 }
 
-/** Makes the outputs, fetches them with curl, through the node and with n8n's helpers alone, and compares. */
+/** Creates the outputs, and compares fetching them with curl, with the node and with n8n's helpers alone. */
 export async function runDownload(
 	service: Service,
 	download: DownloadCase,
@@ -73,7 +73,7 @@ export async function runDownload(
 	];
 	for (let round = 0; round < ROUNDS; round++) {
 		for (const turn of turns) {
-			// What the one before has written would keep the disk busy for a while.
+			// Without this, data written by the previous turn would keep the disk busy for a while.
 			await run('sync');
 			await turn();
 		}
@@ -92,7 +92,7 @@ export async function runDownload(
 	};
 }
 
-/** A finished generation. The sandbox makes a file when it is first asked for, so that is done here as well. */
+/** Returns a finished generation. Requests the file once, because the sandbox creates it at the first request. */
 async function create({ url, key }: Service, prompt: string): Promise<MadeFile> {
 	const headers = { authorization: `Bearer ${key}` };
 	const body = { model: 'lumen-loop', prompt, duration: 1, resolution: '480p' };

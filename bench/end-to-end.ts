@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 const root = resolve(__dirname, '..');
 
 /**
- * Runs an end-to-end test in a real n8n, for the figures that it leaves.
+ * Runs an end-to-end test in a real n8n to collect the figures that it writes.
  *
- * @param env what tells the test to measure
- * @returns what it has left, by the names of the files
- * @throws where the test fails
+ * @param env environment variables that make the test measure
+ * @returns the contents of the files that the test wrote, by file name
+ * @throws if the test fails
  */
 export async function endToEnd(
 	name: string,

@@ -4,7 +4,7 @@ import { createEngine } from '../tools/engine';
 import type { LiveReport, LiveTask } from './live';
 import { workAlone } from './worker';
 
-/** A process of its own, so that its processor time is that of n8n's engine and the node alone. */
+/** Runs in a separate process, so that its CPU time is only that of n8n's engine and the node. */
 async function main({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<LiveReport> {
 	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem' });
 	try {
@@ -15,7 +15,7 @@ async function main({ baseUrl, apiKey, items, workflow }: LiveTask): Promise<Liv
 			});
 			if (run.status !== 'success') throw run.error ?? new Error(run.status);
 		};
-		// The first run loads code and fills pools: it is not what a batch costs.
+		// The first run loads code and fills pools, which is not part of the cost of a batch.
 		await execute(['warm-up [seconds: 0.1]']);
 		const before = process.cpuUsage();
 		const started = performance.now();

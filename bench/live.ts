@@ -10,12 +10,12 @@ import { askWorker } from './worker';
 export interface LiveCase {
 	items: number;
 	limit: number;
-	/** What each generation takes. */
+	/** Seconds that each generation takes. */
 	seconds: number;
 	readiness?: Readiness;
 }
 
-/** What the worker is asked for, as JSON. */
+/** The task of the worker, as JSON. */
 export interface LiveTask {
 	baseUrl: string;
 	apiKey: string;
@@ -23,23 +23,23 @@ export interface LiveTask {
 	workflow: WorkflowJson;
 }
 
-/** What it found, as JSON. */
+/** The worker's measurements, as JSON. */
 export interface LiveReport {
 	makespanSeconds: number;
-	/** Seconds of processor time of n8n's engine and the node. */
+	/** CPU time of n8n's engine and the node in seconds. */
 	cpuSeconds: number;
 }
 
 export interface LiveResult extends LiveReport {
-	/** Makespan over ideal. */
+	/** Makespan divided by the ideal. */
 	ratio: number;
-	/** Of one core, while the batch ran. */
+	/** Average share of one CPU core used while the batch ran. */
 	cpuShare: number;
 }
 
 /**
- * One batch through the built node, in n8n's engine and over real HTTP, with the settings that the node comes with. The
- * engine runs in a process of its own, so that its processor time is not mixed with the service's.
+ * Runs one batch with the built node, in n8n's engine and over real HTTP, with the node's default settings. The engine
+ * runs in a separate process, so that its CPU time does not include that of the service.
  */
 export async function runLive({ items, limit, seconds, readiness }: LiveCase): Promise<LiveResult> {
 	const sandbox = await startSandbox({ seed: 1, generationSeconds: seconds });

@@ -1,13 +1,13 @@
 import type { Row } from './table';
 
-/** One part of the bench: what is measured together, and kept under one name in `bench/results.json`. */
+/** One part of the benchmark: measured together, and stored under one name in `bench/results.json`. */
 export interface Part<Result extends object = object> {
-	/** On the command line, and in `bench/results.json`. */
+	/** The name on the command line and in `bench/results.json`. */
 	readonly name: string;
-	/** Takes long: only where it is asked for by its name. */
+	/** True for a slow part, which runs only if it is requested by name. */
 	readonly onlyAsked?: boolean;
-	/** Measures, and prints what it finds. */
+	/** Measures and prints the results. */
 	run(): Promise<Result>;
-	/** Tables for the documentation, by the name that stands in their marker behind `bench:`. */
+	/** Returns the tables for the documentation, by the name that follows `bench:` in their markers. */
 	tables(result: Result): Record<string, Row[]>;
 }

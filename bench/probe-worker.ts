@@ -4,17 +4,17 @@ import { bareNode } from '../tools/engine/bare-node';
 import { inARow } from '../tools/engine/in-a-row';
 import { workAlone } from './worker';
 
-/** What the worker process is to ask for, and how often. */
+/** The URL that the worker process probes, and how often. */
 export interface ProbeTask {
 	url: string;
-	/** Generations in flight, each asked for by itself. */
+	/** Number of generations in flight, each of which is probed separately. */
 	generations: number;
-	/** Milliseconds from one probe of a generation to its next. */
+	/** Milliseconds from one probe of a generation to the next. */
 	everyMs: number;
 	seconds: number;
 }
 
-/** What that cost this process. */
+/** The cost for this process. */
 export interface ProbeReport {
 	probes: number;
 	statuses: number[];
@@ -23,7 +23,7 @@ export interface ProbeReport {
 
 const sleep = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Probes as our nodes do, through n8n's HTTP helper. */
+/** Probes with n8n's HTTP helper, as our nodes do. */
 const prober = bareNode('prober', {
 	async execute() {
 		const { url, generations, everyMs, seconds } = this.getInputData()[0]
@@ -46,7 +46,7 @@ const prober = bareNode('prober', {
 				}),
 			);
 		};
-		// Code that is not yet compiled is not what a probe costs.
+		// Warm-up: compiling code is not part of the cost of a probe.
 		await ask(3000);
 		probes = 0;
 		const before = process.cpuUsage();

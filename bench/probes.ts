@@ -12,7 +12,7 @@ import { askWorker } from './worker';
 
 const run = promisify(execFile);
 
-/** What a step asks of a storage at most: 25 probes a second, for 25 generations in flight. */
+/** The maximum load of a step on a storage: 25 probes a second, for 25 generations in flight. */
 const GENERATIONS = 25;
 const EVERY_MS = 1000;
 const SECONDS = 10;
@@ -21,15 +21,15 @@ export interface ProbesResult {
 	name: string;
 	probesPerSecond: number;
 	cpuMsPerProbe: number;
-	/** CPU time of n8n's process over time on the clock. */
+	/** CPU time of n8n's process divided by elapsed time. */
 	ofOneCore: number;
 }
 
 /**
- * What looking at output URLs costs n8n: a process of its own probes a file that is not there yet, and reports its CPU
- * time. Each probe has a connection of its own, as n8n makes them.
+ * Measures what probing output URLs costs n8n. A separate process probes a file that does not exist yet, and reports
+ * its CPU time. Each probe uses a new connection, as in n8n.
  *
- * @param url a presigned URL, by http
+ * @param url a presigned http URL
  */
 export async function runProbes(url: string): Promise<ProbesResult[]> {
 	const folder = await mkdtemp(join(tmpdir(), 'bench-probes-'));
@@ -66,7 +66,7 @@ async function measure(
 	};
 }
 
-/** The same origin behind https, with a certificate made for it. */
+/** Serves the same origin over https, with a certificate created for it. */
 async function securely(url: string, folder: string) {
 	const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
 	const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];

@@ -1,6 +1,6 @@
 import { Session, type Profiler } from 'node:inspector/promises';
 
-/** Which part of the time a process spent in what: shares of 1. */
+/** The shares of time that a process spent on each kind of work. Their sum is 1. */
 export type ProfileShares = Record<(typeof KINDS)[number], number>;
 
 const KINDS = [
@@ -12,7 +12,7 @@ const KINDS = [
 	'collecting garbage',
 ] as const;
 
-/** Does some work, and looks where its time goes on the main thread of this process. */
+/** Runs a task while profiling the main thread of this process. */
 export async function profiled<T>(work: () => Promise<T>): Promise<[T, ProfileShares]> {
 	const session = new Session();
 	session.connect();
@@ -27,7 +27,7 @@ export async function profiled<T>(work: () => Promise<T>): Promise<[T, ProfileSh
 	}
 }
 
-/** The time of a profile by the code that had it. */
+/** Returns the shares of time in a profile by the kind of code that ran. */
 export function sharesOf({
 	nodes,
 	samples = [],

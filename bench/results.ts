@@ -9,24 +9,24 @@ export interface Measured {
 	date: string;
 	node: string;
 	machine: Machine;
-	/** Processes that wanted a core when it began, the mean of a minute: what else the machine was doing. */
+	/** The load average of the last minute when the measurement started: other work on the machine. */
 	load?: number;
 }
 
-/** What a part has found. */
+/** The result of a part. */
 export type Result = object & { measured: Measured };
 
-/** All parts, by their names. */
+/** The results of all parts, by name. */
 export type Results = Record<string, Result>;
 
 const FILE = join(__dirname, 'results.json');
 
-/** What has been measured so far. */
+/** Returns all stored results. */
 export function readResults(): Results {
 	return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Results) : {};
 }
 
-/** Circumstances as they are now. */
+/** Returns the current circumstances. */
 export function circumstances(): Measured {
 	const [load] = loadavg();
 	return {
@@ -37,7 +37,7 @@ export function circumstances(): Measured {
 	};
 }
 
-/** Writes one part down, and leaves the others as they are in the file now: another bench may have written meanwhile. */
+/** Stores the result of one part. Reads the file again first, because another benchmark may have written to it. */
 export function keepResult(name: string, measured: Measured, result: object): void {
 	const results: Results = { ...readResults(), [name]: { measured, ...result } };
 	writeFileSync(FILE, `${JSON.stringify(results, null, '\t')}\n`);

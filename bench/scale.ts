@@ -6,26 +6,26 @@ import { VirtualTime } from '../test/support/virtual-time';
 import { idealMakespan } from './batch';
 import { runSimulatedStep } from './simulated-step';
 
-/** Many executions that know nothing of each other, on one account. */
+/** Many executions on one account that know nothing about each other. */
 export interface ScaleCase {
 	executions: number;
 	limit: number;
-	/** Generations that come, over those that the account can make: above 1 a queue builds up. */
+	/** Rate of arriving generations divided by the account's capacity. Above 1, a queue builds up. */
 	load: number;
 	/** Median seconds of a generation; their times are log-normal with a sigma of 0.3. */
 	seconds: number;
-	/** How a step asks for a slot that others may have left. */
+	/** How a step probes for slots that other executions may have freed. */
 	probing: Probing;
 	seed: number;
 }
 
 export interface ScaleResult {
-	/** Share of the slots' time used of what the ideal uses: each generation begun as soon as it has come and a slot is free. */
+	/** Ideal makespan divided by the actual one. Ideally, a generation starts once it has arrived and a slot is free. */
 	ofIdeal: number;
-	/** From arrival to the end of the step, less the time that the generation took, in seconds. */
+	/** Seconds from arrival to the end of the step, minus the time that the generation took. */
 	medianWait: number;
 	longestWait: number;
-	/** Creating requests and status requests, failed ones included. */
+	/** Number of creating requests and status requests, including failed ones. */
 	requestsPerGeneration: number;
 }
 
@@ -33,9 +33,9 @@ const MODEL = 'aurora-motion-1';
 const KEY = 'enterprise';
 
 /**
- * Executions of one generation each come at random, at the given load, until all have ended.
+ * Runs executions with one generation each, which arrive at random times at the given load, until all have ended.
  *
- * @throws where one fails
+ * @throws if an execution fails
  */
 export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 	const time = new VirtualTime();

@@ -7,7 +7,7 @@ import { parts } from './parts';
 import { readResults } from './results';
 import { tableOf } from './table';
 
-/** Everything that the bench writes into the documentation, from what it has kept. */
+/** Returns everything that the benchmark writes into the documentation, from its stored results. */
 export function documented(): Map<string, string> {
 	const file = join(__dirname, 'compare.json');
 	const comparison = JSON.parse(readFileSync(file, 'utf8')) as Comparison;

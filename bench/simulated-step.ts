@@ -18,13 +18,13 @@ export interface SimulatedStep {
 	maxConcurrent: number;
 	pollIntervalMs: number;
 	timeoutMs: number;
-	/** How ends are noticed. */
+	/** How the end of a generation is detected. */
 	readiness: Readiness;
-	/** Every n-th generation fails; none, unless given. */
+	/** Every n-th generation fails. By default, none fails. */
 	failingEvery?: number;
-	/** What a creating request takes to be answered; the work begins at once. */
+	/** Milliseconds until the response to a creating request. The generation itself starts immediately. */
 	creatingMs?: number;
-	/** Of the account, where it shares them with other steps of its process, or asks for them in another way. */
+	/** The slots of the account, if other steps of the process share them or if they are probed differently. */
 	slots?: SlotPool;
 }
 
@@ -77,7 +77,7 @@ function sendTo({ service, time, key, creatingMs = 0 }: SimulatedStep): SendRequ
 	};
 }
 
-/** The first byte, as the sandbox's storage gives it: only where the output is written. */
+/** Returns a probe of the sandbox's storage, which returns the first byte only once the output exists. */
 function probeOf({ service }: SimulatedStep): ProbeUrl {
 	return async (url) => {
 		const { pathname: path, searchParams } = new URL(url);

@@ -1,7 +1,7 @@
-/** One line of a table, by the names of its columns. */
+/** One row of a table, by column name. */
 export type Row = Record<string, string | number>;
 
-/** Rows as a Markdown table with aligned columns, as Prettier writes it. The first row names the columns. */
+/** Returns a Markdown table with aligned columns, in Prettier's format. The keys of the first row are the columns. */
 export function tableOf(rows: Row[]): string {
 	const columns = Object.keys(rows[0] ?? {});
 	const cells = [columns, ...rows.map((row) => columns.map((column) => String(row[column])))];
@@ -12,7 +12,7 @@ export function tableOf(rows: Row[]): string {
 	return [line(cells[0]), rule, ...cells.slice(1).map(line)].join('\n');
 }
 
-/** Prints rows as a table, to be read on a terminal. */
+/** Prints rows as a table for the terminal. */
 export function printTable(title: string, rows: Row[]): void {
 	console.log(`\n${title}\n\n${tableOf(rows)}`);
 }

@@ -1,9 +1,9 @@
-/** What a process takes while it works. */
+/** Measures memory and event-loop pauses of a process while it works. */
 
 const SAMPLE_EVERY_MS = 20;
 const TICK_MS = 5;
 
-/** Follows the resident memory of this process. `stop` returns the most by which it grew, in bytes. */
+/** Measures the resident memory of this process. `stop` returns its maximum growth in bytes. */
 export function watchMemory(): { stop: () => number } {
 	global.gc?.();
 	const before = process.memoryUsage.rss();
@@ -19,14 +19,14 @@ export function watchMemory(): { stop: () => number } {
 	};
 }
 
-/** How long the event loop of a process stood still, in milliseconds. */
+/** How long the event loop of a process was blocked, in milliseconds. */
 export interface Stalls {
 	longest: number;
-	/** The longest for which it was itself that computed, and not others that had the processor. */
+	/** The longest block caused by this process itself, not by other processes that used the CPU. */
 	longestOwn: number;
 }
 
-/** Follows the event loop of this process. */
+/** Measures the event loop of this process. */
 export function watchLoop(): { stop: () => Stalls } {
 	const stalls: Stalls = { longest: 0, longestOwn: 0 };
 	let since = performance.now();

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Runs a program of this folder in its own process, so that its time and memory are measured alone, and returns its
- * report.
+ * Runs a program of this folder in a separate process and returns its report. Only the time and memory of that program
+ * are measured.
  *
  * @param file name of the program, which calls `workAlone`
  * @param flags for Node.js
- * @param env added to this process's own
+ * @param env added to the environment of this process
  */
 export async function askWorker<Report>(
 	file: string,
@@ -23,7 +23,7 @@ export async function askWorker<Report>(
 	return JSON.parse(stdout.trim().split('\n').pop() ?? '') as Report;
 }
 
-/** The other side: does the task that this process was started with, and reports. */
+/** The counterpart of `askWorker`: runs the task that this process was started with, and prints the report. */
 export function workAlone<Task, Report>(work: (task: Task) => Promise<Report>): void {
 	work(JSON.parse(process.argv[2]) as Task).then(
 		(report) => process.stdout.write(`${JSON.stringify(report)}\n`),

@@ -24,11 +24,11 @@ export interface PipelinePorts<T> {
 	random: Random;
 	/** The slots of the account, which other steps share. */
 	slots: SlotPool;
-	/** Reads the balance for the step's hint; `null` if it cannot be read. Not set: there is no such hint. */
+	/** Reads the balance for the step's hint; `null` if it cannot be read. If omitted, the hint is not shown. */
 	balance?: () => Promise<number | null>;
 	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
 	cancel: AbortSignal;
-	/** When the step began, in milliseconds since the Unix epoch, if that was before this pipeline. */
+	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
 	/** Earlier status checks of the step. */
 	checks?: StatusChecks;

@@ -47,6 +47,10 @@ export interface Probed {
  */
 export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<Probed>;
 
+/**
+ * The time. In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch, and `…Ms` are
+ * durations in milliseconds.
+ */
 export interface Clock {
 	/** Milliseconds since the Unix epoch. */
 	now(): number;

@@ -5,19 +5,19 @@ import { seededRandom } from './basics/random';
 const targets = ['create', 'status', 'models', 'credits', 'download', 'probe', 'any'] as const;
 
 /**
- * Which request a fault is for. `credits` is both the balance and the summary; `probe` asks the storage for the first
- * byte alone (`Range: bytes=0-0`), `download` for anything else of it.
+ * The kind of request that a fault applies to. `credits` covers both the balance and the summary. `probe` is a storage
+ * request for only the first byte (`Range: bytes=0-0`), and `download` is any other storage request.
  */
 export type FaultTarget = (typeof targets)[number];
 
-/** What happens to the request. Sizes in bytes, times in milliseconds unless named otherwise. */
+/** What happens to the request. Sizes are in bytes, and times in milliseconds unless the name says otherwise. */
 export type FaultAction =
-	/** A row of spec 7 in its exact form, without doing the work. */
+	/** Responds with a row of spec 7 in its exact form, without doing the work. */
 	| { kind: 'error'; code: ErrorName; message?: string; param?: string }
 	/**
-	 * Any answer. A text `body` goes out as it is (HTML unless `contentType` says otherwise), an
-	 * absent one empty, anything else as JSON. `work: true` does (and charges) the work first;
-	 * `endless: true` sends the body again and again, until the client leaves.
+	 * Sends any response. A text `body` is sent unchanged (as HTML unless `contentType` is set), a missing one as an
+	 * empty body, and anything else as JSON. `work: true` does and charges the work first. `endless: true` repeats the
+	 * body until the client disconnects.
 	 */
 	| {
 			kind: 'respond';
@@ -28,42 +28,42 @@ export type FaultAction =
 			work?: boolean;
 			endless?: boolean;
 	  }
-	/** Does the work (charges), then resets the connection without an answer. */
+	/** Does and charges the work, then resets the connection without a response. */
 	| { kind: 'loseAnswer' }
 	/** Resets the connection before any work. */
 	| { kind: 'reset' }
-	/** Never answers; `work: true` does the work all the same. */
+	/** Never responds. `work: true` still does the work. */
 	| { kind: 'hang'; work?: boolean }
-	/** Does the work at once and answers late. */
+	/** Does the work immediately and delays the response. */
 	| { kind: 'delay'; ms: number }
-	/** Does the work at once; the body comes so many bytes (1) at a time. */
+	/** Does the work immediately and sends the body in chunks of `bytes` (default 1). */
 	| { kind: 'trickle'; everyMs: number; bytes?: number }
 	| { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
 	/** Create only: the generation will fail. */
 	| { kind: 'fail'; reason?: string; asText?: boolean }
-	/** Create only: the generation takes so many seconds (before the time scale). */
+	/** Create only: the generation takes this many seconds (before the time scale). */
 	| { kind: 'seconds'; seconds: number }
-	/** Create and status: the output URL in the answer leads to a closed port. */
+	/** Create and status: the output URL in the response points to a closed port. */
 	| { kind: 'unreachable' }
-	/** Storage: while the file is missing, its URL is noted, and answered as missing for so long. */
+	/** Storage: a request for a missing file makes its URL return "missing" for this many seconds, as a cache would. */
 	| { kind: 'remember404'; seconds: number }
-	/** Storage: the file is there so many seconds before its generation is done. */
+	/** Storage: the file exists this many seconds before its generation is completed. */
 	| { kind: 'early'; seconds: number }
-	/** Storage: the whole file, whatever range was asked for. */
+	/** Storage: returns the whole file for any requested range. */
 	| { kind: 'ignoreRange' }
-	/** Downloads: encoded with gzip, whether the client takes that or not. */
+	/** Downloads: encodes the file with gzip even if the client does not accept it. */
 	| { kind: 'gzip' }
-	/** Downloads: the connection breaks after so many bytes; `chunked` sends no Content-Length. */
+	/** Downloads: closes the connection after this many bytes. `chunked` sends no Content-Length. */
 	| { kind: 'truncate'; afterBytes: number; chunked?: boolean }
-	/** Downloads: nothing more comes after so many bytes, and the connection stays open. */
+	/** Downloads: stops sending after this many bytes and keeps the connection open. */
 	| { kind: 'stall'; afterBytes: number }
-	/** Downloads: refused as an expired URL, now. */
+	/** Downloads: rejects the URL as expired. */
 	| { kind: 'expire' }
-	/** Downloads: the file under another Content-Type. */
+	/** Downloads: sends the file with another Content-Type. */
 	| { kind: 'contentType'; value: string }
-	/** Downloads: the whole file, chunked. */
+	/** Downloads: sends the whole file chunked. */
 	| { kind: 'noContentLength' }
-	/** Downloads: Content-Length off by so many bytes; the connection ends after the file. */
+	/** Downloads: sends a Content-Length that is off by this many bytes. The connection closes after the file. */
 	| { kind: 'wrongLength'; by: number };
 
 export type DownloadAction = Extract<
@@ -84,30 +84,30 @@ export type DownloadAction = Extract<
 /** A rule in the queue. */
 export interface FaultOrder {
 	on: FaultTarget;
-	/** All that is given must fit. `promptIncludes` also fits status, download and probe requests. */
+	/** All given conditions must match. `promptIncludes` also applies to status, download and probe requests. */
 	match?: { promptIncludes?: string; id?: string; key?: string };
-	/** So many fitting requests pass untouched first. Default 0. */
+	/** Number of matching requests that are left alone first. Default 0. */
 	skip?: number;
-	/** How many fitting requests are struck. Default 1. */
+	/** Number of matching requests that get the fault. Default 1. */
 	times?: number | 'always';
-	/** The random share of the matching requests that fail; the next orders get the others. Default 1: all. */
+	/** Random share of the matching requests that get the fault. Later orders can take the others. Default 1: all. */
 	share?: number;
 	action: FaultAction;
 }
 
-/** What a rule is held against. */
+/** The request that rules are matched against. */
 export interface FaultSubject {
 	on: FaultTarget;
 	prompt?: string;
 	id?: string;
-	/** The key's name, or its text where it is unknown. */
+	/** The key's name, or its text if the key is unknown. */
 	key?: string;
 }
 
-/** A rule at work on a request. */
+/** A rule that was applied to a request. */
 export interface TakenFault {
 	readonly action: FaultAction;
-	/** Undoes the taking, for a request that the fault could not bear on. */
+	/** Returns the rule to the queue if the fault could not take effect on the request. */
 	giveBack(): void;
 }
 
@@ -141,7 +141,7 @@ const kinds: Readonly<Record<FaultAction['kind'], true>> = {
 	wrongLength: true,
 };
 
-/** Whether something from outside has the outline of an order: its target, kind, code and share. */
+/** Returns true if external input is a valid order. Checks its target, kind, code and share. */
 export function isFaultOrder(value: unknown): value is FaultOrder {
 	if (!isObject(value)) return false;
 	const { on, action, share = 1 } = value as Partial<FaultOrder>;
@@ -159,14 +159,14 @@ function fits(order: FaultOrder, subject: FaultSubject): boolean {
 	return key === undefined || key === subject.key;
 }
 
-/** The faults that tests have ordered. The first rule that fits a request takes it. */
+/** The faults that tests have ordered. The first matching rule is applied to a request. */
 export class FaultQueue {
 	private queue: QueuedFault[] = [];
 
-	/** Which requests a share falls on: the same ones after each clearing. */
+	/** Selects the requests for a share. The sequence starts over after each clear. */
 	private random = seededRandom(1);
 
-	/** Adds rules at the end. Throws for an order that nothing could come of. */
+	/** Adds rules at the end. Throws if an order is invalid. */
 	order(...orders: FaultOrder[]): void {
 		for (const order of orders) {
 			if (!isFaultOrder(order)) throw new Error('Not a fault order: see sandbox/README.md.');
@@ -197,12 +197,12 @@ export class FaultQueue {
 		if (!this.queue.includes(queued)) this.queue.unshift(queued);
 	}
 
-	/** The orders that still have something to do. */
+	/** The orders that can still apply to requests. */
 	get pending(): FaultOrder[] {
 		return this.queue.map(({ order }) => order);
 	}
 
-	/** Withdraws every order. */
+	/** Removes every order. */
 	clear(): void {
 		this.queue = [];
 		this.random = seededRandom(1);

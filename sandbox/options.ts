@@ -1,23 +1,23 @@
-/** What the command lines of programs that start a sandbox have in common. */
+/** Option parsers shared by the programs that start a sandbox. */
 import { InvalidArgumentError } from 'commander';
 
 function refuse(what: string): never {
 	throw new InvalidArgumentError(`It must be ${what}.`);
 }
 
-/** Reads a number from 0. Throws what commander says to the user. */
+/** Parses a number of at least 0. Throws an error that commander shows to the user. */
 export function numberFrom(text: string): number {
 	const number = Number(text);
 	return text !== '' && number >= 0 ? number : refuse('a number');
 }
 
-/** Reads a number above 0. Throws what commander says to the user. */
+/** Parses a number above 0. Throws an error that commander shows to the user. */
 export function factorFrom(text: string): number {
 	const factor = Number(text);
 	return factor > 0 ? factor : refuse('a number above 0');
 }
 
-/** Reads a port, from 1, or from 0 where that means a free one. Throws what commander says to the user. */
+/** Parses a port of at least `lowest`. 0 means any free port. Throws an error that commander shows to the user. */
 export function portFrom(lowest: 0 | 1): (text: string) => number {
 	return (text) => {
 		const port = Number(text);

@@ -23,22 +23,22 @@ import { GenerationService } from './service';
 import type { ServiceOptions } from './service';
 
 export interface SandboxOptions extends Omit<ServiceOptions, 'storageOrigin'> {
-	/** Of the service and of the storage; 0, the default, takes free ones. */
+	/** Ports of the service and of the storage. 0, the default, selects free ones. */
 	port?: number;
 	storagePort?: number;
-	/** Address to listen at. Default 127.0.0.1. */
+	/** Address to listen on. Default 127.0.0.1. */
 	host?: string;
-	/** Milliseconds that every answer of the service takes longer. Default 0. */
+	/** Delay of every response of the service in milliseconds. Default 0. */
 	latencyMs?: number | (() => number);
-	/** Seconds that an access token of a connected app is good. Default 3600. */
+	/** Lifetime of a connected app's access token in seconds. Default 3600. */
 	accessTokenSeconds?: number;
-	/** Gets a line a request. Default false: none. */
+	/** Called with one line per request. Default false: no log. */
 	log?: ((line: string) => void) | false;
 }
 
 /** A running sandbox. */
 export interface Sandbox {
-	/** Origin of the service, without `/v1` and without a slash at the end. */
+	/** Origin of the service, without `/v1` and without a trailing slash. */
 	readonly url: string;
 	/** Origin of the presigned URLs. */
 	readonly storageUrl: string;
@@ -49,14 +49,14 @@ export interface Sandbox {
 	readonly requests: RequestLog;
 	readonly faults: FaultQueue;
 	readonly signIn: SignIn;
-	/** Back to the start: accounts, books, requests, faults and the seed. */
+	/** Resets accounts, books, requests, faults and the seed. */
 	reset(): void;
 	/**
-	 * Breaks every connection to the service, and refuses new ones until the function that it hands back is called. The
-	 * storage stays.
+	 * Closes every connection to the service, and refuses new ones until the returned function is called. The storage
+	 * stays available.
 	 */
 	leave(): Promise<() => Promise<void>>;
-	/** Ends every connection and frees both ports. */
+	/** Closes every connection and frees both ports. */
 	close(): Promise<void>;
 }
 
@@ -77,8 +77,8 @@ function logLineOf(log: SandboxOptions['log']): LogLine {
 }
 
 /**
- * Starts the service and its storage on two origins of this machine. Rejects with `EADDRINUSE`
- * where a port is taken, and leaves nothing listening then.
+ * Starts the service and its storage on two origins of this machine. If a port is taken, rejects with `EADDRINUSE` and
+ * leaves nothing listening.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const { host = '127.0.0.1', port = 0, storagePort = 0, latencyMs = 0 } = options;
@@ -89,8 +89,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const log = logLineOf(options.log);
 	const library = new MediaLibrary();
 	const rest = serverWith((app) => {
-		// First of all routes: a refused request is not read. The REST interface is open to every origin, as it asks for a
-		// key, and so are the sign-in endpoints, which apps in a browser use.
+		// Before all other routes, so that a rejected request is not read. The REST interface accepts every origin
+		// because it requires a key. The sign-in endpoints do too, because apps in a browser use them.
 		const own = ['/', '/_sandbox/*rest', connectedAppsPath, consentPath, connectorPath];
 		app.all([...own, ...signInPaths], refuseForeignHost);
 		app.all(own, refuseForeignOrigin);

@@ -6,7 +6,7 @@ const packageName = 'n8n-nodes-media-generation';
 const maximumIconBytes = 1500;
 const iconPixels = 24;
 
-/** Names that n8n's node panel knows; it files a node under any other name nowhere. */
+/** Categories of n8n's node panel. It does not list a node under any other name. */
 const categories = ['Marketing & Content', 'Utility'];
 const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 
@@ -25,7 +25,7 @@ async function paintedShare(svg) {
 }
 
 /**
- * An icon is square, small, self-contained, and shows something at the size of the node panel.
+ * Checks that an icon is square, small and self-contained, and is visible at the size of the node panel.
  *
  * @param {string} _path
  * @param {string} svg
@@ -39,7 +39,7 @@ export async function checkIcon(_path, svg) {
 }
 
 /**
- * A codex file names its node and has what n8n needs in order to use the file at all.
+ * Checks that a codex file names its node and has everything that n8n needs to use the file.
  *
  * @param {string} path
  * @param {string} text
@@ -54,10 +54,11 @@ export function checkCodex(path, text) {
 	const unknown = codex.categories.filter((category) => !categories.includes(category));
 	demand(unknown.length === 0, `unknown categories: ${unknown.join(', ')}`);
 	for (const key of ['primaryDocumentation', 'credentialDocumentation']) {
-		// Without `resources` n8n drops the whole file, without a word.
+		// Without `resources`, n8n silently ignores the whole file.
 		demand(codex.resources?.[key]?.[0]?.url, `lacks resources.${key}[0].url`);
 	}
-	// Community nodes may soon have none: the panel treats the category AI, and its subcategories, in a way of its own.
+	// n8n may soon forbid these for community nodes: its panel treats the category AI and its subcategories
+	// differently.
 	demand(!codex.subcategories, 'has subcategories');
 }
 
@@ -77,7 +78,7 @@ function checkSchemaNode(schema, path) {
 }
 
 /**
- * An output schema describes an item as n8n's own nodes do.
+ * Checks that an output schema describes an item like those of n8n's built-in nodes.
  *
  * @param {string} path
  * @param {string} text

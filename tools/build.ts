@@ -1,11 +1,11 @@
-/** `dist`: whether it is there and new enough, and how it is built. */
+/** Checks whether `dist` is up to date, and builds it. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Trouble, throwIfStopped } from './trouble';
 
-/** What `dist` is built from. */
+/** The sources of `dist`. */
 const sources = [
 	'client',
 	'credentials',
@@ -18,7 +18,7 @@ const sources = [
 
 const windows = process.platform === 'win32';
 
-/** Whether `dist` holds what the manifest names, all of it newer than every source. */
+/** Returns true if `dist` has every file that the manifest names, and all are newer than every source. */
 export async function isBuilt(root: string): Promise<boolean> {
 	const { n8n } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
 		n8n: { nodes: string[]; credentials: string[] };
@@ -34,7 +34,7 @@ export async function isBuilt(root: string): Promise<boolean> {
 
 /**
  * Builds `dist`, as `npm run build` does.
- * Throws `Trouble` with what the build said where it fails, and `Stopped` after a stop.
+ * Throws `Trouble` with the output of the build if it fails, and `Stopped` after a stop.
  */
 export async function buildNodes(root: string, signal: AbortSignal): Promise<void> {
 	throwIfStopped(signal);
@@ -42,7 +42,7 @@ export async function buildNodes(root: string, signal: AbortSignal): Promise<voi
 	const gulp = spawn(process.execPath, [command, 'build'], {
 		cwd: root,
 		stdio: ['ignore', 'pipe', 'pipe'],
-		// A group of its own, so that a stop ends the compiler below it too.
+		// A separate process group, so that a stop also ends the compiler that gulp starts.
 		detached: !windows,
 	});
 	const stop = () => endGroup(gulp);
@@ -58,7 +58,7 @@ function endGroup({ pid }: ChildProcess): void {
 	try {
 		process.kill(windows ? pid : -pid);
 	} catch {
-		// It has ended by itself in the meantime.
+		// It has already ended.
 	}
 }
 
@@ -78,7 +78,7 @@ async function newest(paths: string[]): Promise<number> {
 		const stats = await stat(path);
 		if (!stats.isDirectory()) return stats.mtimeMs;
 		const names = await readdir(path);
-		// A file that was deleted is newer in its folder only.
+		// If a file was deleted, only the folder's time changes.
 		return Math.max(stats.mtimeMs, await newest(names.map((name) => join(path, name))));
 	});
 	return Math.max(0, ...(await Promise.all(times)));

@@ -5,20 +5,20 @@ import { factorFrom } from '../sandbox/options';
 import { stopSignal } from './stop-signal';
 import { Stopped, Trouble } from './trouble';
 
-/** How much faster than life the sandbox is. */
+/** Returns the option for the speed of the sandbox compared to real time. */
 export function timeScaleOption(): Option {
 	return new Option('--time-scale <number>', 'how much faster than life generations are made')
 		.argParser(factorFrom)
 		.default(10);
 }
 
-/** A folder; a relative one is one of `root`. */
+/** Returns an option for a folder. A relative path is resolved against `root`. */
 export function folderOption(flag: string, what: string, root: string, usual: string): Option {
 	const folder = (text: string) => resolve(root, text);
 	return new Option(`${flag} <folder>`, what).argParser(folder).default(folder(usual), usual);
 }
 
-/** Shows a line to the user. */
+/** Prints a line for the user. */
 export function say(line: string): void {
 	process.stdout.write(`${line}\n`);
 }
@@ -28,11 +28,11 @@ function complain(text: string): void {
 }
 
 /**
- * Runs a command of this repository from its command line to its exit code.
+ * Runs a command of this repository: parses the command line and sets the exit code.
  *
- * @param program reads the command line, and says what is wrong with it
- * @param patienceMs how long a stop may take before the process is ended in any case
- * @param run throws `Trouble` for what the user can mend, `Stopped` after a stop
+ * @param program parses the command line and reports errors in it
+ * @param patienceMs how long a stop can take before the process is killed
+ * @param run throws `Trouble` for errors that the user can fix, and `Stopped` after a stop
  */
 export async function runCommand<Options extends object>(
 	program: Command,

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * Jest's totals; a test file that does not even load counts as one failure.
+ * Returns Jest's totals. A test file that fails to load counts as one failure.
  *
- * @param {string} file that jest has written, or not
+ * @param {string} file Jest's results file, which may not exist
  */
 export function readTotals(file) {
 	if (!existsSync(file)) return { passed: 0, failed: 0, files: [] };

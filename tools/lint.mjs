@@ -1,5 +1,5 @@
 // node tools/lint.mjs [--fix]
-// n8n's rules for what is published, our own for the rest, and a check of who imports whom.
+// Applies n8n's rules to published code and our own to the rest, and checks the imports between modules.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -17,7 +17,7 @@ const commands = [
 	['depcruise', ...published, ...tooling],
 ];
 
-/** n8n's strict mode accepts no other configuration than its own at the root. */
+/** n8n's strict mode only accepts its own configuration at the root. */
 function isDefaultConfiguration() {
 	const template = ['@n8n', 'node-cli', 'dist', 'template', 'templates', 'shared', 'default'];
 	const [own, expected] = [[], ['node_modules', ...template]].map((folder) =>

@@ -1,5 +1,5 @@
 // node tools/release-check.mjs [--quick] [--tag <tag>], which is `npm run release:check`
-// Everything up to publishing, and what is left to do by hand. It changes and uploads nothing.
+// Runs every step before publishing, and prints the remaining manual steps. It changes and uploads nothing.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,7 +20,7 @@ import {
 	tagOf,
 } from './release-state.mjs';
 
-/** The tarball stays here: the workflow that publishes uploads this one, which has been checked. */
+/** The tarball remains here, so that the publishing workflow uploads exactly the one that was checked. */
 const folder = join(root, 'output', 'release');
 
 const { quick, tag } = new Command('npm run release:check --')
@@ -34,7 +34,7 @@ const { quick, tag } = new Command('npm run release:check --')
 const pkg = readPackage();
 const tarball = join(folder, `${pkg.name}-${pkg.version}.tgz`);
 
-/** A step that is a command, whose own output says what is wrong. */
+/** Returns a step that runs a command. The command's output reports any problems. */
 function command(what, ...args) {
 	return async () => {
 		const { code } = await runNpm(['run', '--silent', ...args]);
@@ -60,7 +60,7 @@ async function scanPackage() {
 	];
 }
 
-/** Provenance can only be made by the workflow; all else that npm has to say, it says here. */
+/** Runs a dry run of `npm publish`. Provenance is off, because only the workflow can create it. */
 async function rehearse() {
 	const args = ['publish', tarball, '--dry-run', '--provenance=false', '--loglevel=warn'];
 	const { code, stderr } = await runNpm(args, { output: 'hide' });

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { root, run, runNpm } from './run.mjs';
 
 /**
- * What has to be true of the repository before a release. Each check returns its problems: sentences
- * that say what is wrong, and what to do. An empty list is a pass.
+ * Checks of the repository before a release. Each check returns a list of problems: sentences that say what is wrong
+ * and what to do. If the list is empty, the check has passed.
  */
 
-/** Releases come from here, and the provenance of the package points here. */
+/** The branch of releases. The provenance of the package refers to it. */
 const releaseBranch = 'main';
 
 /** @returns {{ name: string, version: string, repository: { url: string } }} */
@@ -16,7 +16,7 @@ export function readPackage() {
 	return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 }
 
-/** The tag of a version. */
+/** Returns the tag of a version. */
 export function tagOf({ version }) {
 	return `v${version}`;
 }
@@ -26,7 +26,7 @@ async function git(...args) {
 	return { ok: code === 0, text: stdout.trim() };
 }
 
-/** Everything that is published is in a commit: the provenance names one, and n8n's scan reads it. */
+/** Checks that the work tree is clean: the npm provenance names a commit, and n8n's scan reads that commit. */
 export async function checkTree() {
 	const { ok, text } = await git('status', '--porcelain');
 	if (!ok) return ['This is not a git repository. Release from a clone of it.'];
@@ -35,7 +35,7 @@ export async function checkTree() {
 	return [`There are changes that are in no commit. Commit or stash them:\n${shown}`];
 }
 
-/** Before the tag is set: on the release branch, which is not behind the repository it came from. */
+/** Checks, before tagging, that this is the release branch and that it is not behind its remote. */
 export async function checkBranch() {
 	const branch = (await git('rev-parse', '--abbrev-ref', 'HEAD')).text;
 	if (branch !== releaseBranch) {
@@ -46,7 +46,7 @@ export async function checkBranch() {
 	return [`${releaseBranch} lacks ${behind.text} commits of its upstream: git pull --ff-only`];
 }
 
-/** Before the tag is set: it is still free, here and, where it can be asked, in the repository. */
+/** Checks, before tagging, that the tag is free here and, if it can be reached, in the remote repository. */
 export async function checkTagIsFree(pkg) {
 	const tag = tagOf(pkg);
 	const taken = `${tag} is tagged already. Choose the next version: npm version --no-git-tag-version <version>`;
@@ -55,7 +55,7 @@ export async function checkTagIsFree(pkg) {
 	return [];
 }
 
-/** After the tag is set, where it is about to be published: it is this commit and this version. */
+/** Checks, after tagging and before publishing, that the tag is for this commit and this version. */
 export async function checkTag(pkg, tag) {
 	const problems = [];
 	if (tag !== tagOf(pkg)) {
@@ -80,7 +80,7 @@ export async function checkTag(pkg, tag) {
 }
 
 /**
- * Releases are plain versions: npm would need a dist-tag for a prerelease, and n8n installs none.
+ * Checks that the version is a plain one. A prerelease would need an npm dist-tag, and n8n does not install it.
  */
 export function checkVersion({ version }) {
 	const problems = [];
@@ -98,7 +98,7 @@ export function checkVersion({ version }) {
 	return problems;
 }
 
-/** The lines of CHANGELOG.md under each heading of the second level, by what stands in its brackets. */
+/** Returns the lines of CHANGELOG.md under each second-level heading, by the text in the heading's brackets. */
 function changelogSections() {
 	const text = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
 	const parts = text.split(/^## /m).slice(1);
@@ -109,7 +109,7 @@ function changelogSections() {
 	});
 }
 
-/** What is new stands under the version, with its date, and nothing is left under [Unreleased]. */
+/** Checks that the changes are listed under the version, with its date, and that [Unreleased] is empty. */
 export function checkChangelog({ version }) {
 	const sections = changelogSections();
 	const problems = [];
@@ -133,7 +133,7 @@ function githubName(url) {
 	return /github\.com[/:]([^/]+\/[^/]+?)(?:\.git)?$/.exec(url ?? '')?.[1];
 }
 
-/** npm refuses a provenance that names another repository than package.json does. */
+/** Checks the repository in package.json. npm rejects a provenance that names a different one. */
 export async function checkRepository({ repository }) {
 	const stated = githubName(repository?.url);
 	if (!stated) return ['package.json: "repository" has to name the public GitHub repository.'];
@@ -144,7 +144,7 @@ export async function checkRepository({ repository }) {
 }
 
 /**
- * @returns {Promise<{ problems: string[], note?: string }>} a registry that cannot be asked is no problem
+ * @returns {Promise<{ problems: string[], note?: string }>} an unreachable registry is not a problem
  */
 export async function checkUnpublished({ name, version }) {
 	const args = ['view', name, 'versions', '--json'];

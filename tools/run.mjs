@@ -9,7 +9,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const windows = process.platform === 'win32';
 
-/** What runs on this machine is not reached through a company's proxy. */
+/** Returns proxy settings that exclude this machine. */
 function direct() {
 	const stated = process.env.NO_PROXY ?? process.env.no_proxy;
 	const hosts = [stated, '127.0.0.1', 'localhost'].filter(Boolean).join(',');
@@ -28,8 +28,8 @@ function environment(extra) {
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string, env?: Record<string, string>, output?: 'show' | 'tee' | 'hide', signal?: AbortSignal }} [options]
- *   `cwd` is another folder to run it in; `show` gives it the terminal, `tee` shows and keeps what it
- *   prints, `hide` only keeps it; `signal` ends it
+ *   `cwd` is a different working folder. `show` passes the terminal on, `tee` shows and keeps the output, and `hide`
+ *   only keeps it. `signal` ends the command.
  * @returns {Promise<{ code: number, stdout: string, stderr: string }>}
  */
 export function run(command, args, { cwd = root, env = {}, output = 'show', signal } = {}) {
@@ -39,7 +39,7 @@ export function run(command, args, { cwd = root, env = {}, output = 'show', sign
 			env: environment(env),
 			signal,
 			stdio: output === 'show' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-			// The commands in node_modules/.bin are .cmd files there, which only a shell can start.
+			// On Windows, the commands in node_modules/.bin are .cmd files, which only a shell can start.
 			shell: windows && command !== process.execPath,
 		});
 		const endLikewise = passSignalsTo(child);
@@ -59,7 +59,7 @@ export function run(command, args, { cwd = root, env = {}, output = 'show', sign
 }
 
 /**
- * Runs npm: the one that started us where there is one, so that its version and settings hold.
+ * Runs npm. If npm started this process, uses the same npm with its version and settings.
  *
  * @param {string[]} args
  * @param {Parameters<typeof run>[2]} [options]
@@ -73,7 +73,7 @@ export function runNpm(args, options) {
 
 /**
  * @param {number} milliseconds
- * @returns {string} such as `4.2 s`
+ * @returns {string} a duration such as `4.2 s`
  */
 export function seconds(milliseconds) {
 	return `${(milliseconds / 1000).toFixed(1)} s`;

@@ -1,15 +1,15 @@
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const windows = process.platform === 'win32';
 
-/** How long a child may take to end by itself. An `npm ci` that is unpacking would take minutes. */
+/** How long a child can take to end before it is killed. An `npm ci` that is unpacking would take minutes. */
 const grace = 4_000;
 
 /**
- * Lets a child end first when this process is to end: signals are passed on to it, and once it has
- * ended this process ends by the same signal. On Windows the console sends them to both already.
+ * Makes this process end after its child: passes signals on, and ends this process by the same signal once the child
+ * has ended. On Windows, the console already sends signals to both.
  *
  * @param {import('node:child_process').ChildProcess} child
- * @returns {() => boolean} to be called when the child has ended: true if this process ends now too
+ * @returns {() => boolean} call it when the child has ended: returns true if this process is ending too
  */
 export function passSignalsTo(child) {
 	let received = null;

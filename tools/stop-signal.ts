@@ -1,7 +1,7 @@
 /**
- * One signal for Ctrl-C and its relatives, which may come several times: npm passes them on too.
+ * Returns one abort signal for Ctrl-C and similar signals. They can arrive several times, because npm forwards them.
  *
- * @param patienceMs how long a stop may take before the process is ended in any case
+ * @param patienceMs how long a stop can take before the process is killed
  */
 export function stopSignal(patienceMs: number): AbortSignal {
 	const stop = new AbortController();

@@ -1,4 +1,4 @@
-/** Something that the user can understand and mend: shown as it is, without a stack. */
+/** An error that the user can understand and fix. It is shown without a stack trace. */
 export class Trouble extends Error {}
 
 /** The user has stopped the command. */
@@ -10,9 +10,9 @@ export function throwIfStopped(signal: AbortSignal): void {
 }
 
 /**
- * What the system says of a port, as something to act on; other errors come back as they are.
+ * Converts a system error about a port to one that tells the user what to do. Returns other errors unchanged.
  *
- * @param options of the command, which choose that port
+ * @param options the command's options for that port
  */
 export function portTrouble(error: unknown, ...options: string[]): unknown {
 	const { code, port } = Object(error) as { code?: unknown; port?: unknown };

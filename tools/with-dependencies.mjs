@@ -1,5 +1,5 @@
 // node tools/with-dependencies.mjs <command> [arguments]
-// Installs the dependencies if they are missing, then runs a command and ends as it ends.
+// Installs the dependencies if they are missing, then runs a command and ends with its exit code or signal.
 import { ensureDependenciesOrExit } from './dependencies.mjs';
 import { run } from './run.mjs';
 

@@ -10,24 +10,24 @@ import { breakages } from '../../test/client/simulation/faults';
 import type { MemoryTable } from '../../test/support/memory-table';
 import type { VirtualTime } from '../../test/support/virtual-time';
 
-/** What outlives a process. */
+/** The environment of the processes, which outlives each of them. */
 export interface Surroundings {
 	readonly time: VirtualTime;
 	readonly service: GenerationService;
 	readonly random: () => number;
-	/** Whether the service is out of reach. */
+	/** True while the service is unreachable. */
 	gone: boolean;
-	/** How many requests met with trouble, by its kind. */
+	/** Number of requests that failed, by kind of failure. */
 	readonly troubles: Record<string, number>;
 }
 
-/** Latency of a call of the table before and after it takes effect, in a real n8n on PostgreSQL. */
+/** Latency of a table call before and after it takes effect, as in a real n8n on PostgreSQL. */
 const TABLE_TIMES = { beforeMs: 50, afterMs: 50 };
-/** Latency of a request, in each direction. */
+/** Maximum latency of a request in each direction. */
 const WAY_MS = 50;
 const DOWNLOAD_TRIES = 5;
 
-/** A worker of n8n: once it is killed, nothing that it waits for ever comes. */
+/** A worker of n8n. Once it is killed, nothing that it waits for ever arrives. */
 export class Process {
 	dead = false;
 	readonly clock: Clock;
@@ -50,9 +50,9 @@ export class Process {
 	}
 
 	/**
-	 * One execution: a step whose items have their prompts as keys.
+	 * Runs one execution: a step whose items use their prompts as keys.
 	 *
-	 * @param table where those are on record
+	 * @param table the table that stores the keys
 	 */
 	async execute(prompts: string[], table: MemoryTable): Promise<PipelineResult<string>> {
 		const { clock, world } = this;

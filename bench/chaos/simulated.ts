@@ -19,22 +19,22 @@ import { Process, type Surroundings } from './process';
 import type { Chaos } from './table';
 
 const WORKERS = 3;
-/** Median seconds of a generation, with a sigma of 0.3: at the pace of the arrivals, longer ones would only make the queue grow. */
+/** Median seconds of a generation, with a sigma of 0.3. With longer ones, the queue would only grow at this load. */
 const SECONDS = 3.5;
-/** Executions that a worker runs at once, as n8n does. */
+/** Number of executions that a worker runs at the same time, as in n8n. */
 const LANES = 10;
-/** Until a worker that was killed is there again, and until it is noticed what it had. */
+/** Time until a killed worker has restarted, and time until its unfinished executions are detected. */
 const START_MS = 8_000;
 const NOTICED_AFTER_MS = 12_000;
 const IDLE_MS = 500;
 
-/** Rows that come in together. Others' rows are of no interest to them, so each batch is looked up in a table of its own. */
+/** Rows that arrive together. Rows of other batches are irrelevant to them, so each batch has a separate table. */
 interface Batch {
 	rows: Row[];
 	table: MemoryTable;
 }
 
-/** Many executions on workers that are killed, in virtual time. */
+/** Simulates many executions on workers that are killed, in virtual time. */
 class Simulation implements Surroundings {
 	readonly time = new VirtualTime();
 	readonly random: () => number;
@@ -61,7 +61,7 @@ class Simulation implements Surroundings {
 		}));
 	}
 
-	/** Until every row has ended. */
+	/** Runs until every row has a final result. */
 	async run(): Promise<void> {
 		const start = this.time.now();
 		this.batches.forEach((batch, index) => {
@@ -84,7 +84,7 @@ class Simulation implements Surroundings {
 		for (let lane = 0; lane < LANES; lane++) void this.work(worker);
 	}
 
-	/** One execution after the other, for as long as the process lives. */
+	/** Runs one execution after the other as long as the process is alive. */
 	private async work({ process, has }: (typeof this.workers)[number]): Promise<void> {
 		while (!process.dead) {
 			const batch = this.queue.shift();
@@ -130,7 +130,7 @@ class Simulation implements Surroundings {
 	}
 }
 
-/** Plays so many executions to their ends, and holds what they say against the books. */
+/** Runs this many executions until they end, and compares their results with the books. */
 export async function runSimulatedChaos(executions: number, seed = 1): Promise<Chaos> {
 	const simulation = new Simulation(executions, seed);
 	const { time, service, batches, troubles } = simulation;

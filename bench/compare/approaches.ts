@@ -7,14 +7,14 @@ import { collectEdges, collectSteps, loopEdges, loopSteps } from './hand-built-l
 
 /** A way to make many videos in n8n. */
 export interface Approach {
-	/** Names its accounts and workflows. */
+	/** Used in the names of its accounts and workflows. */
 	key: string;
-	/** For people. */
+	/** The name shown in the documentation. */
 	name: string;
 	/** Type of the credential that it uses. */
 	credential: 'mediaGenerationApi' | 'openAiApi';
 	/**
-	 * What follows on the items with the prompts.
+	 * Returns the nodes after the items with the prompts.
 	 *
 	 * @param baseUrl of the service
 	 */
@@ -23,13 +23,13 @@ export interface Approach {
 }
 
 const model = 'lumen-loop';
-/** Of the video, in seconds. */
+/** Length of the video in seconds. */
 const duration = 1;
 const prompt = '={{ $json.prompt }}';
 /** The body of a creating request, as an expression. */
 const body = `={{ JSON.stringify({ model: '${model}', prompt: $json.prompt, duration: ${duration}, resolution: '720p' }) }}`;
 
-/** The Video Generation node of this package, with the settings that it comes with. */
+/** The Video Generation node of this package with its default settings. */
 export const own: Approach = single('own', 'Video Generation', {
 	type: 'n8n-nodes-media-generation.videoGeneration',
 	version: 1,
@@ -41,7 +41,7 @@ export const own: Approach = single('own', 'Video Generation', {
 	},
 });
 
-/** n8n's own OpenAI node with its defaults: a status check every 10 s, and one more pause after the last one. */
+/** n8n's own OpenAI node with its defaults: a status check every 10 s, and another pause after the last one. */
 const openAi: Approach = single('openai', 'n8n’s OpenAI node', {
 	type: '@n8n/n8n-nodes-langchain.openAi',
 	version: 2.3,
@@ -79,7 +79,7 @@ const sequential: Approach = single('sequential', 'Sequential node', {
 	parameters: { body },
 });
 
-/** All others. Only `collect` makes several videos at once. */
+/** All other approaches. Only `collect` makes several videos at the same time. */
 export const others: Approach[] = [openAi, loop, collect, sequential];
 
 function single(

@@ -7,19 +7,19 @@ import type { Stage } from './stage';
 import { Trial } from './trial';
 import type { VideoOrder } from './trial';
 
-/** Where a line goes to when something has been measured. */
+/** Reports a line after each measurement. */
 type Say = (line: string) => void;
 
-/** Whom to measure: all, or this package alone. */
+/** Which approaches to measure: all, or only this package. */
 export type Which = 'all' | 'ours';
 
-/** What is tried first loads code. */
+/** The warm-up order, because the first run of an approach loads code. */
 const first: VideoOrder = { videos: 1, seconds: 1, limit: 1 };
 
 /**
  * Measures the approaches.
  *
- * @returns their rows, ours first
+ * @returns one row for each approach, ours first
  */
 export async function compare(
 	stage: Stage,
@@ -41,7 +41,7 @@ export async function compare(
 	}));
 }
 
-/** One video each. Throws unless all cost the same. */
+/** Makes one video with each approach. Throws unless all cost the same. */
 async function warmUp(stage: Stage, approaches: Approach[]): Promise<void> {
 	const prices = approaches.map(async (approach) => {
 		const trial = await Trial.prepare(stage, approach, 'warm-up', first);
@@ -53,8 +53,8 @@ async function warmUp(stage: Stage, approaches: Approach[]): Promise<void> {
 }
 
 /**
- * Ours by itself; then the others side by side, each on an account of its own. They make one video at
- * a time and do nothing in between, so that none is slower for the others.
+ * Measures our package alone, then the others in parallel, each with a separate account. They do nothing while they
+ * wait for their videos, so running in parallel does not slow them down.
  */
 async function compareSpeed(
 	stage: Stage,
@@ -70,7 +70,7 @@ async function compareSpeed(
 	return [await timed(ours), ...(await Promise.all(rest.map(timed)))];
 }
 
-/** All side by side: credits and requests are counted, not timed. */
+/** Measures all approaches in parallel, because this counts credits and requests and not time. */
 async function compareMisfortune(
 	stage: Stage,
 	approaches: Approach[],
@@ -88,7 +88,7 @@ async function compareMisfortune(
 	);
 }
 
-/** One after the other, as the process is the same. */
+/** Measures one approach after the other, because all run in the same process. */
 async function compareMemory(
 	stage: Stage,
 	approaches: Approach[],

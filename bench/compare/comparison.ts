@@ -2,11 +2,11 @@ import type { Machine } from '../machine';
 import type { Row as TableRow } from '../table';
 import type { Recovery, Speed, Stop } from './measure';
 
-/** What was measured of one approach. */
+/** The measurements of one approach. */
 export interface Row {
 	approach: string;
 	speed: Speed;
-	/** The most by which n8n's resident memory grew. */
+	/** Maximum growth of n8n's resident memory. */
 	memoryBytes: number;
 	failedGeneration: Recovery;
 	refusedRequest: Recovery;
@@ -16,26 +16,26 @@ export interface Row {
 /** One run of the comparison; this package's row is the first. */
 export interface Comparison {
 	date: string;
-	/** When this package was measured again, where the others were not. */
+	/** When this package alone was measured again. */
 	oursDate?: string;
 	n8n: string;
 	node: string;
 	machine: Machine;
 	videos: number;
-	/** How long the service takes for a video. */
+	/** Seconds that the service takes for each video. */
 	secondsEach: number;
-	/** How many videos the account may make at once. */
+	/** Maximum number of videos that the account may make at the same time. */
 	limit: number;
 	rows: Row[];
 }
 
-/** When it was measured, and on what. */
+/** Returns the date of the measurement, the n8n version and the machine. */
 export function circumstancesOf({ date, oursDate = date, n8n, machine }: Comparison): string {
 	const again = oursDate === date ? '' : `, this package again ${oursDate}`;
 	return `${date}${again}, n8n ${n8n}, ${machine.cores} cores, ${machine.memoryGiB} GiB`;
 }
 
-/** The comparison as a table with a column for each approach. */
+/** Returns the comparison as a table with a column for each approach. */
 export function sideBySide({ rows }: Comparison): TableRow[] {
 	const [first] = rows;
 	const line = (name: string, tell: (row: Row) => string): TableRow => ({

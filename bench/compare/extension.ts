@@ -4,7 +4,7 @@ import { ModuleKind, ScriptTarget, transpileModule } from 'typescript';
 
 const source = join(__dirname, 'extension', 'SequentialVideo.node.ts');
 
-/** The type of the node, as n8n names those of its custom extensions. */
+/** The type of the node. n8n adds the prefix for custom extensions. */
 export const sequentialType = 'CUSTOM.sequentialVideo';
 
 /** Compiles the node that only this comparison uses into a folder for `N8N_CUSTOM_EXTENSIONS`. */

@@ -2,17 +2,17 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import type { WorkflowFile } from '../../tools/n8n/rest';
 
-/** A node of a workflow, as far as the workflows compared differ in it. */
+/** A node of a workflow, with those fields that differ between the compared workflows. */
 export interface Step {
 	name: string;
 	type: string;
 	version: number;
 	parameters: INodeParameters;
-	/** Type of its credential. */
+	/** The type of its credential. */
 	credential?: string;
 }
 
-/** From a node, to a node, by the output of that index (0). */
+/** A connection from a node to another one, by the index of the output (0 by default). */
 export type Edge = [from: string, to: string, output?: number];
 
 interface Target {
@@ -21,12 +21,12 @@ interface Target {
 	index: number;
 }
 
-/** What the button of the editor starts. */
+/** The node that the editor's button starts. */
 export const trigger = 'Start';
-/** Gives one item a prompt. */
+/** The node that returns one item for each prompt. */
 export const prompts = 'Prompts';
 
-/** A workflow that is started by hand and hands one item a prompt to the given steps. */
+/** Returns a workflow that is started manually and passes one item for each prompt to the given steps. */
 export function workflowOf(
 	name: string,
 	texts: string[],

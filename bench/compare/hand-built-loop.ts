@@ -4,11 +4,11 @@ import { prompts } from './graph';
 import type { Edge, Step } from './graph';
 
 /**
- * The loop that tutorials and templates build for services like this one: Loop Over Items, and in it
- * HTTP Request, Wait, HTTP Request, If, and back to Wait. Loop Over Items rather than all items in
- * one go, as those would be over the account's limit at once. Templates wait for 10 s to a minute
- * between two status checks; here it is 5 s, which is kinder to them. So is the branch for failed generations:
- * without one, as in many templates, the loop would never end.
+ * Seconds between two status checks in the loop that tutorials and templates build for services like this one: Loop
+ * Over Items, and in it HTTP Request, Wait, HTTP Request, If, and back to Wait. Without Loop Over Items, all items at
+ * once would exceed the account's limit. Templates wait between 10 s and a minute; 5 s makes the comparison more
+ * favorable to them. So does the branch for failed generations: without it, as in many templates, the loop would never
+ * end.
  */
 const waitSeconds = 5;
 
@@ -18,9 +18,9 @@ const service = {
 };
 
 /**
- * The nodes of the loop.
+ * Returns the nodes of the loop.
  *
- * @param body what is sent to the service, as an expression that gives JSON
+ * @param body the body of a creating request, as an expression that evaluates to JSON
  */
 export function loopSteps(baseUrl: string, body: string): Step[] {
 	const loop = {
@@ -33,8 +33,9 @@ export function loopSteps(baseUrl: string, body: string): Step[] {
 }
 
 /**
- * The same nodes without Loop Over Items: submit all, wait, and collect. Who builds this has to know how many the account
- * may make at once, and about how long they take: HTTP Request submits so many, and pauses before the next ones.
+ * Returns the same nodes without Loop Over Items: submit all, wait, and collect. To build this, users need to know the
+ * account's limit and about how long a video takes. HTTP Request submits videos up to the limit, and pauses before the
+ * next ones.
  */
 export function collectSteps(baseUrl: string, body: string): Step[] {
 	const batch = { batchSize: 10, batchInterval: 25_000 };
@@ -84,7 +85,7 @@ const fromCreateOn: Edge[] = [
 	['Failed?', 'Wait', 1],
 ];
 
-/** How they are connected. */
+/** The connections between the nodes of the loop. */
 export const loopEdges: Edge[] = [
 	[prompts, 'Loop Over Items'],
 	['Loop Over Items', 'Create', 1],

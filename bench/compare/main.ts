@@ -1,4 +1,4 @@
-// npm run bench:compare: this package beside what else there is, in one real n8n and on one sandbox.
+// npm run bench:compare: compares this package with other approaches, in one real n8n and with one sandbox.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -62,7 +62,7 @@ function kept(): Comparison {
 }
 
 async function measured(order: VideoOrder, which: Which): Promise<Comparison> {
-	// Leaving ends n8n as well, whatever is under way.
+	// When the process ends, n8n ends too, even during a run.
 	const stage = await Stage.open(stopSignal(0));
 	try {
 		return {

@@ -9,40 +9,40 @@ import { Trial } from './trial';
 import type { VideoOrder } from './trial';
 
 export interface Speed {
-	/** From the start of the execution to its end. */
+	/** Time from the start of the execution to its end. */
 	seconds: number;
-	/** Everything that the service was asked for each video, and what was downloaded. */
+	/** Number of requests to the service per video, including downloads. */
 	requestsPerVideo: number;
-	/** How often its storage was asked for a first byte, for each video: that costs the service nothing (spec 4.3). */
+	/** Number of storage probes (requests for the first byte) per video. They cost the service nothing (spec 4.3). */
 	probesPerVideo?: number;
 }
 
-/** What was paid until all videos were there, after something had gone wrong once. */
+/** What was charged until all videos were completed, after one failure. */
 export interface Recovery {
 	credits: number;
-	/** Videos that were paid for and not needed. */
+	/** Number of videos that were charged and not needed. */
 	paidTwice: number;
 }
 
 export interface Stop {
 	/** Requests that arrived after n8n had confirmed the stop. */
 	requestsAfter: number;
-	/** Videos paid for in all. */
+	/** Total number of videos that were charged. */
 	paid: number;
-	/** Those whose ids are in the execution or in n8n's log. */
+	/** Number of these whose ids are in the execution or in n8n's log. */
 	idsKept: number;
 }
 
-/** What goes wrong with one of the videos. */
+/** The failure of one of the videos. */
 export type Mishap = 'failed generation' | 'refused request';
 
 const watchMs = 30_000;
 const sampleMs = 100;
 const mostTries = 4;
-/** Short, as money does not depend on time; not none, as a generation has to be waited for. */
+/** Short, because charges do not depend on time. Not 0, because each approach must wait for a generation. */
 const briefSeconds = 0.01;
 
-/** Time and requests for all videos. */
+/** Measures the time and the requests for all videos. */
 export async function measureSpeed(
 	stage: Stage,
 	approach: Approach,
@@ -61,7 +61,7 @@ export async function measureSpeed(
 	};
 }
 
-/** The most by which the resident memory of an n8n that has just started grows, in bytes. */
+/** Returns the maximum growth of the resident memory of a freshly started n8n, in bytes. */
 export async function measureMemory(
 	stage: Stage,
 	approach: Approach,
@@ -69,7 +69,7 @@ export async function measureMemory(
 ): Promise<number> {
 	await stage.restart();
 	const brief = { ...order, seconds: briefSeconds };
-	// The first video loads code: that belongs to no batch.
+	// The first video loads code, which is not part of the cost of a batch.
 	const first = await Trial.prepare(stage, approach, 'memory, first', { ...brief, videos: 1 });
 	first.requireAll(await first.run());
 	const trial = await Trial.prepare(stage, approach, 'memory', brief);
@@ -99,8 +99,8 @@ async function residentBytes(pid: number): Promise<number> {
 }
 
 /**
- * Something goes wrong with a video three quarters into the list. Then the user does what is there to
- * do: presses "Retry", and where that ends in an error too, runs the workflow again.
+ * Measures the charges if one video fails three quarters into the list. The simulated user then presses "Retry", and
+ * runs the workflow again if the retry ends with an error too.
  */
 export async function measureRecovery(
 	stage: Stage,
@@ -129,7 +129,7 @@ export async function measureRecovery(
 	return { credits: trial.credits, paidTwice: live - order.videos };
 }
 
-/** Stops the execution when the last round at the limit is well under way, and watches what comes after. */
+/** Stops the execution 75 % into the last round of videos, and watches which requests follow. */
 export async function measureStop(
 	stage: Stage,
 	approach: Approach,

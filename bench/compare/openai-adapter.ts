@@ -12,7 +12,7 @@ import type { ServiceRequest } from '../../sandbox/requests/request';
 import type { GenerationService } from '../../sandbox/service';
 import { getStream } from '../../tools/http';
 
-/** The sandbox's service in the form of OpenAI's video interface. */
+/** The sandbox's service with the interface of OpenAI's video API. */
 export interface OpenAiAdapter {
 	/** The base URL of a credential, with `/v1`. */
 	url: string;
@@ -36,8 +36,8 @@ const statuses: Readonly<Record<GenerationEntry['status'], Video['status']>> = {
 };
 
 /**
- * Offers a running service to n8n's OpenAI node as well: the same keys, books, limits, generation
- * times and faults, and each request counts once.
+ * Makes a running service available to n8n's OpenAI node, with the same keys, books, limits, generation times and
+ * faults. Each request counts once.
  */
 export async function openOpenAiAdapter(service: GenerationService): Promise<OpenAiAdapter> {
 	const forward = async (response: HttpResponse, asked: ServiceRequest): Promise<void> =>
@@ -54,7 +54,7 @@ export async function openOpenAiAdapter(service: GenerationService): Promise<Ope
 			await forward(response, { ...serviceRequest(request), path });
 		});
 		app.get('/v1/videos/:id/content', async (request, response) => {
-			// Not through `handle`: as one request it is noted at the storage already.
+			// Does not use `handle`, because the storage already records this as a request.
 			await sendContent(response, service.outputUrl(request.params.id));
 		});
 	});
@@ -67,7 +67,7 @@ async function formOf(body: unknown, contentType = ''): Promise<FormData> {
 	return await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
 }
 
-/** What the service takes, from the fields of OpenAI's form; what is missing, it says itself. */
+/** Returns the service's request body for OpenAI's form fields. The service itself reports missing fields. */
 function creationFrom(form: FormData): Record<string, unknown> {
 	const size = String(form.get('size') ?? '1280x720');
 	return {
@@ -78,7 +78,7 @@ function creationFrom(form: FormData): Record<string, unknown> {
 	};
 }
 
-/** Refusals have the same form in both. */
+/** Returns the response in OpenAI's format. Errors have the same format in both. */
 function translated(service: GenerationService, answered: Reply): Reply {
 	if (answered.status !== 200) return answered;
 	return { ...answered, body: videoFrom(service, answered.body as GenerationEntry) };

@@ -25,13 +25,13 @@ const userFolder = join(folder, 'n8n');
 const logFile = join(folder, 'n8n.log');
 const owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
 
-/** An account of the service, and a credential in n8n that leads to it. */
+/** An account of the service, and the n8n credential for it. */
 export interface StageAccount {
 	key: string;
 	credential: Credential;
 }
 
-/** One service, under its own interface and under OpenAI's, and one real n8n with all nodes compared. */
+/** One service with both its own API and OpenAI's, and one real n8n with all compared nodes. */
 export class Stage {
 	n8n!: N8n;
 	rest!: Rest;
@@ -43,7 +43,7 @@ export class Stage {
 		readonly installation: Installation,
 	) {}
 
-	/** Builds and starts everything. What it leaves to look at is in `output/compare`. */
+	/** Builds and starts everything. The logs are in `output/compare`. */
 	static async open(signal: AbortSignal): Promise<Stage> {
 		const installation = await ensureInstalled('current', signal);
 		await rm(folder, { recursive: true, force: true });
@@ -63,13 +63,13 @@ export class Stage {
 		}
 	}
 
-	/** The same n8n, as fresh as after its start. */
+	/** Restarts n8n, so that its memory is that of a fresh process. */
 	async restart(): Promise<void> {
 		await this.n8n.service.stop();
 		await this.startN8n();
 	}
 
-	/** Opens an account with that limit for one approach. */
+	/** Opens an account with this limit for one approach. */
 	async openAccount(name: string, approach: Approach, concurrency: number): Promise<StageAccount> {
 		const { accounts } = this.sandbox.service;
 		accounts.addAccount({ name, concurrency });
@@ -81,12 +81,12 @@ export class Stage {
 		return { key, credential: await this.rest.saveCredential(name, approach.credential, data) };
 	}
 
-	/** Everything that n8n has logged. */
+	/** Returns n8n's complete log. */
 	async log(): Promise<string> {
 		return await readFile(logFile, 'utf8');
 	}
 
-	/** Ends everything. */
+	/** Stops everything. */
 	async close(): Promise<void> {
 		await this.n8n?.service.stop();
 		await this.adapter.close();

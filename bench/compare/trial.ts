@@ -12,16 +12,16 @@ import type { Stage, StageAccount } from './stage';
 export interface VideoOrder {
 	videos: number;
 	seconds: number;
-	/** How many the account may make at once. */
+	/** Maximum number of videos that the account may make at the same time. */
 	limit: number;
 }
 
-/** Real videos of a few seconds are about that large. */
+/** About the size of a real video of a few seconds. */
 const fileSize = '10MB';
 const patienceMs = 3_600_000;
 const lookEveryMs = 2_000;
 
-/** One approach with an account and a workflow of its own. */
+/** One approach with a separate account and workflow. */
 export class Trial {
 	private constructor(
 		private readonly stage: Stage,
@@ -31,7 +31,7 @@ export class Trial {
 		readonly prompts: string[],
 	) {}
 
-	/** @param purpose tells the trials of an approach apart */
+	/** @param purpose distinguishes the trials of an approach */
 	static async prepare(
 		stage: Stage,
 		approach: Approach,
@@ -51,7 +51,7 @@ export class Trial {
 		return new Trial(stage, workflow, account, name, prompts);
 	}
 
-	/** Starts the workflow; returns the id of the execution. */
+	/** Starts the workflow and returns the id of the execution. */
 	async start(): Promise<string> {
 		return await this.stage.executions.run(this.workflow, trigger);
 	}
@@ -60,22 +60,22 @@ export class Trial {
 		return await this.ended(await this.start());
 	}
 
-	/** The execution with that id, once it has ended. */
+	/** Waits until an execution has ended, and returns it. */
 	async ended(id: string): Promise<Execution> {
 		return await this.stage.executions.ended(id, patienceMs, lookEveryMs);
 	}
 
-	/** What the account has paid for. */
+	/** The generations that the account was charged for. */
 	get generations(): BookEntry[] {
 		return this.stage.sandbox.books.generations.filter(({ account }) => account === this.name);
 	}
 
-	/** What the account has paid for and not got back. */
+	/** The credits that the account was charged, minus refunds. */
 	get credits(): number {
 		return this.generations.reduce((sum, { charged, refunded }) => sum + charged - refunded, 0);
 	}
 
-	/** Requests with the account's key, and those for the files of its generations. */
+	/** The requests with the account's key, and those for the files of its generations. */
 	get requests(): RequestRecord[] {
 		const fingerprint = fingerprintOf(this.account.key);
 		const ids = new Set(this.generations.map(({ id }) => id));
@@ -85,7 +85,7 @@ export class Trial {
 		);
 	}
 
-	/** @throws where a video has not come, as then nothing can be compared */
+	/** @throws if a video was not downloaded, because then the figures cannot be compared */
 	requireAll(execution: Execution): void {
 		if (execution.status !== 'success') throw new Error(`${this.name}: ${errorOf(execution)}`);
 		const come = new Set(

@@ -9,7 +9,7 @@ interface Result {
 	rows: Array<ReturnType<typeof row>>;
 }
 
-/** A thousand items in one step, beside a step that does nothing with them. */
+/** A thousand items in one step, compared with a step that does nothing with them. */
 export const bulk: Part<Result> = {
 	name: 'bulk',
 	async run() {

@@ -5,7 +5,7 @@ import { printTable } from '../table';
 
 const EXECUTIONS = 2000;
 
-/** The same load and the same troubles at the service and its storage, and workers that are killed, in virtual time. */
+/** The same load and the same faults of the service and its storage, with killed workers, in virtual time. */
 export const chaosSimulated: Part<Chaos> = {
 	name: 'chaos-simulated',
 	onlyAsked: true,

@@ -3,22 +3,22 @@ import { endToEnd } from '../end-to-end';
 import type { Part } from '../part';
 import { printTable, type Row } from '../table';
 
-/** A machine that is busy with other work has not the time for so many: `MEDIA_CHAOS` is another number. */
+/** Number of executions. Set `MEDIA_CHAOS` to a lower number on a machine that is busy with other work. */
 const EXECUTIONS = process.env.MEDIA_CHAOS ?? '300';
 
-/** As the end-to-end test leaves it. */
+/** The result that the end-to-end test writes. */
 interface RealChaos extends Chaos {
-	/** Why calls brought no items, and how often. */
+	/** How often executions returned no items, by reason. */
 	endedBadly: Record<string, number>;
 	redisRestarts: number;
 	goneSeconds: number;
-	/** Rows without a last word when the trouble ended. */
+	/** Number of rows without a final result when the failures ended. */
 	openInTrouble: number;
-	/** MB by process. */
+	/** Memory in MB, by process. */
 	memory: { before: Record<string, number>; after: Record<string, number> };
 }
 
-/** Load and every trouble at once, in a real n8n in queue mode. */
+/** Load and every kind of failure at once, in a real n8n in queue mode. */
 export const chaos: Part<RealChaos> = {
 	name: 'chaos',
 	onlyAsked: true,
@@ -30,7 +30,7 @@ export const chaos: Part<RealChaos> = {
 	tables: (result) => ({ chaos: chaosTable(result), 'chaos-memory': memory(result) }),
 };
 
-/** The same trouble, for batches that sleep while their generations run. */
+/** The same failures, for batches that sleep while their generations run. */
 export const chaosAsleep: Part<RealChaos> = {
 	name: 'chaos-asleep',
 	onlyAsked: true,

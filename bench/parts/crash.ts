@@ -9,7 +9,7 @@ interface Result {
 	rows: Array<ReturnType<typeof row>>;
 }
 
-/** So many batches whose process is killed at a random moment, regular and in queue mode. */
+/** Batches whose process is killed at a random moment, in regular and in queue mode. */
 export const crash: Part<Result> = {
 	name: 'crash',
 	onlyAsked: true,

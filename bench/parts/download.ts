@@ -12,11 +12,11 @@ const DOWNLOADS: DownloadCase[] = [
 
 interface Result {
 	rows: Array<ReturnType<typeof row>>;
-	/** Of the node's time, by the name of the download. */
+	/** How the node spent its time, by the name of the download. */
 	shares: Record<string, ProfileShares>;
 }
 
-/** Downloads into n8n's storage, beside curl and beside what n8n's helpers can do at best. */
+/** Downloads into n8n's storage, compared with curl and with n8n's helpers alone. */
 export const download: Part<Result> = {
 	name: 'download',
 	async run() {
@@ -57,7 +57,7 @@ function row({ name, growthBytes, megabytesPerSecond, ofCurl }: DownloadResult) 
 	};
 }
 
-/** A line for each kind of work, a column for each download. */
+/** Returns a row for each kind of work, with a column for each download. */
 function whereItGoes(shares: Result['shares']): Row[] {
 	const [first] = Object.values(shares);
 	return Object.keys(first).map((kind) => ({

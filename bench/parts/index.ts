@@ -13,7 +13,7 @@ import { scale } from './scale';
 import { sleep } from './sleep';
 import { soak } from './soak';
 
-/** Everything that can be measured, in the order in which it is. */
+/** All parts, in the order in which they are measured. */
 export const parts: readonly Part[] = [
 	batch,
 	live,

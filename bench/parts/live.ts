@@ -7,7 +7,7 @@ interface Result {
 	rows: Array<Awaited<ReturnType<typeof row>>>;
 }
 
-/** A batch through the node in n8n's engine, over HTTP, in real time. */
+/** A batch with the node in n8n's engine, over HTTP, in real time. */
 export const live: Part<Result> = {
 	name: 'live',
 	async run() {

@@ -5,7 +5,7 @@ import { printTable, type Row } from '../table';
 
 const MEASUREMENTS = 3;
 
-/** As the end-to-end test leaves it. */
+/** The result that the end-to-end test writes. */
 interface Priced {
 	mode: string;
 	executions: number;
@@ -14,10 +14,10 @@ interface Priced {
 	/** Seconds, one for each measurement. */
 	without: number[];
 	withKeys: number[];
-	/** With keys, where the record holds so many rows of others. */
+	/** Seconds with keys, if the table also contains `rows` rows of other executions. */
 	besideMany: number[];
 	rows: number;
-	/** Milliseconds that a call of the table takes, and beside those rows. */
+	/** Milliseconds that a table call takes, without and with those rows. */
 	times: Record<string, number>;
 	timesBesideMany: Record<string, number>;
 }

@@ -9,7 +9,7 @@ interface Result {
 	rows: Array<ReturnType<typeof row>>;
 }
 
-/** What looking for outputs that are not there yet costs n8n. */
+/** What probing for outputs that do not exist yet costs n8n. */
 export const probes: Part<Result> = {
 	name: 'probes',
 	async run() {
@@ -32,7 +32,7 @@ export const probes: Part<Result> = {
 	}),
 };
 
-/** A presigned URL of what will not be made for hours. */
+/** Returns the presigned URL of an output that will not exist for hours. */
 async function pendingUrl(service: string, key: string): Promise<string> {
 	const { data: made } = await http.post<{ data: Array<{ url: string }> }>(
 		`${service}/v1/images/generations`,

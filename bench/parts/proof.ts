@@ -11,12 +11,12 @@ const SCHEDULES_EACH = 100_000;
 const FIRST_SEED = 20_261_121;
 const PROOF = join(__dirname, '..', '..', 'test', 'client', 'simulation', 'run.mjs');
 
-/** What `check.ts --brief` prints. */
+/** The output of `check.ts --brief`. */
 interface Verdict {
 	kept: boolean;
 	played: number;
 	violation?: string;
-	/** What happened on the way, by what it is. */
+	/** Number of events, by kind. */
 	tally: Record<string, number>;
 }
 
@@ -32,7 +32,7 @@ export const proof: Part<Result> = {
 	onlyAsked: true,
 	async run() {
 		const result = { seeds: `${FIRST_SEED} to ${FIRST_SEED + RUNS - 1}`, played: 0, tally: {} };
-		// Ends the other runs.
+		// Ends the other runs if one fails.
 		const broken = new AbortController();
 		const onACore = limit(availableParallelism());
 		const runs = Array.from({ length: RUNS }, async (_, run) => {
@@ -49,7 +49,7 @@ export const proof: Part<Result> = {
 	tables: (result) => ({ proof: [row(result)] }),
 };
 
-/** @throws where a promise was broken */
+/** @throws if a promise was broken */
 async function play(seed: number, signal: AbortSignal): Promise<Verdict> {
 	const args = [PROOF, String(SCHEDULES_EACH), String(seed), '--keyed', '--brief'];
 	const verdict = JSON.parse(await printed(args, signal)) as Verdict;

@@ -7,7 +7,7 @@ const EXECUTIONS = 10_000;
 const LIMIT = 25;
 const LOAD = 0.95;
 const NEVER = Infinity;
-/** What the nodes do is a longest pause of 10 s and a patience of 60 s. */
+/** The nodes use a longest pause of 10 s and a patience of 60 s. */
 const PROBINGS = [
 	...[5, 10, 20].map((longestPause) => ({ longestPause, patience: NEVER })),
 	...[5, 10, 20].map((longestPause) => ({ longestPause, patience: 60 })),
@@ -23,8 +23,8 @@ interface Result {
 }
 
 /**
- * Why the pauses between probes for a slot are as they are: shorter ones cost requests, longer ones let slots idle, and
- * without impatience newcomers pass by those who have waited for long.
+ * Explains the pauses between probes for a slot. Shorter ones cost requests, and longer ones leave slots idle. Without
+ * shorter pauses after a long wait, new executions would overtake those that have waited for long.
  */
 export const scale: Part<Result> = {
 	name: 'scale',

@@ -5,7 +5,7 @@ import { fixed } from '../figures';
 import type { Part } from '../part';
 import { printTable, type Row } from '../table';
 
-/** Processes that are killed in each mode. Each of them meets up to ten batches. */
+/** Number of processes that are killed in each mode. Each kill affects up to ten batches. */
 const KILLS = 4;
 const ITEMS = 200;
 const LIMIT = 10;
@@ -17,7 +17,7 @@ interface Result {
 	kills: Array<ReturnType<typeof killsRow>>;
 }
 
-/** Batches that sleep: how busy they keep the slots in virtual time, and what kills cost them in a real n8n. */
+/** Batches that sleep: slot usage in virtual time, and the effect of killed processes in a real n8n. */
 export const sleep: Part<Result> = {
 	name: 'sleep',
 	onlyAsked: true,

@@ -6,17 +6,17 @@ import { printTable, type Row } from '../table';
 const EXECUTIONS = 600;
 const MB = 1024 ** 2;
 
-/** What n8n keeps: bytes after a collection of garbage, and how many there are by name. */
+/** What n8n retains after garbage collection: memory in bytes, and the number of resources and objects by name. */
 interface Kept {
 	rss: number;
 	heapUsed: number;
-	/** What keeps its event loop going: timers, sockets and the like. */
+	/** Resources that keep the event loop alive, such as timers and sockets. */
 	resources: Record<string, number>;
 	/** Objects of this package's classes. */
 	own: Record<string, number>;
 }
 
-/** As the end-to-end test leaves it. */
+/** The result that the end-to-end test writes. */
 interface Left {
 	executions: number;
 	items: number;
@@ -28,11 +28,11 @@ interface Left {
 
 interface Soak {
 	package: Left;
-	/** The same pictures by n8n's own nodes, in an n8n of its own. */
+	/** The same images, created with n8n's own nodes in a separate n8n. */
 	without: Left;
 }
 
-/** Many executions in one n8n: what of its memory does not come back. */
+/** Many executions in one n8n, to find memory that is not freed. */
 export const soak: Part<Soak> = {
 	name: 'soak',
 	onlyAsked: true,
@@ -74,7 +74,10 @@ function table(figures: Soak): Row[] {
 	);
 }
 
-/** In the first half n8n takes what it needs for as many executions at once as there are. */
+/**
+ * Returns the slope over the second half of the run. In the first half, n8n allocates what it needs for this number of
+ * parallel executions.
+ */
 function slopeOf({ samples }: Left, of: 'heapUsed' | 'rss'): string {
 	const later = samples.slice(samples.length / 2);
 	const points = later.map((each) => ({ x: each.executions, y: each[of] / MB }));

@@ -83,7 +83,7 @@ export class SlotPool {
 		};
 	}
 
-	/** Returns the permit of an item; else when to try again, in milliseconds since the Unix epoch. */
+	/** Returns the permit of an item; else when to try again, as `Clock.now`. */
 	take(waiter?: Waiter): Permit | number {
 		if (!this.isLimited) return this.permit(false);
 		if (this.line[0] !== waiter) return Infinity;

@@ -19,7 +19,7 @@ const FINAL_STATUS_MS = 1_800_000;
 
 /** The last status check of a generation. Plain data, because it is stored while the execution sleeps. */
 export interface StatusCheck {
-	/** When it was sent, in milliseconds since the Unix epoch. */
+	/** When it was sent. */
 	at: number;
 	/** The generation as last confirmed, by this check or an earlier one; `null` if it never was. */
 	known: Generation | null;
@@ -71,7 +71,7 @@ export class StatusRequests {
 	/**
 	 * Requests the status of a generation. A final status or a recent request is reused.
 	 *
-	 * @param deadline milliseconds since the Unix epoch; a response that takes longer becomes `null`
+	 * @param deadline a response that takes longer becomes `null`
 	 * @param since a request sent at this time or later is recent; by default, one sent within the poll interval
 	 */
 	fetch(id: string, deadline: number, since?: number): StatusRequest {

@@ -100,7 +100,7 @@ export class Watch {
 	/**
 	 * Checks and probes until the goal or the deadline is reached.
 	 *
-	 * @param deadline milliseconds since the Unix epoch; requests that hang are abandoned then
+	 * @param deadline requests that hang are abandoned then
 	 * @throws GenerationError for an error that is permanent or persists; CancelledError once the step ends
 	 */
 	async until(goal: Goal, deadline: number): Promise<void> {

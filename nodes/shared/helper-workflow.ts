@@ -32,7 +32,7 @@ export interface Helper {
 	saved: keyof typeof SAVED;
 }
 
-/** n8n must be able to read how a helper workflow ended that sleeps, also after a crash. */
+/** n8n must be able to read the result of a sleeping helper workflow, even after a crash. */
 const SLEEPS = {
 	saveDataErrorExecution: 'all',
 	// After a crash, n8n then returns the data from the last sleep, which is marked as not a result.

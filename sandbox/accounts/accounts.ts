@@ -12,7 +12,7 @@ const planLimits = {
 
 export type Plan = keyof typeof planLimits;
 
-/** A connected app's own limits (spec 2.6). */
+/** The limits of a connected app (spec 2.6). */
 export interface Connection {
 	/** Credits in any 24 hours. */
 	dailyLimit: number;
@@ -22,25 +22,25 @@ export interface Connection {
 export interface Account {
 	readonly name: string;
 	plan: Plan | null;
-	/** Generations at once, whatever their origin (spec 8.1). */
+	/** Maximum number of generations at the same time, from keys and apps together (spec 8.1). */
 	concurrency: number;
 	balance: number;
 	lifetimePurchased: number;
 	lifetimeUsed: number;
-	/** Generations in progress from elsewhere (the app, the connector). */
+	/** Generations in progress that were started elsewhere (in the app or by the connector). */
 	occupied: number;
-	/** Which of the two stated forms an empty account is refused with (spec 7). */
+	/** Status of the error when the account is out of credits. Spec 7 states both forms. */
 	emptyForm: 402 | 403;
 }
 
 export type KeyState = 'active' | 'revoked' | 'expired' | 'revokedAlternate';
 
-/** Who a request is from: the holder of an API key, or an app that was connected by signing in. */
+/** The sender of a request: an API key, or an app connected by signing in. */
 export interface Caller {
 	/** Unique among keys and apps. */
 	readonly name: string;
 	readonly account: Account;
-	/** False: may read but not create. */
+	/** False if the caller may read but not create. */
 	readonly mayCreate: boolean;
 	/** Null for an API key: keys have no daily limit and cannot be paused (spec 5.8, 8). */
 	readonly connection: Connection | null;
@@ -53,7 +53,7 @@ export interface ApiKey extends Caller {
 	state: KeyState;
 }
 
-/** What a new account differs in from one on the Base plan with 100,000 credits. */
+/** Properties of a new account. The defaults are the Base plan and 100,000 credits. */
 export interface AccountOrder {
 	name: string;
 	plan?: Plan | null;
@@ -82,13 +82,13 @@ export const keyNames = [
 
 export type KeyName = (typeof keyNames)[number];
 
-/** The key of that name: always the same, so that a saved credential outlives a restart. */
+/** Returns the key of that name. It never changes, so that a saved credential still works after a restart. */
 export function keyNamed(name: string): string {
 	const digest = createHash('sha1').update(`media-generation-sandbox:${name}`).digest('hex');
 	return `svc_live_${digest}`;
 }
 
-/** Enough of a key to tell it from others, and too little to use it: 12 hex characters. */
+/** Returns 12 hex characters that identify a key without revealing it. */
 export function fingerprintOf(key: string): string {
 	return createHash('sha256').update(key).digest('hex').slice(0, 12);
 }
@@ -138,7 +138,7 @@ export class AccountBook {
 		this.reset();
 	}
 
-	/** Back to the accounts, balances and keys of the start. */
+	/** Restores the initial accounts, balances and keys. */
 	reset(): void {
 		this.accounts.clear();
 		this.keysByName.clear();
@@ -165,7 +165,7 @@ export class AccountBook {
 		return account;
 	}
 
-	/** Gives an account one more key. Throws for an account that does not exist. */
+	/** Adds a key to an account. Throws if the account does not exist. */
 	addKey(name: string, order: KeyOrder): ApiKey {
 		const key: ApiKey = {
 			name,
@@ -180,43 +180,43 @@ export class AccountBook {
 		return key;
 	}
 
-	/** The account of that name, or undefined. */
+	/** Returns the account of that name, or undefined. */
 	find(name: string): Account | undefined {
 		return this.accounts.get(name);
 	}
 
-	/** The account of that name; throws where there is none. */
+	/** Returns the account of that name. Throws if there is none. */
 	account(name: string): Account {
 		const account = this.find(name);
 		if (!account) throw new Error(`The sandbox has no account "${name}".`);
 		return account;
 	}
 
-	/** The key of that name; throws where there is none. */
+	/** Returns the key of that name. Throws if there is none. */
 	keyOf(name: string): ApiKey {
 		const key = this.keysByName.get(name);
 		if (!key) throw new Error(`The sandbox has no key "${name}".`);
 		return key;
 	}
 
-	/** The key with that text, or undefined. */
+	/** Returns the key with that text, or undefined. */
 	findKey(text: string): ApiKey | undefined {
 		return this.keysByText.get(text);
 	}
 
-	/** Sets the balance, as if credits had been bought or taken away. */
+	/** Sets the balance, as if credits had been bought or removed. */
 	setCredits(name: string, credits: number): void {
 		const account = this.account(name);
 		account.lifetimePurchased += credits - account.balance;
 		account.balance = credits;
 	}
 
-	/** Every account, in the order of opening. */
+	/** Returns every account, in the order they were opened. */
 	all(): Account[] {
 		return [...this.accounts.values()];
 	}
 
-	/** Every key, in the order of creation. */
+	/** Returns every key, in the order they were created. */
 	keys(): ApiKey[] {
 		return [...this.keysByName.values()];
 	}

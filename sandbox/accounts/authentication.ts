@@ -4,14 +4,14 @@ import { bearerOf } from '../books/requests';
 
 const keyForm = /^svc_live_[0-9a-f]{40}$/;
 
-/** Whether a text has the form of an API key (spec 5.2). */
+/** Returns true if a text has the format of an API key (spec 5.2). */
 export function hasKeyForm(text: string): boolean {
 	return keyForm.test(text);
 }
 
 /**
- * The key of a request (spec 5). Throws 401 in one of the three stated forms: the usual one, the
- * one for expired keys, and the alternate body.
+ * Returns the key of a request (spec 5). Throws a 401 in one of the three forms of the spec: the usual one, the one
+ * for expired keys, or the alternate body.
  */
 export function authenticate(accounts: AccountBook, authorization: string | undefined): ApiKey {
 	const text = bearerOf(authorization);

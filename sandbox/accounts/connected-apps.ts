@@ -3,15 +3,15 @@ import type { Account, Caller, Connection } from './accounts';
 /** An app that may act for an account, after a sign-in (spec 2.6). */
 export interface ConnectedApp extends Caller {
 	readonly connection: Connection;
-	/** What it calls itself. */
+	/** The name that the app gives itself. */
 	readonly title: string;
-	/** Under which it is registered for signing in. */
+	/** Client ID from its OAuth registration. */
 	readonly clientId: string;
 	/** Milliseconds since 1970. */
 	readonly connectedAt: number;
 }
 
-/** What the owner of the account may change. */
+/** The settings that the account's owner can change. */
 export type ConnectionChange = Partial<Connection>;
 
 const usualDailyLimit = 500;
@@ -21,7 +21,7 @@ export class ConnectedApps {
 	private readonly apps = new Map<string, ConnectedApp>();
 	private count = 0;
 
-	/** The app of that registration for that account: as it is, or a new one. */
+	/** Returns the app with that client ID and account. Adds it if it is new. */
 	connect(clientId: string, title: string, account: Account, now: number): ConnectedApp {
 		const known = this.all().find((app) => app.clientId === clientId && app.account === account);
 		if (known) return known;
@@ -38,24 +38,24 @@ export class ConnectedApps {
 		return app;
 	}
 
-	/** Every app, in the order of connecting. */
+	/** Returns every app, in the order they were connected. */
 	all(): ConnectedApp[] {
 		return [...this.apps.values()];
 	}
 
-	/** The app of that name; throws where there is none. */
+	/** Returns the app of that name. Throws if there is none. */
 	app(name: string): ConnectedApp {
 		const app = this.apps.get(name);
 		if (!app) throw new Error(`The sandbox has no connected app "${name}".`);
 		return app;
 	}
 
-	/** Whether the app is connected still. */
+	/** Returns true if the app is still connected. */
 	has(app: ConnectedApp): boolean {
 		return this.apps.get(app.name) === app;
 	}
 
-	/** Pauses or resumes an app, or sets its limit. Throws for one that there is not. */
+	/** Pauses or resumes an app, or sets its limit. Throws if there is no such app. */
 	change(name: string, { paused, dailyLimit }: ConnectionChange): void {
 		const { connection } = this.app(name);
 		if (dailyLimit !== undefined) {
@@ -67,12 +67,12 @@ export class ConnectedApps {
 		if (paused !== undefined) connection.paused = paused;
 	}
 
-	/** Ends what the app may do, at once. Throws for one that there is not. */
+	/** Revokes the app's access immediately. Throws if there is no such app. */
 	disconnect(name: string): void {
 		this.apps.delete(this.app(name).name);
 	}
 
-	/** Disconnects all. */
+	/** Disconnects every app. */
 	clear(): void {
 		this.apps.clear();
 		this.count = 0;

@@ -1,17 +1,17 @@
 import { setTimeout as timeout } from 'node:timers/promises';
 
-/** Where the service reads the time. Tests pass a virtual one. */
+/** The service's source of time. Tests pass a virtual clock. */
 export interface Clock {
 	/** Milliseconds since 1970, UTC. */
 	now(): number;
 }
 
-/** The machine's own clock. */
+/** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Delays that are ordered in milliseconds of the machine's clock, whatever clock the service has. */
+/** Delays in real milliseconds, even if the service uses a virtual clock. */
 export const realTime = {
-	/** Ends after `ms` milliseconds, or as soon as the signal aborts. Never rejects. */
+	/** Resolves after `ms` milliseconds, or as soon as the signal aborts. Never rejects. */
 	async sleep(ms: number, signal?: AbortSignal): Promise<void> {
 		await timeout(ms, undefined, { signal, ref: false }).catch(() => undefined);
 	},

@@ -1,4 +1,4 @@
-/** What an error looks like on the wire. `alternate` is the form with a numeric code (spec 7). */
+/** The format of an error response. `alternate` is the form with a numeric code (spec 7). */
 interface ErrorRow {
 	readonly status: number;
 	readonly code: string;
@@ -14,7 +14,7 @@ const row = (status: number, code: string, type: string, message: string): Error
 	message,
 });
 
-/** Spec 7: the sixteen rows, then the three alternate forms, under a name each. */
+/** The sixteen rows of spec 7, then its three alternate forms. Each has a name here. */
 export const errorTable = {
 	invalid_request: row(400, 'invalid_request', 'invalid_request', 'The request is malformed.'),
 	invalid_parameter: row(
@@ -108,19 +108,19 @@ export const errorTable = {
 		'billing_error',
 		'The account has no remaining credits.',
 	),
-	// Outside the spec's table, for addresses that the spec does not know.
+	// Not in the spec's table: for paths that the spec does not define.
 	not_found: row(404, 'not_found', 'not_found', 'There is nothing at this address.'),
 } as const satisfies Record<string, ErrorRow>;
 
 /** A row of the table above. */
 export type ErrorName = keyof typeof errorTable;
 
-/** True for a name of the table. */
+/** Returns true if the table has a row of that name. */
 export function isErrorName(name: string): name is ErrorName {
 	return Object.hasOwn(errorTable, name);
 }
 
-/** Thrown inside the service, answered as spec 2.5 says. */
+/** Thrown inside the service and sent as an error response (spec 2.5). */
 export class ServiceError extends Error {
 	constructor(
 		readonly row: ErrorName,
@@ -131,7 +131,7 @@ export class ServiceError extends Error {
 	}
 }
 
-/** Status and body of an error (spec 2.5, or spec 7's alternate form). */
+/** Returns the status and body of an error (spec 2.5, or the alternate form of spec 7). */
 export function errorAnswer(
 	name: ErrorName,
 	message?: string,

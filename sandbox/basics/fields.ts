@@ -3,22 +3,22 @@ import { isLoopback } from './loopback';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A JSON object, and not an array or null. */
+/** Returns true for a JSON object, but not for an array or null. */
 export function isObject(value: unknown): value is Fields {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Absent: not sent, or sent as the null that the spec gives as default. */
+/** Returns true if a field was not sent, or was sent as null, which is the default in the spec. */
 export function isAbsent(value: unknown): value is null | undefined {
 	return value === undefined || value === null;
 }
 
-/** Spec 7, `invalid_parameter`. */
+/** Returns an `invalid_parameter` error (spec 7). */
 export function badValue(param: string, message: string): ServiceError {
 	return new ServiceError('invalid_parameter', message, param);
 }
 
-/** A text that must be there and not be blank; throws `invalid_request` (spec 7). */
+/** Returns a required text. Throws `invalid_request` if it is missing or blank (spec 7). */
 export function requiredText(fields: Fields, name: string): string {
 	const value = fields[name];
 	if (isAbsent(value)) {
@@ -30,7 +30,7 @@ export function requiredText(fields: Fields, name: string): string {
 	return value;
 }
 
-/** A text or null; throws `invalid_parameter`. */
+/** Returns a text, or null if absent. Throws `invalid_parameter`. */
 export function optionalText(fields: Fields, name: string, param = name): string | null {
 	const value = fields[name];
 	if (isAbsent(value)) return null;
@@ -38,7 +38,7 @@ export function optionalText(fields: Fields, name: string, param = name): string
 	return value;
 }
 
-/** A number or null; throws `invalid_parameter`. */
+/** Returns a number, or null if absent. Throws `invalid_parameter`. */
 export function optionalNumber(fields: Fields, name: string, param = name): number | null {
 	const value = fields[name];
 	if (isAbsent(value)) return null;
@@ -48,7 +48,7 @@ export function optionalNumber(fields: Fields, name: string, param = name): numb
 	return value;
 }
 
-/** A whole number or null; throws `invalid_parameter`. */
+/** Returns an integer, or null if absent. Throws `invalid_parameter`. */
 export function optionalInteger(fields: Fields, name: string, param = name): number | null {
 	const value = optionalNumber(fields, name, param);
 	if (value !== null && !Number.isSafeInteger(value)) {
@@ -57,23 +57,23 @@ export function optionalInteger(fields: Fields, name: string, param = name): num
 	return value;
 }
 
-/** Which URLs an endpoint takes. */
+/** The URLs that an endpoint accepts. */
 export type UrlRule = 'https' | 'http or https';
 
 function isFetchable(text: string, rule: UrlRule): boolean {
 	if (!URL.canParse(text)) return false;
 	const { protocol, hostname } = new URL(text);
 	if (protocol === 'https:') return true;
-	// The sandbox's own storage has no TLS, and its outputs can be references.
+	// The sandbox's storage has no TLS, and its outputs can be used as references.
 	return protocol === 'http:' && (rule === 'http or https' || isLoopback(hostname));
 }
 
-/** Throws `invalid_parameter` unless the text is a URL as the rule has it. http to this machine always passes. */
+/** Throws `invalid_parameter` unless the URL follows the rule. An http URL of this machine is always accepted. */
 export function assertUrl(value: string, param: string, rule: UrlRule): void {
 	if (!isFetchable(value, rule)) throw badValue(param, `${param} must be an ${rule} URL.`);
 }
 
-/** A list of URLs, empty where absent; throws `invalid_parameter`. */
+/** Returns a list of URLs, which is empty if the field is absent. Throws `invalid_parameter`. */
 export function urlList(fields: Fields, name: string, rule: UrlRule): string[] {
 	const value = fields[name];
 	if (isAbsent(value)) return [];

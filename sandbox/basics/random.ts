@@ -1,7 +1,7 @@
-/** Gives numbers from 0 (included) to 1 (excluded). */
+/** Returns numbers from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
-/** The same seed gives the same numbers for ever (mulberry32), on any machine. */
+/** Returns a generator (mulberry32). The same seed gives the same numbers on every machine. */
 export function seededRandom(seed: number): Random {
 	let state = seed >>> 0;
 	return () => {
@@ -12,7 +12,7 @@ export function seededRandom(seed: number): Random {
 	};
 }
 
-/** A 32-bit hash of a text (FNV-1a), for seeds and not for secrets. */
+/** Returns a 32-bit hash of a text (FNV-1a). Use it for seeds, not for secrets. */
 export function hashOf(text: string): number {
 	let hash = 0x811c9dc5;
 	for (let index = 0; index < text.length; index++) {
@@ -21,7 +21,7 @@ export function hashOf(text: string): number {
 	return hash >>> 0;
 }
 
-/** An id in UUID form (version 4) drawn from `random` (spec 2.1). */
+/** Returns a UUID (version 4) generated from `random` (spec 2.1). */
 export function uuidFrom(random: Random): string {
 	const word = (): string =>
 		Math.floor(random() * 4294967296)
@@ -35,8 +35,8 @@ export function uuidFrom(random: Random): string {
 	);
 }
 
-/** A number from the normal distribution with mean 0 and deviation 1 (Box-Muller). */
+/** Returns a number from the normal distribution with mean 0 and standard deviation 1 (Box-Muller). */
 export function normalFrom(random: Random): number {
-	// 1 - random() is never 0, whose logarithm is infinite.
+	// 1 - random() is never 0, so the logarithm is finite.
 	return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

@@ -3,7 +3,7 @@ import type { Output, Status } from '../generations/generations';
 import { usedInDay } from './credits';
 import type { Ledger } from './ledger';
 
-/** A generation as tests judge it; times in milliseconds since 1970, money in credits. */
+/** A generation as tests see it. Times are milliseconds since 1970, and amounts are credits. */
 export interface BookEntry {
 	id: string;
 	account: string;
@@ -29,14 +29,14 @@ export interface Totals {
 	refunded: number;
 }
 
-/** What has really been made and paid: the truth that a client's promises are held against. */
+/** Records what was really created and charged. Tests compare a client's results with it. */
 export class Books {
 	constructor(
 		private readonly ledger: Ledger,
 		private readonly now: () => number,
 	) {}
 
-	/** Every generation ever created, oldest first, as of now. */
+	/** The current state of every generation ever created, oldest first. */
 	get generations(): BookEntry[] {
 		const now = this.now();
 		this.ledger.settle(now);
@@ -56,7 +56,7 @@ export class Books {
 		}));
 	}
 
-	/** Sums over every generation. */
+	/** Totals over all generations. */
 	get totals(): Totals {
 		const totals = { created: 0, running: 0, completed: 0, failed: 0, charged: 0, refunded: 0 };
 		for (const { state, charged, refunded } of this.generations) {
@@ -69,28 +69,28 @@ export class Books {
 		return totals;
 	}
 
-	/** How many generations with this very prompt are paid for and not refunded: 2 is a double. */
+	/** Returns how many generations with exactly this prompt are charged and not refunded. 2 is a double charge. */
 	liveChargesFor(prompt: string): number {
 		return this.generations.filter(
 			(entry) => entry.prompt === prompt && entry.charged > entry.refunded,
 		).length;
 	}
 
-	/** Credits that a connected app has used in the last 24 hours (spec 8). */
+	/** Returns the credits that a connected app has used in the last 24 hours (spec 8). */
 	usedInDay(callerName: string): number {
 		const now = this.now();
 		this.ledger.settle(now);
 		return usedInDay(callerName, this.ledger.all, now);
 	}
 
-	/** What the generation of that id has made, or undefined until it is completed. */
+	/** Returns the output of a generation, or undefined until it is completed. */
 	output(id: string): Output | undefined {
 		const generation = this.ledger.find(id);
 		if (!generation || statusAt(generation, this.now()) !== 'completed') return undefined;
 		return generation.output;
 	}
 
-	/** The entry of that id, or undefined. */
+	/** Returns the entry with that id, or undefined. */
 	find(id: string): BookEntry | undefined {
 		return this.generations.find((entry) => entry.id === id);
 	}

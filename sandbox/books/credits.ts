@@ -3,7 +3,7 @@ import type { Generation } from '../generations/generations';
 
 const day = 24 * 60 * 60 * 1000;
 
-/** Spec 2.3. */
+/** Returns the credit balance of an account (spec 2.3). */
 export function creditBalance(account: Account): Record<string, unknown> {
 	return {
 		object: 'credit_balance',
@@ -14,7 +14,7 @@ export function creditBalance(account: Account): Record<string, unknown> {
 	};
 }
 
-/** Spec 2.4, over the last 30 days; what was refunded was not used. */
+/** Returns the credit summary of the last 30 days (spec 2.4). Refunded credits do not count as used. */
 export function creditSummary(
 	account: Account,
 	generations: readonly Generation[],
@@ -41,7 +41,7 @@ export function creditSummary(
 	};
 }
 
-/** Credits that a connected app has used in the last 24 hours (spec 8). */
+/** Returns the credits that a connected app has used in the last 24 hours (spec 8). */
 export function usedInDay(
 	callerName: string,
 	generations: readonly Generation[],

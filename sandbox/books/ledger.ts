@@ -1,14 +1,14 @@
 import type { Account } from '../accounts/accounts';
 import type { Generation } from '../generations/generations';
 
-/** The generations, and what they do to balances. */
+/** Stores the generations, and charges and refunds them. */
 export class Ledger {
 	/** In order of creation. */
 	readonly all: Generation[] = [];
 	private readonly byId = new Map<string, Generation>();
 	private readonly running = new Set<Generation>();
 
-	/** Takes a generation on and charges for it (spec 1.4). */
+	/** Adds a generation and charges for it (spec 1.4). */
 	open(generation: Generation): void {
 		this.all.push(generation);
 		this.byId.set(generation.id, generation);
@@ -18,7 +18,7 @@ export class Ledger {
 		account.lifetimeUsed += generation.charged;
 	}
 
-	/** Removes a generation as if it had never been made, and gives its credits back. */
+	/** Removes a generation as if it had never been created, and returns its credits. */
 	undo(id: string | null): void {
 		const generation = this.all.find((one) => one.id === id);
 		if (!generation) return;
@@ -28,7 +28,7 @@ export class Ledger {
 		this.running.delete(generation);
 	}
 
-	/** Lets time pass: what has ended by `now` runs no more, and what failed is refunded. */
+	/** Advances to `now`: generations that have ended stop running, and failed ones are refunded. */
 	settle(now: number): void {
 		for (const generation of this.running) {
 			if (now < generation.finishAt) continue;
@@ -44,19 +44,19 @@ export class Ledger {
 		account.lifetimeUsed -= generation.charged;
 	}
 
-	/** Generations in progress for an account, those from elsewhere included (spec 8.1). */
+	/** Returns the number of an account's generations in progress, including those started elsewhere (spec 8.1). */
 	runningOf(account: Account): number {
 		let count = account.occupied;
 		for (const generation of this.running) if (generation.caller.account === account) count++;
 		return count;
 	}
 
-	/** The generation of that id, or undefined. */
+	/** Returns the generation with that id, or undefined. */
 	find(id: string): Generation | undefined {
 		return this.byId.get(id);
 	}
 
-	/** Forgets all, without a refund. */
+	/** Removes all generations without a refund. */
 	clear(): void {
 		this.all.length = 0;
 		this.byId.clear();

@@ -1,7 +1,7 @@
 import { fingerprintOf } from '../accounts/accounts';
 import type { FaultAction, FaultTarget } from '../faults';
 
-/** A request that arrived, at either origin. */
+/** A request that arrived at either origin. */
 export interface RequestRecord {
 	/** Milliseconds since 1970. */
 	readonly at: number;
@@ -9,38 +9,38 @@ export interface RequestRecord {
 	readonly on: FaultTarget | 'other';
 	readonly method: string;
 	readonly path: string;
-	/** The fingerprint of the key that came with it; the key itself is kept nowhere. */
+	/** Fingerprint of the request's key. The key itself is never stored. */
 	readonly keyFingerprint: string | null;
-	/** Whether an Authorization header came with it: at the storage origin it never should. */
+	/** True if the request had an Authorization header. Requests to the storage origin must not have one. */
 	readonly authorization: boolean;
 	readonly range: string | null;
 	/** The Idempotency-Key header. */
 	readonly idempotencyKey: string | null;
 	generationId: string | null;
-	/** The status answered, or null where no answer went out. */
+	/** Status of the response, or null if none was sent. */
 	status: number | null;
-	/** Bytes of the body that were handed to the connection. */
+	/** Bytes of the body that were written to the connection. */
 	bytes: number;
-	/** False where the sandbox kept the answer to itself or the client left before it. */
+	/** False if the sandbox withheld the response, or the client disconnected before it was complete. */
 	answered: boolean;
 	fault: FaultAction['kind'] | null;
 }
 
 const kept = 200_000;
 
-/** The key in an Authorization header, or null. */
+/** Returns the key in an Authorization header, or null. */
 export function bearerOf(authorization: string | undefined): string | null {
 	return /^Bearer\s+(\S+)$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
-/** Every request since the start or the last reset; the oldest go once there are 200,000. */
+/** Records every request since the start or the last reset. Above 200,000, the oldest ones are dropped. */
 export class RequestLog {
 	private records: RequestRecord[] = [];
-	/** How many have arrived, those that have gone since included. */
+	/** Number of requests that have arrived, including dropped ones. */
 	readonly arrived = { service: 0, storage: 0 };
 	private readonly fingerprints = new Map<string, string>();
 
-	/** Notes an arrival; what becomes of it is filled in later. */
+	/** Adds a request when it arrives. Its outcome is filled in later. */
 	add(
 		arrival: Pick<RequestRecord, 'at' | 'origin' | 'on' | 'method' | 'path'>,
 		headers: Readonly<Record<string, string | undefined>>,
@@ -72,12 +72,12 @@ export class RequestLog {
 		return fresh;
 	}
 
-	/** All of them, oldest first. */
+	/** All recorded requests, oldest first. */
 	get all(): readonly RequestRecord[] {
 		return this.records;
 	}
 
-	/** Those for one thing: `create`, `status`, `download`… */
+	/** Returns the requests of one kind: `create`, `status`, `download`… */
 	on(target: RequestRecord['on']): RequestRecord[] {
 		return this.records.filter((record) => record.on === target);
 	}
@@ -87,7 +87,7 @@ export class RequestLog {
 		return this.records.filter((record) => record.origin === 'storage' && record.authorization);
 	}
 
-	/** Forgets all. */
+	/** Removes all records. */
 	clear(): void {
 		this.records = [];
 		Object.assign(this.arrived, { service: 0, storage: 0 });

@@ -14,12 +14,12 @@ import type { GenerationTime } from './timing';
 import { validateCreation } from './validation';
 import type { ValidRequest } from './validation';
 
-/** Where outputs lie at the storage origin. */
+/** Returns the path of an output at the storage origin. */
 export function outputPath(id: string, type: MediaType): string {
 	return `/media-outputs/${id}.${type === 'image' ? 'png' : 'mp4'}`;
 }
 
-/** What creating needs of the service. */
+/** The parts of the service that creation uses. */
 export interface Workshop {
 	readonly ledger: Ledger;
 	readonly presigner: Presigner;
@@ -29,7 +29,7 @@ export interface Workshop {
 	readonly timeScale: number;
 	readonly urlLifetimeSeconds: number;
 	readonly storageOrigin: () => string;
-	/** How often a `[reject: …]` prompt has been refused, by account and prompt. */
+	/** How often a `[reject: …]` prompt has been rejected, by account and prompt. */
 	readonly rejections: Map<string, number>;
 	/** The generation of each idempotency key, by account and key; `null` if the header is ignored. */
 	readonly repeats: Map<string, Generation> | null;
@@ -135,8 +135,8 @@ export function createOnce(
 }
 
 /**
- * Carries out a creating request (spec 3, 4.1, 4.2): checks it, plans its course, charges it.
- * `ordered` is a fault that bears on the generation itself. Throws the ServiceError to answer with.
+ * Handles a create request (spec 3, 4.1, 4.2): validates it, plans the generation and charges it. `ordered` is a fault
+ * that affects the generation itself. Throws a `ServiceError` for the error response.
  */
 export function createGeneration(
 	workshop: Workshop,

@@ -1,14 +1,14 @@
-/** What a prompt may ask of the sandbox, in square brackets (sandbox/README.md). */
+/** Instructions to the sandbox, in square brackets in a prompt (sandbox/README.md). */
 export interface Directives {
-	/** The generation ends failed, for this reason. */
+	/** The generation fails for this reason. */
 	fail?: { reason: string; asText: boolean };
 	/** Generation time in seconds, before the time scale. */
 	seconds?: number;
-	/** Size of the output file in bytes, at least. */
+	/** Minimum size of the output file in bytes. */
 	bytes?: number;
-	/** The creating request is refused with this code, always or so many times. */
+	/** The create request is rejected with this code, always or `times` times. */
 	reject?: { code: string; times: number };
-	/** What the model makes of the prompt. */
+	/** The prompt as revised by the model. */
 	revised?: string;
 	/** The prompt without its directives. */
 	plain: string;
@@ -30,9 +30,9 @@ const anyPattern = new RegExp(
 /** The default reason of a failed generation. */
 export const defaultReason = 'The model provider could not make this output.';
 
-/** Reads the directives of a prompt. What is not one stays part of the prompt. */
+/** Reads the directives of a prompt. All other text remains part of the prompt. */
 export function readDirectives(prompt: string): Directives {
-	// Most prompts have none: property tests create thousands a second.
+	// Fast path: most prompts have none, and property tests create thousands per second.
 	if (!prompt.includes('[')) return { plain: prompt };
 	const plain = prompt.replace(anyPattern, ' ').replace(/\s+/g, ' ').trim();
 	const directives: Directives = { plain };

@@ -10,16 +10,16 @@ interface OutputBasics {
 	/** The prompt as drawn, without directives. */
 	readonly prompt: string;
 	readonly modelName: string;
-	/** The file is padded to so many bytes, or null. */
+	/** Size in bytes that the file is padded to, or null. */
 	readonly bytes: number | null;
 }
 
-/** The picture that a generation makes. */
+/** The image that a generation creates. */
 export interface ImageOutput extends OutputBasics {
 	readonly type: 'image';
 }
 
-/** The video that a generation makes; `duration` in seconds. */
+/** The video that a generation creates. `duration` is in seconds. */
 export interface VideoOutput extends OutputBasics {
 	readonly type: 'video';
 	readonly duration: number;
@@ -28,14 +28,14 @@ export interface VideoOutput extends OutputBasics {
 
 export type Output = ImageOutput | VideoOutput;
 
-/** The reason of a failure. The inner shape of `error` is not shown in spec 2.1: both are seen. */
+/** The reason for a failure. Spec 2.1 does not show the shape of `error`, and both shapes occur. */
 export interface Failure {
 	readonly reason: string;
-	/** True: `error` is the bare text; false: an object like spec 2.5's. */
+	/** True if `error` is plain text. False if it is an object as in spec 2.5. */
 	readonly asText: boolean;
 }
 
-/** A generation with its whole course planned at creation; times in milliseconds since 1970. */
+/** A generation. All its state changes are planned at creation. Times are milliseconds since 1970. */
 export interface Generation {
 	readonly id: string;
 	readonly caller: Caller;
@@ -43,7 +43,7 @@ export interface Generation {
 	readonly prompt: string;
 	readonly request: Readonly<Record<string, unknown>>;
 	readonly output: Output;
-	/** What the model has made of the prompt; null where it took it as it was. */
+	/** The prompt as revised by the model, or null if it was used unchanged. */
 	readonly revisedPrompt: string | null;
 	readonly createdAt: number;
 	readonly processingAt: number;
@@ -52,17 +52,17 @@ export interface Generation {
 	readonly charged: number;
 	refunded: number;
 	url: string;
-	/** When `url` stops working, milliseconds since 1970. */
+	/** Expiration time of `url` in milliseconds since 1970. */
 	urlExpiresAt: number;
 }
 
-/** Where a generation stands at a time (spec 3). */
+/** Returns the status of a generation at a given time (spec 3). */
 export function statusAt(generation: Generation, now: number): Status {
 	if (now >= generation.finishAt) return generation.failure ? 'failed' : 'completed';
 	return now >= generation.processingAt ? 'processing' : 'pending';
 }
 
-/** The wire form of spec 2.1. */
+/** The JSON format of spec 2.1. */
 export interface GenerationEntry {
 	id: string;
 	status: Status;
@@ -89,11 +89,11 @@ function errorOf(failure: Failure): unknown {
 	};
 }
 
-/** A generation as the creating and the status requests answer it (spec 2.1). */
+/** Returns a generation in the format of create and status responses (spec 2.1). */
 export function entryAt(generation: Generation, now: number): GenerationEntry {
 	const status = statusAt(generation, now);
 	const { id, model, url } = generation;
-	// The revised prompt is known only at the end.
+	// The revised prompt is known only once the generation is completed.
 	const revised_prompt = status === 'completed' ? generation.revisedPrompt : null;
 	const entry: GenerationEntry = {
 		id,

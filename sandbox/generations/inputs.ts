@@ -1,13 +1,13 @@
 import { ServiceError } from '../basics/errors';
 import { assertUrl, badValue, isAbsent, isObject, requiredText } from '../basics/fields';
 
-/** Spec 8: an inline input holds about 4.5 MB once decoded. */
+/** Spec 8: an inline input can have about 4.5 MB once decoded. */
 const inlineLimitBytes = 4.5 * 1024 * 1024;
 
 const dataUri = /^data:([\w.+-]+\/[\w.+-]+)?(;[\w=.+-]+)*;base64,/;
 const inputTypes: readonly string[] = ['image', 'video', 'audio'];
 
-/** Bytes that a base64 text of this length holds. */
+/** Returns the decoded size in bytes of a base64 text. */
 function decodedBytes(base64Length: number, padding: number): number {
 	return Math.floor((base64Length * 3) / 4) - padding;
 }
@@ -39,7 +39,7 @@ function assertInput(input: unknown, name: string): void {
 	else throw badValue(`${name}.source`, `${name}.source must be url or data.`);
 }
 
-/** Checks the reference inputs of spec 4.1. Throws what is wrong with the first bad one. */
+/** Checks the reference inputs of spec 4.1. Throws an error for the first invalid one. */
 export function readInputs(inputs: unknown): unknown[] {
 	if (isAbsent(inputs)) return [];
 	if (!Array.isArray(inputs)) throw badValue('inputs', 'inputs must be an array.');

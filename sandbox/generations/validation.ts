@@ -17,15 +17,15 @@ import type { Fields } from '../basics/fields';
 import { imageSize } from '../models/image-size';
 import { readInputs } from './inputs';
 
-/** A request that may be carried out, and its price in credits. */
+/** A valid request and its price in credits. */
 export interface ValidRequest {
 	model: Model;
 	prompt: string;
-	/** The seed asked for, or null where the service draws one. */
+	/** The requested seed, or null if the service chooses one. */
 	seed: number | null;
 	width: number;
 	height: number;
-	/** Videos only: seconds, and frames a second. */
+	/** Videos only: duration in seconds, and frames per second. */
 	duration: number;
 	fps: Fps;
 	credits: number;
@@ -57,7 +57,7 @@ function assertReferences(model: Model, count: number, param: string): void {
 	}
 }
 
-/** Spec 4.1. A seed or negative prompt that the image model does not know is passed over. */
+/** Validates an image request (spec 4.1). Ignores a seed or negative prompt that the model does not support. */
 function validateImage(fields: Fields, model: ImageModel): Omit<ValidRequest, 'model' | 'prompt'> {
 	const parameters = fields.parameters ?? {};
 	if (!isObject(parameters)) {
@@ -104,7 +104,7 @@ function durationOf(fields: Fields, model: VideoModel): number {
 	return duration;
 }
 
-/** Spec 4.2: unlike resolution and duration, the allowed values do not vary by model. */
+/** Returns the frame rate (spec 4.2). Unlike resolution and duration, the allowed values do not depend on the model. */
 function fpsOf(fields: Fields): Fps {
 	const asked = optionalInteger(fields, 'fps') ?? 24;
 	const found = frameRates.find((fps) => fps === asked);
@@ -112,7 +112,7 @@ function fpsOf(fields: Fields): Fps {
 	return found;
 }
 
-/** Refuses what the video model does not know (spec 4.2, 422). An empty negative prompt may always be sent. */
+/** Rejects fields that the model does not support (spec 4.2, 422). An empty negative prompt is always accepted. */
 function assertSupported(fields: Fields, model: VideoModel): void {
 	if (!isAbsent(fields.resolution) && !model.resolutionChoice)
 		throw unsupported(model, 'resolution');
@@ -127,7 +127,7 @@ function assertSupported(fields: Fields, model: VideoModel): void {
 	assertUrl(imageUrl, 'image_url', 'http or https');
 }
 
-/** Spec 4.2. */
+/** Validates a video request (spec 4.2). */
 function validateVideo(fields: Fields, model: VideoModel): Omit<ValidRequest, 'model' | 'prompt'> {
 	assertSupported(fields, model);
 	const resolution = resolutionOf(fields, model);
@@ -146,8 +146,8 @@ function validateVideo(fields: Fields, model: VideoModel): Omit<ValidRequest, 'm
 }
 
 /**
- * Checks the body of a creating request (spec 4.1, 4.2). Fields that the spec does not name pass,
- * as an OpenAI client sends some. Throws the ServiceError to answer with.
+ * Validates the body of a create request (spec 4.1, 4.2). Ignores fields that the spec does not name, because OpenAI
+ * clients send some. Throws a `ServiceError` for the error response.
  */
 export function validateCreation(body: unknown, type: MediaType): ValidRequest {
 	if (!isObject(body)) {

@@ -4,15 +4,15 @@ import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import { errorAnswer } from '../basics/errors';
 
-/** Bodies above this are refused with 413: room for several inline inputs of 4.5 MB. */
+/** Larger bodies are rejected with 413. The limit allows several inline inputs of 4.5 MB. */
 const bodyLimit = 64 * 1024 * 1024;
 
-/** A connection that is not used stays open for longer than any client waits before it uses it again. */
+/** Idle connections stay open longer than any client waits before it reuses one. */
 const keepAliveMs = 72_000;
 
 const readBody = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
 
-/** Reads bodies of every type as bytes. A body with a too large `content-length` is rejected unread. */
+/** Reads bodies of every type as bytes. If `content-length` is too large, rejects the body without reading it. */
 export const bodyAsBytes: RequestHandler = (request, response, next) => {
 	if (Number(request.headers['content-length'] ?? 0) <= bodyLimit) {
 		return readBody(request, response, next);
@@ -21,11 +21,11 @@ export const bodyAsBytes: RequestHandler = (request, response, next) => {
 	next({ status: 413 });
 };
 
-/** Answers any error with a body of spec 2.5. If a response has begun, the connection is closed instead. */
+/** Responds to any error with a body of spec 2.5. If a response has begun, closes the connection instead. */
 const answerError: ErrorRequestHandler = (error: { status?: number }, _request, response, next) => {
 	if (response.headersSent) {
 		response.destroy();
-		// Nothing is left to be said: with the error, Express would print it.
+		// The response is over. If the error were passed on, Express would print it.
 		return next();
 	}
 	const { status = 500 } = error;
@@ -34,7 +34,7 @@ const answerError: ErrorRequestHandler = (error: { status?: number }, _request, 
 	response.status(found.status).json(found.body);
 };
 
-/** A server with these routes, which answer in the order in which they are added. */
+/** Creates a server with these routes. They are matched in the order in which they are added. */
 export function serverWith(addRoutes: (app: Express) => void): Server {
 	const app = express();
 	app.disable('x-powered-by').disable('etag');
@@ -44,7 +44,7 @@ export function serverWith(addRoutes: (app: Express) => void): Server {
 	return createServer({ keepAliveTimeout: keepAliveMs }, app);
 }
 
-/** @returns the origin. Rejects with `EADDRINUSE` where the port is taken. */
+/** Starts listening and returns the origin. Rejects with `EADDRINUSE` if the port is taken. */
 export async function listen(server: Server, host: string, port: number): Promise<string> {
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', reject);
@@ -56,7 +56,7 @@ export async function listen(server: Server, host: string, port: number): Promis
 	return `http://${host}:${(server.address() as AddressInfo).port}`;
 }
 
-/** Ends every connection, and listens no more. */
+/** Closes every connection and stops listening. */
 export async function close(server: Server): Promise<void> {
 	const closed = new Promise<void>((resolve) => server.close(() => resolve()));
 	server.closeAllConnections();

@@ -5,10 +5,10 @@ import type { GenerationService } from '../service';
 import { escaped, page, sendPage, table } from './pages';
 import { formFields } from './request';
 
-/** Where the owner of an account sees to its connected apps (spec 2.6). */
+/** Path of the page where the owner of an account manages its connected apps (spec 2.6). */
 export const connectedAppsPath = '/connected-apps';
 
-/** A form that changes one app. */
+/** Returns a form that changes one app. */
 function form({ name }: ConnectedApp, action: string, label: string, field = ''): string {
 	return (
 		`<form method="post" action="${connectedAppsPath}">${field}` +
@@ -52,11 +52,11 @@ function act({ apps }: GenerationService, fields: URLSearchParams): void {
 	if (action === 'resume') apps.change(name, { paused: false });
 	if (action === 'disconnect') apps.disconnect(name);
 	if (action !== 'limit') return;
-	// An empty field is no number, and not 0.
+	// An empty field is not a number. `Number('')` would be 0.
 	apps.change(name, { dailyLimit: Number(fields.get('dailyLimit') || NaN) });
 }
 
-/** Serves the page, and does what its forms ask for. */
+/** Serves the page and handles its forms. */
 export function addConnectedApps(app: Express, service: GenerationService, signIn: SignIn): void {
 	app.get(connectedAppsPath, (_request, response) => {
 		sendPage(response, appsPage(service, signIn));

@@ -21,14 +21,14 @@ function numberIn(body: Fields, name: string): number {
 	return value;
 }
 
-/** A connected app as somebody outside sees it. */
+/** Returns a connected app in the format of the control interface. */
 function appEntry(service: GenerationService, app: ConnectedApp): Fields {
 	const { name, title, account, connectedAt, connection } = app;
 	const usedInDay = service.books.usedInDay(name);
 	return { name, title, account: account.name, connectedAt, usedInDay, ...connection };
 }
 
-/** What is given of it: `paused`, `dailyLimit`, `disconnect`, `expireTokens`. */
+/** Applies the given changes: `paused`, `dailyLimit`, `disconnect`, `expireTokens`. */
 function changeApp(body: Fields, { apps }: GenerationService, signIn: SignIn): unknown {
 	const app = apps.app(textIn(body, 'app'));
 	if (body.dailyLimit !== undefined) {
@@ -98,7 +98,7 @@ function answerWith(response: Response, make: () => unknown): void {
 	}
 }
 
-/** Steering from outside the process, under `/_sandbox/` (sandbox/README.md). */
+/** Adds the control interface for other processes, under `/_sandbox/` (sandbox/README.md). */
 export function addControlRoutes(app: Express, service: GenerationService, signIn: SignIn): void {
 	for (const [name, read] of Object.entries(reads)) {
 		app.get(`/_sandbox/${name}`, (_request, response) => answerWith(response, () => read(service)));

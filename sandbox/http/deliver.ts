@@ -5,18 +5,18 @@ import { realTime } from '../basics/clock';
 import type { RequestRecord } from '../books/requests';
 import type { Pace, Reply } from '../requests/reply';
 
-/** Ends a connection the hard way: the client sees a reset, not an end. */
+/** Resets a connection instead of closing it normally. */
 function resetConnection(response: Response): void {
 	response.socket?.resetAndDestroy();
 }
 
-/** The bytes of a body: a text as it is, nothing for undefined, otherwise JSON. */
+/** Returns a body as bytes: a text unchanged, undefined as an empty body, anything else as JSON. */
 function bodyBytes(body: unknown): Buffer {
 	if (body === undefined) return Buffer.alloc(0);
 	return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Waits out a reply's delay. False where the client left meanwhile. */
+/** Waits for a reply's delay. Returns false if the client disconnects before its end. */
 export async function waitForTurn(response: Response, delayMs: number): Promise<boolean> {
 	if (delayMs > 0) {
 		const left = new AbortController();
@@ -45,8 +45,7 @@ async function* counted(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, record
 }
 
 /**
- * Writes a body piece by piece, as slowly as is asked, and leaves the answer open at its end. Rejects where the client
- * leaves.
+ * Writes a body in chunks at the given pace, and does not end the response. Rejects if the client disconnects.
  */
 export async function writeBody(
 	response: Response,
@@ -61,7 +60,7 @@ function* forEver(bytes: Buffer): Generator<Buffer> {
 	for (;;) yield bytes;
 }
 
-/** Sends a reply, or resets the connection, or leaves it hanging, as the reply says. */
+/** Sends a reply, resets the connection or leaves it hanging, depending on the reply's `delivery`. */
 export async function deliver(response: Response, what: Reply): Promise<void> {
 	if (what.delivery === 'reset') return resetConnection(response);
 	if (what.delivery === 'hang') return;
@@ -70,7 +69,7 @@ export async function deliver(response: Response, what: Reply): Promise<void> {
 		return;
 	}
 	const bytes = bodyBytes(what.body);
-	// Without Express's own additions: the headers are exactly those ordered.
+	// Bypasses Express, which would add headers of its own.
 	const length = what.endless ? {} : { 'content-length': bytes.length };
 	response.writeHead(what.status, { ...what.headers, ...length });
 	if (!what.pace && !what.endless) {
@@ -83,7 +82,7 @@ export async function deliver(response: Response, what: Reply): Promise<void> {
 		await writeBody(response, what.endless ? forEver(bytes) : [bytes], what);
 		response.end();
 	} catch {
-		// The client left in the middle: its own affair, but no whole answer.
+		// The client disconnected early. That is not an error, but the response is incomplete.
 		if (what.record) what.record.answered = false;
 		response.destroy();
 	}

@@ -6,12 +6,12 @@ const refusal =
 	'a page of another origin. Nothing was changed.\n';
 
 /**
- * Refuses a request under a host name that is not this machine's, with 403. A web page can make its own host name
- * resolve to 127.0.0.1 and then counts as same-origin (DNS rebinding; the MCP specification asks for this check).
+ * Rejects a request with 403 if its host name is not a name of this machine. A web page can make its own host name
+ * resolve to 127.0.0.1 and then counts as same-origin (DNS rebinding). The MCP specification requires this check.
  */
 export const refuseForeignHost: RequestHandler = localhostHostValidation();
 
-/** Refuses a request from a page of another origin, with 403. Programs send no `Origin` and pass. */
+/** Rejects a request from a page of another origin with 403. Programs send no `Origin`, so they are accepted. */
 export const refuseForeignOrigin: RequestHandler = ({ headers }, response, next) => {
 	const { host, origin } = headers;
 	if (origin === undefined || origin === `http://${host}`) next();

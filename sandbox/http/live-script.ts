@@ -2,8 +2,8 @@
 export const liveScriptPath = '/_sandbox/page.js';
 
 /**
- * Fetches the page again and again and exchanges only the parts that have changed, so that a video goes on playing and
- * the reader keeps their place. Parts are the elements with `data-live`; in a `keyed` one, the children one by one.
+ * Refetches the page at intervals and replaces only the parts that have changed, so that a video keeps playing and the
+ * scroll position stays. Parts are the elements with `data-live`. In a `keyed` one, each child is a part.
  */
 export const liveScript = `
 const refreshMs = 1500;

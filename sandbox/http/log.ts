@@ -1,6 +1,6 @@
 import type { Delivery } from '../requests/reply';
 
-/** What a line of the log is made of. */
+/** The values in a line of the log. */
 export interface Logged {
 	method: string;
 	path: string;
@@ -12,7 +12,7 @@ export interface Logged {
 
 export type LogLine = (logged: Logged) => void;
 
-/** One readable line a request: time, method, path, status, what happened, milliseconds. */
+/** Formats one line per request: time, method, path, status, outcome, milliseconds. */
 export function formatLine(logged: Logged, now: Date): string {
 	const time = now.toTimeString().slice(0, 8);
 	const status = logged.delivery === 'answer' ? String(logged.status) : '---';

@@ -27,7 +27,7 @@ export const connectorPath = '/mcp';
 const json = { 'content-type': 'application/json' };
 
 /**
- * Returns the caller of a request: the holder of a key, or an app with an access token (spec 5.8).
+ * Returns the caller of a request: an API key, or an app with an access token (spec 5.8).
  *
  * @throws ServiceError 401 for an unknown caller
  */
@@ -42,7 +42,7 @@ async function callerOf({ accounts }: GenerationService, signIn: SignIn, authori
 	}
 }
 
-/** A refusal that says where to sign in (RFC 9728). */
+/** Returns a 401 response that points to the authorization metadata (RFC 9728). */
 function unauthorized(
 	{ row, message, param }: ServiceError,
 	signIn: SignIn,
@@ -55,7 +55,7 @@ function unauthorized(
 	return { status, headers, body: JSON.stringify(body), happened: row };
 }
 
-/** Each request stands for itself: there are no sessions, and nothing comes unasked. */
+/** Handles one MCP request. The connector is stateless: it has no sessions and sends no notifications. */
 async function answerMcp(
 	service: GenerationService,
 	caller: Caller,
@@ -86,7 +86,7 @@ async function answerMcp(
 	}
 }
 
-/** The connector for agents at `/mcp` (spec 1.6), over streamable HTTP, with a key or signed in. */
+/** Adds the connector for agents at `/mcp` (spec 1.6). It uses streamable HTTP and accepts keys and access tokens. */
 export function addMcpRoutes(
 	app: Express,
 	service: GenerationService,

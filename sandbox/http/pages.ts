@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { style } from './style';
 
-/** A text as HTML shows it. */
+/** Escapes a text for HTML. */
 export function escaped(text: string): string {
 	const entities: Record<string, string> = {
 		'&': '&amp;',
@@ -12,7 +12,7 @@ export function escaped(text: string): string {
 	return text.replace(/[&<>"]/g, (letter) => entities[letter]);
 }
 
-/** A table of cells in HTML, or nothing without rows. A narrow screen shows more than four columns below each other. */
+/** Returns an HTML table, or '' without rows. On a narrow screen, more than four columns are stacked. */
 export function table(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
 	if (rows.length === 0) return '';
 	const head = heads.map((text) => `<th scope="col">${text}</th>`).join('');
@@ -24,17 +24,17 @@ export function table(heads: readonly string[], rows: ReadonlyArray<readonly str
 	return `<div class="scroll"><table${kind}><tr>${head}</tr>${lines.join('')}</table></div>`;
 }
 
-/** A button that copies a text. `what` names it for screen readers. */
+/** Returns a button that copies a text. `what` is the text's name for screen readers. */
 export function copyButton(text: string, what: string): string {
 	return `<button type="button" data-copy="${escaped(text)}" aria-label="Copy ${escaped(what)}">Copy</button>`;
 }
 
-/** An icon of the sandbox's own: browsers would ask the REST interface for one. */
+/** An inline icon. Without it, browsers would request one from the REST interface. */
 const icon =
 	"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E" +
 	"%3Crect width='8' height='8' rx='2' fill='%234a4fd0'/%3E%3Cpath d='M3 2l3 2-3 2z' fill='%23fff'/%3E%3C/svg%3E";
 
-/** A whole page for people. `script` is the path of a script of the sandbox's own. */
+/** Returns a complete HTML page. `script` is the path of one of the sandbox's scripts. */
 export function page(title: string, body: string, { script }: { script?: string } = {}): string {
 	const loaded = script ? `<script src="${script}" defer></script>` : '';
 	return `<!doctype html>
@@ -46,7 +46,7 @@ export function page(title: string, body: string, { script }: { script?: string 
 </body></html>`;
 }
 
-/** Answers with a page that runs and loads nothing foreign, and that no other page can frame. */
+/** Sends a page that runs and loads nothing from other origins, and that no other page can frame. */
 export function sendPage(response: Response, html: string, status = 200): void {
 	response
 		.status(status)

@@ -6,15 +6,15 @@ import type { Output } from '../generations/generations';
 import type { GenerationService } from '../service';
 import { requestedRange } from './range';
 
-/** Pixels of the longer side: twice what a card shows, for dense screens. */
+/** Length of the longer side in pixels: twice the size of a card, for high-density screens. */
 const thumbnailSide = 640;
 
-/** Path of the thumbnail of a finished generation. */
+/** Returns the path of the thumbnail of a finished generation. */
 export function thumbnailPath(id: string): string {
 	return `/_sandbox/outputs/${id}/thumbnail`;
 }
 
-/** Path of the video of a finished generation. */
+/** Returns the path of the video of a finished generation. */
 export function videoPath(id: string): string {
 	return `/_sandbox/outputs/${id}/video`;
 }
@@ -30,8 +30,8 @@ function sendBytes(request: Request, response: Response, type: string, bytes: Bu
 }
 
 /**
- * Serves what the status page shows of finished outputs. It does not ask the storage: its requests would be in the books
- * and would take the faults that are ordered for downloads.
+ * Serves previews of finished outputs for the status page. It bypasses the storage: requests there would be recorded
+ * and would use up the faults that are ordered for downloads.
  */
 export function addPreviews(app: Express, service: GenerationService, library: MediaLibrary): void {
 	const serve = (
@@ -47,7 +47,7 @@ export function addPreviews(app: Express, service: GenerationService, library: M
 		sendBytes(request, response, 'image/jpeg', await drawThumbnail(output, thumbnailSide));
 	});
 	serve(videoPath(':id'), async (output, request, response) => {
-		// Without the padding that a prompt may ask for.
+		// Without the padding that a prompt can request.
 		const file = await library.open({ ...output, bytes: null });
 		sendBytes(
 			request,

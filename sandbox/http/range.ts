@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * The bytes that a Range header asks of a file of that size. Null for no header, or one that a
- * server may pass over: several ranges, another unit, a malformed one.
+ * Returns the bytes that a Range header requests from a file of that size. Returns null without a header, or for one
+ * that a server may ignore: several ranges, another unit, or a malformed range.
  */
 export function requestedRange(
 	header: string | undefined,

@@ -9,17 +9,17 @@ function bodyOf({ body }: Request): string {
 	return body instanceof Buffer ? body.toString('utf8') : '';
 }
 
-/** The fields of a form that was sent. */
+/** Returns the fields of a submitted form. */
 export function formFields(request: Request): URLSearchParams {
 	return new URLSearchParams(bodyOf(request));
 }
 
-/** The JSON that was sent; an empty object for nothing. Throws SyntaxError. */
+/** Returns the parsed JSON body, or an empty object for an empty body. Throws SyntaxError. */
 export function jsonBody(request: Request): unknown {
 	return JSON.parse(bodyOf(request) || '{}') as unknown;
 }
 
-/** A request as the service takes it: path and query apart, the body as text. */
+/** Converts a request to the service's format: path and query separated, the body as text. */
 export function serviceRequest(request: Request): ServiceRequest {
 	const url = new URL(request.originalUrl, 'http://sandbox.invalid');
 	const headers = Object.fromEntries(

@@ -4,7 +4,7 @@ import { deliver, waitForTurn } from './deliver';
 import type { LogLine } from './log';
 import { serviceRequest } from './request';
 
-/** The service's origin over HTTP (spec 4). Answers come `latencyMs` milliseconds late. */
+/** Serves the service's origin over HTTP (spec 4). Responses are delayed by `latencyMs` milliseconds. */
 export function addRestRoutes(
 	app: Express,
 	service: GenerationService,

@@ -10,7 +10,7 @@ import type { LogLine } from './log';
 import { escaped, page, sendPage } from './pages';
 import { formFields, serviceRequest } from './request';
 
-/** The paths that the SDK's router answers. */
+/** The paths that the SDK's router handles. */
 export const signInPaths = [
 	'/authorize',
 	'/token',
@@ -20,7 +20,7 @@ export const signInPaths = [
 	'/.well-known/oauth-authorization-server',
 ];
 
-/** The SDK's own OAuth endpoints, without rate limits: the sandbox is used locally. */
+/** Creates the SDK's OAuth endpoints, without rate limits because the sandbox is used locally. */
 function sdkRoutes(signIn: SignIn): RequestHandler {
 	const unlimited = { rateLimit: false } as const;
 	return mcpAuthRouter({
@@ -36,12 +36,12 @@ function sdkRoutes(signIn: SignIn): RequestHandler {
 	});
 }
 
-/** Signing in to the connector (spec 5.8), as apps do it: the SDK's endpoints, which read bodies themselves. */
+/** Adds the SDK's endpoints that apps use to sign in to the connector (spec 5.8). They read bodies themselves. */
 export function addSignInRoutes(app: Express, signIn: SignIn, log: LogLine): void {
 	let sdk: RequestHandler | null = null;
 	app.all(signInPaths, async (request, response, next) => {
 		const started = performance.now();
-		// Never the address as it is: there is a code in it.
+		// Log the path only, because the full URL can contain a code.
 		const { method, path } = request;
 		response.once('finish', () => {
 			const { grant_type: happened = '' } = (request.body ?? {}) as { grant_type?: string };
@@ -55,7 +55,7 @@ export function addSignInRoutes(app: Express, signIn: SignIn, log: LogLine): voi
 				milliseconds,
 			});
 		});
-		// Not before: until the sandbox listens, it does not know its own address.
+		// Created on first use, because the sandbox does not know its address until it listens.
 		sdk ??= sdkRoutes(signIn);
 		await sdk(request, response, next);
 	});
@@ -99,7 +99,7 @@ const tooLate = page(
 	'<p>This request was already answered or has expired. Start again in the app that sent you here.</p>',
 );
 
-/** For an answer that the form of the consent page cannot send. It stays open for a good one. */
+/** Returns the page for an invalid answer to the consent page. The sign-in request remains open for a valid answer. */
 function unclearPage(id: string): string {
 	const again = `${consentPath}?request=${encodeURIComponent(id)}`;
 	return page(
@@ -108,14 +108,14 @@ function unclearPage(id: string): string {
 	);
 }
 
-/** The account that may be used from now on, or null for Deny. Undefined for an answer that is neither. */
+/** Returns the account that the app may use, null for Deny, or undefined for any other answer. */
 function answerIn(fields: URLSearchParams, { accounts }: GenerationService) {
 	const answer = fields.get('answer');
 	if (answer === 'deny') return null;
 	return answer === 'allow' ? accounts.find(fields.get('account') ?? '') : undefined;
 }
 
-/** The page where a person says yes or no to a sign-in (spec 5.8). */
+/** Adds the page where the user allows or denies a sign-in (spec 5.8). */
 export function addConsent(
 	app: Express,
 	service: GenerationService,

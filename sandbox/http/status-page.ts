@@ -6,7 +6,7 @@ import { liveScript, liveScriptPath } from './live-script';
 import { copyButton, escaped, page, sendPage, table } from './pages';
 import { thumbnailPath, videoPath } from './previews';
 
-/** How many of the ended generations are shown. */
+/** Number of finished generations that are shown. */
 const recentCount = 48;
 
 const number = (value: number): string => value.toLocaleString('en');
@@ -52,7 +52,7 @@ function bookFacts({ books }: GenerationService): string {
 	return `<dl class="facts">${lines.join('')}</dl>`;
 }
 
-/** What a card shows: the output, why there is none, or how long it takes. */
+/** Returns the content of a card: the output, the reason why there is none, or the duration. */
 function sightOf(entry: BookEntry, service: GenerationService): string {
 	const { id, state, type } = entry;
 	if (state === 'failed') return '<div class="blank failed">failed, refunded</div>';
@@ -82,7 +82,7 @@ function cardOf(entry: BookEntry, service: GenerationService): string {
 <code class="quiet">${id}</code></figcaption></figure>`;
 }
 
-/** The page in HTML: what runs and what was made last, beside the books, the accounts and the keys. */
+/** Returns the page as HTML: running and recent generations, totals, accounts and keys. */
 function statusPage(service: GenerationService, url: string): string {
 	const newest = [...service.books.generations].reverse();
 	const recent = newest.filter((entry) => !isRunning(entry)).slice(0, recentCount);
@@ -103,7 +103,7 @@ API key <code>${key}</code> ${copyButton(key, 'the API key')}</p>
 	return page('Media generation sandbox', body, { script: liveScriptPath });
 }
 
-/** Serves the page at `/`, and its script. */
+/** Serves the page at `/` and its script. */
 export function addStatusPage(app: Express, service: GenerationService): void {
 	app.get('/', (request, response) => {
 		sendPage(response, statusPage(service, `http://${request.headers.host}`));

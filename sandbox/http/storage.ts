@@ -34,7 +34,7 @@ function headersOf(file: MediaFile, fault: Fault, length: number): Sending['head
 	return headers;
 }
 
-/** Status, headers and bytes of an answer, or null where the range lies outside the file. */
+/** Returns the status, headers and bytes of a response, or null if the range is outside the file. */
 function plan(asked: ServiceRequest, file: MediaFile, fault: Fault): Sending | null {
 	const wanted = fault?.kind === 'ignoreRange' ? undefined : asked.headers.range;
 	const range = requestedRange(wanted, file.size);
@@ -47,20 +47,20 @@ function plan(asked: ServiceRequest, file: MediaFile, fault: Fault): Sending | n
 	const headers = headersOf(file, fault, end - start);
 	const limit = fault?.kind === 'truncate' || fault?.kind === 'stall' ? fault.afterBytes : Infinity;
 	const bytes = readFile(file, start, Math.min(end, start + limit));
-	// Spec 4.3: the probe for one byte is answered with 200. Other ranges as HTTP has them.
+	// Spec 4.3: the one-byte probe gets a 200. Other ranges follow the HTTP standard.
 	if (!range || wanted === 'bytes=0-0') return { status: 200, headers, bytes };
 	headers['content-range'] = `bytes ${start}-${end - 1}/${file.size}`;
 	return { status: 206, headers, bytes };
 }
 
-/** Sends the file; a fault cuts it short or leaves it unfinished. */
+/** Sends the file. A fault can cut it short or leave it unfinished. */
 async function send(response: Response, sending: Sending, answered: StorageReply): Promise<void> {
 	const { fault } = answered;
 	response.writeHead(sending.status, sending.headers);
 	response.flushHeaders();
 	await writeBody(response, sending.bytes, answered);
 	if (fault?.kind === 'truncate' || fault?.kind === 'wrongLength') {
-		// Ended below HTTP: all bytes arrive, and the answer is never said to be complete.
+		// The socket is closed: all bytes arrive, but HTTP does not mark the response as complete.
 		response.socket?.end();
 	} else if (fault?.kind !== 'stall') {
 		response.end();
@@ -92,13 +92,13 @@ async function sendOutput(
 	try {
 		await send(response, sending, answered);
 	} catch {
-		// The client left in the middle: its own affair, but no whole answer.
+		// The client disconnected early. That is not an error, but the response is incomplete.
 		if (record) record.answered = false;
 		response.destroy();
 	}
 }
 
-/** The storage origin over HTTP: presigned URLs of finished outputs (spec 4.3). */
+/** Serves the storage origin over HTTP: presigned URLs of finished outputs (spec 4.3). */
 export function addStorageRoutes(
 	app: Express,
 	service: GenerationService,

@@ -1,4 +1,4 @@
-/** The style of every page: light and dark, from a phone's width up. */
+/** The style of every page. It supports light and dark mode, and phones and larger screens. */
 export const style = `
 	:root { color-scheme: light dark; --ink: #1c2333; --quiet: #5d6579; --page: #f5f6fa; --card: #fff; --line: #dfe3ec;
 		--accent: #4a4fd0; --on-accent: #fff; --good: #137a3f; --bad: #b3261e; --busy: #8a5a00; }

@@ -6,7 +6,7 @@ import type { ServiceError } from '../basics/errors';
 import type { ServiceRequest } from '../requests/request';
 import type { GenerationService } from '../service';
 
-/** What a tool answers: the text of its result is this body as JSON. */
+/** The result of a tool. Its text is this body as JSON. */
 export interface ToolAnswer {
 	body: unknown;
 	failed: boolean;
@@ -14,28 +14,28 @@ export interface ToolAnswer {
 	happened: string;
 }
 
-/** The answer of a tool that has done its work. */
+/** Returns the result of a tool call that succeeded. */
 export function succeeded(body: unknown, happened: string): ToolAnswer {
 	return { body, failed: false, happened };
 }
 
-/** A refusal as a tool answers it: the error body of spec 2.5 (spec 6.3). */
+/** Returns an error as a tool result: the error body of spec 2.5 (spec 6.3). */
 export function refused({ row, message, param }: ServiceError): ToolAnswer {
 	return { body: errorAnswer(row, message, param).body, failed: true, happened: row };
 }
 
-/** One agent's connection: who it acts for, and the service behind the connector. */
+/** One agent's connection: its caller and the service behind the connector. */
 export class McpConnection {
 	constructor(
 		readonly service: GenerationService,
 		readonly caller: Caller,
-		/** What it came with, for the record of requests. */
+		/** Its Authorization header, for the request log. */
 		private readonly authorization: string | undefined,
 	) {}
 
 	/**
-	 * Has the service do what the same request at its REST interface would: with the same checks,
-	 * charges, limits and ordered faults. Throws where a fault keeps the answer back.
+	 * Sends a request to the service as if it came through the REST interface, with the same checks, charges, limits
+	 * and ordered faults. Throws if a fault withholds the response.
 	 */
 	async ask(request: Pick<ServiceRequest, 'method' | 'path' | 'query' | 'body'>) {
 		const { caller, authorization } = this;

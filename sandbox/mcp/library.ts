@@ -7,7 +7,7 @@ import type { McpConnection, ToolAnswer } from './connection';
 const largestPage = 100;
 const inlineData = /^data:[^,]{1,100},/;
 
-/** What the library shows of a finished output, with a URL that works now. */
+/** Returns the library entry of a finished output, with a URL that is currently valid. */
 function libraryEntry({ service }: McpConnection, entry: BookEntry): Record<string, unknown> {
 	const { id, type, model, prompt, created, charged } = entry;
 	return {
@@ -21,7 +21,7 @@ function libraryEntry({ service }: McpConnection, entry: BookEntry): Record<stri
 	};
 }
 
-/** One page of the account's finished outputs, newest first. Throws a ServiceError. */
+/** Returns one page of the account's finished outputs, newest first. Throws a ServiceError. */
 export function listLibrary(connection: McpConnection, args: Fields): ToolAnswer {
 	const type = optionalText(args, 'type') ?? 'all';
 	if (!['all', 'image', 'video'].includes(type)) {
@@ -45,7 +45,7 @@ export function listLibrary(connection: McpConnection, args: Fields): ToolAnswer
 	return succeeded({ object: 'list', data, has_more: more }, `${data.length} outputs`);
 }
 
-/** A copy in which inline files are cut down to what kind they are. */
+/** Returns a copy in which inline files are reduced to their type. */
 function withoutInlineData(request: object): unknown {
 	const text = JSON.stringify(request, (_name, value: unknown) => {
 		const found = typeof value === 'string' && inlineData.exec(value);
@@ -54,7 +54,7 @@ function withoutInlineData(request: object): unknown {
 	return JSON.parse(text);
 }
 
-/** The generation as the status request shows it, and what was asked for and paid. */
+/** Returns the generation as in a status response, with its request and its charge. */
 export async function generationDetails(
 	connection: McpConnection,
 	id: string,
@@ -72,7 +72,7 @@ export async function generationDetails(
 	return { ...looked, body: { ...(looked.body as object), ...details } };
 }
 
-/** Where the status of a generation is asked for (spec 4.3). */
+/** Returns the path of a generation's status endpoint (spec 4.3). */
 export function generationPath(id: string): string {
 	return `/v1/generations/${encodeURIComponent(id)}`;
 }

@@ -31,10 +31,10 @@ async function carryOut(
 }
 
 /**
- * The connector for one agent, on the official SDK. Its low-level server, since the tools are
- * described in JSON Schema and the service itself checks their arguments.
+ * Creates the connector for one agent with the official SDK. It uses the SDK's low-level server because the tools are
+ * described in JSON Schema and the service checks their arguments itself.
  *
- * @param happened gets a line for the log for each tool that was called
+ * @param happened is called with a log line for each tool call
  */
 export function createMcpServer(
 	connection: McpConnection,

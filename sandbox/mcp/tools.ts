@@ -4,7 +4,7 @@ import type { Fields } from '../basics/fields';
 import type { McpConnection, ToolAnswer } from './connection';
 import { generationDetails, generationPath, listLibrary } from './library';
 
-/** A tool as agents see it, and what it does. Its work throws a ServiceError where it refuses. */
+/** A tool as agents see it, and its implementation. `work` throws a ServiceError to reject a call. */
 export interface McpTool extends Tool {
 	work(connection: McpConnection, args: Fields): ToolAnswer | Promise<ToolAnswer>;
 }
@@ -35,7 +35,7 @@ function schema(properties: Properties, ...required: string[]): Tool['inputSchem
 	return { type: 'object', properties, required };
 }
 
-/** The flat arguments of the tool as the body of the REST request (spec 4.1, 4.2). */
+/** Converts the tool's flat arguments to the body of the REST request (spec 4.1, 4.2) and sends it. */
 async function createGeneration(connection: McpConnection, args: Fields): Promise<ToolAnswer> {
 	const { type = requiredText(args, 'type'), aspect_ratio, negative_prompt, seed, ...rest } = args;
 	if (type === 'video') {

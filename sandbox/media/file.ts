@@ -1,12 +1,12 @@
-/** A piece of a file: bytes in memory, or one block repeated to a length. */
+/** A part of a file: bytes in memory, or one block repeated up to a length. */
 export type Segment =
 	| { readonly kind: 'bytes'; readonly bytes: Buffer }
 	| { readonly kind: 'repeat'; readonly block: Buffer; readonly length: number };
 
-/** A finished output. Padded files are never in memory as a whole. */
+/** A finished output. Padded files are never completely in memory. */
 export interface MediaFile {
 	readonly contentType: 'image/png' | 'video/mp4';
-	/** Bytes. */
+	/** Size in bytes. */
 	readonly size: number;
 	readonly segments: readonly Segment[];
 }
@@ -15,7 +15,7 @@ function lengthOf(segment: Segment): number {
 	return segment.kind === 'bytes' ? segment.bytes.length : segment.length;
 }
 
-/** A file made of those pieces. */
+/** Returns a file that consists of the segments. */
 export function fileOf(
 	contentType: MediaFile['contentType'],
 	segments: readonly Segment[],
@@ -39,7 +39,7 @@ function* segmentBytes(segment: Segment, start: number, end: number): Generator<
 	}
 }
 
-/** The bytes from `start` up to but not including `end`, piece by piece. */
+/** Yields the bytes from `start` up to but not including `end`, in chunks. */
 export function* readFile(file: MediaFile, start: number, end: number): Generator<Buffer> {
 	let offset = 0;
 	for (const segment of file.segments) {

@@ -4,7 +4,7 @@ import { GlobalFonts } from '@napi-rs/canvas';
 const subsets = ['latin', 'latin-ext', 'cyrillic', 'greek'];
 const weights = [400, 600];
 
-/** Family list of a weight: one family a subset, tried in turn for every letter. */
+/** Returns the font family of a subset and weight. For every letter, the families are tried in order. */
 function familyName(subset: string, weight: number): string {
 	return `Sandbox ${subset} ${weight}`;
 }
@@ -23,7 +23,7 @@ function registerFonts(): void {
 	}
 }
 
-/** A canvas font of so many pixels. The letters come from npm: no system font is needed. */
+/** Returns a canvas font of the given size. The fonts come from npm, so no system font is needed. */
 export function fontOf(pixels: number, weight: 400 | 600): string {
 	registerFonts();
 	const families = subsets.map((subset) => `"${familyName(subset, weight)}"`).join(', ');

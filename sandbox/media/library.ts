@@ -7,10 +7,10 @@ import { padMp4, padPng } from './padding';
 import { takeTurns } from './turns';
 import { encodeVideo } from './video';
 
-/** Bytes of finished files kept for the next request. */
+/** Size of the cache of finished files, in bytes. */
 const cacheBytes = 128 * 1024 * 1024;
 
-/** Files made at the same time: one a core, as a video encoder here keeps to one thread. */
+/** Maximum files created at the same time: one per core, because the video encoder uses a single thread. */
 const atOnce = availableParallelism();
 
 function cacheKey(output: Output): string {
@@ -23,8 +23,8 @@ async function render(output: Output, signal: AbortSignal): Promise<Buffer> {
 }
 
 /**
- * Makes the outputs when they are first asked for, and keeps the latest. The same output is made
- * once, however many ask at the same time.
+ * Creates outputs when they are first requested, and caches the latest ones. Concurrent requests for the same output
+ * create it only once.
  */
 export class MediaLibrary {
 	private readonly files = new Map<string, Promise<Buffer>>();
@@ -32,7 +32,7 @@ export class MediaLibrary {
 	private readonly closing = new AbortController();
 	private bytes = 0;
 
-	/** The file of an output. Rejects where the encoder fails. */
+	/** Returns the file of an output. Rejects if the encoder fails. */
 	async open(output: Output): Promise<MediaFile> {
 		const base = await this.base(output);
 		if (output.type === 'image') {
@@ -41,14 +41,14 @@ export class MediaLibrary {
 		return fileOf('video/mp4', padMp4(base, output.bytes ?? 0));
 	}
 
-	/** What a probe for the first byte gets to see (spec 4.3): it follows from the format, so nothing is made for it. */
+	/** Returns the first byte for a probe (spec 4.3). The format determines it, so the file is not created. */
 	glimpse(output: Output): MediaFile {
 		const [contentType, byte] =
 			output.type === 'image' ? (['image/png', 0x89] as const) : (['video/mp4', 0x00] as const);
 		return fileOf(contentType, [{ kind: 'bytes', bytes: Buffer.of(byte) }]);
 	}
 
-	/** Stops the encoders and waits until they are gone. */
+	/** Stops the encoders and waits until they have ended. */
 	async close(): Promise<void> {
 		this.closing.abort();
 		await Promise.allSettled(this.files.values());
@@ -58,7 +58,7 @@ export class MediaLibrary {
 		const key = cacheKey(output);
 		const known = this.files.get(key);
 		if (known) {
-			// Moved to the end: the first in the map is the one longest unused.
+			// Move it to the end, so that the first entry in the map is the least recently used.
 			this.files.delete(key);
 			this.files.set(key, known);
 			return known;

@@ -8,7 +8,7 @@ const iendBytes = 12;
 
 let block: Buffer | undefined;
 
-/** A mebibyte of noise: zeros would let a compressing storage look better than it is. */
+/** Returns a mebibyte of noise. Zeros could be compressed, which would distort measurements. */
 function noiseBlock(): Buffer {
 	if (!block) {
 		const random = seededRandom(hashOf('padding'));
@@ -18,7 +18,7 @@ function noiseBlock(): Buffer {
 	return block;
 }
 
-/** A PNG chunk that every reader passes over: ancillary, private, safe to copy. */
+/** Returns a PNG chunk that every reader ignores: ancillary, private, safe to copy. */
 function pngChunk(data: Buffer): Buffer {
 	const chunk = Buffer.alloc(data.length + chunkOverhead);
 	chunk.writeUInt32BE(data.length, 0);
@@ -31,8 +31,8 @@ function pngChunk(data: Buffer): Buffer {
 let fullChunk: Buffer | undefined;
 
 /**
- * A PNG brought to `bytes` by chunks before its end. The full chunks are all the same, so their
- * checksum is worked out once. A PNG that is already as large stays as it is.
+ * Pads a PNG to `bytes` with chunks before its end. All full chunks are identical, so their checksum is computed only
+ * once. A PNG that is already large enough is not changed.
  */
 export function padPng(png: Buffer, bytes: number): Segment[] {
 	const missing = bytes - png.length;
@@ -40,7 +40,7 @@ export function padPng(png: Buffer, bytes: number): Segment[] {
 	fullChunk ??= pngChunk(noiseBlock());
 	const fullBytes = fullChunk.length;
 	let rest = missing % fullBytes;
-	// A rest too short for a chunk of its own is joined with one of the full ones.
+	// If the rest is too short for its own chunk, merge it with a full one.
 	if (rest > 0 && rest < chunkOverhead) rest += fullBytes;
 	const end = png.length - iendBytes;
 	const noise = Buffer.concat([noiseBlock(), noiseBlock().subarray(0, 64)]);
@@ -52,7 +52,7 @@ export function padPng(png: Buffer, bytes: number): Segment[] {
 	];
 }
 
-/** The head of a `free` box of that size, with the long form above 4 GiB. */
+/** Returns the header of a `free` box of that size. Above 4 GiB it uses the long form. */
 function freeBoxHead(boxBytes: number): Buffer {
 	const long = boxBytes > 0xffffffff;
 	const head = Buffer.alloc(long ? 16 : 8);
@@ -62,7 +62,7 @@ function freeBoxHead(boxBytes: number): Buffer {
 	return head;
 }
 
-/** An MP4 brought to `bytes` by a `free` box at its end; one already as large stays as it is. */
+/** Pads an MP4 to `bytes` with a `free` box at its end. One that is already large enough is not changed. */
 export function padMp4(mp4: Buffer, bytes: number): Segment[] {
 	const missing = bytes - mp4.length;
 	if (missing < 16) return [{ kind: 'bytes', bytes: mp4 }];

@@ -1,18 +1,18 @@
 import type { Random } from '../basics/random';
 
-/** Hues of a picture; each colour is a CSS one. */
+/** The colors of a picture. Each is a CSS color. */
 export interface Palette {
-	/** Of the background, from corner to corner. */
+	/** Start color of the background gradient, which goes from corner to corner. */
 	readonly from: string;
 	readonly to: string;
-	/** Of a shape at an opacity from 0 to 1. */
+	/** Returns the color of a shape with an opacity from 0 to 1. */
 	shape(opacity: number): string;
 	readonly accent: string;
 }
 
-/** Colours that go together, dark enough behind white letters. */
+/** Generates matching colors that are dark enough for white text. */
 export function drawPalette(random: Random): Palette {
-	// Evening skies, from teal over blue and violet to rose, and a light warmer than they are.
+	// Evening skies: from teal through blue and violet to rose, with a warmer light.
 	const hue = 175 + Math.floor(random() * 150);
 	const second = hue + 20 + Math.floor(random() * 45);
 	const third = Math.floor(random() * 50);

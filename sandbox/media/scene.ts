@@ -21,7 +21,7 @@ function drawBackground(pen: SKRSContext2D, output: Output, palette: Palette): v
 	pen.fillRect(0, 0, width, height);
 }
 
-/** A disc low in the sky and a few ranges of hills before it. */
+/** Draws a disc low in the sky and a few ranges of hills in front of it. */
 function drawLandscape(pen: SKRSContext2D, output: Output, palette: Palette, random: Random): void {
 	const { width, height } = output;
 	pen.fillStyle = palette.shape(0.85);
@@ -55,7 +55,7 @@ function cutToFit(pen: SKRSContext2D, text: string, maxWidth: number): string {
 	return `${kept}…`;
 }
 
-/** The text in lines of at most `maxWidth` pixels; what does not fit in `maxLines` is cut. */
+/** Wraps a text to lines of at most `maxWidth` pixels. Cuts it after `maxLines`. */
 function wrap(pen: SKRSContext2D, text: string, maxWidth: number, maxLines: number): string[] {
 	const lines: string[] = [];
 	let line = '';
@@ -105,8 +105,8 @@ function drawText(pen: SKRSContext2D, output: Output, palette: Palette): void {
 }
 
 /**
- * The scene of an output: hills under a sky in colours that follow from the seed, the prompt
- * above, model and seed below. The same output gives the same pixels.
+ * Draws the scene of an output: hills under a sky, with the prompt at the top and the model and seed at the bottom. The
+ * seed determines the colors. The same output always has the same pixels.
  */
 export function drawScene(output: Output): Scene {
 	const random = seededRandom(hashOf(`${output.seed} ${output.modelName}`));

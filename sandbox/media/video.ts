@@ -8,12 +8,12 @@ import type { VideoOutput } from '../generations/generations';
 import type { Palette } from './palette';
 import { drawScene } from './scene';
 
-/** Side of the moving light in pixels: even, as the colour planes are of half the size. */
+/** Returns the side of the moving light in pixels. It is even, because the color planes have half the size. */
 function lightSide(output: VideoOutput): number {
 	return Math.round(output.height / 12) * 2;
 }
 
-/** The one thing that moves: a soft light with a bright core. */
+/** Draws the only moving part: a soft light with a bright core. */
 async function drawLight(output: VideoOutput, palette: Palette): Promise<Buffer> {
 	const side = lightSide(output);
 	const canvas = createCanvas(side, side);
@@ -34,7 +34,7 @@ async function drawLight(output: VideoOutput, palette: Palette): Promise<Buffer>
 	return await canvas.encode('png');
 }
 
-/** Frames are the scene with the light a little further each time, drawn by the encoder itself. */
+/** Returns the encoder's filter, which draws each frame: the scene with the light moved a little further. */
 function filterOf(output: VideoOutput): string {
 	const still = `loop=-1:1:0,setpts=N/${output.fps}/TB`;
 	const side = lightSide(output);
@@ -60,12 +60,12 @@ function argumentsOf(output: VideoOutput, folder: string): string[] {
 	].flat();
 }
 
-/** Makes sure that the encoder may be run: its install script, which would, may not have run. */
+/** Makes the encoder executable. Its install script does this, but may not have run. */
 async function allowEncoder(): Promise<void> {
 	await access(ffmpeg, constants.X_OK).catch(() => chmod(ffmpeg, 0o755));
 }
 
-/** Runs the encoder to its end; rejects with what it said where it fails. */
+/** Runs the encoder. If it fails, rejects with its output. */
 async function runEncoder(args: string[], signal: AbortSignal): Promise<void> {
 	await new Promise<void>((resolve, reject) => {
 		const encoder = spawn(ffmpeg, args, { stdio: ['ignore', 'ignore', 'pipe'], signal });
@@ -80,15 +80,14 @@ async function runEncoder(args: string[], signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The MP4 of a video output: H.264, yuv420p, playable from its first bytes on. Encoded in a
- * process of its own, so that the event loop stays free. Rejects where the encoder fails
- * or `signal` stops it.
+ * Encodes the MP4 of a video output: H.264, yuv420p, playable while it is still downloading. The encoder is a separate
+ * process, so that the event loop is not blocked. Rejects if the encoder fails or `signal` stops it.
  */
 export async function encodeVideo(output: VideoOutput, signal: AbortSignal): Promise<Buffer> {
 	const folder = await mkdtemp(path.join(tmpdir(), 'sandbox-video-'));
 	try {
 		const { canvas, palette } = drawScene(output);
-		// As pixels: compressing them for the encoder to unpack takes a tenth of the time.
+		// Raw pixels: compressing them only for the encoder to decompress takes a tenth of the total time.
 		await writeFile(path.join(folder, 'scene.rgba'), canvas.data());
 		await writeFile(path.join(folder, 'light.png'), await drawLight(output, palette));
 		await allowEncoder();

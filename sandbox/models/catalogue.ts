@@ -2,7 +2,7 @@ import { imageModels } from './image-models';
 import type { MediaType, Model, Resolution, VideoModel } from './model';
 import { videoModels } from './video-models';
 
-/** A model as `GET /v1/models` shows it (spec 2.2). */
+/** A model in the format of `GET /v1/models` (spec 2.2). */
 export interface ModelEntry {
 	id: string;
 	object: 'model';
@@ -14,7 +14,7 @@ export interface ModelEntry {
 	avg_speed_seconds: number;
 }
 
-/** Width and height of each resolution, 16:9. 480p is 854 wide: H.264 wants even numbers. */
+/** Width and height of each resolution in 16:9. 480p is 854 wide because H.264 needs even numbers. */
 export const frameSizes: Readonly<Record<Resolution, readonly [number, number]>> = {
 	'480p': [854, 480],
 	'720p': [1280, 720],
@@ -28,7 +28,7 @@ const models: readonly Model[] = [...imageModels, ...videoModels];
 
 const byId = new Map(models.map((model) => [model.id, model]));
 
-/** The model of that id, or undefined. */
+/** Returns the model with that id, or undefined. */
 export function findModel(id: string): Model | undefined {
 	return byId.get(id);
 }
@@ -50,7 +50,7 @@ function entryOf(model: Model): ModelEntry {
 	};
 }
 
-/** The entries of one type, or of all (spec 4.4); the averages as they are under the time scale. */
+/** Returns the models of one type, or all (spec 4.4). The time scale is applied to the averages. */
 export function listModels(type: MediaType | 'all', timeScale = 1): ModelEntry[] {
 	return models
 		.filter((model) => type === 'all' || model.type === type)
@@ -58,7 +58,7 @@ export function listModels(type: MediaType | 'all', timeScale = 1): ModelEntry[]
 		.map((entry) => ({ ...entry, avg_speed_seconds: entry.avg_speed_seconds / timeScale }));
 }
 
-/** Credits for a video of that many seconds; rounded up to whole ones. */
+/** Returns the price of a video in whole credits, rounded up. */
 export function videoPrice(model: VideoModel, resolution: Resolution, seconds: number): number {
 	return Math.ceil(model.creditsPerSecond * priceFactors[resolution] * seconds);
 }

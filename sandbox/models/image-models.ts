@@ -2,7 +2,7 @@ import type { ImageModel } from './model';
 
 const squareAndWide = ['512x512', '1024x1024', '1024x768', '768x1024', '1536x1024', '1024x1536'];
 
-/** The seven image models (spec 2.2). Between them they differ in everything a model may differ in. */
+/** The seven image models (spec 2.2). Together they cover every difference that models can have. */
 export const imageModels: readonly ImageModel[] = [
 	{
 		id: 'aurora-image-1',

@@ -3,7 +3,7 @@ import { badValue } from '../basics/fields';
 
 const smallestSide = 64;
 
-/** Area of a picture made by aspect ratio: that of the default size (spec 4.1). */
+/** Area of an image with a given aspect ratio: that of the default size (spec 4.1). */
 const usualArea = 1024 * 1024;
 
 function parsePair(text: string, pattern: RegExp): [number, number] | null {
@@ -46,8 +46,8 @@ function sizeOfRatio(model: ImageModel, ratio: string): [number, number] {
 }
 
 /**
- * Width and height in pixels of the picture asked for; an aspect ratio overrides the size
- * (spec 4.1). Throws `invalid_parameter` for what the model does not make.
+ * Returns the width and height of the requested image in pixels. An aspect ratio overrides the size (spec 4.1). Throws
+ * `invalid_parameter` if the model does not support the size.
  */
 export function imageSize(
 	model: ImageModel,

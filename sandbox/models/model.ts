@@ -1,7 +1,7 @@
 export type MediaType = 'image' | 'video';
 export type Resolution = '480p' | '720p' | '1080p';
 
-/** Frames a second of a video (spec 4.2). */
+/** Frames per second of a video (spec 4.2). */
 export const frameRates = [12, 24, 30] as const;
 export type Fps = (typeof frameRates)[number];
 
@@ -14,33 +14,33 @@ interface ModelBasics {
 	readonly averageSeconds: number;
 	readonly seed: boolean;
 	readonly negativePrompt: boolean;
-	/** How many reference inputs the model takes; 0 where it takes none. */
+	/** Maximum number of reference inputs. 0 if the model does not accept any. */
 	readonly maxReferences: number;
 }
 
 export interface ImageModel extends ModelBasics {
 	readonly type: 'image';
 	readonly maxResolution: readonly [number, number];
-	/** The only sizes it makes, or null where any up to `maxResolution` will do. */
+	/** The only supported sizes, or null if every size up to `maxResolution` is supported. */
 	readonly sizes: readonly string[] | null;
-	/** Whether it takes `size` at all. */
+	/** True if the model accepts `size`. */
 	readonly sizeChoice: boolean;
 	readonly edit: boolean;
-	/** Price of a picture. */
+	/** Price of an image. */
 	readonly credits: number;
 }
 
 export interface VideoModel extends ModelBasics {
 	readonly type: 'video';
 	readonly resolutions: readonly Resolution[];
-	/** Whether it takes `resolution`, and `fps`, at all. */
+	/** True if the model accepts `resolution`; `fpsChoice` is the same for `fps`. */
 	readonly resolutionChoice: boolean;
 	readonly fpsChoice: boolean;
-	/** Seconds. */
+	/** Maximum duration in seconds. */
 	readonly maxDuration: number;
-	/** Whether it takes `image_url`. */
+	/** True if the model accepts `image_url`. */
 	readonly imageInput: boolean;
-	/** Price of a second at 720p. */
+	/** Price per second at 720p. */
 	readonly creditsPerSecond: number;
 }
 

@@ -4,7 +4,7 @@ const upTo720: readonly Resolution[] = ['480p', '720p'];
 const upTo1080: readonly Resolution[] = ['480p', '720p', '1080p'];
 const onlyHd: readonly Resolution[] = ['720p', '1080p'];
 
-/** What most of the models share; each entry below states where it differs. */
+/** The most common properties. Each entry below overrides what differs. */
 const usual = {
 	type: 'video',
 	resolutions: upTo1080,

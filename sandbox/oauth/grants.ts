@@ -4,16 +4,16 @@ import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ConnectedApp, ConnectedApps } from '../accounts/connected-apps';
 import type { Clock } from '../basics/clock';
 
-/** What a person has allowed: an app may use one resource for an account. */
+/** A user's permission for an app to use one resource for an account. */
 export interface Grant {
 	readonly app: ConnectedApp;
-	/** Address of the resource that its tokens are for (RFC 8707). */
+	/** URL of the resource that its tokens are valid for (RFC 8707). */
 	readonly resource: string;
 }
 
-/** What a code is bound to. */
+/** The values that a code is bound to. */
 export interface CodeOrder extends Grant {
-	/** The PKCE challenge, of the method S256. */
+	/** The PKCE challenge (method S256). */
 	readonly challenge: string;
 	readonly redirectUri: string;
 }
@@ -25,13 +25,13 @@ interface LiveGrant extends Grant {
 
 interface Code extends CodeOrder {
 	readonly expiresAt: number;
-	/** What came of it, once it was used. */
+	/** The grant that was created when the code was used. */
 	grant: LiveGrant | null;
 }
 
 interface RefreshToken {
 	readonly grant: LiveGrant;
-	/** When it was first used; milliseconds since 1970. */
+	/** Time of its first use in milliseconds since 1970. */
 	usedAt: number | null;
 }
 
@@ -41,14 +41,14 @@ export interface AccessToken {
 	expiresAt: number;
 }
 
-/** The only scope: to use the connector. */
+/** The only scope. It allows using the connector. */
 export const scope = 'mcp';
 
 const codeSeconds = 60;
 
 /**
- * How long a refresh token that was used is good once more. Clients refresh for two requests at once,
- * the SDK's own among them: without this the second one would end the grant.
+ * Grace period in which a used refresh token is still accepted. Some clients, including the SDK's, refresh for two
+ * requests at the same time. Without the grace period, the second refresh would revoke the grant.
  */
 const refreshLeewaySeconds = 30;
 
@@ -56,7 +56,7 @@ function opaque(): string {
 	return randomBytes(32).toString('base64url');
 }
 
-/** Codes and tokens. They say nothing by themselves: what they stand for is here, in memory. */
+/** Stores codes and tokens. They are opaque: their meaning is kept here, in memory. */
 export class Grants {
 	private readonly codes = new Map<string, Code>();
 	private readonly accessTokens = new Map<string, AccessToken & { grant: LiveGrant }>();
@@ -68,7 +68,7 @@ export class Grants {
 		private readonly accessSeconds: number,
 	) {}
 
-	/** A code that is good once, for a minute. */
+	/** Issues a code that is valid once, for one minute. */
 	issueCode(order: CodeOrder): string {
 		const text = opaque();
 		const expiresAt = this.clock.now() + codeSeconds * 1000;
@@ -77,14 +77,14 @@ export class Grants {
 	}
 
 	/**
-	 * What a code is bound to. Throws InvalidGrantError for one that is not this client's or no longer
-	 * good; a code that comes back was stolen from one of two, so that what came of it ends (RFC 6749, 4.1.2).
+	 * Returns the values that a code is bound to. Throws InvalidGrantError if the code belongs to another client or is
+	 * no longer valid. A second use means that the code was stolen, and revokes the grant (RFC 6749, 4.1.2).
 	 */
 	code(clientId: string, text: string): CodeOrder {
 		return this.findCode(clientId, text);
 	}
 
-	/** Tokens for a code, which is used up by it. Throws InvalidGrantError. */
+	/** Exchanges a code for tokens. The code cannot be used again. Throws InvalidGrantError. */
 	redeem(clientId: string, text: string): OAuthTokens {
 		const code = this.findCode(clientId, text);
 		const { app, resource } = code;
@@ -93,8 +93,8 @@ export class Grants {
 	}
 
 	/**
-	 * Exchanges a refresh token for new tokens. It is valid once. A second use means that it was stolen, and revokes the
-	 * grant.
+	 * Exchanges a refresh token for new tokens. Another use after the grace period means that it was stolen, and
+	 * revokes the grant.
 	 *
 	 * @throws InvalidGrantError if it is not valid for this client
 	 */
@@ -112,27 +112,27 @@ export class Grants {
 		return this.issueTokens(token.grant);
 	}
 
-	/** What an access token stands for, or null where it is not good. */
+	/** Returns the stored access token, or null if it is not valid. */
 	access(text: string): AccessToken | null {
 		const token = this.accessTokens.get(text);
 		if (!token || token.expiresAt <= this.clock.now()) return null;
 		return this.isLive(token.grant) ? token : null;
 	}
 
-	/** Ends the grant of a token, where it is this client's. */
+	/** Revokes the grant of a token if it belongs to this client. */
 	revoke(clientId: string, text: string): void {
 		const token = this.refreshTokens.get(text) ?? this.accessTokens.get(text);
 		if (token?.grant.app.clientId === clientId) token.grant.ended = true;
 	}
 
-	/** Whether an app could still get at something without a person's help. */
+	/** Returns true if an app still has access without asking the user again. */
 	isSignedIn(app: ConnectedApp): boolean {
 		return [...this.refreshTokens.values()].some(
 			({ grant }) => grant.app === app && this.isLive(grant),
 		);
 	}
 
-	/** Makes the access tokens of an app end now; it can refresh them. */
+	/** Makes the access tokens of an app expire now. The app can refresh them. */
 	expire(app: ConnectedApp): void {
 		const now = this.clock.now();
 		for (const token of this.accessTokens.values()) {

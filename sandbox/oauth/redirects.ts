@@ -5,7 +5,7 @@ const rule =
 	'A redirect URI must be https, http to this machine (localhost, 127.0.0.1, [::1]), or a private scheme ' +
 	'with a dot such as com.example.app:/callback. It must have no fragment.';
 
-/** RFC 8252, 7.1 and 8.4: an app's own scheme is a reversed domain name. Without the dot, `file:` would be one. */
+/** RFC 8252, 7.1 and 8.4: a private scheme is a reversed domain name. Requiring a dot excludes `file:`. */
 function isPrivateScheme(protocol: string): boolean {
 	return protocol.includes('.');
 }
@@ -17,13 +17,13 @@ function isAllowed(address: string): boolean {
 	return protocol === 'https:' || isPrivateScheme(protocol);
 }
 
-/** Throws InvalidClientMetadataError unless there is at least one address and each is allowed (MCP authorization). */
+/** Throws InvalidClientMetadataError unless there is at least one URI and all are allowed (MCP authorization). */
 export function assertRedirectUris(addresses: readonly string[]): void {
 	if (addresses.length === 0) throw new InvalidClientMetadataError('A redirect URI is needed.');
 	if (!addresses.every(isAllowed)) throw new InvalidClientMetadataError(rule);
 }
 
-/** Where a redirect URI leads, for people: the host of a web page, or else the whole address of an app without its query. */
+/** Describes the target of a redirect URI for the user: the host of a web page, or an app's URI without its query. */
 export function destinationOf(address: string): { text: string; isApp: boolean } {
 	const url = new URL(address);
 	if (!isPrivateScheme(url.protocol)) return { text: url.host, isApp: false };

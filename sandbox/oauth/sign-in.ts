@@ -22,7 +22,7 @@ import type { GenerationService } from '../service';
 import { Grants, scope } from './grants';
 import { assertRedirectUris, destinationOf } from './redirects';
 
-/** A person has to say yes or no to this. */
+/** A sign-in that the user has to allow or deny. */
 export interface SignInRequest {
 	readonly client: Client;
 	readonly params: AuthorizationParams;
@@ -30,20 +30,20 @@ export interface SignInRequest {
 	readonly expiresAt: number;
 }
 
-/** Where a person says yes or no. */
+/** Path of the page where the user allows or denies a sign-in. */
 export const consentPath = '/sign-in';
 
 const decisionSeconds = 600;
 
-/** The name of an app in one line of at most 80 characters: its own, or else the place of its redirect URI. */
+/** Returns an app's name on one line of at most 80 characters: its own name, or else the target of its redirect URI. */
 export function titleOf({ client_name: name = '', redirect_uris: [address] }: Client): string {
 	const line = name.replace(/[\p{C}\s]+/gu, ' ').trim() || destinationOf(address).text;
 	return line.slice(0, 80);
 }
 
 /**
- * Signing in to the connector (spec 5.8). The official SDK speaks OAuth, and checks clients, redirect
- * addresses and PKCE; this decides and remembers.
+ * Handles sign-ins to the connector (spec 5.8). The official SDK implements OAuth and checks clients, redirect URIs and
+ * PKCE. This class makes the decisions and stores the state.
  */
 export class SignIn implements OAuthServerProvider {
 	readonly clientsStore: OAuthRegisteredClientsStore;
@@ -52,8 +52,8 @@ export class SignIn implements OAuthServerProvider {
 	private readonly requests = new Map<string, SignInRequest>();
 
 	/**
-	 * @param connector address of the connector: what tokens are for
-	 * @param accessSeconds how long an access token is good
+	 * @param connector URL of the connector, which tokens are valid for
+	 * @param accessSeconds lifetime of an access token
 	 */
 	constructor(
 		private readonly service: GenerationService,
@@ -64,7 +64,7 @@ export class SignIn implements OAuthServerProvider {
 		this.clientsStore = {
 			getClient: (id) => this.clients.get(id),
 			registerClient: (registered) => {
-				// The SDK has given it an id by now; its type does not say so.
+				// The SDK has already assigned an id, but the type does not show it.
 				const client = registered as Client;
 				assertRedirectUris(client.redirect_uris);
 				this.clients.set(client.client_id, client);
@@ -73,7 +73,7 @@ export class SignIn implements OAuthServerProvider {
 		};
 	}
 
-	/** Sends the person on to say yes or no. Throws InvalidTargetError for tokens of another resource. */
+	/** Redirects the user to the consent page. Throws InvalidTargetError if the request is for another resource. */
 	async authorize(client: Client, params: AuthorizationParams, res: Response): Promise<void> {
 		const resource = this.assertResource(params.resource);
 		const id = randomBytes(32).toString('base64url');
@@ -82,16 +82,16 @@ export class SignIn implements OAuthServerProvider {
 		res.redirect(302, `${consentPath}?request=${id}`);
 	}
 
-	/** What a person is asked, or null where that was answered or is too long ago. */
+	/** Returns the sign-in request, or null if it was already answered or has expired. */
 	request(id: string): SignInRequest | null {
 		const request = this.requests.get(id);
 		return request && request.expiresAt > this.service.clock.now() ? request : null;
 	}
 
 	/**
-	 * Takes a person's answer, and returns the address to send them back to with it.
+	 * Handles the user's answer, and returns the URL to redirect them to.
 	 *
-	 * @param account the account that the app may act for; null: denied
+	 * @param account the account that the app may act for, or null if denied
 	 */
 	decide(id: string, request: SignInRequest, account: Account | null): string {
 		const { client, params, resource } = request;
@@ -140,7 +140,7 @@ export class SignIn implements OAuthServerProvider {
 		return this.grants.refresh(clientId, text);
 	}
 
-	/** The app that an access token lets in. Throws InvalidTokenError. */
+	/** Returns the app of an access token. Throws InvalidTokenError. */
 	async verifyAccessToken(token: string): Promise<AuthInfo & { extra: { app: ConnectedApp } }> {
 		const found = this.grants.access(token);
 		if (!found || found.grant.resource !== this.connector().href) {
@@ -161,7 +161,10 @@ export class SignIn implements OAuthServerProvider {
 		this.grants.revoke(client.client_id, token);
 	}
 
-	/** Tokens are for the connector only, named or not (RFC 8707). Throws InvalidTargetError. */
+	/**
+	 * Tokens are valid for the connector only, whether or not the client names a resource (RFC 8707). Throws
+	 * InvalidTargetError.
+	 */
 	private assertResource(asked: URL | undefined): string {
 		const { href } = this.connector();
 		if (asked && asked.href !== href) {

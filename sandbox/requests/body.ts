@@ -1,7 +1,7 @@
 import { ServiceError } from '../basics/errors';
 import { isObject } from '../basics/fields';
 
-/** A body as sent: a text is parsed, and `invalid_request` thrown where it is not JSON. */
+/** Parses a body that is text. Throws `invalid_request` if it is not JSON. */
 export function parseBody(body: unknown): unknown {
 	if (typeof body !== 'string') return body;
 	try {
@@ -11,7 +11,7 @@ export function parseBody(body: unknown): unknown {
 	}
 }
 
-/** The prompt in a body, for the faults that look for one; undefined where there is none. */
+/** Returns the prompt in a body, for faults that match by prompt, or undefined if there is none. */
 export function promptIn(body: unknown): string | undefined {
 	try {
 		const parsed = parseBody(body);

@@ -2,34 +2,34 @@ import { errorAnswer } from '../basics/errors';
 import type { FaultAction } from '../faults';
 import type { RequestRecord } from '../books/requests';
 
-/** What becomes of the connection: an answer, a reset, or silence. */
+/** What happens to the connection: a response, a reset, or nothing. */
 export type Delivery = 'answer' | 'reset' | 'hang';
 
-/** How slowly a body goes out. */
+/** The speed at which a body is sent. */
 export interface Pace {
 	bytes: number;
 	everyMs: number;
 }
 
-/** What goes out for a request, from the service's origin or its storage's. */
+/** The reply to a request, from the service's origin or the storage origin. */
 export interface Reply {
 	status: number;
 	headers: Record<string, string>;
-	/** A text goes out as it is, undefined as an empty body, anything else as JSON. */
+	/** A text is sent unchanged, undefined as an empty body, and anything else as JSON. */
 	body: unknown;
 	delivery: Delivery;
-	/** The answer goes out so many milliseconds late. */
+	/** Delay of the response in milliseconds. */
 	delayMs: number;
-	/** The body goes out so many bytes at a time. */
+	/** Sends the body in chunks. */
 	pace?: Pace;
-	/** The body goes out again and again. */
+	/** Repeats the body until the client disconnects. */
 	endless?: boolean;
 	/** For the log. */
 	happened: string;
 	record?: RequestRecord;
 }
 
-/** A plain answer in JSON. */
+/** Returns a plain JSON response. */
 export function answer(status: number, body: unknown, happened: string): Reply {
 	const headers = { 'content-type': 'application/json; charset=utf-8' };
 	return { status, headers, body, delivery: 'answer', delayMs: 0, happened };
@@ -53,7 +53,7 @@ function orderedAnswer(
 	return { ...plain, endless: action.endless };
 }
 
-/** How slowly an ordered trickle comes. */
+/** Returns the pace of a `trickle` fault. */
 export function paceOf({ bytes = 1, everyMs }: Extract<FaultAction, { kind: 'trickle' }>): Pace {
 	return { bytes, everyMs };
 }
@@ -71,8 +71,8 @@ function unreachable(reply: Reply): Reply {
 }
 
 /**
- * The answer under an ordered fault; without one, or with one that is for downloads or for the
- * generation itself, the work's own.
+ * Applies an ordered fault to a response. Without a fault, or with one for downloads or for the generation itself,
+ * returns the response of `work`.
  */
 export function faulted(action: FaultAction | null, work: () => Reply): Reply {
 	switch (action?.kind) {

@@ -1,15 +1,15 @@
 import type { Caller } from '../accounts/accounts';
 
-/** A request at the service's origin, or its storage's. */
+/** A request to the service's origin or the storage origin. */
 export interface ServiceRequest {
 	method: string;
 	/** Without the query. */
 	path: string;
 	query?: Readonly<Record<string, string | undefined>>;
-	/** Names in lower case. */
+	/** Headers with lowercase names. */
 	headers: Readonly<Record<string, string | undefined>>;
-	/** A text is parsed as JSON; anything else counts as parsed. */
+	/** A text is parsed as JSON. Anything else is used as already parsed. */
 	body?: unknown;
-	/** Whom the connector has let in. Without one the request is held to its key. */
+	/** The caller that the connector has authenticated. Without one, the request is authenticated by its key. */
 	caller?: Caller;
 }

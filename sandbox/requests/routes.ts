@@ -1,6 +1,6 @@
 import type { MediaType } from '../models/model';
 
-/** What a request at the service's origin asks for (spec 4). */
+/** The endpoint that a request to the service's origin is for (spec 4). */
 export type Route =
 	| { on: 'create'; type: MediaType }
 	| { on: 'status'; id: string }
@@ -16,7 +16,7 @@ const fixed: Readonly<Record<string, Route>> = {
 	'GET /v1/credits/summary': { on: 'credits', view: 'summary' },
 };
 
-/** The route of a method and a path without its query; `other` for what spec 4 does not name. */
+/** Returns the route for a method and a path without its query: `other` if spec 4 does not define it. */
 export function routeOf(method: string, path: string): Route {
 	const found = fixed[`${method} ${path}`];
 	if (found) return found;

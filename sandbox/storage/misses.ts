@@ -1,20 +1,20 @@
 import type { ServiceRequest } from '../requests/request';
 
-/** The URLs that a cache in front of the storage has once seen missing, and remembers as such for a while. */
+/** Simulates a cache in front of the storage that keeps reporting a URL as missing for some time. */
 export class Misses {
 	private readonly until = new Map<string, number>();
 
-	/** Remembers the URL up to `until` (milliseconds). */
+	/** Marks the URL as missing until `until` (milliseconds). */
 	note(request: ServiceRequest, until: number): void {
 		this.until.set(keyOf(request), until);
 	}
 
-	/** Whether the URL is still remembered at `now`. */
+	/** Returns true if the URL is still marked as missing at `now`. */
 	has(request: ServiceRequest, now: number): boolean {
 		return now < (this.until.get(keyOf(request)) ?? 0);
 	}
 
-	/** Forgets all. */
+	/** Removes all URLs. */
 	clear(): void {
 		this.until.clear();
 	}

@@ -2,12 +2,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type QueryValues = Readonly<Record<string, string | undefined>>;
 
-/** What is wrong with a presigned URL, or null where nothing is. */
+/** The problem with a presigned URL, or null if it is valid. */
 export type PresignFault = 'unsigned' | 'tampered' | 'expired' | null;
 
 const scope = 'us-east-1/s3/aws4_request';
 
-/** `20260102T030405Z` for a time in milliseconds. */
+/** Formats a time in milliseconds as `20260102T030405Z`. */
 function amzDate(time: number): string {
 	return new Date(time).toISOString().replace(/[-:]|\.\d{3}/g, '');
 }
@@ -20,8 +20,8 @@ function timeOfAmzDate(text: string): number {
 }
 
 /**
- * Presigned URLs as object storage issues them: the date, the lifetime and a signature in the
- * query. Only the form is S3's; the signature covers the path and the query.
+ * Issues presigned URLs like object storage does, with the date, the lifetime and a signature in the query. Only the
+ * format is that of S3. The signature covers the path and the query.
  */
 export class Presigner {
 	constructor(private readonly secret: string) {}
@@ -36,8 +36,8 @@ export class Presigner {
 	}
 
 	/**
-	 * The URL of `path` at `origin` from `now` (milliseconds) on for whole seconds, and the
-	 * moment it expires. As with S3 the date is cut to the second, so up to one less remains.
+	 * Returns a URL for `path` at `origin` that is valid from `now` (milliseconds) for a number of whole seconds, and
+	 * its expiration time. As in S3, the date is truncated to the second, so up to a second of the lifetime is lost.
 	 */
 	sign(
 		origin: string,
@@ -61,7 +61,7 @@ export class Presigner {
 		};
 	}
 
-	/** Whether path and query were signed here and are still valid at `now` (milliseconds). */
+	/** Checks that the path and query were signed here and are still valid at `now` (milliseconds). */
 	check(path: string, query: QueryValues, now: number): PresignFault {
 		const given = query['X-Amz-Signature'];
 		const date = query['X-Amz-Date'];

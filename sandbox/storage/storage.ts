@@ -8,15 +8,15 @@ import { faulted, paceOf } from '../requests/reply';
 import type { Reply } from '../requests/reply';
 import type { ServiceRequest } from '../requests/request';
 
-/** An answer of the storage origin: an error with a body, or an output to send. */
+/** A response of the storage origin: an error with a body, or an output to send. */
 export interface StorageReply extends Reply {
-	/** The file to send; its status and range are settled once its size is known. */
+	/** The file to send. The status and range are determined once its size is known. */
 	output: Output | null;
-	/** What shall go wrong while it is sent. */
+	/** The fault to apply while it is sent. */
 	fault: DownloadAction | null;
 }
 
-/** What the storage needs to know about the file asked for. */
+/** The data that the storage needs about the requested file. */
 export interface Shelf {
 	readonly presigner: Presigner;
 	readonly generation: Generation | undefined;
@@ -59,13 +59,13 @@ function missing({ missingStatus }: Shelf): StorageReply {
 	return xmlAnswer(404, 'NoSuchKey', 'The specified key does not exist.');
 }
 
-/** @param aheadMs how long before its generation is done a file is there */
+/** @param aheadMs how long before its generation is completed a file becomes available */
 function lookUp(request: ServiceRequest, shelf: Shelf, aheadMs = 0): StorageReply {
-	// As S3: a signature in the query and a header at once are one too many.
+	// Like S3, rejects a request with both a signature in the query and an Authorization header.
 	if (request.headers.authorization !== undefined) {
 		return xmlAnswer(400, 'InvalidArgument', 'Only one auth mechanism allowed');
 	}
-	// The signature is for GET: a HEAD does not match it (spec 4.3).
+	// The signature is only valid for GET, not for HEAD (spec 4.3).
 	if (request.method !== 'GET') return refused('tampered');
 	const { presigner, generation, now } = shelf;
 	const fault = presigner.check(request.path, request.query ?? {}, now);
@@ -76,7 +76,7 @@ function lookUp(request: ServiceRequest, shelf: Shelf, aheadMs = 0): StorageRepl
 	return { ...xmlAnswer(200, '', ''), body: undefined, headers: {}, happened: 'sent', output };
 }
 
-/** The storage's answer to a request for a presigned URL, under a fault if one was ordered. */
+/** Returns the storage's response to a request for a presigned URL, with the fault if one was ordered. */
 export function fetchOutput(
 	request: ServiceRequest,
 	shelf: Shelf,

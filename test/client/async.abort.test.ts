@@ -10,7 +10,7 @@ describe('an action for an abort signal', () => {
 		expect(called).toEqual([1, 2, 3]);
 	});
 
-	it('is not called after its registration was cancelled', () => {
+	it('is not called after its registration was canceled', () => {
 		const stop = new AbortController();
 		const called: number[] = [];
 		const forget = [1, 2, 3].map((number) => onAbort(stop.signal, () => called.push(number)));

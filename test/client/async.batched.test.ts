@@ -5,7 +5,7 @@ const time = new VirtualTime();
 let groups: string[][] = [];
 beforeEach(() => (groups = []));
 
-/** Takes a second for a group. */
+/** Runs each group for one second. */
 async function shout(group: string[]): Promise<string[]> {
 	groups.push(group);
 	await time.sleep(1000);

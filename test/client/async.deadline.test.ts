@@ -42,7 +42,7 @@ describe('a deadline', () => {
 describe('a task with a timeout', () => {
 	it('has its result although the process was paused for longer than the timeout', async () => {
 		const { clock, time } = pausedFor(65_000);
-		// The answer was there long before the timer fired, and is read after it.
+		// The response arrived long before the timer fired, and is read after it.
 		const task = async () => await time.sleep(60_000 + 65_000 + 10).then(() => 'answer');
 		expect(await time.run(withTimeout(clock, 60_000, signal, task))).toEqual({ value: 'answer' });
 	});

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { limit } from '../../client/async';
 import { VirtualTime } from '../support/virtual-time';
 
-/** When each task begins if every free place is taken at once by the next in line. */
+/** Returns the start time of each task if the next task in line takes each free slot at once. */
 function earliestStarts(most: number, durations: number[]): number[] {
 	const freeAt = Array.from({ length: most }, () => 0);
 	return durations.map((ms) => {
@@ -15,7 +15,7 @@ function earliestStarts(most: number, durations: number[]): number[] {
 }
 
 describe('a limit', () => {
-	it('never runs more tasks at once, starts them in order, and leaves no place free', async () => {
+	it('never runs more tasks at once, starts them in order, and leaves no slot free', async () => {
 		const plans = fc.array(fc.record({ ms: fc.nat(50), fails: fc.boolean() }), { maxLength: 30 });
 		await fc.assert(
 			fc.asyncProperty(fc.integer({ min: 1, max: 6 }), plans, async (most, tasks) => {
@@ -54,7 +54,7 @@ describe('a limit', () => {
 		);
 	});
 
-	it('gives a free place to the task that has waited longest', async () => {
+	it('gives a free slot to the task that has waited longest', async () => {
 		const time = new VirtualTime(0);
 		const run = limit(1);
 		const begun: number[] = [];
@@ -71,7 +71,7 @@ describe('a limit', () => {
 		expect(begun).toEqual([0, 1, 2, 3]);
 	});
 
-	it('frees the place of a task that fails', async () => {
+	it('frees the slot of a task that fails', async () => {
 		const run = limit(1);
 		await expect(run(async () => Promise.reject(new Error('No')))).rejects.toThrow('No');
 		await expect(run(async () => 'done')).resolves.toBe('done');

@@ -1,6 +1,6 @@
 import { withLock } from '../../client/async';
 
-/** Tasks that are ended by hand, and what has become of them. */
+/** Tasks that the test ends, and their results. */
 function tasks() {
 	const begun: string[] = [];
 	const end: Record<string, (error?: Error) => void> = {};
@@ -39,7 +39,7 @@ describe('tasks with a lock', () => {
 		expect(begun).toEqual(['first', 'second', 'third']);
 	});
 
-	it('go on after a task that failed, and its error stays its own', async () => {
+	it('continue after a task that failed, and its error does not affect them', async () => {
 		const { end, task } = tasks();
 		const record = {};
 		const first = withLock(record, 'key', task('first'));

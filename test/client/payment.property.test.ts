@@ -7,13 +7,13 @@ import type { Schedule } from './simulation/schedule';
 import type { World } from './simulation/world';
 
 /**
- * The proof that money is never spent twice, and that nothing paid for is lost: the client against the sandbox's
- * service in virtual time, through random faults, stops and tries again, judged by the service's own books.
+ * Proves that no item is charged twice, and that no charged generation is lost: the client runs against the sandbox's
+ * service in virtual time, through random faults, stops and retries, and the service's own records are the reference.
  *
- * Always the same schedules, so that a failure is the change's and not the day's. The first of them run here, where
- * coverage is measured. `npm test` plays ten thousand beside it, these among them. More of them, and others:
- * `npm run proof -- 100000`. That each promise is really watched over is shown by
- * `npx tsx test/client/simulation/mutants.ts`, which breaks them one by one.
+ * The schedules are the same in each run, so that a failure is caused by a change. The first of them run here, where
+ * coverage is measured. `npm test` also plays ten thousand, including these. `npm run proof -- 100000` plays more and
+ * different ones. `npx tsx test/client/simulation/mutants.ts` shows that each promise is really checked, by breaking
+ * them one by one.
  */
 const SEED = 20_260_101;
 const STORMY = 100;
@@ -29,10 +29,10 @@ async function holds(
 	return tally;
 }
 
-it('pays once and loses nothing, whatever happens', async () => {
+it('pays once and loses nothing, for any failure', async () => {
 	const tally = await holds(anySchedule, STORMY, play);
 	expect(tally.schedules).toBe(STORMY);
-	// What was promised was put to the test.
+	// Check that the schedules exercised every failure.
 	expect(tally.tries / STORMY).toBeGreaterThan(2.5);
 	expect(tally.stops).toBeGreaterThan(STORMY / 10);
 	expect(tally.lost).toBeGreaterThan(STORMY / 4);
@@ -40,7 +40,7 @@ it('pays once and loses nothing, whatever happens', async () => {
 	expect(tally.slotRefusals).toBeGreaterThan(STORMY / 2);
 });
 
-it('makes everything exactly once where nothing goes wrong', async () => {
+it('creates everything exactly once if nothing fails', async () => {
 	const tally = await holds(calmSchedule, CALM, playCalm);
 	expect(tally).toMatchObject({ schedules: CALM, lost: 0, refunds: 0, stops: 0 });
 });

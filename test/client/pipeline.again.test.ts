@@ -2,7 +2,7 @@ import { refusal } from '../support/answers';
 import { answerLost, refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../support/step';
 
-/** A step whose first generations fail. */
+/** Creates a step whose first generations fail. */
 function failing(times: number, settings = {}): Step {
 	const step = new Step(settings);
 	let failures = 0;
@@ -21,7 +21,7 @@ const namesSent = (step: Step) =>
 const withFallbacks: CreateChanges = { fallbackModels: ['second', 'third'] };
 
 describe('a failed generation', () => {
-	it('is created again, up to so often, and the last one is returned', async () => {
+	it('is created again, up to the maximum, and the last one is returned', async () => {
 		const step = failing(2);
 		const { outcomes, stats } = await step.run(batch(1, { retriesOnFailure: 2 }));
 		expect(outcomes.map(inShort)).toEqual(['completed generation-3']);
@@ -74,7 +74,7 @@ describe('a fallback model', () => {
 		[502, 'model_unavailable', 7],
 		[404, 'model_not_found', 1],
 		[422, 'unsupported_parameter', 1],
-	])('is used after %d %s, and the order stays the same one', async (status, code, times) => {
+	])('is used after %d %s, and the order stays the same', async (status, code, times) => {
 		const step = new Step();
 		step.fake.order('p0', ...Array(times).fill(refused(status, code)));
 		const [job] = batch(1, {
@@ -88,7 +88,7 @@ describe('a fallback model', () => {
 		expect(step.fake.made).toHaveLength(1);
 	});
 
-	it('has a request name of its own, for a service that takes one body for each name', async () => {
+	it('has its own request name, for a service that accepts one body per name', async () => {
 		const step = new Step();
 		step.fake.order('p0', refused(404, 'model_not_found'));
 		await step.run(batch(1, withFallbacks));
@@ -103,7 +103,7 @@ describe('a fallback model', () => {
 		expect(modelsSent(step)).toEqual(['aurora-image-1']);
 	});
 
-	it('is not used after a lost answer and a later refusal', async () => {
+	it('is not used after a lost response and a later rejection', async () => {
 		const step = new Step();
 		step.fake.order('p0', answerLost, refused(404, 'model_not_found'));
 		const changes = { ...withFallbacks, onUncertainCharge: 'resubmit' } as const;
@@ -112,7 +112,7 @@ describe('a fallback model', () => {
 		expect(modelsSent(step)).not.toContain('second');
 	});
 
-	it('is not used for an error that every model would have', async () => {
+	it('is not used for an error that would occur with every model', async () => {
 		const step = new Step();
 		step.fake.order('p0', refused(400, 'invalid_parameter'));
 		const { outcomes } = await step.run(batch(1, withFallbacks));

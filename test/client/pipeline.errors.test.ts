@@ -3,7 +3,7 @@ import { answerLost, refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
 
 describe('a generation that fails', () => {
-	it('is an error with its reason, refunded, and the others go on', async () => {
+	it('is an error with its reason and a refund, and the other items continue', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
 		const { outcomes, firstFailed } = await step.run(batch(3));
@@ -30,8 +30,8 @@ describe('a generation that fails', () => {
 	});
 });
 
-describe('a refusal that all would meet', () => {
-	it('is told at once to those who stand in line for a slot', async () => {
+describe('a rejection that every request would get', () => {
+	it('is passed at once to the items that wait for a slot', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.slots = 0;
 		step.fake.order('p0', () => noSlot(10, 10), refused(402, 'insufficient_credits'));
@@ -44,8 +44,8 @@ describe('a refusal that all would meet', () => {
 	});
 });
 
-describe('an answer about another generation', () => {
-	it('is no answer: each item keeps its own', async () => {
+describe('a response about another generation', () => {
+	it('is ignored: each item keeps its own', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1000 : 20_000);
 		step.fake.orderLooks(
@@ -59,8 +59,8 @@ describe('an answer about another generation', () => {
 	});
 });
 
-describe('something on the way that denies what exists', () => {
-	it.each([302, 401, 402, 403, 404])('with a %d is asked again', async (status) => {
+describe('a proxy that answers 404 for an existing generation', () => {
+	it.each([302, 401, 402, 403, 404])('with a %d is requested again', async (status) => {
 		const step = new Step();
 		step.fake.orderLooks(() => ({ status, body: '<html>Sign in' }));
 		const { outcomes } = await step.run(batch(1));
@@ -69,7 +69,7 @@ describe('something on the way that denies what exists', () => {
 });
 
 describe('the first error of a step that stops', () => {
-	it('ends it: nothing more is sent, and what is in flight is named', async () => {
+	it('ends it: nothing more is sent, and generations in flight are named', async () => {
 		const step = new Step({ maxConcurrent: 3 });
 		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
 		step.fake.durationMs = (prompt) => (prompt === 'p1' ? 5000 : 60_000);
@@ -86,7 +86,7 @@ describe('the first error of a step that stops', () => {
 		expect([step.elapsed, step.fake.creating.length]).toEqual([6000, 3]);
 	});
 
-	it('lets what is under way come to its id', async () => {
+	it('lets requests in flight receive their ids', async () => {
 		const step = new Step({ maxConcurrent: 3 });
 		step.fake.latencyMs = 500;
 		step.fake.order('p0', refused(422, 'unsupported_parameter'));
@@ -105,14 +105,14 @@ describe('the first error of a step that stops', () => {
 		expect(step.elapsed).toBe(800);
 	});
 
-	it('keeps the ids that were given of what was not looked at any more', async () => {
+	it('keeps the ids of items that were not checked', async () => {
 		const step = new Step({ maxConcurrent: 1 });
 		const { outcomes } = await step.run([waitingFor('missing', 0), waitingFor('next', 1)]);
 		expect(outcomes.map(inShort)).toEqual(['generation_not_found', 'stopped next']);
 		expect(step.fake.seen).toHaveLength(1);
 	});
 
-	it('ends the waiting for a slot', async () => {
+	it('ends the wait for a slot', async () => {
 		const step = new Step({ maxConcurrent: 3 });
 		step.fake.slots = 1;
 		step.fake.durationMs = () => 8000;
@@ -136,8 +136,8 @@ describe('the first error of a step that stops', () => {
 	});
 });
 
-describe('an error that every further request would meet', () => {
-	it('is told of each item that was not sent for it; what is in flight comes to its end', async () => {
+describe('an error that every further request would get', () => {
+	it('is in the error of each skipped item; requests in flight finish', async () => {
 		const step = new Step({ maxConcurrent: 2, stopOnError: false });
 		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 5000 : 60_000);
 		step.fake.order('p2', refused(402, 'insufficient_credits'));
@@ -154,8 +154,8 @@ describe('an error that every further request would meet', () => {
 	});
 });
 
-describe('an error carries what is known of the generation', () => {
-	it('made by this step and not to be looked at any more', async () => {
+describe('an error includes what is known of the generation', () => {
+	it('created by this step, and impossible to check', async () => {
 		const step = new Step();
 		step.fake.orderLooks(() => refusal(401, 'expired_api_key'));
 		const { outcomes } = await step.run(batch(1));
@@ -166,7 +166,7 @@ describe('an error carries what is known of the generation', () => {
 		});
 	});
 
-	it('given by its id', async () => {
+	it('given by its ID', async () => {
 		const step = new Step();
 		step.fake.orderLooks(() => refusal(403, 'forbidden'));
 		const { outcomes } = await step.run([waitingFor('elsewhere')]);
@@ -176,7 +176,7 @@ describe('an error carries what is known of the generation', () => {
 		});
 	});
 
-	it('unless there is none of this id', async () => {
+	it('unless no generation has this ID', async () => {
 		const step = new Step();
 		const { outcomes } = await step.run([waitingFor('nothing')]);
 		expect(errorIn(outcomes[0])).toMatchObject({
@@ -186,7 +186,7 @@ describe('an error carries what is known of the generation', () => {
 		});
 	});
 
-	it('or that it may be there although nobody knows its id', async () => {
+	it('or says that it may exist although its id is unknown', async () => {
 		const step = new Step();
 		step.fake.order('p0', answerLost);
 		const { outcomes } = await step.run(batch(1));

@@ -2,8 +2,8 @@ import { refusal } from '../support/answers';
 import { refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step } from '../support/step';
 
-describe('a later try', () => {
-	it('takes up all that is paid for, and pays for nothing twice', async () => {
+describe('a later attempt', () => {
+	it('reuses all charged generations, and is not charged twice', async () => {
 		const step = new Step();
 		step.stopAt(5000);
 		await step.run(batch(4));
@@ -12,7 +12,7 @@ describe('a later try', () => {
 		expect([step.fake.made.length, stats.reused]).toEqual([4, 4]);
 	});
 
-	it('makes anew what has failed, and a request that was changed', async () => {
+	it('creates failed generations and changed requests again', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
 		await step.run(batch(3));
@@ -25,7 +25,7 @@ describe('a later try', () => {
 		]);
 	});
 
-	it('does not take what has failed for paid where it cannot be made anew', async () => {
+	it('does not treat a failed generation as charged if it cannot be created again', async () => {
 		const step = new Step();
 		step.fake.failure = () => 'out of paint';
 		await step.run(batch(1, { wait: false }));
@@ -39,7 +39,7 @@ describe('a later try', () => {
 		});
 	});
 
-	it('that is refused when it looks for what is paid for looks once', async () => {
+	it('whose status check is rejected checks only once', async () => {
 		const step = new Step();
 		await step.run(batch(1, { wait: false }));
 		step.fake.orderLooks(() => refusal(401, 'expired_api_key'));
@@ -53,7 +53,7 @@ describe('a later try', () => {
 		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
 	});
 
-	it('asks a full account no more often because of what was finished long ago', async () => {
+	it('does not send more requests to a full account because of generations that ended long ago', async () => {
 		const refusals = async (finished: number) => {
 			const step = new Step({ stopOnError: false });
 			for (let index = 0; index < 9; index++) {
@@ -70,7 +70,7 @@ describe('a later try', () => {
 		expect(await refusals(300)).toBe(await refusals(0));
 	});
 
-	it('waits the whole timeout again for what it has taken up', async () => {
+	it('waits the whole timeout again for reused generations', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 50_000;
 		const jobs = batch(1, { timeoutMs: 30_000 });
@@ -80,7 +80,7 @@ describe('a later try', () => {
 		expect(step.fake.made).toHaveLength(1);
 	});
 
-	it('names what is paid for, even where it does not come to it', async () => {
+	it('names charged generations, even if it does not reach their items', async () => {
 		const step = new Step({ maxConcurrent: 1, stopOnError: false });
 		await step.run(batch(3, { wait: false }));
 		step.settings.stopOnError = true;
@@ -98,7 +98,7 @@ describe('a later try', () => {
 		]);
 	});
 
-	it('keeps the statuses that it has seen', async () => {
+	it('keeps the statuses that it has received', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
 		await step.run(batch(2));

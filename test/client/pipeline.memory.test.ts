@@ -6,8 +6,8 @@ import { creating, Step } from '../support/step';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Of a request that was sent nobody knows any more: a reference may be megabytes, and is waited for half an hour. */
-it('what was asked for is not held while it is waited for', async () => {
+/** A request is released after it was sent: a reference may have megabytes, and a wait may take half an hour. */
+it('the request is not kept in memory during the wait', async () => {
 	const step = new Step();
 	step.fake.durationMs = () => 600_000;
 	const bodies: Array<WeakRef<object>> = [];
@@ -18,7 +18,7 @@ it('what was asked for is not held while it is waited for', async () => {
 	};
 	let held = -1;
 	step.time.at(step.time.now() + 300_000, () => {
-		// The service's own list of what it has seen.
+		// The service's own list of requests.
 		for (const seen of step.fake.seen) delete (seen as { body?: object }).body;
 		collectGarbage();
 		held = bodies.filter((body) => body.deref() !== undefined).length;

@@ -2,10 +2,10 @@ import { SlotPool } from '../../client/orders/slot-pool';
 import { creating, inShort, Step, waitingFor } from '../support/step';
 
 /**
- * So many executions of one n8n watch one generation. Its account is full before and after it ends, as others take its slot
- * at once, while another execution waits for a slot.
+ * Runs several executions of one n8n that watch the same generation. Its account is full before and after it ends, as
+ * others take its slot at once, while another execution waits for a slot.
  *
- * @returns how many creating requests that one sends within a minute of the end
+ * @returns how many creating requests the waiting execution sends within a minute of the end
  */
 async function asksAfterEnd(watching: number): Promise<number> {
 	const step = new Step({ stopOnError: false });
@@ -31,7 +31,7 @@ async function asksAfterEnd(watching: number): Promise<number> {
 }
 
 describe('a generation that many executions of one n8n watch', () => {
-	it('frees one slot when it ends, so that a full account is asked with pauses', async () => {
+	it('frees one slot when it ends, so that requests to a full account are still spaced out', async () => {
 		const once = await asksAfterEnd(1);
 		expect(once).toBeLessThan(20);
 		expect(await asksAfterEnd(60)).toBe(once);

@@ -14,7 +14,7 @@ function idsIn(outcomes: Array<Outcome<unknown>>): Set<string> {
 }
 
 describe('a stop', () => {
-	it('before the beginning builds and sends nothing, and keeps the ids that were given', async () => {
+	it('before the start builds and sends nothing, and keeps the ids from the user', async () => {
 		const step = new Step();
 		step.cancel.abort();
 		const request = jest.fn();
@@ -38,7 +38,7 @@ describe('a stop', () => {
 		expect([firstFailed, step.elapsed, step.fake.creating.length]).toEqual([null, 4000, 2]);
 	});
 
-	it('while a creating request is under way lets it come to its id', async () => {
+	it('during a creating request lets it receive its id', async () => {
 		const step = new Step();
 		step.fake.latencyMs = 1000;
 		step.stopAt(400);
@@ -48,7 +48,7 @@ describe('a stop', () => {
 		expect(step.orders.map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
 	});
 
-	it('while a creating request is under way begins nothing with what it came to', async () => {
+	it('during a creating request does not process its generation', async () => {
 		const step = new Step();
 		step.fake.latencyMs = 1000;
 		step.finish = jest.fn(step.finish);
@@ -58,7 +58,7 @@ describe('a stop', () => {
 		expect(step.finish).not.toHaveBeenCalled();
 	});
 
-	it('while a generation is taken up keeps its id', async () => {
+	it('while a generation is reused keeps its id', async () => {
 		const step = new Step();
 		await step.run(batch(1, { wait: false }));
 		step.fake.latencyMs = 500;
@@ -70,7 +70,7 @@ describe('a stop', () => {
 		expect([step.elapsed, step.fake.made.length]).toEqual([1000, 1]);
 	});
 
-	it('while a creating request is to be sent again ends it', async () => {
+	it('while a creating request waits to be sent again ends it', async () => {
 		const step = new Step();
 		step.fake.order('p0', unreachable, unreachable, unreachable);
 		step.stopAt(2000);
@@ -79,7 +79,7 @@ describe('a stop', () => {
 		expect([step.elapsed, step.orders]).toEqual([2000, []]);
 	});
 
-	it('while there is no slot ends the waiting', async () => {
+	it('while there is no slot ends the wait', async () => {
 		const step = new Step();
 		step.fake.slots = 0;
 		step.stopAt(10_000);
@@ -111,7 +111,7 @@ describe('a stop', () => {
 		expect(step.orders).toMatchObject([{ sent: 1 }]);
 	});
 
-	it('at any moment is the last thing that is sent, and loses nothing that is paid for', async () => {
+	it('at any moment sends nothing afterwards, and loses no charged generation', async () => {
 		const plans = fc.record({
 			items: fc.integer({ min: 1, max: 12 }),
 			maxConcurrent: fc.integer({ min: 1, max: 6 }),
@@ -147,7 +147,7 @@ describe('a stop', () => {
 				const made = step.fake.made.map(({ id }) => id);
 				expect(idsIn(outcomes)).toEqual(new Set(made));
 
-				// Later tries take up what was cut off, and pay again only for what was refunded.
+				// Later attempts reuse what was interrupted, and pay again only for refunded generations.
 				step.fake.failure = () => undefined;
 				step.settings.stopOnError = false;
 				await step.runAgain(batch(items));

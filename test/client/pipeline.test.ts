@@ -5,13 +5,13 @@ import type { Job } from '../../client/job';
 import { refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step } from '../support/step';
 
-/** The prompt's number: `p12` is 12. */
+/** Returns the number of the prompt: `p12` is 12. */
 function numberOf(prompt: string): number {
 	return Number(prompt.slice(1));
 }
 
 describe('a batch', () => {
-	it('comes out in its order, whichever generation ends first', async () => {
+	it('returns its outputs in order, whichever generation ends first', async () => {
 		const step = new Step();
 		step.fake.durationMs = (prompt) => 50_000 - 10_000 * numberOf(prompt);
 		const { outcomes, firstFailed } = await step.run(batch(5));
@@ -20,7 +20,7 @@ describe('a batch', () => {
 		expect(firstFailed).toBeNull();
 	});
 
-	it('of nothing is nothing, and sends nothing', async () => {
+	it('of no items returns nothing, and sends nothing', async () => {
 		const step = new Step();
 		expect(await step.run([])).toEqual({
 			outcomes: [],
@@ -30,7 +30,7 @@ describe('a batch', () => {
 		expect(step.fake.seen).toEqual([]);
 	});
 
-	it('never has more in flight than it may, and refills every slot at once', async () => {
+	it('never has more in flight than the maximum, and refills every slot at once', async () => {
 		const durations = fc.array(fc.integer({ min: 1, max: 60_000 }), {
 			minLength: 1,
 			maxLength: 25,
@@ -62,7 +62,7 @@ describe('a batch', () => {
 		);
 	});
 
-	it('takes as long as the service needs for it, and the looks', async () => {
+	it('takes as long as the service and the status checks', async () => {
 		const sizes = fc.integer({ min: 1, max: 60 });
 		await fc.assert(
 			fc.asyncProperty(sizes, fc.integer({ min: 1, max: 12 }), async (size, maxConcurrent) => {
@@ -76,7 +76,7 @@ describe('a batch', () => {
 		);
 	});
 
-	it('keeps the account’s limit busy where that is below its own', async () => {
+	it('keeps all slots of the account busy if its limit is lower than the maximum of the step', async () => {
 		const step = new Step({ maxConcurrent: 10 });
 		step.fake.slots = 4;
 		const { outcomes, stats } = await step.run(batch(20));
@@ -87,7 +87,7 @@ describe('a batch', () => {
 		expect(stats.slotRefusal).toContain('4');
 	});
 
-	it('asks for a slot again as soon as it sees one of its own generations end', async () => {
+	it('requests a slot again as soon as it detects that one of its own generations has ended', async () => {
 		const step = new Step({ maxConcurrent: 2, pollIntervalMs: 100 });
 		step.fake.slots = 1;
 		step.fake.durationMs = () => 20_050;
@@ -97,7 +97,7 @@ describe('a batch', () => {
 		expect(third.startedAt - second.endsAt).toBeLessThanOrEqual(100);
 	});
 
-	it('takes a generation that two items share for one slot: where it ends, one is free', async () => {
+	it('counts a generation that two items share as one slot: when it ends, one is free', async () => {
 		const step = new Step({ maxConcurrent: 6, pollIntervalMs: 100 });
 		step.fake.slots = 1;
 		step.fake.durationMs = () => 20_050;
@@ -109,7 +109,7 @@ describe('a batch', () => {
 		expect(asked.map(({ prompt }) => prompt)).toEqual(['p1']);
 	});
 
-	it('keeps the slots busy while one item waits for its model to come back', async () => {
+	it('keeps the slots busy while one item waits for its model to be available again', async () => {
 		const took = async (outages: number) => {
 			const step = new Step({ stopOnError: false });
 			step.fake.slots = 4;
@@ -123,7 +123,7 @@ describe('a batch', () => {
 		expect(await took(5)).toBeLessThan(1.1 * (await took(0)));
 	});
 
-	it('comes through however the slots of the account come and go', async () => {
+	it('finishes no matter how the free slots of the account vary', async () => {
 		const taken = fc.array(fc.nat(3), { minLength: 1, maxLength: 12 });
 		await fc.assert(
 			fc.asyncProperty(taken, async (others) => {
@@ -139,7 +139,7 @@ describe('a batch', () => {
 		);
 	});
 
-	it('builds each request when its turn has come, not before', async () => {
+	it('builds each request when it is its turn, not before', async () => {
 		const step = new Step({ maxConcurrent: 2 });
 		const builtAt: number[] = [];
 		const jobs = batch(4).map((job): Job => ({
@@ -153,7 +153,7 @@ describe('a batch', () => {
 		expect(builtAt).toEqual([0, 0, 12_000, 12_000]);
 	});
 
-	it('counts what it made, took up and lost', async () => {
+	it('counts created, reused and lost generations', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
 		step.fake.order('p3', refused(422, 'unsupported_parameter'));
@@ -176,7 +176,7 @@ describe('a batch', () => {
 });
 
 describe('downloads', () => {
-	it('overlap with everything else', async () => {
+	it('overlap with all other work', async () => {
 		const step = new Step({ maxConcurrent: 4 });
 		step.finish = async (_, generation) => {
 			await step.time.sleep(4000);
@@ -188,7 +188,7 @@ describe('downloads', () => {
 		expect(step.elapsed).toBe(24_000 + 4000);
 	});
 
-	it('hand on the generation as last seen: its URL may be a fresh one', async () => {
+	it('return the generation as last fetched, with its fresh URL', async () => {
 		const step = new Step();
 		step.finish = async (_, { item, ...rest }) => ({
 			generation: { ...rest, item: { ...item, url: 'https://storage.example.com/fresh' } },
@@ -201,7 +201,7 @@ describe('downloads', () => {
 		});
 	});
 
-	it('that fail are errors with the id and the URL, paid for', async () => {
+	it('that fail are errors with the id and the URL, and the generation is charged', async () => {
 		const step = new Step({ stopOnError: false });
 		step.finish = async (_, generation) => {
 			if (generation.item.id === 'generation-1') throw new TypeError('No space left');

@@ -8,7 +8,7 @@ import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/
 const never = { wait: true, readiness: 'auto' } as const;
 const unavailable = () => refusal(503, 'service_unavailable');
 
-/** What looks may come to. */
+/** Ways in which a status check fails. */
 const troubles: Record<string, (step: Step) => Look> = {
 	'that hang': () => hanging,
 	'that fail': () => unavailable,
@@ -23,7 +23,7 @@ const troubles: Record<string, (step: Step) => Look> = {
 	},
 };
 
-/** A step whose every look meets that. */
+/** Creates a step in which every status check fails in this way. */
 function troubled(trouble: string): Step {
 	const step = new Step({ stopOnError: false });
 	step.fake.durationMs = () => 1_000_000;
@@ -31,7 +31,7 @@ function troubled(trouble: string): Step {
 	return step;
 }
 
-describe.each(Object.keys(troubles))('with looks %s, a step', (trouble) => {
+describe.each(Object.keys(troubles))('with status checks %s, a step', (trouble) => {
 	it('never outlasts its timeout', async () => {
 		const schedule = fc.record({
 			timeoutMs: fc.integer({ min: 1, max: 59_000 }),
@@ -60,7 +60,7 @@ describe.each(Object.keys(troubles))('with looks %s, a step', (trouble) => {
 		);
 	});
 
-	it('ends an id that could never be looked at by its timeout', async () => {
+	it('ends an id that could never be checked by its timeout', async () => {
 		const step = troubled(trouble);
 		const { outcomes } = await step.run([
 			waitingFor('foreign', 0, { ...never, timeoutMs: 5000 }),
@@ -72,7 +72,7 @@ describe.each(Object.keys(troubles))('with looks %s, a step', (trouble) => {
 		expect(step.elapsed).toBe(5000);
 	});
 
-	it('goes on once they are over', async () => {
+	it('continues after the failures end', async () => {
 		const step = new Step();
 		step.fake.orderLooks(troubles[trouble](step));
 		const { outcomes } = await step.run(batch(1, { timeoutMs: 100_000 }));
@@ -82,7 +82,7 @@ describe.each(Object.keys(troubles))('with looks %s, a step', (trouble) => {
 	});
 });
 
-describe('ids that were slept for', () => {
+describe('ids after a sleep', () => {
 	const slept = (step: Step, changes: Parameters<typeof waitingFor>[2]) =>
 		Array.from({ length: 200 }, (_, index) =>
 			waitingFor(`generation-${index}`, index, {
@@ -92,7 +92,7 @@ describe('ids that were slept for', () => {
 		);
 
 	it.each(Object.keys(troubles))(
-		'and whose time is over do not go on for long: %s',
+		'whose timeout has passed do not continue for long: %s',
 		async (trouble) => {
 			const step = troubled(trouble);
 			step.fake.orderLooks(...Array(5000).fill(troubles[trouble](step)));
@@ -102,7 +102,7 @@ describe('ids that were slept for', () => {
 		},
 	);
 
-	it('hold a worker for no longer at a look, which others follow', async () => {
+	it('do not block a worker during a status check, and others follow', async () => {
 		const step = troubled('that fail');
 		step.fake.orderLooks(...Array(5000).fill(unavailable));
 		await step.run(slept(step, { timeoutMs: 7_200_000, wait: false }));
@@ -110,8 +110,8 @@ describe('ids that were slept for', () => {
 	});
 });
 
-describe('an id whose turn comes just before its time is over', () => {
-	it.each([0, 1])('is looked at all the same: timers that fire %d ms early', async (early) => {
+describe('an id whose turn comes just before its timeout', () => {
+	it.each([0, 1])('is still checked: timers that fire %d ms early', async (early) => {
 		const step = new Step({ maxConcurrent: 1 });
 		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 9e6 : 1000);
 		await step.run(batch(2, { wait: false }));
@@ -128,8 +128,8 @@ describe('an id whose turn comes just before its time is over', () => {
 	});
 });
 
-describe('a process that is frozen beyond the timeout, as a laptop is', () => {
-	it('looks once more at what may have ended meanwhile', async () => {
+describe('a process that is suspended past the timeout, like a laptop', () => {
+	it('checks once more for generations that may have ended in the meantime', async () => {
 		const step = new Step();
 		const { time } = step;
 		let frozenMs = 0;
@@ -148,7 +148,7 @@ describe('a process that is frozen beyond the timeout, as a laptop is', () => {
 
 describe('an item that gets no slot', () => {
 	it.each(['error', 'continue'] as const)(
-		'gives up at its timeout, and says that nothing was charged: %s',
+		'fails at its timeout, and says that nothing was charged: %s',
 		async (onTimeout) => {
 			const step = new Step({ stopOnError: false });
 			step.random = seededRandom(3);
@@ -170,7 +170,7 @@ describe('an item whose creating request fails', () => {
 		['is refused for the time being', refused(503, 'service_unavailable'), 'service_unavailable'],
 		['does not come through', unreachable, 'connection_failed'],
 		['is lost, and sent again as the user wishes', answerLost, 'uncertain_charge'],
-	])('gives up at its timeout where it %s', async (_, script, code) => {
+	])('fails at its timeout if it %s', async (_, script, code) => {
 		await fc.assert(
 			fc.asyncProperty(fc.integer({ min: 1, max: 90_000 }), fc.nat(), async (timeoutMs, seed) => {
 				const step = new Step();
@@ -188,14 +188,14 @@ describe('an item whose creating request fails', () => {
 });
 
 describe('a step', () => {
-	it('asks for nothing but the generations: a catalogue that hangs holds nothing up', async () => {
+	it('sends requests only for the generations, so that a catalog that hangs delays nothing', async () => {
 		const step = new Step();
 		await step.run(batch(12, never));
 		const asked = new Set(step.fake.seen.map(({ path }) => path.replace(/generation-\d+/, '')));
 		expect(asked).toEqual(new Set(['/v1/images/generations', '/v1/generations/']));
 	});
 
-	it('that does not wait has no more creating requests at once than Max Concurrent', async () => {
+	it('that does not wait never has more creating requests at once than Max Concurrent', async () => {
 		const step = new Step({ maxConcurrent: 2 });
 		step.fake.latencyMs = 700;
 		const { outcomes } = await step.run(batch(30, { wait: false }));
@@ -206,7 +206,7 @@ describe('a step', () => {
 		expect(step.elapsed).toBe(15 * 700);
 	});
 
-	it('says how many requests it has sent again after lost answers', async () => {
+	it('says how many requests it sent again after lost responses', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.order('p0', answerLost, answerLost);
 		step.fake.order('p1', ...Array.from({ length: 4 }, () => answerLost));
@@ -219,7 +219,7 @@ describe('a step', () => {
 	});
 });
 
-describe('an address at which nobody has ever answered', () => {
+describe('a Base URL that has never responded', () => {
 	const nobody = (step: Step, items: number) => {
 		for (let item = 0; item < items; item++) {
 			step.fake.order(`p${item}`, ...Array.from({ length: 9 }, () => unreachable));
@@ -231,7 +231,7 @@ describe('an address at which nobody has ever answered', () => {
 		[1, false],
 		[10, true],
 		[10, false],
-	])('is given up within 6 s for all items: %d at once', async (maxConcurrent, stopOnError) => {
+	])('fails within 6 s for all items: %d at once', async (maxConcurrent, stopOnError) => {
 		const step = new Step({ maxConcurrent, stopOnError });
 		step.random = seededRandom(5);
 		nobody(step, 40);
@@ -244,7 +244,7 @@ describe('an address at which nobody has ever answered', () => {
 		expect(outcomes.filter(({ kind }) => kind === 'done')).toEqual([]);
 	});
 
-	it('is given up within 6 s for all ids, too', async () => {
+	it('fails within 6 s for all ids, too', async () => {
 		const step = new Step({ maxConcurrent: 2, stopOnError: false });
 		const nothing = () => {
 			throw networkError('ECONNREFUSED', 'connect');

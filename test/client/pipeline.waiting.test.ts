@@ -2,21 +2,21 @@ import { refusal } from '../support/answers';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
 
 describe('waiting', () => {
-	it('looks at a generation until it has ended', async () => {
+	it('checks a generation until it has ended', async () => {
 		const step = new Step();
 		await step.run(batch(1));
 		expect(step.fake.looksAt('generation-1')).toHaveLength(4);
 		expect(step.elapsed).toBe(12_000);
 	});
 
-	it('is not needed for a generation that is handed on as it is', async () => {
+	it('is not needed for a generation that is returned as it is', async () => {
 		const step = new Step({ maxConcurrent: 2 });
 		const { outcomes } = await step.run(batch(5, { wait: false }));
 		expect(outcomes.map(inShort)).toEqual([1, 2, 3, 4, 5].map((n) => `pending generation-${n}`));
 		expect([step.elapsed, step.fake.seen.length]).toEqual([0, 5]);
 	});
 
-	it('begins with a look at once for ids that are given', async () => {
+	it('starts with an immediate status check of given ids', async () => {
 		const step = new Step();
 		await step.run(batch(3, { wait: false }));
 		step.fake.seen.length = 0;
@@ -29,7 +29,7 @@ describe('waiting', () => {
 		expect(outcomes[0]).toMatchObject({ output: 'file of generation-2' });
 	});
 
-	it('is not needed for ids that are only looked at, whatever their status', async () => {
+	it('is not needed for ids that are only checked once, in any status', async () => {
 		const step = new Step();
 		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
 		await step.run(batch(2, { wait: false }));
@@ -45,7 +45,7 @@ describe('waiting', () => {
 		]);
 	});
 
-	it('goes on beside creating', async () => {
+	it('continues while other items are created', async () => {
 		const step = new Step();
 		await step.run([creating('early', 0, { wait: false })]);
 		const jobs = [creating('p0', 0), waitingFor('generation-1', 1), creating('p2', 2)];
@@ -58,7 +58,7 @@ describe('waiting', () => {
 		expect(stats.made).toBe(2);
 	});
 
-	it('goes on through errors that pass', async () => {
+	it('continues through transient errors', async () => {
 		const step = new Step();
 		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
 		const { outcomes } = await step.run(batch(1));
@@ -67,7 +67,7 @@ describe('waiting', () => {
 });
 
 describe('a timeout', () => {
-	it('is an error that names the generation, which is paid for', async () => {
+	it('is an error that names the generation, which was charged', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 100_000;
 		const { outcomes } = await step.run(batch(1, { timeoutMs: 31_000 }));
@@ -79,7 +79,7 @@ describe('a timeout', () => {
 		expect(step.elapsed).toBe(31_000);
 	});
 
-	it('hands the generation on as it stands where the step is to continue', async () => {
+	it('returns the unfinished generation if the step is set to continue', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 100_000;
 		const jobs = batch(1, { timeoutMs: 31_000, onTimeout: 'continue' });
@@ -95,35 +95,32 @@ describe('a timeout', () => {
 		['continue', 13_000, 'done'],
 		['continue', 600_000, 'error'],
 		['error', 13_000, 'error'],
-	] as const)(
-		'during an outage is what ends the waiting: %s, %d ms',
-		async (onTimeout, timeoutMs, kind) => {
-			const step = new Step();
-			step.fake.durationMs = () => 900_000;
-			const outage = Array.from({ length: 7 }, () => () => refusal(503, 'service_unavailable'));
-			step.fake.orderLooks(() => undefined, ...outage);
-			const { outcomes } = await step.run(batch(1, { timeoutMs, onTimeout }));
-			expect(outcomes[0]).toMatchObject(
-				kind === 'done'
-					? { kind, generation: { id: 'generation-1', status: 'processing', timed_out: true } }
-					: {
-							kind,
-							error: {
-								code: timeoutMs > 60_000 ? 'service_unavailable' : 'timeout',
-								charge: 'paid',
-							},
+	] as const)('during an outage ends the wait: %s, %d ms', async (onTimeout, timeoutMs, kind) => {
+		const step = new Step();
+		step.fake.durationMs = () => 900_000;
+		const outage = Array.from({ length: 7 }, () => () => refusal(503, 'service_unavailable'));
+		step.fake.orderLooks(() => undefined, ...outage);
+		const { outcomes } = await step.run(batch(1, { timeoutMs, onTimeout }));
+		expect(outcomes[0]).toMatchObject(
+			kind === 'done'
+				? { kind, generation: { id: 'generation-1', status: 'processing', timed_out: true } }
+				: {
+						kind,
+						error: {
+							code: timeoutMs > 60_000 ? 'service_unavailable' : 'timeout',
+							charge: 'paid',
 						},
-			);
-		},
-	);
+					},
+		);
+	});
 
-	it('counts for each generation from its own beginning', async () => {
+	it('counts for each generation from its own start', async () => {
 		const step = new Step({ maxConcurrent: 1 });
 		const { outcomes } = await step.run(batch(5, { timeoutMs: 13_000 }));
 		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
 	});
 
-	it('counts from the beginning of the step for ids that are given, however late their turn comes', async () => {
+	it('counts from the start of the step for ids from the user, however late their turn comes', async () => {
 		const step = new Step({ maxConcurrent: 2, stopOnError: false });
 		step.fake.durationMs = (prompt) => (prompt === 'p5' ? 10_000 : 1_000_000);
 		await step.run(batch(6, { wait: false }));
@@ -137,7 +134,7 @@ describe('a timeout', () => {
 		expect(step.elapsed).toBe(20_000);
 	});
 
-	it('counts from before the step where the waiting began before it', async () => {
+	it('counts from before the step if the wait began before it', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 100_000;
 		await step.run(batch(1, { wait: false }));
@@ -147,7 +144,7 @@ describe('a timeout', () => {
 		expect(step.elapsed).toBe(5000);
 	});
 
-	it('that passed before the step leaves time for one look: it may have ended meanwhile', async () => {
+	it('that passed before the step leaves time for one status check: the generation may have ended in the meantime', async () => {
 		const step = new Step();
 		await step.run(batch(1, { wait: false }));
 		await step.time.run(step.time.sleep(100_000));
@@ -156,7 +153,7 @@ describe('a timeout', () => {
 		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
-	it('that passed before the step is over after one look', async () => {
+	it('that passed before the step ends after one status check', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 1_000_000;
 		await step.run(batch(1, { wait: false }));
@@ -167,7 +164,7 @@ describe('a timeout', () => {
 		expect(step.fake.looksAt('generation-1')).toHaveLength(before + 1);
 	});
 
-	it('does not keep a slot of the step', async () => {
+	it('does not occupy a slot of the step', async () => {
 		const step = new Step({ maxConcurrent: 1, stopOnError: false });
 		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1_000_000 : 1000);
 		const { outcomes } = await step.run(batch(2, { timeoutMs: 20_000 }));

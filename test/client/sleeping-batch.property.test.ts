@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { asleepSchedule, AsleepTally, playAsleep, type AsleepSchedule } from './simulation/asleep';
 
 /**
- * The proof of `payment.property.test.ts` for batches that sleep. Waves die between two requests or in the middle of
- * one, and the user stops the batch. More of it: `npm run proof`.
+ * Extends the proof of `payment.property.test.ts` to batches that sleep. Waves die between two requests or in the
+ * middle of one, and the user stops the batch. `npm run proof` plays more schedules.
  */
 
 /** A wave dies after a generation of the batch failed and was created again. */
@@ -28,13 +28,13 @@ it('a generation that failed counts for the limit if the next wave dies', async 
 	expect(night.deaths).toBe(1);
 });
 
-it('no item of a sleeping batch is charged twice or lost, whatever wave dies', async () => {
+it('no item of a sleeping batch is charged twice or lost, no matter which wave dies', async () => {
 	const tally = new AsleepTally();
 	const property = fc.asyncProperty(asleepSchedule, async (schedule) => {
 		tally.add(await playAsleep(schedule));
 	});
 	await fc.assert(property, { numRuns: 200, seed: 20_260_101, includeErrorInReport: true });
-	// What was promised was put to the test.
+	// Check that the schedules exercised every failure.
 	expect(tally.deaths).toBeGreaterThan(60);
 	expect(tally.stops).toBeGreaterThan(10);
 	expect(tally.limited).toBeGreaterThan(20);

@@ -8,7 +8,7 @@ import { videosAsleep } from '../support/videos';
 const LIMIT = 10;
 const ITEMS = 200;
 
-/** A batch of videos at a limit of ten that sleeps. */
+/** Creates a batch of videos at a limit of ten that sleeps. */
 async function night(seconds: number, spread: number, items = ITEMS) {
 	return await videosAsleep({ items, limit: LIMIT, seconds, spread });
 }
@@ -35,7 +35,7 @@ describe('a batch that sleeps, at a limit of ten', () => {
 		expect((await night(60, 0.25, 60)).used).toBeGreaterThan(0.85);
 	});
 
-	it('wakes about once for each round of generations that end together', async () => {
+	it('wakes about once for each group of generations that end together', async () => {
 		const { waves } = await night(300, 0);
 		// The first duration is not known.
 		expect(waves).toBeLessThan(ITEMS / LIMIT + 8);

@@ -9,7 +9,7 @@ describe('the items in a text', () => {
 });
 
 describe('sentences', () => {
-	it('joins what there is to say, each with its full stop', () => {
+	it('are joined, each with its period', () => {
 		expect(sentences('One', 'Two.', null, undefined, false, '', 'Three?', 'Four!')).toBe(
 			'One. Two. Three? Four!',
 		);

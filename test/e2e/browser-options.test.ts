@@ -1,4 +1,4 @@
-/** Options of the creating nodes, set in n8n's editor by hand, and the step that they make. */
+/** Sets options of the generating nodes by hand in n8n's editor, and checks the step that results. */
 import { Editor } from './support/browser';
 import { owner, Stage } from './support/stage';
 import { byHand, imageNode } from './support/workflows';
@@ -15,7 +15,7 @@ afterAll(async () => {
 	await stage?.close();
 });
 
-it('a user sets what a step makes, what it may cost and how it runs, and gets that', async () => {
+it('a user sets what a step generates, what it may cost and how it runs, and the run matches', async () => {
 	const { parameters, ...node } = imageNode();
 	const { model, prompt } = parameters;
 	const step = { ...node, parameters: { model, prompt, size: '256x256' } };

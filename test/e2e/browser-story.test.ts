@@ -1,4 +1,6 @@
-/** What a user does in n8n's editor, from the first picture to a video that sleeps. The README's pictures are from here. */
+/**
+ * A user's path in n8n's editor, from the first picture to a suspended video. The README's screenshots come from here.
+ */
 import type { Credential } from '../../tools/n8n/rest';
 import { Editor } from './support/browser';
 import { DataTable } from './support/data-table';
@@ -18,12 +20,12 @@ const posters = cities.map((city) => `A travel poster of ${city}`);
 const keys = cities.map((city) => `poster-${city}`);
 const banners = promptsNamed('Banner', cities.length);
 
-/** Long enough that a step with banners is stopped before the first one is ready. */
+/** Long enough to stop a step with banners before the first one is ready. */
 const bannerSeconds = 15;
 
 let stage: Stage;
 let editor: Editor;
-/** The workflow of the video, which sleeps while the other chapters are played. */
+/** The workflow of the video, which stays suspended during the other chapters. */
 let sleeper: string;
 
 beforeAll(async () => {
@@ -31,7 +33,7 @@ beforeAll(async () => {
 		prompt.startsWith('Banner') ? bannerSeconds : 3;
 	stage = await Stage.open({ name: 'browser-story', sandbox: { timeScale: 1, generationSeconds } });
 	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
-	// The user creates it, in the first chapter.
+	// In the first chapter, the user creates it.
 	await stage.rest.send('DELETE', `/credentials/${stage.credential.id}`);
 });
 afterAll(async () => {
@@ -51,7 +53,7 @@ async function openBatch(name: string, prompts: string[], runOptions = {}): Prom
 	await editor.openWorkflow((await stage.save(byHand(name, prompts, step))).id);
 }
 
-/** The cells of the output's table, by row. */
+/** Returns the cells of the output table, row by row. */
 async function outputRows(): Promise<string[][]> {
 	await output().getByTestId('radio-button-table').click();
 	const rows = output().locator('tbody tr');
@@ -59,7 +61,7 @@ async function outputRows(): Promise<string[][]> {
 	return (await rows.allInnerTexts()).map((row) => row.split('\t'));
 }
 
-/** Runs the batch on the canvas, and opens its node, which shows a hint about this run. */
+/** Runs the batch on the canvas and opens its node, which shows a hint about this run. */
 async function runBatch(hint: string): Promise<void> {
 	await editor.execute(4);
 	await editor.openNode('Images');
@@ -76,7 +78,7 @@ describe('a user of n8n', () => {
 		await editor.field('baseUrl').locator('input').fill(stage.sandbox.url);
 		await editor.field('apiKey').locator('input').fill(stage.sandbox.keys.main);
 		await editor.part('credential-save-button').click();
-		// n8n closes the form of a new credential that works.
+		// n8n closes the form of a new credential if its test succeeds.
 		await dialog.waitFor({ state: 'hidden' });
 		await editor.part('credential-edit-button').click();
 		await dialog.getByText('Connection tested successfully').waitFor();
@@ -99,8 +101,8 @@ describe('a user of n8n', () => {
 		expect(charges([picture])).toEqual([1]);
 	});
 
-	// n8n wakes executions once a minute, so this one sleeps during the next chapters.
-	it('puts a video to sleep, and sees its execution waiting', async () => {
+	// n8n resumes executions once a minute, so this one stays suspended during the next chapters.
+	it('suspends a video and sees its execution waiting', async () => {
 		await editor.openWorkflow();
 		await editor.add('text to video', 'Video Generation');
 		await (await editor.openModels()).first().click();
@@ -159,7 +161,7 @@ describe('a user of n8n', () => {
 		await editor.closeNode();
 	});
 
-	it('stops a batch: no request follows, and the table has the IDs that were charged', async () => {
+	it('stops a batch: no more requests are sent, and the table has the charged IDs', async () => {
 		const maxConcurrent = 5;
 		await openBatch('Banners', banners, { maxConcurrent });
 		await editor.part('execute-workflow-button').click();
@@ -173,7 +175,7 @@ describe('a user of n8n', () => {
 		const answered = Date.now();
 		expect(made().map(({ state }) => state)).not.toContain('completed');
 
-		// A step that goes on would have checked each of them, and submitted the others.
+		// If the step had continued, it would have checked each of them and submitted the others.
 		await until('they have ended', () => made().every(({ state }) => state === 'completed'));
 		const asleep = books().generations.find(({ prompt }) => prompt === video);
 		const late = stage.sandbox.requests.all.filter(
@@ -209,7 +211,7 @@ describe('a user of n8n', () => {
 		await editor.shootForReadme('data-table', editor.part('data-table-details-view'));
 	});
 
-	it('sees the video that slept', async () => {
+	it('sees the finished video after the suspended execution resumes', async () => {
 		await editor.page.goto(sleeper);
 		await openExecutions();
 		await ownExecution().getByText('Succeeded').waitFor({ timeout: 150_000 });
@@ -226,7 +228,7 @@ async function openExecutions(): Promise<void> {
 	await ownExecution().waitFor();
 }
 
-/** The one in the list that the user started by hand. The others are helper workflows of a step that sleeps. */
+/** Returns the execution in the list that the user started. The others are helper workflows of a suspended step. */
 function ownExecution() {
 	return editor
 		.part('current-executions-list')

@@ -1,4 +1,4 @@
-/** What a user reads in n8n's editor: errors, hints and the notes of the examples, in a real browser. */
+/** Checks the texts in n8n's editor in a real browser: errors, hints, and the notes of the examples. */
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,14 +20,14 @@ afterAll(async () => {
 	await stage?.close();
 });
 
-/** Of the browser's own types, which this repository does not load, what is looked at here. */
+/** The part of the browser's own types that these tests use. This repository does not load those types. */
 interface Box {
 	offsetWidth: number;
 	getBoundingClientRect(): { width: number; bottom: number };
 	querySelectorAll(selector: string): Iterable<Box>;
 }
 
-/** How large a note is shown, and by how many pixels its text goes beyond it. */
+/** Returns the zoom at which a note is shown, and by how many pixels its text overflows it. */
 function measure(note: Box): { zoom: number; beyond: number } {
 	const { width, bottom } = note.getBoundingClientRect();
 	const texts = [...note.querySelectorAll('p, li, h2')];
@@ -44,7 +44,7 @@ const ours = [
 ];
 
 describe('the node panel', () => {
-	it('finds the node that generates before those that only look, by the words that people use', async () => {
+	it('ranks the generating nodes above the read-only nodes for the words that people search for', async () => {
 		await editor.openWorkflow();
 		const ranks: string[] = [];
 		const words = ['image', 'video', 'text to image', 'text to video', 'AI image'];
@@ -60,7 +60,7 @@ describe('the node panel', () => {
 });
 
 describe('an error', () => {
-	it('has its reason in the notice, and what to do in the panel, as the service says it', async () => {
+	it('shows its reason in the notification, and what to do in the panel, in the words of the service', async () => {
 		const words = 'No <b>paint</b> left & <width>x<height>';
 		const prompts = ['a boat', 'a ship', 'a raft', 'a dinghy'];
 		stage.sandbox.faults.order({
@@ -81,20 +81,20 @@ describe('an error', () => {
 		const description = await editor.part('node-error-description').innerText();
 		expect(description).toMatch(/Nothing was charged for this item\. Change the parameter\./);
 		expect(description).toMatch(/1 item was skipped\. 2 generations have already been charged\./);
-		// The storage may have told of the second one, and its status not have been asked for yet.
+		// The second one may be known to be ready from the storage alone, before any check of its status.
 		expect(description).toMatch(/Charged: [\w-]+ \(completed\), [\w-]+ \(\w+\)\.$/);
 		await editor.shoot('error-details');
 		await editor.closeNode();
 	});
 
-	it('is in the log of n8n with its message', () => {
+	it('appears in the log of n8n with its message', () => {
 		const lines = stage.n8n.service.output.split('\n');
 		expect(lines.filter((line) => /NodeApiError\s*$/.test(line))).toEqual([]);
 	});
 });
 
 describe('a hint', () => {
-	it('says what is there, what is not, and why', async () => {
+	it('says what is ready, what is not, and why', async () => {
 		const prompts = ['a boat', '[fail: no <i>paint</i>] a ship', 'a raft', '[fail] a dinghy'];
 		const settings = { onError: 'continueRegularOutput' as const };
 		const file = byHand('Half of it', prompts, imageNode({}, settings));
@@ -110,7 +110,7 @@ describe('a hint', () => {
 });
 
 describe('the canvas', () => {
-	it('says what each node is set to', async () => {
+	it('shows what each node is set to', async () => {
 		const file = byHand('Subtitles', ['a boat'], imageNode());
 		await editor.openWorkflow((await stage.save(file)).id);
 		const node = editor.page.locator('[data-test-id=canvas-node][data-node-name="Images"]');
@@ -120,7 +120,7 @@ describe('the canvas', () => {
 });
 
 describe('as a tool', () => {
-	it('has no field for a file that a tool never gets', async () => {
+	it('has no field for a file, because a tool never receives one', async () => {
 		const file = await readWorkflowFile(join(repository, 'examples', 'ai-agent.json'));
 		await editor.openWorkflow((await stage.save(file)).id);
 		await editor.openNode('Create Picture');
@@ -138,7 +138,7 @@ const examples = join(repository, 'examples');
 describe.each(readdirSync(examples).filter((name) => name.endsWith('.json')))(
 	'the example %s',
 	(name) => {
-		it('opens so that its note can be read', async () => {
+		it('opens with a readable note', async () => {
 			const workflow = await stage.save(await readWorkflowFile(join(examples, name)));
 			await editor.openWorkflow(workflow.id);
 			const note = editor.part('sticky').first();

@@ -1,4 +1,4 @@
-/** What a user sees: the nodes in n8n's editor, in a real browser. */
+/** Checks the nodes in n8n's editor in a real browser. */
 import { join } from 'node:path';
 import { readWorkflowFile } from '../../tools/n8n/rest';
 import { Editor } from './support/browser';
@@ -10,7 +10,7 @@ let stage: Stage;
 let editor: Editor;
 
 beforeAll(async () => {
-	// The catalogue states its times as they are in life.
+	// The catalog lists realistic durations.
 	stage = await Stage.open({
 		name: 'browser',
 		sandbox: { timeScale: 1, generationSeconds: 3 },
@@ -22,13 +22,13 @@ afterAll(async () => {
 	await stage?.close();
 });
 
-/** What stands on the canvas under a node's icon: its name, and what it is set to. */
+/** Returns the text under a node's icon on the canvas: its name and its settings. */
 const captionOf = async (name: string) => await editor.node(name).innerText();
 
 const wrongKey = `svc_live_${'0'.repeat(40)}`;
 
 describe('the node panel', () => {
-	it('finds the nodes by the words that people use', async () => {
+	it('finds the nodes by the words that people search for', async () => {
 		await editor.openWorkflow();
 		const first = async (words: string) => (await editor.search(words))[0];
 		expect(await first('text to image')).toBe('Image Generation');
@@ -39,7 +39,7 @@ describe('the node panel', () => {
 		for (const words of ['AI video', 'animate', 'animation']) {
 			expect([words, await first(words)]).toEqual([words, 'Video Generation']);
 		}
-		// n8n lifts its own popular nodes: nothing of ours comes before the one that is meant.
+		// n8n boosts its own popular nodes, so check only that none of our other nodes comes before the expected one.
 		const among = async (words: string, most: number) => {
 			const top = (await editor.search(words)).slice(0, most);
 			return top.filter((name) => name.includes('Generation'))[0];
@@ -63,7 +63,7 @@ describe('the node panel', () => {
 });
 
 describe('a node from the panel', () => {
-	it('searches the models of the live catalogue', async () => {
+	it('searches the models of the live catalog', async () => {
 		await editor.openWorkflow();
 		await editor.add('text to image', 'Image Generation');
 		const items = await editor.openModels();
@@ -75,7 +75,7 @@ describe('a node from the panel', () => {
 		await editor.shoot('model-chosen');
 	});
 
-	it('tests its credential: red with a wrong key, and where another service answers', async () => {
+	it('tests its credential: red for a wrong key, and for the address of another service', async () => {
 		await editor.part('credential-edit-button').click();
 		const dialog = editor.part('editCredential-modal');
 		await dialog.getByText('Connection tested successfully').waitFor();
@@ -89,7 +89,7 @@ describe('a node from the panel', () => {
 		await editor.shoot('credential-wrong');
 		expect(await dialog.innerText()).not.toContain(wrongKey);
 
-		// n8n itself answers every address with its own page, and 200.
+		// n8n answers every path with its own page and status 200.
 		await key.fill(stage.sandbox.keys.main);
 		const address = editor.field('baseUrl').locator('input');
 		await address.fill(stage.n8n.url);
@@ -130,7 +130,7 @@ describe('the main example', () => {
 });
 
 describe('as the tool of an agent', () => {
-	it('a node shows no fields for a file that the agent never gets', async () => {
+	it('a node hides the fields for a file, because the agent never receives one', async () => {
 		const file = await readWorkflowFile(join(repository, 'examples', 'ai-agent.json'));
 		const { id } = await stage.save(file);
 		await editor.openWorkflow(id);

@@ -1,5 +1,5 @@
 /**
- * Load and trouble of every kind at once, for `npm run bench -- chaos` and `-- chaos-asleep`: without them, nothing
+ * Runs load and faults of every kind at once, for `npm run bench -- chaos` and `-- chaos-asleep`. Otherwise nothing
  * runs.
  */
 import { setMaxListeners } from 'node:events';
@@ -27,13 +27,13 @@ const asked = executions > 0 ? describe : describe.skip;
 const WORKERS = 3;
 const TROUBLE_MS = 240_000;
 
-/** A way to wait for generations, with generations that suit it. */
+/** A way to wait for generations, with suitable generations. */
 interface Mode {
-	/** Median seconds of a generation; their times are log-normal with a sigma of 0.3. */
+	/** Median seconds of a generation; durations are log-normal with a sigma of 0.3. */
 	seconds: number;
-	/** Generations that the account may have at once. */
+	/** Maximum generations that the account may run at the same time. */
 	limit: number;
-	/** Time after the trouble to come to an end. */
+	/** Time after the faults in which all batches have to finish. */
 	calmMs: number;
 	open(stage: Stage): Promise<CallForBatch>;
 }
@@ -44,19 +44,19 @@ const keyed = (whileWaiting: 'poll' | 'suspend') =>
 		{ onError: 'continueRegularOutput' },
 	);
 
-/** With the start of n8n it is eight minutes in all. */
+/** Takes eight minutes in total, including the start of n8n. */
 const polled: Mode = {
 	seconds: 5,
 	limit: LIMIT,
 	calmMs: 170_000,
 	async open(stage) {
 		const webhook = await Webhook.open(stage, 'chaos', [keyed('poll')], 'items');
-		/** An answer that has not come by then is no longer waited for. */
+		/** Give up on a response that takes longer than this. */
 		return async (prompts) => await webhook.post(prompts, 150_000);
 	},
 };
 
-/** Generations that take long enough to sleep, and as much work for each slot. */
+/** Generations that take long enough for the step to suspend, with the same amount of work for each slot. */
 const sleeping: Mode = {
 	seconds: 60,
 	limit: 12 * LIMIT,
@@ -84,11 +84,11 @@ asked(`${executions} executions in queue mode`, () => {
 			workers: WORKERS,
 			sandbox: { timeScale: 1, generationSeconds: logNormal(mode.seconds, 0.3), log: false },
 			env: {
-				// A worker that has gone is noticed within seconds instead of a minute.
+				// n8n notices a lost worker within seconds instead of a minute.
 				QUEUE_WORKER_LOCK_DURATION: '10000',
 				QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
 				QUEUE_WORKER_STALLED_INTERVAL: '4000',
-				// Nothing here needs the process in which n8n runs foreign code.
+				// These workflows do not need the process in which n8n runs untrusted code.
 				N8N_RUNNERS_MODE: 'external',
 				N8N_RUNNERS_AUTH_TOKEN: 'bench',
 			},
@@ -106,7 +106,7 @@ asked(`${executions} executions in queue mode`, () => {
 		'sandbox and tests': residentMb(process.pid),
 	});
 
-	it('pays nothing twice, loses nothing, and names what is uncertain', async () => {
+	it('charges nothing twice, loses nothing, and names every uncertain item', async () => {
 		const callForBatch = await mode.open(stage);
 		const prompts = Array.from({ length: executions }, (_, index) =>
 			promptsNamed(`Batch ${index + 1}`, ITEMS),
@@ -114,7 +114,7 @@ asked(`${executions} executions in queue mode`, () => {
 		const before = memory();
 		const started = Date.now();
 		const over = new AbortController();
-		// Every batch listens to it.
+		// Every batch adds a listener.
 		setMaxListeners(0, over.signal);
 		const campaign = new Campaign(callForBatch, prompts);
 		const troubles = new Troubles(stage);
@@ -150,7 +150,7 @@ asked(`${executions} executions in queue mode`, () => {
 	}, 1_500_000);
 });
 
-/** How many requests met with trouble, by its kind. */
+/** Counts the failed requests by kind of failure. */
 function troublesMet(requests: RequestLog): Record<string, number> {
 	const counts: Record<string, number> = {};
 	for (const { fault } of requests.all) if (fault) counts[fault] = (counts[fault] ?? 0) + 1;

@@ -1,5 +1,5 @@
-// node test/e2e/compat.mjs [release] [options of jest], which is `npm run test:compat`
-// Runs what has to work on older releases of n8n as well on each of them, and says how many tests passed.
+// Usage: node test/e2e/compat.mjs [release] [options of jest], also available as `npm run test:compat`
+// Runs the compatibility tests on each older release of n8n, and prints how many passed.
 import { join } from 'node:path';
 
 import { ensureDependenciesOrExit } from '../../tools/dependencies.mjs';

@@ -1,4 +1,4 @@
-/** Processes that are killed in the middle of a batch whose items have idempotency keys. */
+/** Kills processes in the middle of a batch whose items have idempotency keys. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { seededRandom } from '../../sandbox/basics/random';
@@ -10,13 +10,13 @@ import { outputFolder } from './support/surroundings';
 import { Webhook } from './support/webhook';
 import { imageNode, promptsNamed } from './support/workflows';
 
-/** `npm run bench -- crash` plays more of them. */
+/** `npm run bench -- crash` runs more rounds. */
 const ROUNDS = Number(process.env.MEDIA_CRASH_ROUNDS ?? 3);
 const ITEMS = 20;
 const MAX_CONCURRENT = 10;
 const PATIENCE_MS = 120_000 + ROUNDS * 180_000;
 
-/** Answers take their time, so that some are on their way when the process is killed. */
+/** Responses are slow, so that some are in flight when the process is killed. */
 const sandbox = { timeScale: 10, latencyMs: () => Math.random() * 200 };
 const keyed = imageNode(
 	{ idempotencyKey: '={{ $json.prompt }}', maxConcurrent: MAX_CONCURRENT },
@@ -40,7 +40,7 @@ describe.each(bothModes('crash', sandbox))('in %s mode', (mode, options) => {
 	}
 
 	it(
-		'nothing is paid twice and nothing is lost when a process is killed',
+		'nothing is charged twice and nothing is lost when a process is killed',
 		async () => {
 			const random = seededRandom(Number(process.env.MEDIA_CRASH_SEED ?? 1));
 			const tolls: Toll[] = [];
@@ -51,13 +51,13 @@ describe.each(bothModes('crash', sandbox))('in %s mode', (mode, options) => {
 			}
 			const total = sum(tolls);
 			expect(total).toMatchObject({ rounds: ROUNDS, twice: 0, lost: 0 });
-			// No more than can be on the wire at once.
+			// No more items can be uncertain than there are requests in flight at the same time.
 			for (const { uncertain } of tolls) expect(uncertain).toBeLessThanOrEqual(MAX_CONCURRENT);
 		},
 		PATIENCE_MS,
 	);
 
-	it('executions that come in at one moment come to one generation a key', async () => {
+	it('executions that start at the same moment share one generation for each key', async () => {
 		const prompts = promptsNamed('Together', 6);
 		const calls = [1, 2, 3].map(async () => await webhook.call(prompts));
 		const ids = await Promise.all(calls);
@@ -74,7 +74,7 @@ describe.each(bothModes('crash', sandbox))('in %s mode', (mode, options) => {
 	});
 });
 
-/** For the bench. */
+/** Writes the results for the bench. */
 async function report(mode: string, total: Toll): Promise<void> {
 	const file = join(outputFolder('crash'), `${mode}.json`);
 	await mkdir(dirname(file), { recursive: true });

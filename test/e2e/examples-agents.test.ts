@@ -1,4 +1,4 @@
-/** The examples for agents as their files are: a chat model on a script, and the MCP connector. */
+/** Runs the examples for agents from their files, with a scripted chat model and the MCP connector. */
 import { play, playAgain, readExample } from './support/examples';
 import { http } from '../../tools/http';
 import { itemsOf } from '../../tools/n8n/executions';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(async () => await stage?.close());
 beforeEach(() => stage.sandbox.reset());
 
-/** What the last tool has answered, as the chat model gets it. */
+/** Returns the last tool response as the chat model receives it. */
 function lastAnswer({ messages }: ChatRequest): Array<Record<string, unknown>> {
 	const { role, content } = messages[messages.length - 1];
 	if (role !== 'tool') throw new Error(`The last message is from: ${role}`);
@@ -41,7 +41,7 @@ async function chat(model: ChatModel, chatInput: string): Promise<Execution> {
 }
 
 describe('ai-agent', () => {
-	it('answers with the URL of a picture that it had made, of the model that the owner chose', async () => {
+	it('answers with the URL of a generated picture, from the model that the owner chose', async () => {
 		const prompt = 'A red fox in a snowy forest';
 		const model = await ChatModel.scripted(
 			() => ({ tool: 'Create_Picture', args: { prompt, aspect_ratio: '16:9', model: 'dear-1' } }),
@@ -72,7 +72,7 @@ describe('ai-agent', () => {
 		expect([picture.status, picture.headers['content-type']]).toEqual([200, 'image/png']);
 	});
 
-	it('starts a video, and collects it by its id', async () => {
+	it('starts a video, and collects it by its ID', async () => {
 		const prompt = 'Snow falls around a sleeping fox';
 		const model = await ChatModel.scripted(
 			() => ({ tool: 'Start_Video', args: { prompt, image_url: '' } }),
@@ -100,7 +100,7 @@ describe('ai-agent', () => {
 		expect(stage.sandbox.books.generations).toEqual([]);
 	});
 
-	it('remembers what was said before in the same chat', async () => {
+	it('remembers the earlier messages of the same chat', async () => {
 		const model = await ChatModel.scripted(
 			() => ({ text: 'Hello, Ada.' }),
 			() => ({ text: 'Ada.' }),
@@ -115,9 +115,9 @@ describe('ai-agent', () => {
 });
 
 describe('mcp-asset-library', () => {
-	it('reaches all six tools, and fetches what was created there', async () => {
+	it('reaches all six tools, and fetches what it created there', async () => {
 		const example = await readExample('mcp-asset-library');
-		// The only thing to enter, as the note says.
+		// Per the note, this is the only thing that a user has to enter.
 		const entered = JSON.stringify(example).replace(
 			'https://api.example.com/mcp',
 			`${stage.sandbox.url}/mcp`,

@@ -1,4 +1,4 @@
-/** The examples as their files are, in a real n8n: with stand-ins for the services of others. */
+/** Runs the examples from their files in a real n8n, with stand-ins for third-party services. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { button, play, playAgain, readExample } from './support/examples';
 import { getBytes } from '../../tools/http';
@@ -15,7 +15,7 @@ const minutes = 60_000;
 let stage: Stage;
 let storage: ObjectStorage;
 let telegram: Telegram;
-/** Sleeps while the others are run. */
+/** Stays suspended while the other examples run. */
 let collected: Promise<Execution>;
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ afterAll(async () => {
 	await telegram?.close();
 });
 
-/** Two clips take longer than the step waits awake, and one fails at once. */
+/** Runs the example. Two clips take longer than the step waits before it suspends, and one fails at once. */
 async function collectLater(): Promise<Execution> {
 	const slow = { kind: 'seconds', seconds: 1000 } as const;
 	const broken = { kind: 'fail', reason: 'Out of sand' } as const;
@@ -44,7 +44,7 @@ async function collectLater(): Promise<Execution> {
 	return await play(stage, await readExample('submit-now-collect-later'), options);
 }
 
-/** The bytes of an item's file in n8n. */
+/** Returns the bytes of an item's file from n8n. */
 async function fileOf(item: ReturnType<typeof itemsOf>[number] | undefined): Promise<Buffer> {
 	const file = item?.binary?.data;
 	if (!file) throw new Error('The item has no file.');
@@ -61,7 +61,7 @@ describe('scheduled-batch-to-s3', () => {
 		const withSecret = async (secret?: object) =>
 			await stage.rest.saveCredential('S3 account', 's3', { ...storage.credential, ...secret });
 		const example = await readExample('scheduled-batch-to-s3');
-		// Imported anew it would be another workflow, whose keys are others.
+		// Importing it again would create another workflow, with different keys.
 		const workflow = await stage.save(example, await withSecret());
 		run = async (trigger, secret) => {
 			await withSecret(secret);
@@ -69,12 +69,12 @@ describe('scheduled-batch-to-s3', () => {
 		};
 	});
 
-	/** What the user does so that a row is tried again. */
+	/** Does what the user does to retry a row. */
 	async function clearProblem(name: string): Promise<void> {
 		await (await DataTable.of(stage.rest, 'picture-jobs')).change(name, { problem: '' });
 	}
 
-	it('uploads what succeeds under the names of its rows, byte for byte', async () => {
+	it('uploads the successful pictures under the names of their rows, byte for byte', async () => {
 		const action = { kind: 'fail', reason: 'Out of oranges' } as const;
 		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'market' }, action });
 		const execution = await run();
@@ -97,9 +97,9 @@ describe('scheduled-batch-to-s3', () => {
 		expect(problem.json.problem).toContain('Out of oranges');
 	});
 
-	it('pays nothing in a scheduled run without new rows', async () => {
+	it('charges nothing in a scheduled run without new rows', async () => {
 		const { created } = stage.sandbox.books.totals;
-		// The table counts as new for so long, and the sleeper takes longer anyway.
+		// The workflow treats its table as new for this long. The suspended example takes longer anyway.
 		await delay(10_000);
 		const execution = await run('Every Morning');
 		expect(execution.data.resultData.runData).not.toHaveProperty(['Example Rows']);
@@ -107,7 +107,7 @@ describe('scheduled-batch-to-s3', () => {
 		expect(stage.sandbox.books.totals.created).toBe(created);
 	});
 
-	it('notes the id where only the upload fails, and does not pay for the row again', async () => {
+	it('notes the ID if only the upload fails, and does not pay for the row again', async () => {
 		await clearProblem('market-noon');
 		const execution = await run(undefined, { secretAccessKey: 'wrong' });
 		const [{ json }] = itemsOf(execution, 'Note Failed Upload');
@@ -117,7 +117,7 @@ describe('scheduled-batch-to-s3', () => {
 		expect(itemsOf(await run(), 'Get New Rows')).toEqual([]);
 	});
 
-	it('uploads what is paid for once the problem of its row was cleared', async () => {
+	it('uploads a charged picture after the problem of its row is cleared', async () => {
 		const { created } = stage.sandbox.books.totals;
 		await clearProblem('market-noon');
 		const execution = await run();
@@ -137,7 +137,7 @@ describe('scheduled-batch-from-table', () => {
 		table = await DataTable.of(stage.rest, 'image-jobs');
 	});
 
-	it('creates its table with three rows, and writes the id and status of each', async () => {
+	it('creates its table with three rows, and writes the ID and status of each', async () => {
 		const action = { kind: 'fail', reason: 'Out of oranges' } as const;
 		const refused = { kind: 'error', code: 'invalid_parameter' } as const;
 		stage.sandbox.faults.order(
@@ -156,7 +156,7 @@ describe('scheduled-batch-from-table', () => {
 		]);
 	});
 
-	it('creates only the open row in the next scheduled run, and nothing after that', async () => {
+	it('generates only the open row in the next scheduled run, and nothing after that', async () => {
 		const { created } = stage.sandbox.books.totals;
 		const execution = await playAgain(stage, workflow, { trigger: 'Every Morning' });
 		const [written, ...others] = itemsOf(execution, 'Write Result');
@@ -167,7 +167,7 @@ describe('scheduled-batch-from-table', () => {
 		expect(stage.sandbox.books.totals.created).toBe(created + 1);
 	});
 
-	it('creates a failed row again, and reuses a completed one, when its status is cleared', async () => {
+	it('generates a failed row again and reuses a completed one when its status is cleared', async () => {
 		const { created } = stage.sandbox.books.totals;
 		const [{ generation_id: kept }] = await table.rows();
 		await table.change('harbor-dawn', { status: '' });
@@ -184,7 +184,7 @@ describe('low-balance-alarm', () => {
 	const run = async (workflow: Workflow): Promise<string> =>
 		errorOf(await stage.executions.ended(await stage.executions.run(workflow, button)));
 
-	it('is quiet while there are enough credits, and raises one alarm a day when there are not', async () => {
+	it('does nothing while there are enough credits, and raises one alarm a day when there are not', async () => {
 		const { accounts } = stage.sandbox.service;
 		const { balance } = accounts.account('main');
 		const workflow = await stage.save(await readExample('low-balance-alarm'));
@@ -218,7 +218,7 @@ describe('image-to-video', () => {
 		}
 	});
 
-	it('spends nothing where fewer credits are left than it asks for', async () => {
+	it('spends nothing if fewer credits are left than its minimum', async () => {
 		const { created } = stage.sandbox.books.totals;
 		const { service } = stage.sandbox;
 		const { balance } = service.accounts.account('main');
@@ -259,7 +259,7 @@ describe('post-to-telegram', () => {
 
 describe('submit-now-collect-later', () => {
 	it(
-		'sleeps, and wakes up with the files and the one failure',
+		'suspends, and resumes with the files and the one failure',
 		async () => {
 			const execution = await collected;
 			const items = itemsOf(execution, 'Collect Videos');

@@ -1,6 +1,6 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Minutes each, most of them spent waiting for n8n. */
+/** These take minutes each, mostly waiting for n8n. */
 const long = ['sleeping-batch', 'sleeping-batch.queue', 'crash', 'suspend', 'queue'];
 
 function rankOf({ path }) {
@@ -8,7 +8,7 @@ function rankOf({ path }) {
 	return rank < 0 ? long.length : rank;
 }
 
-/** The longest files start first, so that none of them runs alone at the end. */
+/** Starts the longest files first, so that none of them runs alone at the end. */
 export default class LongFirst extends Sequencer {
 	sort(tests) {
 		return super.sort(tests).sort((one, other) => rankOf(one) - rankOf(other));

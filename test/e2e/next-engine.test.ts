@@ -46,7 +46,7 @@ async function run(prompts: string[], runOptions: object, key: object = keyed): 
 	return await stage.executions.ended(await stage.executions.run(workflow, trigger));
 }
 
-it('creates images, and polls where it was to sleep', async () => {
+it('creates images, and polls instead of suspending', async () => {
 	const prompts = promptsNamed('Next', 2);
 	const first = await run(prompts, { whileWaiting: 'suspend' });
 	expect([first.status, errorOf(first)]).toEqual(['success', '']);
@@ -56,7 +56,7 @@ it('creates images, and polls where it was to sleep', async () => {
 	expect(stage.sandbox.books.totals.created).toBe(2);
 });
 
-it('reuses what an earlier execution of the same workflow has created with a key', async () => {
+it('reuses a generation with a key from an earlier execution of the same workflow', async () => {
 	const prompts = promptsNamed('Kept', 2);
 	const workflow = await save(prompts, {}, keyed);
 	const ids = [];
@@ -69,7 +69,7 @@ it('reuses what an earlier execution of the same workflow has created with a key
 	expect(prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt))).toEqual([1, 1]);
 });
 
-it('keeps the ids of a failed step in the data table, for this engine keeps only the message of an error', async () => {
+it('writes the IDs of a failed step to the data table, because this engine keeps only the message of an error', async () => {
 	const prompts = ['Good', 'Broken [fail: out of paint]'];
 	const ended = await run(prompts, { maxConcurrent: 1 }, {});
 	expect([ended.status, errorOf(ended)]).toEqual([

@@ -1,4 +1,4 @@
-/** The packed package, as n8n looks at it before it verifies one. */
+/** Checks the packed package with the scan that n8n runs before it verifies a package. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ beforeAll(async () => {
 
 it("passes the lint of n8n's scan, packed and as source", async () => {
 	const script = join(__dirname, 'support', 'scan.mjs');
-	// n8n's rules look at NODE_ENV too, and judge differently in tests.
+	// n8n's rules also read NODE_ENV, and give other results in tests.
 	const env = { ...process.env, NODE_ENV: undefined };
 	const { stdout } = await run(process.execPath, [script, folder, repository], { env });
 	expect(JSON.parse(stdout)).toEqual({ packed: null, source: null });
 });
 
-it('brings no dependency', async () => {
+it('has no dependencies', async () => {
 	const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as object;
 	expect(Object.keys(manifest)).not.toContain('dependencies');
 	expect(manifest).toMatchObject({ peerDependencies: { 'n8n-workflow': '*' }, license: 'MIT' });

@@ -1,4 +1,4 @@
-/** What idempotency keys cost, for `npm run bench -- price`: without it, nothing is measured. */
+/** Measures the overhead of idempotency keys for `npm run bench -- price`. Otherwise nothing is measured. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,13 +12,13 @@ import { promptsNamed, smallImageNode, trigger } from './support/workflows';
 
 const measured = process.env.MEDIA_BENCH ? describe : describe.skip;
 
-/** A long life of the record: its 50 MB are all that older releases of n8n let their data tables hold. */
+/** A journal after long use: older releases of n8n limit all data tables to 50 MB, which these rows fill. */
 const MANY_ROWS = 100_000;
 
 interface Case {
 	mode: string;
 	stage: StageOptions;
-	/** So many executions at once, each with so many items that take so many seconds. */
+	/** Number of executions at once. Each has this many items, and each item takes this many seconds. */
 	executions: number;
 	items: number;
 	seconds: number;
@@ -57,7 +57,7 @@ measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
 	});
 	afterAll(async () => await stage?.close());
 
-	/** Seconds from the first execution's beginning to the last one's end. */
+	/** Returns the seconds from the start of the first execution to the end of the last one. */
 	async function makespan(webhook: Webhook, name: string): Promise<number> {
 		stage.sandbox.reset();
 		stage.sandbox.service.accounts.account('main').concurrency = batch.concurrency;
@@ -79,7 +79,7 @@ measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
 		return (Math.max(...stops) - Math.min(...starts)) / 1000;
 	}
 
-	/** Milliseconds that a call of the table takes, beside so many more rows than before. */
+	/** Returns the milliseconds that a table call takes with this many more rows than before. */
 	async function probe(rows: number) {
 		const workflow = await stage.save(probeWorkflow(rows));
 		const id = await stage.executions.run(workflow, trigger);
@@ -88,7 +88,7 @@ measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
 		return itemsOf(probed, 'Probe')[0].json;
 	}
 
-	it('costs', async () => {
+	it('measures the cost', async () => {
 		const plain = await Webhook.open(stage, 'plain', [smallImageNode()]);
 		const keyed = await Webhook.open(stage, 'keyed', [
 			smallImageNode({ idempotencyKey: '={{ $json.prompt }}' }),

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 
 import { run } from '../../tools/run.mjs';
 
-/** The programs that the tests start, by the packages of Debian that bring them. */
+/** The programs that the tests start, by the Debian packages that contain them. */
 const programs = {
 	chromium: () => onPath('chromium'),
 	'redis-server': () => onPath('redis-server'),
@@ -24,7 +24,7 @@ function isProgram(path) {
 	}
 }
 
-/** Debian keeps PostgreSQL's own programs out of the path, one folder a version. */
+/** Debian keeps PostgreSQL's own programs outside of the path, in one folder for each version. */
 function postgresFolder() {
 	const home = '/usr/lib/postgresql';
 	const versions = existsSync(home) ? readdirSync(home) : [];
@@ -50,9 +50,9 @@ async function install(packages) {
 }
 
 /**
- * Makes sure that the programs are there. Root on a Debian gets them; others are told what to do.
+ * Makes sure that the programs are installed. Installs them if run as root on Debian; otherwise says what to do.
  *
- * @returns {Promise<Record<string, string>>} where each is
+ * @returns {Promise<Record<string, string>>} the path of each program
  */
 export async function ensureProgramsOrExit() {
 	try {

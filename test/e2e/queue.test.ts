@@ -1,4 +1,4 @@
-/** Queue mode: Redis, PostgreSQL, a main process and three workers, two of which are killed. */
+/** Queue mode: Redis, PostgreSQL, a main process and three workers. Two of the workers are killed. */
 import { createHash } from 'node:crypto';
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { N8n } from '../../tools/n8n/server';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await stage?.close());
 
-/** The worker that has taken an execution. */
+/** Returns the worker that runs an execution. */
 function workerOf(id: string): N8n | undefined {
 	const words = `Worker started execution ${id} `;
 	return stage.workers.find(({ service }) => service.output.includes(words));
@@ -38,7 +38,7 @@ function charges(prompts: string[]): number[] {
 	return prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
 }
 
-/** The file of an item, which a worker has stored and the main process hands out, is that of the service. */
+/** Checks that the file of an item, stored by a worker and served by the main process, is the service's file. */
 async function expectServed({ json, binary }: INodeExecutionData): Promise<void> {
 	const file = binary?.data;
 	if (!file) throw new Error(`Generation ${String(json.id)} came without its file`);
@@ -51,7 +51,7 @@ function sha256(bytes: Buffer): string {
 	return createHash('sha256').update(bytes).digest('hex');
 }
 
-it('runs a batch in a worker, and its files can be had from the main process', async () => {
+it('runs a batch in a worker, and the main process serves its files', async () => {
 	const prompts = promptsNamed('Queued', 6);
 	const id = await pictures.call(prompts);
 	const execution = await stage.executions.ended(id);
@@ -68,8 +68,8 @@ it('runs a batch in a worker, and its files can be had from the main process', a
 	for (const item of items) await expectServed(item);
 });
 
-it('wakes a suspended wait in another worker than the one that put it to sleep', async () => {
-	// Ten times faster than life: longer than the step itself waits.
+it('resumes a suspended wait in another worker than the one that suspended it', async () => {
+	// At ten times real time, this is still longer than the step itself waits.
 	const prompts = promptsNamed('[seconds: 1000] Asleep', 2);
 	const id = await suspended.call(prompts);
 	await stage.executions.asleep(id);
@@ -87,7 +87,7 @@ it('wakes a suspended wait in another worker than the one that put it to sleep',
 	expect(charges(prompts)).toEqual([1, 1]);
 });
 
-it('goes on with the other worker when one is killed, and nothing is paid twice', async () => {
+it('continues in the other worker when one is killed, and charges nothing twice', async () => {
 	const prompts = promptsNamed('[seconds: 300] Interrupted', 5);
 	const id = await pictures.call(prompts);
 	await until('all are under way', () => charges(prompts).every((count) => count === 1));
@@ -102,7 +102,7 @@ it('goes on with the other worker when one is killed, and nothing is paid twice'
 	expect(workerOf(other)).not.toBe(killed);
 	expect(charges(next)).toEqual([1, 1, 1, 1]);
 
-	// n8n gives the execution up, and its retry has nothing to begin from: it must not pay either.
+	// n8n gives up on the execution, and its retry has no data to start from. The retry must not pay either.
 	const interrupted = await stage.executions.ended(id);
 	expect(interrupted.status).toBe('error');
 	await stage.executions.ended(await stage.executions.retry(id));

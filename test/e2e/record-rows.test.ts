@@ -1,4 +1,6 @@
-/** The rows of `media_generations` in n8n's own table: after a CSV export and import, and after the workflow's timeout. */
+/**
+ * Checks rows of `media_generations` in n8n's own table after a CSV export and import, and after a workflow timeout.
+ */
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow } from '../../tools/n8n/rest';
@@ -28,7 +30,7 @@ async function save(name: string, prompts: string[], options = {}, settings = {}
 	return await stage.save({ ...file, settings: { ...file.settings, ...settings } });
 }
 
-it('rows that went through n8n’s CSV export and import are taken up, uncertain ones too', async () => {
+it('rows that went through n8n’s CSV export and import are reused, including uncertain ones', async () => {
 	const [made, lost] = promptsNamed('Carried over', 2);
 	const match = { promptIncludes: lost };
 	stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'loseAnswer' } });
@@ -37,7 +39,7 @@ it('rows that went through n8n’s CSV export and import are taken up, uncertain
 	const csv = await table.exportCsv();
 	expect(csv).toContain(made);
 	await table.delete();
-	// The next step makes a new table, as in another project.
+	// As in another project, the next step creates a new table.
 	await run(await save('Another', promptsNamed('Another', 1)));
 	await table.importCsv(csv);
 
@@ -49,13 +51,13 @@ it('rows that went through n8n’s CSV export and import are taken up, uncertain
 	const resubmitted = await run(await resubmitting(workflow));
 	expect([resubmitted.status, errorOf(resubmitted)]).toEqual(['success', '']);
 	expect(itemsOf(resubmitted, 'Images')).toHaveLength(2);
-	// The second was lost once, and sent again because the user wanted it.
+	// The second one was lost, and sent again because the user chose to.
 	expect(charges([made, lost])).toEqual([1, 2]);
 	const rows = (await table.rows()).filter(({ key }) => [made, lost].includes(key));
 	expect(rows).toHaveLength(2);
 });
 
-it('a timeout while hundreds of keys are claimed leaves no key with two rows', async () => {
+it('a timeout while hundreds of keys are reserved leaves no key with two rows', async () => {
 	const prompts = promptsNamed('[seconds: 3000] Claimed', 2000);
 	const workflow = await save('Claiming', prompts, {}, { executionTimeout: 2 });
 	const ended = await run(workflow);
@@ -79,7 +81,7 @@ it('five requests in flight at the timeout have one row each', async () => {
 	const ended = await run(workflow);
 	expect(ended.status).toBe('canceled');
 	const rowsOf = async () => (await table.rows()).filter(({ key }) => prompts.includes(key));
-	// The answers come after the timeout. One that comes more than five seconds after it leaves its row open.
+	// The responses arrive after the timeout. One that arrives more than five seconds later leaves its row open.
 	const isSettled = (row: Row) => row.generation_id !== null || row.writer === null;
 	await until('the rows are settled', async () => (await rowsOf()).every(isSettled), 60_000);
 	await settled();
@@ -90,11 +92,11 @@ it('five requests in flight at the timeout have one row each', async () => {
 		const made = stage.sandbox.books.generations.find(({ prompt }) => prompt === key);
 		expect([id, status]).toEqual(id === null ? [null, 'sent'] : [made?.id, 'pending']);
 	}
-	// An uncertain row would say what was asked for.
+	// An uncertain row would show the request.
 	expect(rows.every(({ prompt, request }) => prompt !== null && request !== null)).toBe(true);
 });
 
-/** The same workflow, saved with another choice of On Uncertain Charge. */
+/** Saves the same workflow with another choice of On Uncertain Charge, and returns it. */
 async function resubmitting(workflow: Workflow): Promise<Workflow> {
 	const { nodes, id, versionId } = JSON.parse(
 		JSON.stringify(workflow).replace(
@@ -105,7 +107,7 @@ async function resubmitting(workflow: Workflow): Promise<Workflow> {
 	return await stage.rest.send('PATCH', `/workflows/${id}`, { nodes, versionId });
 }
 
-/** Resolves when the rows have not changed for some seconds: what n8n was told last is not waited for by anybody. */
+/** Waits until the rows have not changed for some seconds: the step does not wait for its last calls to n8n. */
 async function settled(): Promise<void> {
 	let before = '';
 	await until(

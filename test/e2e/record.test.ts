@@ -1,4 +1,4 @@
-/** The record of idempotency keys in n8n's data tables: after a Stop and a timeout, and where there are no tables. */
+/** Checks the journal of idempotency keys in n8n's data tables after a Stop and a timeout, and without data tables. */
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow, WorkflowFile } from '../../tools/n8n/rest';
@@ -17,7 +17,7 @@ async function run(stage: Stage, file: WorkflowFile | Workflow): Promise<Executi
 describe('with data tables', () => {
 	let stage: Stage;
 	beforeAll(async () => {
-		// Nobody may be called by default: the small workflows that keep the record may all the same.
+		// By default no workflow may be called by another. The helper workflows that keep the journal still work.
 		const env = { N8N_WORKFLOW_CALLER_POLICY_DEFAULT_OPTION: 'none' };
 		stage = await Stage.open({ name: 'record', sandbox: { timeScale: 10 }, env });
 	});
@@ -39,7 +39,7 @@ describe('with data tables', () => {
 		expect(charges(prompts)).toEqual(prompts.map(() => 1));
 	}
 
-	it('what was paid before a Stop is taken up by the next execution', async () => {
+	it('the next execution reuses what was charged before a Stop', async () => {
 		const prompts = promptsNamed('[seconds: 3000] Stopped', 4);
 		const workflow = await stage.save(byHand('Stopped', prompts, keyed));
 		const id = await stage.executions.run(workflow, trigger);
@@ -49,7 +49,7 @@ describe('with data tables', () => {
 		await takesUp(workflow, prompts);
 	});
 
-	it('what was paid before the workflow’s timeout is taken up by the next execution', async () => {
+	it('the next execution reuses what was charged before the timeout of the workflow', async () => {
 		const prompts = promptsNamed('[seconds: 3000] Timed out', 4);
 		const file = byHand('Timed out', prompts, keyed);
 		const workflow = await stage.save({
@@ -62,7 +62,7 @@ describe('with data tables', () => {
 	});
 
 	it.each(['Stop', 'the timeout of the workflow'])(
-		'what a step without a key was charged for before %s has a row',
+		'a generation without a key that was charged before %s has a row',
 		async (end) => {
 			const prompts = promptsNamed(`[seconds: 3000] No key, ${end}`, 3);
 			const file = byHand(end, prompts, imageNode());
@@ -89,7 +89,7 @@ describe('with data tables', () => {
 		},
 	);
 
-	it('the small workflows that keep it are in no list of executions, and nothing of it holds the API key', async () => {
+	it('its helper workflows appear in no list of executions, and do not contain the API key', async () => {
 		const prompts = promptsNamed('Listed', 2);
 		const workflow = await stage.save(byHand('Listed', prompts, keyed));
 		const execution = await run(stage, workflow);
@@ -109,7 +109,7 @@ describe.each([
 	});
 	afterAll(async () => await stage?.close());
 
-	it('it is an error before anything is sent', async () => {
+	it('an idempotency key is an error before anything is sent', async () => {
 		const prompts = promptsNamed('Nowhere', 2);
 		const execution = await run(stage, byHand('Nowhere', prompts, keyed));
 		expect(execution.status).toBe('error');

@@ -1,4 +1,4 @@
-/** What a step sends and receives while its surroundings change: the credential is edited, or n8n is paused. */
+/** Checks what a step sends and receives when the credential is edited or n8n is paused in the meantime. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSandbox } from '../../sandbox/server';
@@ -22,7 +22,7 @@ async function begin(name: string, prompts: string[], node = smallImageNode()): 
 const megabyte = 1024 * 1024;
 const ESTABLISHED = '01';
 
-/** Connections of other processes to a port of this machine, as the system lists them. */
+/** Counts the connections of other processes to a local port, as the system lists them. */
 async function connectionsTo(address: string): Promise<number> {
 	const port = Number(new URL(address).port).toString(16).toUpperCase().padStart(4, '0');
 	const lists = ['/proc/net/tcp', '/proc/net/tcp6'].map(
@@ -35,7 +35,7 @@ async function connectionsTo(address: string): Promise<number> {
 	}).length;
 }
 
-it('sends the new key of an edited credential to no other address than its own', async () => {
+it('sends the new key of an edited credential only to its own address', async () => {
 	const other = await startSandbox();
 	const { books, keys, requests } = stage.sandbox;
 	const save = async (baseUrl: string, apiKey: string) =>
@@ -60,7 +60,7 @@ it('sends the new key of an edited credential to no other address than its own',
 	for (const generation of books.generations) expect(said).toContain(generation.id);
 });
 
-it('keeps the id of a generation whose answer came while n8n was paused for 65 s', async () => {
+it('keeps the ID of a generation if the response arrived while n8n was paused for 65 s', async () => {
 	const { books, faults, requests } = stage.sandbox;
 	faults.order({ on: 'create', action: { kind: 'delay', ms: 3_000 } });
 	const id = await begin('Paused', ['Paused [seconds: 10]']);
@@ -74,7 +74,7 @@ it('keeps the id of a generation whose answer came while n8n was paused for 65 s
 	expect(books.totals.created).toBe(1);
 });
 
-it('has no connection to the storage open a second after the step has ended', async () => {
+it('has no open connection to the storage one second after the step has ended', async () => {
 	const { faults, requests, storageUrl } = stage.sandbox;
 	faults.order({ on: 'probe', times: 'always', action: { kind: 'ignoreRange' } });
 	const node = imageNode();

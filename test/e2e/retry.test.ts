@@ -1,4 +1,4 @@
-/** What n8n does after a failure, and what the service has charged in the end. */
+/** Checks what n8n does after a failure, and what the service has charged in the end. */
 import type { Workflow } from '../../tools/n8n/rest';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
@@ -17,7 +17,7 @@ async function ran(workflow: Workflow): Promise<Execution> {
 	return await stage.executions.ended(await stage.executions.run(workflow, trigger));
 }
 
-/** For each prompt, how many generations are paid for and not refunded. */
+/** Counts the generations that are charged and not refunded, for each prompt. */
 function charges(prompts: string[]): number[] {
 	return prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
 }
@@ -26,13 +26,13 @@ function idsIn(execution: Execution): unknown[] {
 	return itemsOf(execution, 'Images').map(({ json }) => json.id);
 }
 
-/** The service loses one generation after it was paid for: the step fails with others under way. */
+/** Makes the service fail one generation after charging it: the step fails while others are running. */
 function failOnce(prompt: string): void {
 	const action = { kind: 'fail', reason: 'Out of paint' } as const;
 	stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: prompt }, action });
 }
 
-it('pays once an item where Retry On Fail runs the step again', async () => {
+it('charges each item once when Retry On Fail runs the step again', async () => {
 	const prompts = promptsNamed('Again', 6);
 	failOnce(prompts[3]);
 	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1000 };
@@ -44,12 +44,12 @@ it('pays once an item where Retry On Fail runs the step again', async () => {
 	expect(charges(prompts)).toEqual([1, 1, 1, 1, 1, 1]);
 	const { created, failed } = stage.sandbox.books.totals;
 	expect({ created, failed }).toEqual({ created: 7, failed: 1 });
-	// Every item has the generation that was made for its prompt.
+	// Every item has the generation for its prompt.
 	const made = idsIn(execution).map((id) => stage.sandbox.books.find(String(id))?.prompt);
 	expect(made).toEqual(prompts);
 });
 
-it('pays once an item where the user retries the execution', async () => {
+it('charges each item once when the user retries the execution', async () => {
 	const prompts = promptsNamed('Retried', 5);
 	failOnce(prompts[1]);
 	const workflow = await stage.save(byHand('Retry execution', prompts, imageNode()));
@@ -65,7 +65,7 @@ it('pays once an item where the user retries the execution', async () => {
 	for (const { id } of paid) expect(idsIn(second)).toContain(id);
 });
 
-it('does not pay again by itself for an item whose answer was lost', async () => {
+it('does not automatically pay again for an item whose response was lost', async () => {
 	const prompts = promptsNamed('Lost', 3);
 	const match = { promptIncludes: prompts[0] };
 	stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'loseAnswer' } });
@@ -81,7 +81,7 @@ it('does not pay again by itself for an item whose answer was lost', async () =>
 	expect(charges(prompts)[0]).toBe(1);
 });
 
-it('does not send an item again after the error of a proxy, which cannot know what was made', async () => {
+it('does not send an item again after an error from a proxy, which cannot know what was created', async () => {
 	const [prompt] = promptsNamed('Behind a proxy', 1);
 	const body = { error: { code: '504', type: 'timeout_error', message: 'Gateway timeout' } };
 	const action = { kind: 'respond', status: 504, body, work: true } as const;

@@ -1,5 +1,5 @@
-// node test/e2e/run.mjs [name of a test file] [options of jest], which is `npm run test:e2e`
-// Installs what the tests in a real n8n need, runs them, and says how many passed.
+// Usage: node test/e2e/run.mjs [name of a test file] [options of jest], also available as `npm run test:e2e`
+// Installs the dependencies of the tests in a real n8n, runs them, and prints how many passed.
 import { join } from 'node:path';
 
 import { ensureDependenciesOrExit } from '../../tools/dependencies.mjs';

@@ -1,4 +1,4 @@
-/** Signing in to the connector: n8n's own credential, a person with a browser, and an agent on a script. */
+/** Signs in to the connector with n8n's own credential, a person in a browser, and a scripted agent. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -12,7 +12,7 @@ import { owner, Stage } from './support/stage';
 
 let stage: Stage;
 let editor: Editor;
-/** The page where the owner of the account sees to its connected apps. */
+/** The page where the owner of the account manages its connected apps. */
 let apps: Page;
 let example: WorkflowFile;
 let model: ChatModel;
@@ -31,7 +31,7 @@ afterEach(async () => await model?.close());
 
 const prompt = 'A brass key on green velvet, macro photograph';
 
-/** An agent that looks into the library, and creates what is missing. */
+/** Sets up an agent that searches the library and creates what is missing. */
 async function agent(): Promise<Credential> {
 	const picture = { type: 'image', model: 'aurora-image-1', prompt, size: '512x512' };
 	model = await ChatModel.scripted(
@@ -42,7 +42,7 @@ async function agent(): Promise<Credential> {
 	return await stage.rest.saveCredential('OpenAI account', 'openAiApi', model.credential);
 }
 
-/** The example, where the address of the connector has been entered. */
+/** Returns the example with the address of the connector filled in. */
 function addressed(): WorkflowFile {
 	const text = JSON.stringify(example).replaceAll('https://api.example.com', stage.sandbox.url);
 	return JSON.parse(text) as WorkflowFile;
@@ -56,7 +56,7 @@ async function run(): Promise<Execution> {
 	return await stage.executions.ended(await stage.executions.run(workflow, button));
 }
 
-/** Presses a button of the credential, and gives the window that it opens. */
+/** Clicks a button of the credential, and returns the window that it opens. */
 async function connect(name: string): Promise<Page> {
 	const dialog = editor.part('editCredential-modal');
 	const opened = editor.page.waitForEvent('popup');
@@ -66,13 +66,13 @@ async function connect(name: string): Promise<Page> {
 	return popup;
 }
 
-/** What the agent was told by the tool, as the workflow shows it. */
+/** Returns what the tool told the agent, as the workflow shows it. */
 function agentSaid(execution: Execution): string {
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	return String(itemsOf(execution, 'Librarian')[0].json.output);
 }
 
-it('connects an account where a person allows it, and not where they deny it', async () => {
+it('connects an account if a person allows it, and not if they deny it', async () => {
 	const workflow = await stage.save(example, await agent());
 	await editor.openWorkflow(workflow.id);
 	await editor.openNode('Connector');
@@ -91,7 +91,7 @@ it('connects an account where a person allows it, and not where they deny it', a
 
 	const allowed = await connect('Connect');
 	await allowed.getByRole('button', { name: 'Allow' }).click();
-	// n8n closes both by itself.
+	// n8n closes both on its own.
 	await editor.part('editCredential-modal').waitFor({ state: 'hidden' });
 	await editor.page.getByText('Credential saved').waitFor();
 	await editor.shoot('connected');
@@ -115,7 +115,7 @@ it('connects an account where a person allows it, and not where they deny it', a
 	expect(bytes.subarray(1, 4).toString()).toBe('PNG');
 });
 
-it('tells the agent that its app is paused, once it is paused on its page', async () => {
+it('tells the agent that its app is paused after it was paused on its page', async () => {
 	await apps.goto(`${stage.sandbox.url}/connected-apps`);
 	await apps.getByText('8 of 500 credits').waitFor();
 	await apps.screenshot({ path: join(stage.folder, 'connected-apps.png') });
@@ -131,7 +131,7 @@ it('tells the agent that its app is paused, once it is paused on its page', asyn
 	await apps.getByText('active', { exact: true }).waitFor();
 });
 
-it('tells the agent how much of its daily limit is left, once it is lowered there', async () => {
+it('tells the agent how much of its daily limit is left after the limit was lowered on its page', async () => {
 	await apps.getByLabel('Daily limit').fill('10');
 	await apps.getByRole('button', { name: 'Set limit' }).click();
 	await apps.getByText('8 of 10 credits').waitFor();
@@ -144,7 +144,7 @@ it('tells the agent how much of its daily limit is left, once it is lowered ther
 	expect(stage.sandbox.books.generations).toHaveLength(1);
 });
 
-it('goes on with an access token that has expired, and nobody notices', async () => {
+it('continues with an expired access token, without anyone noticing', async () => {
 	const { apps: connected } = stage.sandbox.service;
 	connected.change('app-1', { dailyLimit: 500 });
 	stage.sandbox.signIn.grants.expire(connected.app('app-1'));
@@ -155,7 +155,7 @@ it('goes on with an access token that has expired, and nobody notices', async ()
 	expect(log).toMatch(/\/token {2}200 {2}refresh_token/);
 });
 
-it('is refused once its app is disconnected', async () => {
+it('is rejected after its app was disconnected', async () => {
 	await apps.reload();
 	await apps.getByRole('button', { name: 'Disconnect' }).click();
 	await apps.getByText('None yet').waitFor();

@@ -1,4 +1,4 @@
-/** Processes of n8n that are killed at random moments while sleeping batches are under way. */
+/** Kills processes of n8n at random moments while suspended batches are running. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seededRandom } from '../../sandbox/basics/random';
@@ -9,7 +9,7 @@ import { Webhook } from './support/webhook';
 import { smallImageNode } from './support/workflows';
 
 const minutes = 60_000;
-/** Processes to kill in each mode. None, unless they are asked for. */
+/** Number of processes to kill in each mode. Default: none. */
 const KILLS = Number(process.env.MEDIA_SLEEP_KILLS ?? 0);
 const asked = KILLS > 0 ? describe : describe.skip;
 /** `npm run bench -- sleep` reads it. */
@@ -24,7 +24,7 @@ asked.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, opti
 	beforeAll(async () => {
 		stage = await Stage.open(options);
 		const { url, keys } = stage.sandbox;
-		// Its account has slots for all batches.
+		// This account has slots for all batches.
 		const service = { baseUrl: url, apiKey: keys.enterprise };
 		const name = 'Media Generation account';
 		stage.credential = await stage.rest.saveCredential(name, 'mediaGenerationApi', service);
@@ -36,7 +36,7 @@ asked.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, opti
 	}, 5 * minutes);
 	afterAll(async () => await stage?.close());
 
-	/** In queue mode, main and a worker in turn. */
+	/** In queue mode, kills main and a worker alternately. */
 	async function kill(number: number): Promise<number> {
 		if (mode === 'regular' || number % 2 === 0) return await stage.restart();
 		return await stage.replaceWorker(((number - 1) / 2) % stage.workers.length);
@@ -46,7 +46,7 @@ asked.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, opti
 		process.stdout.write(`${mode}: ${JSON.stringify(tolls)}\n${errors.splice(0).join('\n')}\n`);
 
 	it(
-		'batches continue by themselves, or are reused by the next run, and nothing is charged twice or lost',
+		'batches continue on their own or are reused by the next run, and nothing is charged twice or lost',
 		async () => {
 			const random = seededRandom(Number(process.env.MEDIA_CRASH_SEED ?? 1));
 			const kills = new SleepKills(stage, webhook, random);

@@ -1,4 +1,4 @@
-/** A batch that sleeps in queue mode: the main process and a worker are killed, and it continues by itself. */
+/** A suspended batch in queue mode: the main process and a worker are killed, and the batch continues on its own. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
@@ -41,9 +41,9 @@ async function play(): Promise<Execution> {
 }
 
 /**
- * Waits until a wave checks a status, and keeps it waiting for the answer.
+ * Waits until a wave checks a status, and delays the response.
  *
- * @returns its execution
+ * @returns the execution of the wave
  */
 async function awakeWave(): Promise<string> {
 	const { faults, requests } = stage.sandbox;
@@ -52,7 +52,7 @@ async function awakeWave(): Promise<string> {
 	const match = { promptIncludes: prompts[0].slice(0, 6) };
 	faults.order({ on: 'status', match, times: 'always', action: { kind: 'hang' } });
 	await until('a wave is awake', () => hanging() > before, 5 * minutes);
-	// Its creating requests have been answered then.
+	// By then, its creating requests have been answered.
 	await delay(3000);
 	const { results } = await stage.rest.send<{ results: Array<{ id: string; status: string }> }>(
 		'GET',
@@ -63,7 +63,7 @@ async function awakeWave(): Promise<string> {
 	return wave.id;
 }
 
-it('continues by itself when main is killed asleep, and a worker and main are killed during a wave', async () => {
+it('continues on its own when main is killed while it is suspended, and a worker and main during a wave', async () => {
 	const execution = await ended;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	const items = itemsOf(execution, 'Images');

@@ -1,4 +1,4 @@
-/** Many executions in one n8n, for `npm run bench -- soak`: without it, nothing runs. */
+/** Runs many executions in one n8n for `npm run bench -- soak`. Otherwise nothing runs. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,22 +17,22 @@ const asked = executions > 0 ? describe : describe.skip;
 const ITEMS = 2;
 const SECONDS = 2;
 const EVERY_MS = 1000;
-/** So many executions load code and fill caches first. */
+/** Number of executions that first load code and fill caches. */
 const WARM_UP = 30;
 const SAMPLE_EVERY = 20;
-/** For connections that n8n keeps open a while. */
+/** Time for the connections that n8n keeps open for a while. */
 const REST_MS = 20_000;
 
-/** What `insight.mjs` tells of n8n: bytes after a collection of garbage, and how many there are by name. */
+/** The report of `insight.mjs` about n8n: bytes after a garbage collection, and the number of resources by name. */
 interface Insight {
 	rss: number;
 	heapUsed: number;
 	resources: Record<string, number>;
-	/** Living objects of the package's classes, where they were asked for. */
+	/** Living objects of the package's classes, if requested. */
 	own: Record<string, number>;
 }
 
-/** The same pictures with the package, and by n8n's own nodes: what of the memory is n8n's. */
+/** Generates the same pictures with the package and with n8n's own nodes, to tell which memory is n8n's. */
 const ways: Array<[name: string, steps: (service: string) => Step[]]> = [
 	['package', () => [smallImageNode({ idempotencyKey: '={{ $json.prompt }}' })]],
 	['without', (service) => handBuilt(service, SECONDS)],
@@ -65,7 +65,7 @@ asked.each(ways)(`${executions} executions, one after the other: %s`, (name, ste
 		return await look('/objects');
 	}
 
-	it('leaves nothing behind', async () => {
+	it('leaves nothing in memory', async () => {
 		const webhook = await Webhook.open(stage, 'soak', steps(stage.sandbox.url));
 		let called = 0;
 		const callEverySecond = async (count: number, after: (number: number) => Promise<void>) => {

@@ -1,4 +1,4 @@
-/** `npm start`, as somebody runs it who wants to try the nodes. */
+/** Runs `npm start` as a person does who wants to try the nodes. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IDataObject, INode } from 'n8n-workflow';
@@ -15,7 +15,7 @@ const data = join(folder, 'data');
 
 beforeAll(async () => await rm(folder, { recursive: true, force: true }));
 
-/** Not through npm, which keeps signals to itself; in a terminal they reach all of the group. */
+/** Runs without npm, which does not forward signals. In a terminal they reach the whole group. */
 async function start(): Promise<{ service: Service; url: string }> {
 	const service = await Service.start({
 		name: 'npm start',
@@ -37,7 +37,7 @@ async function signedIn(url: string): Promise<Rest> {
 	return rest;
 }
 
-/** Those that the editor's button runs. */
+/** The examples that the editor's button runs. */
 const examples = [
 	'Picture and Video',
 	'Asset Library over MCP',
@@ -53,7 +53,7 @@ async function idOf(rest: Rest, example: string): Promise<string> {
 	return found[0].id;
 }
 
-/** Nothing but the sign-in itself is left to a person. */
+/** Checks that only the sign-in itself is left to a person. */
 async function expectSignInPrepared(rest: Rest): Promise<void> {
 	const id = await idOf(rest, 'Agent Signed In to the Asset Library');
 	const { nodes } = await rest.send<{ nodes: INode[] }>('GET', `/workflows/${id}`);
@@ -71,7 +71,9 @@ async function runToEnd(rest: Rest, id: string, trigger = button, json?: IDataOb
 	return { run, execution };
 }
 
-/** What was uploaded and sent is on the pages that the banner names, and an agent draws what it is asked to draw. */
+/**
+ * Checks that uploads and messages are on the pages that the banner names, and that an agent draws what it is asked to.
+ */
 async function expectStandIns(rest: Rest, output: string): Promise<void> {
 	const [, bucket] = /S3 stand-in +(\S+)/.exec(output.slice(output.lastIndexOf('Stand-ins'))) ?? [];
 	expect((await http.get<string>(bucket)).data).toContain('<Key>pictures/harbor-dawn.png</Key>');
@@ -93,7 +95,7 @@ async function refuses(url: string): Promise<boolean> {
 	);
 }
 
-it('starts, runs the examples, keeps everything for the next time, and ends with Ctrl-C', async () => {
+it('starts, runs the examples, keeps everything for the next start, and ends with Ctrl-C', async () => {
 	const first = await start();
 	expect(first.service.output).toContain(owner.password);
 	const sandbox = /^Sandbox +(\S+)/m.exec(first.service.output)?.[1] ?? '';

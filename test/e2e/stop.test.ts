@@ -1,4 +1,4 @@
-/** How a step comes to its end before its generations do: by the user's Stop, and by its timeout. */
+/** A step that ends before its generations do: by the user's Stop, or by its timeout. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { DataTable } from './support/data-table';
@@ -17,21 +17,21 @@ afterAll(async () => await stage?.close());
 it('ends all requests at once, also with Retry On Fail', async () => {
 	const table = await DataTable.of(stage.rest);
 	await table.make('media_generations');
-	// n8n finds the newest table whose name contains the one that is asked for.
+	// n8n's name filter also finds tables that contain the name, the newest first.
 	await table.make('media_generations (old)');
 	const prompts = promptsNamed('Stopped', 30);
 	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1000 };
 	const workflow = await stage.save(byHand('Stop', prompts, imageNode({}, settings)));
 	const id = await stage.executions.run(workflow, trigger);
 	const { requests, books } = stage.sandbox;
-	// The second round has begun: slots are taken again as generations finish, and files come in.
+	// The second round has begun: finished generations free their slots, and files arrive.
 	await until(
 		'a second round',
 		() => books.totals.created > 10 && requests.on('download').length > 0,
 	);
 
 	await stage.executions.stop(id);
-	// What was on its way may come in after n8n's answer: the sandbox shares a busy process with this test.
+	// In-flight requests may arrive after n8n's response: the sandbox shares a busy process with this test.
 	await delay(500);
 	const answered = Date.now();
 	const { status } = await stage.executions.ended(id);
@@ -43,14 +43,14 @@ it('ends all requests at once, also with Retry On Fail', async () => {
 	const late = requests.all.filter(({ at }) => at > answered);
 	expect(late.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
 	expect(books.totals.created).toBe(created);
-	// Nothing of it was returned, so that its ids are in n8n only there.
+	// The step returned nothing, so n8n has the IDs only in these rows.
 	const rows = await table.rows();
 	const ids = rows.filter(({ key }) => !key).map(({ generation_id: one }) => one);
 	const paid = hasTables ? books.generations.map((one) => one.id) : [];
 	expect(ids.sort()).toEqual(paid.sort());
 });
 
-it('ends an item at its timeout where the service has stopped answering', async () => {
+it('ends an item at its timeout if the service has stopped responding', async () => {
 	stage.sandbox.reset();
 	stage.sandbox.faults.order({ on: 'status', times: 'always', action: { kind: 'hang' } });
 	const images = imageNode({ timeout: 5, onTimeout: 'continue' });
@@ -59,7 +59,7 @@ it('ends an item at its timeout where the service has stopped answering', async 
 	const execution = await stage.executions.ended(id);
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	expect(itemsOf(execution, 'Images')).toMatchObject([{ json: { timed_out: true } }]);
-	// A request that hangs would be given up after a minute, and then be sent again.
+	// Otherwise a hanging request would be given up after a minute, and then sent again.
 	const took = Date.parse(String(execution.stoppedAt)) - Date.parse(execution.startedAt);
 	expect(took).toBeLessThan(30_000);
 });

@@ -1,4 +1,4 @@
-/** A batch from a sheet, as a person runs it: twelve rows, two images each, a spending limit, run twice with a key. */
+/** A batch from a sheet as a user runs it: twelve rows, two images each, a spending limit, run twice with a key. */
 import { itemsOf } from '../../tools/n8n/executions';
 import { DataTable } from './support/data-table';
 import { Stage } from './support/stage';
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await stage?.close());
 
-it('twelve rows with two images each, run twice: what is made, charged, named and returned', async () => {
+it('twelve rows with two images each, run twice: checks what is created, charged, named and returned', async () => {
 	const workflow = await stage.save(byHand('Posters', prompts, sku, step));
 	const run = async () => {
 		const ended = await stage.executions.ended(await stage.executions.run(workflow, trigger));
@@ -61,7 +61,7 @@ it('twelve rows with two images each, run twice: what is made, charged, named an
 	};
 	const created = () => stage.sandbox.books.totals.created;
 
-	// The first run: 20 generations, as the limit allows. One row fails and is refunded, and one cannot be created.
+	// The first run creates 20 generations, up to the limit. One row fails and is refunded, and one cannot be created.
 	const first = await run();
 	expect(first.map(({ json }) => json.sku)).toEqual(
 		prompts.flatMap((_, row) => [`sku-${row}`, `sku-${row}`]),
@@ -82,7 +82,7 @@ it('twelve rows with two images each, run twice: what is made, charged, named an
 	expect(codes).toContain('generation_limit_reached');
 	expect(codes).toHaveLength(6);
 
-	// The second run: what exists is reused, what failed or was beyond the limit is created.
+	// The second run reuses what exists, and creates what failed or was beyond the limit.
 	const second = await run();
 	expect(created()).toBe(24);
 	expect(second.filter(({ json }) => json.status === 'completed')).toHaveLength(20);

@@ -8,17 +8,17 @@ import { run } from '../../tools/run.mjs';
 /** The folder of these tests. */
 export const folder = fileURLToPath(new URL('.', import.meta.url));
 
-/** Whether the tests are sound TypeScript: jest itself does not look. */
+/** Returns whether the tests pass the TypeScript check, which jest itself does not run. */
 export async function checkTypes() {
 	return (await run('tsgo', ['-p', folder])).code === 0;
 }
 
 /**
- * Runs the tests that a configuration of jest names.
+ * Runs the tests that a jest configuration selects.
  *
  * @param {string} config a file of this folder
  * @param {{ output: string, args: string[], env?: Record<string, string> }} options
- *   `output` is the folder where jest leaves its results, `args` are more of jest's own
+ *   `output` is the folder where jest writes its results, `args` are additional arguments for jest
  * @returns {Promise<{ ok: boolean, passed: number, failed: number }>}
  */
 export async function runSuite(config, { output, args, env }) {

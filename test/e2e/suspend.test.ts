@@ -1,4 +1,4 @@
-/** Waits that sleep in n8n's database: no worker is held, nothing is lost, nothing is paid again. */
+/** Suspended waits in n8n's database hold no worker, lose nothing and are not charged again. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INodeParameters } from 'n8n-workflow';
 import { Rest } from '../../tools/n8n/rest';
@@ -11,7 +11,7 @@ import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 import type { OwnNode } from './support/workflows';
 
-/** Longer than what is waited for in the step, so that every execution has to sleep once. */
+/** Longer than a step waits before it suspends, so that every execution is suspended once. */
 const generationSeconds = 100;
 const minutes = 60_000;
 
@@ -49,7 +49,7 @@ const named = suspended({
 const late = suspended({ runOptions: { timeout: 160, onTimeout: 'continue' } });
 const overdue = suspended({ runOptions: { timeout: 160 } });
 const continuing = suspended({ downloadOutput: false }, 'continueRegularOutput');
-/** Takes the file that the sleeping step hands on as its reference input. */
+/** Uses the file from the suspended step as its reference input. */
 const reader: OwnNode = {
 	name: 'Reader',
 	type: 'imageGeneration',
@@ -62,7 +62,7 @@ const reader: OwnNode = {
 };
 
 let stage: Stage;
-/** They all sleep at the same time: one after the other would take a quarter of an hour. */
+/** All scenes are suspended at the same time: one after the other would take 15 minutes. */
 type Scene = 'files' | 'continuing' | 'stopping' | 'keyless' | 'late' | 'overdue';
 let scenes: Record<Scene, Promise<Execution>>;
 let killed: Promise<Record<'asleep' | 'looking', Execution>>;
@@ -71,7 +71,7 @@ beforeAll(async () => {
 	stage = await Stage.open({
 		name: 'suspend',
 		sandbox: { generationSeconds, timeScale: 1 },
-		// As strict as an n8n can be: no workflow may be called by another unless it says so itself.
+		// The strictest n8n setting: by default no workflow may be called by another, unless it allows that.
 		env: { N8N_WORKFLOW_CALLER_POLICY_DEFAULT_OPTION: 'none' },
 	});
 	killed = playKilled();
@@ -87,7 +87,7 @@ beforeAll(async () => {
 }, 10 * minutes);
 afterAll(async () => await stage?.close());
 
-/** Submits without waiting, and then waits asleep. */
+/** Submits without waiting, then waits suspended. */
 async function play(name: string, list: string[], ...nodes: OwnNode[]): Promise<Execution> {
 	const workflow = await stage.save(byHand(name, list, submit, ...nodes));
 	const id = await stage.executions.run(workflow, trigger);
@@ -95,7 +95,7 @@ async function play(name: string, list: string[], ...nodes: OwnNode[]): Promise<
 	return await stage.executions.ended(id, 5 * minutes);
 }
 
-/** Its credential is deleted while it sleeps. */
+/** Deletes the credential while the execution is suspended. */
 async function playKeyless(): Promise<Execution> {
 	const { url, keys } = stage.sandbox;
 	const data = { baseUrl: url, apiKey: keys.main };
@@ -108,8 +108,8 @@ async function playKeyless(): Promise<Execution> {
 }
 
 /**
- * Two more in an n8n of their own, which is killed twice: while both sleep, and while the second one is awake and looks.
- * Each time it is started again.
+ * Runs two more in their own n8n, which is killed twice: while both are suspended, and while the second one is awake
+ * for a status check. It is started again each time.
  */
 async function playKilled(): Promise<Record<'asleep' | 'looking', Execution>> {
 	const options = await n8nIn(stage, 'killed');
@@ -149,7 +149,7 @@ async function playKilled(): Promise<Record<'asleep' | 'looking', Execution>> {
 	}
 }
 
-/** The executions of an n8n that was started again. */
+/** Returns the executions of an n8n that was started again. */
 async function executionsOf({ url }: N8n): Promise<Executions> {
 	const rest = new Rest(url);
 	await rest.signIn(owner);
@@ -164,7 +164,7 @@ async function asleep(id: string, executions: Executions): Promise<void> {
 	}
 }
 
-it('sleeps, wakes, and hands on files in order, paired, that the next step can read', async () => {
+it('suspends, resumes, and returns the paired files in order, readable for the next step', async () => {
 	const execution = await scenes.files;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	const items = itemsOf(execution, 'Asleep');
@@ -177,7 +177,7 @@ it('sleeps, wakes, and hands on files in order, paired, that the next step can r
 		const bytes = await stage.executions.download(binary.file);
 		expect(bytes.subarray(1, 4).toString()).toBe('PNG');
 	}
-	// Each next request has the file of its own item, and the prompt that it is paired with.
+	// Each following request has the file of its own item, and the prompt of the item that it is paired with.
 	const after = stage.sandbox.books.generations.filter(({ prompt }) => prompt.startsWith('After'));
 	const expected = prompts.files.map((prompt) => `After ${prompt}`);
 	expect(after.map(({ prompt }) => prompt).sort()).toEqual(expected);
@@ -189,19 +189,19 @@ it('sleeps, wakes, and hands on files in order, paired, that the next step can r
 	}
 });
 
-it('keeps the Poll Interval when it falls asleep and when it ends', async () => {
+it('keeps the Poll Interval when it is suspended and when it ends', async () => {
 	const ids = itemsOf(await scenes.files, 'Asleep').map(({ json }) => json.id);
 	const checks = stage.sandbox.requests.on('status');
 	for (const id of ids) {
 		const times = checks.filter(({ generationId }) => generationId === id).map(({ at }) => at);
 		const gaps = times.slice(1).map((at, index) => at - times[index]);
 		expect(gaps.length).toBeGreaterThan(1);
-		// Their time is that of their arrival.
+		// These are arrival times.
 		expect(Math.min(...gaps)).toBeGreaterThan((pollInterval - 2) * 1000);
 	}
 });
 
-it('names every generation as paid for where its credential is gone when it wakes', async () => {
+it('names every generation as charged if its credential is gone when it resumes', async () => {
 	const execution = await scenes.keyless;
 	expect(execution.status).toBe('error');
 	const ids = itemsOf(execution, 'Images').map(({ json }) => String(json.id));
@@ -209,7 +209,7 @@ it('names every generation as paid for where its credential is gone when it wake
 	for (const id of ids) expect(errorOf(execution)).toMatch(new RegExp(`Charged: .*${id}`));
 });
 
-it('goes on with failed items where On Error says so', async () => {
+it('continues with failed items if On Error says so', async () => {
 	const execution = await scenes.continuing;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	const [fine, broken] = itemsOf(execution, 'Asleep');
@@ -222,20 +222,20 @@ it('goes on with failed items where On Error says so', async () => {
 	});
 });
 
-it('fails like a polling step where On Error stops', async () => {
+it('fails like a polling step if On Error is Stop', async () => {
 	const execution = await scenes.stopping;
 	expect(execution.status).toBe('error');
 	expect(errorOf(execution)).toContain('Out of canvas');
 });
 
-it('ends at its timeout, as data where the step asks for that', async () => {
+it('ends at its timeout, as data if On Timeout says so', async () => {
 	const execution = await scenes.late;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	const [{ json }] = itemsOf(execution, 'Asleep');
 	expect(json).toMatchObject({ status: 'processing', timed_out: true });
 });
 
-it('says how to go on after its timeout, and not that a retry would help: n8n hands out the same error', async () => {
+it('says how to continue after its timeout, and does not advise a retry, as n8n would return the same error', async () => {
 	const execution = await scenes.overdue;
 	expect(execution.status).toBe('error');
 	const { id } = itemsOf(execution, 'Images')[0].json;
@@ -251,14 +251,14 @@ it('says how to go on after its timeout, and not that a retry would help: n8n ha
 	expect(asked()).toBe(before);
 });
 
-it('survives the death of n8n while asleep, and pays nothing again', async () => {
+it('survives the death of n8n while it is suspended, and pays nothing again', async () => {
 	const { asleep: execution } = await killed;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	expect(itemsOf(execution, 'Asleep')[0].json.status).toBe('completed');
 	expect(stage.sandbox.books.liveChargesFor(prompts.asleep[0])).toBe(1);
 });
 
-it('never hands on as a result what n8n knew when it was killed during a status check', async () => {
+it('never returns the data from before a kill during a status check as a result', async () => {
 	const { looking: execution } = await killed;
 	expect({
 		status: execution.status,

@@ -11,21 +11,21 @@ export function helperOf(stage: Stage, asleep: Run): Run {
 	return helper;
 }
 
-/** Lets time pass until n8n is to wake a sleeping execution, and wakes it. */
+/** Advances the clock to the time when n8n resumes a suspended execution, and resumes it. */
 export async function wake(stage: Stage, asleep: Run): Promise<Run> {
 	const at = helperOf(stage, asleep).waitTill?.getTime() ?? 0;
 	stage.leap(Math.max(0, at - wallClock.now()) / 1000);
 	return await stage.engine.resume(asleep);
 }
 
-/** The execution that n8n wakes next: all others wait for it, one for the other. */
+/** Returns the execution that n8n resumes next: all others wait for it in a chain. */
 export function waveOf(stage: Stage, asleep: Run): Run {
 	let last = asleep;
 	while (childrenOf(last).length > 0) last = helperOf(stage, last);
 	return last;
 }
 
-/** Lets time pass until n8n is to wake the next wave of a sleeping batch, and wakes it. */
+/** Advances the clock to the time when the next wave of a sleeping batch is due, and resumes that wave. */
 export async function wakeWave(stage: Stage, asleep: Run): Promise<Run> {
 	const at = waveOf(stage, asleep).waitTill?.getTime() ?? 0;
 	stage.leap(Math.max(0, at - wallClock.now()) / 1000);

@@ -44,7 +44,7 @@ function typeOf({ type, typeVersion }: INode): INodeType {
 	return stage.engine.nodeType(type, typeVersion);
 }
 
-it('finds the example that comes first', () => {
+it('finds the main example', () => {
 	expect(files).toContain('main.json');
 });
 
@@ -54,14 +54,14 @@ describe.each(files)('examples/%s', (file) => {
 	const own = nodes.filter(({ type }) => type.startsWith(ours));
 	const isNote = ({ type }: INode) => type.endsWith('.stickyNote');
 
-	it('is a workflow that n8n imports as it is', () => {
+	it('is a workflow that n8n imports without changes', () => {
 		expect(workflow.name).toMatch(/\S/);
 		expect(workflow.meta).toBeDefined();
 		expect(workflow.pinData).toBeUndefined();
 		expect(workflow.active).toBe(false);
 	});
 
-	it('uses node types and versions that there are', () => {
+	it('uses existing node types and versions', () => {
 		expect(own.length).toBeGreaterThan(0);
 		for (const node of own) {
 			expect([typeOf(node).description.version].flat()).toContain(node.typeVersion);
@@ -72,16 +72,16 @@ describe.each(files)('examples/%s', (file) => {
 		}
 	});
 
-	it('sets parameters that the nodes have, to values that they take', () => {
+	it('sets existing parameters of the nodes to valid values', () => {
 		expect(own.flatMap((node) => parameterProblems(node, typeOf(node)))).toEqual([]);
 	});
 
-	it('lets no agent choose the model, which decides what is charged', () => {
+	it('does not let an agent choose the model, which decides the price', () => {
 		const models = own.map(({ parameters }) => JSON.stringify(parameters.model ?? ''));
 		expect(models.filter((model) => model.includes('$fromAI'))).toEqual([]);
 	});
 
-	it('gives each node a name, an id and a place of its own', () => {
+	it('gives each node its own name, ID and position', () => {
 		for (const key of ['name', 'id'] as const) {
 			expect(new Set(nodes.map((node) => node[key])).size).toBe(nodes.length);
 		}
@@ -90,7 +90,7 @@ describe.each(files)('examples/%s', (file) => {
 		expect(new Set(places).size).toBe(nodes.length);
 	});
 
-	it('connects nodes that there are, and leaves none alone', () => {
+	it('connects existing nodes, and leaves none unconnected', () => {
 		const named = new Map(nodes.map((node) => [node.name, node]));
 		const targets = Object.entries(connections).flatMap(([from, { main = [], ...other }]) => {
 			expect(named.has(from)).toBe(true);
@@ -102,7 +102,7 @@ describe.each(files)('examples/%s', (file) => {
 		expect(alone.map(({ name }) => name)).toEqual([]);
 	});
 
-	it('names nodes in its expressions that there are', () => {
+	it('refers to existing nodes in its expressions', () => {
 		const names = nodes.map(({ name }) => name);
 		const named = nodes.flatMap(({ parameters }) => nodesReferredTo(parameters));
 		expect(named.filter((name) => !names.includes(name))).toEqual([]);
@@ -162,7 +162,7 @@ describe('the check of parameters', () => {
 describe('examples/main.json, run', () => {
 	const workflow = readWorkflow(join(folder, 'main.json'));
 
-	it('makes a picture, and a video that starts from it, each paid once', async () => {
+	it('generates an image, and a video that starts from it, and charges each once', async () => {
 		const run = await stage.runWorkflow(workflow);
 		expect([run.status, run.error]).toEqual(['success', undefined]);
 
@@ -182,7 +182,7 @@ describe('examples/main.json, run', () => {
 		expect([first.charged - first.refunded, second.charged - second.refunded]).toEqual([8, 40]);
 	});
 
-	it('spends nothing where fewer credits are left than it asks for', async () => {
+	it('spends nothing if fewer credits are left than its minimum', async () => {
 		stage.sandbox.service.accounts.setCredits('main', 99);
 		const run = await stage.runWorkflow(workflow);
 		expect(run.status).toBe('error');

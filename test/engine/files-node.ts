@@ -3,17 +3,17 @@ import type { IBinaryKeyData, INodeType } from 'n8n-workflow';
 import { bareNode } from '../../tools/engine/bare-node';
 import type { NodeParts } from '../../tools/engine/in-a-row';
 
-/** A file that an earlier node of the workflow hands on. */
+/** A node that outputs a file for later nodes. */
 export interface GivenFile {
 	name: string;
 	mimeType: string;
-	/** How many bytes it has; all are 7. */
+	/** The number of bytes; each byte is 7. */
 	bytes: number;
 }
 
 const type = 'test.files';
 
-/** Puts files into n8n's storage as other nodes do: those that an item's JSON names, by binary field. */
+/** Stores files as other nodes do. An item's JSON lists them by binary field. */
 export const filesNodes: Record<string, INodeType> = {
 	[type]: bareNode('files', {
 		async execute() {
@@ -31,5 +31,5 @@ export const filesNodes: Record<string, INodeType> = {
 	}),
 };
 
-/** That node, to be put before a step. */
+/** This node, for use before a step. */
 export const files: NodeParts = { name: 'Files', type };

@@ -31,7 +31,7 @@ describe('without a table', () => {
 		expect(created()).toBe(0);
 	});
 
-	it('items that have no key are made all the same where the workflow goes on', async () => {
+	it('items without a key are generated anyway if the workflow continues on error', async () => {
 		tables.refusal = 'Data table size limit exceeded';
 		const run = await execute(items(['a', 'a boat'], [null, 'a ship']), keyed, goOn);
 		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
@@ -53,7 +53,7 @@ describe('without a table', () => {
 		expect(created()).toBe(0);
 	});
 
-	it('after the request: the item comes out, and a hint says that it is not on record', async () => {
+	it('after the request: the item is returned, and a hint says that the table has no row for it', async () => {
 		tables.before = (operation) => {
 			if (operation === 'update' && created() > 0) throw new Error('the database is gone');
 		};

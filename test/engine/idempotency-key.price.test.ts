@@ -2,11 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { items, keyed, openKeyedStage } from './keyed';
 
-/** How many helper workflows the table of idempotency keys costs. */
+/** Counts how many helper workflows the table of idempotency keys costs. */
 
 const { stage, tables, created, execute, rows } = openKeyedStage();
 
-/** Runs a step, and counts its helper workflows. */
+/** Runs a step and counts its helper workflows. */
 async function helpersOf(list: IDataObject[], parameters = keyed): Promise<number> {
 	tables.executions.clear();
 	const run = await execute(list, parameters);
@@ -14,7 +14,7 @@ async function helpersOf(list: IDataObject[], parameters = keyed): Promise<numbe
 	return tables.executions.size;
 }
 
-// The process knows the table since then.
+// After this, the process knows the table.
 beforeEach(async () => void (await execute(items(['before', 'a raft']))));
 
 it('a picture with a key runs three helper workflows, and one if its generation is reused', async () => {
@@ -42,7 +42,7 @@ it('a batch of 100 runs one helper workflow in all if its generations are reused
 	expect(created()).toBe(101);
 });
 
-it('a table that is deleted between two steps is made anew', async () => {
+it('a table that is deleted between two steps is created again', async () => {
 	tables.tables.length = 0;
 	expect((await execute(items(['a', 'a boat']))).status).toBe('success');
 	expect(rows()).toMatchObject([{ key: 'a', status: 'completed' }]);

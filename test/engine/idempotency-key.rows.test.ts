@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 
-/** What the rows of the record hold, and what users make of them. */
+/** Checks the contents of journal rows, and rows that users have edited. */
 
 const { stage, tables, rows, created, execute } = openKeyedStage();
 
@@ -14,7 +14,7 @@ const resubmitting = {
 	runOptions: { onUncertainCharge: 'resubmit' },
 };
 
-/** As n8n's CSV export and import leaves the rows: empty cells are NULL, ids and dates are new. */
+/** Changes the rows as n8n's CSV export and import does: empty cells are NULL, and IDs and dates are new. */
 function carryOver(): void {
 	const at = new Date(0).toISOString();
 	const carried = rows().map((row, index) => ({
@@ -28,8 +28,8 @@ function carryOver(): void {
 	Object.assign(tables.tables[0], { rows: carried, nextId: 200 });
 }
 
-describe('rows that were carried over by CSV', () => {
-	it('are taken up: nothing is paid for again', async () => {
+describe('rows after a CSV export and import', () => {
+	it('are reused: nothing is charged again', async () => {
 		const list = items(['a', 'a boat'], ['b', 'a ship']);
 		const first = await execute(list);
 		carryOver();
@@ -47,7 +47,7 @@ describe('rows that were carried over by CSV', () => {
 		expect(created()).toBe(1);
 	});
 
-	it('of an uncertain order are sent again where the user wants that, in the same row', async () => {
+	it('of an uncertain order are sent again in the same row if the user chose to', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
 		carryOver();
@@ -58,7 +58,7 @@ describe('rows that were carried over by CSV', () => {
 });
 
 it.each(['writer', 'status', 'execution_id', 'prompt'])(
-	'a row whose cell %s a user has emptied ends as uncertain_charge or is sent again as chosen',
+	'a row whose cell %s was emptied by a user ends as uncertain_charge, or is sent again if chosen',
 	async (column) => {
 		lose();
 		await execute(items(['a', 'a boat']));
@@ -74,7 +74,7 @@ it.each(['writer', 'status', 'execution_id', 'prompt'])(
 it('a row that cannot be changed is an error of its item, which names the row', async () => {
 	lose();
 	await execute(items(['a', 'a boat']));
-	// A column whose text the table gives back otherwise than it compares it.
+	// The table compares this column differently from the text that it returns.
 	for (const row of rows()) row.writer = 7;
 	const run = await execute(items(['a', 'a boat']), resubmitting);
 	expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
@@ -82,10 +82,10 @@ it('a row that cannot be changed is an error of its item, which names the row', 
 	expect(created()).toBe(1);
 });
 
-it('a table that does not give back what is added to it is an error, and no row is left in it', async () => {
+it('a table that does not return an added row is an error, and the row is removed', async () => {
 	await execute(items(['a', 'a boat']));
 	tables.before = (operation) => {
-		// Such as a column that holds other texts than those that were written.
+		// For example, a column that stores other text than was written.
 		if (operation === 'get') rows().forEach((row) => (row.workflow_id = 'another'));
 	};
 	const run = await execute(items(['b', 'a ship']));
@@ -97,7 +97,7 @@ it('a table that does not give back what is added to it is an error, and no row 
 describe('an uncertain row', () => {
 	const request = expect.stringMatching(/^[\da-f]{32}$/) as string;
 
-	it('says what was asked for: its prompt, model, type and digest', async () => {
+	it('shows the request: its prompt, model, type and digest', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
 		expect(rows()).toMatchObject([
@@ -105,7 +105,7 @@ describe('an uncertain row', () => {
 		]);
 	});
 
-	it('says what was requested last, and keeps the digest that its header stems from', async () => {
+	it('shows the last request, and keeps the digest from which its header was made', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
 		const [{ request: before }] = rows();
@@ -138,7 +138,7 @@ describe('a node without an id, as in a sub-workflow given as JSON', () => {
 		};
 	}
 
-	it('is known by its name: the next execution pays nothing', async () => {
+	it('is identified by its name: the next execution pays nothing', async () => {
 		const list = items(['a', 'a boat']);
 		const first = await stage.runWorkflow(nameless(), { items: list });
 		const second = await stage.runWorkflow(nameless(), { items: list });

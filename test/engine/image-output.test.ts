@@ -4,7 +4,7 @@ import { binaryOf, openStage, prompts, sha256 } from './stage';
 describe.each(['filesystem', 'memory'] as const)('the picture, stored in %s', (binaryMode) => {
 	const stage = openStage({ binaryMode });
 
-	it('is the very file that the service made, under a name that fits', async () => {
+	it('is the exact file of the service, under a matching name', async () => {
 		const run = await stage.run('imageGeneration', {}, { items: prompts('A lighthouse') });
 		const [made] = stage.sandbox.books.generations;
 		const [item, ...others] = run.output('Step');
@@ -24,7 +24,7 @@ describe.each(['filesystem', 'memory'] as const)('the picture, stored in %s', (b
 		expect(sha256(await run.binary(field))).toBe(sha256(served));
 	});
 
-	it('goes into the binary field asked for, under the name asked for', async () => {
+	it('is in the chosen binary field, under the chosen name', async () => {
 		const parameters = {
 			binaryPropertyName: '={{ $json.field }}',
 			options: { fileName: '={{ $json.name }}' },
@@ -43,7 +43,7 @@ describe.each(['filesystem', 'memory'] as const)('the picture, stored in %s', (b
 describe('the output of an image', () => {
 	const stage = openStage();
 
-	it('keeps the order of the items, each paired with its own, whatever is ready first', async () => {
+	it('keeps the order and pairing of the items, no matter which is ready first', async () => {
 		const texts = ['[seconds: 9] slow', '[seconds: 1] quick', '[seconds: 5] middling'];
 		const run = await stage.run('imageGeneration', {}, { items: prompts(...texts) });
 		const idOf = (prompt: string) =>
@@ -57,7 +57,7 @@ describe('the output of an image', () => {
 		}
 	});
 
-	it('is the pending generation, at once, without waiting', async () => {
+	it('is the pending generation, immediately, if the step does not wait', async () => {
 		const parameters = { waitForCompletion: false };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('one', 'two') });
 		expect(run.output('Step')).toStrictEqual(
@@ -70,7 +70,7 @@ describe('the output of an image', () => {
 		expect(stage.sandbox.requests.on('download')).toEqual([]);
 	});
 
-	it('is the completed generation alone, without downloading', async () => {
+	it('is the completed generation without a file if the step does not download', async () => {
 		const parameters = { downloadOutput: false };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('one') });
 		const [made] = stage.sandbox.books.generations;
@@ -106,12 +106,12 @@ describe('the output of an image', () => {
 		]);
 	});
 
-	it('is nothing for no items, and nothing is sent', async () => {
+	it('is nothing if there are no items, and nothing is sent', async () => {
 		const run = await stage.run('imageGeneration', {}, { items: [] });
 		expect([run.status, run.output('Step'), stage.arrived]).toEqual(['success', [], 0]);
 	});
 
-	it('has a picture of the size and shape asked for', async () => {
+	it('has an image of the requested size and shape', async () => {
 		const parameters = {
 			size: '={{ $json.size }}',
 			options: { aspectRatio: '={{ $json.ratio }}' },

@@ -59,7 +59,7 @@ describe('the request of an image', () => {
 		]);
 	});
 
-	it('leaves the size to the model, as the form opens: one that knows none is of use', async () => {
+	it('leaves the size to the model by default, so a model without sizes works', async () => {
 		const parameters = { ...quick, model: byId('kestrel-retouch'), prompt: 'A boat' };
 		const run = await stage.runWorkflow(inARow(ownNode('Step', 'imageGeneration', parameters)));
 		expect(run.error).toBeUndefined();
@@ -90,13 +90,13 @@ describe('the request of an image', () => {
 		]);
 	});
 
-	it('takes a model chosen from the list', async () => {
+	it('accepts a model chosen from the list', async () => {
 		const model = { __rl: true, mode: 'list', value: 'lumen-turbo', cachedResultName: 'Lumen' };
 		await stage.run('imageGeneration', { ...quick, model }, { items: prompts('A boat') });
 		expect(stage.bodies).toEqual([{ model: 'lumen-turbo', prompt: 'A boat', size: '64x64' }]);
 	});
 
-	it('passes data URIs on as they are, of the type they state unless another is chosen', async () => {
+	it('sends data URIs unchanged, with the type that they state unless another one is chosen', async () => {
 		const picture = 'data:image/png;base64,iVBORw0KGgo=';
 		const sound = 'data:audio/mpeg;base64,SUQzBAA=';
 		const parameters = {
@@ -115,7 +115,7 @@ describe('the request of an image', () => {
 		]);
 	});
 
-	it('sends data URIs without the line breaks that they were checked without', async () => {
+	it('removes line breaks from data URIs before it sends them', async () => {
 		const data = 'data:image/png;base64,\niVBORw0K\r\nGgo=\n';
 		const parameters = { ...capable, ...input({ source: 'data', type: '', data }) };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
@@ -124,14 +124,14 @@ describe('the request of an image', () => {
 		expect(reference.value).toBe('data:image/png;base64,iVBORw0KGgo=');
 	});
 
-	it('does not cut the URLs of a picture service at their commas', async () => {
+	it('does not split URLs of an image service at their commas', async () => {
 		const urls = ['https://img.example.com/w_200,h_100/a.png', 'https://example.com/b.png'];
 		const options = { inputImages: urls.join() };
 		await stage.run('imageGeneration', { ...capable, options }, { items: prompts('A boat') });
 		expect(stage.bodies[0].input_images).toEqual(urls);
 	});
 
-	it('passes URLs on as pictures unless another type is chosen', async () => {
+	it('sends URLs as images unless another type is chosen', async () => {
 		const url = 'https://example.com/c?d=1';
 		const parameters = {
 			...capable,
@@ -189,7 +189,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		]);
 	});
 
-	it('are those of the item itself, by the field that its expression names', async () => {
+	it('come from the item itself, from the field that its expression names', async () => {
 		const file = (mimeType: string, bytes: number) => ({ name: 'a', mimeType, bytes });
 		const items = [
 			{
@@ -217,7 +217,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		]);
 	});
 
-	it('may hold 4.5 MB, and no byte more', async () => {
+	it('may be up to 4.5 MB, and not a byte more', async () => {
 		const file = { name: 'a.png', mimeType: 'image/png' };
 		const most = await runWith({ data: { ...file, bytes: limit } }, fromFile('data'));
 		expect([most.error, stage.bodies.length]).toEqual([undefined, 1]);
@@ -242,7 +242,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		expect(stage.arrived).toBe(0);
 	});
 
-	it('that stand in an item without their size are measured before anything is sent', async () => {
+	it('without a declared size are measured before anything is sent', async () => {
 		const inItem = (bytes: number) => ({
 			data: { data: Buffer.alloc(bytes, 7).toString('base64'), mimeType: 'image/png' },
 		});

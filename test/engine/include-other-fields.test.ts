@@ -10,7 +10,7 @@ const rows = [
 ];
 
 describe('Include Other Input Fields', () => {
-	it('returns the columns of each row, and the fields of the generation win', async () => {
+	it('returns the columns of each row; fields of the generation override them', async () => {
 		const parameters = { ...include, downloadOutput: false };
 		const run = await stage.run('imageGeneration', parameters, { items: rows });
 		const { generations } = stage.sandbox.books;
@@ -61,7 +61,7 @@ describe('Include Other Input Fields', () => {
 		expect(run.output('Step')[0].json.status).not.toBe('of the row');
 	});
 
-	it('works in a suspended wait, after the sleep', async () => {
+	it('works in a suspended wait, after it has resumed', async () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		const items = [{ id, sku: 'B-1' }];
 		const asleep = await stage.run('waitForCompletion', { ...include, mode: 'suspend' }, { items });

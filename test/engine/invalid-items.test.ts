@@ -9,7 +9,7 @@ const plain = { downloadOutput: false };
 
 describe('thousands of invalid items', () => {
 	it.each([1, 3000])(
-		'ask n8n for what holds for the whole step as often as one does: %d',
+		'read step-wide values from n8n only as often as a single item does: %d',
 		async (count) => {
 			const asked = (['getContext', 'getWorkflowDataProxy'] as const).map((name) =>
 				jest.spyOn(ExecuteContext.prototype, name),

@@ -6,7 +6,7 @@ import { ownNode } from '../support/workflow';
 import { byId, openStage, type StageOptions } from './stage';
 import { dataTableType, DataTables } from './support/data-table';
 
-/** Parameters of a step whose items have keys. */
+/** Parameters of a step whose items have idempotency keys. */
 export const keyed: INodeParameters = {
 	downloadOutput: false,
 	options: { idempotencyKey: '={{ $json.key }}' },
@@ -17,7 +17,7 @@ export function items(...pairs: Array<[key: string | null, prompt: string]>) {
 	return pairs.map(([key, prompt]) => ({ key, prompt }));
 }
 
-/** The workflow with one step that makes pictures, as its user has written it. */
+/** Returns the workflow with one Image Generation step, as the user saved it. */
 export function workflowWith(parameters: INodeParameters, settings = {}) {
 	const model = byId('lumen-turbo');
 	const usual = { model, prompt: '={{ $json.prompt }}', size: '64x64', ...parameters };
@@ -25,7 +25,9 @@ export function workflowWith(parameters: INodeParameters, settings = {}) {
 	return { ...inARow(step), id: 'the-workflow' };
 }
 
-/** Executions of that workflow, beside n8n's data tables in memory, for the tests of one file. */
+/**
+ * Opens a stage with n8n's data tables in memory for the tests of one file, and returns functions for its executions.
+ */
 export function openKeyedStage(options: StageOptions = {}) {
 	const tables = new DataTables(() => wallClock.now());
 	const extraNodes = { ...options.extraNodes, [dataTableType]: tables };

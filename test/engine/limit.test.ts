@@ -8,7 +8,7 @@ const plain = { downloadOutput: false };
 const numbered = (count: number, text = 'a boat') =>
 	Array.from({ length: count }, (_, index) => `${text} ${index}`);
 
-/** How many of the generations ran at the same time, at most. */
+/** Returns the highest number of generations that ran at the same time. */
 function mostAtOnce(entries: BookEntry[]): number {
 	const runningAt = (time: number) =>
 		entries.filter(({ created, finishes }) => created <= time && time < finishes).length;
@@ -22,20 +22,23 @@ function expectEachMadeOnce(texts: string[]): void {
 }
 
 describe('the limit of concurrent generations', () => {
-	it.each([1, 3])("is the node's own: %d at once, and all of them used", async (maxConcurrent) => {
-		stage.setPace(20);
-		const texts = numbered(2 * maxConcurrent + 1, '[seconds: 9] a boat');
-		const parameters = { ...plain, runOptions: { maxConcurrent } };
-		const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
-		expect(run.status).toBe('success');
-		expectEachMadeOnce(texts);
-		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(maxConcurrent);
-		expect(stage.sandbox.requests.on('create').map(({ status }) => status)).toEqual(
-			texts.map(() => 200),
-		);
-	});
+	it.each([1, 3])(
+		"is the node's own: %d at the same time, and all slots are used",
+		async (maxConcurrent) => {
+			stage.setPace(20);
+			const texts = numbered(2 * maxConcurrent + 1, '[seconds: 9] a boat');
+			const parameters = { ...plain, runOptions: { maxConcurrent } };
+			const run = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
+			expect(run.status).toBe('success');
+			expectEachMadeOnce(texts);
+			expect(mostAtOnce(stage.sandbox.books.generations)).toBe(maxConcurrent);
+			expect(stage.sandbox.requests.on('create').map(({ status }) => status)).toEqual(
+				texts.map(() => 200),
+			);
+		},
+	);
 
-	it('is that of the first item where an expression gives each another', async () => {
+	it('is that of the first item if an expression gives each item another one', async () => {
 		stage.setPace(20);
 		const items = [1, 3, 3].map((most) => ({ prompt: '[seconds: 9] a boat', most }));
 		const parameters = { ...plain, runOptions: { maxConcurrent: '={{ $json.most }}' } };
@@ -58,7 +61,7 @@ describe('the limit of concurrent generations', () => {
 		expect(stage.sandbox.books.totals.created).toBe(2);
 	});
 
-	it('is ten where it is invalid in the first item, which is an error of that item only', async () => {
+	it('is ten if it is invalid in the first item, which is an error of that item only', async () => {
 		stage.setPace(20);
 		const items = [0, 1, 1, 1, 1].map((most) => ({ prompt: '[seconds: 9] a boat', most }));
 		const parameters = { ...plain, runOptions: { maxConcurrent: '={{ $json.most }}' } };
@@ -71,14 +74,14 @@ describe('the limit of concurrent generations', () => {
 		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(4);
 	});
 
-	it('is ten unless told otherwise', async () => {
+	it('is ten by default', async () => {
 		stage.setPace(20);
 		const texts = numbered(12, '[seconds: 20] a boat');
 		await stage.run('imageGeneration', plain, { items: prompts(...texts), key: 'enterprise' });
 		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(10);
 	});
 
-	it('has one line for the executions of a process: first come, first served', async () => {
+	it('has one queue for all executions of a process: first come, first served', async () => {
 		stage.setPace(20);
 		stage.sandbox.service.accounts.account('main').concurrency = 1;
 		const settings = { credentials: { mediaGenerationApi: { id: 'one', name: 'One account' } } };
@@ -94,7 +97,7 @@ describe('the limit of concurrent generations', () => {
 		expectEachMadeOnce(texts);
 	});
 
-	it("is the account's where that is lower: items wait, and none fails or is paid twice", async () => {
+	it('is that of the account if it is lower: items wait, and none fails or is charged twice', async () => {
 		stage.setPace(20);
 		stage.sandbox.service.accounts.account('main').concurrency = 2;
 		const texts = numbered(4, '[seconds: 9] a boat');
@@ -104,7 +107,7 @@ describe('the limit of concurrent generations', () => {
 		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(2);
 	});
 
-	it('leaves room for the generations of others, which come and go', async () => {
+	it('leaves room for generations of other clients, whose number varies', async () => {
 		const { service } = stage.sandbox;
 		service.occupy('main', 10);
 		const waiting = setInterval(() => {
@@ -129,7 +132,7 @@ describe('the limit of concurrent generations', () => {
 	it.each([
 		['cannot be had', { kind: 'error', code: 'server_error' }],
 		['cannot be read', { kind: 'respond', status: 200, body: { data: [null] } }],
-	] as const)('is kept busy though the catalogue %s', async (_, action) => {
+	] as const)('is fully used even if the catalog %s', async (_, action) => {
 		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
 		stage.setPace(20);
 		const texts = numbered(4, '[seconds: 9] a boat');
@@ -140,7 +143,7 @@ describe('the limit of concurrent generations', () => {
 		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(2);
 	});
 
-	it('fails an item only when there was no slot at all until its timeout', async () => {
+	it('fails an item only if there was no slot until its timeout', async () => {
 		stage.sandbox.service.occupy('main', 10);
 		const parameters = { ...plain, runOptions: { timeout: 20 } };
 		const settings = { onError: 'continueRegularOutput' as const };
@@ -157,7 +160,7 @@ describe('the limit of concurrent generations', () => {
 });
 
 describe('downloads', () => {
-	it('keep no slot: the next item is submitted while one is under way', async () => {
+	it('hold no slot: the next item is submitted during a download', async () => {
 		const texts = numbered(4);
 		const action = { kind: 'stall', afterBytes: 100 } as const;
 		stage.sandbox.faults.order({ on: 'download', action });
@@ -176,12 +179,12 @@ describe('downloads', () => {
 		expect(stage.sandbox.requests.on('create')).toHaveLength(texts.length);
 	});
 
-	it('are three at once, since a storage may hold each of them in memory', async () => {
+	it('are limited to three at a time, because n8n may hold each file in memory', async () => {
 		const texts = [...numbered(8, '[seconds: 1] a boat'), '[seconds: 30] a ship'];
 		const action = { kind: 'stall', afterBytes: 100 } as const;
 		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
 		const { books, requests } = stage.sandbox;
-		/** Whether the ship was seen to have ended, long after the others. */
+		/** Returns whether a status check has seen the end of the ship, long after the others. */
 		const isOver = () => {
 			const ship = books.generations.find(({ prompt }) => prompt.endsWith('ship'));
 			return requests.on('status').some(({ generationId, at, answered }) => {
@@ -202,12 +205,12 @@ describe('downloads', () => {
 });
 
 describe('the hint of a step', () => {
-	it('is not there when all went well', async () => {
+	it('is absent if all went well', async () => {
 		const run = await stage.run('imageGeneration', plain, { items: prompts('a boat', 'a ship') });
 		expect(run.hints('Step')).toEqual([]);
 	});
 
-	it('says what was made, tried again, and failed', async () => {
+	it('says what was generated, retried, and failed', async () => {
 		const texts = ['a boat', 'a ship [fail]', 'a raft [reject: server_error 1]'];
 		const settings = { onError: 'continueErrorOutput' as const };
 		const order = { items: prompts(...texts), settings };

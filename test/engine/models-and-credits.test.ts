@@ -10,7 +10,7 @@ describe('Generation Models', () => {
 		(await stage.run('generationModels', parameters)).output('Step');
 
 	it.each(['all', 'image', 'video'] as const)(
-		"hands on the service's own entries, one item each: %s",
+		"returns the service's own entries, one item each: %s",
 		async (type) => {
 			const expected = listModels(type).map((json) => ({ json, pairedItem: { item: 0 } }));
 			expect(await found({ type, returnAll: true })).toStrictEqual(expected);
@@ -18,7 +18,7 @@ describe('Generation Models', () => {
 		},
 	);
 
-	it('lists all types and at most fifty unless told otherwise', async () => {
+	it('lists up to fifty models of all types by default', async () => {
 		expect(await found({})).toHaveLength(16);
 		const data = Array.from({ length: 60 }, (_, index) => ({ id: `model-${index}`, extra: index }));
 		const action = { kind: 'respond', status: 200, body: { object: 'list', data } } as const;
@@ -27,7 +27,7 @@ describe('Generation Models', () => {
 		expect((await found({ returnAll: true })).map(({ json }) => json)).toStrictEqual(data);
 	});
 
-	it('hands on a catalogue of any length', async () => {
+	it('returns a catalog of any size', async () => {
 		const data = Array.from({ length: 200_000 }, (_, index) => ({ id: `model-${index}` }));
 		const action = { kind: 'respond', status: 200, body: { object: 'list', data } } as const;
 		stage.sandbox.faults.order({ on: 'models', action });
@@ -71,11 +71,11 @@ describe('Generation Models', () => {
 				pairedItem: { item },
 			})),
 		);
-		// The catalogue is the same for both.
+		// The catalog is the same for both.
 		expect(paths()).toEqual(['GET /v1/models']);
 	});
 
-	it('asks once for each type that the items are about, and hands each its own copies', async () => {
+	it('requests each type once, and gives each item its own copies', async () => {
 		const items = ['image', 'video', 'image'].map((type) => ({ type }));
 		const run = await stage.run(
 			'generationModels',
@@ -88,7 +88,7 @@ describe('Generation Models', () => {
 		expect(third).not.toBe(first);
 	});
 
-	it('does not take the answer of another service for an empty catalogue', async () => {
+	it('does not mistake the response of another service for an empty catalog', async () => {
 		const action = { kind: 'respond', status: 200, body: { hello: 'world' } } as const;
 		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
 		const run = await stage.run('generationModels', {});
@@ -100,7 +100,7 @@ describe('Generation Models', () => {
 		expect(paths()).toEqual(['GET /v1/models']);
 	});
 
-	it('says which model there is none of', async () => {
+	it('names the models that do not exist', async () => {
 		const parameters = { operation: 'get', modelId: byId('none-such') };
 		const run = await stage.run('generationModels', parameters);
 		expect(run.error).toMatchObject({
@@ -116,7 +116,7 @@ describe('Generation Models', () => {
 describe('Generation Credits', () => {
 	const summary = { operation: 'getSummary' };
 
-	it("hands on the service's own balance, one item for each", async () => {
+	it("returns the service's own balance, one item for each input item", async () => {
 		stage.sandbox.service.accounts.setCredits('main', 12_345);
 		const run = await stage.run('generationCredits', {}, { items: [{}, {}] });
 		const json = {
@@ -137,7 +137,7 @@ describe('Generation Credits', () => {
 		]);
 	});
 
-	it("tells the service's balance, not one that an item has brought along to the error output", async () => {
+	it("returns the service's balance, not a balance from an input item, to the error output", async () => {
 		const items = [
 			{ balance: 777, least: 1_000_000 },
 			{ balance: 5, least: 1 },
@@ -156,12 +156,12 @@ describe('Generation Credits', () => {
 		expect(poor.hints('Step')).toEqual([]);
 	});
 
-	it('reads the balance where the operation is left empty', async () => {
+	it('reads the balance if the operation is left empty', async () => {
 		await stage.run('generationCredits', { operation: '' });
 		expect(paths()).toEqual(['GET /v1/credits/balance']);
 	});
 
-	it("hands on the service's own summary", async () => {
+	it("returns the service's own summary", async () => {
 		const quick = { waitForCompletion: false };
 		await stage.run('imageGeneration', quick, { items: prompts('one', 'two') });
 		await stage.run('videoGeneration', { ...quick, duration: 2 }, { items: prompts('three') });
@@ -198,7 +198,7 @@ describe('Generation Credits', () => {
 		});
 	});
 
-	it('goes on with the minimum balance, or without a minimum', async () => {
+	it('continues at the minimum balance, or without a minimum', async () => {
 		stage.sandbox.service.accounts.setCredits('main', 100);
 		for (const minimumBalance of [100, 0, '']) {
 			const run = await stage.run('generationCredits', { options: { minimumBalance } });
@@ -207,7 +207,7 @@ describe('Generation Credits', () => {
 	});
 
 	it.each(['={{ undefined }}', '={{ $json.budget.least }}', '={{ null }}', '={{ "" }}', '= '])(
-		'keeps its guard up where the minimum balance comes out empty: %s',
+		'fails safe if the expression for the minimum balance is empty: %s',
 		async (minimumBalance) => {
 			const run = await stage.run('generationCredits', { options: { minimumBalance } });
 			expect(run.error).toMatchObject({
@@ -218,7 +218,7 @@ describe('Generation Credits', () => {
 		},
 	);
 
-	it('refuses a minimum that is no number before anything is sent', async () => {
+	it('rejects a minimum that is not a number before anything is sent', async () => {
 		const run = await stage.run('generationCredits', { options: { minimumBalance: 'some' } });
 		expect(run.error).toMatchObject({
 			message: expect.stringContaining('Minimum Balance'),

@@ -29,14 +29,14 @@ describe('Number of Images', () => {
 		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(3);
 	});
 
-	it('counts a given seed up by one for each', async () => {
+	it('adds one to a given seed for each further output', async () => {
 		const parameters = several(3, { model: byId('aurora-image-1'), options: { seed: 7 } });
 		await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
 		const seeds = stage.bodies.map(({ parameters: sent }) => (sent as { seed: number }).seed);
 		expect(seeds.sort()).toEqual([7, 8, 9]);
 	});
 
-	it('counts the seed of a video up as well', async () => {
+	it('also increments the seed of a video', async () => {
 		await stage.run(
 			'videoGeneration',
 			several(2, { options: { seed: '={{ $json.seed }}' }, waitForCompletion: false }),
@@ -65,7 +65,7 @@ describe('Number of Images', () => {
 		},
 	);
 
-	it('has one error item for each generation that fails, and the others are returned', async () => {
+	it('returns one error item for each failed generation, and returns the others', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'fail' } });
 		const run = await stage.run('imageGeneration', several(3), {
 			items: prompts('a boat'),
@@ -115,7 +115,7 @@ describe('a later try', () => {
 		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(3);
 	});
 
-	it('whose item is no longer valid names every generation that is paid for', async () => {
+	it('whose item is no longer valid names every charged generation', async () => {
 		const match = { promptIncludes: 'ship' };
 		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
 		const list = { items: prompts('a boat', 'a ship') };

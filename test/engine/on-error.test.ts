@@ -36,7 +36,7 @@ const unpaid = [
 	},
 ];
 
-/** What is promised of each failed item above, in order: beside the input's own fields, and in items of their own. */
+/** The expected output of each failed item above, in order: beside the input's own fields, and as separate items. */
 const failures = () => [{ ...failure, id: entryOf(texts[1]).id, status: 'failed' }, ...unpaid];
 const failedItems = () => [
 	{ ...stage.promised({ ...entryOf(texts[1]), state: 'failed' }), ...failure },
@@ -45,7 +45,7 @@ const failedItems = () => [
 
 describe('On Error = Continue', () => {
 	it.each([goOn, { continueOnFail: true }])(
-		'hands on one item for each, in order and paired: %j',
+		'returns one item for each input item, in order and paired: %j',
 		async (settings) => {
 			const run = await stage.run('imageGeneration', plain, { items, settings });
 			expect(run.status).toBe('success');
@@ -59,7 +59,7 @@ describe('On Error = Continue', () => {
 		},
 	);
 
-	it('hands on what Wait for Completion could not have, with the id that it was given', async () => {
+	it('returns the error of Wait for Completion with the given id', async () => {
 		const good = await stage.made('a boat');
 		const bad = await stage.made('a ship [fail-text: no paint]');
 		const given = [{ id: 'unknown' }, { id: bad }, { id: good }];
@@ -84,7 +84,7 @@ describe('On Error = Continue', () => {
 		]);
 	});
 
-	it('hands on the id and the status of a generation that is late', async () => {
+	it('returns the ID and the status of a generation that timed out', async () => {
 		stage.setPace(4);
 		const parameters = { ...plain, runOptions: { timeout: 5 } };
 		const late = prompts('a raft [seconds: 60]');
@@ -101,7 +101,7 @@ describe('On Error = Continue', () => {
 		]);
 	});
 
-	it('hands on one item for each of a node that only reads', async () => {
+	it('returns one item for each input item of a node that only reads', async () => {
 		const parameters = { operation: 'get', modelId: byId('={{ $json.model }}') };
 		const asked = [{ model: 'none-such' }, { model: 'lumen-turbo' }, { model: '' }];
 		const run = await stage.run('generationModels', parameters, { items: asked, settings: goOn });
@@ -137,7 +137,7 @@ describe('On Error = Error Output', () => {
 		]);
 	});
 
-	it('holds the failed items of the other nodes too', async () => {
+	it('also receives the failed items of the other nodes', async () => {
 		const unknown = await stage.run('waitForCompletion', plain, {
 			items: [{ id: 'unknown', row: 1 }],
 			settings: apart,
@@ -174,7 +174,7 @@ describe('On Error = Error Output', () => {
 });
 
 describe('On Error = Stop', () => {
-	it('names the item, the reason, and the credits that came back', async () => {
+	it('names the item, the reason, and the refunded credits', async () => {
 		const given = prompts('a ship [seconds: 1] [fail: no paint]');
 		const run = await stage.run('imageGeneration', plain, { items: given });
 		const { id } = stage.sandbox.books.generations[0];
@@ -189,7 +189,7 @@ describe('On Error = Stop', () => {
 		expect(run.output('Step')).toEqual([]);
 	});
 
-	it('names every generation that is already paid for, whatever becomes of it', async () => {
+	it('names every charged generation, so that users can fetch the results later', async () => {
 		const given = prompts(
 			'a boat [seconds: 1]',
 			'a raft [seconds: 60]',
@@ -203,7 +203,7 @@ describe('On Error = Stop', () => {
 		for (const { id } of paid) expect(run.error).toHaveProperty('description', containing(id));
 		const { generations } = run.error?.context as { generations: Array<{ id: string }> };
 		expect(generations.map(({ id }) => id)).toEqual(paid.map(({ id }) => id));
-		// The execution may be one that n8n is told not to keep.
+		// n8n may be configured not to save the execution.
 		expect(run.logs).toContainEqual(
 			expect.objectContaining({
 				level: 'warn',
@@ -213,7 +213,7 @@ describe('On Error = Stop', () => {
 		);
 	});
 
-	it('names a generation that did not end in time: it is paid for and goes on', async () => {
+	it('names a generation that timed out: it is charged and still running', async () => {
 		stage.setPace(4);
 		const given = prompts('a raft [seconds: 60]');
 		const run = await stage.run(
@@ -229,7 +229,7 @@ describe('On Error = Stop', () => {
 		});
 	});
 
-	it('names it also where a later try cannot send the item any more', async () => {
+	it('also names it if a later try cannot send the item anymore', async () => {
 		stage.setPace(4);
 		const late = workflowWith({ runOptions: { timeout: 5 } });
 		const run = await stage.runWorkflow(late, { items: prompts('a raft [seconds: 60]') });

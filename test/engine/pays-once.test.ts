@@ -16,7 +16,7 @@ const timesSent = (prompt: string) =>
 	stage.sandbox.books.generations.filter((made) => made.prompt === prompt).length;
 
 describe('Retry On Fail', () => {
-	it('makes the item that failed, and takes up those that exist', async () => {
+	it('creates only the failed item, and reuses existing generations', async () => {
 		const texts = [
 			'a boat',
 			'a ship [seconds: 9]',
@@ -43,7 +43,7 @@ describe('Retry On Fail', () => {
 		]);
 	});
 
-	it('makes a generation anew that failed and was refunded', async () => {
+	it('generates a failed and refunded generation again', async () => {
 		const texts = ['a boat', 'a ship'];
 		const match = { promptIncludes: 'ship' };
 		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
@@ -56,7 +56,7 @@ describe('Retry On Fail', () => {
 		expect([timesSent('a boat'), timesSent('a ship')]).toEqual([1, 2]);
 	});
 
-	it('takes up also what an expression would ask for differently in every try', async () => {
+	it('also reuses a generation whose expression returns another value in each attempt', async () => {
 		const parameters = {
 			...plain,
 			model: byId('aurora-image-1'),
@@ -70,7 +70,7 @@ describe('Retry On Fail', () => {
 		expect(stage.sandbox.books.totals.created).toBe(2);
 	});
 
-	it('does not send again either what may have been charged, whatever the expression says now', async () => {
+	it('does not resend a request that may have been charged, even if the expression has changed', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const prompt = '={{ $json.prompt + Math.random() }}';
 		const order = { items: prompts('a boat'), settings: again };
@@ -79,7 +79,7 @@ describe('Retry On Fail', () => {
 		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
 	});
 
-	it('gives up after its tries, and names what exists', async () => {
+	it('gives up after the last try, and names what exists', async () => {
 		const texts = ['a boat', 'a ship [reject: invalid_parameter]'];
 		const run = await stage.run('imageGeneration', plain, {
 			items: prompts(...texts),
@@ -93,7 +93,7 @@ describe('Retry On Fail', () => {
 	});
 
 	it.each([goOn, { onError: 'continueErrorOutput' as const }])(
-		'pays nothing again because the first item has an error: %j',
+		'does not pay again because the first item has an error: %j',
 		async (going) => {
 			const texts = ['a boat [fail]', 'a ship', 'a raft'];
 			const order = { items: prompts(...texts), settings: { ...again, ...going } };
@@ -111,14 +111,14 @@ describe('Retry On Fail', () => {
 		},
 	);
 
-	it('pays for two items of the same prompt, and for each once', async () => {
+	it('pays for two items with the same prompt, once each', async () => {
 		const texts = ['a boat', 'a boat', 'a ship [reject: invalid_parameter 1]'];
 		await stage.run('imageGeneration', plain, { items: prompts(...texts), settings: again });
 		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(2);
 		expect(stage.sandbox.books.totals.created).toBe(3);
 	});
 
-	it('takes up pending generations where the step does not wait', async () => {
+	it('reuses pending generations if the step does not wait', async () => {
 		const texts = ['a boat', 'a ship [reject: invalid_parameter 1]'];
 		const parameters = { waitForCompletion: false };
 		const order = { items: prompts(...texts), settings: again };
@@ -129,7 +129,7 @@ describe('Retry On Fail', () => {
 });
 
 describe('"Retry execution"', () => {
-	it('takes up what the failed execution has paid for', async () => {
+	it('reuses what the failed execution was charged for', async () => {
 		const texts = ['a boat', 'a ship [seconds: 30]', 'a raft [reject: invalid_parameter 1]'];
 		const failed = await stage.run('imageGeneration', {}, { items: prompts(...texts) });
 		expect(failed.status).toBe('error');
@@ -142,7 +142,7 @@ describe('"Retry execution"', () => {
 		);
 	});
 
-	it('takes up what was paid for an item that holds itself, such as the error of a request', async () => {
+	it('reuses the generation of an item with a circular reference, such as the error of a request', async () => {
 		const item: IDataObject = { prompt: 'a boat' };
 		item.request = { item };
 		const items = [item, ...prompts('a ship [reject: invalid_parameter 1]')];
@@ -153,7 +153,7 @@ describe('"Retry execution"', () => {
 		expect(stage.sandbox.books.totals.created).toBe(2);
 	});
 
-	it('takes up what comes out differently, also with other options of running', async () => {
+	it('reuses a generation although its expression varies and its run options have changed', async () => {
 		const prompt = '={{ $json.prompt.replace(" ", " " + Math.random() + " ") }}';
 		const step = (timeout: number) => {
 			const parameters = { ...plain, model: byId('lumen-turbo'), prompt, runOptions: { timeout } };
@@ -168,7 +168,7 @@ describe('"Retry execution"', () => {
 		expect(stage.sandbox.books.totals.created).toBe(2);
 	});
 
-	it('makes anew only the items whose request has changed since', async () => {
+	it('generates again only the items whose request has changed', async () => {
 		const texts = ['a boat', 'a ship', 'a raft [reject: invalid_parameter]'];
 		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
 		const parameters = {
@@ -188,7 +188,7 @@ describe('"Retry execution"', () => {
 		);
 	});
 
-	it('names what is paid for also where a parameter was changed to something impossible', async () => {
+	it('names charged generations even if a parameter was changed to an invalid value', async () => {
 		const texts = ['a boat', 'a raft [reject: invalid_parameter]'];
 		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
 		const prompt = '={{ $json.prompt }}';
@@ -202,7 +202,7 @@ describe('"Retry execution"', () => {
 		});
 	});
 
-	it('names also what is paid for and not asked for any more, and how to have it', async () => {
+	it('also names charged generations that are no longer requested, and says how to get them', async () => {
 		const texts = ['a boat', 'a raft [reject: invalid_parameter]'];
 		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
 		const prompt = '={{ $json.prompt.replace("boat", "yacht") }}';
@@ -216,7 +216,7 @@ describe('"Retry execution"', () => {
 		expect(error?.description).toContain('both reuse charged generations');
 	});
 
-	it('makes anew what has failed since', async () => {
+	it('generates again what has failed in the meantime', async () => {
 		const texts = ['a boat [seconds: 999]', 'a ship [reject: invalid_parameter 1]'];
 		const parameters = { waitForCompletion: false };
 		const failed = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
@@ -228,7 +228,7 @@ describe('"Retry execution"', () => {
 		expect(timesSent(texts[0])).toBe(2);
 	});
 
-	it('goes on where the credits ran out, once there are some again', async () => {
+	it('continues after the credits ran out, once there are some again', async () => {
 		const texts = ['a boat', 'a ship', 'a raft', 'a dinghy', 'a skiff'];
 		stage.sandbox.service.accounts.setCredits('main', 2);
 		const parameters = { ...plain, runOptions: { maxConcurrent: 1 } };
@@ -257,7 +257,7 @@ describe('"Retry execution"', () => {
 			One: { main: [[to('Step')]] },
 			Two: { main: [[to('Step')]] },
 		};
-		// The second of three items in the second of two runs is refused.
+		// The second of three items in the second of two runs is rejected.
 		const action = { kind: 'error', code: 'invalid_parameter' } as const;
 		stage.sandbox.faults.order({ on: 'create', skip: 4, action });
 		const failed = await stage.runWorkflow(workflow, { items: [{}, {}, {}] });

@@ -4,7 +4,7 @@ import type { Run } from '../../tools/engine';
 import { sleepToEnd, wakeWave, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
-/** A batch that sleeps, whose expressions, table and service are not the same from one wave to the next. */
+/** Suspended batches whose expressions, table and service change between waves. */
 
 const { stage, tables, created, execute, rows } = openKeyedStage();
 
@@ -28,7 +28,7 @@ it('pays once for a key with a random part, which differs each time it is evalua
 	expect(ended(end)).toEqual(bothCompleted());
 });
 
-it('keeps the spending limit where rows are deleted before the results are fetched', async () => {
+it('keeps the spending limit if rows are deleted before the results are fetched', async () => {
 	const settings = { onError: 'continueRegularOutput' };
 	let run = await execute(boats, asleep(undefined, { maxNewGenerations: 2 }), settings);
 	while (run.status === 'waiting') {
@@ -42,7 +42,7 @@ it('keeps the spending limit where rows are deleted before the results are fetch
 });
 
 describe('a table that fails after the requests of a wave', () => {
-	/** The table takes no changes from now on, until `null` is set again. */
+	/** Makes the table reject all changes until `refusal` is set to `null` again. */
 	function refuseUpdates(): void {
 		tables.before = (operation) => {
 			if (operation === 'update') throw new Error('the table takes no changes');
@@ -61,7 +61,7 @@ describe('a table that fails after the requests of a wave', () => {
 		expect(rows().map(({ status }) => status)).toEqual(['completed', 'completed']);
 	});
 
-	it('creates again what failed meanwhile', async () => {
+	it('generates again what has failed in the meantime', async () => {
 		const broken = items(['a', 'a boat [seconds: 300] [fail: out of paint]']);
 		refuseUpdates();
 		const first = await execute(broken, asleep(undefined, { retriesOnFailure: 1 }));
@@ -72,7 +72,7 @@ describe('a table that fails after the requests of a wave', () => {
 	});
 });
 
-describe('an answer 404 for a generation that exists', () => {
+describe('a 404 for an existing generation', () => {
 	const gone = { kind: 'error', code: 'generation_not_found' } as const;
 
 	it('in a wave is transient', async () => {

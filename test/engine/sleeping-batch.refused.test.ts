@@ -12,7 +12,7 @@ const parameters = {
 	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, maxNewGenerations: 2 },
 };
 
-it('a batch that n8n does not let sleep is polled, says so, and keeps its spending limit', async () => {
+it('a batch that n8n cannot suspend is polled, says so, and keeps its spending limit', async () => {
 	const list = items(['a', 'x [seconds: 90]'], ['b', 'y [seconds: 90]'], ['c', 'z [seconds: 90]']);
 	const run = await execute(list, parameters, { onError: 'continueRegularOutput' });
 	const codes = run.output('Step').map(({ json }) => json.error_code ?? json.status);

@@ -17,7 +17,7 @@ const created = () => stage.sandbox.books.totals.created;
 
 interface Stopped {
 	run: Run;
-	/** What left this process after the stop. */
+	/** Requests that left this process after the stop. */
 	late: string[];
 }
 
@@ -41,7 +41,7 @@ async function stopWhen(
 	};
 	try {
 		const run = await stage.run(node, parameters, { ...order, onReady: (it) => void onReady(it) });
-		// Long enough for whatever would still be sent: twenty seconds of the nodes' time.
+		// Twenty seconds of the nodes' time are long enough for any further request.
 		stage.setPace();
 		await stage.pass(20);
 		expect(before).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ const paidInLog = (run: Run) =>
 
 function expectAllPaidNamed(run: Run): void {
 	const paid = stage.sandbox.books.generations.map(({ id }) => id);
-	// n8n may run a stopped node again for its first item's error: then it says so again.
+	// n8n may run a stopped node again because of its first item's error, which repeats the message.
 	expect(paidInLog(run)[0]).toEqual(expect.arrayContaining(paid));
 	for (const id of paid) {
 		expect(run.logs.some(({ message }) => message.includes(id))).toBe(true);
@@ -80,7 +80,7 @@ describe('a stop in the middle of thirty items', () => {
 		expectAllPaidNamed(run);
 	});
 
-	it('does not start over because of an item that had failed before it', async () => {
+	it('does not start over because an item had failed before', async () => {
 		const items = [{ prompt: '' }, ...thirty()];
 		const order = { items, settings: { ...again, ...goOn } };
 		const { run, late } = await stopWhen(() => created() >= 14, 'imageGeneration', {}, order);
@@ -89,7 +89,7 @@ describe('a stop in the middle of thirty items', () => {
 		expectAllPaidNamed(run);
 	});
 
-	it('leaves generations that Wait for Completion has later, without paying', async () => {
+	it('leaves generations that Wait for Completion can return later, at no charge', async () => {
 		const order = { items: thirty() };
 		const { run } = await stopWhen(() => created() >= 5, 'videoGeneration', {}, order);
 		const [ids] = paidInLog(run);
@@ -105,7 +105,7 @@ describe('a stop in the middle of thirty items', () => {
 		expect(stage.sandbox.books.totals.charged).toBe(charged);
 	});
 
-	it('does not call ids paid for that Wait for Completion has never checked', async () => {
+	it('does not call IDs charged that Wait for Completion has never checked', async () => {
 		const ids = [await stage.made('a boat'), await stage.made('a ship')];
 		stage.sandbox.requests.clear();
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action: { kind: 'hang' } });
@@ -117,7 +117,7 @@ describe('a stop in the middle of thirty items', () => {
 		expect(run.logs).toContainEqual(expect.objectContaining({ message: said }));
 	});
 
-	it('waits for the id of a request that is being paid for at that moment', async () => {
+	it('waits for the ID of a request that is being charged at that moment', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'delay', ms: 100 } });
 		const order = { items: prompts('a boat') };
 		const { run, late } = await stopWhen(() => created() === 1, 'imageGeneration', {}, order);
@@ -126,7 +126,7 @@ describe('a stop in the middle of thirty items', () => {
 		expectAllPaidNamed(run);
 	});
 
-	it('says of which items nobody knows whether they were charged', async () => {
+	it('names the items whose charge is unknown', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
 		const order = { items: prompts('a boat'), paceAfter: 50 };
 		const { run } = await stopWhen(() => created() === 1, 'imageGeneration', {}, order);
@@ -143,7 +143,7 @@ describe('a stop in the middle of thirty items', () => {
 describe('a stop', () => {
 	const asked = (on: 'create' | 'status' | 'download') => stage.sandbox.requests.on(on).length;
 
-	it('ends the waiting for a free slot', async () => {
+	it('ends the wait for a free slot', async () => {
 		stage.sandbox.service.occupy('main', 10);
 		const order = { items: thirty() };
 		const { run, late } = await stopWhen(() => asked('create') >= 12, 'imageGeneration', {}, order);
@@ -151,7 +151,7 @@ describe('a stop', () => {
 		expect(run.logs.filter(({ level }) => level === 'warn')).toEqual([]);
 	});
 
-	it('ends the pause before a try again', async () => {
+	it('ends the backoff before a retry', async () => {
 		const action = { kind: 'error', code: 'server_error' } as const;
 		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
 		const order = { items: prompts('a boat') };
@@ -159,7 +159,7 @@ describe('a stop', () => {
 		expect([run.status, late]).toEqual(['canceled', []]);
 	});
 
-	it('ends the waiting for a generation', async () => {
+	it('ends the wait for a generation', async () => {
 		const id = await stage.made('a boat [seconds: 999]');
 		const order = { items: [{ id }] };
 		const { run, late } = await stopWhen(
@@ -172,7 +172,7 @@ describe('a stop', () => {
 		expect(paidInLog(run)).toEqual([[id]]);
 	});
 
-	it('ends a download that makes no headway, and names its generation', async () => {
+	it('ends a stalled download, and names its generation', async () => {
 		stage.sandbox.faults.order({ on: 'download', action: { kind: 'stall', afterBytes: 500 } });
 		const order = { items: prompts('a boat') };
 		const { run, late } = await stopWhen(
@@ -185,7 +185,7 @@ describe('a stop', () => {
 		expectAllPaidNamed(run);
 	});
 
-	it('ends the asking for a fresh URL while the service is in trouble', async () => {
+	it('ends requests for a fresh URL while the service fails', async () => {
 		const id = await stage.made('a boat [seconds: 0]');
 		const trouble = { kind: 'error', code: 'service_unavailable' } as const;
 		stage.sandbox.faults.order({ on: 'status', skip: 1, times: 'always', action: trouble });
@@ -197,7 +197,7 @@ describe('a stop', () => {
 		expect(paidInLog(run)).toEqual([[id]]);
 	});
 
-	it('ends a node that only reads', async () => {
+	it('ends a read-only node', async () => {
 		const action = { kind: 'error', code: 'server_error' } as const;
 		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
 		const seen = () => stage.arrived >= 2;
@@ -207,7 +207,7 @@ describe('a stop', () => {
 });
 
 describe("the workflow's timeout", () => {
-	it('is as good as a stop', async () => {
+	it('has the same effect as a stop', async () => {
 		stage.setPace(20);
 		const outgoing = new Outgoing();
 		let before = 0;

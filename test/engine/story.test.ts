@@ -31,7 +31,7 @@ const run = async () => {
 const codesOf = (items: IDataObject[], ...codes: string[]) =>
 	items.filter(({ error_code: code }) => codes.includes(String(code)));
 
-it('a batch of twelve rows with two images each, run twice with a key and a limit of 20, is what a person expects', async () => {
+it('a batch of twelve rows with two images each, run twice with a key and a limit of 20, meets expectations', async () => {
 	const first = await run();
 	expect(first.items).toHaveLength(24);
 	// Every output is beside the columns of its row, in the order of the sheet.

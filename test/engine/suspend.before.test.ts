@@ -7,8 +7,8 @@ const suspend = { mode: 'suspend' };
 const late = { ...suspend, runOptions: { onTimeout: 'continue' } };
 const idsOf = (...ids: string[]) => ids.map((id) => ({ id }));
 
-describe('a wait that is to suspend, before it sleeps', () => {
-	it('ends at once, as polling does, where its first look is refused', async () => {
+describe('a wait that is set to suspend, before it does', () => {
+	it('ends immediately, like polling, if its first status check is rejected', async () => {
 		const ids = [await stage.made('a boat [seconds: 9000]'), await stage.made('a ship')];
 		const action = { kind: 'respond', status: 404, body: 'default backend - 404' } as const;
 		stage.sandbox.faults.order({ on: 'status', times: 1, action });
@@ -18,8 +18,8 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		expect(stage.sandbox.requests.on('status').length).toBeLessThanOrEqual(ids.length);
 	});
 
-	it('ends at once where one has failed whose turn came late', async () => {
-		// What is late is looked at for ten seconds, within which requests have to be answered.
+	it('ends immediately if a generation that is checked late has failed', async () => {
+		// Late checks run for ten seconds, within which requests have to be answered.
 		stage.setPace(20);
 		const ids = [
 			await stage.made('a boat [seconds: 9000]'),
@@ -33,7 +33,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		]);
 	});
 
-	it('does not sleep for what has soon ended', async () => {
+	it('is not suspended for generations that end soon', async () => {
 		const id = await stage.made('a boat [seconds: 10]');
 		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		expect(run.status).toBe('success');
@@ -43,7 +43,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		expect(stage.sandbox.requests.on('download')).toHaveLength(1);
 	});
 
-	it('does not sleep for what has less time than that', async () => {
+	it('is not suspended if less time than that is left', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const runOptions = { ...late.runOptions, timeout: 20 };
 		const run = await stage.run('waitForCompletion', { ...late, runOptions }, { items: idsOf(id) });
@@ -53,7 +53,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		expect(stage.engine.execution(String(Number(run.executionId) + 1))).toBeUndefined();
 	});
 
-	it('asks for nothing where an item is refused before', async () => {
+	it('sends no requests if an item is rejected before', async () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		stage.sandbox.requests.clear();
 		const run = await stage.run('waitForCompletion', suspend, { items: idsOf(id, '') });
@@ -61,7 +61,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		expect(stage.arrived).toBe(0);
 	});
 
-	it('polls, and says why, where failed items have an output of their own', async () => {
+	it('polls, and says why, if failed items have their own output', async () => {
 		const id = await stage.made('a boat');
 		const order = { items: idsOf(id), settings: { onError: 'continueErrorOutput' as const } };
 		const run = await stage.run('waitForCompletion', suspend, order);
@@ -71,7 +71,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		]);
 	});
 
-	it('polls, and says why, where n8n does not let it sleep', async () => {
+	it('polls, and says why, if n8n cannot suspend it', async () => {
 		const id = await stage.made('a boat [seconds: 90]');
 		const refused = new Error('The sub-workflow may not be called');
 		jest.spyOn(ExecuteContext.prototype, 'executeWorkflow').mockRejectedValueOnce(refused);
@@ -87,7 +87,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		);
 	});
 
-	it('waits no longer than its timeout in all where n8n does not let it sleep', async () => {
+	it('waits no longer than its timeout in total if n8n cannot suspend it', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		let asked = 0;
 		jest.spyOn(ExecuteContext.prototype, 'executeWorkflow').mockImplementationOnce(async () => {
@@ -100,7 +100,7 @@ describe('a wait that is to suspend, before it sleeps', () => {
 		expect(stage.arrived).toBe(asked + 1);
 	});
 
-	it.each(['poll', 'suspend'])('hands on what is ready, and had little time: %s', async (mode) => {
+	it.each(['poll', 'suspend'])('returns what is ready within a short timeout: %s', async (mode) => {
 		stage.setPace(20);
 		const ids = [await stage.made('a boat [seconds: 50]'), await stage.made('a ship [seconds: 0]')];
 		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [1800, 20][index] }));

@@ -29,7 +29,7 @@ function gaps(ids: string[]): number[] {
 }
 
 describe('a suspended wait', () => {
-	it('does not run the checks that are left when everything has ended', async () => {
+	it('does not run the remaining checks after everything has ended', async () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		const asleep = await stage.run('waitForCompletion', { mode: 'suspend' }, { items: idsOf(id) });
 		const { executionId } = helperOf(stage, asleep);
@@ -40,7 +40,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('keeps the Poll Interval when it falls asleep, while it sleeps, and when it ends', async () => {
+	it('keeps the Poll Interval when it is suspended, in between, and when it ends', async () => {
 		stage.setPace(20);
 		const ids = await made(3, 'a boat [seconds: 200]');
 		const runOptions = { pollInterval: 30 };
@@ -53,7 +53,7 @@ describe('a suspended wait', () => {
 		expect(Math.min(...gaps(ids))).toBeGreaterThan(25_000);
 	});
 
-	it('checks each generation once each time that it wakes, and not once it has ended', async () => {
+	it('checks each generation once each time it resumes, and not after it has ended', async () => {
 		const ids = await made(5, 'a boat [seconds: 90000]');
 		stage.sandbox.service.finish(ids[0]);
 		const parameters = { mode: 'suspend', downloadOutput: false };
@@ -72,7 +72,7 @@ describe('a suspended wait', () => {
 		expect(ids.map((id) => checks.filter((each) => each === id).length)).toEqual([0, 2, 4, 4, 4]);
 	});
 
-	it('asks again for a final status whose URL has become old', async () => {
+	it('requests a final status again if its URL is old', async () => {
 		const ids = await made(2, 'a boat [seconds: 90000]');
 		stage.sandbox.service.finish(ids[0]);
 		const parameters = { mode: 'suspend', downloadOutput: false, runOptions: { timeout: 7200 } };
@@ -86,7 +86,7 @@ describe('a suspended wait', () => {
 		expect([...checks].sort()).toEqual([...ids].sort());
 	});
 
-	it('waits in the step for a Timeout that leaves no time to sleep', async () => {
+	it('waits in the step if the Timeout leaves no time to suspend', async () => {
 		const [id] = await made(1, 'a boat [seconds: 9000]');
 		const runOptions = { timeout: 100, onTimeout: 'continue' };
 		const run = await stage.run(
@@ -100,26 +100,29 @@ describe('a suspended wait', () => {
 		expect(stage.engine.execution(next)).toBeUndefined();
 	});
 
-	it.each([200, 300, 1800])('sleeps until its Timeout of %d s, and no longer', async (timeout) => {
-		const [id] = await made(1, 'a boat [seconds: 9000]');
-		const runOptions = { timeout, onTimeout: 'continue' };
-		let run = await stage.run(
-			'waitForCompletion',
-			{ mode: 'suspend', runOptions },
-			{ items: idsOf(id) },
-		);
-		const [{ json }] = helperOf(stage, run).output('Start');
-		const deadline = Number(json.waitingSince) + timeout * 1000;
-		let wakesAt = 0;
-		while (run.status === 'waiting') {
-			wakesAt = helperOf(stage, run).waitTill?.getTime() ?? 0;
-			run = await wake(stage, run);
-		}
-		expect(wakesAt).toBe(deadline);
-		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
-	});
+	it.each([200, 300, 1800])(
+		'is suspended until its Timeout of %d s, and no longer',
+		async (timeout) => {
+			const [id] = await made(1, 'a boat [seconds: 9000]');
+			const runOptions = { timeout, onTimeout: 'continue' };
+			let run = await stage.run(
+				'waitForCompletion',
+				{ mode: 'suspend', runOptions },
+				{ items: idsOf(id) },
+			);
+			const [{ json }] = helperOf(stage, run).output('Start');
+			const deadline = Number(json.waitingSince) + timeout * 1000;
+			let wakesAt = 0;
+			while (run.status === 'waiting') {
+				wakesAt = helperOf(stage, run).waitTill?.getTime() ?? 0;
+				run = await wake(stage, run);
+			}
+			expect(wakesAt).toBe(deadline);
+			expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
+		},
+	);
 
-	it('waits in the helper workflow for what is left of its Timeout when n8n wakes it late', async () => {
+	it('waits in the helper workflow for the rest of its Timeout if n8n resumes it late', async () => {
 		const [id] = await made(1, 'a boat [seconds: 230]');
 		const runOptions = { timeout: 250 };
 		const asleep = await stage.run(

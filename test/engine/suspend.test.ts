@@ -8,7 +8,7 @@ const late = { ...suspend, runOptions: { onTimeout: 'continue' } };
 const idsOf = (...ids: string[]) => ids.map((id) => ({ id }));
 
 describe('a suspended wait', () => {
-	it('sleeps, asks nothing meanwhile, and wakes to hand on the files, paid once', async () => {
+	it('is suspended, sends no requests in the meantime, resumes, and returns the files, charged once', async () => {
 		const ids = [await stage.made('a boat [seconds: 900]'), await stage.made('a ship')];
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
 		expect(asleep.status).toBe('waiting');
@@ -18,7 +18,7 @@ describe('a suspended wait', () => {
 		stage.sandbox.service.finish(ids[0]);
 		const awake = await wake(stage, asleep);
 		expect(awake.status).toBe('success');
-		// One look that sees the end, and one that collects.
+		// One status check that finds the end, and one that collects.
 		expect(stage.sandbox.requests.on('status').length).toBeLessThanOrEqual(2 * ids.length);
 		const items = awake.output('Step');
 		expect(items.map(({ json }) => [json.id, json.status])).toEqual(
@@ -31,7 +31,7 @@ describe('a suspended wait', () => {
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 2, charged: 2 });
 	});
 
-	it('hands on each file as its item has asked for it before the sleep', async () => {
+	it('returns each file with the settings of its item before the sleep', async () => {
 		const ids = await Promise.all(
 			['a boat', 'a ship'].map((text) => stage.made(`${text} [seconds: 900]`)),
 		);
@@ -55,7 +55,7 @@ describe('a suspended wait', () => {
 		expect(other.binary).toBeUndefined();
 	});
 
-	it('sleeps again for as long as anything is unfinished', async () => {
+	it('is suspended again as long as anything is unfinished', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		const still = await wake(stage, asleep);
@@ -65,7 +65,7 @@ describe('a suspended wait', () => {
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
-	it('sleeps on where the service is in trouble during a look', async () => {
+	it('continues to sleep if the service fails during a status check', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		const action = { kind: 'error', code: 'service_unavailable' } as const;
@@ -90,7 +90,7 @@ describe('a suspended wait', () => {
 		},
 	);
 
-	it('does not sleep on for what the service refuses to tell', async () => {
+	it('is not suspended further if the service rejects a status check', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		const action = { kind: 'error', code: 'forbidden' } as const;
@@ -102,7 +102,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('does not sleep on for an item whose own time is over', async () => {
+	it('is not suspended further for an item whose own timeout has passed', async () => {
 		const ids = [
 			await stage.made('a boat [seconds: 9000]'),
 			await stage.made('a ship [seconds: 9000]'),
@@ -120,7 +120,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('ends as an error where a generation fails while it sleeps', async () => {
+	it('ends as an error if a generation fails while it is suspended', async () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.sandbox.service.finish(id, 'no paint');
@@ -129,7 +129,7 @@ describe('a suspended wait', () => {
 		expect(awake.error?.message).toMatch(/failed\W+no paint/);
 	});
 
-	it('goes on with failed items where On Error says so', async () => {
+	it('continues with failed items if On Error says so', async () => {
 		const ids = [await stage.made('a boat [seconds: 900]'), await stage.made('a ship [fail]')];
 		const settings = { onError: 'continueRegularOutput' as const };
 		const order = { items: [...idsOf(...ids, ''), {}, { id: null }], settings };
@@ -146,7 +146,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('keeps the error that an item came with', async () => {
+	it('keeps the error of an input item', async () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
 		const settings = { onError: 'continueRegularOutput' as const };
@@ -161,7 +161,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('takes what was finished while it slept past its timeout', async () => {
+	it('returns what finished while it was suspended past its timeout', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.leap(1800);
@@ -172,7 +172,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('that took too long does not advise a retry, which asks nothing and only repeats the error', async () => {
+	it('that timed out does not advise a retry, which sends nothing and only repeats the error', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.leap(1800);
@@ -190,10 +190,10 @@ describe('a suspended wait', () => {
 		expect(stage.arrived).toBe(before);
 	});
 
-	it('hands on nothing like a result where n8n knows no more of it than what it slept with', async () => {
+	it('does not return the data from before the sleep as a result', async () => {
 		const ids = [await stage.made('a boat [seconds: 9000]'), await stage.made('a ship')];
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
-		// As n8n leaves it after a SIGKILL in the middle of a look, where it has lost its log.
+		// As n8n leaves it after a SIGKILL during a status check, if its log is lost.
 		helperOf(stage, asleep).record.state.status = 'crashed';
 		const awake = await wake(stage, asleep);
 		const items = awake.output('Step');
@@ -208,7 +208,7 @@ describe('a suspended wait', () => {
 		}
 	});
 
-	it('asks for a status no more often than at the poll interval', async () => {
+	it('checks a status no more often than the poll interval', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		stage.sandbox.requests.clear();
 		const parameters = { ...suspend, runOptions: { pollInterval: 600, timeout: 7200 } };
@@ -238,7 +238,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('names every generation as paid for where its credential is gone when it wakes', async () => {
+	it('names every generation as charged if its credential is gone when it resumes', async () => {
 		const ids: string[] = [];
 		while (ids.length < 3) ids.push(await stage.made('a boat [seconds: 9000]'));
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
@@ -254,7 +254,7 @@ describe('a suspended wait', () => {
 		expect(description).toContain('in a new execution, at no charge');
 	});
 
-	it('goes on with failed items where the older Continue On Fail says so', async () => {
+	it('continues with failed items if the older Continue On Fail says so', async () => {
 		const ids = [await stage.made('a boat [seconds: 900]'), await stage.made('a ship [fail]')];
 		const settings = { continueOnFail: true };
 		const asleep = await stage.run('waitForCompletion', suspend, {
@@ -270,7 +270,7 @@ describe('a suspended wait', () => {
 		]);
 	});
 
-	it('says that a generation was not checked where no status check was answered', async () => {
+	it('says that a generation was not checked if no status check was answered', async () => {
 		const ids = [await stage.made('a boat'), await stage.made('a ship [seconds: 9000]')];
 		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [70, 1800][index] }));
 		const runOptions = { ...late.runOptions, timeout: '={{ $json.timeout }}' };
@@ -285,7 +285,7 @@ describe('a suspended wait', () => {
 		);
 	});
 
-	it('falls asleep once, also with Retry On Fail', async () => {
+	it('is suspended once, even with Retry On Fail', async () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id), settings });

@@ -5,7 +5,7 @@ const stage = openStage();
 const TIMEOUT = 4;
 const slow = '[seconds: 900]';
 
-/** A step over generations that take much longer than its timeout. */
+/** Runs a step over generations that take much longer than its timeout. */
 async function waitingInVain(runOptions: object, items = prompts(`a boat ${slow}`)) {
 	return await stage.run(
 		'imageGeneration',
@@ -30,7 +30,7 @@ const troubles: Array<[string, FaultAction]> = [
 ];
 
 describe.each(troubles)('while status requests are %s, a step', (_case, action) => {
-	it('ends by its timeout, and names what is paid for', async () => {
+	it('ends at its timeout, and names what is charged', async () => {
 		strike(action);
 		const run = await waitingInVain({});
 		const [{ id }] = stage.sandbox.books.generations;
@@ -41,7 +41,7 @@ describe.each(troubles)('while status requests are %s, a step', (_case, action) 
 		});
 	});
 
-	it('hands on what it knows where it is to continue then', async () => {
+	it('returns what is known if On Timeout is Continue', async () => {
 		strike(action);
 		const items = prompts(`a boat ${slow}`, `a ship ${slow}`);
 		const run = await waitingInVain({ onTimeout: 'continue' }, items);
@@ -50,7 +50,7 @@ describe.each(troubles)('while status requests are %s, a step', (_case, action) 
 		);
 	});
 
-	it('of which the id is all that is known ends by its timeout, too', async () => {
+	it('that knows only the ID also ends at its timeout', async () => {
 		const id = await stage.made(`a boat ${slow}`);
 		strike(action);
 		const run = await stage.run(
@@ -65,8 +65,8 @@ describe.each(troubles)('while status requests are %s, a step', (_case, action) 
 	});
 });
 
-describe('a status answer that is not the service’s', () => {
-	it.each(troubles.slice(3))('is asked for again: %s', async (_case, action) => {
+describe('a status response that is not from the service', () => {
+	it.each(troubles.slice(3))('is requested again: %s', async (_case, action) => {
 		strike(action, 2);
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		expect(run.output('Step')).toMatchObject([{ json: { status: 'completed' } }]);
@@ -74,7 +74,7 @@ describe('a status answer that is not the service’s', () => {
 });
 
 describe('no slot', () => {
-	it('for as long as the timeout ends the item, and nothing was charged', async () => {
+	it('until the timeout ends the item, and nothing is charged', async () => {
 		stage.sandbox.faults.order({
 			on: 'create',
 			times: 'always',
@@ -88,8 +88,8 @@ describe('no slot', () => {
 	});
 });
 
-describe('a catalogue that never answers', () => {
-	it('holds up nothing', async () => {
+describe('a catalog that never responds', () => {
+	it('delays nothing', async () => {
 		const action = { kind: 'hang' } as const;
 		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
 		const items = prompts('a boat', 'a ship', 'a raft');

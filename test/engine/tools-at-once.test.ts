@@ -29,7 +29,7 @@ function idIn(response: string): string | null {
 
 describe('calls of one agent that n8n runs at the same moment', () => {
 	it.each([true, false])(
-		'and that ask for the same share one generation, waited for: %s',
+		'and that have the same request share one generation, waiting for it: %s',
 		async (waitForCompletion) => {
 			const parameters = { ...image, waitForCompletion };
 			const { run, ids } = await callAtOnce(parameters, 'A boat', 'A boat', 'A boat');
@@ -40,20 +40,20 @@ describe('calls of one agent that n8n runs at the same moment', () => {
 		},
 	);
 
-	it('and that ask for different things make each their own', async () => {
+	it('and that have different requests generate one each', async () => {
 		const { ids } = await callAtOnce(image, 'A boat', 'A ship', 'A raft');
 		expect(new Set(ids)).toEqual(new Set(stage.sandbox.books.generations.map(({ id }) => id)));
 		expect(stage.sandbox.books.totals.created).toBe(3);
 	});
 
-	it('make one though the first was refused', async () => {
+	it('generate one output even if the first was rejected', async () => {
 		const action = { kind: 'error', code: 'model_unavailable' } as const;
 		stage.sandbox.faults.order({ on: 'create', times: 1, action });
 		await callAtOnce(image, 'A boat', 'A boat');
 		expect(stage.sandbox.books.totals.created).toBe(1);
 	});
 
-	it('do not send again what the first was not answered to', async () => {
+	it('do not send a request again whose response the first call lost', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const { said } = await callAtOnce(image, 'A boat', 'A boat');
 		expect(stage.sandbox.requests.on('create')).toHaveLength(1);

@@ -6,7 +6,7 @@ import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { openStage, prompts } from './stage';
 
-/** What the node under test does: set by each test. */
+/** The action of the node under test. Each test sets it. */
 let act: (context: IExecuteFunctions) => Promise<IDataObject>;
 
 const actor = bareNode('actor', {
@@ -28,7 +28,7 @@ async function until(holds: () => boolean): Promise<void> {
 	while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Until the sandbox has seen that its clients have left. */
+/** Waits until the sandbox has seen its clients disconnect. */
 async function left(on: 'status' | 'create'): Promise<void> {
 	await until(() => stage.sandbox.requests.on(on).every(({ answered }) => !answered));
 }
@@ -36,8 +36,8 @@ async function left(on: 'status' | 'create'): Promise<void> {
 const trickle = { kind: 'trickle', everyMs: 500 } as const;
 const hang = { kind: 'hang' } as const;
 
-describe('a request that is given up', () => {
-	it.each([trickle, hang])('is ended although its answer never is: $kind', async (action) => {
+describe('an aborted request', () => {
+	it.each([trickle, hang])('is closed even if its response never ends: $kind', async (action) => {
 		const id = await stage.made('a boat');
 		stage.sandbox.faults.order({ on: 'status', action });
 		const look = new AbortController();
@@ -54,9 +54,9 @@ describe('a request that is given up', () => {
 	});
 });
 
-describe('an answer to a creating request', () => {
-	it('that trickles in is lost after a minute in all, and nothing is paid again', async () => {
-		// What is bounded by a minute is bounded by a second here.
+describe('a response to a creating request', () => {
+	it('that trickles in is lost after a minute in total, and nothing is charged again', async () => {
+		// Timeouts of a minute take a second here.
 		const restore = stage.shortenTimeouts(60);
 		stage.sandbox.faults.order({ on: 'create', action: trickle });
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
@@ -68,7 +68,7 @@ describe('an answer to a creating request', () => {
 });
 
 describe('forty probes at once', () => {
-	it('of a storage that stands still end with their signal, without a warning', async () => {
+	it('to a storage that stalls end with their signal, without a warning', async () => {
 		const warned: Error[] = [];
 		const note = (warning: Error) => void warned.push(warning);
 		process.on('warning', note);
@@ -90,7 +90,7 @@ describe('forty probes at once', () => {
 		});
 		await new Promise((resolve) => setImmediate(resolve));
 		process.off('warning', note);
-		// What is announced is believed, whether it comes or not: those that stand still have been heard of.
+		// Response headers are enough: probes whose body stalls count as answered.
 		expect([failed, warned]).toEqual([20, []]);
 	});
 });

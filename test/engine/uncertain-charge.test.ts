@@ -18,7 +18,7 @@ const lost = {
 };
 
 const html = '<html><h1>Bad Gateway</h1></html>';
-/** Answers after which nobody knows whether credits were charged; here they were. */
+/** Responses that leave the charge unknown. Here, the items were charged. */
 const uncertain: Array<[string, FaultAction]> = [
 	['a lost answer', { kind: 'loseAnswer' }],
 	['a page of a proxy, 502', { kind: 'respond', status: 502, body: html, work: true }],
@@ -30,7 +30,7 @@ const uncertain: Array<[string, FaultAction]> = [
 ];
 
 describe.each(uncertain)('after %s', (_case, action) => {
-	it('the item fails, and no try of the step sends it again by itself', async () => {
+	it('the item fails, and no retry of the step sends it again automatically', async () => {
 		strike(action);
 		const items = prompts('a boat', 'a ship');
 		const run = await stage.run('imageGeneration', plain, { items, settings: again });
@@ -43,7 +43,7 @@ describe.each(uncertain)('after %s', (_case, action) => {
 		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(1);
 	});
 
-	it('the request is sent again where the user takes the risk', async () => {
+	it('the request is sent again if the user accepts the risk', async () => {
 		strike(action);
 		const run = await stage.run('imageGeneration', resubmit, {
 			items: prompts('a boat', 'a ship'),
@@ -55,8 +55,8 @@ describe.each(uncertain)('after %s', (_case, action) => {
 	});
 });
 
-describe('a lost answer', () => {
-	it('is an item with its code when the workflow goes on, and the others are made', async () => {
+describe('a lost response', () => {
+	it('becomes an item with its code if the workflow continues, and the others are generated', async () => {
 		strike({ kind: 'loseAnswer' });
 		const items = prompts('a boat', 'a ship', 'a raft');
 		const run = await stage.run('imageGeneration', plain, { items, settings: goOn });
@@ -89,7 +89,7 @@ describe('a lost answer', () => {
 		expect(sent()).toBe(2);
 	});
 
-	it('of a request that was never charged is treated no otherwise: nobody can tell', async () => {
+	it('of a request that was never charged is handled the same way, because the charge is unknown', async () => {
 		strike({ kind: 'reset' });
 		const items = prompts('a boat', 'a ship');
 		const run = await stage.run('videoGeneration', plain, { items, settings: again });
@@ -109,7 +109,7 @@ describe('a lost answer', () => {
 		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
 	});
 
-	it('is not sent again without end, and the error says how many may have been paid', async () => {
+	it('is resent only a limited number of times, and the error says how many may have been charged', async () => {
 		strike({ kind: 'reset' }, 'always');
 		const run = await stage.run('imageGeneration', resubmit, {
 			items: prompts('a boat', 'a ship'),
@@ -124,7 +124,7 @@ describe('a lost answer', () => {
 
 describe("an error of the service's own", () => {
 	it.each(['server_error', 'model_unavailable', 'service_unavailable'] as const)(
-		'that passes is tried again, and nothing is paid twice: %s',
+		'that is transient is retried, and nothing is charged twice: %s',
 		async (code) => {
 			strike({ kind: 'error', code }, 2);
 			const run = await stage.run('imageGeneration', plain, { items: prompts('a boat', 'a ship') });
@@ -142,7 +142,7 @@ describe("an error of the service's own", () => {
 	);
 
 	it.each(['invalid_parameter', 'generation_in_progress', 'payload_too_large'] as const)(
-		'that will not pass is not tried again: %s',
+		'that is permanent is not retried: %s',
 		async (code) => {
 			strike({ kind: 'error', code });
 			await stage.run('imageGeneration', plain, { items: prompts('a ship') });
@@ -151,7 +151,7 @@ describe("an error of the service's own", () => {
 	);
 
 	it.each(['expired', 'revokedAlternate', 'revoked'] as const)(
-		'about the key is not asked for twice: %s',
+		'about the key is not retried: %s',
 		async (key) => {
 			await stage.run('imageGeneration', plain, { items: prompts('a ship'), key });
 			expect(sent()).toBe(1);

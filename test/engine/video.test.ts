@@ -6,7 +6,7 @@ const stage = openStage();
 const quick = { waitForCompletion: false };
 
 describe('the request of a video', () => {
-	it('holds every field that is filled in, under its wire name', async () => {
+	it('contains every field that is filled in, under its wire name', async () => {
 		const parameters = {
 			...quick,
 			model: byId('aurora-motion-1'),
@@ -54,7 +54,7 @@ describe('the request of a video', () => {
 		expect(stage.bodies).toEqual([{ model: 'aurora-motion-1', prompt: 'A wave' }]);
 	});
 
-	it('asks for 4 seconds and leaves all else to the model, as the form opens', async () => {
+	it('asks for 4 seconds and leaves everything else to the model by default', async () => {
 		const parameters = { ...quick, model: byId('lumen-loop'), prompt: 'A wave' };
 		await stage.runWorkflow(inARow(ownNode('Step', 'videoGeneration', parameters)));
 		expect(stage.bodies).toEqual([{ model: 'lumen-loop', prompt: 'A wave', duration: 4 }]);
@@ -63,7 +63,7 @@ describe('the request of a video', () => {
 	it.each([
 		['fps', 'tidal-still-to-video', { fps: 24 }],
 		['resolution', 'tidal-wide', { resolution: '720p' }],
-	])('is made from the form as it opens by a model without %s', async (param, model, chosen) => {
+	])('with default fields is accepted by a model without %s', async (param, model, chosen) => {
 		const parameters = { ...quick, model: byId(model), prompt: 'A wave' };
 		const step = (more = {}) => ownNode('Step', 'videoGeneration', { ...parameters, ...more });
 		const run = await stage.runWorkflow(inARow(step()));
@@ -74,7 +74,7 @@ describe('the request of a video', () => {
 		});
 	});
 
-	it('takes numbers as text, and every frame rate and resolution there is', async () => {
+	it('accepts numbers as text, and every available frame rate and resolution', async () => {
 		const parameters = {
 			...quick,
 			resolution: '={{ $json.resolution }}',
@@ -96,7 +96,7 @@ describe('the request of a video', () => {
 });
 
 describe('the output of a video', () => {
-	it('is the very file that the service made, under a name that fits', async () => {
+	it('is the exact file of the service, under a matching name', async () => {
 		const items = prompts('[seconds: 5] one', '[seconds: 2] two');
 		const run = await stage.run('videoGeneration', { binaryPropertyName: 'clip' }, { items });
 		const made = stage.sandbox.books.generations;
@@ -120,7 +120,7 @@ describe('the output of a video', () => {
 		}
 	});
 
-	it('is the pending generation, at once, without waiting', async () => {
+	it('is the pending generation, immediately, if the step does not wait', async () => {
 		const run = await stage.run('videoGeneration', quick, { items: prompts('A wave') });
 		const [made] = stage.sandbox.books.generations;
 		expect(run.output('Step')).toStrictEqual([
@@ -128,7 +128,7 @@ describe('the output of a video', () => {
 		]);
 	});
 
-	it('is the completed generation alone, without downloading', async () => {
+	it('is the completed generation without a file if the step does not download', async () => {
 		const parameters = { downloadOutput: false };
 		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
 		const [made] = stage.sandbox.books.generations;

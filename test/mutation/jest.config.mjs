@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 
 import all from '../../jest.config.js';
 
-/** Folders of tests, below `test/` and parted by spaces. */
+/** Folders of tests below `test/`, separated by spaces. */
 const { MUTATION_TESTS: folders = 'client nodes' } = process.env;
 
-/** The rules in virtual time, without the thousands of schedules, which take longer than a change is worth. */
+/** The tests of the rules in virtual time. Tests that play thousands of schedules take too long to run per change. */
 export default {
 	...all.projects[0],
 	rootDir: '../..',

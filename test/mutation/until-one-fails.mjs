@@ -1,6 +1,6 @@
 import { TestEnvironment } from 'jest-environment-node';
 
-/** A change is noticed by the first test that fails: the others of its file are not run. */
+/** Skips the remaining tests of a file after the first failure: one failing test is enough to detect a change. */
 export default class UntilOneFails extends TestEnvironment {
 	noticed = false;
 

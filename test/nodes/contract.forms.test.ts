@@ -11,13 +11,13 @@ import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credent
 import { allNodes } from '../support/all-nodes';
 import type { NodeName } from '../support/workflow';
 
-/** What a form shows, and when: hidden fields are dropped by n8n, whatever stands in them. */
+/** Which fields a form shows, and when. n8n drops the values of hidden fields. */
 
 function typeOf(name: NodeName): INodeType {
 	return allNodes.find(({ description }) => description.name === name) as INodeType;
 }
 
-/** The names of the fields that show where all else is as the form opens. */
+/** Returns the names of the visible fields if all other fields have their defaults. */
 function shown(fields: INodeProperties[], chosen: INodeParameters, { description }: INodeType) {
 	const untouched = fields.map((field) => [field.name, field.default]);
 	const parameters = { ...Object.fromEntries(untouched), ...chosen } as INodeParameters;
@@ -127,7 +127,7 @@ describe('the model picker', () => {
 	});
 });
 
-it('the aspect ratio of an image may be another one than those in the list', () => {
+it('the aspect ratio of an image accepts values that are not in the list', () => {
 	const { properties } = typeOf('imageGeneration').description;
 	const options = properties.find(({ name }) => name === 'options')?.options as INodeProperties[];
 	const ratio = options.find(({ name }) => name === 'aspectRatio');
@@ -141,7 +141,7 @@ it('n8n shows the duration of a video as 4, not as 4.00', () => {
 });
 
 describe('the credential', () => {
-	it('has the address and the key, which nobody can read off the screen', () => {
+	it('has the address and the key, which is masked', () => {
 		const { name, displayName, properties } = new MediaGenerationApi();
 		expect([name, displayName]).toEqual(['mediaGenerationApi', 'Media Generation API']);
 		expect(properties).toMatchObject([
@@ -151,7 +151,7 @@ describe('the credential', () => {
 	});
 });
 
-it('what has to be filled in is marked: n8n asks for it before it runs a node', () => {
+it('required fields are marked: n8n asks for them before it runs a node', () => {
 	const required = allNodes.map(({ description: { name, properties } }) => [
 		name,
 		properties.filter((field) => field.required).map((field) => field.name),

@@ -28,7 +28,7 @@ describe('what a step knows of its execution', () => {
 		expect(cancelSignal(contextOf({ cancel: signal }).context)).toBe(signal);
 	});
 
-	it('is a signal that never comes where n8n gives none', () => {
+	it('is a signal that never aborts if n8n provides none', () => {
 		expect(cancelSignal(contextOf().context).aborted).toBe(false);
 	});
 
@@ -40,7 +40,7 @@ describe('what a step knows of its execution', () => {
 		expect(runsAsTool(contextOf(given).context)).toBe(tool);
 	});
 
-	it('is what becomes of failed items', () => {
+	it('is how it handles failed items', () => {
 		expect(continuesOnError(contextOf({ continueOnFail: true }).context)).toBe(true);
 		expect(continuesOnError(contextOf().context)).toBe(false);
 		const separate = contextOf({ node: { onError: 'continueErrorOutput' } });
@@ -56,7 +56,7 @@ describe('what a step stores with its execution', () => {
 		expect(orderIn({ kept: throughDatabase(kept) }).state()).toBe('sent');
 	});
 
-	it('gives an order the same header in every retry, and another one in another execution', async () => {
+	it('gives an order the same header in every retry, and a different one in another execution', async () => {
 		const kept: IDataObject = {};
 		const first = await orderIn({ kept }).reserve();
 		expect(await orderIn({ kept: throughDatabase(kept) }).reserve()).toBe(first);

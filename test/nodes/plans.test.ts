@@ -11,7 +11,7 @@ type PlanItem = (context: IExecuteFunctions, itemIndex: number) => Plan[];
 const make = { model: 'aurora', prompt: 'A boat' };
 const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };
 
-/** Added to a form, and left empty there. */
+/** Options that are added to the form and left empty. */
 const options = ['additionalFields', 'fileName', 'idempotencyKey', 'includeOtherFields'];
 const runOptions = [
 	...['maxConcurrent', 'onTimeout', 'onUncertainCharge', 'pollInterval', 'readiness', 'timeout'],

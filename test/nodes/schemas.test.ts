@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { NOTHING_KNOWN } from '../../client/api/generation';
 import { listModels } from '../../sandbox/models/catalogue';
 
-/** What n8n shows of a node's output before it has run. */
+/** Returns the keys that n8n shows of a node's output before it has run. */
 function keysOf(file: string): { described: string[]; required: string[] } {
 	const path = join(__dirname, '../../nodes', file);
 	const schema = JSON.parse(readFileSync(path, 'utf8')) as {

@@ -3,7 +3,7 @@ import { Workflow, type INode, type INodeParameters, type INodeType } from 'n8n-
 import type { NodeName } from '../support/workflow';
 import { allNodes } from '../support/all-nodes';
 
-/** What stands under a node's name on the canvas: rendered as the editor does it. */
+/** Returns the text under a node's name on the canvas, rendered as in the editor. */
 function subtitle(name: NodeName, parameters: INodeParameters): unknown {
 	const type = allNodes.find(({ description }) => description.name === name) as INodeType;
 	const node: INode = { id: '1', name, type: name, typeVersion: 1, position: [0, 0], parameters };
@@ -17,7 +17,7 @@ function subtitle(name: NodeName, parameters: INodeParameters): unknown {
 			getKnownTypes: () => ({}),
 		},
 	});
-	// The workflow has filled in the defaults of what was not chosen.
+	// The workflow has filled in the defaults of unset parameters.
 	const chosen = workflow.nodes[name];
 	return workflow.expression.getSimpleParameterValue(
 		chosen,
@@ -34,7 +34,7 @@ describe('the subtitle on the canvas', () => {
 		expect(subtitle('videoGeneration', { model })).toBe('aurora-1');
 	});
 
-	it('says where the model is worked out: on the canvas there is nothing to work it out from', () => {
+	it('says that an expression sets the model, because the canvas cannot evaluate it', () => {
 		const model = { __rl: true, mode: 'id', value: '={{ $json.id\n}}' };
 		expect(subtitle('imageGeneration', { model })).toBe('Model by Expression');
 		expect(subtitle('imageGeneration', { model: '={{ $json.id }}' })).toBe('Model by Expression');
@@ -42,7 +42,7 @@ describe('the subtitle on the canvas', () => {
 		expect(subtitle('waitForCompletion', { mode })).toBe('Mode by Expression');
 	});
 
-	it('asks for a model where none was picked', () => {
+	it('asks for a model if none was chosen', () => {
 		expect(subtitle('imageGeneration', {})).toBe('Choose a Model');
 		const model = { __rl: true, mode: 'list', value: '' };
 		expect(subtitle('videoGeneration', { model })).toBe('Choose a Model');

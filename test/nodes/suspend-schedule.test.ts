@@ -8,7 +8,9 @@ import {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** When a wait is awake that n8n wakes so much late each time, in milliseconds after its start; ends with its timeout. */
+/**
+ * Returns when a wait is awake if n8n resumes it this late each time: milliseconds since its start, up to its timeout.
+ */
 function wakes(timeoutMs: number, lateMs = 0): number[] {
 	const times: number[] = [];
 	let waited = SHORTEST_SLEEP_MS;
@@ -36,7 +38,7 @@ describe('the sleeps of a suspended wait', () => {
 		expect(sleepMs(SHORTEST_SLEEP_MS, LEAST_TIMEOUT_MS, 5 * MINUTE)).toBe(SHORTEST_SLEEP_MS);
 	});
 
-	it('do not begin where less than the shortest is left', () => {
+	it('do not begin if less than the shortest sleep is left', () => {
 		expect(sleepMs(HOUR - SHORTEST_SLEEP_MS + 1, HOUR, 3_000)).toBeNull();
 		expect(sleepMs(HOUR + 1, HOUR, 3_000)).toBeNull();
 		expect(sleepMs(SHORTEST_SLEEP_MS, LEAST_TIMEOUT_MS - 1, 0)).toBeNull();

@@ -6,7 +6,7 @@ jest.mock('n8n-workflow', () => ({
 	summarizeDynamicCredentialsUsage: undefined,
 }));
 
-describe('a suspended wait on a release of n8n that would lose what it came to', () => {
+describe('a suspended wait on a release of n8n that would lose its result', () => {
 	it('polls instead, and says why', () => {
 		const { context, hints } = contextOf({ parameters: { mode: 'suspend' } });
 		expect(suspensionOf(context)).toBeUndefined();
@@ -17,7 +17,7 @@ describe('a suspended wait on a release of n8n that would lose what it came to',
 		]);
 	});
 
-	it('has nothing to say where nothing was to be suspended', () => {
+	it('says nothing if nothing was to be suspended', () => {
 		const { context, hints } = contextOf({ parameters: { mode: 'poll' } });
 		expect(suspensionOf(context)).toBeUndefined();
 		expect(hints).toEqual([]);

@@ -12,7 +12,7 @@ const node: INode = {
 	type: 'n8n-nodes-media-generation.waitForCompletion',
 };
 
-/** The workflow of a step whose items have these run options, begun at the epoch. */
+/** Returns the workflow of a step whose items have these run options, started at the epoch. */
 function sleptIn(...runOptions: SleepingItem['runOptions'][]) {
 	const items = runOptions.map((each) => ({
 		generationId: 'g',
@@ -29,20 +29,20 @@ const checksOf = (workflow: ReturnType<typeof sleptIn>) =>
 	workflow.nodes.filter(({ name }) => name.startsWith('Check ')).length;
 
 describe('the workflow that a suspended wait sleeps in', () => {
-	it('has checks enough for the item that may wait longest', () => {
+	it('has enough checks for the item with the longest wait', () => {
 		const longest = checksOf(sleptIn({ timeout: 86_400 }));
 		expect(longest).toBeGreaterThan(checksOf(sleptIn({ timeout: 90 })));
 		const several = sleptIn({ timeout: 90 }, { timeout: 86_400 }, { timeout: 1800 });
 		expect(checksOf(several)).toBe(longest);
 	});
 
-	it('has no regard for a timeout that is no number: that item fails by itself', () => {
+	it('ignores a timeout that is not a number: that item fails on its own', () => {
 		expect(checksOf(sleptIn({ timeout: 'soon' }, { timeout: 90 }))).toBe(
 			checksOf(sleptIn({ timeout: 90 }, { timeout: 90 })),
 		);
 	});
 
-	it('runs each of its nodes once, so that n8n can tell in which it was killed', () => {
+	it('runs each of its nodes once, so that n8n can tell in which one it was killed', () => {
 		const { nodes, connections } = sleptIn({});
 		const [, ...line] = nodes.map(({ name }) => name);
 		for (const [from, { main }] of Object.entries(connections)) {
@@ -64,7 +64,7 @@ describe('the workflow that a suspended wait sleeps in', () => {
 		expect(connections[`Check ${last}`].main[0]).toMatchObject([{ node: 'Collect' }]);
 	});
 
-	it('may be called by the workflow that it is for, whatever n8n allows by default', () => {
+	it('may be called by its workflow, for any default of n8n', () => {
 		expect(sleptIn({}).settings).toMatchObject({ callerPolicy: 'workflowsFromSameOwner' });
 	});
 
@@ -78,17 +78,17 @@ describe('the workflow that a suspended wait sleeps in', () => {
 		});
 	});
 
-	it('says in a note what it is, to whoever finds it in the list of executions', () => {
+	it('explains itself in a note for users who find it in the list of executions', () => {
 		const note = sleptIn({}).nodes.find(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		expect(note?.parameters.content).toContain('The suspended wait of “Asleep”');
 	});
 
-	it('has no node that lies on another', () => {
+	it('has no overlapping nodes', () => {
 		const boxes = sleptIn({ timeout: 86_400 }).nodes.map(({ position: [x, y], parameters }) => ({
 			x,
 			y,
 			width: Number(parameters.width ?? 100),
-			// A node's name stands below it.
+			// A node's name is shown below it.
 			height: Number(parameters.height ?? 150),
 		}));
 		const overlapping = boxes.filter((one, index) =>

@@ -10,7 +10,7 @@ import waitCodex from '../../nodes/WaitForCompletion/WaitForCompletion.node.json
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import { allNodes } from '../support/all-nodes';
 
-/** Every text in a form, with where it stands: names and values are for machines. */
+/** Returns every text in a form with its path. Names and values are skipped, because users do not see them. */
 function textsIn(value: unknown, path: string): Array<[string, string]> {
 	if (typeof value !== 'object' || value === null) return [];
 	return Object.entries(value).flatMap(([key, inner]): Array<[string, string]> => {
@@ -22,7 +22,7 @@ function textsIn(value: unknown, path: string): Array<[string, string]> {
 	});
 }
 
-/** Every field of the forms, those within collections too. */
+/** Returns every field of the forms, including those in collections. */
 function fieldsIn(properties: INodeProperties[]): INodeProperties[] {
 	return properties.flatMap((field) => {
 		const inner = (field.options ?? []).flatMap((each) =>
@@ -43,7 +43,7 @@ const fields = [
 const texts = allNodes.flatMap(({ description }) => textsIn(description, description.name));
 
 describe('the texts of the forms', () => {
-	it('hold nothing that n8n would take for HTML', () => {
+	it('contain nothing that n8n would render as HTML', () => {
 		expect(texts.length).toBeGreaterThan(150);
 		expect(texts.filter(([, text]) => /[<>]|&\w+;/.test(text))).toEqual([]);
 	});
@@ -57,7 +57,7 @@ describe('the texts of the forms', () => {
 		expect(tooltips.filter(long)).toEqual([]);
 	});
 
-	it('say nothing twice', () => {
+	it('do not repeat themselves', () => {
 		const doubled = texts.filter(([, text]) => {
 			const sentences = text.split(/(?<=\.) /);
 			return new Set(sentences).size < sentences.length;
@@ -71,7 +71,7 @@ describe('the texts of the forms', () => {
 		expect(own.filter(([, text]) => /\b(slots?|prompt)\b/i.test(text))).toEqual([]);
 	});
 
-	it('give examples in every placeholder of a text', () => {
+	it('give an example in every placeholder of a text field', () => {
 		const fields = texts.filter(([path]) => path.endsWith('.placeholder'));
 		const prompts = fields.filter(([, text]) => !/^(e\.g\. |Add |Select )/.test(text));
 		expect(prompts).toEqual([]);
@@ -147,7 +147,7 @@ describe('the search of the node panel', () => {
 		['balance', 'Generation Credits'],
 		['poll', 'Wait for Completion'],
 		['status', 'Wait for Completion'],
-	])('finds by "%s" the node that is meant', (words, name) => {
+	])('finds the expected node by "%s": %s', (words, name) => {
 		expect(found(words)[0]).toBe(name);
 	});
 });

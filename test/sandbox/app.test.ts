@@ -10,7 +10,7 @@ afterEach(() => {
 	jest.restoreAllMocks();
 });
 
-it('breaks off an answer that fails midway, and prints nothing', async () => {
+it('closes the connection if a response fails midway, and prints nothing', async () => {
 	const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
 	const server = serverWith((app) =>
 		app.use((_request, response) => {

@@ -6,7 +6,7 @@ import { logNormal } from '../../sandbox/generations/timing';
 import { VirtualSandbox } from './virtual';
 
 describe('credits', () => {
-	it('are shown as spec 2.3 and 2.4 have them', () => {
+	it('are returned in the format of spec 2.3 and 2.4', () => {
 		const sandbox = new VirtualSandbox();
 		sandbox.created();
 		sandbox.video();
@@ -33,7 +33,7 @@ describe('credits', () => {
 		});
 	});
 
-	it('of more than 30 days ago are in no summary', () => {
+	it('used more than 30 days ago are not in the summary', () => {
 		const sandbox = new VirtualSandbox();
 		sandbox.created();
 		sandbox.clock.pass(31 * 24 * 3600);
@@ -41,15 +41,18 @@ describe('credits', () => {
 		expect(summary).toMatchObject({ period_used: 0, by_model: [], balance: 99_992 });
 	});
 
-	it.each(keyNames)('have no daily limit for an API key, nor can it be paused: %s', (key) => {
-		const sandbox = new VirtualSandbox();
-		for (let count = 0; count < 4; count++) {
-			const { body } = sandbox.video({ duration: 8, resolution: '1080p' }, key);
-			expect(JSON.stringify(body)).not.toContain('CONNECTION_');
-		}
-	});
+	it.each(keyNames)(
+		'have no daily limit for an API key, which cannot be paused either: %s',
+		(key) => {
+			const sandbox = new VirtualSandbox();
+			for (let count = 0; count < 4; count++) {
+				const { body } = sandbox.video({ duration: 8, resolution: '1080p' }, key);
+				expect(JSON.stringify(body)).not.toContain('CONNECTION_');
+			}
+		},
+	);
 
-	it('of a connected app are limited over 24 hours, and not those of the keys of its account', () => {
+	it('are limited per 24 hours for a connected app, but not for the keys of its account', () => {
 		const sandbox = new VirtualSandbox();
 		const make = (from: KeyName | ConnectedApp) =>
 			sandbox.video({ duration: 8, resolution: '1080p' }, from).status;
@@ -60,7 +63,7 @@ describe('credits', () => {
 		expect(make(app)).toBe(200);
 	});
 
-	it('add up and the limit holds, whatever happens', () => {
+	it('always add up, and the limit always holds', () => {
 		const step = fc.oneof(
 			fc.record({ kind: fc.constant('image' as const), fails: fc.boolean() }),
 			fc.record({ kind: fc.constant('pass' as const), seconds: fc.integer({ min: 0, max: 15 }) }),

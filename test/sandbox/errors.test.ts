@@ -5,7 +5,7 @@ import type { ErrorBody } from './virtual';
 
 const tooLarge = `data:image/png;base64,${'A'.repeat(6_300_000)}`;
 
-/** The rows of spec 7 that come about by themselves, each with a request that meets it. */
+/** The rows of spec 7 that occur without faults, each with a request that causes it. */
 const natural: Partial<
 	Record<ErrorName, (sandbox: VirtualSandbox) => { status: number; body: unknown }>
 > = {
@@ -65,13 +65,13 @@ describe('the error table of spec 7', () => {
 		expect(names.filter((name) => !natural[name])).toEqual(byOrderOnly);
 	});
 
-	it.each(Object.keys(natural) as ErrorName[])('%s comes by itself', (name) => {
+	it.each(Object.keys(natural) as ErrorName[])('%s occurs without a fault', (name) => {
 		const sandbox = new VirtualSandbox();
 		const reply = natural[name]?.(sandbox);
 		expectRow(reply ?? { status: 0, body: {} }, name);
 	});
 
-	it.each(names)('%s comes by order, and once', (name) => {
+	it.each(names)('%s occurs once when ordered', (name) => {
 		const sandbox = new VirtualSandbox();
 		sandbox.service.faults.order({ on: 'create', action: { kind: 'error', code: name } });
 		expectRow(sandbox.image(), name);
@@ -79,12 +79,12 @@ describe('the error table of spec 7', () => {
 		expect(sandbox.service.books.totals.created).toBe(1);
 	});
 
-	it.each(names)('%s comes when a prompt asks', (name) => {
+	it.each(names)('%s occurs when a prompt requests it', (name) => {
 		const sandbox = new VirtualSandbox();
 		expectRow(sandbox.image({ prompt: `A cat [reject: ${name}]` }), name);
 	});
 
-	it('a prompt can ask to be refused only so often', () => {
+	it('a prompt can request a limited number of rejections', () => {
 		const sandbox = new VirtualSandbox();
 		const prompt = 'A cat [reject: model_unavailable 2]';
 		const statuses = [1, 2, 3].map(() => sandbox.image({ prompt }).status);
@@ -109,7 +109,7 @@ describe('the error table of spec 7', () => {
 		expectRow(reply, 'authentication_error');
 	});
 
-	it('revocation takes effect at once', () => {
+	it('revocation takes effect immediately', () => {
 		const sandbox = new VirtualSandbox();
 		const { id } = sandbox.created();
 		sandbox.service.accounts.keyOf('main').state = 'revoked';

@@ -1,4 +1,4 @@
-/** Who may steer the sandbox: this machine, and no page that somebody else has put into a browser on it. */
+/** Programs on this machine can control the sandbox, but other origins' web pages in a browser cannot. */
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { http } from '../../tools/http';
@@ -33,13 +33,13 @@ describe.each([
 		(await http.request({ url: `${sandbox.url}${path}`, method, headers })).status;
 
 	it.each(['https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost', 'nonsense'])(
-		'is refused to a page of %s',
+		'rejects a page of %s',
 		async (origin) => {
 			expect(await status({ ...own, origin })).toBe(403);
 		},
 	);
 
-	it('is refused under a foreign name that leads to this machine', async () => {
+	it('rejects a foreign host name that resolves to this machine', async () => {
 		const { port } = new URL(sandbox.url);
 		for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', '%']) {
 			expect(await status({ host })).toBe(403);
@@ -47,7 +47,7 @@ describe.each([
 		}
 	});
 
-	it('is open to our own pages, and to programs, which name no page', async () => {
+	it('accepts our own pages, and programs, which send no origin', async () => {
 		const { port } = new URL(sandbox.url);
 		const localhost = `localhost:${port}`;
 		for (const headers of [
@@ -61,7 +61,7 @@ describe.each([
 	});
 });
 
-it('says in plain words what it refuses, and does nothing of it', async () => {
+it('explains a rejected request, and does not execute it', async () => {
 	await createOverHttp(sandbox);
 	const headers = { origin: 'https://evil.example' };
 	const refused = await http.post(`${sandbox.url}/_sandbox/reset`, undefined, { headers });
@@ -72,7 +72,7 @@ it('says in plain words what it refuses, and does nothing of it', async () => {
 	expect(sandbox.books.totals.created).toBe(1);
 });
 
-it('refuses before anything is read of it', async () => {
+it('rejects a request before reading its body', async () => {
 	const headers = { host: 'evil.example', 'content-length': '9', connection: 'close' };
 	const { status } = await http.post(`${sandbox.url}/_sandbox/reset`, undefined, { headers });
 	expect(status).toBe(403);
@@ -85,20 +85,20 @@ describe.each([
 	['POST', '/revoke'],
 	['GET', '/.well-known/oauth-authorization-server'],
 	['GET', '/.well-known/oauth-protected-resource/mcp'],
-])('%s %s, which apps in a browser may use', (method, path) => {
+])('%s %s, which apps in a browser can use', (method, path) => {
 	const status = async (headers: Record<string, string>) =>
 		(await http.request({ url: `${sandbox.url}${path}`, method, headers })).status;
 
-	it('is refused under a foreign host name', async () => {
+	it('rejects a foreign host name', async () => {
 		expect(await status({ host: 'evil.example' })).toBe(403);
 	});
 
-	it('answers an app of any origin', async () => {
+	it('accepts an app of any origin', async () => {
 		expect(await status({ ...own, origin: 'https://inspector.example' })).not.toBe(403);
 	});
 });
 
-it('an agent with a key gets no answer at the connector under a foreign host name (DNS rebinding)', async () => {
+it('the connector rejects an agent with a key under a foreign host name (DNS rebinding)', async () => {
 	const headers = { authorization: `Bearer ${sandbox.keys.main}` };
 	const status = async (more: Record<string, string>) =>
 		(await http.get(`${sandbox.url}/mcp`, { headers: { ...headers, ...more } })).status;
@@ -107,7 +107,7 @@ it('an agent with a key gets no answer at the connector under a foreign host nam
 	expect(await status({ ...own, origin: 'https://evil.example' })).toBe(403);
 });
 
-it('leaves the service itself to whoever has a key, under any name', async () => {
+it('accepts requests to the service with a key under any host name', async () => {
 	const headers = {
 		host: 'host.docker.internal:8787',
 		origin: 'https://n8n.example',

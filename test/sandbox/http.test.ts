@@ -14,7 +14,7 @@ afterAll(() => sandbox.close());
 beforeEach(() => sandbox.reset());
 
 describe('the service over HTTP', () => {
-	it('creates, is polled, and hands out a file at another origin', async () => {
+	it('creates a generation, reports its status, and serves the file from another origin', async () => {
 		const { id, url } = await finishedOverHttp(sandbox);
 		expect(new URL(url).origin).toBe(sandbox.storageUrl);
 		expect(sandbox.storageUrl).not.toBe(sandbox.url);
@@ -29,7 +29,7 @@ describe('the service over HTTP', () => {
 		);
 	});
 
-	it('answers a body that is no JSON, or too large, with errors of its own', async () => {
+	it('responds with its own errors to a body that is not JSON or is too large', async () => {
 		const headers = { authorization: `Bearer ${sandbox.keys.main}` };
 		const post = async (body: Buffer) =>
 			await http.post(`${sandbox.url}/v1/images/generations`, body, { headers });
@@ -40,25 +40,25 @@ describe('the service over HTTP', () => {
 		expect(data).toMatchObject({ error: { code: 'payload_too_large' } });
 	});
 
-	it('refuses a body that says that it is too large without waiting for it', async () => {
+	it('rejects a body with a too large Content-Length without waiting for it', async () => {
 		const headers = { 'content-length': String(65 * 1024 * 1024) };
 		const path = `${sandbox.url}/v1/images/generations`;
 		expect((await http.post(path, undefined, { headers })).status).toBe(413);
 	});
 
-	it('knows no rate-limit headers', async () => {
+	it('sends no rate-limit headers', async () => {
 		const { headers } = await http.get(`${sandbox.url}/v1/models`);
 		expect(Object.keys(headers).filter((name) => /rate|retry/i.test(name))).toEqual([]);
 	});
 });
 
 describe('the storage over HTTP', () => {
-	it('refuses HEAD with 403', async () => {
+	it('rejects HEAD with 403', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		expect((await http.head(url)).status).toBe(403);
 	});
 
-	it('answers the probe for one byte with 200 and one byte', async () => {
+	it('responds to the one-byte probe with 200 and one byte', async () => {
 		const pending = await createOverHttp(sandbox, { prompt: 'x [seconds: 60000]' });
 		const headers = { range: 'bytes=0-0' };
 		const probe = async () => await getBytes(pending.data[0].url, { headers });
@@ -83,7 +83,7 @@ describe('the storage over HTTP', () => {
 		expect(part.data.equals(whole.subarray(start, end))).toBe(true);
 	});
 
-	it('says 416 to a range outside the file', async () => {
+	it('responds with 416 to a range outside the file', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const part = await http.get(url, { headers: { range: 'bytes=999999999-' } });
 		expect(part.status).toBe(416);
@@ -91,14 +91,14 @@ describe('the storage over HTTP', () => {
 		expect(lines.at(-1)).toMatch(/416 .*no such range/);
 	});
 
-	it('sends a padded file of exactly the size asked for', async () => {
+	it('sends a padded file of exactly the requested size', async () => {
 		const { url } = await finishedOverHttp(sandbox, { prompt: 'A lighthouse [size: 20MB]' });
 		const { headers, data } = await getBytes(url);
 		expect(headers['content-length']).toBe(String(20 * 1024 * 1024));
 		expect(data.length).toBe(20 * 1024 * 1024);
 	});
 
-	it('refuses and notes a key that arrives there', async () => {
+	it('rejects and records a key that is sent to the storage', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const headers = { authorization: `Bearer ${sandbox.keys.main}` };
 		expect((await http.get(url, { headers })).status).toBe(400);
@@ -106,7 +106,7 @@ describe('the storage over HTTP', () => {
 	});
 });
 
-describe('steering over HTTP', () => {
+describe('the control interface over HTTP', () => {
 	const steering = (name: string) => `${sandbox.url}/_sandbox/${name}`;
 	const post = async (name: string, body: unknown) => await http.post(steering(name), body);
 	const get = async (name: string) => (await http.get<unknown>(steering(name))).data;
@@ -117,7 +117,7 @@ describe('steering over HTTP', () => {
 		expect(await get('requests')).toMatchObject([{ on: 'create', generationId: id }]);
 	});
 
-	it('orders faults, and refuses nonsense', async () => {
+	it('orders faults, and rejects invalid orders', async () => {
 		const order = { on: 'models', action: { kind: 'error', code: 'server_error' } };
 		expect((await post('faults', [order, order])).data).toEqual([order, order]);
 		expect((await http.get(`${sandbox.url}/v1/models`)).status).toBe(500);
@@ -126,7 +126,7 @@ describe('steering over HTTP', () => {
 		expect(await get('faults')).toEqual([]);
 	});
 
-	it('sets load, credits, keys and ends generations, and starts over', async () => {
+	it('sets load, credits and keys, ends generations, and resets', async () => {
 		await post('occupy', { account: 'main', count: 10 });
 		await expect(createOverHttp(sandbox)).rejects.toThrow('429');
 		await post('occupy', { account: 'main', count: 0 });
@@ -146,8 +146,8 @@ describe('steering over HTTP', () => {
 	});
 });
 
-describe('the end', () => {
-	it('closes what hangs and frees the port', async () => {
+describe('closing', () => {
+	it('closes hanging connections and frees the port', async () => {
 		const other = await startSandbox();
 		other.faults.order({ on: 'any', action: { kind: 'hang' } });
 		const asked = http.get(`${other.url}/v1/models`);
@@ -162,8 +162,8 @@ describe('the end', () => {
 	});
 });
 
-describe('a service that has left', () => {
-	it('breaks what is under way, refuses connections, and comes back where it was', async () => {
+describe('a service that is unavailable', () => {
+	it('breaks open requests, refuses connections, and returns on the same port', async () => {
 		sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
 		const broken = expect(createOverHttp(sandbox)).rejects.toMatchObject({ code: 'ECONNRESET' });
 		while (sandbox.books.totals.created === 0) await new Promise(setImmediate);

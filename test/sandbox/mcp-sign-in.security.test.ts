@@ -1,4 +1,4 @@
-/** What signing in to the connector has to withstand. */
+/** Attacks that the sign-in to the connector has to withstand. */
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { http } from '../../tools/http';
@@ -48,12 +48,12 @@ describe('an authorization request', () => {
 		['another path', 'http://localhost:9876/elsewhere'],
 		['another name of this machine', 'http://127.0.0.1:9876/callback'],
 		['no address', 'nowhere'],
-	])('sends nobody to an address that was not registered: %s', async (_what, address) => {
+	])('does not redirect to an unregistered address: %s', async (_what, address) => {
 		const answer = await openPage(changed({ redirect_uri: address }));
 		expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
 	});
 
-	it('of an app that is not registered is refused', async () => {
+	it('from an unregistered app is rejected', async () => {
 		expect((await openPage(changed({ client_id: 'nobody' }))).status).toBe(400);
 	});
 
@@ -62,7 +62,7 @@ describe('an authorization request', () => {
 		['a plain PKCE challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
 		['a token instead of a code', { response_type: 'token' }, 'invalid_request'],
 		['tokens of another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
-	])('asks nobody where it wants %s', async (_what, parameters, error) => {
+	])('is rejected without asking the user: %s', async (_what, parameters, error) => {
 		const answer = await http.get(changed(parameters).href);
 		const back = new URL(answer.headers.location);
 		expect(back.origin + back.pathname).toBe(callback);
@@ -89,7 +89,7 @@ describe('an authorization request', () => {
 		['ws://localhost/callback'],
 		['blob:https://app.example/1'],
 		['myapp:/callback'],
-	])('cannot come from an app that wants its answers at %s', async (address) => {
+	])('cannot come from an app with the redirect URI %s', async (address) => {
 		for (const addresses of [[address], [callback, address]]) {
 			const { status, data } = await register(...addresses);
 			expect([status, data.error]).toEqual([400, 'invalid_client_metadata']);
@@ -103,11 +103,11 @@ describe('an authorization request', () => {
 		['http://[::1]:9876/callback'],
 		['com.example.app:/callback'],
 		['com.example.app://callback'],
-	])('can come from an app that wants its answers at %s', async (address) => {
+	])('can come from an app with the redirect URI %s', async (address) => {
 		expect((await register(address)).status).toBe(201);
 	});
 
-	it('is refused with the whole rule in the message', async () => {
+	it('with a forbidden redirect URI is rejected with the full rule in the message', async () => {
 		const { data } = await register('file:///etc/passwd');
 		expect(data.error_description).toBe(
 			'A redirect URI must be https, http to this machine (localhost, 127.0.0.1, [::1]), or a private scheme ' +
@@ -120,7 +120,7 @@ describe('the consent page', () => {
 	const consent = async () => (await openPage(question)).data;
 	const nothingAllowed = () => expect(sandbox.service.apps.all()).toEqual([]);
 
-	it('takes no answer that another page has sent (CSRF)', async () => {
+	it('rejects an answer from another page (CSRF)', async () => {
 		const html = await consent();
 		for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', 'nonsense']) {
 			const answer = await press(question, html, 'allow', { account: 'main' }, { origin });
@@ -129,7 +129,7 @@ describe('the consent page', () => {
 		nothingAllowed();
 	});
 
-	it('takes one answer, and only for ten minutes', async () => {
+	it('accepts one answer, within ten minutes', async () => {
 		const html = await consent();
 		const deny = async () => (await press(question, html, 'deny')).status;
 		expect([await deny(), await deny()]).toEqual([303, 400]);
@@ -140,7 +140,7 @@ describe('the consent page', () => {
 	});
 });
 
-it('changes no connected app for another page (CSRF)', async () => {
+it('rejects changes to connected apps from another page (CSRF)', async () => {
 	await (await app.signIn()).close();
 	const page = `${sandbox.url}/connected-apps`;
 	const html = (await openPage(page)).data;
@@ -156,12 +156,12 @@ describe('a code', () => {
 		['another redirect address', { redirect_uri: `${callback}/2` }, 'invalid_grant'],
 		['another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
 		['another app', { client_id: 'nobody' }, 'invalid_client'],
-	])('is worth nothing with %s', async (_what, fields, error) => {
+	])('is rejected with %s', async (_what, fields, error) => {
 		const text = await code();
 		expect(await app.tokenRequest({ code: text, ...fields })).toEqual({ status: 400, error });
 	});
 
-	it('is worth nothing to another app that is registered', async () => {
+	it('is rejected for another registered app', async () => {
 		const text = await code();
 		const thief = new App(sandbox);
 		await thief.ask();
@@ -170,13 +170,13 @@ describe('a code', () => {
 		expect(answer).toEqual({ status: 400, error: 'invalid_grant' });
 	});
 
-	it('is good for one minute', async () => {
+	it('is valid for one minute', async () => {
 		const text = await code();
 		clock.pass(60);
 		expect(await app.tokenRequest({ code: text })).toMatchObject({ error: 'invalid_grant' });
 	});
 
-	it('is good once: when it comes back, what came of it ends', async () => {
+	it('is valid once: a second use revokes its grant', async () => {
 		const back = await answerQuestion(question, 'allow');
 		const text = back.searchParams.get('code') ?? '';
 		const first = await app.redeem(text);
@@ -187,7 +187,7 @@ describe('a code', () => {
 });
 
 describe('a token', () => {
-	it('is useless at the REST interface', async () => {
+	it('is rejected by the REST interface', async () => {
 		await (await app.signIn()).close();
 		const { access_token: access, refresh_token: refresh } = app.given ?? {};
 		for (const token of [access, refresh]) {
@@ -198,7 +198,7 @@ describe('a token', () => {
 		expect(await mcpStatus(refresh ?? '')).toBe(401);
 	});
 
-	it('of another connector is useless here', async () => {
+	it('of another connector is rejected', async () => {
 		const other = await startSandbox();
 		const elsewhere = new App(other);
 		await (await elsewhere.signIn()).close();
@@ -208,7 +208,7 @@ describe('a token', () => {
 		await other.close();
 	});
 
-	it('ends with its time, and with the app', async () => {
+	it('expires, and ends when the app is disconnected', async () => {
 		await (await app.signIn()).close();
 		const token = app.given?.access_token ?? '';
 		clock.pass(3599);
@@ -221,7 +221,7 @@ describe('a token', () => {
 		expect(await app.tokenRequest(refresh)).toMatchObject({ error: 'invalid_grant' });
 	});
 
-	it('for refreshing that comes back later ends all that came of it', async () => {
+	it('for refreshing revokes its grant if it is used again later', async () => {
 		await (await app.signIn()).close();
 		const stolen = app.given?.refresh_token ?? '';
 		const refresh = { grant_type: 'refresh_token', refresh_token: stolen };
@@ -231,7 +231,7 @@ describe('a token', () => {
 		expect(await mcpStatus(app.given?.access_token ?? '')).toBe(401);
 	});
 
-	it('is refreshed for its own app and its own resource only', async () => {
+	it('can only be refreshed for its own app and resource', async () => {
 		await (await app.signIn()).close();
 		const token = { grant_type: 'refresh_token', refresh_token: app.given?.refresh_token ?? '' };
 		const other = { ...token, resource: 'https://other.example/mcp' };
@@ -241,7 +241,7 @@ describe('a token', () => {
 		expect(await thief.tokenRequest(token)).toMatchObject({ error: 'invalid_grant' });
 	});
 
-	it('is in no log, nor is a code or a state', async () => {
+	it('is never logged, and neither is a code or a state', async () => {
 		log.length = 0;
 		const text = await code();
 		const { access_token: access, refresh_token: refresh = '' } = await app.redeem(text);
@@ -257,7 +257,7 @@ describe('a token', () => {
 		}
 	});
 
-	it('leaves the name of an app no way to forge a line of the log', async () => {
+	it('an app cannot forge a log line with its name', async () => {
 		log.length = 0;
 		const forger = new App(sandbox, 'Good\n12:00:00  POST  /token  200\u001b[2K');
 		await (await forger.signIn()).close();

@@ -28,7 +28,7 @@ async function steer(order: object): Promise<void> {
 }
 
 describe('an app that has not signed in', () => {
-	it('is told where to', async () => {
+	it('receives the address for signing in', async () => {
 		const refused = await read('/mcp', { method: 'POST' });
 		expect(refused).toMatchObject({
 			status: 401,
@@ -52,7 +52,7 @@ describe('an app that has not signed in', () => {
 		});
 	});
 
-	it('has a person asked which app, which account, and what it may do', async () => {
+	it('asks the user about the app, the account, and the permissions', async () => {
 		const app = new App(sandbox, 'An <b>app</b>');
 		const asked = await openPage(await app.ask());
 		const text = asked.data;
@@ -74,7 +74,7 @@ describe('an app that has not signed in', () => {
 		],
 		[' \n ', 'https://notes.example/callback', 'notes.example', 'notes.example'],
 	])(
-		'is named with its destination, also one named %j at %s',
+		'is shown with its name and destination: named %j at %s',
 		async (name, address, title, place) => {
 			const app = new App(sandbox, name, address);
 			const question = await app.ask();
@@ -96,7 +96,7 @@ describe('an app that has not signed in', () => {
 		['an account named like a property of objects', 'allow', { account: 'constructor' }],
 		['neither Allow nor Deny', 'allow', { answer: 'perhaps' }],
 	])(
-		'can be answered again after an answer with %s, which is a 400',
+		'lets the user answer again after an answer with %s, which is a 400',
 		async (_what, button, fields) => {
 			const question = await new App(sandbox).ask();
 			const { data: html } = await openPage(question);
@@ -114,7 +114,7 @@ describe('an app that has not signed in', () => {
 		},
 	);
 
-	it('is told so where the person denies it', async () => {
+	it('receives an error if the user denies access', async () => {
 		const back = await answerQuestion(await new App(sandbox).ask(), 'deny');
 		expect(back.origin + back.pathname).toBe(callback);
 		expect(Object.fromEntries(back.searchParams)).toEqual({
@@ -127,7 +127,7 @@ describe('an app that has not signed in', () => {
 });
 
 describe('an app that has signed in', () => {
-	it('can call all six tools, for the account that the person chose', async () => {
+	it('can call all six tools, for the account that the user chose', async () => {
 		const app = new App(sandbox);
 		const client = await app.signIn('pro');
 		const { body: made } = await callTool(client, 'create_generation', boat);
@@ -152,7 +152,7 @@ describe('an app that has signed in', () => {
 		await client.close();
 	});
 
-	it('counts with everything else of the account at the concurrency limit (spec 8)', async () => {
+	it('shares the concurrency limit of its account (spec 8)', async () => {
 		const client = await new App(sandbox).signIn();
 		sandbox.service.occupy('main', 10);
 		expect(await callTool(client, 'create_generation', boat)).toMatchObject({
@@ -162,7 +162,7 @@ describe('an app that has signed in', () => {
 		await client.close();
 	});
 
-	it('may spend 500 credits in any 24 hours, and is told usage and need (spec 8)', async () => {
+	it('can spend 500 credits in any 24 hours; the error states usage and need (spec 8)', async () => {
 		const client = await new App(sandbox).signIn();
 		const create = async () => await callTool(client, 'create_generation', film);
 		for (let count = 0; count < 6; count++) expect((await create()).failed).toBe(false);
@@ -181,7 +181,7 @@ describe('an app that has signed in', () => {
 		await client.close();
 	});
 
-	it('has its access token refreshed without a word, for two requests at once as well', async () => {
+	it('has its access token refreshed silently, even for two requests at once', async () => {
 		const app = new App(sandbox);
 		const client = await app.signIn();
 		const before = app.given;
@@ -194,7 +194,7 @@ describe('an app that has signed in', () => {
 		await client.close();
 	});
 
-	it('gets an answer that is late', async () => {
+	it('receives a delayed response', async () => {
 		const client = await new App(sandbox).signIn();
 		sandbox.faults.order({ on: 'credits', action: { kind: 'delay', ms: 1 } });
 		expect(await callTool(client, 'get_balance')).toMatchObject({ failed: false });
@@ -267,7 +267,7 @@ describe('the page "API / MCP Access"', () => {
 		await client.close();
 	});
 
-	it('can all be done from outside as well', async () => {
+	it('has the same actions in the control interface', async () => {
 		const app = new App(sandbox, 'n8n');
 		const client = await app.signIn();
 		await callTool(client, 'create_generation', boat);

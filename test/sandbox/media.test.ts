@@ -19,8 +19,7 @@ let library: MediaLibrary;
 beforeAll(async () => {
 	folder = await mkdtemp(path.join(tmpdir(), 'sandbox-media-test-'));
 	library = new MediaLibrary();
-	// The package carries the program without the right to run it; its install script, which
-	// would set it, does not run where scripts are switched off.
+	// The packaged program is not executable. Its install script changes that, but does not run if scripts are off.
 	await chmod(ffprobe, 0o755);
 });
 afterAll(async () => {
@@ -65,7 +64,7 @@ async function probe(bytes: Buffer): Promise<Probed> {
 	return JSON.parse((await run(ffprobe, args)).stdout) as Probed;
 }
 
-/** Decodes every frame; ffmpeg says on stderr what it does not like. */
+/** Decodes every frame, and returns the errors that ffmpeg prints to stderr. */
 async function complaintsAbout(bytes: Buffer, name: string): Promise<string> {
 	const file = path.join(folder, name);
 	await writeFile(file, bytes);
@@ -78,12 +77,12 @@ describe('pictures', () => {
 		[512, 512],
 		[1536, 1024],
 		[333, 777],
-	])('are of exactly %d x %d', async (width, height) => {
+	])('are exactly %d x %d', async (width, height) => {
 		const picture = await loadImage(await bytesOf({ ...image, width, height }));
 		expect([picture.width, picture.height]).toEqual([width, height]);
 	});
 
-	it('are the same bytes for the same request and seed, and others for another', async () => {
+	it('have the same bytes for the same request and seed, and different bytes for another', async () => {
 		const [first, again] = [await bytesOf(image), await bytesOf(image, new MediaLibrary())];
 		expect(first.equals(again)).toBe(true);
 		expect(first.equals(await bytesOf({ ...image, seed: 8 }))).toBe(false);
@@ -94,7 +93,7 @@ describe('pictures', () => {
 		['16:9', 1368, 768],
 		['1:1', 1024, 1024],
 		['9:16', 768, 1368],
-	])('by an aspect ratio of %s are %d x %d, whatever the size', (ratio, width, height) => {
+	])('with an aspect ratio of %s are %d x %d, regardless of the size', (ratio, width, height) => {
 		const sandbox = new VirtualSandbox();
 		const { url } = sandbox.created({ size: '64x64', parameters: { aspect_ratio: ratio } }).data[0];
 		sandbox.clock.pass(10);
@@ -111,7 +110,7 @@ describe('pictures', () => {
 		},
 	);
 
-	it('can be padded by every length near a chunk', async () => {
+	it('can be padded by every length near the size of a chunk', async () => {
 		const base = (await bytesOf(image)).length;
 		for (let more = 0; more < 40; more++) {
 			const bytes = base + mebibyte + 12 + more;
@@ -127,7 +126,7 @@ describe('videos', () => {
 		[1920, 1080, 1, 12],
 		[854, 480, 10, 12],
 	] as const)(
-		'of %d x %d, %d s at %d fps are what ffprobe finds',
+		'have the properties that ffprobe expects: %d x %d, %d s at %d fps',
 		async (width, height, duration, fps) => {
 			const { streams, format } = await probe(
 				await bytesOf({ ...video, width, height, duration, fps }),
@@ -151,7 +150,7 @@ describe('videos', () => {
 		expect(bytes.indexOf('moov')).toBeLessThan(bytes.indexOf('mdat'));
 	});
 
-	it('are the same bytes for the same request and seed', async () => {
+	it('have the same bytes for the same request and seed', async () => {
 		const again = await bytesOf(video, new MediaLibrary());
 		expect(again.equals(await bytesOf(video))).toBe(true);
 	});
@@ -171,7 +170,7 @@ describe('videos', () => {
 		expect(await complaintsAbout(bytes, 'padded.mp4')).toBe('');
 	});
 
-	it('stop being made when the library closes', async () => {
+	it('stop encoding when the library closes', async () => {
 		const closing = new MediaLibrary();
 		const making = closing.open({ ...video, width: 1920, height: 1080, duration: 10 });
 		const stopped = expect(making).rejects.toThrow('aborted');

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-describe("OpenAI's own client, with only address and key changed (spec 1.2)", () => {
+describe("OpenAI's own client, with only the address and key changed (spec 1.2)", () => {
 	it('lists the models', async () => {
 		const ids: string[] = [];
 		for await (const model of client.models.list()) ids.push(model.id);
@@ -36,7 +36,7 @@ describe("OpenAI's own client, with only address and key changed (spec 1.2)", ()
 		expect(made.created).toBe(Math.floor(start / 1000));
 	});
 
-	it('throws its own errors for ours', async () => {
+	it('throws its own errors for errors of the service', async () => {
 		const asked = client.images.generate({ model: 'nothing', prompt: 'A lighthouse' });
 		await expect(asked).rejects.toMatchObject({
 			status: 404,

@@ -26,7 +26,7 @@ async function entryFrom(response: Promise<AxiosResponse<unknown>>): Promise<Gen
 	return data as GenerationEntry;
 }
 
-/** Creates a small picture. Rejects with the status where it is refused. */
+/** Creates a small picture. Rejects with the status if the request is rejected. */
 export async function createOverHttp(
 	sandbox: Sandbox,
 	fields: Record<string, unknown> = {},
@@ -35,24 +35,24 @@ export async function createOverHttp(
 	return await entryFrom(send(sandbox, '/v1/images/generations', body));
 }
 
-/** The status answer for an id. */
+/** Returns the status response for an id. */
 export async function lookOverHttp(sandbox: Sandbox, id: string): Promise<GenerationEntry> {
 	return await entryFrom(send(sandbox, `/v1/generations/${id}`));
 }
 
-/** A small picture that is finished, and where it lies. */
+/** Creates a small finished picture, and returns it with its URL. */
 export async function finishedOverHttp(
 	sandbox: Sandbox,
 	fields: Record<string, unknown> = {},
 ): Promise<{ id: string; url: string }> {
-	// It would take minutes by itself, so that it has not ended before it is finished here.
+	// Takes so long that it cannot end before `finish`.
 	const prompt = `${String(fields.prompt ?? 'A lighthouse')} [seconds: 60000]`;
 	const { id, data } = await createOverHttp(sandbox, { ...fields, prompt });
 	sandbox.service.finish(id);
 	return { id, url: data[0].url };
 }
 
-/** Waits, without a bound of its own, until something holds that the sandbox does by itself. */
+/** Waits until a condition is true. Only the test's timeout limits it. */
 export async function until(holds: () => boolean): Promise<void> {
 	while (!holds()) await new Promise(setImmediate);
 }

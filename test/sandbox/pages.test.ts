@@ -40,7 +40,7 @@ describe('the status page', () => {
 		expect(html).not.toContain('<script>');
 	});
 
-	it('shows a picture as soon as it is made, a video to play, and what runs or failed', async () => {
+	it('shows finished pictures, playable videos, and running or failed generations', async () => {
 		const picture = await finishedOverHttp(sandbox, { prompt: 'A harbor' });
 		const video = await finishedVideo();
 		const failed = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
@@ -63,13 +63,13 @@ describe('the status page', () => {
 		expect(html).toContain(`API key <code>${sandbox.keys.main}</code>`);
 	});
 
-	it('says so where nothing was made yet', async () => {
+	it('says so if there are no generations yet', async () => {
 		const html = await shown();
 		expect(html).toContain('Nothing yet');
 		expect(html).not.toContain('<figure');
 	});
 
-	it('asks the storage for nothing, so that faults for downloads stay for the client', async () => {
+	it('sends no requests to the storage, so that download faults remain for the client', async () => {
 		const { id } = await finishedOverHttp(sandbox);
 		const video = await finishedVideo();
 		sandbox.faults.order({ on: 'download', action: { kind: 'expire' } });
@@ -85,7 +85,7 @@ describe('a preview', () => {
 	const preview = async (path: string, headers: Record<string, string> = {}) =>
 		await getBytes(`${sandbox.url}/_sandbox/outputs/${path}`, { headers });
 
-	it('is a small JPEG, also of a large picture', async () => {
+	it('is a small JPEG, even for a large picture', async () => {
 		const { id } = await finishedOverHttp(sandbox, { model: 'pinhole-photo-2', size: '2048x1024' });
 		const { headers, data: bytes } = await preview(`${id}/thumbnail`);
 		expect(headers['content-type']).toBe('image/jpeg');
@@ -93,7 +93,7 @@ describe('a preview', () => {
 		expect(bytes.length).toBeLessThan(150_000);
 	});
 
-	it('of a video is played from any place', async () => {
+	it('of a video can be played from any position', async () => {
 		const id = await finishedVideo();
 		const { data: whole } = await preview(`${id}/video`);
 		expect(whole.subarray(4, 8).toString()).toBe('ftyp');
@@ -102,7 +102,7 @@ describe('a preview', () => {
 		expect((await preview(`${id}/video`, { range: 'bytes=99999999-' })).status).toBe(416);
 	});
 
-	it('is not there before the output is', async () => {
+	it('does not exist before the output', async () => {
 		const { id } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
 		for (const path of [`${id}/thumbnail`, `${id}/video`, 'nothing/thumbnail']) {
 			expect((await preview(path)).status).toBe(404);
@@ -111,7 +111,7 @@ describe('a preview', () => {
 });
 
 describe.each(['/', '/connected-apps', '/sign-in'])('the page %s', (path) => {
-	it('fits a phone and a dark screen, does not reload, and loads nothing foreign', async () => {
+	it('supports phones and dark mode, does not reload, and loads nothing from other origins', async () => {
 		const page = await http.get<string>(`${sandbox.url}${path}`);
 		const html = page.data;
 		expect(html).toContain('<meta name="viewport" content="width=device-width');
@@ -122,7 +122,7 @@ describe.each(['/', '/connected-apps', '/sign-in'])('the page %s', (path) => {
 	});
 });
 
-it('a table without rows has no headings either', () => {
+it('a table without rows has no headings', () => {
 	expect(table(['App', 'State'], [])).toBe('');
 	expect(table(['App', 'State'], [['n8n', 'active']])).toContain('<th scope="col">State</th>');
 });

@@ -5,7 +5,7 @@ import { start, VirtualSandbox } from './virtual';
 import type { ErrorBody } from './virtual';
 
 describe('a generation', () => {
-	it('is answered at once as pending, in the form of spec 2.1', () => {
+	it('is returned immediately as pending, in the format of spec 2.1', () => {
 		const entry = new VirtualSandbox().created();
 		expect(entry).toEqual({
 			id: expect.stringMatching(
@@ -27,7 +27,7 @@ describe('a generation', () => {
 		});
 	});
 
-	it('goes from pending over processing to completed as time passes', () => {
+	it('goes from pending to processing to completed as time passes', () => {
 		const sandbox = new VirtualSandbox();
 		const { id } = sandbox.created();
 		const seen = [0, 1, 1.5, 5, 3].map((seconds) => {
@@ -37,7 +37,7 @@ describe('a generation', () => {
 		expect(seen).toEqual(['pending', 'pending', 'processing', 'processing', 'completed']);
 	});
 
-	it('that fails says why and gives the credits back', () => {
+	it('that fails states the reason and refunds the credits', () => {
 		const sandbox = new VirtualSandbox();
 		const { id } = sandbox.created({ prompt: 'A cat [fail: out of paint]' });
 		expect(sandbox.balance()).toBe(99_992);
@@ -51,14 +51,14 @@ describe('a generation', () => {
 		expect(sandbox.service.books.totals).toMatchObject({ failed: 1, charged: 8, refunded: 8 });
 	});
 
-	it('can state its failure as bare text', () => {
+	it('can state its failure as plain text', () => {
 		const sandbox = new VirtualSandbox();
 		const { id } = sandbox.created({ prompt: '[fail-text: no luck] A cat' });
 		sandbox.clock.pass(10);
 		expect(sandbox.look(id).error).toBe('no luck');
 	});
 
-	it('can have a prompt that its model has revised, which it tells once it is done', () => {
+	it('can have a revised prompt, which it returns once it is completed', () => {
 		const sandbox = new VirtualSandbox();
 		const { id } = sandbox.created({ prompt: 'A cat [revise: A better cat]' });
 		const told = () => sandbox.look(id).data[0].revised_prompt;
@@ -67,7 +67,7 @@ describe('a generation', () => {
 		expect(told()).toBe('A better cat');
 	});
 
-	it('takes as long as its prompt, an order, or the options say', () => {
+	it('takes the time given by its prompt, an order, or the options', () => {
 		const sandbox = new VirtualSandbox({ timeScale: 2 });
 		sandbox.service.faults.order({ on: 'create', action: { kind: 'seconds', seconds: 40 } });
 		sandbox.created();
@@ -79,7 +79,7 @@ describe('a generation', () => {
 		expect(took).toEqual([20_000, 15_000, 5_000]);
 	});
 
-	it('is not failed in place of one that was refused', () => {
+	it('gets a fault that a rejected request could not use', () => {
 		const sandbox = new VirtualSandbox();
 		sandbox.service.faults.order({ on: 'create', action: { kind: 'fail' } });
 		sandbox.service.occupy('main', 10);
@@ -91,7 +91,7 @@ describe('a generation', () => {
 		expect(sandbox.service.books.totals).toMatchObject({ failed: 1, completed: 1 });
 	});
 
-	it('takes about the average of its model by default, and the same with the same seed', () => {
+	it('takes about the average time of its model by default, and the same time with the same seed', () => {
 		const times = (seed: number): number[] => {
 			const sandbox = new VirtualSandbox({ seed, generationSeconds: undefined });
 			for (let count = 0; count < 10; count++) sandbox.created();
@@ -104,7 +104,7 @@ describe('a generation', () => {
 		expect(Math.max(...first)).toBeLessThanOrEqual(16_000);
 	});
 
-	it('can be ended by order', () => {
+	it('can be ended by a test', () => {
 		const sandbox = new VirtualSandbox();
 		const [good, bad] = [sandbox.created(), sandbox.created()];
 		sandbox.service.finish(good.id);
@@ -137,7 +137,7 @@ describe('the concurrency limit', () => {
 		expect(statuses).toEqual([...Array<number>(limit).fill(200), 429]);
 	});
 
-	it('counts every key of the account and other origins, and says so', () => {
+	it('counts generations of every key and of other origins, and reports them', () => {
 		const sandbox = new VirtualSandbox();
 		sandbox.service.occupy('main', 8);
 		sandbox.created({}, 'main');
@@ -151,7 +151,7 @@ describe('the concurrency limit', () => {
 });
 
 describe('models', () => {
-	it('are seven for images and nine for videos, with limits between them', () => {
+	it('are seven for images and nine for videos, with different limits', () => {
 		const sandbox = new VirtualSandbox();
 		const count = (type: string): number => {
 			const { body } = sandbox.send('GET', `/v1/models${type}`);
@@ -176,19 +176,16 @@ describe('models', () => {
 		expect(sandbox.send('GET', '/v1/models?type=audio').status).toBe(400);
 	});
 
-	it.each(listModels('video'))(
-		'state the largest frame that they make: $id',
-		({ id, max_resolution }) => {
-			const largest = ['1080p', '720p', '480p', undefined].find(
-				(resolution) => new VirtualSandbox().video({ model: id, resolution }).status === 200,
-			);
-			expect(max_resolution).toBe(frameSizes[(largest ?? '720p') as Resolution].join('x'));
-		},
-	);
+	it.each(listModels('video'))('state their largest frame: $id', ({ id, max_resolution }) => {
+		const largest = ['1080p', '720p', '480p', undefined].find(
+			(resolution) => new VirtualSandbox().video({ model: id, resolution }).status === 200,
+		);
+		expect(max_resolution).toBe(frameSizes[(largest ?? '720p') as Resolution].join('x'));
+	});
 });
 
 describe('the books', () => {
-	it('count what a prompt has cost, and reset forgets', () => {
+	it('count the cost of a prompt, and forget it on reset', () => {
 		const sandbox = new VirtualSandbox();
 		const first = sandbox.created({ prompt: 'twice' }).id;
 		sandbox.created({ prompt: 'twice' });
@@ -205,7 +202,7 @@ describe('the books', () => {
 		expect(sandbox.created({ prompt: 'twice' }).id).toBe(first);
 	});
 
-	it('know every request, and no key', () => {
+	it('record every request, but no key', () => {
 		const sandbox = new VirtualSandbox();
 		const { id } = sandbox.created();
 		sandbox.look(id);
@@ -221,7 +218,7 @@ describe('the books', () => {
 		expect(JSON.stringify(requests.all)).not.toContain('svc_live_');
 	});
 
-	it('count also the requests that are no longer kept', () => {
+	it('also count requests that are no longer stored', () => {
 		const log = new RequestLog();
 		const arrival = { at: 0, on: 'status', method: 'GET', path: '/v1/generations/1' } as const;
 		for (let number = 0; number <= 200_000; number++)

@@ -11,7 +11,7 @@ import type { ConnectedApp } from '../../sandbox/accounts/connected-apps';
 import type { Sandbox } from '../../sandbox/server';
 import { http } from '../../tools/http';
 
-/** Where an app of the tests wants to be called back. Nothing listens there: nobody follows. */
+/** Redirect URI of the tests' apps. Nothing listens there, because the tests do not follow it. */
 export const callback = 'http://localhost:9876/callback';
 
 /** Opens a page as a browser does: follows links within the sandbox, and stops where they lead elsewhere. */
@@ -55,9 +55,9 @@ export async function answerQuestion(
 export class App implements OAuthClientProvider {
 	readonly clientMetadata;
 	registration: OAuthClientInformationMixed | undefined;
-	/** What it was given last. */
+	/** The tokens that it received last. */
 	given: OAuthTokens | undefined;
-	/** Where a person has to say yes. */
+	/** The address where the user allows the sign-in. */
 	question: URL | null = null;
 	private verifier = '';
 
@@ -95,7 +95,7 @@ export class App implements OAuthClientProvider {
 		return new StreamableHTTPClientTransport(address, { authProvider: this });
 	}
 
-	/** Asks for a sign-in, and returns where a person has to answer. */
+	/** Starts a sign-in, and returns the address where the user answers. */
 	async ask(): Promise<URL> {
 		const client = new Client({ name: 'test', version: '1.0.0' });
 		await client.connect(this.transport()).catch(() => undefined);
@@ -110,14 +110,14 @@ export class App implements OAuthClientProvider {
 		return await this.connect();
 	}
 
-	/** Connects with the tokens that it has. */
+	/** Connects with its current tokens. */
 	async connect(): Promise<Client> {
 		const client = new Client({ name: 'test', version: '1.0.0' });
 		await client.connect(this.transport());
 		return client;
 	}
 
-	/** What the sandbox knows it as. */
+	/** The sandbox's entry for this app. */
 	get connected(): ConnectedApp {
 		const { apps } = this.sandbox.service;
 		const found = apps.all().find(({ clientId }) => clientId === this.registration?.client_id);

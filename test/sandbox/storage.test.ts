@@ -8,7 +8,7 @@ function finished(options = {}) {
 }
 
 describe('a presigned URL', () => {
-	it('serves nothing before the file is written, and the file after', () => {
+	it('serves the file only once it is written', () => {
 		const sandbox = new VirtualSandbox();
 		const { url } = sandbox.created().data[0];
 		expect(sandbox.fetch(url)).toMatchObject({
@@ -22,12 +22,12 @@ describe('a presigned URL', () => {
 		});
 	});
 
-	it('can refuse with 403 instead, as storage without a listing does', () => {
+	it('can return 403 for a missing file, like storage without list permission', () => {
 		const sandbox = new VirtualSandbox({ missingOutputStatus: 403 });
 		expect(sandbox.fetch(sandbox.created().data[0].url).status).toBe(403);
 	});
 
-	it('is not for HEAD', () => {
+	it('is not valid for HEAD', () => {
 		const { sandbox, url } = finished();
 		expect(sandbox.fetch(url, 'HEAD').status).toBe(403);
 	});
@@ -38,14 +38,14 @@ describe('a presigned URL', () => {
 		['lifetime', (url: string) => url.replace('Expires=3600', 'Expires=99999')],
 		['signature', (url: string) => url.replace(/.$/, '_')],
 		['whole query', (url: string) => url.replace(/\?.*/, '')],
-	])('is void with a changed %s', (_part, change) => {
+	])('is invalid with a changed %s', (_part, change) => {
 		const { sandbox, url } = finished();
 		const reply = sandbox.fetch(change(url));
 		expect(reply).toMatchObject({ status: 403, headers: { 'content-type': 'application/xml' } });
 		expect(reply.body).toMatch(/^<\?xml.*<Error><Code>/s);
 	});
 
-	it('lives for an hour; then the status endpoint gives a fresh one', () => {
+	it('is valid for an hour; then the status endpoint returns a new one', () => {
 		const { sandbox, id, url } = finished();
 		sandbox.clock.pass(3000);
 		expect(sandbox.look(id).data[0].url).toBe(url);
@@ -60,21 +60,21 @@ describe('a presigned URL', () => {
 		expect(sandbox.fetch(fresh).status).toBe(200);
 	});
 
-	it('is replaced when it is about to expire, and works until it does', () => {
+	it('is replaced shortly before it expires, and works until then', () => {
 		const { sandbox, id, url } = finished();
 		sandbox.clock.pass(3500);
 		expect(sandbox.look(id).data[0].url).not.toBe(url);
 		expect(sandbox.fetch(url).status).toBe(200);
 	});
 
-	it('lives as long as the options say, whatever the time scale', () => {
+	it('has the lifetime from the options, for any time scale', () => {
 		const { sandbox, url } = finished({ urlLifetimeSeconds: 60, timeScale: 10 });
 		expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('60');
 		sandbox.clock.pass(60);
 		expect(sandbox.fetch(url).status).toBe(403);
 	});
 
-	it('is refused together with an Authorization header, which is noted', () => {
+	it('is rejected with an Authorization header, which is recorded', () => {
 		const { sandbox, url } = finished();
 		const reply = sandbox.fetch(url, 'GET', { authorization: 'Bearer something' });
 		expect(reply.status).toBe(400);

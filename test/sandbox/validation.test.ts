@@ -75,7 +75,7 @@ describe('an image request (spec 4.1)', () => {
 		expect(outcome(new VirtualSandbox().image(fields))).toEqual(expected);
 	});
 
-	it('takes an inline input of 4.5 MB', () => {
+	it('accepts an inline input of 4.5 MB', () => {
 		const value = `data:image/png;base64,${'A'.repeat(6_000_000)}`;
 		const reply = new VirtualSandbox().image({
 			inputs: [{ type: 'image', source: 'data', value }],
@@ -126,7 +126,7 @@ describe('a video request (spec 4.2)', () => {
 		expect(outcome(new VirtualSandbox().video(fields))).toEqual(expected);
 	});
 
-	it('costs by the second and the resolution', () => {
+	it('is priced by duration and resolution', () => {
 		const sandbox = new VirtualSandbox();
 		sandbox.video();
 		sandbox.video({ resolution: '480p', duration: 3.3 });

@@ -5,10 +5,10 @@ import type { GenerationEntry } from '../../sandbox/generations/generations';
 import { GenerationService } from '../../sandbox/service';
 import type { ServiceOptions } from '../../sandbox/service';
 
-/** 2026-01-02T03:04:05.678Z: not on a whole second, as times seldom are. */
+/** 2026-01-02T03:04:05.678Z: not a whole second, like most real times. */
 export const start = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
-/** A clock that stands still until told otherwise. */
+/** A clock that only moves when a test advances it. */
 export class VirtualClock {
 	constructor(private time = start) {}
 
@@ -26,7 +26,7 @@ export interface ErrorBody {
 	error: { code: string | number; message: string; type: string; param?: string | null };
 }
 
-/** A service in virtual time with the requests that most tests make. Ten seconds a generation. */
+/** A service in virtual time with the requests that most tests send. Generations take ten seconds. */
 export class VirtualSandbox {
 	readonly clock = new VirtualClock();
 	readonly service: GenerationService;
@@ -62,13 +62,13 @@ export class VirtualSandbox {
 		return apps.connect(name, name, accounts.account('main'), this.clock.now());
 	}
 
-	/** Creates an image, with what is given on top of a good request. */
+	/** Creates an image from a valid request with the given fields added. */
 	image(fields: Record<string, unknown> = {}, from: KeyName | ConnectedApp = 'main') {
 		const body = { model: 'aurora-image-1', prompt: 'A lighthouse', ...fields };
 		return this.send('POST', '/v1/images/generations', body, from);
 	}
 
-	/** Creates a video likewise. */
+	/** Creates a video from a valid request with the given fields added. */
 	video(fields: Record<string, unknown> = {}, from: KeyName | ConnectedApp = 'main') {
 		const body = { model: 'aurora-motion-1', prompt: 'A paper boat', ...fields };
 		return this.send('POST', '/v1/videos/generations', body, from);
@@ -81,7 +81,7 @@ export class VirtualSandbox {
 		return reply.body as GenerationEntry;
 	}
 
-	/** The status answer for an id. */
+	/** Returns the status response for an id. */
 	look(id: string, key: KeyName = 'main'): GenerationEntry {
 		return this.send('GET', `/v1/generations/${id}`, undefined, key).body as GenerationEntry;
 	}

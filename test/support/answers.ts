@@ -1,6 +1,6 @@
 import type { ServiceResponse } from '../../client/ports';
 
-/** What may be said of a generation as the service writes it (spec 2.1). */
+/** The fields of a generation in a response from the service (spec 2.1). */
 export interface WireFields {
 	id?: string;
 	status?: string;
@@ -13,7 +13,7 @@ export interface WireFields {
 	error?: unknown;
 }
 
-/** A generation as the service writes it, in creating and status answers alike. */
+/** Returns a generation in the service's format, which is the same for creating requests and status checks. */
 export function wireGeneration(fields: WireFields = {}): Record<string, unknown> {
 	const { id = 'generation-1', status = 'pending', model = 'aurora-image-1' } = fields;
 	const { type = 'image', created = Date.UTC(2026, 0, 1) / 1000, error } = fields;
@@ -33,25 +33,28 @@ const unknownFields = {
 	timed_out: false,
 };
 
-/** What an output item says of a generation of which nothing is known. */
+/** The output item of a generation about which nothing is known. */
 export const NOTHING_KNOWN = { id: null, status: null, ...unknownFields };
 
-/** What an output item says of a generation of which only the id is known. */
+/** The output item of a generation whose id alone is known. */
 export const ONLY_ID_KNOWN = { status: 'pending', ...unknownFields };
 
-/** A success with a body. */
+/** Returns a 200 response with this body. */
 export function answer(body: unknown): ServiceResponse {
 	return { status: 200, body };
 }
 
-/** The types that spec 7 has, where tests go by them: of a 5xx only the service's own says that nothing was made. */
+/**
+ * The error types of spec 7 that tests depend on. Only a 5xx with the service's own error type guarantees that nothing
+ * was created.
+ */
 const TYPES: Record<number, string> = {
 	500: 'server_error',
 	502: 'server_error',
 	503: 'server_error',
 };
 
-/** A refusal with the service's own body (spec 2.5). */
+/** Returns an error response in the service's own format (spec 2.5). */
 export function refusal(
 	status: number,
 	code: string,
@@ -61,7 +64,7 @@ export function refusal(
 	return { status, body: { error: { code, message, type: TYPES[status] ?? 'some_error', param } } };
 }
 
-/** The refusal of a creating request while all slots are taken (spec 8.1). */
+/** Returns the response to a creating request while all slots are taken (spec 8.1). */
 export function noSlot(running: number, allowed = running): ServiceResponse {
 	return refusal(
 		429,
@@ -70,7 +73,7 @@ export function noSlot(running: number, allowed = running): ServiceResponse {
 	);
 }
 
-/** An error as Node's network layer throws it. */
+/** Returns an error like those that Node's network layer throws. */
 export function networkError(code: string, syscall?: string): Error {
 	return Object.assign(new Error(`${syscall ?? 'request'} ${code}`), { code, syscall });
 }

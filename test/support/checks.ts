@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../client/api/errors';
 
 type Check = (field: string, value: unknown) => unknown;
 
-/** A value is refused with an error that names the field and says what to do. */
+/** Expects a check to reject a value with an error that names the field and says what to do. */
 export function expectRefused(check: Check, value: unknown): void {
 	let thrown: unknown;
 	try {
@@ -19,7 +19,7 @@ export function expectRefused(check: Check, value: unknown): void {
 	expect(description).not.toBe('');
 }
 
-/** Anything that may come out of an expression. */
+/** Any value that an expression can evaluate to. */
 export const anything = fc.oneof(
 	fc.string(),
 	fc.string({ unit: 'binary' }),
@@ -28,7 +28,7 @@ export const anything = fc.oneof(
 	fc.constantFrom(null, undefined, true, false, NaN, Infinity, [], {}),
 );
 
-/** Runs a check; `undefined` where it refuses. Throws what is no refusal. */
+/** Returns the result of a check, or `undefined` if it rejects the value. Rethrows all other errors. */
 export function accepted<T>(check: () => T): T | undefined {
 	try {
 		return check();

@@ -1,8 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
-/** What a test gives of the world in which a node's helpers run. */
+/** The parts of a node's execution context that a test sets. */
 export interface Given {
-	/** One set for each item; a single one stands for all. */
+	/** One set for each item, or one set for all items. */
 	parameters?: IDataObject | IDataObject[];
 	items?: INodeExecutionData[];
 	credentials?: IDataObject;
@@ -11,16 +11,16 @@ export interface Given {
 	cancel?: AbortSignal;
 	isTool?: boolean;
 	runIndex?: number;
-	/** What n8n keeps with the execution. */
+	/** The data that n8n stores with the execution. */
 	kept?: IDataObject;
 	helpers?: Partial<Record<keyof IExecuteFunctions['helpers'], unknown>>;
 }
 
-/** What the helpers did to that world. */
+/** An execution context, and what the helpers recorded in it. */
 export interface Taken {
 	context: IExecuteFunctions;
 	warnings: Array<{ message: string; meta: object | undefined }>;
-	/** Those in the log. */
+	/** Errors in the log. */
 	errors: Taken['warnings'];
 	hints: object[];
 }
@@ -34,7 +34,7 @@ export const NODE: INode = {
 	parameters: {},
 };
 
-/** A context with as much of n8n in it as the helpers of `nodes/shared` ask for. */
+/** Returns an execution context with only those parts of n8n that the helpers in `nodes/shared` use. */
 export function contextOf(given: Given = {}): Taken {
 	const warnings: Taken['warnings'] = [];
 	const errors: Taken['errors'] = [];

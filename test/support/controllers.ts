@@ -1,4 +1,4 @@
-/** So many signals, each of which a test may abort. */
+/** Creates abort controllers for a test. */
 export function controllers(count: number): AbortController[] {
 	return Array.from({ length: count }, () => new AbortController());
 }

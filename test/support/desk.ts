@@ -9,7 +9,7 @@ import { FakeService } from './fake-service';
 import { creating, type CreateChanges } from './step';
 import { VirtualTime } from './virtual-time';
 
-/** A submission over a service, and what n8n keeps of it. */
+/** A submission with a fake service, and the journal that n8n stores for it. */
 export class Desk {
 	readonly time = new VirtualTime();
 	readonly fake = new FakeService(this.time);
@@ -34,7 +34,7 @@ export class Desk {
 		});
 	}
 
-	/** Takes a prompt to its generation. */
+	/** Submits a prompt in virtual time and returns its generation. */
 	async obtain(prompt: string, changes: CreateChanges = {}): Promise<Generation> {
 		return await this.time.run(this.obtaining(prompt, changes));
 	}

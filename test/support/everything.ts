@@ -1,6 +1,6 @@
 /**
- * Every text that hangs on a value in any way: keys and values, enumerable or not, through all levels and cycles. For
- * asking whether a secret is anywhere in it.
+ * Returns all text that can be reached from a value: keys and values, enumerable or not, at all levels and through
+ * cycles. Used to check that a secret does not appear anywhere.
  */
 export function everythingIn(value: unknown): string {
 	const seen = new Set<object>();

@@ -8,72 +8,72 @@ import type {
 import { answer, networkError, noSlot, refusal, wireGeneration } from './answers';
 import type { VirtualTime } from './virtual-time';
 
-/** A request as the service saw it. */
+/** A request as the service received it. */
 export interface Seen extends ServiceRequest {
 	at: number;
 	/** The prompt of a creating request. */
 	prompt?: string;
 }
 
-/** A generation that the service has made and charged. */
+/** A generation that the service created and charged. */
 export interface Made {
 	id: string;
 	prompt: string;
 	startedAt: number;
 	endsAt: number;
-	/** Why it fails at its end, if it does. */
+	/** Why it fails when it ends; `undefined` if it succeeds. */
 	failure: string | undefined;
 }
 
-/** How one creating request is answered; `make` is what would have happened without it. */
+/** Responds to one creating request. `make` does what the service would do without the script. */
 export type Script = (make: () => ServiceResponse) => ServiceResponse;
 
-/** How one status request is answered; `undefined` answers as it would have been. */
+/** Responds to one status request. If it returns `undefined`, the service responds as usual. */
 export type Look = () => ServiceResponse | Promise<ServiceResponse> | undefined;
 
-/** Nobody ever answers. */
+/** Returns a promise that never settles: the service never responds. */
 export const hanging = async () => await new Promise<never>(() => undefined);
 
-/** Nothing arrives at the service. */
+/** The request does not reach the service. */
 export const unreachable: Script = () => {
 	throw networkError('ECONNREFUSED', 'connect');
 };
 
-/** The work is done, and the answer is lost. */
+/** The service creates the generation, but the response is lost. */
 export const answerLost: Script = (make) => {
 	make();
 	throw networkError('ECONNRESET');
 };
 
-/** Refused with the service's own body. */
+/** Returns a script that responds with an error in the service's own format. */
 export function refused(status: number, code: string): Script {
 	return () => refusal(status, code);
 }
 
 /**
- * The service's side of the request port, in virtual time: just enough of it to see what a rule of the client does to
- * a service, and exactly when.
+ * The service behind the request port, in virtual time. It implements just enough to show what the client's rules send
+ * to a service, and exactly when.
  */
 export class FakeService {
 	readonly seen: Seen[] = [];
 	readonly made: Made[] = [];
-	/** The most that ran at once, those of others not counted. */
+	/** The highest number of generations that ran at the same time, not counting those of `others`. */
 	peak = 0;
 
-	/** Generations that the plan allows at once. */
+	/** Maximum number of generations that the plan allows at the same time. */
 	slots = Infinity;
-	/** How long an answer takes; the work is done at once. */
+	/** Delay before a response is returned. The request itself takes effect immediately. */
 	latencyMs = 0;
 	/** How long a generation takes. */
 	durationMs: (prompt: string) => number = () => 10_000;
-	/** Why the generation of a prompt fails, if it does. */
+	/** Why the generation of a prompt fails; `undefined` if it succeeds. */
 	failure: (prompt: string) => string | undefined = () => undefined;
-	/** What the model has made of a prompt, told once it is done. */
+	/** The revised prompt, returned once the generation is completed. */
 	revisedPrompt: (prompt: string) => string | undefined = () => undefined;
-	/** How many slots others of the account hold. */
+	/** Number of slots that other clients of the account hold. */
 	others: () => number = () => 0;
 
-	/** Responses to requests of any kind; the last one is repeated. Where there are none, the service does its work. */
+	/** Responses to requests of any kind; the last one is repeated. If empty, the service works as usual. */
 	replies: Array<ServiceResponse | Error> = [];
 
 	private readonly scripts = new Map<string, Script[]>();
@@ -81,12 +81,12 @@ export class FakeService {
 
 	constructor(private readonly time: VirtualTime) {}
 
-	/** Orders how the next creating requests for a prompt are answered; after those all goes well. */
+	/** Sets the responses to the next creating requests for a prompt. All later ones succeed. */
 	order(prompt: string, ...scripts: Script[]): void {
 		this.scripts.set(prompt, [...(this.scripts.get(prompt) ?? []), ...scripts]);
 	}
 
-	/** Orders the answers to the next status requests. */
+	/** Sets the responses to the next status requests. */
 	orderLooks(...looks: Look[]): void {
 		this.looks.push(...looks);
 	}
@@ -100,16 +100,16 @@ export class FakeService {
 		return await handled.response;
 	};
 
-	/** What the storage says of a generation that has ended, and of one that has not. */
+	/** The storage's response to a probe. `written` is true once the generation has completed. */
 	storage: (made: Made, written: boolean) => Probed | Promise<Probed> = (_, written) => ({
 		status: written ? 206 : 404,
 		oneByte: written,
 	});
 
-	/** Every probe: of what, and when. */
+	/** All probes: the generation, the URL and the time. */
 	readonly probed: Array<{ id: string; url: string; at: number }> = [];
 
-	/** The URL in an answer given now, where it is not the usual one, which lives for an hour. */
+	/** The URL in a response; `undefined` for the default URL, which is valid for an hour. */
 	url: (id: string) => string | undefined = () => undefined;
 
 	readonly probe: ProbeUrl = async (url) => {
@@ -121,17 +121,17 @@ export class FakeService {
 		return said;
 	};
 
-	/** The creating requests it has seen. */
+	/** The creating requests received so far. */
 	get creating(): Seen[] {
 		return this.seen.filter(({ method }) => method === 'POST');
 	}
 
-	/** The status requests it has seen for a generation. */
+	/** Returns the status requests received so far for a generation. */
 	looksAt(id: string): Seen[] {
 		return this.seen.filter(({ path }) => path === `/v1/generations/${id}`);
 	}
 
-	/** Those that it runs now. */
+	/** Returns the generations that are running now. */
 	running(): Made[] {
 		return this.made.filter(({ endsAt }) => endsAt > this.time.now());
 	}

@@ -7,23 +7,24 @@ interface Sleeper {
 	wake: () => void;
 }
 
-/** Time moves once in a turn of the event loop, by at most this many milliseconds of the wall clock. */
+/** Time advances once per turn of the event loop, by at most this many milliseconds of wall-clock time. */
 const LONGEST_TURN_MS = 2;
 
 /**
- * Time that runs a number of times as fast, for the nodes and the sandbox. A minute of polling has as many status checks
- * as ever. On a busy machine each turn of the event loop takes longer, but time does not run further in it: a request
- * and its answer, which take so many turns, always take about the same time.
+ * A clock for the nodes and the sandbox that runs faster than the wall clock by a factor. A minute of polling has as
+ * many status checks as in real time. On a busy machine, a turn of the event loop takes longer, but this clock does not
+ * advance further in it. A request and its response take a fixed number of turns, so they always take about the same
+ * time.
  */
 export class FastTime {
 	private time = Date.now();
-	/** Milliseconds of the wall clock, without what turns were too long. */
+	/** Wall-clock time in milliseconds, with each turn counted up to `LONGEST_TURN_MS`. */
 	private steady = 0;
 	private movedAt = performance.now();
 	private readonly sleepers = new Set<Sleeper>();
 	private readonly ticker = setInterval(() => this.tick(), 1).unref();
 
-	/** Replaces the clock of the nodes, and the delays of the sandbox, for as long as the test file lasts. */
+	/** Replaces the clock of the nodes and the delays of the sandbox for the rest of the test file. */
 	constructor(private factor: number) {
 		jest.spyOn(wallClock, 'now').mockImplementation(this.now);
 		jest.spyOn(wallClock, 'sleep').mockImplementation(this.sleep);
@@ -33,16 +34,16 @@ export class FastTime {
 		});
 	}
 
-	/** Milliseconds since 1970. */
+	/** Returns the current time in milliseconds since the Unix epoch. */
 	readonly now = (): number => Math.floor(this.time + this.unmoved() * this.factor);
 
-	/** Ends after `ms` milliseconds of this time, or as soon as the signal aborts. */
+	/** Waits `ms` milliseconds on this clock, or until the signal aborts. */
 	readonly sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
 		const at = this.now() + ms;
 		await this.until(() => at <= this.time, signal);
 	};
 
-	/** `AbortSignal.timeout` for bounds in milliseconds of the wall clock: no turn counts for more than it may. */
+	/** Replaces `AbortSignal.timeout`: counts wall-clock milliseconds, with each turn up to `LONGEST_TURN_MS`. */
 	readonly timeout = (ms: number): AbortSignal => {
 		const late = new AbortController();
 		const at = this.steady + ms;
@@ -52,18 +53,18 @@ export class FastTime {
 		return late.signal;
 	};
 
-	/** So much time has passed at once. */
+	/** Advances the time at once. */
 	leap(seconds: number): void {
 		this.time += seconds * 1000;
 	}
 
-	/** Goes on from here at another pace: 1 is that of the wall. */
+	/** Changes the speed of the clock from now on. A factor of 1 is real time. */
 	setPace(factor: number): void {
 		this.move();
 		this.factor = factor;
 	}
 
-	/** Time stands still from here on. */
+	/** Stops the clock. */
 	stop(): void {
 		clearInterval(this.ticker);
 	}
@@ -82,7 +83,7 @@ export class FastTime {
 		});
 	}
 
-	/** Milliseconds of the wall clock that count, and by which time has not moved yet. */
+	/** Returns the wall-clock milliseconds since the last move, up to `LONGEST_TURN_MS`. */
 	private unmoved(): number {
 		return Math.min(performance.now() - this.movedAt, LONGEST_TURN_MS);
 	}

@@ -9,17 +9,17 @@ import { ServiceClient } from '../../client/api/client';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import { creating, type CreateChanges, type Step } from './step';
 
-/** An item with an idempotency key. */
+/** Returns a job for an item with an idempotency key. */
 export function keyed(text: string, itemIndex: number, key: string, changes: CreateChanges = {}) {
 	return creating(text, itemIndex, { idempotencyKey: key, ...changes });
 }
 
 /**
- * One execution of a step whose items have keys.
+ * Runs one execution of a step whose items have keys.
  *
- * @param table outlives it
- * @param execution whose name no other has
- * @param fateOf what becomes of each call of the table
+ * @param table exists beyond this execution
+ * @param execution unique id of the execution
+ * @param fateOf returns the latency and the failure of each table call
  */
 export async function runKeyed(
 	step: Step,
@@ -61,7 +61,7 @@ export async function runKeyed(
 	return await time.run(play());
 }
 
-/** As the nodes' transport: what only reads is given up at once by its signal, and by a stop. */
+/** Sends requests like the nodes' transport: the signal or a stop aborts read requests immediately. */
 function abortable({ fake, cancel }: Step): SendRequest {
 	return async (request, signal = cancel.signal) => {
 		const sent = fake.send(request);

@@ -8,30 +8,34 @@ import {
 	type Where,
 } from '../../client/orders/table';
 
-/** What becomes of one call of the table. */
+/** The latency and the failure of one table call. */
 export interface TableFate {
-	/** Until the table does it, and from then until the answer is there. */
+	/** Latency before and after the call takes effect. */
 	beforeMs: number;
 	afterMs: number;
-	/** It is refused, or done without an answer coming back. */
+	/** `before`: the call fails without an effect. `after`: it takes effect, but the response is lost. */
 	fails?: 'before' | 'after';
-	/** When it aborts, a call under way is carried out at once, or dropped. Its answer does not come. */
+	/**
+	 * When this signal aborts, a call in progress takes effect immediately, or not at all if `isDropped`. Its response is
+	 * lost.
+	 */
 	cut?: AbortSignal;
 	isDropped?: boolean;
 }
 
 export const prompt: TableFate = { beforeMs: 20, afterMs: 20 };
 
-/** A table in memory, as slow, as unreliable and as concurrent as a database. A cell may be `null`, which is an empty text. */
+/** An in-memory table that is as slow, unreliable and concurrent as a database. `null` equals an empty string. */
 export class MemoryTable {
 	readonly rows: Row[] = [];
-	/** When each id of a generation came into the table, by the table's clock. */
+	/** When each generation id was first written to the table, by the table's clock. */
 	readonly recordedAt = new Map<string, number>();
 	private nextId = 1;
 
 	/**
-	 * @param reusesIds as SQLite does once the newest row is gone; else ids are taken before a row can be seen, as by PostgreSQL
-	 * @param findsNull whether a condition of an empty text finds NULL
+	 * @param reusesIds true to reuse the id of the newest row after it is deleted, as SQLite does; false to assign ids
+	 *   before a row becomes visible, as PostgreSQL does
+	 * @param findsNull true if a condition with an empty string matches NULL
 	 */
 	constructor(
 		private readonly clock: Clock,
@@ -40,9 +44,9 @@ export class MemoryTable {
 	) {}
 
 	/**
-	 * The table as one process reaches it.
+	 * Returns the table as one process accesses it.
 	 *
-	 * @param fateOf each of its calls
+	 * @param fateOf returns the latency and the failure of each call
 	 */
 	reachedBy(clock: Clock, fateOf: (call: TableCall) => TableFate): CallTable {
 		return async (call) => {
@@ -72,7 +76,7 @@ export class MemoryTable {
 	}
 
 	private hasLive({ key, workflow_id: workflow, node_id: node }: RowFields): boolean {
-		// As in a database, NULL does not differ from anything.
+		// As in a database, a NULL status does not match the condition "is not failed".
 		const isLive = ({ status }: Row) => status !== null && status !== 'failed';
 		return this.rows.some(
 			(row) =>
@@ -80,12 +84,12 @@ export class MemoryTable {
 		);
 	}
 
-	/** Adds a row with the same cells, as a user does. */
+	/** Adds a copy of a row, as a user can do by hand. */
 	copy(row: Row): void {
 		this.add(row, this.nextId++);
 	}
 
-	/** Changes a row by hand. */
+	/** Changes a row, as a user can do by hand. */
 	edit(row: Row, cells: Partial<RowFields>): void {
 		this.set(row, cells, this.clock);
 	}
@@ -119,7 +123,10 @@ export class MemoryTable {
 	}
 }
 
-/** A row as `nodes/shared/record/data-table.ts` reads it: NULL is an empty text, and an id has no blanks around it. */
+/**
+ * Returns a row as `nodes/shared/record/data-table.ts` reads it: NULL becomes an empty string, and the generation id is
+ * trimmed.
+ */
 function asRead(row: Row): Row {
 	const read = { ...row };
 	for (const name of TABLE_COLUMNS) read[name] ??= '';

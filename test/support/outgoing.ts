@@ -3,9 +3,9 @@ import type { ClientRequest } from 'node:http';
 
 const channel = 'http.client.request.start';
 
-/** The requests that this process sends by `node:http`, in their order, each from the moment it leaves. */
+/** Records the requests that this process sends with `node:http`, in order. Each is recorded when it is sent. */
 export class Outgoing {
-	/** Method and path. */
+	/** Method and path of each request. */
 	readonly sent: string[] = [];
 
 	private readonly note = (message: unknown): void => {

@@ -5,10 +5,10 @@ import { answer, wireGeneration } from './answers';
 import { FakeService } from './fake-service';
 import { VirtualTime } from './virtual-time';
 
-/** What is sent to create one, as the checks have left it. */
+/** A creating request for an image, as it is after all input checks. */
 export const IMAGE = { type: 'image', body: { model: 'aurora-image-1', prompt: 'A cat' } } as const;
 
-/** A client of a service that responds to each request with the next of `replies`, and repeats the last one. */
+/** Returns a client of a service that responds to each request with the next of `replies`, and repeats the last one. */
 export function scripted(...replies: Array<ServiceResponse | Error>) {
 	const time = new VirtualTime(0);
 	const stop = new AbortController();
@@ -19,7 +19,11 @@ export function scripted(...replies: Array<ServiceResponse | Error>) {
 	return { time, stop, seen, service };
 }
 
-/** @throws where a task does not end with such an error */
+/**
+ * Returns the error that a task ends with.
+ *
+ * @throws if the task does not end with a `GenerationError`
+ */
 export async function thrownBy(task: Promise<unknown>): Promise<GenerationError> {
 	const thrown: unknown = await task.then(
 		() => null,
@@ -29,8 +33,8 @@ export async function thrownBy(task: Promise<unknown>): Promise<GenerationError>
 	throw new Error(`No GenerationError: ${String(thrown)}`);
 }
 
-/** An answer that every endpoint can read. */
+/** A response that is valid for every endpoint. */
 export const readable = answer({ ...wireGeneration(), balance: 7 });
 
-/** Of the order, for those who know the header. */
+/** The name of the order, for services that support its header. */
 export const NAME = 'the name of an order';

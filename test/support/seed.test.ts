@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { seededRandom } from '../../sandbox/basics/random';
 import { testSeed } from './seed';
 
-it('properties draw the same cases in each run', () => {
+it('properties use the same cases in every run', () => {
 	expect(fc.readConfigureGlobal()).toMatchObject({ seed: testSeed });
 });
 
-it('what is drawn with Math.random is the same in each run', () => {
+it('Math.random returns the same numbers in every run', () => {
 	expect(Math.random()).toBe(seededRandom(testSeed)());
 });

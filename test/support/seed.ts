@@ -1,5 +1,5 @@
 /**
- * Where everything random in the tests comes from: always the same, so that a failure is the change's and not the day's.
- * The nightly run draws one and prints it: `TEST_SEED=123 npm run test:unit` plays it again.
+ * The seed of everything random in the tests. It is constant, so that a new failure is caused by a code change and not
+ * by chance. The nightly run picks a random seed and prints it; `TEST_SEED=123 npm run test:unit` repeats that run.
  */
 export const testSeed = Number(process.env.TEST_SEED ?? 20_260_101);

@@ -20,7 +20,7 @@ import { VirtualTime } from './virtual-time';
 export type CreateChanges = Partial<Omit<CreateJob, 'itemIndex'>>;
 type CollectChanges = Partial<Omit<CollectJob, 'itemIndex'>>;
 
-/** A job that creates an image of a prompt. */
+/** Returns a job that creates an image from a prompt. */
 export function creating(prompt: string, itemIndex = 0, changes: CreateChanges = {}): CreateJob {
 	return {
 		kind: 'create',
@@ -32,7 +32,7 @@ export function creating(prompt: string, itemIndex = 0, changes: CreateChanges =
 	};
 }
 
-/** A job that waits for a generation that exists. */
+/** Returns a job that waits for an existing generation. */
 export function waitingFor(id: string, itemIndex = 0, changes: CollectChanges = {}): Job {
 	return { kind: 'collect', itemIndex, id, ...forTests, ...changes };
 }
@@ -44,12 +44,12 @@ const forTests = {
 	readiness: 'status',
 } as const;
 
-/** Jobs for prompts `p0`, `p1` and so on. */
+/** Returns jobs for the prompts `p0`, `p1` and so on. */
 export function batch(size: number, changes: CreateChanges = {}): CreateJob[] {
 	return Array.from({ length: size }, (_, index) => creating(`p${index}`, index, changes));
 }
 
-/** What an outcome comes to, in a word and the generation's id. */
+/** Summarizes an outcome: its kind and the generation's id. */
 export function inShort(outcome: Outcome<unknown>): string {
 	switch (outcome.kind) {
 		case 'done':
@@ -61,31 +61,31 @@ export function inShort(outcome: Outcome<unknown>): string {
 	}
 }
 
-/** The error of an outcome that has to be one. */
+/** Returns the error of an outcome, and throws if the outcome is not an error. */
 export function errorIn(outcome: Outcome<unknown> | undefined) {
 	if (outcome?.kind !== 'error') throw new Error(`No error: ${JSON.stringify(outcome)}`);
 	return outcome.error;
 }
 
-/** A step and the service that it uses, in virtual time. May be run several times, as Retry On Fail does. */
+/** A step and the service that it uses, in virtual time. It can be run several times, as with Retry On Fail. */
 export class Step {
 	readonly time = new VirtualTime();
 	readonly fake = new FakeService(this.time);
-	/** What n8n keeps of the step between its tries. */
+	/** The data that n8n stores for the step between its attempts. */
 	readonly kept: StoredOrders = {};
 	readonly settings: PipelineSettings = {
 		maxConcurrent: 10,
 		pollIntervalMs: 3000,
 		stopOnError: true,
 	};
-	/** Where jitter comes from. */
+	/** The source of jitter. */
 	random: Random = () => 0;
 	cancel = new AbortController();
-	/** What the step takes for the time. */
+	/** The clock that the step uses. */
 	clock: Clock = this.time;
-	/** Of the account, where other steps share them. */
+	/** The slots of the account, if this step shares them with other steps. */
 	slots?: SlotPool;
-	/** Of all runs of it. */
+	/** The status checks that all runs of the step share. */
 	checks: PipelinePorts<string>['checks'];
 	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
 		generation,
@@ -96,19 +96,19 @@ export class Step {
 		Object.assign(this.settings, settings);
 	}
 
-	/** The orders that n8n keeps of the step. */
+	/** The orders that n8n stores for the step. */
 	get orders(): StoredOrder[] {
 		return Object.values(this.kept[0] ?? {}).flat();
 	}
 
-	/** Milliseconds since the beginning of time. */
+	/** Milliseconds of virtual time since this object was created. */
 	get elapsed(): number {
 		return this.time.now() - this.beginning;
 	}
 
 	private readonly beginning = this.time.now();
 
-	/** The user stops this try so many milliseconds after the beginning. */
+	/** Stops this attempt, as a user does, `ms` milliseconds after this object was created. */
 	stopAt(ms: number): void {
 		const { cancel } = this;
 		this.time.at(this.beginning + ms, () => cancel.abort());
@@ -123,12 +123,12 @@ export class Step {
 		});
 	}
 
-	/** One try of the step. */
+	/** Runs one attempt of the step. */
 	async run(jobs: Job[]): Promise<PipelineResult<string>> {
 		return await this.time.run(this.begin(jobs));
 	}
 
-	/** One try of the step, or one of several at once, while time is run by the caller. */
+	/** Starts one attempt of the step, possibly beside others. The caller runs the virtual time. */
 	async begin(jobs: Job[]): Promise<PipelineResult<string>> {
 		const service = this.service();
 		const ports: PipelinePorts<string> = {
@@ -145,7 +145,7 @@ export class Step {
 		return await runPipeline(jobs, ports, this.settings);
 	}
 
-	/** A later try of it, as after an error or by "Retry execution". */
+	/** Runs a later attempt of the step, as after an error or with "Retry execution". */
 	async runAgain(jobs: Job[]): Promise<PipelineResult<string>> {
 		this.cancel = new AbortController();
 		return await this.run(jobs);

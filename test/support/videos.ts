@@ -8,22 +8,22 @@ import { Step } from './step';
 /** A batch of videos with idempotency keys, in virtual time. */
 export interface Videos {
 	items: number;
-	/** Slots, all of them for this batch. */
+	/** Number of slots, all available to this batch. */
 	limit: number;
 	/** How long a generation takes on average. */
 	seconds: number;
-	/** By how much of that it is shorter or longer: 0.25 is a quarter. */
+	/** Maximum deviation from that average, as a fraction: 0.25 means 25 % shorter or longer. */
 	spread: number;
 }
 
-/** What a batch came to. */
+/** The result of a batch. */
 export interface VideosMade {
 	made: number;
 	/** Items that ended with an error. */
 	failed: number;
-	/** The part of the slots' time in which they were in use. */
+	/** Share of the slots' time in which they were in use. */
 	used: number;
-	/** The part of the time in which a worker was held. */
+	/** Share of the time in which a worker was held. */
 	held: number;
 	/** Number of waves, the step itself included. */
 	waves: number;

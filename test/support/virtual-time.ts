@@ -3,18 +3,18 @@ import type { Clock } from '../../client/ports';
 
 interface Timer {
 	at: number;
-	/** Called unless it was before. */
+	/** Ends the wait. Called at most once. */
 	wake: () => void;
-	/** Whether it was woken, by time or by its signal. */
+	/** True once it was woken, by time or by its signal. */
 	over: boolean;
 }
 
 /**
- * A clock on which time passes only when everything waits for it: hours of polling run in milliseconds, always in the
- * same order. As on the wall, moments are whole milliseconds.
+ * A clock that advances only when everything else is waiting for it. Hours of polling run in milliseconds, always in
+ * the same order. Like the wall clock, it uses whole milliseconds.
  */
 export class VirtualTime implements Clock {
-	/** The latest first, those of one moment in the order in which they were set: the next one is the last. */
+	/** Latest first, so that the next timer is the last element. Timers for the same moment run in creation order. */
 	private readonly timers: Timer[] = [];
 
 	/** @param start milliseconds since the Unix epoch */
@@ -41,15 +41,15 @@ export class VirtualTime implements Clock {
 		});
 	}
 
-	/** Calls `action` when the time has come. */
+	/** Calls `action` at the given time. */
 	at(ms: number, action: () => void): void {
 		void this.sleep(ms - this.time).then(action);
 	}
 
 	/**
-	 * Lets time pass until `task` has ended.
+	 * Advances the time until `task` has ended.
 	 *
-	 * @throws what the task throws; an Error when it waits for something that no timer will bring
+	 * @throws what the task throws, or an Error if the task waits for something that does not depend on a timer
 	 */
 	async run<T>(task: Promise<T>): Promise<T> {
 		let ended = false;
@@ -82,7 +82,7 @@ export class VirtualTime implements Clock {
 	}
 }
 
-/** Until everything that can go on without time passing has done so. */
+/** Waits until everything that can continue without time passing has done so. */
 async function settled(): Promise<void> {
 	await new Promise((resolve) => setImmediate(resolve));
 }

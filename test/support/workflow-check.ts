@@ -1,4 +1,4 @@
-/** Holds a workflow file against the nodes as they are: what a user who imports it relies on. */
+/** Checks that a workflow file matches the current nodes, so that users can import it. */
 import { NodeHelpers, isExpression } from 'n8n-workflow';
 import type {
 	INode,
@@ -13,8 +13,8 @@ import type {
 type Values = Record<string, unknown>;
 
 /**
- * Everything in a node's parameters that its description does not have: names, options, types, and
- * fields that do not show with these settings. One line each; none where all is well.
+ * Returns one line for each mismatch between a node's parameters and its description: unknown names, unknown options,
+ * wrong types, and fields that are hidden with these settings. Returns an empty list if everything matches.
  */
 export function parameterProblems(node: INode, { description }: INodeType): string[] {
 	const { properties } = description;
@@ -33,7 +33,7 @@ export function parameterProblems(node: INode, { description }: INodeType): stri
 		.map((name) => `${node.name}.${name} does not show with these settings`);
 }
 
-/** The names of other nodes that expressions in the parameters refer to. */
+/** Returns the names of the nodes that expressions in the parameters refer to. */
 export function nodesReferredTo(parameters: INodeParameters): string[] {
 	return [...JSON.stringify(parameters).matchAll(/\$\(\s*(?:'|\\")(.+?)(?:'|\\")\s*\)/g)].map(
 		([, name]) => name,
@@ -43,7 +43,7 @@ export function nodesReferredTo(parameters: INodeParameters): string[] {
 function checkValues(values: Values, properties: INodeProperties[], path: string): string[] {
 	return Object.entries(values).flatMap(([name, value]) => {
 		const here = `${path}.${name}`;
-		// A name can stand for several fields, of which one shows: one that fits is enough.
+		// Several fields can have the same name, if only one is shown. One valid field is enough.
 		const fields = properties.filter((property) => property.name === name);
 		if (fields.length === 0) return [`${here} does not exist`];
 		const found = fields.map((field) => checkValue(value, field, here));

@@ -10,12 +10,12 @@ export type NodeName =
 	| 'generationModels'
 	| 'generationCredits';
 
-/** The full type name. */
+/** Returns the full type name of a node of this package. */
 export function ownType(name: NodeName): string {
 	return `n8n-nodes-media-generation.${name}`;
 }
 
-/** One of our nodes; `settings` are those of the node's Settings tab, such as `retryOnFail`. */
+/** Returns one of our nodes. `settings` are those of the node's Settings tab, such as `retryOnFail`. */
 export function ownNode(
 	name: string,
 	type: NodeName,

@@ -29,7 +29,7 @@ describe('a build', () => {
 		await utimes(join(folder, 'package.json'), 0, 0);
 	});
 
-	it('is used again while it is newer than every source', async () => {
+	it('is reused while it is newer than every source', async () => {
 		expect(await isBuilt(folder)).toBe(false);
 		await write(built, 500);
 		expect(await isBuilt(folder)).toBe(true);
@@ -37,7 +37,7 @@ describe('a build', () => {
 		expect(await isBuilt(folder)).toBe(false);
 	});
 
-	it('is made again after a source was removed', async () => {
+	it('is repeated after a source was removed', async () => {
 		await write(join('nodes', 'B.node.ts'), 1000);
 		await write(built, 500);
 		expect(await isBuilt(folder)).toBe(true);

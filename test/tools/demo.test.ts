@@ -1,4 +1,4 @@
-/** The demo as a user runs it: a process of its own, in a copy of the repository. */
+/** The demo as a user runs it: as a separate process, in a copy of the repository. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises';
@@ -40,7 +40,7 @@ afterAll(async () => {
 	await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs the demo; `onOutput` is given the process and all that it has said so far. */
+/** Runs the demo. `onOutput` receives the process and all of its output so far. */
 async function demo(
 	args: string[],
 	onOutput: (child: ChildProcess, said: string) => void = () => undefined,
@@ -49,7 +49,7 @@ async function demo(
 	const child = spawn(process.execPath, command, {
 		cwd: copy,
 		env: { ...process.env, TMPDIR: scratch },
-		// A group of its own: Ctrl-C reaches all of it, and nobody of it may remain.
+		// Its own process group: Ctrl-C reaches every process in it, and none may survive.
 		detached: true,
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
@@ -74,7 +74,7 @@ function isRunning(group: number): boolean {
 	}
 }
 
-/** The compiler of tsx is a process too, which ends a moment after the one that it works for. */
+/** tsx has a compiler process, which ends shortly after the process that it compiles for. */
 async function expectNothingLeft(): Promise<void> {
 	const running = () => started.flatMap(({ pid }) => pid ?? []).filter(isRunning);
 	while (running().length > 0) await sleep(50);
@@ -82,7 +82,7 @@ async function expectNothingLeft(): Promise<void> {
 	expect(left.filter((name) => /^(n8n-engine|sandbox)-/.test(name))).toEqual([]);
 }
 
-it('says that a port is taken before it does anything', async () => {
+it('reports a taken port before it does anything', async () => {
 	const server = createServer();
 	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 	const { port } = server.address() as AddressInfo;
@@ -96,7 +96,7 @@ it('says that a port is taken before it does anything', async () => {
 	await expectNothingLeft();
 });
 
-it('builds the nodes, and makes a picture and a video', async () => {
+it('builds the nodes, and creates a picture and a video', async () => {
 	const { code, said } = await demo(['--time-scale', '100']);
 	expect(said).toMatch(/Create Picture +starts\n[^]*credits charged[^]*Create Picture +done in/);
 	expect(said).toMatch(/the video is ready\n[^]*Collect Video +done in/);
@@ -115,7 +115,7 @@ it('builds the nodes, and makes a picture and a video', async () => {
 	await expectNothingLeft();
 });
 
-// In this order: what was built above is not built again, and then it is taken away.
+// The order matters: the first case reuses the build from above, and the second one removes it.
 it.each(['the picture is processing', 'Building the nodes'])(
 	'leaves nothing behind on Ctrl-C at "%s"',
 	async (moment) => {
@@ -142,7 +142,7 @@ describe('its options', () => {
 			.parse(args, { from: 'user' })
 			.opts();
 
-	it('go by what is usual', () => {
+	it('have defaults', () => {
 		const usual = { port: 0, storagePort: 0, timeScale: 10, output: '/package/output' };
 		expect(read([])).toEqual(usual);
 	});
@@ -152,7 +152,7 @@ describe('its options', () => {
 		[['--storage-port', '70000'], "'70000' is invalid. It must be a whole number from 0 to 65535."],
 		[['--time-scale', '0'], "'0' is invalid. It must be a number above 0."],
 		[['--turbo'], "unknown option '--turbo'"],
-	])('refuse %j', (args, message) => {
+	])('reject %j', (args, message) => {
 		expect(() => read(args)).toThrow(message);
 	});
 });

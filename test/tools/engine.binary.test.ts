@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => await server.close());
 
 describe('binary data, in one engine after another', () => {
-	it('is stored in files, and gone after closing', async () => {
+	it('is stored in files, which are removed on close', async () => {
 		const engine = await createEngine({ extraNodes, binaryMode: 'filesystem' });
 		const { run, field } = await download(engine);
 		expect(field).toMatchObject({ fileName: 'a.bin', data: 'filesystem-v2', bytes: 100_000 });

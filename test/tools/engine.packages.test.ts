@@ -52,7 +52,7 @@ describe("the package's nodes", () => {
 		await engine.close();
 	});
 
-	it('come with their codex, as n8n adds it', async () => {
+	it('include their codex, as in n8n', async () => {
 		const engine = await createTestEngine({ packageDir });
 		expect(engine.nodeType(type).description.codex).toMatchObject({ categories: ['Demo'] });
 		await engine.close();

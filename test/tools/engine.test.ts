@@ -60,7 +60,7 @@ describe('running a workflow', () => {
 		expect(run.logs).toContainEqual({ level: 'info', message: 'hello' });
 	});
 
-	it.each(['manual', 'trigger'] as const)('hands on the given items in mode %s', async (mode) => {
+	it.each(['manual', 'trigger'] as const)('returns the given items in mode %s', async (mode) => {
 		body = async function () {
 			return [this.getInputData()];
 		};
@@ -69,13 +69,13 @@ describe('running a workflow', () => {
 		expect(run.output('Node').map(({ json }) => json)).toEqual([{ n: 1 }, { n: 2 }]);
 	});
 
-	it('shows what n8n refuses to start as a failed run', async () => {
+	it('returns a failed run if n8n refuses to start the workflow', async () => {
 		const run = await engine.run(nodes({ parameters: { needed: '' } }), given());
 		expect(run.status).toBe('error');
 		expect(run.error?.message).toContain('issues');
 	});
 
-	it('refuses a second engine while one is open', async () => {
+	it('rejects a second engine while one is open', async () => {
 		await expect(createTestEngine()).rejects.toThrow('Another engine is open');
 	});
 });
@@ -83,7 +83,7 @@ describe('running a workflow', () => {
 describe('Retry On Fail and "Retry execution"', () => {
 	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 
-	it('runs a failing node again, and the context survives the tries', async () => {
+	it('runs a failing node again, and keeps the context between tries', async () => {
 		body = async function () {
 			const context = this.getContext('node');
 			context.seen = Number(context.seen ?? 0) + 1;
@@ -123,7 +123,7 @@ describe('Retry On Fail and "Retry execution"', () => {
 		await expect(engine.retry(second)).rejects.toThrow('cannot be retried');
 	});
 
-	it('retries with the workflow as it was saved since', async () => {
+	it('retries with the workflow as it was saved later', async () => {
 		body = async function () {
 			const needed = this.getNodeParameter('needed', 0);
 			if (needed === 'bad') throw new Error('bad');
@@ -162,7 +162,7 @@ describe('stopping', () => {
 		expect(run.record.savedAtStop?.resultData.runData).toEqual({ Start: expect.anything() });
 	});
 
-	it('runs a node again that hands on an error after the stop, if Retry On Fail is on', async () => {
+	it('runs a node again that returns an error after the stop, if Retry On Fail is on', async () => {
 		body = async function () {
 			const signal = this.getExecutionCancelSignal();
 			begin();
@@ -175,7 +175,7 @@ describe('stopping', () => {
 		expect([run.status, tries]).toEqual(['canceled', 3]);
 	});
 
-	it('calls an execution canceled whose error says so, though nobody stopped it', async () => {
+	it('reports an execution as canceled if its error says so, without a stop', async () => {
 		body = async () => {
 			throw new Error('The generation was canceled by the service');
 		};
@@ -193,7 +193,7 @@ describe('stopping', () => {
 });
 
 describe('errors as output', () => {
-	it('keeps an item whole whose error property is not enumerable', async () => {
+	it('keeps an item intact whose error property is not enumerable', async () => {
 		body = async () => {
 			const fields = { error: 'refused', error_code: 'X', id: 'gen_1' };
 			const failed = { json: fields, pairedItem: { item: 1 } };
@@ -210,7 +210,7 @@ describe('errors as output', () => {
 });
 
 describe('sleeping', () => {
-	it('goes on after a wait with the input of the node that slept', async () => {
+	it('resumes after a wait with the input of the sleeping node', async () => {
 		body = async function () {
 			tries++;
 			await this.putExecutionToWait(new Date(Date.now() + 3_600_000));
@@ -226,7 +226,7 @@ describe('sleeping', () => {
 		await expect(engine.resume(awake)).rejects.toThrow('not waiting');
 	});
 
-	it('sleeps as long as its sub-workflow does, and takes its output', async () => {
+	it('sleeps as long as its sub-workflow, and uses its output', async () => {
 		const parameters = { amount: 65, unit: 'seconds' };
 		const sleeper = inARow({ name: 'Sleep', type: 'n8n-nodes-base.wait', parameters });
 		const code = { ...sleeper, id: 'child', name: 'child', active: false, isArchived: false };

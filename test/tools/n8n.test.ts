@@ -1,4 +1,4 @@
-/** The parts around a real n8n that need none. With one they run in test/e2e. */
+/** The tools for a real n8n, as far as they can be tested without one. test/e2e tests them with one. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -31,7 +31,7 @@ async function start(program: string): Promise<Service> {
 describe('a service', () => {
 	const forever = 'setInterval(() => {}, 1000);';
 
-	it('is waited for, ends when it is asked to, and its log stays', async () => {
+	it('is awaited, ends when it is asked to, and keeps its log', async () => {
 		const service = await start(`console.log('ready'); ${forever}`);
 		await service.until(() => service.output.includes('ready'), 300_000);
 		await service.stop();
@@ -39,9 +39,9 @@ describe('a service', () => {
 		expect(await readFile(join(folder, 'logs', 'it.log'), 'utf8')).toBe('ready\n');
 	});
 
-	it('ends with all that it has started, also where it does not listen', async () => {
+	it('ends with all its child processes, even if it ignores the signal', async () => {
 		const child = `require('node:child_process').spawn(process.execPath, ['-e', '${forever}'])`;
-		// Deaf before it says anything: it is asked to end as soon as it has.
+		// Ignores SIGTERM before it prints anything, because it is stopped right after its first output.
 		const deaf = `process.on('SIGTERM', () => {}); ${forever}`;
 		const service = await start(`${deaf} console.log('child ' + ${child}.pid);`);
 		await service.until(() => service.output.includes('child'), 300_000);
@@ -52,7 +52,7 @@ describe('a service', () => {
 		while (isRunning(pid)) await delay(50);
 	});
 
-	it('says how it ended where it should have become ready', async () => {
+	it('reports how it ended if it never became ready', async () => {
 		const service = await start("console.error('No room'); process.exit(3)");
 		const waiting = service.until(() => false, 300_000);
 		await expect(waiting).rejects.toThrow(/^It ended with code 3\.\n\nNo room$/);
@@ -63,7 +63,7 @@ describe('a service', () => {
 });
 
 describe('ports', () => {
-	it('are the usual ones, or free ones where those are taken', async () => {
+	it('are the usual ones, or free ones if those are taken', async () => {
 		const [free, other] = await freePorts(2);
 		expect(other).not.toBe(free);
 		expect(await usualPort(free)).toBe(free);
@@ -87,7 +87,7 @@ describe('ports', () => {
 });
 
 describe('the packed package', () => {
-	it('is unpacked to where n8n looks, as its own installer leaves it', async () => {
+	it('is unpacked to the folder of n8n, like its own installer does', async () => {
 		const packed = join(folder, 'package');
 		await mkdir(packed);
 		const name = 'n8n-nodes-media-generation';
@@ -127,12 +127,12 @@ describe('the retry of an execution', () => {
 		return new Executions(rest);
 	}
 
-	it('is the one that n8n has begun for it, whatever else has begun', async () => {
+	it('is the one that n8n started for it, not another new one', async () => {
 		expect(await executionsWith('1').retry('1')).toBe('2');
 		expect(await executionsWith('1', null).retry('1')).toBe('2');
 	});
 
-	it('is none that something else has begun', async () => {
+	it('is not an execution that something else started', async () => {
 		await expect(executionsWith().retry('1')).rejects.toThrow('n8n says no');
 		await expect(executionsWith(null).retry('1')).rejects.toThrow('n8n says no');
 	});

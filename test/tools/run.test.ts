@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 const runner = pathToFileURL(join(__dirname, '..', '..', 'tools', 'run.mjs')).href;
 
-/** What a command sees that every command of the package is started by, within these surroundings. */
+/** Returns the environment of a command that `run` starts, given this environment. */
 function seenBy(env: Record<string, string>): { [name: string]: string | undefined } {
 	const program = `
 		import { run } from '${runner}';
@@ -22,6 +22,6 @@ function seenBy(env: Record<string, string>): { [name: string]: string | undefin
 it.each([
 	[{ HTTP_PROXY: 'http://proxy:3128' }, '127.0.0.1,localhost'],
 	[{ HTTP_PROXY: 'http://proxy:3128', no_proxy: '.corp' }, '.corp,127.0.0.1,localhost'],
-])('what runs on this machine is not looked for at a proxy: %j', (env, hosts) => {
+])('requests to this machine bypass the proxy: %j', (env, hosts) => {
 	expect(seenBy(env)).toEqual({ HTTP_PROXY: env.HTTP_PROXY, NO_PROXY: hosts, no_proxy: hosts });
 });

@@ -17,7 +17,7 @@ describe('the chat model', () => {
 	const tools = withTools('Create_Picture', 'Start_Video', 'Collect_Generation', 'Check_Credits');
 	const turn = (...messages: ChatMessage[]) => assist({ model: 'any', messages, tools });
 
-	it('draws what it is asked to draw, and answers with the URL', () => {
+	it('draws the requested picture, and answers with the URL', () => {
 		const wish = says('user', 'Draw me a fox in a snowy forest, wide format.');
 		expect(turn(says('system', 'You create pictures.'), wish)).toEqual({
 			tool: 'Create_Picture',
@@ -39,7 +39,7 @@ describe('the chat model', () => {
 		});
 	});
 
-	it('creates once, whatever was said before, and tells an error instead of trying again', () => {
+	it('creates once, regardless of earlier messages, and reports an error instead of retrying', () => {
 		const before = [says('user', 'Draw a cat'), says('tool', '[{"url":"http://x/cat.png"}]')];
 		const wish = says('user', 'Draw a dog');
 		expect(turn(...before, wish)).toMatchObject({ args: { prompt: 'Draw a dog' } });
@@ -47,7 +47,7 @@ describe('the chat model', () => {
 		expect(turn(wish, failed)).toEqual({ text: expect.stringContaining('8 needed, 0 left') });
 	});
 
-	it('chooses a model of the list where the tools are those of the connector', () => {
+	it('chooses a model from the list if the tools are those of the connector', () => {
 		const connector = withTools('Connector_list_models', 'Connector_create_generation');
 		const wish = says('user', 'A square picture of a brass key');
 		const models = says(
@@ -61,12 +61,12 @@ describe('the chat model', () => {
 		});
 	});
 
-	it('says what it is where it does not know what to do', () => {
+	it('introduces itself if it does not know what to do', () => {
 		expect(turn(says('user', 'Hello!'))).toEqual({ text: expect.stringContaining('stand-in') });
 	});
 });
 
-it('passes n8n’s tests of the credentials, and keeps its objects for the next time', async () => {
+it('passes n8n’s tests of the credentials, and keeps its objects for the next start', async () => {
 	const folder = await mkdtemp(join(tmpdir(), 'stand-ins-'));
 	const first = await openStandIns(folder);
 	const dataOf = (type: string) =>
@@ -81,7 +81,7 @@ it('passes n8n’s tests of the credentials, and keeps its objects for the next 
 	await rm(folder, { recursive: true });
 });
 
-it('shows what was sent to Telegram, as text whatever its caption says', async () => {
+it('shows what was sent to Telegram, and escapes the caption', async () => {
 	const telegram = await Telegram.open();
 	const form = new FormData();
 	form.set('chat_id', '@your_channel');

@@ -1,4 +1,4 @@
-/** What `npm start` decides before anything is started. The rest runs in test/e2e/start.test.ts. */
+/** The decisions of `npm start` before it starts anything. test/e2e/start.test.ts tests the rest. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -28,7 +28,7 @@ describe('the options', () => {
 			.parse(args, { from: 'user' })
 			.opts();
 
-	it('are the usual ports, and data of its own', () => {
+	it('default to the usual ports and a separate data folder', () => {
 		expect(read([])).toEqual({ timeScale: 10, data: join(folder, 'output', 'n8n') });
 		const given = ['--port', '5000', '--sandbox-port', '5001', '--data', '../elsewhere'];
 		expect(read(given)).toMatchObject({
@@ -44,12 +44,12 @@ describe('the options', () => {
 		[['--storage-port', 'x'], "'x' is invalid. It must be a whole number from 1 to 65535."],
 		[['--time-scale', '0'], "'0' is invalid. It must be a number above 0."],
 		[['--prot', '1'], "unknown option '--prot'"],
-	])('refuse %j', (args, message) => {
+	])('reject %j', (args, message) => {
 		expect(() => read(args)).toThrow(message);
 	});
 });
 
-it('names the options that are about a port which is taken', async () => {
+it('names the options for a port that is taken', async () => {
 	const server = createServer();
 	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 	const { port } = server.address() as AddressInfo;
@@ -67,12 +67,12 @@ it('names the options that are about a port which is taken', async () => {
 });
 
 describe('the data', () => {
-	it('belongs to one n8n at a time', async () => {
+	it('is used by one n8n at a time', async () => {
 		await writeFile(join(folder, 'running.json'), JSON.stringify([process.ppid]));
 		expect(() => new DataLock(folder)).toThrow(`(process ${process.ppid}, see ${folder}`);
 	});
 
-	it('is free where it was our own process id that a killed one had', async () => {
+	it('is free if a killed process had our own process id', async () => {
 		await writeFile(join(folder, 'running.json'), JSON.stringify([process.pid]));
 		new DataLock(folder).release();
 	});
@@ -84,7 +84,7 @@ describe('the data', () => {
 		new DataLock(folder).release();
 	});
 
-	it('is taken for as long as n8n itself runs, also without us', async () => {
+	it('is locked as long as n8n runs, even without the process that started it', async () => {
 		await writeFile(join(folder, 'running.json'), JSON.stringify([nobody, process.ppid]));
 		expect(() => new DataLock(folder)).toThrow('already runs');
 	});
@@ -93,7 +93,7 @@ describe('the data', () => {
 describe('the examples', () => {
 	const examples = resolve(__dirname, '../../examples');
 
-	it('lead to the sandbox, and the one that is about sleeping takes long enough to sleep', async () => {
+	it('use the sandbox, and the one about sleeping takes long enough to sleep', async () => {
 		const read = await readExamples(examples, { baseUrl: 'http://127.0.0.1:8787', timeScale: 10 });
 		const sleeper = read.find(({ name }) => name === 'Submit Now, Collect Later');
 		const prompts = JSON.stringify(sleeper).match(/\[seconds: 1000\]/g);
@@ -113,7 +113,7 @@ describe('the examples', () => {
 	});
 });
 
-it('says what to enter in a credential, and which examples use a stand-in', () => {
+it('shows the values for a credential, and the examples that use a stand-in', () => {
 	const keys = { main: 'svc_live_1' } as Parameters<typeof banner>[0]['sandbox']['keys'];
 	const workflows = [
 		{ id: 'a', name: 'Picture', standIns: [] },

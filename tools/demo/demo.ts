@@ -12,31 +12,31 @@ import type { DemoOptions } from './options';
 import { Timeline, seconds } from './timeline';
 import { Stopped, Trouble, portTrouble, throwIfStopped } from '../trouble';
 
-/** The workflow that the demo runs, from the folder of the package. */
+/** Path of the demo's workflow, relative to the package folder. */
 export const exampleFile = join('examples', 'main.json');
 
-/** Chosen for its colours: ids, times and pictures of the sandbox follow from it. */
+/** Chosen for its colors. It determines the IDs, times and pictures of the sandbox. */
 const sandboxSeed = 1;
 
-/** An n8n that hangs is not to hang the demo. */
+/** Prevents an n8n that hangs from blocking the demo. */
 const timeoutMs = 300_000;
 
-/** Where the lines for the user go. */
+/** Prints a line for the user. */
 type Say = (line: string) => void;
 
-/** What has come of the demo. */
+/** The result of the demo. */
 export interface DemoResult {
 	files: SavedFile[];
 	/** The service's books: what was really charged. */
 	generations: BookEntry[];
-	/** The account's credits. */
+	/** The account's credits before and after the demo. */
 	before: number;
 	after: number;
 }
 
 /**
- * Builds the nodes where they have changed, runs the example and saves its files. Nothing is left behind: no process, no
- * open port, no temporary file. Throws `Trouble` for what the user can mend, `Stopped` after a stop.
+ * Builds the nodes if they have changed, runs the example and saves its files. Leaves no processes, open ports or
+ * temporary files behind. Throws `Trouble` for errors that the user can fix, and `Stopped` after a stop.
  */
 export async function runDemo(
 	root: string,
@@ -45,7 +45,7 @@ export async function runDemo(
 	signal: AbortSignal,
 ): Promise<DemoResult> {
 	throwIfStopped(signal);
-	// Opened first, so that a taken port is known at once.
+	// Opened first, so that a taken port is reported immediately.
 	const sandbox = await openSandbox(options);
 	try {
 		await build(root, say, signal);
@@ -116,7 +116,7 @@ function throwIfFailed({ status, error }: Run): void {
 	throw new Trouble(`The workflow ended with "${status}"${where}.\n\n${reason}`);
 }
 
-/** A path as one would type it here. */
+/** Returns a path relative to the current folder. */
 export function shortPath(path: string): string {
 	return relative(process.cwd(), path) || '.';
 }

@@ -9,10 +9,10 @@ import { path as ffprobe } from '@ffprobe-installer/ffprobe';
 import type { IBinaryData } from 'n8n-workflow';
 import type { Run } from '../engine';
 
-/** A file that a node returned, now outside of n8n. */
+/** A file that a node returned, copied out of n8n's storage. */
 export interface SavedFile {
 	path: string;
-	/** The generation that it is the output of. */
+	/** The generation that created the file. */
 	generationId: string;
 	bytes: number;
 	/** Pixels. */
@@ -22,7 +22,7 @@ export interface SavedFile {
 	video: { seconds: number; framesPerSecond: number } | null;
 }
 
-/** Writes every file of a run's items into a folder, under its own name, in the order of the nodes. */
+/** Saves every file of a run's items to a folder under its own name, in the order of the nodes. */
 export async function saveFiles(run: Run, nodes: string[], folder: string): Promise<SavedFile[]> {
 	await mkdir(folder, { recursive: true });
 	const saved: SavedFile[] = [];
@@ -39,7 +39,7 @@ export async function saveFiles(run: Run, nodes: string[], folder: string): Prom
 	return saved;
 }
 
-/** Files of an earlier run are written over; those of this one are not. */
+/** Returns a path that overwrites files of an earlier run, but not of this one. */
 function freePath(folder: string, { fileName, fileExtension }: IBinaryData, saved: SavedFile[]) {
 	const { name, ext } = parse(fileName ?? `output.${fileExtension ?? 'bin'}`);
 	const pathOf = (count: number) => join(folder, `${name}${count > 1 ? `-${count}` : ''}${ext}`);
@@ -54,7 +54,7 @@ interface Probed {
 }
 
 async function look(path: string): Promise<Pick<SavedFile, 'width' | 'height' | 'video'>> {
-	// Its install script, which would make it executable, may not have run.
+	// Its install script makes it executable, but may not have run.
 	await access(ffprobe, constants.X_OK).catch(async () => await chmod(ffprobe, 0o755));
 	const entries = 'stream=width,height,avg_frame_rate:format=format_name,duration';
 	const args = ['-v', 'error', '-show_entries', entries, '-of', 'json', path];

@@ -2,18 +2,18 @@ import { Command, Option } from 'commander';
 import { portFrom } from '../../sandbox/options';
 import { folderOption, timeScaleOption } from '../command';
 
-/** What can be different from a plain `npm run demo`. */
+/** The options of `npm run demo`. */
 export interface DemoOptions {
-	/** Of the service and of its storage; 0 takes a free one. */
+	/** Ports of the service and of its storage. 0 selects a free one. */
 	port: number;
 	storagePort: number;
-	/** Divides the times that generations take. */
+	/** Divides generation times. */
 	timeScale: number;
-	/** The folder that the picture and the video go into. */
+	/** The folder for the picture and the video. */
 	output: string;
 }
 
-/** The command line of `npm run demo`, which gives `DemoOptions`; a relative folder is one of `root`. */
+/** Returns the parser of `npm run demo`, which produces `DemoOptions`. Relative folders are resolved against `root`. */
 export function commandLine(root: string): Command {
 	const port = (flag: string, what: string) =>
 		new Option(`${flag} <number>`, what).argParser(portFrom(0)).default(0, 'a free one');

@@ -1,5 +1,5 @@
 // npx tsx tools/demo/poster.ts, after `npm run demo`
-// Draws docs/overview.png, the picture of the README: the example workflow, and what came of it.
+// Draws docs/overview.png, the picture in the README: the example workflow and its outputs.
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -26,7 +26,7 @@ const line = '#b9bccb';
 
 type Pen = SKRSContext2D;
 
-/** The middle of the node with that index, of so many. */
+/** Returns the x coordinate of the center of a node, by its index and the number of nodes. */
 function middleOf(index: number, count: number): number {
 	return width / 2 + (index - (count - 1) / 2) * 214;
 }
@@ -58,7 +58,7 @@ function drawConnection(pen: Pen, from: number, to: number): void {
 	pen.fillRect(to - side / 2 - 5, y - 9, 6, 18);
 }
 
-/** As the editor draws them: a trigger is round on its left. */
+/** Draws a node like n8n's editor does: the left side of a trigger is round. */
 async function drawNode(pen: Pen, { name, type }: INode, middle: number): Promise<void> {
 	const left = middle - side / 2;
 	const isTrigger = type.endsWith('Trigger');
@@ -100,7 +100,7 @@ async function iconOf(type: string): Promise<Image> {
 	return await loadImage(Buffer.from(svg.replace('<svg ', '<svg width="112" height="112" ')));
 }
 
-/** The line from a node down to the card with its output. */
+/** Draws the line from a node down to the card with its output. */
 function drawDrop(pen: Pen, from: number, to: number): void {
 	const top = row + side + 48;
 	const bend = (top + cards.top) / 2;

@@ -3,7 +3,7 @@ import type { DemoResult } from './demo';
 import type { SavedFile } from './files';
 import { kindOf } from './timeline';
 
-/** What the user is shown at the end: the files, what they cost, and where to go from here. */
+/** Returns the final report: the files, their cost and the next steps. */
 export function report({ files, generations, before, after }: DemoResult): string[] {
 	const width = Math.max(...files.map(({ path }) => shortPath(path).length));
 	const lines = files.map((file) => {

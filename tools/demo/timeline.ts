@@ -1,22 +1,22 @@
-/** Shows what happens as it happens: a line when a node starts or ends, and when the service acts. */
+/** Prints progress: a line when a node starts or ends, and when a generation changes. */
 import type { BookEntry, Books } from '../../sandbox/books/books';
 import type { LogLine } from '../engine';
 
 const watchInterval = 50;
 
-/** Prints lines with the seconds since its making in front, and who acts in a column. */
+/** Prints each line with the seconds since the start and, in a column, the node or service that it is about. */
 export class Timeline {
 	private readonly begun = performance.now();
 	private readonly startedAt = new Map<string, number>();
 
-	/** Takes where lines go to, and the nodes' names, of which the longest makes the column. */
+	/** Takes a function that prints lines, and the names of the nodes. The longest name sets the column width. */
 	constructor(
 		private readonly say: (line: string) => void,
 		private readonly nodes: string[],
 		private readonly stop: AbortSignal,
 	) {}
 
-	/** Takes what n8n logs: of that, a node's start and its end are shown. */
+	/** Receives n8n's log lines, and prints those for the start and end of a node. */
 	readonly log = ({ message, metadata }: LogLine): void => {
 		const node = nodeIn(metadata);
 		if (node === null || !message.startsWith(`Running node "${node}" `)) return;
@@ -30,7 +30,7 @@ export class Timeline {
 		this.line(node, `${this.endOf(message)} ${spent}`);
 	};
 
-	/** Follows the service's books until the returned function is called. */
+	/** Watches the service's books until the returned function is called. */
 	watch(books: Books): () => void {
 		const states = new Map<string, BookEntry['state']>();
 		const look = (): void => {
@@ -61,12 +61,12 @@ export class Timeline {
 	}
 }
 
-/** Such as `4.2 s`. */
+/** Formats a duration, such as `4.2 s`. */
 export function seconds(milliseconds: number): string {
 	return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** What a generation makes, for people. */
+/** Returns the user-facing name of a generation's output. */
 export function kindOf({ type }: { type: 'image' | 'video' }): string {
 	return type === 'image' ? 'picture' : 'video';
 }

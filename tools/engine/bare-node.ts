@@ -1,12 +1,12 @@
 import { NodeConnectionTypes } from 'n8n-workflow';
 import type { INodeType, INodeTypeDescription } from 'n8n-workflow';
 
-/** What a node has; its description says only what a bare one does not. */
+/** The parts of a node. The description only needs the properties that differ from a bare node. */
 type Parts = Partial<Omit<INodeType, 'description'>> & {
 	description?: Partial<INodeTypeDescription>;
 };
 
-/** A node with one input, one output and no fields, and the parts that it is given. */
+/** Returns a node with one input, one output, no fields, and the given parts. */
 export function bareNode(name: string, { description, ...parts }: Parts): INodeType {
 	const displayName = description?.displayName ?? name;
 	return {

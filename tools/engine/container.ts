@@ -5,23 +5,23 @@ import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import { Container, InstanceSettingsConfig, Logger } from './core';
 import type { LogBook } from './logging';
 
-/** Where binary data lives: n8n's file storage, or base64 inside the items (n8n's `default` mode). */
+/** Where binary data is stored: n8n's file storage, or base64 inside the items (n8n's `default` mode). */
 export type BinaryMode = 'filesystem' | 'memory';
 
 /** n8n's services, set up for one engine. */
 export interface Services {
 	binaryData: BinaryDataService;
-	/** Forgets n8n's services and removes the temporary folder. */
+	/** Resets n8n's services and removes the temporary folder. */
 	close: () => Promise<void>;
 }
 
-// n8n keeps its services in one container for the whole process: two engines at once would share
-// a storage and a log, so the second one is refused.
+// n8n keeps its services in one container per process. Two engines at the same time would share a storage and a log,
+// so the second one is rejected.
 let isOpen = false;
 
 /**
- * Sets up n8n's service container in a folder of its own, never in the user's `~/.n8n`.
- * Throws when another engine of this process is still open.
+ * Sets up n8n's service container in a separate folder, never in the user's `~/.n8n`.
+ * Throws if another engine of this process is still open.
  */
 export async function openServices(settings: {
 	binaryMode: BinaryMode;

@@ -1,4 +1,4 @@
-/** Stand-ins for the few core nodes that workflows need: the package of n8n's own has some 90 dependencies. */
+/** Stand-ins for the few core nodes that workflows need. n8n's package of core nodes has about 90 dependencies. */
 import { NodeConnectionTypes, sleep } from 'n8n-workflow';
 import type { IDataObject, INodeType } from 'n8n-workflow';
 import { bareNode } from './bare-node';
@@ -32,7 +32,7 @@ const noOp = bareNode('noOp', {
 
 const secondsOf: Record<string, number> = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 };
 
-/** Like n8n's Wait, short waits are sat out in the step and long ones put the execution to sleep. */
+/** Like n8n's Wait: short waits keep the step running, and long ones suspend the execution. */
 const wait = bareNode('wait', {
 	description: {
 		displayName: 'Wait',

@@ -1,6 +1,6 @@
 /**
- * The parts of n8n below `n8n-core` that a host has to set up. They are resolved from n8n-core's own
- * folder: several versions of `@n8n/di` can be installed, and only n8n-core's container counts.
+ * The dependencies of `n8n-core` that a host has to set up. They are resolved from n8n-core's own folder, because
+ * several versions of `@n8n/di` can be installed and n8n-core uses only its own container.
  */
 import { createRequire } from 'node:module';
 
@@ -10,7 +10,7 @@ type Config = typeof import('@n8n/config');
 
 const requireOfCore = createRequire(require.resolve('n8n-core'));
 
-/** The dependency container that n8n-core asks for its services. */
+/** The dependency container from which n8n-core gets its services. */
 export const { Container } = requireOfCore('@n8n/di') as Di;
 
 /** The token under which n8n-core finds its logger. */
@@ -26,8 +26,8 @@ const { parse, stringify } = requireOfCore('flatted') as {
 };
 
 /**
- * Takes a value through n8n's database format and back, so that what is read again is what a real
- * n8n would read: no class instances, no non-enumerable properties, no `undefined`.
+ * Converts a value to n8n's database format and back, so that the result is what a real n8n would read: no class
+ * instances, no non-enumerable properties, no `undefined`.
  */
 export function throughDatabase<T>(value: T): T {
 	return parse(stringify(value)) as T;

@@ -12,7 +12,7 @@ import type {
 } from 'n8n-workflow';
 import type { TypeRegistry } from './node-types';
 
-/** What the user has typed into each credential, by the name of the credential type. */
+/** The data that the user entered in each credential, by the name of the credential type. */
 export type CredentialsByType = Record<string, ICredentialDataDecryptedObject>;
 
 type RequestOptions = IHttpRequestOptions | IRequestOptionsSimplified;
@@ -35,7 +35,7 @@ export class GivenCredentials extends ICredentialsHelper {
 		return true;
 	}
 
-	/** Adds what the credential type's `authenticate` says; n8n changes the options it is given. */
+	/** Applies the credential type's `authenticate`. Like n8n, modifies the given options. */
 	async authenticate(
 		credentials: ICredentialDataDecryptedObject,
 		typeName: string,
@@ -55,7 +55,7 @@ export class GivenCredentials extends ICredentialsHelper {
 		return options;
 	}
 
-	/** No credential of ours trades its data for a token first. */
+	/** Does nothing: none of our credentials exchange their data for a token first. */
 	async preAuthentication(): Promise<undefined> {
 		return undefined;
 	}
@@ -64,7 +64,7 @@ export class GivenCredentials extends ICredentialsHelper {
 		return undefined;
 	}
 
-	/** Returns what was given, with the defaults of fields that the user left alone. */
+	/** Returns the given data, with the defaults of fields that the user did not set. */
 	async getDecrypted(
 		_additionalData: IWorkflowExecuteAdditionalData,
 		_details: INodeCredentialsDetails,
@@ -125,6 +125,6 @@ function addTo(
 ): void {
 	const target = options as unknown as Record<string, Record<string, string> | undefined>;
 	const entries = Object.entries(values).map(([key, value]) => [resolve(key), resolve(value)]);
-	// Written into the object that is there: n8n changes the caller's options too.
+	// Modifies the existing object, because n8n changes the caller's options too.
 	target[part] = Object.assign(target[part] ?? {}, Object.fromEntries(entries));
 }

@@ -13,7 +13,7 @@ import type { ExecutionRecord, WorkflowJson } from './run';
 import type { Start } from './start';
 import { executeWorkflow } from './sub-workflow';
 
-/** Runs an execution to its end, to its next sleep or to its stop, and keeps what n8n would save. */
+/** Runs an execution until it ends, sleeps or is stopped, and keeps the data that n8n would save. */
 export async function execute(host: Host, start: Start): Promise<ExecutionRecord> {
 	const firstLine = host.log.lines.length;
 	const { state, savedAtStop } = await runToEnd(host, start);
@@ -25,8 +25,8 @@ export async function execute(host: Host, start: Start): Promise<ExecutionRecord
 }
 
 /**
- * Makes n8n's object of a workflow file. Nodes without a chosen credential get the given one, as if
- * the user had picked it after importing the file.
+ * Creates n8n's workflow object from a workflow file. Nodes without a selected credential get the given one, as if the
+ * user had selected it after importing the file.
  */
 export function openWorkflow(
 	host: Host,
@@ -54,7 +54,7 @@ export function openWorkflow(
 	});
 }
 
-/** Builds what n8n passes to every node besides its workflow. */
+/** Builds the additional data that n8n passes to every node. */
 export function additionalData(
 	host: Host,
 	credentials: CredentialsByType,
@@ -112,7 +112,7 @@ async function runToEnd(
 		const workflow = openWorkflow(host, start.workflow, start.credentials);
 		return { state: await stoppable(execute, workflow, start), savedAtStop };
 	} catch (error) {
-		// What n8n refuses to start (a missing parameter, say) is shown as a failed execution too.
+		// If n8n refuses to start (for example because of a missing parameter), that is a failed execution too.
 		data.resultData.error = error as NonNullable<typeof data.resultData.error>;
 		const end = { startedAt, stoppedAt: new Date(), finished: false };
 		return { state: { ...end, data, mode, status: 'error', storedAt: 'db' } };

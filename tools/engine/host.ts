@@ -10,7 +10,7 @@ import { openPackage } from './package-loader';
 import type { NodesFrom } from './package-loader';
 import type { ExecutionRecord } from './run';
 
-/** How an engine is set up. Everything has a default. */
+/** The options of an engine. All have defaults. */
 export interface EngineOptions {
 	/** Where the nodes of the package come from; default: `source`. */
 	nodes?: NodesFrom;
@@ -18,17 +18,17 @@ export interface EngineOptions {
 	packageDir?: string;
 	/** Default: `filesystem`. */
 	binaryMode?: BinaryMode;
-	/** Where binary data is stored; default: a temporary folder, removed by `close`. */
+	/** Where binary data is stored. Default: a temporary folder, which `close` removes. */
 	storageDir?: string;
-	/** Called with every line that n8n and the nodes log; by default lines are only kept. */
+	/** Called with every line that n8n and the nodes log. By default, lines are only stored. */
 	log?: (line: LogLine) => void;
-	/** Node types that are in no package, by full type name. */
+	/** Node types that are not part of a package, by full type name. */
 	extraNodes?: Record<string, AnyNodeType>;
-	/** Makes node types out of others; default: none. */
+	/** Derives node types from others. Default: none. */
 	deriveNode?: DeriveNode;
 }
 
-/** What the parts of one engine share; `records` takes the place of n8n's table of executions. */
+/** The state that the parts of an engine share. `records` replaces n8n's table of executions. */
 export interface Host {
 	types: TypeRegistry;
 	binaryData: BinaryDataService;
@@ -36,7 +36,7 @@ export interface Host {
 	records: Map<string, ExecutionRecord>;
 	/** Returns the next execution id. */
 	nextId: () => string;
-	/** Forgets n8n's services and removes what was stored in the temporary folder. */
+	/** Resets n8n's services and removes the contents of the temporary folder. */
 	close: () => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ const repository = resolve(__dirname, '../..');
 
 /**
  * Sets up n8n's services and the node types. Only one host can be open at a time.
- * Throws when another one is open, or when the package's manifest cannot be read.
+ * Throws if another one is open, or if the package's manifest cannot be read.
  */
 export async function openHost(options: EngineOptions): Promise<Host> {
 	const { nodes = 'source', packageDir = repository, binaryMode = 'filesystem' } = options;

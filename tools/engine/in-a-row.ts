@@ -1,10 +1,10 @@
 import type { INode } from 'n8n-workflow';
 import type { WorkflowJson } from './run';
 
-/** What a node of a workflow differs in from one that was just put there. */
+/** The properties of a node that differ from those of a newly added one. */
 export type NodeParts = Partial<INode> & Pick<INode, 'name' | 'type'>;
 
-/** A manual trigger, and behind it the given nodes in a row. */
+/** Returns a workflow with a manual trigger, followed by the given nodes in sequence. */
 export function inARow(...parts: NodeParts[]): WorkflowJson {
 	const trigger = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
 	const nodes = [trigger, ...parts].map((part, index): INode => ({

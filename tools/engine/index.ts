@@ -26,10 +26,10 @@ export type { EngineOptions } from './host';
 export type { LogLine } from './logging';
 export type { CredentialsByType } from './credentials';
 
-/** How one execution is started. */
+/** The options of one execution. */
 export interface RunOptions extends Stopping {
 	credentials?: CredentialsByType;
-	/** The items that the start node puts out when it is a trigger, or is given otherwise. */
+	/** The output of the start node if it is a trigger, otherwise its input. */
 	input?: INodeExecutionData[];
 	/** Default: `trigger`, as in production. */
 	mode?: WorkflowExecuteMode;
@@ -37,13 +37,13 @@ export interface RunOptions extends Stopping {
 
 /**
  * Sets up n8n's engine in this process. Only one engine can be open at a time.
- * Throws when another one is open, or when the package's manifest cannot be read.
+ * Throws if another one is open, or if the package's manifest cannot be read.
  */
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
 	return new Engine(await openHost(options));
 }
 
-/** Reads a workflow file as n8n exports it. Throws when it is not JSON. */
+/** Reads a workflow file as n8n exports it. Throws if it is not JSON. */
 export function readWorkflow(file: string): WorkflowJson {
 	return JSON.parse(readFileSync(file, 'utf8')) as WorkflowJson;
 }
@@ -54,8 +54,8 @@ export class Engine {
 	constructor(protected readonly host: Host) {}
 
 	/**
-	 * Runs a workflow until it ends, fails, sleeps or is stopped. Rejects only when it cannot begin:
-	 * an unknown node type, no node to start from. What fails later is in the returned run.
+	 * Runs a workflow until it ends, fails, sleeps or is stopped. Rejects only if it cannot start: for example, for an
+	 * unknown node type or without a start node. Later errors are in the returned run.
 	 */
 	async run(workflow: WorkflowJson, options: RunOptions = {}): Promise<Run> {
 		const { credentials = {}, mode = 'trigger' } = options;
@@ -68,12 +68,12 @@ export class Engine {
 		);
 	}
 
-	/** Forgets n8n's services and removes what the engine stored in its temporary folder. */
+	/** Resets n8n's services and removes the contents of the engine's temporary folder. */
 	async close(): Promise<void> {
 		await this.host.close();
 	}
 
-	/** An execution, to be looked at. */
+	/** Returns the view of an execution. */
 	protected seen(record: ExecutionRecord): Run {
 		return new Run(record, this.host.binaryData);
 	}
@@ -86,7 +86,7 @@ export class Engine {
 		const node = workflow.getStartNode();
 		if (!node) throw new Error('No node to start the workflow from could be found');
 		const items = input ?? [{ json: {} }];
-		// A manual execution runs its trigger; the editor hands in other items by pinning them.
+		// A manual execution runs its trigger. The editor passes other items by pinning them.
 		const pinned = input && mode === 'manual' && this.isTrigger(workflow, node);
 		return createRunExecutionData({
 			startData: {},

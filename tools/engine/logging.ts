@@ -1,21 +1,21 @@
 import { LoggerProxy } from 'n8n-workflow';
 import type { LogMetadata } from 'n8n-workflow';
 
-/** One line that n8n or a node has written. `console` is what a node shows in the browser's console. */
+/** One log line of n8n or a node. `console` is a line that a node prints to the browser's console. */
 export interface LogLine {
 	level: 'error' | 'warn' | 'info' | 'debug' | 'console';
 	message: string;
 	metadata?: unknown;
 }
 
-/** Stands in for n8n's logger: silent, and keeps every line for tests. */
+/** Replaces n8n's logger. It prints nothing and keeps every line for tests. */
 export class LogBook {
 	readonly lines: LogLine[] = [];
 
 	/** Takes an optional listener that is called with every line as it is written. */
 	constructor(private readonly listener?: (line: LogLine) => void) {}
 
-	/** Makes this the logger of n8n-workflow, which keeps its own. */
+	/** Sets this as the logger of n8n-workflow, which has its own. */
 	install(): void {
 		LoggerProxy.init(this);
 	}
@@ -31,7 +31,7 @@ export class LogBook {
 	info = (message: string, metadata?: LogMetadata) => this.line('info', message, metadata);
 	debug = (message: string, metadata?: LogMetadata) => this.line('debug', message, metadata);
 
-	/** n8n's loggers can be narrowed to a topic; here all topics share one book. */
+	/** n8n's loggers can be scoped to a topic. Here, all topics share one log. */
 	scoped = (): this => this;
 
 	private line(level: LogLine['level'], message: string, metadata?: LogMetadata): void {

@@ -20,21 +20,21 @@ export type DeriveNode = (
 
 /** Finds node and credential types by name, as n8n does, in the package under test. */
 export class TypeRegistry implements INodeTypes {
-	/** Takes the opened package, types that are not in it, which come first, and a maker of further ones. */
+	/** Takes the opened package, extra types, which take precedence, and a function that derives further types. */
 	constructor(
 		private readonly ours: PackageLoader,
 		private readonly extraNodes: Record<string, AnyNodeType>,
 		private readonly derive: DeriveNode = () => undefined,
 	) {}
 
-	/** Returns the node of that full type name. Throws when there is none. */
+	/** Returns the node of that full type name. Throws if there is none. */
 	getByName(type: string): AnyNodeType {
 		const node = this.find(type);
 		if (!node) throw new Error(`Unrecognized node type: ${type}`);
 		return node;
 	}
 
-	/** Returns one version of a node. Throws when there is none. */
+	/** Returns one version of a node. Throws if there is none. */
 	getByNameAndVersion(type: string, version?: number): INodeType {
 		const known = (name: string) => this.getByNameAndVersion(name, version);
 		const derived = this.find(type) ? undefined : this.derive(type, known);
@@ -45,7 +45,7 @@ export class TypeRegistry implements INodeTypes {
 		return {};
 	}
 
-	/** Returns the credential type of that name. Throws when there is none. */
+	/** Returns the credential type of that name. Throws if there is none. */
 	credential(name: string): ICredentialType {
 		return this.ours.getCredential(name).type;
 	}
@@ -61,7 +61,7 @@ export class TypeRegistry implements INodeTypes {
 	}
 }
 
-/** Not finding a type is an answer; a type that fails to load is an error. */
+/** Returns undefined if a type is unknown. Throws if a type fails to load. */
 function whereKnown<T>(find: () => T): T | undefined {
 	try {
 		return find();

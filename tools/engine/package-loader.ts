@@ -6,7 +6,7 @@ import type { ICredentialType, INodeType, IVersionedNodeType } from 'n8n-workflo
 /** `dist`: the built package, as n8n loads it. `source`: the TypeScript files it is built from. */
 export type NodesFrom = 'dist' | 'source';
 
-/** What n8n's own loaders offer of a package. */
+/** The part of n8n's package loaders that is used here. */
 export interface PackageLoader {
 	readonly packageName: string;
 	getNode(name: string): { type: INodeType | IVersionedNodeType };
@@ -17,7 +17,7 @@ interface Manifest {
 	n8n?: { nodes?: string[]; credentials?: string[] };
 }
 
-/** n8n's loader, pointed at the sources instead of the files built from them. */
+/** n8n's loader, but it loads the sources instead of the built files. */
 class SourceLoader extends PackageDirectoryLoader {
 	protected override resolvePath(file: string): string {
 		return super.resolvePath(file.replace(/^dist\//, '').replace(/\.js$/, '.ts'));
@@ -25,9 +25,8 @@ class SourceLoader extends PackageDirectoryLoader {
 }
 
 /**
- * Opens a community package by its `package.json`. Each node is loaded when it is first asked for,
- * so one that does not compile yet does not stop the others.
- * Throws when the manifest cannot be read.
+ * Opens a community package by its `package.json`. Each node is loaded on first use, so one that does not compile yet
+ * does not affect the others. Throws if the manifest cannot be read.
  */
 export function openPackage(directory: string, from: NodesFrom): PackageLoader {
 	const loader =
@@ -44,12 +43,12 @@ export function openPackage(directory: string, from: NodesFrom): PackageLoader {
 	return loader;
 }
 
-/** n8n takes the class name from the file name, as here. */
+/** Like n8n, takes the class name from the file name. */
 function classNameOf(file: string): string {
 	return parse(file).name.split('.')[0];
 }
 
-/** The convention of this package: the type is named like its class, with a small first letter. */
+/** The convention of this package: the type name is the class name with a lowercase first letter. */
 function typeNameOf(className: string): string {
 	return className[0].toLowerCase() + className.slice(1);
 }

@@ -16,10 +16,10 @@ import type {
 import type { CredentialsByType } from './credentials';
 import type { LogLine } from './logging';
 
-/** A workflow as n8n exports it; name, id and settings may be left out. */
+/** A workflow as n8n exports it. Name, id and settings are optional. */
 export type WorkflowJson = Pick<IWorkflowBase, 'nodes' | 'connections'> & Partial<IWorkflowBase>;
 
-/** What n8n's database holds of an execution, and what was given to start it. */
+/** The data of an execution in n8n's database, and the options it was started with. */
 export interface ExecutionRecord {
 	id: string;
 	workflow: WorkflowJson;
@@ -27,14 +27,14 @@ export interface ExecutionRecord {
 	credentials: CredentialsByType;
 	retryOf?: string;
 	state: IRun;
-	/** What n8n saved at the moment of a Stop: what the node does afterwards is never saved. */
+	/** The data that n8n saved when the execution was stopped. Later changes by the node are never saved. */
 	savedAtStop?: IRunExecutionData;
 	logs: LogLine[];
 }
 
-/** One finished, failed, stopped or sleeping execution, to be looked at. */
+/** A view of one finished, failed, stopped or sleeping execution. */
 export class Run {
-	/** Made by the engine; a record is never changed by looking at it. */
+	/** Created by the engine. Reading never changes the record. */
 	constructor(
 		readonly record: ExecutionRecord,
 		private readonly storage: BinaryDataService,
@@ -48,7 +48,7 @@ export class Run {
 		return this.record.state.status;
 	}
 
-	/** Why the execution as a whole ended in an error or was stopped. */
+	/** The error of the execution as a whole, if it failed or was stopped. */
 	get error(): ExecutionError | undefined {
 		return this.record.state.data.resultData.error;
 	}
@@ -58,27 +58,27 @@ export class Run {
 		return this.record.state.data.resultData.runData;
 	}
 
-	/** What nodes have kept with `getContext`, by n8n's keys (`node:<name>`, `flow`). */
+	/** The data that nodes stored with `getContext`, by n8n's keys (`node:<name>`, `flow`). */
 	get contextData(): IExecuteContextData {
 		return this.record.state.data.executionData?.contextData ?? {};
 	}
 
-	/** What n8n and the nodes wrote while this execution ran. */
+	/** The log lines of n8n and the nodes during this execution. */
 	get logs(): LogLine[] {
 		return this.record.logs;
 	}
 
-	/** When a waiting execution is to be woken. */
+	/** The time at which a waiting execution resumes. */
 	get waitTill(): Date | undefined {
 		return this.record.state.waitTill ?? undefined;
 	}
 
-	/** Returns the items a node's last run put on an output; none when it did not run. */
+	/** Returns the items that a node's last run sent to an output. Empty if it did not run. */
 	output(nodeName: string, outputIndex = 0): INodeExecutionData[] {
 		return this.lastRun(nodeName)?.data?.main?.[outputIndex] ?? [];
 	}
 
-	/** Returns the error of a node's last run, also when the workflow went on. */
+	/** Returns the error of a node's last run, even if the workflow continued. */
 	nodeError(nodeName: string): ExecutionError | undefined {
 		return this.lastRun(nodeName)?.error;
 	}
@@ -93,12 +93,12 @@ export class Run {
 		return await this.storage.getAsBuffer(field);
 	}
 
-	/** Returns the bytes as a stream; only where n8n stores them in files. Throws in memory mode. */
+	/** Returns the bytes as a stream. Throws in memory mode, because it needs n8n's file storage. */
 	async binaryStream(field: IBinaryData): Promise<Readable> {
 		return await this.storage.getAsStream(storedId(field));
 	}
 
-	/** Returns the path of n8n's own file of the bytes. Throws in memory mode. */
+	/** Returns the path of the file in which n8n stores the bytes. Throws in memory mode. */
 	binaryPath(field: IBinaryData): string {
 		return this.storage.getPath(storedId(field));
 	}

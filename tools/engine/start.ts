@@ -3,24 +3,24 @@ import type { CredentialsByType } from './credentials';
 import type { Host } from './host';
 import type { ExecutionRecord, WorkflowJson } from './run';
 
-/** What the user can do with an execution while it runs. */
+/** The user's controls for a running execution. */
 export interface Control {
 	executionId: string;
 	/** n8n's Stop button. */
 	cancel: () => void;
 }
 
-/** How an execution can be ended from outside. */
+/** Options for stopping an execution from outside. */
 export interface Stopping {
-	/** Stops the execution when it is aborted, as the user's Stop does. */
+	/** Stops the execution when it aborts, like the user's Stop. */
 	signal?: AbortSignal;
-	/** Called once the execution has begun. */
+	/** Called once the execution has started. */
 	onReady?: (control: Control) => void;
-	/** The timeout of the workflow's settings, here in milliseconds. */
+	/** The timeout from the workflow's settings, but in milliseconds. */
 	timeoutMs?: number;
 }
 
-/** Everything an execution needs to begin, or to go on. */
+/** Everything that an execution needs to start or resume. */
 export interface Start extends Stopping {
 	id: string;
 	workflow: WorkflowJson;
@@ -28,11 +28,11 @@ export interface Start extends Stopping {
 	credentials: CredentialsByType;
 	data: IRunExecutionData;
 	retryOf?: string;
-	/** Set when a sleeping execution is woken: n8n keeps its id. */
+	/** Set when a sleeping execution resumes. n8n keeps its id. */
 	isResumed?: boolean;
-	/** The mode of the execution at the top, for sub-workflows. */
+	/** For sub-workflows: the mode of the top-level execution. */
 	rootMode?: WorkflowExecuteMode;
 }
 
-/** Runs an execution to its end, to its next sleep or to its stop. */
+/** Runs an execution until it ends, sleeps or is stopped. */
 export type Execute = (host: Host, start: Start) => Promise<ExecutionRecord>;

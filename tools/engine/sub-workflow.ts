@@ -12,7 +12,7 @@ import type { Host } from './host';
 import type { ExecutionRecord, WorkflowJson } from './run';
 import type { Execute } from './start';
 
-/** What the execution of a sub-workflow needs of the one that calls it. */
+/** The parts of the calling execution that a sub-workflow needs. */
 interface Caller {
 	host: Host;
 	execute: Execute;
@@ -20,8 +20,8 @@ interface Caller {
 }
 
 /**
- * What a node's `executeWorkflow` does in n8n: runs a workflow given as code as an execution of its
- * own. Returns its last node's output, also when it went to sleep. Throws the error it failed with.
+ * Implements a node's `executeWorkflow`: runs a workflow given as JSON as a separate execution. Returns the output of
+ * its last node, even if the execution went to sleep. Throws the sub-workflow's error if it failed.
  */
 export async function executeWorkflow(
 	{ host, execute, credentials }: Caller,
@@ -62,7 +62,7 @@ function resultOf(record: ExecutionRecord): ExecuteWorkflowData {
 	return { executionId: id, data: output, waitTill: state.waitTill };
 }
 
-/** n8n makes an error of the child's stored one again, and keeps its fields. */
+/** Like n8n, recreates the error from the child's stored one, and keeps its fields. */
 function childError({ state, id }: ExecutionRecord): Error {
 	const { error } = state.data.resultData;
 	return Object.assign(new Error(error?.message ?? 'The sub-workflow failed'), error, {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const runFile = promisify(execFile);
 
 /**
- * Packs the package as `npm publish` would, from what has been built.
+ * Packs the built package as `npm publish` would.
  *
  * @param root folder of the package
  * @param target folder for the tarball
@@ -22,8 +22,8 @@ export async function packPackage(root: string, target: string): Promise<string>
 }
 
 /**
- * Unpacks a tarball to where n8n keeps community packages, and as its own installer does: without
- * what only development needs, and noted in the manifest of all installed packages.
+ * Unpacks a tarball to n8n's folder for community packages, as n8n's installer does: without dev dependencies, and
+ * with an entry in the manifest of installed packages.
  *
  * @param userFolder n8n's `N8N_USER_FOLDER`
  */

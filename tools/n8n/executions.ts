@@ -11,7 +11,7 @@ import type {
 } from 'n8n-workflow';
 import type { Rest, Workflow } from './rest';
 
-/** An execution as n8n keeps it. */
+/** An execution as n8n stores it. */
 export interface Execution {
 	id: string;
 	status: ExecutionStatus;
@@ -19,24 +19,24 @@ export interface Execution {
 	retryOf: string | null;
 	workflowId: string;
 	startedAt: string;
-	/** Null while it is under way. */
+	/** Null while it is running. */
 	stoppedAt: string | null;
 	data: IRunExecutionData;
-	/** The workflow as it ran: of a helper workflow, which has the id of its step's workflow, this is the only trace. */
+	/** The workflow as it ran. A helper workflow has the id of the workflow it helps, so only this identifies it. */
 	workflowData: Pick<Workflow, 'name' | 'nodes'>;
 }
 
 const pollInterval = 250;
 const underWay: ExecutionStatus[] = ['new', 'running', 'waiting'];
 
-/** Starts, watches and reads executions of one n8n. */
+/** Starts, monitors and reads the executions of one n8n. */
 export class Executions {
 	constructor(private readonly rest: Rest) {}
 
 	/**
-	 * Runs a workflow as the editor's button does, and returns the execution's id.
+	 * Runs a workflow like the editor's button does, and returns the execution's id.
 	 *
-	 * @param json what the trigger puts out, as the editor's chat gives it; a manual trigger needs none
+	 * @param json output of the trigger, for example a message of the editor's chat. A manual trigger needs none.
 	 */
 	async run(workflow: Workflow, trigger: string, json?: IDataObject): Promise<string> {
 		const data: ITaskData | undefined = json && {
@@ -55,29 +55,29 @@ export class Executions {
 		return executionId;
 	}
 
-	/** n8n's "Retry with original workflow"; returns the id of the new execution. */
+	/** Runs n8n's "Retry with original workflow", and returns the id of the new execution. */
 	async retry(id: string): Promise<string> {
 		const { workflowId } = await this.read(id);
 		const before = await this.idsOf(workflowId);
-		// n8n answers when the new execution has ended, and with 500 where it cannot write its data as JSON.
+		// n8n responds after the new execution has ended, with 500 if it cannot serialize the data as JSON.
 		const trouble = await this.rest
 			.send('POST', `/executions/${id}/retry`, { loadWorkflow: false })
 			.then(() => null)
 			.catch((error: unknown) => error);
 		for (const other of await this.idsOf(workflowId)) {
 			if (before.includes(other)) continue;
-			// Something else may have started the workflow meanwhile.
+			// The workflow may also have been started by something else in the meantime.
 			if ((await this.read(other)).retryOf === id) return other;
 		}
 		throw trouble ?? new Error(`Execution ${id} was not retried.`);
 	}
 
-	/** n8n's Stop. */
+	/** Stops an execution, like n8n's Stop button. */
 	async stop(id: string): Promise<void> {
 		await this.rest.send('POST', `/executions/${id}/stop`);
 	}
 
-	/** Ids of a workflow's executions. */
+	/** Returns the ids of a workflow's executions. */
 	async idsOf(workflowId: string): Promise<string[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
 		const { results } = await this.rest.send<{ results: Array<{ id: string }> }>(
@@ -95,7 +95,7 @@ export class Executions {
 		return { ...rest, data: parse(data) as IRunExecutionData };
 	}
 
-	/** Waits until an execution sleeps in the database. */
+	/** Waits until an execution is suspended in the database. */
 	async asleep(id: string, timeoutMs = 180_000): Promise<void> {
 		const deadline = Date.now() + timeoutMs;
 		for (;;) {
@@ -119,7 +119,7 @@ export class Executions {
 		}
 	}
 
-	/** The bytes of a binary field, as a browser downloads them; without a storage n8n keeps them in the item. */
+	/** Downloads the bytes of a binary field like a browser. Without a storage, n8n keeps them in the item. */
 	async download({ id, data, fileName, mimeType }: IBinaryData): Promise<Buffer> {
 		if (id === undefined) return Buffer.from(data, 'base64');
 		const query = new URLSearchParams({ id, action: 'download' });
@@ -129,12 +129,12 @@ export class Executions {
 	}
 }
 
-/** The items that a node's last run put out. */
+/** Returns the output items of a node's last run. */
 export function itemsOf({ data }: Execution, node: string, output = 0): INodeExecutionData[] {
 	return data.resultData.runData[node]?.at(-1)?.data?.main[output] ?? [];
 }
 
-/** What an execution ended with, as text. */
+/** Returns the error of an execution as text; empty if it has none. */
 export function errorOf({ data }: Execution): string {
 	const { error } = data.resultData;
 	if (!error) return '';

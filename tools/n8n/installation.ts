@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Which n8n: the one that is developed against, or one of those that the nodes have to run on as well. */
+/** A release of n8n: the current one, or one of the older ones that the nodes also support. */
 export type Release = 'current' | 'last-1' | 'first-2' | 'first-tables';
 
-/** The real n8n, installed in the user's cache. */
+/** A real n8n, installed in the user's cache. */
 export interface Installation {
 	folder: string;
 	/** The Node.js that it runs on. */
@@ -15,10 +15,10 @@ export interface Installation {
 }
 
 /**
- * Gives the n8n that the folder in `releases/` names, installing it first where it is missing. Progress is shown
- * on stderr. Throws when it cannot be installed; why is on stderr then.
+ * Returns the n8n of a folder in `releases/`, and installs it first if it is missing. Prints progress to stderr. Throws
+ * if it cannot be installed, with the reason on stderr.
  *
- * @param signal ends an installation under way, which then leaves nothing that is ever used
+ * @param signal aborts a running installation. Its incomplete files are never used.
  */
 export async function ensureInstalled(
 	release: Release,

@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 
-// Not get-port: Jest cannot load it, as an ES module, and it does not say why a port cannot be had.
+// Not get-port: it is an ES module, which Jest cannot load, and it does not report why a port is unavailable.
 
-/** Rejects with the system's error where a port of this machine cannot be listened at. */
+/** Rejects with the system's error if it cannot listen on a port of this machine. */
 export async function requirePort(port: number): Promise<void> {
 	await close(await listenAt(port, '127.0.0.1'));
 	try {
-		// `localhost` may be that of IPv6, where another program may listen; a machine may be without it.
+		// `localhost` may resolve to IPv6, where another program may listen. Some machines have no IPv6.
 		await close(await listenAt(port, '::'));
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw error;
 	}
 }
 
-/** The port that people expect, or a free one where it is taken. */
+/** Returns the usual port, or a free one if it is taken. */
 export async function usualPort(port: number): Promise<number> {
 	try {
 		await requirePort(port);

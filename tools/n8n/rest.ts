@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { AxiosResponse } from 'axios';
 import { http } from '../http';
 
-/** Who signs in. */
+/** The user who signs in. */
 export interface Owner {
 	email: string;
 	password: string;
@@ -28,7 +28,7 @@ export interface Workflow extends WorkflowFile {
 	versionId: string;
 }
 
-/** A node type as n8n offers it to its editor. */
+/** A node type as n8n's editor receives it. */
 export interface NodeTypeEntry {
 	name: string;
 	displayName: string;
@@ -36,7 +36,7 @@ export interface NodeTypeEntry {
 	[field: string]: unknown;
 }
 
-/** An answer of n8n's interface that is none of success. */
+/** An error response of n8n's REST API. */
 export class RestError extends Error {
 	constructor(
 		readonly status: number,
@@ -47,28 +47,28 @@ export class RestError extends Error {
 	}
 }
 
-/** n8n's interface, as its editor uses it. */
+/** A client of the REST API that n8n's editor uses. */
 export class Rest {
 	private cookie = '';
 
-	/** @param url address of n8n, without a slash at the end */
+	/** @param url address of n8n, without a trailing slash */
 	constructor(readonly url: string) {}
 
-	/** Sends a file as a form does, and returns the `data` of the answer. Throws `RestError`. */
+	/** Sends a file as form data, and returns the `data` of the response. Throws `RestError`. */
 	async sendFile<T>(path: string, name: string, content: string): Promise<T> {
 		const form = new FormData();
 		form.set('file', new Blob([content], { type: 'text/csv' }), name);
 		return await this.send('POST', path, form);
 	}
 
-	/** Sends a request and returns the `data` of the answer. Throws `RestError`. */
+	/** Sends a request and returns the `data` of the response. Throws `RestError`. */
 	async send<T>(method: string, path: string, body?: unknown): Promise<T> {
 		const text = (await this.request(method, `/rest${path}`, body)).data.toString();
 		const parsed = text === '' ? {} : (JSON.parse(text) as { data?: T });
 		return parsed.data as T;
 	}
 
-	/** The bytes that a path answers with. Throws `RestError`. */
+	/** Returns the response of a path as bytes. Throws `RestError`. */
 	async bytes(path: string): Promise<Buffer> {
 		return (await this.request('GET', `/rest${path}`)).data;
 	}
@@ -90,7 +90,7 @@ export class Rest {
 		return response;
 	}
 
-	/** Signs in as the owner, who is made first where n8n has none yet. */
+	/** Signs in as the owner. Creates the owner first if n8n has none. */
 	async signIn(owner: Owner): Promise<void> {
 		const { userManagement } = await this.send<{
 			userManagement: { showSetupOnFirstLoad: boolean };
@@ -109,7 +109,7 @@ export class Rest {
 		this.cookie = cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 	}
 
-	/** Makes a credential, or brings the one of that name and type up to date. */
+	/** Creates a credential, or updates the one with that name and type. */
 	async saveCredential(name: string, type: string, data: object): Promise<Credential> {
 		const all = await this.send<Credential[]>('GET', '/credentials');
 		const existing = all.find((each) => each.name === name && each.type === type);
@@ -119,7 +119,7 @@ export class Rest {
 			: await this.send('POST', '/credentials', body);
 	}
 
-	/** n8n's own test of a credential, with the data given; whether it passed, and what n8n says. */
+	/** Runs n8n's test of a credential with the given data. Returns whether it passed, and n8n's message. */
 	async testCredential(
 		{ id, name, type }: Credential,
 		data: object,
@@ -127,13 +127,13 @@ export class Rest {
 		return await this.send('POST', '/credentials/test', { credentials: { id, name, type, data } });
 	}
 
-	/** Imports a workflow; its nodes get a credential where they name one of its type. */
+	/** Imports a workflow. Nodes that name a credential of the same type get the given one. */
 	async createWorkflow(file: WorkflowFile, ...credentials: Credential[]): Promise<Workflow> {
 		const nodes = credentials.reduce<unknown[]>(
 			(all, credential) => all.map((node) => withCredential(node, credential)),
 			file.nodes,
 		);
-		// Older releases do not take `active` for granted.
+		// Older releases require `active`.
 		const body = { active: false, ...file, id: undefined, nodes };
 		return await this.send('POST', '/workflows', body);
 	}
@@ -142,7 +142,7 @@ export class Rest {
 		return await this.send('GET', '/workflows');
 	}
 
-	/** Every node type that n8n has loaded. */
+	/** Returns every node type that n8n has loaded. */
 	async nodeTypes(): Promise<NodeTypeEntry[]> {
 		const { data } = await this.request('GET', '/types/nodes.json');
 		return JSON.parse(data.toString()) as NodeTypeEntry[];
@@ -155,7 +155,7 @@ function withCredential(node: unknown, { id, name, type }: Credential): unknown 
 	return { ...(node as object), credentials: { ...credentials, [type]: { id, name } } };
 }
 
-/** Reads a workflow file. Throws when it is not JSON. */
+/** Reads a workflow file. Throws if it is not JSON. */
 export async function readWorkflowFile(file: string): Promise<WorkflowFile> {
 	return JSON.parse(await readFile(file, 'utf8')) as WorkflowFile;
 }

@@ -5,23 +5,23 @@ import type { Installation } from './installation';
 import { freePorts } from './ports';
 import { Service } from './service';
 
-/** How an n8n is started. */
+/** The options for starting n8n. */
 export interface N8nOptions {
 	installation: Installation;
-	/** Where it keeps everything; nothing else of the user's is touched. */
+	/** The folder for all of its data. No other files of the user are changed. */
 	userFolder: string;
-	/** Port of the editor and the interface. Default: a free one. */
+	/** Port of the editor and the REST API. Default: a free one. */
 	port?: number;
 	logFile: string;
-	/** More settings, by their names in n8n's documentation. */
+	/** Additional environment variables, as in n8n's documentation. */
 	env?: Record<string, string>;
-	/** Ends it again while it is not ready yet. */
+	/** Stops n8n while it is starting. */
 	signal?: AbortSignal;
 }
 
 /** A running n8n, or a worker of one. */
 export interface N8n {
-	/** Without a slash at the end; of a worker, where it says that it is well. */
+	/** Address without a trailing slash. For a worker, the address of its health check. */
 	url: string;
 	service: Service;
 }
@@ -29,7 +29,7 @@ export interface N8n {
 const startTimeout = 120_000;
 const host = '127.0.0.1';
 
-/** No calls to n8n's makers, no questions to the user, and nothing that this machine may lack. */
+/** Turns off telemetry, surveys, the download of templates and packages, and Python, which may be missing. */
 const quiet = {
 	N8N_DIAGNOSTICS_ENABLED: 'false',
 	N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
@@ -45,16 +45,16 @@ const quiet = {
 	N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS: 'false',
 };
 
-/** Parts of n8n that call its makers. */
+/** Modules that send requests to n8n's vendor. */
 const unwantedModules = ['mcp-registry', 'instance-ai', 'chat-hub'];
 
-/** The unwanted modules that this release has: n8n does not start with an unknown name. */
+/** Returns the unwanted modules that this release has. n8n does not start if a name is unknown. */
 function disabledModules({ n8n }: Installation): string {
 	const modules = join(n8n, '..', '..', 'dist', 'modules');
 	return unwantedModules.filter((name) => existsSync(join(modules, name))).join(',');
 }
 
-/** What of our environment n8n may see: nothing of npm's and jest's, nor of an n8n of the user's. */
+/** Returns the environment for n8n: ours, without the variables of npm, Jest and the user's own n8n. */
 function inherited(): NodeJS.ProcessEnv {
 	const foreign = /^(N8N_|DB_|QUEUE_|EXECUTIONS_|NODE_ENV$|NODE_OPTIONS$|npm_|JEST_)/i;
 	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
@@ -93,7 +93,7 @@ async function answers(url: string): Promise<boolean> {
 	}
 }
 
-/** Stops what did not become ready, and hands its error on. */
+/** Waits until a service is ready. If that fails, stops it and rethrows the error. */
 async function ready(
 	service: Service,
 	check: () => Promise<boolean>,
@@ -107,7 +107,7 @@ async function ready(
 	}
 }
 
-/** Starts n8n with its editor and interface, and waits until it answers. */
+/** Starts n8n with its editor and REST API, and waits until it responds. */
 export async function startN8n(options: N8nOptions): Promise<N8n> {
 	const port = options.port ?? (await freePorts(1))[0];
 	const url = `http://localhost:${port}`;
@@ -126,7 +126,7 @@ export async function startN8n(options: N8nOptions): Promise<N8n> {
 	return { url, service };
 }
 
-/** Starts a worker, which takes its executions from the queue that `env` names. */
+/** Starts a worker that takes executions from the queue configured in `env`. */
 export async function startWorker(options: N8nOptions): Promise<N8n> {
 	const [port] = await freePorts(1);
 	const url = `http://${host}:${port}`;

@@ -8,16 +8,16 @@ const windows = process.platform === 'win32';
 const pollInterval = 50;
 const keptCharacters = 100_000;
 
-/** How a program is started. */
+/** The options for starting a program. */
 export interface ServiceOptions {
 	/** Its name in messages. */
 	name: string;
 	command: string;
 	args: string[];
-	/** All of its environment. */
+	/** The complete environment of the process. Nothing is inherited. */
 	env: NodeJS.ProcessEnv;
 	cwd?: string;
-	/** Gets everything it prints. */
+	/** File for the output of the process. */
 	logFile: string;
 	uid?: number;
 	gid?: number;
@@ -30,11 +30,11 @@ process.on('exit', () => {
 	for (const service of running) service.signal('SIGKILL');
 });
 
-/** A program in the background, in a process group of its own: it ends with all that it has started. */
+/** A background program in its own process group, so that it can be ended with all its child processes. */
 export class Service {
 	/** Settles when the program itself has ended. */
 	readonly ended: Promise<void>;
-	/** The last of what it has printed. */
+	/** The end of its output. */
 	output = '';
 	/** How it ended, once it has. */
 	exit: string | null = null;
@@ -47,13 +47,13 @@ export class Service {
 		running.add(this);
 		this.ended = ended.then((exit) => {
 			this.exit = exit;
-			// What it may have left of its group goes with it.
+			// End any remaining processes of its group.
 			this.signal('SIGKILL');
 			running.delete(this);
 		});
 	}
 
-	/** Throws when the program cannot be started. */
+	/** Starts a program. Throws if it cannot be started. */
 	static async start(options: ServiceOptions): Promise<Service> {
 		const { name, command, args, logFile, ...rest } = options;
 		await mkdir(dirname(logFile), { recursive: true });
@@ -81,7 +81,7 @@ export class Service {
 		return service;
 	}
 
-	/** Waits until a check succeeds. Throws when the program ends before, takes too long, or on abort. */
+	/** Waits until a check succeeds. Throws if the program ends first, on a timeout, or on abort. */
 	async until(
 		ready: () => Promise<boolean> | boolean,
 		timeoutMs: number,
@@ -96,25 +96,25 @@ export class Service {
 		}
 	}
 
-	/** Asks it to end, and ends it with its whole group where it does not within the patience. */
+	/** Asks the program to end. After `patienceMs`, kills its whole process group. */
 	async stop(patienceMs = 10_000, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
 		if (this.exit !== null) return;
 		try {
 			process.kill(this.pid, signal);
 		} catch {
-			// It has ended by itself in the meantime.
+			// It has already ended.
 		}
 		const hurry = setTimeout(() => this.signal('SIGKILL'), patienceMs);
 		await this.ended;
 		clearTimeout(hurry);
 	}
 
-	/** Sends a signal to the program and to everything that it has started. */
+	/** Sends a signal to the program and to all its child processes. */
 	signal(name: NodeJS.Signals): void {
 		try {
 			process.kill(windows ? this.pid : -this.pid, name);
 		} catch {
-			// Nothing is left of it.
+			// All its processes have ended.
 		}
 	}
 

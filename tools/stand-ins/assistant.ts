@@ -1,19 +1,19 @@
 import type { ChatMessage, ChatRequest, ChatTurn } from './chat-model';
 
 /**
- * The rules of the chat model that `npm start` has ready. It knows the tools of the examples for agents, and calls them by
- * the words of the user.
+ * The rules of the chat model in `npm start`. It knows the tools of the agent examples, and selects them by keywords in
+ * the user's message.
  */
 
 const GREETING =
 	'I am a stand-in for a chat model, and know three things to do: draw a picture (“Draw a fox in a snowy forest”), ' +
 	'make a short video (“A short video of it sleeping”), and say how many credits are left.';
 
-/** A call of a tool. */
+/** A tool call. */
 interface Step {
 	/** The end of the tool's name. */
 	tool: string;
-	/** @param answer of the tool before it, `''` for the first one */
+	/** @param answer result of the previous tool, `''` for the first one */
 	args: (wish: string, answer: string) => object;
 }
 
@@ -39,7 +39,7 @@ const libraryPicture: Step[] = [
 	},
 ];
 
-/** What the user asks for, and the steps that do it. The first wish whose tools there are counts. */
+/** Keywords and the steps for them. The first match whose tools are available is used. */
 const WISHES: Array<[words: RegExp, steps: Step[]]> = [
 	[/\b(credits?|balance)\b/i, balance],
 	[/\b(videos?|clip|film|animat\w+)\b/i, video],
@@ -67,7 +67,7 @@ function textOf(message?: ChatMessage): string {
 	return message?.content ?? '';
 }
 
-/** The first ID in the answer of a tool, which is JSON, or JSON in a text in JSON. */
+/** Returns the first ID in a tool's result, which is JSON, or JSON in a text in JSON. */
 function idIn(answer: string): string {
 	return /"id\\*":\s*\\*"([\w.-]+)/.exec(answer)?.[1] ?? '';
 }

@@ -15,7 +15,7 @@ export interface ChatRequest {
 	tools?: Array<{ function: { name: string; description: string; parameters: object } }>;
 }
 
-/** What the model does next: call a tool, or answer. */
+/** The model's next action: a tool call or an answer. */
 export type ChatTurn = { tool: string; args: object } | { text: string };
 
 /** Decides what the model does next. */
@@ -34,7 +34,7 @@ export class ChatModel {
 		return model;
 	}
 
-	/** A model that follows a script, a turn a request. */
+	/** Opens a model that follows a script: one entry per request. */
 	static async scripted(...script: ChatRules[]): Promise<ChatModel> {
 		const turns = [...script];
 		return await ChatModel.open((request) => {

@@ -1,4 +1,4 @@
-/** Stand-ins for the services of others, so that every example runs without an account elsewhere. */
+/** Stand-ins for third-party services, so that every example runs without other accounts. */
 import { assist } from './assistant';
 import { ChatModel } from './chat-model';
 import { ObjectStorage } from './object-storage';
@@ -11,7 +11,7 @@ export interface StandInAccount {
 	type: string;
 	/** Data of the credential. */
 	data: object;
-	/** Where a person sees what it has received, and what it does. */
+	/** A description for the user: what it does and where to see what it received. */
 	about: string;
 }
 
@@ -25,9 +25,9 @@ export interface StandIns {
 const BUCKET = 'media';
 
 /**
- * Starts all stand-ins at free ports of this machine.
+ * Starts all stand-ins on free ports of this machine.
  *
- * @param directory where the storage keeps its objects
+ * @param directory folder for the objects of the storage
  */
 export async function openStandIns(directory: string): Promise<StandIns> {
 	const [storage, telegram, chat] = await Promise.all([

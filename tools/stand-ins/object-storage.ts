@@ -29,7 +29,7 @@ export class ObjectStorage {
 		};
 	}
 
-	/** The names of all objects. */
+	/** Returns the names of all objects. */
 	async names(): Promise<string[]> {
 		const { data } = await http.get<string>(`${this.url}/${this.bucket}`);
 		return [...data.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, name]) => name);

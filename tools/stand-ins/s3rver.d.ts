@@ -1,4 +1,4 @@
-/** The package comes without types; this is what the stand-in uses of it. */
+/** The package has no types. These are the parts that the stand-in uses. */
 declare module '@20minutes/s3rver' {
 	interface Options {
 		address: string;

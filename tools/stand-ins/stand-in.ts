@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Some other service, as far as a test needs it, on this machine. */
+/** A stand-in for another service, limited to what tests need. */
 export interface StandIn {
-	/** Without a slash at the end. */
+	/** Address without a trailing slash. */
 	url: string;
 	close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ async function asRequest(incoming: IncomingMessage): Promise<Request> {
 	});
 }
 
-/** Listens at a free port; what `answer` throws is answered with 500. */
+/** Listens on a free port. If `answer` throws, the response is a 500. */
 export async function openStandIn(
 	answer: (request: Request) => Response | Promise<Response>,
 ): Promise<StandIn> {

@@ -9,7 +9,7 @@ export interface TelegramCall {
 	files: Record<string, { name: string; type: string; bytes: Buffer }>;
 }
 
-/** The Bot API of Telegram, as far as it takes messages. Its page at `url` shows the photos that were sent. */
+/** The part of Telegram's Bot API that receives messages. Its page at `url` shows the photos that were sent. */
 export class Telegram {
 	readonly calls: TelegramCall[] = [];
 	private standIn!: StandIn;

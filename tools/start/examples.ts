@@ -4,21 +4,21 @@ import type { INode } from 'n8n-workflow';
 import { readWorkflowFile } from '../n8n/rest';
 import type { WorkflowFile } from '../n8n/rest';
 
-/** The address of the service in the examples. */
+/** The Base URL in the examples. */
 const exampleAddress = 'https://api.example.com';
 
-/** The example that is about sleeping, and how long its generations take, so that there is something to sleep for. */
+/** The example about sleeping. Its generations take long enough for the execution to be suspended. */
 const sleeper = 'submit-now-collect-later.json';
 const sleeperSeconds = 100;
 
-/** The sandbox that the examples are to run against. */
+/** The sandbox that the examples run against. */
 export interface Surroundings {
 	baseUrl: string;
-	/** Divides the times that generations take. */
+	/** Divides generation times. */
 	timeScale: number;
 }
 
-/** Every example, in order, as it is to be run against the sandbox. */
+/** Returns every example, in order, adapted to the sandbox. */
 export async function readExamples(
 	folder: string,
 	{ baseUrl, timeScale }: Surroundings,
@@ -31,7 +31,7 @@ export async function readExamples(
 	return await Promise.all(files);
 }
 
-/** The types of the credentials that an example names. */
+/** Returns the credential types that an example uses. */
 export function credentialTypes({ nodes }: Pick<WorkflowFile, 'nodes'>): Set<string> {
 	const all = nodes as Array<Pick<INode, 'credentials'>>;
 	return new Set(all.flatMap(({ credentials = {} }) => Object.keys(credentials)));
@@ -41,7 +41,7 @@ function withAddress(file: WorkflowFile, address: string): WorkflowFile {
 	return JSON.parse(JSON.stringify(file).replaceAll(exampleAddress, address)) as WorkflowFile;
 }
 
-/** Asks the sandbox for so many seconds, in the prompts of the workflow's table. */
+/** Adds a `[seconds: …]` directive to the prompts in the workflow's table. */
 function taking(seconds: number, file: WorkflowFile): WorkflowFile {
 	const asked = (json: unknown) =>
 		String(json).replace(/("prompt": "[^"]*)"/g, `$1 [seconds: ${seconds}]"`);

@@ -4,13 +4,13 @@ import { Trouble } from '../trouble';
 import { isRunning } from '../is-running';
 
 /**
- * Prevents two n8n processes from using the same data, which would damage it. It compares process ids, and not the age of
- * a file as libraries do, because n8n may outlive the process that started it.
+ * Prevents two n8n processes from using the same data, which would damage it. It checks process ids instead of the age
+ * of a file, as libraries do, because n8n may outlive the process that started it.
  */
 export class DataLock {
 	private readonly file: string;
 
-	/** Throws `Trouble` where one of its processes still runs. */
+	/** Throws `Trouble` if one of its processes is still running. */
 	constructor(folder: string) {
 		this.file = join(folder, 'running.json');
 		mkdirSync(folder, { recursive: true });
@@ -25,7 +25,7 @@ export class DataLock {
 		this.add(process.pid);
 	}
 
-	/** Notes one more process that works with the data. */
+	/** Adds a process that uses the data. */
 	add(pid: number): void {
 		writeFileSync(this.file, JSON.stringify([...this.pids().filter(isRunning), pid]));
 	}

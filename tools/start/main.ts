@@ -1,4 +1,4 @@
-// npm start: a real n8n with the nodes, beside a sandbox of the service, on this machine alone.
+// npm start: a real n8n with the nodes, and a sandbox of the service, on this machine only.
 import { relative, resolve } from 'node:path';
 import { runCommand, say } from '../command';
 import { Stopped, Trouble } from '../trouble';

@@ -2,19 +2,19 @@ import { Command } from 'commander';
 import { portFrom } from '../../sandbox/options';
 import { folderOption, timeScaleOption } from '../command';
 
-/** What can be different from a plain `npm start`. */
+/** The options of `npm start`. */
 export interface StartOptions {
-	/** Of n8n, and of the sandbox and its storage; without one the usual one is taken, or else a free one. */
+	/** Ports of n8n, the sandbox and its storage. Default: the usual port, or a free one if it is taken. */
 	port?: number;
 	sandboxPort?: number;
 	storagePort?: number;
-	/** Divides the times that generations take. */
+	/** Divides generation times. */
 	timeScale: number;
-	/** The folder that n8n keeps everything in. */
+	/** The folder for all of n8n's data. */
 	data: string;
 }
 
-/** The command line of `npm start`, which gives `StartOptions`; a relative folder is one of `root`. */
+/** Returns the parser of `npm start`, which produces `StartOptions`. Relative folders are resolved against `root`. */
 export function commandLine(root: string): Command {
 	return new Command('npm start --')
 		.option('--port <number>', 'port of n8n (5678, or a free one)', portFrom(1))

@@ -4,7 +4,7 @@ import type { StandInAccount } from '../stand-ins';
 import { credentialTypes, readExamples } from './examples';
 import type { Surroundings } from './examples';
 
-/** Who owns an n8n that is only for trying things. It listens on this machine alone. */
+/** The owner account of the trial n8n, which only listens on this machine. */
 export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
 
 /** The names of the credentials in the example workflows. */
@@ -21,8 +21,8 @@ export interface Seeded {
 }
 
 /**
- * Makes an n8n ready to use: its owner, credentials for the sandbox and the stand-ins, and every example that is not
- * there yet. What the user has changed stays as it is.
+ * Sets up an n8n: its owner, credentials for the sandbox and the stand-ins, and every example that is missing. Keeps
+ * the user's changes.
  */
 export async function seed(
 	rest: Rest,

@@ -1,4 +1,4 @@
-/** A real n8n with the packed nodes, beside the service's sandbox and stand-ins for others: all that `npm start` starts. */
+/** Everything that `npm start` starts: a real n8n with the packed nodes, the sandbox, and the stand-ins. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '../../sandbox/server';
@@ -19,25 +19,25 @@ import type { StartOptions } from './options';
 import { seed } from './seed';
 import type { Seeded } from './seed';
 
-/** How long n8n may take to end before it is ended. */
+/** How long n8n can take to end before it is killed. */
 const stopPatienceMs = 2_500;
 
-/** What runs, and how to end all of it. */
+/** The running services, and a function that ends them. */
 export interface Started {
 	n8n: N8n;
 	sandbox: Sandbox;
 	workflows: Seeded[];
 	standIns: StandInAccount[];
-	/** Ends n8n with everything that it has started, the sandbox, and the stand-ins. */
+	/** Ends n8n with all its child processes, the sandbox and the stand-ins. */
 	stop(): Promise<void>;
 }
 
-/** Where the lines for the user go. */
+/** Prints a line for the user. */
 type Say = (line: string) => void;
 
 /**
- * Builds and packs the nodes, installs n8n where it is missing, starts everything and fills it.
- * If it fails or is stopped, it ends everything that it started.
+ * Builds and packs the nodes, installs n8n if it is missing, starts everything and adds the credentials and examples.
+ * If it fails or is stopped, ends everything that it started.
  */
 export async function start(
 	root: string,

@@ -16,8 +16,8 @@ interface Generation {
 }
 
 /**
- * What community packages for video services do today, for the comparison only: create, check the
- * status every few seconds until it is ready, download into memory, then the next item.
+ * Works like current community packages for video services; only for the comparison. For one item after the other, it
+ * creates a video, checks the status every few seconds until it is ready, and downloads it into memory.
  */
 export class SequentialVideo implements INodeType {
 	description: INodeTypeDescription = {

@@ -46,7 +46,7 @@ const OF_FAILURES = new Set(['error', 'error_code']);
 
 /**
  * The fields of the input item that are returned with its output. `error` and `error_code` of an earlier failure are
- * not: n8n and later nodes would treat the output as failed.
+ * omitted: n8n and later nodes would treat the output as failed.
  */
 function otherFields(context: IExecuteFunctions, itemIndex: number): IDataObject {
 	if (!includesOtherFields(context, itemIndex)) return {};

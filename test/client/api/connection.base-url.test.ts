@@ -4,7 +4,7 @@ import { serviceAddress } from '../../../client/api/connection';
 import { failureCause } from '../../../client/api/error-table';
 import { GenerationError } from '../../../client/api/errors';
 
-describe('the address of the service', () => {
+describe('the Base URL', () => {
 	it.each([
 		['https://api.example.com', 'https://api.example.com'],
 		['https://api.example.com/', 'https://api.example.com'],
@@ -20,11 +20,11 @@ describe('the address of the service', () => {
 		['http://localhost:3000/', 'http://localhost:3000'],
 		['http://[::1]:3000', 'http://[::1]:3000'],
 		['http://10.0.0.7', 'http://10.0.0.7'],
-	])('%j is %s', (typed, address) => {
+	])('%j becomes %s', (typed, address) => {
 		expect(serviceAddress(typed)).toBe(address);
 	});
 
-	it('is the same whatever is pasted behind it', () => {
+	it('ignores trailing whitespace, slashes and /v1', () => {
 		const behind = fc.constantFrom('', '/', '//', '/v1', '/v1/', '/v1///', '\n', '/v1 ');
 		const plain = fc.webUrl({ withFragments: false, withQueryParameters: false });
 		fc.assert(
@@ -38,7 +38,7 @@ describe('the address of the service', () => {
 	});
 });
 
-describe('a Base URL that is no address', () => {
+describe('an invalid Base URL', () => {
 	it.each([
 		['', 'is empty'],
 		[' \n', 'is empty'],
@@ -62,7 +62,7 @@ describe('a Base URL that is no address', () => {
 		['https://api.example.com/?key=1', 'must not contain ? or #'],
 		['https://api.example.com/v1?', 'must not contain ? or #'],
 		['https://api.example.com#top', 'must not contain ? or #'],
-	])('%j is refused: it %s', (typed, reason) => {
+	])('%j is rejected: it %s', (typed, reason) => {
 		const refused = refusalOf(typed);
 		expect(refused).toMatchObject({
 			message: `The Base URL in the credential ${reason}`,
@@ -74,7 +74,7 @@ describe('a Base URL that is no address', () => {
 		expect(failureCause(refused.code, refused.status)).toBe('configuration-invalid');
 	});
 
-	it('is not repeated: it may hold a password', () => {
+	it('is not repeated in the error, because it may contain a password', () => {
 		const { message, description } = refusalOf('http://user:hunter2@api.example.com');
 		expect(message + description).not.toContain('hunter2');
 	});

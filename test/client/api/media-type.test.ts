@@ -9,12 +9,12 @@ import {
 	SNIFF_BYTES,
 } from '../../../client/api/media-type';
 
-/** Bytes from a text of characters up to U+00FF, as long as a file's beginning. */
+/** Converts characters up to U+00FF to the first bytes of a file. */
 function bytes(text: string): Uint8Array {
 	return Buffer.concat([Buffer.from(text, 'latin1'), Buffer.alloc(80)]);
 }
 
-/** What a drawing may have before its tag. */
+/** Content that an SVG file may have before its tag. */
 const BEFORE_SVG = [
 	'',
 	'\ufeff',
@@ -22,7 +22,7 @@ const BEFORE_SVG = [
 	`<?xml version="1.0"?><!-- Generator: ${'x'.repeat(200)} --> <!-- > -->\n`,
 ];
 
-/** The first bytes of every kind of file that is known. */
+/** The first bytes of each known file type. */
 const FILES: Array<[mimeType: string, extension: string, head: string]> = [
 	['image/png', 'png', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR'],
 	['image/jpeg', 'jpg', '\xff\xd8\xff\xe0\0\x10JFIF'],
@@ -63,7 +63,7 @@ const FILES: Array<[mimeType: string, extension: string, head: string]> = [
 	['audio/mpeg', 'mp3', '\xff\xf3\x40\xc4'],
 ];
 
-/** Types of every kind, also such as a storage only claims. */
+/** Media types of every kind, including those that only a storage would claim. */
 const anyType = fc.oneof(
 	fc.constantFrom(
 		...new Set(FILES.map(([mimeType]) => mimeType)),
@@ -82,7 +82,7 @@ const anyType = fc.oneof(
 	fc.string(),
 );
 
-/** Texts that somebody may give as a file name, and some that somebody should not. */
+/** Valid and invalid file names. */
 const anyName = fc.oneof(
 	fc.string(),
 	fc.string({ unit: 'binary', maxLength: 400 }),
@@ -107,12 +107,12 @@ const anyName = fc.oneof(
 );
 
 describe('the media type', () => {
-	it.each(FILES)('%s (.%s) is told from the first bytes', (mimeType, _, head) => {
+	it.each(FILES)('%s (.%s) is detected from the first bytes', (mimeType, _, head) => {
 		expect(mediaType(undefined, bytes(head))).toBe(mimeType);
 		expect(Buffer.byteLength(head, 'latin1')).toBeLessThanOrEqual(SNIFF_BYTES);
 	});
 
-	it.each(FILES)('%s (.%s) is believed against what is stated', (mimeType, _, head) => {
+	it.each(FILES)('%s (.%s) takes precedence over the stated type', (mimeType, _, head) => {
 		for (const stated of ['text/html', 'image/x-lie', 'application/octet-stream', 'garbage']) {
 			expect(mediaType(stated, bytes(head))).toBe(mimeType);
 		}
@@ -123,7 +123,7 @@ describe('the media type', () => {
 		['Image/PNG; charset=binary', 'image/png'],
 		[' video/mp4 ', 'video/mp4'],
 		['text/html; charset=utf-8', 'text/html'],
-	])('is what is stated where the bytes say nothing: %s', (stated, mimeType) => {
+	])('is the stated type if the bytes are inconclusive: %s', (stated, mimeType) => {
 		expect(mediaType(stated, bytes('nothing known'))).toBe(mimeType);
 	});
 
@@ -139,16 +139,16 @@ describe('the media type', () => {
 		'image/../x',
 		'image/a b',
 		`image/${'x'.repeat(300)}`,
-	])('is unknown where what is stated says nothing either: %s', (stated) => {
+	])('is unknown if the stated type is inconclusive too: %s', (stated) => {
 		expect(mediaType(stated, bytes('nothing known'))).toBe('application/octet-stream');
 	});
 
-	it('of a drawing with an XML head is left as it is stated', () => {
+	it('of an SVG with an XML declaration is the stated type', () => {
 		const head = bytes('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>');
 		expect(mediaType('image/svg+xml', head)).toBe('image/svg+xml');
 	});
 
-	it('is a type in form, whatever is stated and whatever the bytes are', () => {
+	it('is a well-formed type for any header and any bytes', () => {
 		fc.assert(
 			fc.property(anyType, fc.uint8Array({ maxLength: 100 }), (stated, head) => {
 				expect(mediaType(stated, head)).toMatch(/^[\w.+-]+\/[\w.+-]+$/);
@@ -156,12 +156,12 @@ describe('the media type', () => {
 		);
 	});
 
-	it('needs no bytes at all', () => {
+	it('does not require any bytes', () => {
 		expect(mediaType('image/png', new Uint8Array())).toBe('image/png');
 	});
 });
 
-describe('a text', () => {
+describe('text content', () => {
 	const isText = (head: string | Uint8Array) => leadingText(Buffer.from(head)) !== null;
 	const printable = fc.string({ unit: 'grapheme' });
 
@@ -178,11 +178,11 @@ describe('a text', () => {
 		'xxxxftypisom',
 		'<!---->'.repeat(146),
 		'',
-	])('is none of a picture: %j', (text) => {
+	])('is not mistaken for an image: %j', (text) => {
 		expect(isText(text)).toBe(true);
 	});
 
-	it('is told whatever it says, in any of the encodings of the web', () => {
+	it('is detected in any web encoding', () => {
 		fc.assert(
 			fc.property(printable, (text) => {
 				fc.pre(!/svg/i.test(text));
@@ -190,32 +190,32 @@ describe('a text', () => {
 				expect(isText(`\ufeff${text}`)).toBe(true);
 				expect(isText(Buffer.from(`\ufeff${text}`, 'utf16le'))).toBe(true);
 				expect(isText(Buffer.from(`\ufeff${text}`, 'utf16le').swap16())).toBe(true);
-				// Cut within a character.
+				// Cut in the middle of a character.
 				expect(isText(Buffer.from(text).subarray(0, -1))).toBe(true);
 			}),
 			{ seed: 1, numRuns: 500 },
 		);
 	});
 
-	it('is told where it is of an older encoding', () => {
+	it('is detected in a legacy encoding', () => {
 		expect(isText(Buffer.from('Der Dienst ist \xfcberlastet', 'latin1'))).toBe(true);
 	});
 
 	it.each(FILES.filter(([mimeType]) => !/svg/.test(mimeType)))(
-		'is not what %s (.%s) begins with',
+		'is not detected in the first bytes of %s (.%s)',
 		(_mimeType, _extension, head) => {
 			expect(leadingText(bytes(head))).toBeNull();
 		},
 	);
 
-	it.each(BEFORE_SVG)('is not what a drawing begins with: %j', (before) => {
+	it.each(BEFORE_SVG)('is not detected in what precedes an SVG tag: %j', (before) => {
 		for (const tag of ['<svg>', '<svg xmlns="…"', '<!DOCTYPE svg PUBLIC', '<svg:svg ', '<SVG/>']) {
 			const head = Buffer.from(before + tag);
 			expect([isText(head), mediaType('text/xml', head)]).toEqual([false, 'image/svg+xml']);
 		}
 	});
 
-	it('shows its first words, and never a key, markup or a control character', () => {
+	it('is quoted by its first words, without keys, markup or control characters', () => {
 		const key = `svc_live_${'0123456789abcdef'.repeat(2)}01234567`;
 		fc.assert(
 			fc.property(fc.string(), fc.string(), (before, after) => {
@@ -228,7 +228,7 @@ describe('a text', () => {
 	});
 });
 
-describe('a document where a picture was due', () => {
+describe('a document instead of an image', () => {
 	it.each([
 		'text/html',
 		'text/xml',
@@ -236,7 +236,7 @@ describe('a document where a picture was due', () => {
 		'application/xml',
 		'application/xhtml+xml',
 		'application/problem+json',
-	])('is told: %s', (mimeType) => {
+	])('is detected: %s', (mimeType) => {
 		expect(isDocument(mimeType)).toBe(true);
 	});
 
@@ -284,7 +284,7 @@ describe('a file name', () => {
 		[' spaced . ', 'spaced.png'],
 		['e\u0301te\u0301', '\u00e9t\u00e9.png'],
 		['絵', '絵.png'],
-		// Windows keeps these names for devices, with any extension.
+		// Windows reserves these names for devices, with any extension.
 		['CON', 'CON_.png'],
 		['nul.txt', 'nul_.txt.png'],
 		['lpt1', 'lpt1_.png'],
@@ -293,7 +293,7 @@ describe('a file name', () => {
 		expect(safeFileName(wanted, 'image/png')).toBe(name);
 	});
 
-	it('never holds a separator, a control or a reserved character, whatever is wanted', () => {
+	it('never contains a separator, control character or reserved character', () => {
 		fc.assert(
 			fc.property(anyName, anyType, (wanted, mimeType) => {
 				const name = safeFileName(wanted, mimeType);
@@ -304,7 +304,7 @@ describe('a file name', () => {
 		);
 	});
 
-	it('never is longer than 255 bytes, nor cut within a character', () => {
+	it('is never longer than 255 bytes, and never cut within a character', () => {
 		fc.assert(
 			fc.property(anyName, anyType, (wanted, mimeType) => {
 				const name = safeFileName(wanted, mimeType);
@@ -315,19 +315,19 @@ describe('a file name', () => {
 		);
 	});
 
-	it('always has a stem and an extension that belongs to the type', () => {
+	it('always has a name and an extension that matches the type', () => {
 		fc.assert(
 			fc.property(anyName, fc.constantFrom(...FILES), (wanted, [mimeType, extension]) => {
 				const [, stem, last] = /^(.+)\.([a-z0-9]+)$/s.exec(safeFileName(wanted, mimeType)) ?? [];
 				expect(stem).toBeTruthy();
-				// The second one of a type is kept where it was wanted.
+				// If a type has a second extension, a requested one is kept.
 				expect(safeFileName(`x.${last}`, mimeType)).toBe(`x.${last}`);
 				expect(safeFileName('x', mimeType)).toBe(`x.${extension}`);
 			}),
 		);
 	});
 
-	it('that is safe already stays as it is', () => {
+	it('that is already safe is unchanged', () => {
 		fc.assert(
 			fc.property(anyName, anyType, (wanted, mimeType) => {
 				const name = safeFileName(wanted, mimeType);

@@ -1,8 +1,8 @@
 import { inTime, type Execution, type Records } from './records';
 
-/** What becomes of a request whose execution died before it wrote the id. */
+/** How a request is treated if its execution died before it wrote the id. */
 
-/** The writer of the first row dies. */
+/** Kills the writer of the first row. */
 function kill(records: Records): void {
 	for (const row of records.table.rows) row.writer = `dead ${row.writer}`;
 }
@@ -37,7 +37,7 @@ describe('a request of an execution that died', () => {
 		return (records.time.now() - since) / 1000;
 	}
 
-	it('is open after one minute for ten keys, and at once in the execution after that', async () => {
+	it('is open after one minute for ten keys, and at once in the next execution', async () => {
 		await inTime(async (records) => {
 			const [next, last] = await leftOpen(records);
 			expect(await secondsFor(next, records)).toBeLessThan(75);
@@ -46,7 +46,7 @@ describe('a request of an execution that died', () => {
 		});
 	});
 
-	it('is open after a minute although every execution that waits for it dies before', async () => {
+	it('is open after a minute even if each execution that waits for it dies first', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.reserve();
@@ -65,13 +65,13 @@ describe('a request of an execution that died', () => {
 		});
 	});
 
-	it('is not taken for dead while its writer lives, however often others wait for it', async () => {
+	it('is not taken for dead while its writer lives, no matter how often others wait for it', async () => {
 		await inTime(async (records) => {
 			const seen: string[] = [];
 			const first = await records.open('first');
 			await first.reserve();
 			for (const name of ['second', 'third', 'fourth']) {
-				// The table loses one heartbeat, so that the row is silent for 30 s.
+				// The table loses one heartbeat, so the row does not change for 30 s.
 				records.deaf.add('first');
 				const waiting = await records.open(name);
 				void waiting.stateOf().then(
@@ -91,7 +91,7 @@ describe('a request of an execution that died', () => {
 		});
 	});
 
-	it('is open at once if the minute has passed while other items were made', async () => {
+	it('is open at once if the minute passed while other items were created', async () => {
 		await inTime(async (records) => {
 			const [next] = await leftOpen(records);
 			await records.time.sleep(80_000);
@@ -99,7 +99,7 @@ describe('a request of an execution that died', () => {
 		});
 	});
 
-	it('is waited for with few calls of the table, for each is a helper workflow', async () => {
+	it('is waited for with few table calls, because each one is a helper workflow', async () => {
 		await inTime(async (records) => {
 			await (await records.open('first')).reserve();
 			kill(records);

@@ -15,13 +15,13 @@ const seeded: CreateRequest = { type: 'image', body: { ...cat.body, seed: 7 } };
 interface Asked {
 	item?: number;
 	request?: CreateRequest;
-	/** The request, and the idempotency key, before evaluation. */
+	/** The request and the idempotency key, before evaluation. */
 	recipe?: string;
 	key?: string | null;
 	expression?: string;
 }
 
-/** One run of a step, over what earlier tries have stored with the execution. */
+/** One run of a step, with the orders that earlier attempts stored with the execution. */
 function opened(kept: StoredOrders = {}, run = 0) {
 	const journal = new ExecutionJournal(kept, run);
 	const order = ({ item = 3, request = cat, recipe = '', key = null, expression = '' }: Asked) => {
@@ -37,14 +37,14 @@ function opened(kept: StoredOrders = {}, run = 0) {
 	return { journal, order, made, stateOf: (asked: Asked) => journal.known(order(asked)).state };
 }
 
-/** What a later try finds of an order that an earlier one has made. */
+/** Returns what a later attempt finds for an order of an earlier one. */
 function afterwards(made: Asked, asked: Asked, run = 0): string {
 	const kept: StoredOrders = {};
 	opened(kept).made(made);
 	return opened(JSON.parse(JSON.stringify(kept)) as StoredOrders, run).stateOf(asked);
 }
 
-describe('a later try of a step', () => {
+describe('a later attempt of a step', () => {
 	it.each<[what: string, made: Asked, asked: Asked]>([
 		['the same request', {}, { request: JSON.parse(JSON.stringify(cat)) as CreateRequest }],
 		[
@@ -90,7 +90,7 @@ describe('a later try of a step', () => {
 		expect(afterwards(made, asked, run)).toBe('none');
 	});
 
-	it('makes a failed generation anew', () => {
+	it('creates a failed generation again', () => {
 		const { made, stateOf } = opened();
 		made({ recipe: 'r' }, 'x', 'failed');
 		expect(stateOf({ recipe: 'r' })).toBe('none');
@@ -104,7 +104,7 @@ describe('what is stored with the execution', () => {
 		expect(JSON.stringify(kept)).not.toMatch(/cat/i);
 	});
 
-	it('counts requests without a known result, and a rejection takes back one of them', async () => {
+	it('counts requests without a known result, and a rejection decrements the count', async () => {
 		const { journal, order } = opened();
 		const one = order({});
 		const header = await journal.reserve(one);
@@ -116,7 +116,7 @@ describe('what is stored with the execution', () => {
 		expect(journal.known(one)).toEqual({ state: 'none' });
 	});
 
-	it('counts the request of another execution as well', () => {
+	it('counts requests of another execution as well', () => {
 		const { journal, order } = opened();
 		const one = order({});
 		journal.note(one, 'header', 1);
@@ -124,7 +124,7 @@ describe('what is stored with the execution', () => {
 		expect(journal.known(one)).toEqual({ state: 'sent', count: 3 });
 	});
 
-	it('has the last status of a generation', () => {
+	it('includes the last status of a generation', () => {
 		const { journal, made } = opened();
 		const one = made({});
 		journal.commit(one, generation('x', 'completed'));
@@ -132,8 +132,8 @@ describe('what is stored with the execution', () => {
 	});
 });
 
-describe('what an item has paid for', () => {
-	it('is its newest generation that has not failed, also if its request was not built', () => {
+describe('the charged generation of an item', () => {
+	it('is its newest generation that has not failed, even if its request was not built', () => {
 		const { journal, made } = opened();
 		const dog: CreateRequest = { type: 'image', body: { prompt: 'A dog' } };
 		const paidBy = (order: Order | null, itemIndex = 3) => journal.paidBy({ itemIndex }, order)?.id;

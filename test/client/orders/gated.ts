@@ -9,7 +9,7 @@ import { VirtualTime } from '../../support/virtual-time';
 export const HOUR = 3_600_000;
 export const refusedNow = () => errorFromResponse(noSlot(12, 10), true);
 
-/** What a submission does: each permit is reported with what became of the request. */
+/** Acts as a submission: each permit is reported with the result of the request. */
 export async function passThrough<T>(
 	gate: StepSlots,
 	slots: SlotPool,
@@ -34,7 +34,7 @@ export async function passThrough<T>(
 	}
 }
 
-/** A gate, and a service behind it that has `free()` slots, which each request that passes takes. */
+/** Creates a gate, and a service behind it with `free()` slots. Each request that passes takes one. */
 export function gated(free: () => number, latencyMs = 0) {
 	const time = new VirtualTime(0);
 	const stop = new AbortController();
@@ -60,7 +60,7 @@ export function gated(free: () => number, latencyMs = 0) {
 			},
 			timeoutMs,
 		);
-	/** One of the generations that have passed ends. */
+	/** Ends one of the generations that have passed. */
 	const end = () => {
 		taken--;
 		slots.release(randomUUID());

@@ -32,7 +32,7 @@ export class Execution {
 		return await this.journal.read(await this.order(key, changes), this.signal);
 	}
 
-	/** Whether its request may leave. */
+	/** Whether its request may be sent. */
 	async reserve(key = 'a'): Promise<boolean> {
 		return (await this.headerOf(key)) !== null;
 	}
@@ -41,7 +41,7 @@ export class Execution {
 		return await this.journal.reserve(await this.order(key));
 	}
 
-	/** Its request has come to an id, or a status. */
+	/** Its request received an id or a status. */
 	async commit(id: string, status = 'pending', key = 'a'): Promise<void> {
 		this.journal.commit(await this.order(key), generationOf(id, status));
 	}
@@ -60,32 +60,32 @@ export class Execution {
 	}
 }
 
-/** A generation as the service answers with it. */
+/** A generation as the service returns it. */
 export function generationOf(id: string, status = 'pending'): Generation {
 	return readGeneration(wireGeneration({ id, status }), 0) as Generation;
 }
 
-/** Executions that meet at one table, in virtual time. */
+/** Executions that share one table, in virtual time. */
 export class Records {
 	readonly time = new VirtualTime();
 	readonly table = new MemoryTable(this.time);
 	/** Whether the table can be reached. */
 	down = false;
-	/** Executions whose calls do not arrive. */
+	/** Executions whose calls never arrive. */
 	readonly deaf = new Set<string>();
-	/** How many calls of the table there were. */
+	/** Number of table calls. */
 	calls = 0;
-	/** What becomes of the next calls, where it is not the usual. */
+	/** Overrides for the results of the next calls. */
 	readonly fates: Array<Partial<TableFate>> = [];
-	/** By how much the dates of changes are wrong, and what every clock has jumped ahead, in milliseconds. */
+	/** The error of the modification dates, and how far every clock has jumped ahead, in milliseconds. */
 	skewMs = 0;
 	jumpMs = 0;
 
 	/**
-	 * An execution of its own.
+	 * Starts an execution with its own writer.
 	 *
-	 * @param signal its end
-	 * @param reach how it reaches the table
+	 * @param signal ends the execution
+	 * @param reach its access to the table
 	 */
 	execution(
 		writer: string,
@@ -118,7 +118,7 @@ export class Records {
 		return new Execution(journal, signal);
 	}
 
-	/** One that has read the key. */
+	/** Creates an execution that has read the key. */
 	async open(writer: string): Promise<Execution> {
 		const execution = this.execution(writer);
 		await execution.journal.begin(['a', 'another']);
@@ -130,7 +130,7 @@ export class Records {
 	}
 }
 
-/** Plays it to its end. */
+/** Runs it to its end. */
 export async function inTime(play: (records: Records) => Promise<void>): Promise<void> {
 	const records = new Records();
 	await records.time.run(play(records));

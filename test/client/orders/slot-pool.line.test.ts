@@ -2,8 +2,8 @@ import fc from 'fast-check';
 
 import { gated, HOUR, itemsOf, timesOf } from './gated';
 
-describe('several that found no slot', () => {
-	it.each([0, 300])('are served first come, first served: %i ms an answer', async (latencyMs) => {
+describe('several requests without a slot', () => {
+	it.each([0, 300])('are served in order of arrival: %i ms per response', async (latencyMs) => {
 		const { time, pass, end, passed } = gated(() => 2, latencyMs);
 		const all = Array.from({ length: 8 }, async (_, item) => await pass(item));
 		for (let n = 1; n <= 6; n++) time.at(n * 1000 + 100, end);
@@ -11,7 +11,7 @@ describe('several that found no slot', () => {
 		expect(itemsOf(passed)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 	});
 
-	it('ask one at a time, not all again and again', async () => {
+	it('probe one at a time, not all repeatedly', async () => {
 		const { time, pass, asked } = gated(() => 0, 300);
 		await time.run(Promise.allSettled(Array.from({ length: 50 }, async (_, n) => pass(n, 60_000))));
 		const later = timesOf(asked).filter((at) => at > 0);
@@ -21,7 +21,7 @@ describe('several that found no slot', () => {
 		}
 	});
 
-	it('take every slot that our own generations give back, each at once', async () => {
+	it('take every slot that our own generations free, each at once', async () => {
 		const { time, pass, end, passed } = gated(() => 3);
 		const all = Array.from({ length: 9 }, async (_, item) => await pass(item));
 		time.at(10_000, () => [end, end, end].forEach((one) => one()));
@@ -30,7 +30,7 @@ describe('several that found no slot', () => {
 		expect(timesOf(passed)).toEqual([0, 0, 0, 10_000, 10_000, 10_000, 20_000, 20_000, 20_000]);
 	});
 
-	it('take at once all the room that others have left, as soon as it is noticed', async () => {
+	it('take all slots that others have freed at once, as soon as one is found', async () => {
 		let free = 1;
 		const { time, pass, passed } = gated(() => free);
 		const all = Array.from({ length: 6 }, async (_, item) => await pass(item));
@@ -40,7 +40,7 @@ describe('several that found no slot', () => {
 		expect(new Set(later).size).toBe(1);
 	});
 
-	it('ask for two more after one that others have left, and not all at once', async () => {
+	it('probe for two more slots after one that others have freed, not for all at once', async () => {
 		let free = 0;
 		const { time, pass, asked, passed } = gated(() => free, 100);
 		const all = Promise.all(Array.from({ length: 10 }, async (_, item) => await pass(item)));
@@ -52,7 +52,7 @@ describe('several that found no slot', () => {
 		expect(next).toHaveLength(2);
 	});
 
-	it('look soon what others have left where one of our own generations has ended', async () => {
+	it('check for free slots soon after one of our own generations has ended', async () => {
 		let free = 1;
 		const { time, pass, end, asked, passed } = gated(() => free);
 		const all = Promise.all(Array.from({ length: 3 }, async (_, item) => await pass(item)));
@@ -68,7 +68,7 @@ describe('several that found no slot', () => {
 		expect(third - second).toBe(1_000);
 	});
 
-	it('all learn at once that nothing may be asked any more', async () => {
+	it('all fail at once when the gate is closed', async () => {
 		const { time, gate, pass } = gated(() => 0, 100);
 		const passing = Array.from({ length: 5 }, async (_, item) => await pass(item, 30_000));
 		const given = Promise.allSettled(passing);
@@ -85,7 +85,7 @@ describe('several that found no slot', () => {
 		void given;
 	});
 
-	it('all come through, in their order, whatever others of the account do', async () => {
+	it('all get a slot, in order, for any load by others on the account', async () => {
 		const others = fc.array(fc.nat(4), { minLength: 1, maxLength: 10 });
 		await fc.assert(
 			fc.asyncProperty(others, fc.integer({ min: 1, max: 12 }), async (taken, items) => {

@@ -7,7 +7,7 @@ import { SlotPool, StepSlots, type Permit } from '../../../client/orders/slot-po
 import { VirtualTime } from '../../support/virtual-time';
 import { HOUR, passThrough, refusedNow } from './gated';
 
-/** Steps that share what they know of an account with so many slots. */
+/** Creates steps that share a pool for an account with this limit. */
 function sharing(limit: () => number, random = () => 0) {
 	const time = new VirtualTime(0);
 	const slots = new SlotPool({ clock: time, random });
@@ -17,7 +17,7 @@ function sharing(limit: () => number, random = () => 0) {
 	const step = (name: string) => {
 		const stop = new AbortController();
 		const gate = new StepSlots(slots, time, stop.signal);
-		/** Has a generation made that takes so long. */
+		/** Creates a generation that takes this long. */
 		const make = async (ms: number, timeoutMs = HOUR) => {
 			await passThrough(
 				gate,
@@ -35,7 +35,7 @@ function sharing(limit: () => number, random = () => 0) {
 			running--;
 			slots.release(randomUUID());
 		};
-		/** A batch, so many at once. */
+		/** Creates a batch with this many generations at a time. */
 		const batch = async (items: number, width: number, ms: number) => {
 			let left = items;
 			const work = async () => {
@@ -49,7 +49,7 @@ function sharing(limit: () => number, random = () => 0) {
 }
 
 describe('a generation that ends', () => {
-	/** SlotPool of a full account, and how many of them are known to be free. */
+	/** Returns the SlotPool of a full account, and a function that counts the slots known to be free. */
 	function fullAccount() {
 		const slots = new SlotPool({ clock: new VirtualTime(0), random: () => 0 });
 		(slots.take() as Permit).report(refusedNow());
@@ -83,7 +83,7 @@ describe('a generation that ends', () => {
 });
 
 describe('steps that share the slots of an account', () => {
-	it('stand in one line: who comes while a batch has them all is served after those who came before', async () => {
+	it('form one queue: a newcomer during a batch is served after those who came before it', async () => {
 		const { time, step, made } = sharing(() => 4);
 		const [first, second] = [step('batch'), step('one')];
 		const one = async () => {
@@ -95,25 +95,25 @@ describe('steps that share the slots of an account', () => {
 		expect(at).toBeLessThanOrEqual(20_000 + 2 * 5_500);
 	});
 
-	it('ask for what others may have left as if they were one', async () => {
+	it('probe for slots freed by others as a single client', async () => {
 		const refusals = async (count: number) => {
 			const { time, step, asked } = sharing(() => (time.now() < 300_000 ? 0 : 100));
 			const all = Array.from({ length: count }, async (_, n) => await step(`${n}`).make(1_000));
 			await time.run(Promise.all(all));
-			// The first time everybody asks.
+			// At the start, every step sends its request.
 			return asked.filter((at) => at > 0 && at < 300_000).length;
 		};
 		expect(await refusals(20)).toBe(await refusals(1));
 	});
 
-	it('take the slots that the generations of any of them give back', async () => {
+	it('take the slots that the generations of any of them free', async () => {
 		const { time, step, made } = sharing(() => 3);
 		const [first, second] = [step('first'), step('second')];
 		await time.run(Promise.all([first.batch(3, 3, 10_000), second.batch(3, 3, 10_000)]));
 		expect(made.filter((each) => each.step === 'second').every(({ at }) => at < 11_000)).toBe(true);
 	});
 
-	it('are stopped and closed each by itself', async () => {
+	it('are stopped and closed independently', async () => {
 		const { time, step, made } = sharing(() => 1);
 		const [stopped, closed, other] = [step('stopped'), step('closed'), step('other')];
 		const reason = new Error('the key was refused');
@@ -126,7 +126,7 @@ describe('steps that share the slots of an account', () => {
 		expect(made.filter((each) => each.step === 'other')).toHaveLength(5);
 	});
 
-	it('have each their own patience', async () => {
+	it('have independent timeouts', async () => {
 		const { time, step } = sharing(() => 0);
 		const [first, second] = [step('first'), step('second')];
 		const ends: number[] = [];
@@ -139,7 +139,7 @@ describe('steps that share the slots of an account', () => {
 		expect(ends[1]).toBeGreaterThanOrEqual(60_000);
 	});
 
-	it('wait no longer than some seconds for an answer that does not come', async () => {
+	it('wait only a few seconds for a response that does not arrive', async () => {
 		const { time, step, made } = sharing(() => (time.now() < 5_000 ? 0 : 9));
 		const hangs = step('hangs');
 		const hang = async () => {
@@ -153,7 +153,7 @@ describe('steps that share the slots of an account', () => {
 		expect(Math.max(...made.map(({ at }) => at))).toBeLessThan(25_000);
 	});
 
-	it('ask at once again when there was room for all who stood in line', async () => {
+	it('send their requests at once if the pool had slots for the whole queue', async () => {
 		let taken = 12;
 		const { time, step, made } = sharing(() => 12 - taken);
 		const [first, late] = [step('first'), step('late')];
@@ -165,7 +165,7 @@ describe('steps that share the slots of an account', () => {
 		expect(times).toEqual(Array(12).fill(100));
 	});
 
-	it('all come through, whatever others of the account do and whoever is stopped', async () => {
+	it('all get a slot, for any load by others on the account and any stop', async () => {
 		const schedule = fc.record({
 			steps: fc.array(
 				fc.record({ items: fc.integer({ min: 1, max: 8 }), stopAt: fc.nat(60_000) }),
@@ -189,7 +189,7 @@ describe('steps that share the slots of an account', () => {
 					await own.batch(items, 4, 3_000);
 				});
 				await time.run(Promise.allSettled(all));
-				// The first is never stopped.
+				// The first step is never stopped.
 				expect(made.filter((each) => each.step === '0')).toHaveLength(steps[0].items);
 			}),
 		);

@@ -7,7 +7,7 @@ import { VirtualTime } from '../../support/virtual-time';
 import { gated, HOUR, itemsOf, passThrough, refusedNow, timesOf } from './gated';
 
 describe('while the service has slots', () => {
-	it('nobody waits for anybody', async () => {
+	it('no request waits', async () => {
 		const time = new VirtualTime(0);
 		const { signal } = new AbortController();
 		const slots = new SlotPool({ clock: time, random: () => 0 });
@@ -24,14 +24,14 @@ describe('while the service has slots', () => {
 		expect(gate.waitedMs).toBe(0);
 	});
 
-	it('an error is handed on as it is', async () => {
+	it('an error is passed on unchanged', async () => {
 		const { time, gate, slots } = gated(() => 1);
 		const error = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
 		const task = passThrough(gate, slots, async () => await Promise.reject(error), HOUR);
 		await expect(time.run(task)).rejects.toBe(error);
 	});
 
-	it('the daily limit of a connected app is no slot to wait for', async () => {
+	it('the daily limit of a connected app is not a wait for a slot', async () => {
 		const { time, gate, slots } = gated(() => 1);
 		let asked = 0;
 		const task = passThrough(
@@ -49,7 +49,7 @@ describe('while the service has slots', () => {
 });
 
 describe('a creating request that found no slot', () => {
-	it('is tried again in the very moment when one of our own generations ends', async () => {
+	it('is retried at the moment when one of our own generations ends', async () => {
 		const { time, pass, end, asked } = gated(() => 1);
 		await time.run(pass(0));
 		time.at(700, end);
@@ -57,7 +57,7 @@ describe('a creating request that found no slot', () => {
 		expect(timesOf(asked)).toEqual([0, 0, 700]);
 	});
 
-	it('is tried again with growing pauses where none of our own ends', async () => {
+	it('is retried with growing pauses if none of our own generations ends', async () => {
 		let free = 0;
 		const { time, pass, asked } = gated(() => free);
 		time.at(200_000, () => (free = 1));
@@ -70,7 +70,7 @@ describe('a creating request that found no slot', () => {
 		expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
 	});
 
-	it('comes through at the latest half a minute after there is a slot', async () => {
+	it('is sent at most half a minute after a slot is free', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.nat(100_000), async (freeAt) => {
 				const { time, pass } = gated(() => (time.now() >= freeAt ? 1 : 0));
@@ -81,7 +81,7 @@ describe('a creating request that found no slot', () => {
 		);
 	});
 
-	it('is given up only after its timeout, and then says how many were running and allowed', async () => {
+	it('fails only after its timeout, and the error says how many were running and allowed', async () => {
 		const { time, pass, asked } = gated(() => 0);
 		const error: unknown = await time.run(pass(0, 60_000).catch((thrown: unknown) => thrown));
 		expect(error).toBeInstanceOf(GenerationError);
@@ -98,7 +98,7 @@ describe('a creating request that found no slot', () => {
 		expect(asked.length).toBeGreaterThan(4);
 	});
 
-	it('is given up later where another item has gained a slot meanwhile', async () => {
+	it('fails later if another item has gained a slot in the meantime', async () => {
 		const { time, pass } = gated(() => (time.now() >= 50_000 ? 1 : 0));
 		const others = Promise.allSettled([pass(0, 60_000), pass(1, 60_000)]);
 		const [first, second] = await time.run(others);
@@ -106,7 +106,7 @@ describe('a creating request that found no slot', () => {
 		expect(time.now()).toBeGreaterThanOrEqual(110_000);
 	});
 
-	it('waits no longer once the step ends, and nothing is sent after it', async () => {
+	it('stops waiting when the step ends, and nothing is sent afterwards', async () => {
 		const { time, stop, pass, asked } = gated(() => 0);
 		time.at(10_000, () => stop.abort());
 		const ended = await time.run(Promise.allSettled([pass(0), pass(1), pass(2)]));
@@ -118,7 +118,7 @@ describe('a creating request that found no slot', () => {
 		expect(Math.max(...timesOf(asked))).toBeLessThan(10_000);
 	});
 
-	it('does not keep others from their turn when it fails for good', async () => {
+	it('does not block the others when it fails permanently', async () => {
 		let free = 0;
 		const { time, gate, slots, pass, passed } = gated(() => free);
 		const lost = passThrough(
@@ -136,7 +136,7 @@ describe('a creating request that found no slot', () => {
 		expect(itemsOf(passed)).toEqual([1]);
 	});
 
-	it('asks more often the longer there has been none, though not more often than one polls', async () => {
+	it('probes more often the longer there is no slot, but not more often than the poll interval', async () => {
 		const { time, pass, asked } = gated(() => 0);
 		await time.run(pass(0, 600_000).catch(() => {}));
 		const times = timesOf(asked);
@@ -144,7 +144,7 @@ describe('a creating request that found no slot', () => {
 			const next = times.findIndex((each) => each > at);
 			return times[next] - times[next - 1];
 		};
-		// With this jitter a pause is half of the longest one.
+		// With this jitter, a pause is half of the maximum.
 		expect([30_000, 120_000, 240_000, 500_000].map(pauseAt)).toEqual([
 			5000,
 			expect.closeTo(2500, -2),
@@ -153,7 +153,7 @@ describe('a creating request that found no slot', () => {
 		]);
 	});
 
-	it('is patient again once it has had one', async () => {
+	it('probes less often again after it has gained a slot', async () => {
 		let free = 0;
 		const { time, pass, asked } = gated(() => free);
 		time.at(300_000, () => (free = 1));
@@ -165,7 +165,7 @@ describe('a creating request that found no slot', () => {
 		expect(longestPause(305_000, 400_000)).toBeCloseTo(5000);
 	});
 
-	it('leaves word of how long there was a wait for slots', async () => {
+	it('records how long the step waited for slots', async () => {
 		const { time, gate, pass, end } = gated(() => 1);
 		await time.run(pass(0));
 		time.at(2500, end);

@@ -1,21 +1,21 @@
 import { refusal } from '../../support/answers';
 import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
-/** What is stored of the orders of a step. */
+/** Returns the stored orders of a step. */
 const storedIn = (step: Step) => step.orders.map(({ id, status }) => ({ id, status }));
 
-/** A step of which an earlier try has made one generation, and what is stored of it. */
+/** Runs a step that creates one generation, and returns its stored orders for a later attempt. */
 async function afterFirst(settings = {}) {
 	const step = new Step(settings);
 	await step.run(batch(1, { wait: false }));
 	return { step, entries: () => storedIn(step) };
 }
 
-describe('a generation that an earlier try has made', () => {
+describe('a generation from an earlier attempt', () => {
 	it.each([
 		['processing', 1000],
 		['completed', 20_000],
-	])('is taken up: it was %s', async (status, age) => {
+	])('is reused: it was %s', async (status, age) => {
 		const { step, entries } = await afterFirst();
 		await step.time.run(step.time.sleep(age));
 		const { outcomes, stats } = await step.runAgain(batch(1, { wait: false }));
@@ -26,7 +26,7 @@ describe('a generation that an earlier try has made', () => {
 		expect(stats).toMatchObject({ made: 0, reused: 1 });
 	});
 
-	it('and that has failed since is made anew', async () => {
+	it('that has failed since is created again', async () => {
 		const step = new Step();
 		step.fake.failure = () => (step.fake.made.length < 1 ? 'out of paint' : undefined);
 		await step.run(batch(1, { wait: false }));
@@ -37,7 +37,7 @@ describe('a generation that an earlier try has made', () => {
 		expect(stats).toMatchObject({ made: 1, reused: 0 });
 	});
 
-	it('and that was seen to fail is made anew without asking', async () => {
+	it('that is known to have failed is created again without a status check', async () => {
 		const { step } = await afterFirst();
 		for (const [order] of Object.values(step.kept[0])) order.status = 'failed';
 		const { outcomes } = await step.runAgain(batch(1, { wait: false }));
@@ -45,13 +45,13 @@ describe('a generation that an earlier try has made', () => {
 		expect(step.fake.looksAt('generation-1')).toEqual([]);
 	});
 
-	it('is none of a changed request, which is a new one', async () => {
+	it('is not used for a changed request, which creates a new one', async () => {
 		const { step } = await afterFirst();
 		const { stats } = await step.runAgain([creating('dog', 0, { wait: false })]);
 		expect(stats).toMatchObject({ made: 1, reused: 0 });
 	});
 
-	it('is never made a second time because it cannot be looked at', async () => {
+	it('is never created again because its status cannot be checked', async () => {
 		const { step, entries } = await afterFirst();
 		step.fake.orderLooks(() => refusal(403, 'forbidden'));
 		const { outcomes } = await step.runAgain(batch(1));
@@ -64,7 +64,7 @@ describe('a generation that an earlier try has made', () => {
 		expect(step.fake.creating).toHaveLength(1);
 	});
 
-	it('is taken up although nothing more may be sent', async () => {
+	it('is reused even if no more requests may be sent', async () => {
 		const { step } = await afterFirst({ stopOnError: false, maxConcurrent: 1 });
 		step.fake.order('p1', () => refusal(402, 'insufficient_credits'));
 		const [first, second] = batch(2);

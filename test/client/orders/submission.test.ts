@@ -9,7 +9,7 @@ import { creating } from '../../support/step';
 const nothing = { state: 'none' };
 const sent = { state: 'sent', count: 1 };
 
-/** A fault of ours that strikes after the request has gone out. */
+/** A bug in our code that strikes after the request was sent. */
 class BrokenService extends ServiceClient {
 	override async create(request: CreateRequest, name: string): Promise<Generation> {
 		await super.create(request, name);
@@ -18,7 +18,7 @@ class BrokenService extends ServiceClient {
 }
 
 describe('a creating request', () => {
-	it('is written down as intended before it leaves, and with its id straight after', async () => {
+	it('is stored before it is sent, and with its id right after the response', async () => {
 		const desk = new Desk();
 		let whileUnderWay: unknown = null;
 		const cat = creating('cat');
@@ -38,7 +38,7 @@ describe('a creating request', () => {
 		['a refusal', refused(422, 'unsupported_parameter')],
 		['a lack of credits', refused(402, 'insufficient_credits')],
 		['a redirect', () => ({ status: 301, body: '' })],
-	])('that came to %s leaves nothing stored', async (_, script) => {
+	])('that ended in %s leaves nothing stored', async (_, script) => {
 		const desk = new Desk();
 		desk.fake.order('cat', script);
 		expect((await desk.refusalOf('cat')).charge).toBe('none');
@@ -52,14 +52,14 @@ describe('a creating request', () => {
 		expect(await desk.entry('cat')).toEqual(nothing);
 	});
 
-	it('is sent again where it was certainly not charged, and made once', async () => {
+	it('is sent again if it was certainly not charged, and creates one generation', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', unreachable, refused(503, 'service_unavailable'));
 		await desk.obtain('cat');
 		expect([desk.fake.creating.length, desk.fake.made.length]).toEqual([3, 1]);
 	});
 
-	it('begins its patience anew when it has stood in line for a slot', async () => {
+	it('has all its retries again after it waited for a slot', async () => {
 		const desk = new Desk();
 		const down = Array.from({ length: 5 }, () => refused(503, 'service_unavailable'));
 		desk.fake.order('cat', ...down, () => noSlot(10, 10), ...down);
@@ -67,14 +67,14 @@ describe('a creating request', () => {
 		expect(desk.fake.creating).toHaveLength(12);
 	});
 
-	it('is not sent, nor intended, once the step has ended', async () => {
+	it('is neither sent nor stored once the step has ended', async () => {
 		const desk = new Desk();
 		desk.halt.abort();
 		await expect(desk.obtain('cat')).rejects.toBeInstanceOf(CancelledError);
 		expect([desk.fake.seen.length, await desk.entry('cat')]).toEqual([0, nothing]);
 	});
 
-	it('that the step gives up between two tries leaves nothing stored', async () => {
+	it('that is stopped between two attempts leaves nothing stored', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', unreachable);
 		desk.time.at(desk.time.now() + 500, () => desk.halt.abort());
@@ -82,7 +82,7 @@ describe('a creating request', () => {
 		expect([desk.fake.creating.length, await desk.entry('cat')]).toEqual([1, nothing]);
 	});
 
-	it('stays open after a mistake of ours: only a certain "not charged" takes it back', async () => {
+	it('stays open after a bug in our code: only a certain "not charged" removes it', async () => {
 		const desk = new Desk(BrokenService);
 		const error = await desk.refusalOf('cat');
 		expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
@@ -91,7 +91,7 @@ describe('a creating request', () => {
 	});
 });
 
-describe('a refusal that every further request would meet', () => {
+describe('a rejection that every further request would get', () => {
 	it.each([
 		[401, 'authentication_error'],
 		[402, 'insufficient_credits'],
@@ -99,7 +99,7 @@ describe('a refusal that every further request would meet', () => {
 		[403, 'forbidden'],
 		[403, 'CONNECTION_PAUSED'],
 		[429, 'CONNECTION_LIMIT_REACHED'],
-	])('ends all submitting: %i %s', async (status, code) => {
+	])('ends all submissions: %i %s', async (status, code) => {
 		const desk = new Desk();
 		desk.fake.order('cat', refused(status, code));
 		expect((await desk.refusalOf('cat')).code).toBe(code);
@@ -115,7 +115,7 @@ describe('a refusal that every further request would meet', () => {
 		[404, 'model_not_found'],
 		[413, 'payload_too_large'],
 		[422, 'unsupported_parameter'],
-	])('is none of an item’s own: %i %s', async (status, code) => {
+	])('is not caused by one item alone: %i %s', async (status, code) => {
 		const desk = new Desk();
 		desk.fake.order('cat', refused(status, code));
 		await desk.refusalOf('cat');
@@ -124,7 +124,7 @@ describe('a refusal that every further request would meet', () => {
 });
 
 describe('a request that finds no slot', () => {
-	it('waits for one, whatever its retry rules', async () => {
+	it('waits for one, regardless of its retry rules', async () => {
 		const desk = new Desk();
 		desk.fake.slots = 1;
 		await desk.obtain('cat');
@@ -132,7 +132,7 @@ describe('a request that finds no slot', () => {
 		expect(desk.fake.peak).toBe(1);
 	});
 
-	it('leaves nothing stored where it gives up', async () => {
+	it('leaves nothing stored if it gives up', async () => {
 		const desk = new Desk();
 		desk.fake.slots = 0;
 		const error = await desk.refusalOf('dog', { timeoutMs: 5000 });

@@ -2,14 +2,14 @@ import { UnansweredError } from '../../../client/orders/table';
 import { CancelledError } from '../../../client/api/errors';
 import { inTime, type Records } from './records';
 
-/** After the workflow's timeout n8n answers no call of the table: only writes that must not be lost are carried out. */
+/** After a workflow timeout, calls of the table get no response, and only writes that must not be lost are carried out. */
 
-/** An execution that times out `afterMs` after it begins. */
+/** Starts an execution that times out `afterMs` after it begins. */
 function timingOut(records: Records, afterMs: number) {
 	const stop = new AbortController();
 	const { signal } = stop;
 	records.time.at(records.time.now() + afterMs, () => stop.abort());
-	// What is in flight at the timeout may be carried out later.
+	// A call in flight at the timeout may be carried out later.
 	const stopped = new Promise<never>((_, reject) =>
 		signal.addEventListener('abort', () => reject(new UnansweredError())),
 	);
@@ -30,7 +30,7 @@ function timingOut(records: Records, afterMs: number) {
 describe.each(Array.from({ length: 16 }, (_, index) => index * 10))(
 	'a timeout %i ms after the step began',
 	(afterMs) => {
-		it('leaves no row of a request that was not sent', async () => {
+		it('leaves no row for a request that was not sent', async () => {
 			await inTime(async (records) => {
 				const execution = timingOut(records, afterMs);
 				await execution.journal.begin(['a', 'b']);
@@ -43,7 +43,7 @@ describe.each(Array.from({ length: 16 }, (_, index) => index * 10))(
 			});
 		});
 
-		it('leaves one row for a generation that is made', async () => {
+		it('leaves one row for a generation that is created', async () => {
 			await inTime(async (records) => {
 				const execution = timingOut(records, afterMs);
 				await execution.journal.begin(['a']);
@@ -59,7 +59,7 @@ describe.each(Array.from({ length: 16 }, (_, index) => index * 10))(
 	},
 );
 
-it('an id is written once after the end, and no answer is waited for', async () => {
+it('an id is written once after the end, without waiting for a response', async () => {
 	await inTime(async (records) => {
 		const execution = timingOut(records, 300);
 		await execution.journal.begin(['a']);
@@ -73,7 +73,7 @@ it('an id is written once after the end, and no answer is waited for', async () 
 	});
 });
 
-it('nothing is reserved after a Stop, although the table still answers', async () => {
+it('nothing is reserved after a Stop, although the table still responds', async () => {
 	await inTime(async (records) => {
 		const execution = records.execution('first', {}, AbortSignal.abort());
 		await execution.journal.begin(['a', 'b']);

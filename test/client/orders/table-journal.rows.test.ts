@@ -1,9 +1,9 @@
 import { inTime } from './records';
 
-/** What the table has of a generation, from before its request to its end. */
+/** The rows of the table for a generation, from before its request to its end. */
 
 describe('a row', () => {
-	it('exists before the request leaves, and is deleted if that is rejected', async () => {
+	it('exists before the request is sent, and is deleted if the request is rejected', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.reserve();
@@ -14,7 +14,7 @@ describe('a row', () => {
 		});
 	});
 
-	it('gets its status, even if a read from before its id is answered later', async () => {
+	it('gets its status, even if a read that started before its id was written ends later', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.reserve();
@@ -29,7 +29,7 @@ describe('a row', () => {
 		});
 	});
 
-	it('that a user has given an id during the request stays, even if that is rejected', async () => {
+	it('to which a user adds an id during the request stays, even if the request is rejected', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.reserve();
@@ -65,7 +65,7 @@ describe('a row', () => {
 		});
 	});
 
-	it('stays the only one of its generation if the answer to the write of the id is lost', async () => {
+	it('stays the only one of its generation if the response to the write of the id is lost', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.reserve();
@@ -77,7 +77,7 @@ describe('a row', () => {
 		});
 	});
 
-	it('gets the final status when the step is over, and at the latest after some seconds', async () => {
+	it('gets the final status when the step ends, or after a few seconds', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.reserve();

@@ -16,9 +16,9 @@ import type {
 	Try,
 } from './schedule';
 
-/** Random schedules. What shrinks, shrinks to fewer items, fewer tries and fewer faults. */
+/** Random schedules. Shrinking reduces the number of items, tries and faults. */
 
-/** What shrinks, shrinks to the first choice. */
+/** Shrinks to the first choice. */
 function weighted<T>(...choices: Array<[weight: number, arbitrary: Arbitrary<T>]>): Arbitrary<T> {
 	return fc.oneof(
 		{ withCrossShrink: true },
@@ -26,7 +26,7 @@ function weighted<T>(...choices: Array<[weight: number, arbitrary: Arbitrary<T>]
 	);
 }
 
-/** Shrinks by its last elements, so that those before keep their places. */
+/** Shrinks by removing the last elements, so that the others keep their positions. */
 function list<T>(of: Arbitrary<T>, length: Arbitrary<number>, longest: number): Arbitrary<T[]> {
 	return fc
 		.tuple(length, fc.array(of, { minLength: longest, maxLength: longest }))
@@ -187,17 +187,17 @@ const basics = {
 	seed: fc.nat({ max: 1_000_000 }),
 };
 
-/** In words, where fast-check prints a counterexample. */
+/** Printed in words when fast-check reports a counterexample. */
 function told(schedule: Schedule): Schedule {
 	return Object.defineProperty(schedule, fc.toStringMethod, {
 		value: () => `\n${tellSchedule(schedule)}\n`,
 	});
 }
 
-/** Whatever may happen. */
+/** Any schedule of events. */
 export const anySchedule: Arbitrary<Schedule> = fc.record({ ...basics, tries }).map(told);
 
-/** Nothing goes wrong: only slots may be few, and the step may be run again. */
+/** Schedules without failures: slots may be scarce, and the step may be run again. */
 export const calmSchedule: Arbitrary<Schedule> = fc
 	.record({ ...basics, settings, again: upTo(1) })
 	.map(({ settings: drawn, again, ...rest }) => {

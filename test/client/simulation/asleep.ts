@@ -10,9 +10,11 @@ import { MemoryTable, prompt, type TableFate } from '../../support/memory-table'
 import { sleepThrough, type Night } from '../../support/sleeping-batch';
 import { Step } from '../../support/step';
 
-/** Batches that sleep, and whose waves die between two requests or in the middle of one. Then the same items run again. */
+/**
+ * Batches that sleep, and whose waves die between two requests or in the middle of one. The same items then run again.
+ */
 
-/** What the items of a batch come to: their generations, and the answers to their creating requests. */
+/** The fate of a batch's items: their generations, and the responses to their creating requests. */
 type Kind = 'made' | 'fails' | 'fails once' | 'answer lost';
 
 export interface AsleepSchedule {
@@ -30,7 +32,7 @@ export interface AsleepSchedule {
 	lives: Array<number | null>;
 	/** When the user stops the batch. */
 	stopsAfterMs: number | null;
-	/** In so many waves, the table takes no ids. */
+	/** Number of waves in which the table accepts no ids. */
 	wavesWithoutIds: number;
 	seed: number;
 }
@@ -51,7 +53,7 @@ export const asleepSchedule: Arbitrary<AsleepSchedule> = fc.record({
 	onUncertainCharge: fc.constantFrom('error', 'error', 'resubmit'),
 	retriesOnFailure: fc.constantFrom(0, 1, 2),
 	maxNewGenerations: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 3 }),
-	// The step itself seldom dies: nothing comes after it.
+	// The step itself seldom dies, because nothing comes after it.
 	lives: fc
 		.tuple(seldom(life), fc.array(fc.option(life, { freq: 3 }), { maxLength: 6 }))
 		.map(([step, waves]) => [step, ...waves]),
@@ -60,7 +62,7 @@ export const asleepSchedule: Arbitrary<AsleepSchedule> = fc.record({
 	seed: fc.nat({ max: 1_000_000 }),
 });
 
-/** What a schedule came to. */
+/** The result of a schedule. */
 export interface Asleep {
 	schedule: AsleepSchedule;
 	night: Night;
@@ -70,7 +72,7 @@ export interface Asleep {
 	table: MemoryTable;
 }
 
-/** Plays a batch, and then its items again in calm weather. Throws if a promise is broken. */
+/** Plays a batch, and then its items again without failures. Throws if a promise is broken. */
 export async function playAsleep(schedule: AsleepSchedule): Promise<Asleep> {
 	const step = stepOf(schedule);
 	const { time } = step;
@@ -104,14 +106,14 @@ export async function playAsleep(schedule: AsleepSchedule): Promise<Asleep> {
 	return played;
 }
 
-/** The batch keeps to the stop and to the limits, and ends only when its items have. */
+/** Checks that the batch obeys the stop and the limits, and ends only when its items have. */
 function judgeNight(schedule: AsleepSchedule, night: Night, { fake }: Step, table: MemoryTable) {
 	const { onUncertainCharge, limit, retriesOnFailure, stopOnError } = schedule;
 	const { deaths, end, settled, stoppedAt } = night;
 	if (fake.creating.some(({ at }) => stoppedAt !== null && at > stoppedAt)) {
 		throw broken(schedule, 'a creating request is sent after the stop');
 	}
-	// The record does not have how often a wave that died sent a request again.
+	// The record does not say how often a wave that died sent a request again.
 	const unknown = onUncertainCharge === 'resubmit' ? deaths * limit : 0;
 	const allowed = (schedule.maxNewGenerations ?? Infinity) + unknown;
 	if (fake.made.length > allowed) {
@@ -152,7 +154,10 @@ function stepOf({ seed, seconds, limit, latencyMs, items, ...settings }: AsleepS
 	return step;
 }
 
-/** Everything that was charged is returned by the next run, or its item says that it may have been charged. */
+/**
+ * Checks that the next run returns everything that was charged, or that the item may have been charged according to its
+ * error.
+ */
 function judge({ schedule, night, again, step, table }: Asleep, index: number): void {
 	const kind = schedule.items[index];
 	const made = step.fake.made.filter(({ prompt }) => prompt === `${kind} ${index}`);
@@ -167,7 +172,8 @@ function judge({ schedule, night, again, step, table }: Asleep, index: number): 
 	if (schedule.onUncertainCharge === 'error' && charged.length > 1) blame('is charged twice');
 	if (code === 'uncertain_charge') {
 		if (known.some((id) => charged.includes(id))) blame('is uncertain, although it is on record');
-		// An id that the table did not take is lost with its wave, or with the batch. It must take that of a failed one in time.
+		// An id that the table rejected is lost with its wave, or with the batch. The id of a failed generation must be
+		// stored in time.
 		const isCut =
 			night.deaths > 0 ||
 			(schedule.wavesWithoutIds > 0 && night.end !== 'over') ||
@@ -189,7 +195,7 @@ function broken(schedule: AsleepSchedule, what: string): Error {
 	return new Error(`${what}\nAsleep: ${JSON.stringify(schedule)}`);
 }
 
-/** What happened in many schedules, to see that they were no idyll. */
+/** Counts what happened in many schedules, to check that they were not free of failures. */
 export class AsleepTally {
 	schedules = 0;
 	waves = 0;
@@ -198,7 +204,7 @@ export class AsleepTally {
 	generations = 0;
 	uncertain = 0;
 	refunds = 0;
-	/** Batches that a limit ended. */
+	/** Batches that were ended by a limit. */
 	limited = 0;
 
 	add({ night, again, step }: Asleep): void {

@@ -1,8 +1,8 @@
 // npm run proof -- [runs] [seed] [--keyed | --unkeyed | --asleep] [--brief]
-// Plays so many random schedules, a tenth of them in calm weather, and as many of executions that share idempotency keys
-// and may be killed. Says what came of it: where a promise was broken, the smallest story of it. With --keyed or
-// --unkeyed only these or those; with --asleep batches that sleep, and whose waves die; with --brief one line of JSON, as
-// soon as anything is known, with the tally of the last part.
+// Plays this number of random schedules, a tenth of them without failures, and as many of executions that share
+// idempotency keys and may be killed. Prints the result: if a promise was broken, the smallest schedule that breaks it.
+// --keyed or --unkeyed plays only that kind; --asleep plays batches that sleep and whose waves die; --brief prints one
+// line of JSON as soon as the result is known, with the tally of the last part.
 import fc, { type Arbitrary } from 'fast-check';
 
 import { anySchedule, calmSchedule } from './arbitrary';
@@ -20,9 +20,9 @@ const [runs = 10_000, seed = Date.now()] = process.argv
 const brief = process.argv.includes('--brief');
 
 interface Verdict<T> {
-	/** How many schedules were played, up to the first that broke a promise. */
+	/** Number of schedules played, up to the first that broke a promise. */
 	played: number;
-	/** The promise that was broken, on its first line, and the story of it. */
+	/** The promise that was broken, on the first line, and the trace of the schedule. */
 	broken: string | null;
 	tally: T;
 }

@@ -1,4 +1,4 @@
-/** Everything that may stand between a request and its answer. */
+/** All faults that may occur between a request and its response. */
 
 interface NodeFields {
 	code: string;
@@ -9,7 +9,7 @@ function nodeError(message: string, fields: NodeFields): Error {
 	return Object.assign(new Error(message), fields);
 }
 
-/** As n8n's HTTP helper hands on what its HTTP client threw. */
+/** Wraps an error of the HTTP client like n8n's HTTP helper. */
 function wrapped(cause: Error): Error {
 	return new Error('The connection cannot be established', { cause });
 }
@@ -20,7 +20,7 @@ const midway = {
 	hangUp: () => wrapped(nodeError('socket hang up', { code: 'ECONNRESET' })),
 	brokenPipe: () => wrapped(nodeError('write EPIPE', { code: 'EPIPE', syscall: 'write' })),
 	aborted: () => nodeError('aborted', { code: 'ERR_BAD_RESPONSE' }),
-	// Linux tells of a route that is lost while a connection stands.
+	// Linux reports a route that is lost while a connection is open.
 	hostLost: () => nodeError('read EHOSTUNREACH', { code: 'EHOSTUNREACH', syscall: 'read' }),
 	unnamed: () => new Error('something broke'),
 };
@@ -32,7 +32,7 @@ const before = {
 	noName: () => nodeError('getaddrinfo EAI_AGAIN', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
 	noAnswer: () => nodeError('connect ETIMEDOUT', { code: 'ETIMEDOUT', syscall: 'connect' }),
 	badCertificate: () => wrapped(nodeError('certificate has expired', { code: 'CERT_HAS_EXPIRED' })),
-	// Node tries several addresses of one name.
+	// Node tries several addresses of one host name.
 	severalAddresses: () =>
 		new AggregateError(
 			[nodeError('connect ECONNREFUSED', { code: 'ECONNREFUSED', syscall: 'connect' })],
@@ -52,7 +52,7 @@ export function timedOut(): Error {
 	return wrapped(nodeError('timeout of 60000ms exceeded', { code: 'ECONNABORTED' }));
 }
 
-/** The request was given up by our own side. */
+/** Our side aborted the request. */
 export function aborted(): Error {
 	return nodeError('canceled', { code: 'ERR_CANCELED' });
 }
@@ -66,7 +66,7 @@ function likeOwn(code: string | number, type: string) {
 	return { error: { code, type, message: 'Upstream request timeout', param: null } };
 }
 
-/** Answers that are not the service's, from something that may have passed the request on. */
+/** Responses that do not come from the service, but from a gateway that may have forwarded the request. */
 const gateways = {
 	html500: { status: 500, body: '<h1>Internal Server Error</h1>' },
 	html502: { status: 502, body: '<html><h1>502 Bad Gateway</h1></html>' },
@@ -77,7 +77,7 @@ const gateways = {
 	text502: { status: 502, body: { error: 'Bad gateway' } },
 	google503: { status: 503, body: { error: { code: 503, message: 'Try again in 30 seconds.' } } },
 	azure504: { status: 504, body: { error: { code: 'GatewayTimeout', message: 'No response.' } } },
-	// Proxies that write errors as the service does: only its own codes, with their statuses, are believed.
+	// Proxies that format errors like the service: only the service's own codes, with their statuses, are trusted.
 	likeOwn504: { status: 504, body: likeOwn('504', 'timeout_error') },
 	likeOwn500: { status: 500, body: likeOwn('internal_error', 'server_error') },
 	likeOwn502: { status: 502, body: likeOwn('bad_gateway', 'server_error') },
@@ -94,7 +94,7 @@ const gateways = {
 	empty204: { status: 204, body: undefined },
 } satisfies Record<string, Foreign>;
 
-/** Answers from before the service: the request went no further. */
+/** Responses from a gateway in front of the service: the request was not forwarded. */
 const gatekeepers = {
 	html403: { status: 403, body: '<h1>Blocked</h1>' },
 	html404: { status: 404, body: '<h1>Not Found</h1>' },
@@ -113,12 +113,12 @@ export type ForeignAnswer = keyof typeof gateways | keyof typeof gatekeepers;
 export const gatewayAnswers = Object.keys(gateways) as Array<keyof typeof gateways>;
 export const gatekeeperAnswers = Object.keys(gatekeepers) as Array<keyof typeof gatekeepers>;
 
-/** Whether the client can know by it that the request never left. */
+/** Returns whether the error tells the client that the request was never sent. */
 export function isEarly(how: Breakage): boolean {
 	return Object.hasOwn(before, how);
 }
 
-/** Whether the client cannot know by it that the request went no further. */
+/** Returns whether the response leaves open if the request was forwarded. */
 export function mayHavePassed(name: ForeignAnswer): boolean {
 	return Object.hasOwn(gateways, name);
 }

@@ -1,9 +1,9 @@
 import { idOf, tellOutcome, type Ended } from './judge';
 import type { World } from './world';
 
-/** What there was before a try. */
+/** The state before a try. */
 export interface Before {
-	/** The id of each item's generation that is paid for and known. */
+	/** The id of each item's generation that is charged and known. */
 	paidBefore: Array<string | undefined>;
 	/** Items of which it is not known whether they were charged. */
 	openBefore: Set<number>;
@@ -17,7 +17,9 @@ export function before(world: World): Before {
 	};
 }
 
-/** After any history, a try without faults ends with every item done or explained, and takes up what exists. */
+/**
+ * After any history, an attempt without faults ends with each item done or explained, and reuses existing generations.
+ */
 export function judgeCalm(ended: Ended & Before): void {
 	const { world, plan, transport, result, paidBefore, openBefore } = ended;
 	const live = new Set(world.live().map(({ id }) => id));
@@ -40,7 +42,9 @@ export function judgeCalm(ended: Ended & Before): void {
 	world.assertKept();
 }
 
-/** In the end every item is there, paid for once; beside it only what was lost before it was sent again. */
+/**
+ * Checks that each item is done at the end and charged once, apart from charges that were lost before a resubmission.
+ */
 export function judgeEnd(world: World): void {
 	const live = world.live();
 	world.schedule.items.forEach((_, item) => {

@@ -1,12 +1,12 @@
 import type { Try } from './schedule';
 import type { World } from './world';
 
-/** Maximum time for which a balance may go unread: the interval, and the time of reading it. */
+/** Maximum age of the last balance: the interval, and the duration of the request. */
 const UNREAD_MS = 1_050;
 
 /** Judges the creating requests of one try by the spending limits of its settings. */
 export class SpendingJudge {
-	/** Since when the balance was below the minimum at each creating request. */
+	/** Time since which the balance was below the minimum, for each creating request. */
 	private poorSince: number | null = null;
 
 	/** @param chargesBefore number of charges before the try */
@@ -16,7 +16,10 @@ export class SpendingJudge {
 		private readonly chargesBefore: number,
 	) {}
 
-	/** Judges a creating request that is sent: none may be sent once the balance was too low for longer than a read takes. */
+	/**
+	 * Judges a creating request that is sent. None may be sent if the balance has been too low for longer than a read
+	 * takes.
+	 */
 	request(item: number): void {
 		const { minimumBalance } = this.settings;
 		const now = this.world.time.now();

@@ -7,7 +7,7 @@ const NULL = null as unknown as string;
 
 const NO_SUCH_ID = '00000000-0000-4000-8000-';
 
-/** What a deed makes of a row, of all rows, or of the table. */
+/** The cells that an edit changes. */
 const EDITS: Partial<Record<Deed, Partial<RowFields>>> = {
 	'empty everything': {
 		key: NULL,
@@ -28,7 +28,7 @@ const EDITS: Partial<Record<Deed, Partial<RowFields>>> = {
 	'write an unknown status': { status: 'done' },
 };
 
-/** Deeds after which a row no longer tells that its request was sent: the key may be paid once more. */
+/** Edits after which a row no longer shows that its request was sent: the key may be charged once more. */
 const FREEING = new Set<Deed>([
 	'delete',
 	'empty everything',
@@ -37,7 +37,7 @@ const FREEING = new Set<Deed>([
 	'write the status claimed',
 ]);
 
-/** Does it to a row of the key, where there is one. */
+/** Applies the edit to a row of the key, if there is one. */
 export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean): void {
 	const { table } = world;
 	const rows = table.rows.filter((one) => one.key === String(key));
@@ -53,22 +53,23 @@ export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean
 		const [lost, ...others] = world.live(key).filter((id) => !world.durable(key).includes(id));
 		if (lost === undefined || row.generation_id) return;
 		table.edit(row, { generation_id: ` ${lost}\n` });
-		// The row no longer tells that there may be more.
+		// The row no longer shows that there may be more generations.
 		others.forEach(() => world.permit(key));
 	} else if (deed === 'write an id that does not exist') {
-		// Another one in each row: two rows with one id are one generation, which is paid for in neither if it failed.
+		// A different id in each row: two rows with one id are one generation, and if it failed, neither counts as
+		// paid.
 		table.edit(row, { generation_id: `${NO_SUCH_ID}${String(row.id).padStart(12, '0')}` });
 	} else table.edit(row, EDITS[deed] ?? {});
 }
 
-/** Notes what may be expected of the key from now on. */
+/** Notes what is to be expected of the key from now on. */
 function expect(world: KeyedWorld, key: number, deed: Deed, row: Row): void {
 	const isMade = Boolean(row.generation_id);
 	const isSent = !isMade && row.status !== 'claimed';
 	if (deed.startsWith('e') && !world.schedule.findsNull) world.stuck.add(key);
 	if (deed === 'write an id that does not exist') world.misled.add(key);
 	if (FREEING.has(deed)) {
-		// What has been claimed is found by its writer, and sent without its key.
+		// The writer of a claimed row still finds it, and sends its request without the key.
 		const frees =
 			isSent || deed === 'empty the key' || (isMade && deed !== 'write the status claimed');
 		if (frees) world.permit(key);
@@ -76,7 +77,7 @@ function expect(world: KeyedWorld, key: number, deed: Deed, row: Row): void {
 	}
 	if (deed === 'copy') world.copied.add(key);
 	if (deed === 'export and import' || deed === 'write the id') return;
-	// The row tells too little, or a copy of it tells too much.
+	// The row contains too little information, or a copy of it is misleading.
 	if (deed === 'copy' && !isMade) world.unsure.add(key);
 	if (deed === 'empty the id' && isMade) world.permit(key);
 	if (deed.endsWith('status') && !isMade) world.unsure.add(key);

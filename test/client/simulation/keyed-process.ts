@@ -11,7 +11,7 @@ export class KeyedProcess {
 	readonly death = new Promise<null>((resolve) => (this.die = () => resolve(null)));
 
 	/**
-	 * @param machine when the machine wakes, on which all processes run
+	 * @param machine the machine that runs all processes, with the time when it wakes
 	 * @param clockOffMs how far its clock is ahead of the true time, in milliseconds
 	 */
 	constructor(
@@ -28,7 +28,7 @@ export class KeyedProcess {
 		};
 	}
 
-	/** Resolves as soon as the process runs: after a pause late, after its death never. */
+	/** Resolves as soon as the process runs: late after a pause, and never after its death. */
 	async running(): Promise<void> {
 		for (let waitMs = this.pausedMs; waitMs > 0; waitMs = this.pausedMs) {
 			await this.time.sleep(waitMs);
@@ -36,12 +36,12 @@ export class KeyedProcess {
 		if (this.isDead) await new Promise<never>(() => undefined);
 	}
 
-	/** Calls `action` in the process after so many milliseconds. */
+	/** Calls `action` in the process after this many milliseconds. */
 	after(ms: number | null, action: () => void): void {
 		if (ms !== null) void this.clock.sleep(ms).then(action);
 	}
 
-	/** Nothing in the process runs for so long: what arrives meanwhile is there when it resumes. */
+	/** Pauses the process for this long. Everything that arrives in the meantime is available when it resumes. */
 	pause(ms: number): void {
 		this.resumesAt = Math.max(this.resumesAt, this.time.now() + ms);
 	}

@@ -11,7 +11,7 @@ const deeds = [
 	'empty the id',
 	'empty the writer',
 	'empty the status',
-	/** As the error of an uncertain charge advises. */
+	/** The edit that the error of an uncertain charge recommends. */
 	'write the id',
 	'write an id that does not exist',
 	'write another writer',
@@ -23,25 +23,28 @@ const deeds = [
 export type Deed = (typeof deeds)[number];
 
 /**
- * Executions whose items have idempotency keys: one after the other and side by side on the same record, their
- * processes killed or paused at any moment and with wrong clocks, the table slow, failing, and edited by hand.
+ * Executions whose items have idempotency keys: consecutive and concurrent ones on the same record. Their processes are
+ * killed or paused at any moment and have wrong clocks. The table is slow, fails, and is edited by hand.
  */
 export interface KeyedSchedule {
-	/** The key of each item: two may well have the same. */
+	/** The key of each item. Two items may have the same. */
 	keys: number[];
-	/** How many generations the account may have at once, and how many seconds each takes. */
+	/** Maximum number of generations of the account at once, and how many seconds each takes. */
 	concurrency: number;
 	seconds: number;
-	/** Whether the table gives the id of a row that is gone to the next one, as SQLite does. */
+	/** Whether the table reuses the id of a deleted row for the next one, as SQLite does. */
 	reusesIds: boolean;
-	/** Whether the table finds cells that are NULL where it is asked for empty ones. */
+	/** Whether a condition with an empty string matches cells that are NULL. */
 	findsNull: boolean;
-	/** How long a call of the table may take, and how likely it fails. */
+	/** Maximum latency of a table call, and how likely it fails. */
 	tableMs: number;
 	tableFails: number;
-	/** How long the answer to a creating request may take. */
+	/** Maximum latency of a creating request. */
 	answerMs: number;
-	/** How likely the answer to a creating request is lost, the request refused, and its generation a failure. */
+	/**
+	 * Probabilities that the response to a creating request is lost, that the request is rejected, and that its
+	 * generation fails.
+	 */
 	lost: number;
 	refused: number;
 	fails: number;
@@ -62,7 +65,7 @@ export interface Planned {
 	stopsAfterMs: number | null;
 	/** When its workflow times out. */
 	timesOutAfterMs: number | null;
-	/** When its process stands still, and for how long; `null`: right before its first creating request. */
+	/** When its process is paused, and for how long; `null`: right before its first creating request. */
 	pause: { afterMs: number | null; ms: number } | null;
 	/** How far the clock of its process is ahead of the true time. */
 	clockOffMs: number;
@@ -76,7 +79,7 @@ export interface Planned {
 const chance = fc.constantFrom(0, 0, 0.1, 0.4);
 const moment = (max: number) => fc.option(fc.integer({ min: 0, max }), { nil: null });
 
-/** Rarely. */
+/** Rare. */
 const seldom = <T>(of: Arbitrary<T>) =>
 	fc.oneof(
 		{ weight: 5, arbitrary: fc.constant<T | null>(null) },
@@ -113,7 +116,7 @@ const anyPlanned: Arbitrary<Planned> = fc.record({
 	onUncertainCharge: fc.constantFrom('error', 'error', 'error', 'resubmit'),
 });
 
-/** A process that pauses right before its request lives on. */
+/** A process that pauses right before its request is not killed. */
 const planned = anyPlanned.map((one) =>
 	one.pause?.afterMs === null ? { ...one, diesAfterMs: null } : one,
 );

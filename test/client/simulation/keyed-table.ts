@@ -50,7 +50,7 @@ export function tableOf(
 	};
 }
 
-/** A step has one row without an id for each key at most. */
+/** Checks that a step has at most one row without an id per key. */
 function judgeRows(world: KeyedWorld): void {
 	const { table, schedule, copied, deeds } = world;
 	if (schedule.tableFails > 0 || deeds > 0) return;
@@ -67,7 +67,7 @@ function tableFate(world: KeyedWorld): TableFate {
 	const { tableMs, tableFails, keys } = world.schedule;
 	const times = { beforeMs: world.random() * tableMs, afterMs: world.random() * tableMs };
 	if (!world.chance(tableFails)) return times;
-	// What the table was asked for may be done all the same, or not: nobody knows of these keys.
+	// The table may have carried out the call anyway: the result for these keys is unknown.
 	for (const key of keys) world.unsure.add(key);
 	return { ...times, fails: world.random() < 0.5 ? 'before' : 'after' };
 }

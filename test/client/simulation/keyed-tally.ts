@@ -1,6 +1,6 @@
 import type { KeyedWorld } from './keyed-world';
 
-/** What happened in many schedules, to see that they were no idyll. */
+/** Counts what happened in many schedules, to check that they were not free of failures. */
 export class KeyedTally {
 	executions = 0;
 	deaths = 0;

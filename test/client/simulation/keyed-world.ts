@@ -6,28 +6,28 @@ import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/por
 import { Names } from './names';
 import type { KeyedSchedule } from './keyed-schedule';
 
-/** How long a request may take from the moment its row says that it was sent until the service has it. */
+/** Maximum time from the moment when the row says that the request was sent until the service receives it. */
 const LATEST_MS = 5_000;
 
-/** What lasts over all executions: the time, the service and its books, and the table. */
+/** State that is shared by all executions: the time, the service and its records, and the table. */
 export class KeyedWorld {
 	readonly time = new VirtualTime();
 	readonly table: MemoryTable;
 	readonly service: GenerationService;
 	readonly random: () => number;
-	/** Keys of which somebody cannot know what came of a request. */
+	/** Keys with a request whose result may be unknown. */
 	readonly unsure = new Set<number>();
-	/** Keys whose request a paused process has sent: others cannot know what came of it until that resumes. */
+	/** Keys whose request was sent by a paused process: others cannot know its result until the process resumes. */
 	readonly doubtful = new Set<number>();
 	/** Keys for which the user has written an id that does not exist. */
 	readonly misled = new Set<number>();
-	/** Keys with empty cells that the table does not find. */
+	/** Keys with empty cells that the table does not match. */
 	readonly stuck = new Set<number>();
 	/** Keys of which the user has copied a row. */
 	readonly copied = new Set<number>();
 	/** How many more generations of a key the user's edits allow. */
 	private readonly permits = new Map<number, number>();
-	/** On which all processes run. The service and the database do not sleep with it. */
+	/** The machine of all processes. The service and the database do not sleep with it. */
 	readonly machine = { wakesAt: 0 };
 	/** Nothing fails any more. */
 	calm = false;
@@ -67,7 +67,7 @@ export class KeyedWorld {
 		return !this.calm && this.random() < likelihood;
 	}
 
-	/** The service at work on a request. */
+	/** Lets the service handle a request. */
 	handle({ method, path, body, headers }: ServiceRequest): ServiceResponse {
 		const creates = method === 'POST';
 		if (creates && this.chance(this.schedule.fails)) {
@@ -79,7 +79,7 @@ export class KeyedWorld {
 		return { status, body: answer };
 	}
 
-	/** A creating request leaves for a key. Rows that a user edits may change what is known of its failures. */
+	/** Judges a creating request that is sent for a key. If a user has edited rows, its failures may be unknown. */
 	judgeName(key: number, headers: Record<string, string> | undefined): void {
 		if (this.deeds > 0) return;
 		const made = this.service.books.generations.filter(({ prompt }) => prompt === promptOf(key));
@@ -87,15 +87,15 @@ export class KeyedWorld {
 		if (broken !== null) this.blame(broken);
 	}
 
-	/** A creating request made a generation for a key that may have been paid already. */
+	/** Judges a creating request that made a generation for a key that may have been charged before. */
 	judgeCharge(key: number, id: string, resubmits: boolean): void {
 		const others = this.live(key).filter((other) => other !== id && !this.replaced.has(other));
-		// The user takes the risk for what others cannot know.
+		// The user accepts the risk for what others cannot know.
 		const excused = resubmits && this.isUncertain(key);
 		const durable = this.durable(key, LATEST_MS);
 		const doubles = others.filter((other) => !excused || durable.includes(other));
 		if (excused) others.forEach((other) => this.replaced.add(other));
-		// The user entered the ID of the lost one while this request was on its way: if its process dies, no row tells of it.
+		// The user entered the ID of the lost generation while this request was in flight. If its process dies now, no row shows it.
 		const justEntered = this.durable(key).some((other) => !durable.includes(other));
 		if (excused && justEntered) this.permit(key);
 		this.tell(`the service makes ${id.slice(0, 4)} for key ${key}`);
@@ -104,30 +104,30 @@ export class KeyedWorld {
 		}
 	}
 
-	/** Whether it may rightly be unknown what came of a request. */
+	/** Whether the result of a request may legitimately be unknown. */
 	isUncertain(key: number): boolean {
 		return this.unsure.has(key) || this.doubtful.has(key);
 	}
 
-	/** Every request was answered, and so was every call of the table. */
+	/** Whether every request and every table call was answered. */
 	get isUndisturbed(): boolean {
 		const { deaths, pauses, timeouts, deeds, lost, schedule } = this;
 		return deaths + pauses + timeouts + deeds + lost + schedule.tableFails === 0;
 	}
 
-	/** The user's edits allow one more generation of the key. */
+	/** Allows one more generation of the key, because of the user's edits. */
 	permit(key: number): void {
 		this.permits.set(key, (this.permits.get(key) ?? 0) + 1);
 	}
 
-	/** Ids of what is paid for a key and not refunded. */
+	/** Returns the ids of generations of a key that were charged and not refunded. */
 	live(key: number): string[] {
 		return this.service.books.generations
 			.filter(({ prompt, charged, refunded }) => prompt === promptOf(key) && charged > refunded)
 			.map(({ id }) => id);
 	}
 
-	/** Those of them that have been on record for so many milliseconds. */
+	/** Returns those that have been in the table for at least this many milliseconds. */
 	durable(key: number, forMs = 0): string[] {
 		const { rows, recordedAt } = this.table;
 		const since = this.time.now() + this.schedule.databaseOffMs - forMs;
@@ -141,13 +141,13 @@ export class KeyedWorld {
 		this.trace.push(`${(this.time.now() % 1e7) / 1000} s  ${line}`);
 	}
 
-	/** Notes that a promise was broken: whoever is told of it within a request takes it for trouble of the connection. */
+	/** Notes that a promise was broken. An exception within a request would be taken for a connection error. */
 	blame(violation: string): void {
 		this.violation ??= this.failure(violation);
 		this.end();
 	}
 
-	/** @throws Error with the whole story, where a promise was broken */
+	/** @throws Error with the whole trace if a promise was broken */
 	assertKept(): void {
 		if (this.violation) throw this.violation;
 	}
@@ -161,7 +161,7 @@ function clockAhead(time: VirtualTime, ms: number): Clock {
 	return { now: () => time.now() + ms, sleep: async (...args) => await time.sleep(...args) };
 }
 
-/** Every item of a key has one prompt. */
+/** Returns the prompt that all items of a key share. */
 export function promptOf(key: number): string {
 	return `for key ${key}`;
 }

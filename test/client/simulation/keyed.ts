@@ -4,7 +4,7 @@ import { KeyedExecution, type Ran } from './keyed-execution';
 import type { KeyedSchedule, Planned } from './keyed-schedule';
 import { KeyedWorld } from './keyed-world';
 
-/** How long after everything it is before what came of it is looked at: longer than anybody is waited for. */
+/** Time after which the result of everything is judged: longer than any execution is waited for. */
 const LONG_AFTER_MS = 180_000;
 
 const calm: Planned = {
@@ -20,7 +20,7 @@ const calm: Planned = {
 	onUncertainCharge: 'error',
 };
 
-/** Plays a schedule, and then twice more in calm weather. Throws where a promise is broken. */
+/** Plays a schedule, and then twice more without failures. Throws if a promise is broken. */
 export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 	const world = new KeyedWorld(schedule);
 	const { time } = world;
@@ -52,7 +52,7 @@ export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 	return world;
 }
 
-/** Everything that was paid is handed on, or said to be uncertain where nobody can know. */
+/** Everything charged is returned, or reported as uncertain if the charge cannot be known. */
 function judge(world: KeyedWorld, ran: Ran | null, onUncertainCharge: 'error' | 'resubmit'): void {
 	world.assertKept();
 	if (ran === null && world.stuck.size > 0) return;
@@ -85,7 +85,7 @@ function judge(world: KeyedWorld, ran: Ran | null, onUncertainCharge: 'error' | 
 	});
 }
 
-/** One row a generation, and none that stands for nothing. */
+/** Checks that there is one row per generation, and no other rows. */
 function judgeRows(world: KeyedWorld): void {
 	for (const key of new Set(world.schedule.keys)) {
 		if (world.copied.has(key) || world.stuck.size > 0) continue;

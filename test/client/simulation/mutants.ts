@@ -1,6 +1,6 @@
 // tsx test/client/simulation/mutants.ts [runs] [part of a name]
-// Breaks each promise once, in a copy of the client, and says after how many schedules the simulation notices.
-// Fails where it does not, or where what is to be broken is no longer found. With 0 runs, only the latter is checked.
+// Breaks each promise once, in a copy of the client, and reports after how many schedules the simulation notices. Fails
+// if it does not notice, or if the code to break is not found. With 0 runs, only the latter is checked.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { waveMutations } from './mutations-of-waves';
 const root = resolve(__dirname, '../../..');
 const needed = ['client', 'sandbox', 'test/client/simulation', 'test/support', 'package.json'];
 const [runs = '3000', part = ''] = process.argv.slice(2);
-/** What is broken may go round in circles in which no time passes. */
+/** Broken code may loop forever without any virtual time passing. */
 const LONGEST_MS = 300_000;
 
 function makeCopy(): string {
@@ -42,7 +42,7 @@ async function check(folder: string, which: string): Promise<string> {
 	return printed.trim().split('\n').at(-1) || '{"played":0,"violation":"it came to no end"}';
 }
 
-/** @returns puts back what was edited; `null` where what is to be broken is not found */
+/** @returns a function that restores the file; `null` if the code to break is not found */
 function edit(copy: string, { file, from, to }: Edit): (() => void) | null {
 	const path = join(copy, file);
 	const original = readFileSync(path, 'utf8');

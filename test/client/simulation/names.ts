@@ -1,14 +1,14 @@
-/** The names that orders have had (the header Idempotency-Key). */
+/** The names of orders so far (the header Idempotency-Key). */
 export class Names {
 	private readonly owners = new Map<string, { item: number; model: string }>();
 
 	/**
-	 * A creating request leaves.
+	 * Judges the name of a creating request that is sent.
 	 *
-	 * @param item or idempotency key that it is for
+	 * @param item the item or idempotency key that it is for
 	 * @param failed how many of its generations have failed: each may be followed by another order
-	 * @param model of the request: a service that knows the name would not take another model under it
-	 * @returns the promise that is broken, if one is
+	 * @param model the model of the request: a service that knows the name would reject another model under it
+	 * @returns the broken promise, if any
 	 */
 	judge(
 		item: number,

@@ -1,7 +1,7 @@
 import { isEarly } from './faults';
 import type { Answer } from './schedule';
 
-/** Refusals that every further creating request of the step would meet too. */
+/** Rejections that every further creating request of the step would get too. */
 const closing = new Set([
 	'authentication_error',
 	'CONNECTION_LIMIT_REACHED',
@@ -14,7 +14,7 @@ const closing = new Set([
 	'redirect',
 ]);
 
-/** Refusals after which the same request may be sent again. */
+/** Rejections after which the same request may be sent again. */
 const passing = new Set([
 	'CONCURRENCY_LIMIT_REACHED',
 	'html429',
@@ -23,17 +23,17 @@ const passing = new Set([
 	'service_unavailable',
 ]);
 
-/** Whether the client can know by it that the request never left. */
+/** Returns whether the answer tells the client that the request was never sent. */
 export function tellsNothingLeft(answer: Answer): boolean {
 	return answer.kind === 'none' && isEarly(answer.how);
 }
 
-/** Whether the answer to one item's creating request makes those of other items pointless. */
+/** Returns whether the answer to one item's creating request makes those of other items pointless. */
 export function closesForAll(answer: Answer): boolean {
 	return closing.has(nameOf(answer));
 }
 
-/** Whether the answer to a creating request is the end of its item, and known to cost nothing. */
+/** Returns whether the answer to a creating request is final for its item, and known to cost nothing. */
 export function closesForItem(answer: Answer): boolean {
 	const refusal = answer.kind === 'refusal' || /^(html4|redirect)/.test(nameOf(answer));
 	return refusal && !passing.has(nameOf(answer));

@@ -4,7 +4,7 @@ import type { Breakage, ForeignAnswer } from './faults';
 import type { StorageName } from './storages';
 
 /**
- * All that happens to one step over all of its tries. Everything else follows from it, so a schedule that breaks a
+ * Everything that happens to one step over all of its tries. It determines everything else, so a schedule that breaks a
  * promise breaks it every time.
  */
 export interface Schedule {
@@ -16,7 +16,7 @@ export interface Schedule {
 	/** How many seconds the generations take, in the order of their creation, and again from the start. */
 	seconds: number[];
 	pollSeconds: number;
-	/** How ends are noticed, and the storage that is asked for outputs. */
+	/** How the end of a generation is detected, and the behavior of the storage. */
 	readiness: Readiness;
 	storage: StorageName;
 	tries: Try[];
@@ -26,31 +26,31 @@ export interface Schedule {
 
 export interface Item {
 	type: 'image' | 'video';
-	/** Several items may well ask for the same. */
+	/** Several items may have the same prompt. */
 	prompt: string;
 }
 
 /** One run of the whole step. */
 export interface Try {
 	settings: Settings;
-	/** The ledger it starts with: the very object of the try before, or what n8n had saved of it. */
+	/** The ledger at its start: the same object as in the previous try, or the copy that n8n saved. */
 	ledger: 'same' | 'saved';
-	/** What becomes of the creating requests, in the order of leaving; nothing befalls those beyond. */
+	/** The results of the creating requests, in the order of sending. Any further ones get the usual result. */
 	creates: CreateFate[];
 	/** Whether every generation of the try fails. */
 	failing: boolean;
-	/** What becomes of the status requests, likewise. */
+	/** The results of the status requests, in the same form. */
 	looks: LookFate[];
 	outages: Outage[];
-	/** How many of the account's generations others have running, from when on. */
+	/** How many generations others run on the account, and from when on. */
 	load: Array<{ atSeconds: number; occupied: number }>;
 	cancel: Cancel | null;
-	/** The downloads that fail, by their order. */
+	/** The indexes of downloads that fail. */
 	brokenDownloads: number[];
 	/** Items whose request cannot be built in this try, and how long building the others takes. */
 	brokenItems: number[];
 	buildMs: number;
-	/** How long after its end the next try begins. */
+	/** Time from its end to the next try. */
 	pauseSeconds: number;
 }
 
@@ -58,29 +58,29 @@ export interface Settings extends Pick<CreateJob, 'onTimeout' | 'onUncertainChar
 	retriesOnFailure: number;
 	/** How many fallback models there are. */
 	fallbacks: number;
-	/** The most generations that the step creates; `null`: no limit. */
+	/** Maximum number of generations that the step creates; `null`: no limit. */
 	maxNewGenerations: number | null;
-	/** Below how many credits the step creates nothing more; `null`: no limit. */
+	/** Minimum balance in credits for creating generations; `null`: no limit. */
 	minimumBalance: number | null;
 	maxConcurrent: number;
 	stopOnError: boolean;
 	timeoutSeconds: number;
 }
 
-/** What the client gets to see of a request. */
+/** What the client receives for a request. */
 export type Answer =
-	/** What the service really answers. */
+	/** The real response of the service. */
 	| { kind: 'own' }
-	/** The service's refusal, without any work. */
+	/** A rejection by the service, which does no work. */
 	| { kind: 'refusal'; code: ErrorName }
 	| { kind: 'foreign'; name: ForeignAnswer }
 	| { kind: 'none'; how: Breakage };
 
 export interface CreateFate {
-	/** Whether the service gets to do (and charge) the work, and what becomes of that later. */
+	/** Whether the service does (and charges) the work, and whether it fails later. */
 	work: 'done' | 'fails later' | 'not done';
 	answer: Answer;
-	/** From the request's leaving to its answer. */
+	/** Time from sending the request to its response. */
 	ms: number;
 }
 
@@ -89,7 +89,7 @@ export interface LookFate {
 	ms: number;
 }
 
-/** For a while every request meets the same. */
+/** A period during which every request gets the same answer. */
 export interface Outage {
 	fromSeconds: number;
 	seconds: number;
@@ -99,9 +99,9 @@ export interface Outage {
 /** When the user stops the step. */
 export type Cancel =
 	| { when: 'seconds'; value: number }
-	/** As the n-th request leaves. */
+	/** When the n-th request is sent. */
 	| { when: 'request'; value: number }
-	/** As the n-th answer arrives. */
+	/** When the n-th response arrives. */
 	| { when: 'answer'; value: number };
 
 export const undisturbed: Omit<Try, 'settings'> = {

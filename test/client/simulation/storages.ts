@@ -1,16 +1,16 @@
 import type { Probed } from '../../../client/ports';
 
-/** What a storage answers to the question for an output's first byte, by whether the output is written. */
+/** Returns a storage's response to a probe for an output's first byte, depending on whether the output is written. */
 export type Storage = (written: boolean, url: string) => Probed | Error;
 
 const missing = { status: 404, oneByte: false };
 const firstByte = { status: 206, oneByte: true };
 
-/** How storages and what stands before them behave. Each is made anew for a step. */
+/** Behaviors of storages and of caches in front of them. Each step gets a new one. */
 export const storages = {
 	honest: () => (written) => (written ? firstByte : missing),
 	forbidding: () => (written) => (written ? firstByte : { status: 403, oneByte: false }),
-	/** A cache that remembers what it has denied. */
+	/** A cache that remembers its 404 responses. */
 	remembering: () => {
 		const denied = new Set<string>();
 		return (written, url) => {
@@ -19,9 +19,9 @@ export const storages = {
 			return missing;
 		};
 	},
-	/** It ignores that only a byte was asked for. */
+	/** Ignores the range and returns the whole file. */
 	wholesale: () => (written) => (written ? { status: 200, oneByte: false } : missing),
-	/** It has something to show from the beginning. */
+	/** Returns a placeholder from the beginning. */
 	placeholder: () => () => firstByte,
 	redirecting: () => () => ({ status: 302, oneByte: false }),
 	unreachable: () => () => new Error('connect ECONNREFUSED'),

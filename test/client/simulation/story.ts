@@ -1,6 +1,6 @@
 import type { Answer, CreateFate, LookFate, Schedule, Settings, Try } from './schedule';
 
-/** A schedule in words, for a counterexample that a person can follow. */
+/** Describes a schedule in words, so that a counterexample is easy to follow. */
 export function tellSchedule({ items, tries, ...rest }: Schedule): string {
 	const { outputs, concurrency, seconds, pollSeconds, readiness, storage, seed } = rest;
 	return [

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { Schedule } from './schedule';
 import type { World } from './world';
 
-/** What happened in many schedules, to see that they were no idyll. */
+/** Counts what happened in many schedules, to check that they were not free of failures. */
 export class Tally {
 	schedules = 0;
 	tries = 0;
@@ -13,9 +13,9 @@ export class Tally {
 	/** Creating requests refused because no slot was free. */
 	slotRefusals = 0;
 	charges = 0;
-	/** Charges whose answer never reached the client. */
+	/** Charges whose response never reached the client. */
 	lost = 0;
-	/** Charges given back because the generation failed. */
+	/** Charges refunded because the generation failed. */
 	refunds = 0;
 
 	add(world: World): void {

@@ -16,13 +16,13 @@ export interface Charge {
 	number: number;
 	/** Whether its id has reached the client. */
 	known: boolean;
-	/** Its answer was lost, and sending again, as the user had asked for, brought the item another one. */
+	/** True if its response was lost, and the resubmission that the user chose created another one for the item. */
 	replaced: boolean;
 }
 
 const account = 'main';
 
-/** The item that a request body is for. A copy of the body with another model has it too. */
+/** Marks a request body with its item. A copy of the body with another model keeps it. */
 const ITEM = Symbol('item');
 
 /** The model of the request, and its fallbacks. */
@@ -32,14 +32,14 @@ const MODELS = {
 };
 const failing: FaultAction = { kind: 'fail', reason: 'out of paint' };
 
-/** What lasts over all tries of a step: the time, the service and its books, and what has happened so far. */
+/** State that is shared by all tries of a step: the time, the service and its records, and what has happened so far. */
 export class World {
 	readonly time = new VirtualTime();
 	readonly service: GenerationService;
 	readonly charges: Charge[] = [];
-	/** Items that have a creating request of which the client cannot know whether it was charged. */
+	/** Items with a creating request whose charge the client cannot know. */
 	readonly openItems = new Set<number>();
-	/** What was promised and not kept. */
+	/** Promises that were broken. */
 	readonly violations: string[] = [];
 	/** How many tries there were, and how many of them were stopped. */
 	tries = 0;
@@ -60,20 +60,20 @@ export class World {
 		this.authorization = `Bearer ${this.service.accounts.keyOf('main').key}`;
 	}
 
-	/** An item's request, built anew: that is how a request is told from an equal one of another item. */
+	/** Builds an item's request anew, so that it can be distinguished from an equal one of another item. */
 	requestOf(item: number): CreateRequest {
 		const { type, prompt } = this.schedule.items[item];
 		const [model] = this.modelsOf(item);
 		return { type, body: { model, prompt, [ITEM]: item } };
 	}
 
-	/** Which output of which input item an item of the schedule is. */
+	/** Returns the input item and output index for an item of the schedule. */
 	outputOf(item: number): Required<OutputRef> {
 		const { outputs } = this.schedule;
 		return { itemIndex: Math.floor(item / outputs), outputIndex: item % outputs };
 	}
 
-	/** The model of an item's request, and the fallbacks that it may have. */
+	/** Returns the model of an item's request, followed by its fallbacks. */
 	modelsOf(item: number): string[] {
 		return MODELS[this.schedule.items[item].type];
 	}
@@ -100,31 +100,31 @@ export class World {
 		return this.charges.find(({ id }) => url.includes(id))?.item ?? -1;
 	}
 
-	/** Credits that are left. */
+	/** The remaining credits. */
 	get balance(): number {
 		return this.service.accounts.account(account).balance;
 	}
 
-	/** Lets others take so many of the account's slots. */
+	/** Lets others take this many of the account's slots. */
 	occupy(slots: number): void {
 		this.service.occupy(account, slots);
 	}
 
-	/** The service at work on a request that has reached it. */
+	/** Lets the service handle a request that has reached it. */
 	handle(request: Omit<ServiceRequest, 'headers'>): Reply {
 		const headers = { authorization: this.authorization };
 		return this.service.handle({ ...request, headers });
 	}
 
 	/**
-	 * A creating request reaches the service.
+	 * Lets the service handle a creating request.
 	 *
 	 * @returns its reply, and the charge if it made one
 	 */
 	create(request: Omit<ServiceRequest, 'headers'>, fails: boolean): [Reply, Charge | null] {
 		if (fails) this.service.faults.order({ on: 'create', action: failing });
 		const reply = this.handle(request);
-		// A generation that was refused leaves its failing to the next one.
+		// If the generation was rejected, its failure must not affect the next one.
 		this.service.faults.clear();
 		const id = reply.record?.generationId;
 		if (!id) return [reply, null];
@@ -140,7 +140,7 @@ export class World {
 		return [reply, charge];
 	}
 
-	/** A creating request of an item leaves. */
+	/** Judges the name of an item's creating request that is sent. */
 	judgeName(item: number, headers: Record<string, string> | undefined, body: unknown): void {
 		const failed =
 			this.charges.filter((charge) => charge.item === item).length - this.live(item).length;
@@ -148,7 +148,7 @@ export class World {
 		if (broken !== null) this.blame(broken);
 	}
 
-	/** The answer with a charge's id has reached the client. */
+	/** Notes that the response with a charge's id has reached the client. */
 	known(charge: Charge): void {
 		charge.known = true;
 		this.openItems.delete(charge.item);
@@ -161,7 +161,7 @@ export class World {
 		return typeof id === 'string' ? this.byId.get(id) : undefined;
 	}
 
-	/** The charges, of all items or of one, that the service has not given back. */
+	/** Returns the charges that were not refunded, of all items or of one. */
 	live(item?: number): Charge[] {
 		const books = this.service.books.generations;
 		return this.charges.filter(
@@ -175,13 +175,13 @@ export class World {
 		this.trace.push({ at: this.time.now(), line });
 	}
 
-	/** Notes that a promise was broken, at its place in the trace. */
+	/** Notes that a promise was broken, at this point of the trace. */
 	blame(violation: string): void {
 		this.violations.push(violation);
 		this.tell(() => `!! ${violation}`);
 	}
 
-	/** @throws Error with the whole story, where a promise was broken */
+	/** @throws Error with the whole trace if a promise was broken */
 	assertKept(): void {
 		if (this.violations.length > 0) throw this.failure();
 	}
@@ -195,7 +195,7 @@ export class World {
 	}
 }
 
-/** `#3`, or what is known otherwise. */
+/** Returns `#3` for the third charge, or `nothing`. */
 export function nameOf(charge: Charge | undefined): string {
 	return charge ? `#${charge.number}` : 'nothing';
 }

@@ -32,7 +32,7 @@ const storages: Record<string, FakeService['storage']> = {
 };
 
 describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
-	it('leads to the file: not before it exists, and at most one status check later than polling', async () => {
+	it('detects the output: not before it exists, and at most one status check later than polling', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
 				const step = stepOf(duration, seed);
@@ -99,8 +99,8 @@ async function makespanOf(T: number, earlyMs: number, seed: number) {
 
 /**
  * The latest time, in milliseconds after its start, at which status checks alone can find that a generation of `T`
- * milliseconds is final. A run of such checks is no measure: with a lucky jitter it takes up to an interval less for each
- * item.
+ * milliseconds is final. Measuring a run of such checks would not help: with a lucky jitter, it takes up to an interval
+ * less per item.
  */
 function latestByStatus(T: number): number {
 	return Math.min(Math.ceil(T / INTERVAL_MS) * LONGEST_PAUSE_MS, T + LONGEST_PAUSE_MS);
@@ -162,7 +162,7 @@ describe.each([
 		return step;
 	}
 
-	it('leads to the file as soon as a failure would be detected', async () => {
+	it('detects the output as soon as a failure would be detected', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
 				await whereNoticedSoon(duration, seed);
@@ -171,13 +171,13 @@ describe.each([
 		);
 	});
 
-	it('leads to it as soon if the last status check was just before the end', async () => {
+	it('detects it just as early if the last status check was just before the end', async () => {
 		const { fake } = await whereNoticedSoon(120_000, 1);
 		const [{ id, startedAt }] = fake.made;
 		for (const { at } of fake.looksAt(id)) await whereNoticedSoon(at - startedAt + 1, 1);
 	});
 
-	it('is not probed again in the whole step, which polls from then on', async () => {
+	it('is not probed again during the step, which polls from then on', async () => {
 		const step = stepOf(4000);
 		step.settings.maxConcurrent = 1;
 		denying(step);
@@ -224,7 +224,7 @@ describe('a URL', () => {
 });
 
 describe('a URL that has expired', () => {
-	it('is not probed, and renewed by a status check', async () => {
+	it('is not probed, and is renewed by a status check', async () => {
 		const step = stepOf(500_000);
 		const { time, fake } = step;
 		fake.url = (id) => `https://storage.example.com/${id}.png?expires=${time.now() / 1000 + 20}`;
@@ -232,7 +232,7 @@ describe('a URL that has expired', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 		for (const { url, at } of fake.probed) {
 			const expiresAt = Number(new URL(url).searchParams.get('expires')) * 1000;
-			// It may expire while a probe waits for its time.
+			// It may expire before its probe is sent.
 			expect(at - expiresAt).toBeLessThanOrEqual(INTERVAL_MS);
 		}
 		expect(new Set(fake.probed.map(({ url }) => url)).size).toBeGreaterThan(20);
@@ -248,7 +248,7 @@ describe('a URL that has expired', () => {
 	});
 });
 
-describe('no probe leaves', () => {
+describe('no probe is sent', () => {
 	it.each([180, 400, 5000, 12_345])('after a Stop at %d ms', async (ms) => {
 		const step = stepOf(100_000);
 		step.stopAt(ms);
@@ -299,7 +299,7 @@ describe('a step of 200 generations', () => {
 		const queued = 1000;
 		const late = step.fake.made.map(({ id, endsAt }) => (ends.get(id) ?? Infinity) - endsAt);
 		expect(Math.max(...late)).toBeLessThanOrEqual(LONGEST_PAUSE_MS + queued);
-		// Polling notices an end half an interval late in the mean.
+		// On average, polling detects an end half an interval late.
 		const mean = late.reduce((sum, ms) => sum + ms) / late.length;
 		expect(mean).toBeLessThanOrEqual(INTERVAL_MS / 2);
 		expectScheduled(step.fake);

@@ -66,7 +66,7 @@ describe('the end of a generation', () => {
 				const late = step.elapsed - duration;
 				expect(late).toBeLessThanOrEqual(Math.max(10_000, step.elapsed / 10));
 			}),
-			// The latest of all: it fails at once.
+			// The latest case: it fails at once.
 			{ numRuns: 40, examples: [[1, 1]] },
 		);
 	});
@@ -83,7 +83,7 @@ describe('the scheduled checks', () => {
 			wanted.push(last + Math.max(10, last / 10));
 		}
 		ages.forEach((age, index) => {
-			// Jitter of three percent in the first two carries over.
+			// The jitter of the first two, three percent, carries over.
 			expect(age).toBeGreaterThanOrEqual(wanted[index]);
 			expect(age).toBeLessThanOrEqual(1.04 * wanted[index]);
 		});
@@ -128,7 +128,7 @@ describe('the status', () => {
 		},
 	];
 
-	it('is checked at most four times outside of the poll interval, whatever happens', async () => {
+	it('is always checked at most four times outside of the poll interval', async () => {
 		const schedule = fc.record({
 			readiness: fc.constantFrom('auto', 'status', 'outputUrl'),
 			interval: fc.constantFrom(1000, 3000, 20_000),
@@ -204,7 +204,7 @@ describe('the status', () => {
 		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
 	});
 
-	it('of one generation is retried, whatever the error of another one', async () => {
+	it('of one generation is retried, regardless of the error of another one', async () => {
 		const step = stepOf(5000);
 		step.settings.stopOnError = false;
 		await step.run(batch(1, { wait: false }));

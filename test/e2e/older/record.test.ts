@@ -1,4 +1,4 @@
-/** Idempotency keys: from the release on whose nodes can make data tables; before it, in plain words. */
+/** Checks idempotency keys on releases whose nodes can create data tables, and the error on releases before that. */
 import { errorOf, itemsOf } from '../../../tools/n8n/executions';
 import type { Execution } from '../../../tools/n8n/executions';
 import type { Workflow } from '../../../tools/n8n/rest';
@@ -22,7 +22,7 @@ async function run(): Promise<Execution> {
 }
 
 if (hasTables) {
-	it('the same rows come to the same generations in the next execution, also after a kill', async () => {
+	it('the same rows return the same generations in the next execution, also after a kill', async () => {
 		const first = await run();
 		expect([first.status, errorOf(first)]).toEqual(['success', '']);
 		await stage.restart();
@@ -33,7 +33,7 @@ if (hasTables) {
 		expect(stage.sandbox.books.totals.created).toBe(prompts.length);
 	});
 } else {
-	it('an idempotency key is an error that says from which release on, before anything is sent', async () => {
+	it('an idempotency key is an error that names the required release, before anything is sent', async () => {
 		const execution = await run();
 		expect(execution.status).toBe('error');
 		expect(errorOf(execution)).toContain('needs n8n 2.3 or later');

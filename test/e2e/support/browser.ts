@@ -5,7 +5,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import type { Owner } from '../../../tools/n8n/rest';
 import { programs, repository } from './surroundings';
 
-/** Headless, in a container too, and without a word to the browser's makers. */
+/** Headless, also in a container, and without telemetry to the browser's vendor. */
 const flags = [
 	'--no-sandbox',
 	'--disable-gpu',
@@ -20,7 +20,7 @@ const patienceMs = 30_000;
 
 selectors.setTestIdAttribute('data-test-id');
 
-/** Of the browser's own types, which this repository does not load, what is looked at here. */
+/** The part of the browser's own types that this file uses. This repository does not load those types. */
 interface Picture {
 	decode(): Promise<void>;
 	naturalWidth: number;
@@ -34,7 +34,7 @@ interface Video {
 	currentTime: number;
 }
 
-/** n8n's editor in a real browser, with somebody signed in. */
+/** n8n's editor in a real browser, with a signed-in user. */
 export class Editor {
 	private constructor(
 		private readonly browser: Browser,
@@ -75,14 +75,14 @@ export class Editor {
 		await this.page.waitForLoadState('networkidle');
 	}
 
-	/** Opens a workflow, or a new one, and waits until it can be worked with. */
+	/** Opens a workflow, or a new one, and waits until it is usable. */
 	async openWorkflow(id = 'new'): Promise<void> {
 		await this.page.goto(`${this.url}/workflow/${id}`);
 		await this.part('canvas-controls').waitFor();
 		await this.page.waitForLoadState('networkidle');
 	}
 
-	/** A part of the editor by the name that n8n's own tests know it by. */
+	/** Returns a part of the editor by its test ID in n8n's own tests. */
 	part(name: string): Locator {
 		return this.page.getByTestId(name);
 	}
@@ -97,12 +97,12 @@ export class Editor {
 				.click();
 		}
 		await bar.fill(words);
-		// The list follows the words with a little delay.
+		// The list updates shortly after the input.
 		await this.page.waitForTimeout(600);
 		return await this.part('node-creator-item-name').allInnerTexts();
 	}
 
-	/** Adds the node of a name that the panel finds by words, and opens it. */
+	/** Finds a node in the panel by search words and name, adds it, and opens it. */
 	async add(words: string, name: string): Promise<void> {
 		await this.search(words);
 		await this.part('node-creator-item-name').getByText(name, { exact: true }).click();
@@ -121,12 +121,12 @@ export class Editor {
 		await this.part('ndv').waitFor({ state: 'hidden' });
 	}
 
-	/** A node on the canvas, with the caption under its icon. */
+	/** Returns a node on the canvas, with the caption under its icon. */
 	node(name: string): Locator {
 		return this.page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`);
 	}
 
-	/** A field of the open form, by the name of its parameter. */
+	/** Returns a field of the open form by the name of its parameter. */
 	field(name: string): Locator {
 		return this.part(`parameter-input-${name}`);
 	}
@@ -141,7 +141,7 @@ export class Editor {
 		}
 	}
 
-	/** Chooses an entry of a list, by the beginning of its text: a description may follow. */
+	/** Chooses an entry of a list by the beginning of its text, because a description may follow. */
 	async choose(field: string, label: RegExp): Promise<void> {
 		await this.field(field).click();
 		await this.page.getByRole('option', { name: label }).click();
@@ -156,7 +156,7 @@ export class Editor {
 
 	/** Opens the list of models of the open node. */
 	async openModels(): Promise<Locator> {
-		// To close a notice later would close the list, too.
+		// Closing a notification later would also close the list.
 		await this.closeNotices();
 		await this.part('rlc-input').click();
 		const items = this.part('rlc-item');
@@ -178,7 +178,7 @@ export class Editor {
 	}
 
 	/**
-	 * Views the first video of the output, at the middle of its time.
+	 * Views the first video of the output at its midpoint.
 	 *
 	 * @returns its width, height and duration
 	 */
@@ -198,7 +198,7 @@ export class Editor {
 		return file;
 	}
 
-	/** Runs the workflow and waits until so many nodes have succeeded. */
+	/** Runs the workflow and waits until this many nodes have succeeded. */
 	async execute(nodes: number): Promise<void> {
 		await this.part('execute-workflow-button').click();
 		await this.part('canvas-node-status-success')
@@ -207,9 +207,9 @@ export class Editor {
 	}
 
 	/**
-	 * Runs the workflow and waits for the notice of its error.
+	 * Runs the workflow and waits for the error notification.
 	 *
-	 * @returns the notice's text
+	 * @returns the text of the notification
 	 */
 	async executeToError(): Promise<string> {
 		await this.part('execute-workflow-button').click();
@@ -218,27 +218,29 @@ export class Editor {
 		return await notice.innerText();
 	}
 
-	/** Closes what n8n has put over the editor for a moment. */
+	/** Closes temporary overlays of n8n. */
 	private async closeNotices(): Promise<void> {
 		const buttons = this.page.locator('.el-notification__closeBtn');
 		for (const button of await buttons.all())
 			await button.click({ timeout: 1_000 }).catch(() => {});
-		// A notice that fades out would be clicked a second time. One below a dialog cannot be closed.
+		// A notification that is fading out would be clicked twice. One below a dialog cannot be closed.
 		const notice = this.page.locator('.el-notification').first();
 		await notice.waitFor({ state: 'hidden', timeout: 2_000 }).catch(() => {});
 	}
 
 	/**
-	 * Keeps what the browser shows, once nothing moves any more.
+	 * Takes a screenshot after all animations have ended.
 	 *
-	 * @param notices whether they are to be seen
+	 * @param notices whether to include notifications
 	 */
 	async shoot(name: string, notices = false): Promise<void> {
 		await this.settle(notices);
 		await this.page.screenshot({ path: this.shotPath(name) });
 	}
 
-	/** Keeps a part of the page for the README. MEDIA_SCREENSHOTS also writes it to docs/screenshots. */
+	/**
+	 * Takes a screenshot of a part of the page for the README. MEDIA_SCREENSHOTS also writes it to docs/screenshots.
+	 */
 	async shootForReadme(name: string, part: Locator): Promise<void> {
 		await this.settle(false);
 		await part.screenshot({ path: this.shotPath(name) });

@@ -5,24 +5,24 @@ import { newRow } from '../../support/chaos/verdict';
 import type { Row } from '../../support/chaos/verdict';
 
 /**
- * Calls for a batch.
+ * Requests a batch.
  *
- * @returns what came of it
- * @throws where it ended badly, or not in time
+ * @returns the response
+ * @throws if the batch fails or takes too long
  */
 export type CallForBatch = (prompts: string[]) => Promise<unknown>;
 
-/** Batches that come in one after the other, and again until each of their rows has come to an end, as by a schedule. */
+/** Sends batches one after the other, and again until each of their rows has finished, as a schedule does. */
 export class Campaign {
-	/** Calls beyond the first of a batch. */
+	/** Number of calls after the first one, for all batches. */
 	again = 0;
-	/** Why calls brought no items, and how often. */
+	/** Why calls returned no items, and how often. */
 	readonly endedBadly: Record<string, number> = {};
 	private readonly batches: Row[][];
 
 	/**
-	 * @param callFor brings the items of a batch
-	 * @param prompts of each batch
+	 * @param callFor requests the items of a batch
+	 * @param prompts the prompts of each batch
 	 */
 	constructor(
 		private readonly callFor: CallForBatch,
@@ -39,7 +39,7 @@ export class Campaign {
 		return this.rows.filter(isOpen).length;
 	}
 
-	/** Until every row has come to its end, or it is called off. */
+	/** Runs until every row has finished, or until the signal aborts. */
 	async run(signal: AbortSignal): Promise<void> {
 		await Promise.all(
 			this.batches.map(async (rows, index) => {
@@ -68,16 +68,16 @@ export class Campaign {
 
 const isOpen = ({ end }: Row) => end === null;
 
-/** @throws where an answer is not one item for each row */
+/** @throws if the response does not have one item for each row */
 function itemsIn(answer: unknown, count: number): IDataObject[] {
 	const items = Array.isArray(answer) ? (answer as IDataObject[]) : [];
 	if (items.length === count) return items;
 	const error = String(items[0]?.error ?? 'Answered without the items');
-	// The reason, without what differs from batch to batch.
+	// The reason, without the parts that differ between batches.
 	throw new Error(error.slice(0, 80).replace(/\d+/g, 'N'));
 }
 
-/** Notes what came of each row. */
+/** Records the result of each row. */
 function settle(rows: Row[], items: IDataObject[]): void {
 	rows.filter(isOpen).forEach((row) => {
 		const { id, error_code: code } = items[rows.indexOf(row)];

@@ -5,21 +5,21 @@ import { until } from './until';
 import type { Webhook } from './webhook';
 import { promptsNamed } from './workflows';
 
-/** What a killed process has cost: one round, or the sum of many. */
+/** The damage from killed processes: of one round, or the sum of many. */
 export interface Toll {
 	rounds: number;
 	items: number;
 	/** Generations made before the process was killed. */
 	made: number;
-	/** Of those, handed on by the second run without being paid again. */
+	/** Of those, the generations that the second run returned without paying again. */
 	takenUp: number;
-	/** Items of the second run of which nobody knows whether they were charged. */
+	/** Items of the second run whose charge is unknown. */
 	uncertain: number;
-	/** Creating requests that had reached the service within the second before. */
+	/** Creating requests that reached the service within the second before the kill. */
 	onTheWire: number;
-	/** Prompts that were paid more than once. */
+	/** Prompts that were charged more than once. */
 	twice: number;
-	/** Generations that were paid, and are neither handed on nor said to be uncertain. */
+	/** Generations that were charged, but are neither returned nor reported as uncertain. */
 	lost: number;
 }
 
@@ -44,12 +44,12 @@ export function sum(tolls: Toll[]): Toll {
 }
 
 /**
- * A batch comes in, the process that runs it is killed at a random moment, and the same rows come in again.
- * Throws where the second run neither pays for a row nor says that it is uncertain.
+ * Starts a batch, kills its process at a random moment, and runs the same rows again.
+ * Throws if the second run neither pays for a row nor reports it as uncertain.
  *
- * @param kill of the process that has the execution; resolves once there is one again that can take the next, with the
- *   moment of its death in milliseconds since the Unix epoch
- * @param random which moment
+ * @param kill kills the process that runs the execution. Resolves as soon as another process can take the next
+ *   execution, with the time of the kill in milliseconds since the Unix epoch
+ * @param random chooses the moment
  */
 export async function crashRound(
 	{ stage, webhook, name }: { stage: Stage; webhook: Webhook; name: string },
@@ -75,7 +75,7 @@ export async function crashRound(
 		const json = outputs[index]?.json ?? {};
 		const paid = books.generations.filter((one) => one.prompt === prompt && one.refunded === 0);
 		const uncertain = json.error_code === 'uncertain_charge';
-		// So that what is neither handed on nor uncertain was paid.
+		// Makes sure that a row that is neither returned nor uncertain was charged.
 		if (paid.length === 0 && !uncertain) {
 			throw new Error(`${prompt} has come to nothing: ${JSON.stringify(json)}`);
 		}

@@ -4,7 +4,7 @@ import type { Rest } from '../../../tools/n8n/rest';
 /** An empty cell is NULL. */
 export type Row = Record<string, string | null> & { id: number; key: string };
 
-/** One of n8n's data tables, as a user reaches it in the editor. */
+/** One of n8n's data tables, through the REST API of the editor. */
 export class DataTable {
 	private constructor(
 		private readonly rest: Rest,
@@ -12,13 +12,13 @@ export class DataTable {
 		private readonly name: string,
 	) {}
 
-	/** @param name by default that of the table which holds the idempotency keys */
+	/** @param name default: the table that holds the idempotency keys */
 	static async of(rest: Rest, name = 'media_generations'): Promise<DataTable> {
 		const { id } = await rest.send<{ id: string }>('GET', '/projects/personal');
 		return new DataTable(rest, `/projects/${id}/data-tables`, name);
 	}
 
-	/** Makes a table with the columns of the record. */
+	/** Creates a table with the columns of the journal. */
 	async make(name: string): Promise<void> {
 		const columns = TABLE_COLUMNS.map((column) => ({ name: column, type: 'string' }));
 		await this.rest.send('POST', this.project, { name, columns });
@@ -44,7 +44,7 @@ export class DataTable {
 		await this.rest.send('PATCH', `${await this.path()}/rows`, { filter, data });
 	}
 
-	/** Where the editor shows it. */
+	/** Returns the path of the page where the editor shows it. */
 	async page(): Promise<string> {
 		return (await this.path()).replace('data-tables', 'datatables');
 	}

@@ -10,24 +10,24 @@ import { repository } from './surroundings';
 /** The trigger that the editor's button starts. */
 export const button = 'When clicking ‘Execute workflow’';
 
-/** An example as its file is. */
+/** Reads an example from its file. */
 export async function readExample(name: string): Promise<WorkflowFile> {
 	return await readWorkflowFile(join(repository, 'examples', `${name}.json`));
 }
 
-/** How an example is run. */
+/** Options for running an example. */
 export interface Play {
-	/** Credentials for nodes of others. */
+	/** Credentials for third-party nodes. */
 	credentials?: Credential[];
 	trigger?: string;
-	/** What the trigger puts out. */
+	/** The output of the trigger. */
 	json?: IDataObject;
 	timeoutMs?: number;
-	/** The execution has to fall asleep on its way. */
+	/** Requires that the execution is suspended on the way. */
 	sleeps?: boolean;
 }
 
-/** Imports an example, fills in its credentials, and runs it to a successful end. */
+/** Imports an example, fills in its credentials, and runs it until it ends successfully. */
 export async function play(
 	stage: Stage,
 	file: WorkflowFile,
@@ -36,7 +36,7 @@ export async function play(
 	return await playAgain(stage, await stage.save(file, ...credentials), how);
 }
 
-/** Runs what was imported to a successful end. */
+/** Runs an imported workflow until it ends successfully. */
 export async function playAgain(
 	stage: Stage,
 	workflow: Workflow,

@@ -12,19 +12,19 @@ const startTimeout = 60_000;
 const database = 'postgres';
 const user = 'n8n';
 
-/** What queue mode needs beside n8n: a Redis and a PostgreSQL of its own, with nothing in them. */
+/** The services that queue mode needs: its own empty Redis and PostgreSQL. */
 export class Backing {
 	private constructor(
-		/** The settings that lead n8n to both. */
+		/** The settings that connect n8n to both. */
 		readonly env: Record<string, string>,
 		private readonly folder: string,
 		private readonly services: Service[],
 		private readonly startRedisAgain: () => Promise<Service>,
 	) {}
 
-	/** @param logs folder for what they say */
+	/** @param logs folder for the logs of both */
 	static async start(logs: string): Promise<Backing> {
-		// Not below the repository: the user that PostgreSQL runs as may not be able to go there.
+		// Not inside the repository: the user that runs PostgreSQL may have no access there.
 		const folder = await mkdtemp(join(tmpdir(), 'media-e2e-'));
 		const [redisPort, postgresPort] = await freePorts(2);
 		const services: Service[] = [];
@@ -53,13 +53,13 @@ export class Backing {
 		return this.services[0];
 	}
 
-	/** Ends Redis and starts it again, with what it has kept on disk. */
+	/** Stops Redis and starts it again with the data that it saved to disk. */
 	async restartRedis(): Promise<void> {
 		await this.redis.stop();
 		this.services[0] = await this.startRedisAgain();
 	}
 
-	/** Ends both and removes what they kept. */
+	/** Stops both and deletes their data. */
 	async stop(): Promise<void> {
 		await end(this.services, this.folder);
 	}
@@ -70,7 +70,7 @@ async function end(services: Service[], folder: string): Promise<void> {
 	await rm(folder, { recursive: true, force: true });
 }
 
-/** Stops what did not become ready, and hands its error on. */
+/** Waits until a service is ready. Stops it and throws its error if it does not become ready. */
 async function ready(service: Service, words: string): Promise<Service> {
 	try {
 		await service.until(() => service.output.includes(words), startTimeout);
@@ -113,7 +113,7 @@ async function startPostgres(folder: string, port: number, logs: string): Promis
 	return await ready(service, 'database system is ready to accept connections');
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that its package has made. */
+/** PostgreSQL refuses to run as root. In that case, returns the user that its package has created. */
 async function postgresUser(): Promise<{ uid: number; gid: number } | undefined> {
 	if (process.getuid?.() !== 0) return undefined;
 	const users = await readFile('/etc/passwd', 'utf8');

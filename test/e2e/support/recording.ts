@@ -20,7 +20,7 @@ const input = [
 ];
 const coding = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '24', '-pix_fmt', 'yuv420p'];
 
-/** A page of the browser, recorded into an MP4 file as it is seen. */
+/** Records a page of the browser into an MP4 file in real time. */
 export class Recording {
 	private readonly startedAt = performance.now();
 	private latest: Buffer = Buffer.alloc(0);
@@ -59,7 +59,7 @@ export class Recording {
 		this.latest = frame;
 	}
 
-	/** The browser sends a frame only when something changes, so the latest one is repeated up to now. */
+	/** Repeats the latest frame up to now: the browser sends a frame only when something changes. */
 	private fill(): void {
 		if (this.latest.length === 0) return;
 		const due = Math.floor((this.elapsedMs / 1000) * framesPerSecond);

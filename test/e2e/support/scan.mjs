@@ -1,5 +1,5 @@
 // node scan.mjs <folder of the unpacked package> <folder of its source>
-// A program of its own, as jest cannot load the scan. Prints JSON: what each of the two has failed, or null.
+// A separate program, because jest cannot load the scan. Prints JSON: the failures of each of the two, or null.
 import { scan } from '../../../tools/n8n-scan.mjs';
 
 const [packed, source] = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { packPackage } from '../../../tools/n8n/community-package';
 import { ensureInstalled } from '../../../tools/n8n/installation';
 import { outputFolder, provide, release, repository } from './surroundings';
 
-/** Before all tests: n8n in the cache, and the package packed as it would be published. */
+/** Runs before all tests: downloads n8n to the cache, and packs the package as for publishing. */
 export default async function setup(): Promise<void> {
 	const installation = await ensureInstalled(release);
 	await buildNodes(repository, new AbortController().signal);

@@ -4,49 +4,49 @@ import type { Execution } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
 import type { Webhook } from './webhook';
 
-/** What the kills of processes have cost the sleeping batches. */
+/** The damage that killed processes have done to suspended batches. */
 export interface SleepToll {
 	/** Processes that were killed. */
 	kills: number;
-	/** Sleeping batches that came in. */
+	/** Suspended batches that were started. */
 	batches: number;
-	/** Batches under way when a process was killed, summed over all kills. */
+	/** Batches running when a process was killed, summed over all kills. */
 	underWay: number;
-	/** Of the batches under way, those that continued by themselves. */
+	/** Of these running batches, those that continued on their own. */
 	continued: number;
 	/** Those that ended with an error. */
 	failed: number;
-	/** Of those, batches whose items came in again, and whose generations were reused by that run. */
+	/** Of those, the batches whose items were run again, and whose generations that run reused. */
 	reused: number;
-	/** Items that say that nobody knows whether they were charged. */
+	/** Items whose error says that the charge is unknown. */
 	uncertain: number;
 	/** Items with another error. They were not charged. */
 	refused: number;
-	/** Items that were paid more than once. */
+	/** Items that were charged more than once. */
 	twice: number;
-	/** Items that were paid and are neither returned nor uncertain. */
+	/** Items that were charged and are neither returned nor uncertain. */
 	lost: number;
 }
 
 interface Batch {
 	prompts: string[];
-	/** The execution that works for it; `null` once that failed, until the items come in again. */
+	/** The current execution of the batch; `null` after it failed, until the items are run again. */
 	execution: string | null;
 	failed: boolean;
 }
 
 const ITEMS = 6;
-/** In seconds. A batch of six items at a limit of three sleeps and wakes several times. */
+/** In seconds. A batch of six items with a limit of three is suspended and resumed several times. */
 const SHORTEST = 60;
 const LONGEST = 120;
 const BATCHES_AT_ONCE = 10;
-/** Milliseconds between two calls, at most. */
+/** Maximum milliseconds between two calls. */
 const CALLS_APART_MS = 10_000;
-/** Milliseconds between the last call and the kill, at most. */
+/** Maximum milliseconds between the last call and the kill. */
 const BEFORE_KILL_MS = 90_000;
 const ENDS_WITHIN_MS = 900_000;
 
-/** Sleeping batches that come in one after the other while processes of n8n are killed at random moments. */
+/** Starts suspended batches one after the other while processes of n8n are killed at random moments. */
 export class SleepKills {
 	/** Why executions failed. */
 	readonly errors: string[] = [];
@@ -66,7 +66,7 @@ export class SleepKills {
 
 	/**
 	 * @param webhook starts an execution whose step is named "Images"
-	 * @param random moments and durations
+	 * @param random chooses moments and durations
 	 */
 	constructor(
 		private readonly stage: Stage,
@@ -74,7 +74,7 @@ export class SleepKills {
 		private readonly random: () => number,
 	) {}
 
-	/** @param kill of a process of n8n; returns when another one works in its place, with the moment of the death */
+	/** @param kill kills a process of n8n; resolves when its replacement works, with the time of the kill */
 	async kill(kill: () => Promise<number>): Promise<void> {
 		await this.collect();
 		while (this.batches.length < BATCHES_AT_ONCE) this.batches.push(this.newBatch());
@@ -87,7 +87,7 @@ export class SleepKills {
 		await this.webhook.listens();
 	}
 
-	/** Waits until all batches have ended. Items of executions that failed come in again. */
+	/** Waits until all batches have ended. Runs the items of failed executions again. */
 	async end(): Promise<SleepToll> {
 		const deadline = Date.now() + ENDS_WITHIN_MS;
 		while (this.batches.length > 0) {
@@ -99,7 +99,7 @@ export class SleepKills {
 		return this.tolls;
 	}
 
-	/** What the kills have cost so far. */
+	/** Returns the damage so far. */
 	get tolls(): SleepToll {
 		const continued = this.toll.underWay - this.toll.failed - this.open().length;
 		return { ...this.toll, continued };
@@ -125,7 +125,7 @@ export class SleepKills {
 		}
 	}
 
-	/** Judges what has ended. */
+	/** Evaluates the executions that have ended. */
 	private async collect(): Promise<void> {
 		const going: Batch[] = [];
 		for (const batch of this.batches) {
@@ -169,7 +169,7 @@ export class SleepKills {
 	}
 }
 
-/** Where On Error is Continue, a batch that n8n ended has one item with the error. */
+/** Returns whether the items were returned: with On Error = Continue, a batch that n8n ended has one error item. */
 function returnsItems(execution: Execution): boolean {
 	return execution.status === 'success' && itemsOf(execution, 'Images').length === ITEMS;
 }

@@ -16,19 +16,19 @@ import { outputFolder, surroundings } from './surroundings';
 
 export const owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
 
-/** How a stage is set. */
+/** Options for a stage. */
 export interface StageOptions {
-	/** Also the folder of its logs below `output/e2e`. */
+	/** Also used as the name of its log folder in `output/e2e`. */
 	name: string;
-	/** Default: ten times faster than life. */
+	/** Default: ten times faster than real time. */
 	sandbox?: SandboxOptions;
-	/** So many workers in queue mode; by default n8n runs executions itself. */
+	/** Number of workers in queue mode. By default n8n runs executions itself. */
 	workers?: number;
 	/** Settings of n8n. */
 	env?: Record<string, string>;
 }
 
-/** Settings of n8n with which a worker that has gone is noticed within seconds instead of a minute. */
+/** Settings that make n8n notice a lost worker within seconds instead of a minute. */
 export const lossNoticedSoon = {
 	QUEUE_WORKER_LOCK_DURATION: '5000',
 	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
@@ -48,11 +48,11 @@ export function bothModes(
 
 /** The service's sandbox and a real n8n beside it, with the packed nodes and a signed-in owner. */
 export class Stage {
-	/** For what stays to be looked at. */
+	/** Folder for files to inspect after the tests. */
 	readonly folder: string;
 	/**
-	 * Where n8n and its workers keep everything, for as long as the stage is open. Outside of the repository: within it
-	 * the nodes would find its n8n-workflow rather than that of the n8n which loads them.
+	 * Data folder of n8n and its workers while the stage is open. It is outside of the repository, because inside it
+	 * the nodes would find the repository's n8n-workflow instead of the one of the n8n that loads them.
 	 */
 	data!: string;
 	sandbox!: Sandbox;
@@ -62,10 +62,10 @@ export class Stage {
 	executions!: Executions;
 	/** Of the sandbox's main account. */
 	credential!: Credential;
-	/** What queue mode needs, and the settings that lead to it. */
+	/** The services that queue mode needs, and the settings that connect n8n to them. */
 	backing!: Backing;
 	private queue: Record<string, string> = {};
-	/** How to end what has been started. */
+	/** Functions that stop the started services. */
 	private readonly begun: Array<() => Promise<void>> = [];
 
 	private constructor(private readonly options: StageOptions) {
@@ -83,7 +83,9 @@ export class Stage {
 		}
 	}
 
-	/** Saves a workflow whose nodes have the stage's credential, and the others where they name them. */
+	/**
+	 * Saves a workflow. Its own nodes get the stage's credential, and other nodes get the credentials that they name.
+	 */
 	async save(file: WorkflowFile, ...others: Credential[]): Promise<Workflow> {
 		return await this.rest.createWorkflow(file, this.credential, ...others);
 	}
@@ -91,7 +93,7 @@ export class Stage {
 	/**
 	 * Kills n8n and starts it again on its database, as after a crash.
 	 *
-	 * @returns when it was dead, in milliseconds since the Unix epoch
+	 * @returns the time of its end, in milliseconds since the Unix epoch
 	 */
 	async restart(): Promise<number> {
 		await this.n8n.service.stop(0, 'SIGKILL');
@@ -102,9 +104,9 @@ export class Stage {
 	}
 
 	/**
-	 * Kills the worker that has an execution, and starts another in its place.
+	 * Kills the worker that runs an execution, and starts a new one in its place.
 	 *
-	 * @returns when it was dead, in milliseconds since the Unix epoch
+	 * @returns the time of its end, in milliseconds since the Unix epoch
 	 */
 	async replaceWorkerOf(execution: string): Promise<number> {
 		const words = `Worker started execution ${execution} `;
@@ -113,7 +115,7 @@ export class Stage {
 		return await this.replaceWorker(index);
 	}
 
-	/** The same with a worker by its number. */
+	/** Like `replaceWorkerOf`, by the number of the worker. */
 	async replaceWorker(index: number): Promise<number> {
 		await this.workers[index].service.stop(0, 'SIGKILL');
 		const diedAt = Date.now();
@@ -121,7 +123,7 @@ export class Stage {
 		return diedAt;
 	}
 
-	/** Ends everything that it has started, the last first; the logs stay. */
+	/** Stops everything that the stage has started, in reverse order. The logs stay. */
 	async close(): Promise<void> {
 		for (const end of this.begun.splice(0).reverse()) await end();
 	}
@@ -164,7 +166,7 @@ export class Stage {
 		return { ...this.backing.env, N8N_ENCRYPTION_KEY: randomBytes(24).toString('hex') };
 	}
 
-	/** Starts an n8n or a worker, to be ended with the stage. */
+	/** Starts an n8n or a worker, which ends together with the stage. */
 	private async run(
 		start: (options: N8nOptions) => Promise<N8n>,
 		name: string,
@@ -177,7 +179,7 @@ export class Stage {
 	}
 }
 
-/** What an n8n or a worker starts with: a data folder of its own, which holds the packed package. */
+/** Returns the options for an n8n or a worker: its own data folder, which contains the packed package. */
 export async function n8nIn(
 	{ folder, data }: Pick<Stage, 'folder' | 'data'>,
 	name: string,

@@ -1,14 +1,14 @@
 import { join, resolve } from 'node:path';
 import type { Installation, Release } from '../../../tools/n8n/installation';
 
-/** What is made once for all tests. */
+/** The environment that is prepared once for all tests. */
 export interface Surroundings {
 	installation: Installation;
-	/** The package as it would be published. */
+	/** The package as packed for publishing. */
 	tarball: string;
 }
 
-/** Programs of this machine that the tests start. */
+/** The local programs that the tests start. */
 export interface Programs {
 	chromium: string;
 	'redis-server': string;
@@ -22,28 +22,28 @@ const programsVariable = 'MEDIA_E2E_PROGRAMS';
 /** The folder of the package under test. */
 export const repository = resolve(__dirname, '../../..');
 
-/** The n8n that is tested with: another than the current one where `compat.mjs` runs the tests. */
+/** The n8n under test. `compat.mjs` sets other releases than the current one. */
 export const release = (process.env.MEDIA_E2E_RELEASE ?? 'current') as Release;
-/** Whether the nodes of that n8n can use data tables. */
+/** True if the nodes of that n8n can use data tables. */
 export const hasTables = ['current', 'first-tables'].includes(release);
 
-/** A folder for what a test leaves to look at; git does not know it. */
+/** Returns the folder for test output to inspect. Git ignores it. */
 export function outputFolder(name: string): string {
 	const suite = release === 'current' ? 'e2e' : join('compat', release);
 	return join(repository, 'output', suite, name);
 }
 
-/** Hands the surroundings to the tests, which run in processes of their own. */
+/** Passes the environment to the tests, which run in their own processes. */
 export function provide(surroundings: Surroundings): void {
 	process.env[variable] = JSON.stringify(surroundings);
 }
 
-/** What `setup` has made. Throws outside of the tests. */
+/** Returns the environment that `setup` has prepared. Throws outside of the tests. */
 export function surroundings(): Surroundings {
 	return read(variable) as Surroundings;
 }
 
-/** What `run.mjs` has found or installed. Throws outside of the tests. */
+/** Returns the programs that `run.mjs` has found or installed. Throws outside of the tests. */
 export function programs(): Programs {
 	return read(programsVariable) as Programs;
 }

@@ -56,16 +56,16 @@ class TableProbe {
 module.exports = { TableProbe };
 `;
 
-/** Writes the node that measures into a folder for `N8N_CUSTOM_EXTENSIONS`. */
+/** Writes the measuring node into a folder for `N8N_CUSTOM_EXTENSIONS`. */
 export async function buildProbe(folder: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, 'TableProbe.node.js'), source);
 }
 
 /**
- * A workflow of the probe alone, called Probe.
+ * Returns a workflow that contains only the probe, named Probe.
  *
- * @param rows of generations that are put on record before
+ * @param rows number of generation rows to add before the measurement
  */
 export function probeWorkflow(rows: number): WorkflowFile {
 	const node = (name: string, type: string, x: number, parameters = {}) => ({

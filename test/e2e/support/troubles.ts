@@ -8,29 +8,29 @@ import {
 } from '../../support/chaos/troubles';
 import type { Stage } from './stage';
 
-/** What goes wrong at a stage, all the time and now and then, until it is ended. */
+/** Causes faults in a stage, some constantly and some from time to time, until `end` is called. */
 export class Troubles {
 	kills = 0;
 	redisRestarts = 0;
-	/** Seconds for which the service was gone. */
+	/** Seconds for which the service was down. */
 	goneSeconds = 0;
 	private readonly over = new AbortController();
 	private readonly underWay: Promise<void>;
 
-	/** Begins at once. */
+	/** Starts immediately. */
 	constructor(private readonly stage: Stage) {
 		stage.sandbox.faults.order(...steadyTroubles);
 		this.underWay = Promise.all([this.kill(), this.restartRedis(), this.leave()]).then(() => {});
 	}
 
-	/** Ends once what is down is up again. Throws where that did not come up. */
+	/** Resolves when everything is up again. Throws if something did not come up. */
 	async end(): Promise<void> {
 		this.stage.sandbox.faults.clear();
 		this.over.abort();
 		await this.underWay;
 	}
 
-	/** A worker each time, and another takes its place. One that is still coming back is left alone. */
+	/** Kills a worker each time, and starts another in its place. Skips a worker that is still starting. */
 	private async kill(): Promise<void> {
 		const { workers } = this.stage;
 		const starting = new Map<number, Promise<unknown>>();
@@ -59,7 +59,7 @@ export class Troubles {
 		this.goneSeconds = Math.round((Date.now() - left) / 1000);
 	}
 
-	/** @returns false where there is to be no more trouble */
+	/** @returns false if no more faults are wanted */
 	private async pause(ms: number): Promise<boolean> {
 		return await delay(ms, true, { signal: this.over.signal }).catch(() => false);
 	}

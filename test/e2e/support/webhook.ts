@@ -12,7 +12,7 @@ export class Webhook {
 		private readonly path: string,
 	) {}
 
-	/** Saves and publishes it. */
+	/** Saves and publishes the workflow. */
 	static async open(stage: Stage, path: string, nodes: Step[], answer?: Answer): Promise<Webhook> {
 		const { id, versionId } = await stage.save(byWebhook(path, nodes, answer));
 		await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
@@ -21,7 +21,7 @@ export class Webhook {
 		return webhook;
 	}
 
-	/** n8n answers before its webhooks listen; a request of another kind is none to them. */
+	/** Waits until the webhook listens. n8n responds earlier than that; a GET request does not trigger the webhook. */
 	async listens(): Promise<void> {
 		const says = 'make a POST request';
 		const check = async () => JSON.stringify((await http.get(this.url)).data).includes(says);
@@ -29,10 +29,10 @@ export class Webhook {
 	}
 
 	/**
-	 * Calls it.
+	 * Calls the webhook.
 	 *
-	 * @returns what n8n answers
-	 * @throws where that is no success, or takes too long
+	 * @returns n8n's response
+	 * @throws if the call fails or takes too long
 	 */
 	async post(prompt: string[], timeoutMs = 30_000): Promise<unknown> {
 		const config = { signal: AbortSignal.timeout(timeoutMs) };
@@ -42,15 +42,15 @@ export class Webhook {
 	}
 
 	/**
-	 * Calls it, and does not wait for the execution to begin.
+	 * Calls the webhook without waiting for the execution to begin.
 	 *
-	 * @returns its id
+	 * @returns the ID of the execution
 	 */
 	async call(prompt: string[]): Promise<string> {
 		return String(await this.post(prompt));
 	}
 
-	/** What a call comes to. */
+	/** Calls the webhook, and returns the ended execution. */
 	async run(prompt: string[]): Promise<Execution> {
 		return await this.stage.executions.ended(await this.call(prompt), 240_000);
 	}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INode, INodeParameters } from 'n8n-workflow';
 import type { WorkflowFile } from '../../../tools/n8n/rest';
 
-/** Begins every node type of the package. */
+/** Prefix of every node type of the package. */
 export const packageName = 'n8n-nodes-media-generation';
 
 export const trigger = 'Start';
@@ -13,7 +13,7 @@ type Unplaced = Omit<INode, 'position'>;
 /** A node of the package, or one of n8n's. */
 export type Step = OwnNode | Unplaced;
 
-/** A node of the package, with the settings that a test is about. */
+/** A node of the package, with the settings under test. */
 export interface OwnNode extends Settings {
 	name: string;
 	/** Without the name of the package. */
@@ -54,7 +54,7 @@ function split(field: string): Unplaced {
 	return node('Prompts', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: field, options });
 }
 
-/** Started by hand: one item a prompt, through the given nodes. */
+/** Returns a manual workflow that sends one item for each prompt through the given nodes. */
 export function byHand(name: string, prompts: string[], ...nodes: Step[]): WorkflowFile {
 	const jsonOutput = JSON.stringify({ prompt: prompts });
 	const set = { mode: 'raw', jsonOutput, options: {} };
@@ -69,7 +69,7 @@ export function byHand(name: string, prompts: string[], ...nodes: Step[]): Workf
 	};
 }
 
-/** What a webhook answers a call with: the id of the execution at once, or its items when it has ended. */
+/** The response of a webhook: the ID of the execution immediately, or its items at the end. */
 export type Answer = 'id' | 'items';
 
 const answers: Record<Answer, INodeParameters> = {
@@ -77,7 +77,7 @@ const answers: Record<Answer, INodeParameters> = {
 	items: { responseMode: 'lastNode', responseData: 'allEntries', options: {} },
 };
 
-/** Started by a request to `/webhook/<path>` whose body holds the list `prompt`. */
+/** Returns a workflow that starts by a request to `/webhook/<path>` with a list `prompt` in its body. */
 export function byWebhook(path: string, nodes: Step[], answer: Answer = 'id'): WorkflowFile {
 	const parameters = { httpMethod: 'POST', path, ...answers[answer] };
 	return {
@@ -108,13 +108,13 @@ export function imageNode(
 	};
 }
 
-/** The same with a small picture, where n8n is measured: to draw a large one keeps the sandbox on the same machine busy. */
+/** Like `imageNode`, but with a small picture, for measurements: drawing a large one would load the same machine. */
 export function smallImageNode(options: INodeParameters = {}, settings: Settings = {}): OwnNode {
 	const { parameters, ...node } = imageNode(options, settings);
 	return { ...node, parameters: { ...parameters, size: '256x256' } };
 }
 
-/** The same picture by n8n's own nodes, built by hand: created, waited for as long as it takes, looked at, downloaded. */
+/** The same generation built by hand from n8n's own nodes: create, wait for the known duration, check, download. */
 export function handBuilt(service: string, seconds: number): Step[] {
 	const authentication = {
 		authentication: 'predefinedCredentialType',
@@ -143,7 +143,7 @@ export function handBuilt(service: string, seconds: number): Step[] {
 	];
 }
 
-/** So many prompts that tests can tell apart. */
+/** Returns this many prompts, which tests can tell apart. */
 export function promptsNamed(name: string, count: number): string[] {
 	return Array.from({ length: count }, (_, index) => `${name} ${index + 1} of ${count}`);
 }

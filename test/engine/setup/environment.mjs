@@ -11,7 +11,7 @@ import { TestEnvironment } from 'jest-environment-node';
 const requireOnce = createRequire(import.meta.url);
 const requireOfCore = createRequire(requireOnce.resolve('n8n-core'));
 
-/** Classes without a literal: the realm uses those of n8n. */
+/** Classes that have no literal: the realm uses those of n8n. */
 const shared = [
 	'Error',
 	'AggregateError',
@@ -28,7 +28,7 @@ const shared = [
 /** Instances come from literals and async functions, too: those of the realm are instances of n8n's classes as well. */
 const derived = [...shared, 'Array', 'Promise', 'RegExp', 'Function'];
 
-/** How the test file that runs now loads a file of ours. */
+/** Loads a file of ours for the current test file. */
 let requireOurs;
 
 // n8n's loader of packages requires the nodes itself.
@@ -53,7 +53,7 @@ export default class EngineEnvironment extends TestEnvironment {
 	}
 
 	async teardown() {
-		// What a test file has mocked of n8n is there for the next one, too.
+		// Otherwise mocks of n8n in one test file would still be there in the next one.
 		this.moduleMocker.restoreAllMocks();
 		// n8n's services listen to the end of the process, and are made anew for each engine.
 		for (const listener of process.listeners('exit')) {

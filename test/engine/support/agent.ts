@@ -25,7 +25,7 @@ const toolNode = 'Tool';
  */
 export type ToolPath = 'invoke' | 'atOnce' | 'engine';
 
-/** What the agent is told about a tool, and what a call of it gave back. */
+/** The description of a tool for the agent, and the result of a call. */
 export interface ToolCall {
 	name: string;
 	description: string;
@@ -100,7 +100,7 @@ async function invokeAtOnce(context: IExecuteFunctions): Promise<INodeExecutionD
 	const answers = await Promise.allSettled(
 		calls.map(async ({ json }, index) => await invoke(tools[index], json)),
 	);
-	// Each call ends by itself: what a tool throws is told to the language model.
+	// Each call ends by itself: the language model receives an error of a tool.
 	return answers.map((answer) =>
 		answer.status === 'fulfilled' ? answer.value : { json: { response: String(answer.reason) } },
 	);

@@ -61,7 +61,7 @@ export class DataTables implements INodeType {
 	constructor(readonly now: () => number = Date.now) {}
 
 	readonly tables: Table[] = [];
-	/** Ids of the executions that used a table. Time is fast here, so they often look for it: that is not counted. */
+	/** Ids of the executions that used a table. Searches for the table do not count: in fast time, they are frequent. */
 	readonly executions = new Set<string>();
 	/** What each further call is refused with, until it is `null` again. */
 	refusal: string | null = null;
@@ -72,7 +72,7 @@ export class DataTables implements INodeType {
 		description: { displayName: 'Data table', version: [1, 1.1], properties },
 	}).description;
 
-	/** No tables, and no trouble. */
+	/** No tables, and no faults. */
 	reset(): void {
 		this.tables.length = 0;
 		this.executions.clear();
@@ -185,7 +185,7 @@ function isHit(cell: unknown, { condition, keyValue }: Condition): boolean {
 	return condition === 'eq' ? cell === keyValue : isLike(String(cell), String(keyValue));
 }
 
-/** As SQL's LIKE, of whose wildcards only a `%` at the end is known here. */
+/** Like SQL's LIKE, but supports only a trailing `%`. */
 function isLike(text: string, pattern: string): boolean {
 	return pattern.endsWith('%') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
 }

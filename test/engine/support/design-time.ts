@@ -91,7 +91,7 @@ async function request(
 	return (await new RoutingNode(context, nodeType, decrypted).runNode()) ?? [[]];
 }
 
-/** n8n hangs the declared request on a hidden parameter of a node that does nothing. */
+/** Like n8n, adds the declared request to a hidden parameter of a No Operation node. */
 function requestNode(host: Host, type: string, { request }: ICredentialTestRequest): INodeType {
 	const { description } = host.types.getByNameAndVersion('n8n-nodes-base.noOp', 1);
 	const property = {

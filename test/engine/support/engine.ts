@@ -1,4 +1,4 @@
-/** n8n's engine with what only tests ask of it: a retry, the end of a sleep, agents, the editor. */
+/** n8n's engine, with functions for tests: retry an execution, end a sleep, run as an agent's tool, use the editor. */
 import type {
 	ICredentialDataDecryptedObject,
 	IDataObject,

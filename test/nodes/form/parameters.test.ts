@@ -19,7 +19,7 @@ describe('the options of running', () => {
 		expect(choiceOf({}, 'readiness')).toBe('auto');
 	});
 
-	it('are read in the forms that expressions give', () => {
+	it('accept the types that expressions return', () => {
 		const options = { timeout: '1.5', onTimeout: 'continue', onUncertainCharge: 'resubmit' };
 		expect(waitingOf(options, 600)).toEqual({ timeoutMs: 1500, onTimeout: 'continue' });
 		expect(choiceOf(options, 'onUncertainCharge')).toBe('resubmit');
@@ -42,7 +42,7 @@ describe('the options of running', () => {
 		['Poll Interval', { pollInterval: 0.99 }],
 		['Readiness', { readiness: 'head' }],
 		['Poll Interval', { pollInterval: -3 }],
-	])('are refused by name: %s in %j', (name, options) => {
+	])('are rejected by name: %s in %j', (name, options) => {
 		const read = () => [
 			waitingOf(options, 600),
 			stepOptions(options),
@@ -53,7 +53,7 @@ describe('the options of running', () => {
 		expect(read).toThrow(new RegExp(`^${name} `));
 	});
 
-	it('say how many generations there have to be at least', () => {
+	it('say the minimum number of generations', () => {
 		expect(() => stepOptions({ maxConcurrent: 0 })).toThrow('must be at least 1');
 	});
 });
@@ -61,7 +61,7 @@ describe('the options of running', () => {
 describe('the options of the whole step', () => {
 	const read = (...options: unknown[]) =>
 		stepOptionsOf(contextOf({ parameters: options.map(byPath), items: [] }).context);
-	/** As n8n finds an option by its path. */
+	/** Builds parameters by the paths that n8n uses to find an option. */
 	const byPath = (options: unknown): IDataObject =>
 		Object.fromEntries(
 			Object.entries(options as object).map(([name, value]) => [`runOptions.${name}`, value]),
@@ -78,7 +78,7 @@ describe('the options of the whole step', () => {
 		});
 	});
 
-	it('have their defaults where they are invalid, each by itself', () => {
+	it('use their defaults if they are invalid, each separately', () => {
 		expect(read({ maxConcurrent: 0, pollInterval: 5 })).toMatchObject({
 			maxConcurrent: 10,
 			pollIntervalMs: 5000,
@@ -104,13 +104,13 @@ describe('where the output goes', () => {
 		expect(downloadTarget(named, {})).toEqual({ propertyName: 'data', fileName: null });
 	});
 
-	it('is as the user says', () => {
+	it('is where the user chose', () => {
 		const target = downloadTarget({ binaryPropertyName: 'picture' }, { fileName: 'lighthouse' });
 		expect(target).toEqual({ propertyName: 'picture', fileName: 'lighthouse' });
 		expect(downloadTarget(named, { fileName: null })?.fileName).toBeNull();
 	});
 
-	it('is nowhere where it is not downloaded', () => {
+	it('is nowhere if it is not downloaded', () => {
 		expect(downloadTarget({ ...named, downloadOutput: 'false' }, {})).toBeNull();
 	});
 
@@ -121,7 +121,7 @@ describe('where the output goes', () => {
 });
 
 describe('an optional field', () => {
-	it('is sent under its wire name, checked; one left empty is neither', () => {
+	it('is checked and sent under its wire name; an empty one is neither', () => {
 		const never = () => {
 			throw new Error('Checked');
 		};
@@ -143,14 +143,14 @@ describe('what an order is made from', () => {
 	const recipes = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
 		recipeOf(contextOf({ items: [{ json }], node: { parameters } as Partial<INode> }).context, 0);
 
-	it('has its idempotency key apart', () => {
+	it('keeps the idempotency key separate', () => {
 		const named = (idempotencyKey: string) => recipes({ ...written, options: { idempotencyKey } });
 		expect(named('={{ $now }}').idempotencyKey).toContain('={{ $now }}');
 		expect(named('a').request).toBe(named('b').request);
 		expect(named('a').idempotencyKey).not.toBe(named('b').idempotencyKey);
 	});
 
-	it('is what is written, not what it comes to, and the same for other options of running', () => {
+	it('is the parameter as written, not its result, and does not depend on run options', () => {
 		const { prompt } = written;
 		expect(recipe(written)).toContain('={{ $now }}');
 		const later = {
@@ -164,11 +164,11 @@ describe('what an order is made from', () => {
 		{ ...written, prompt: '={{ $today }}' },
 		{ ...written, options: { seed: 1 } },
 		{ prompt: written.prompt },
-	])('is another for %j', (parameters) => {
+	])('differs for %j', (parameters) => {
 		expect(recipe(parameters)).not.toBe(recipe(written));
 	});
 
-	it('is another for another item, such as the arguments of another call of a tool', () => {
+	it('differs for another item, such as the arguments of another tool call', () => {
 		expect(recipe(written, { a: 2 })).not.toBe(recipe(written));
 		const items = [{ json: { a: 1 } }, { json: { a: 2 } }];
 		const { context } = contextOf({ items, node: { parameters: written } });

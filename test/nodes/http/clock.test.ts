@@ -3,7 +3,7 @@ import { wallClock } from '../../../nodes/shared/http/clock';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Whether a promise has come to its end by now. */
+/** Returns a function that says whether a promise has settled. */
 function watch(task: Promise<void>): () => boolean {
 	let ended = false;
 	void task.then(() => (ended = true));
@@ -48,7 +48,7 @@ describe('the wall clock', () => {
 		expect([ended(), jest.getTimerCount()]).toEqual([true, 0]);
 	});
 
-	it('leaves nothing behind at a signal that lasts', async () => {
+	it('leaves no listeners on a long-lived signal', async () => {
 		const stop = new AbortController();
 		for (let count = 0; count < 50; count++) {
 			const sleeping = wallClock.sleep(1000, stop.signal);

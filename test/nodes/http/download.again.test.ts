@@ -10,12 +10,12 @@ beforeEach(() => void jest.spyOn(wallClock, 'sleep').mockResolvedValue());
 
 afterEach(() => jest.restoreAllMocks());
 
-describe('a download that is begun again', () => {
+describe('a restarted download', () => {
 	const fresh = made({ status: 'completed', url: 'https://storage.example.com/fresh.png' });
 	const unnamed = { ...generation, item: { ...generation.item, url: null } };
 	const broken = new GenerationError({ title: 'Down', description: '', code: 'down' });
 
-	/** The addresses that were asked, of tries that are answered with these statuses. */
+	/** Returns the URLs requested by tries that are answered with these statuses. */
 	async function addresses(statusCode: number[], given: Partial<World> = {}) {
 		const asked: unknown[] = [];
 		const bodyOf = async ({ url }: IHttpRequestOptions) => {
@@ -27,19 +27,19 @@ describe('a download that is begun again', () => {
 		return { asked, downloaded, refresh };
 	}
 
-	it('has the file by its fresh URL, and hands that on', async () => {
+	it('fetches the file by its fresh URL, and returns that URL', async () => {
 		const { asked, downloaded } = await addresses([403, 200]);
 		expect(asked).toEqual([generation.item.url, fresh.item.url]);
 		expect(downloaded.generation).toEqual(fresh);
 	});
 
-	it('asks for a URL first where there is none', async () => {
+	it('requests a URL first if there is none', async () => {
 		const { asked, downloaded } = await addresses([200], { generation: unnamed });
 		expect(asked).toEqual([fresh.item.url]);
 		expect(downloaded.generation).toEqual(fresh);
 	});
 
-	it('asks for no other URL where only the connection broke', async () => {
+	it('requests no other URL if only the connection broke', async () => {
 		const refresh = jest.fn(async () => fresh);
 		let tries = 0;
 		const bodyOf = async () => {
@@ -51,7 +51,7 @@ describe('a download that is begun again', () => {
 	});
 
 	it.each([404, 500])(
-		'goes on with the URL in hand while the service is in trouble: after a %d',
+		'continues with the known URL while the service fails: after a %d',
 		async (status) => {
 			const refresh = async () => await Promise.reject(broken);
 			const { asked } = await addresses([status, 200], { refresh });
@@ -74,7 +74,7 @@ describe('a download that is begun again', () => {
 		expect(wallClock.sleep).toHaveBeenCalledTimes(2);
 	});
 
-	it('is no error of the file where the generation has failed after all, which was refunded', async () => {
+	it('is not a download error if the generation has failed and was refunded', async () => {
 		const refresh = async () => made({ status: 'failed', error: 'no paint' });
 		await expect(addresses([404, 200], { refresh })).rejects.toMatchObject({
 			code: 'generation_failed',
@@ -84,7 +84,7 @@ describe('a download that is begun again', () => {
 });
 
 describe('a stop', () => {
-	it('ends the pause before the next try, and nothing is asked for any more', async () => {
+	it('ends the backoff before the next try, and sends no more requests', async () => {
 		const time = new VirtualTime(0);
 		const sleep = jest.spyOn(wallClock, 'sleep');
 		sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
@@ -110,7 +110,7 @@ describe('a stop', () => {
 		expect(signals.at(-1)?.aborted).toBe(true);
 	});
 
-	it('does not wait for a storage of n8n that comes to no end', async () => {
+	it('does not wait for n8n storage that never finishes', async () => {
 		const stop = new AbortController();
 		const store = async () => {
 			setImmediate(() => stop.abort());
@@ -120,7 +120,7 @@ describe('a stop', () => {
 		await expect(running).rejects.toThrow(CancelledError);
 	});
 
-	it('before its turn has come lets nothing be asked for', async () => {
+	it('before its turn sends no requests', async () => {
 		const bodyOf = jest.fn(async () => file());
 		await expect(downloading({ bodyOf, signal: AbortSignal.abort() })).rejects.toThrow(
 			CancelledError,
@@ -129,7 +129,7 @@ describe('a stop', () => {
 	});
 });
 
-describe('what keeps an output away', () => {
+describe('a download failure', () => {
 	const failing = (fields: object) => Object.assign(new Error('Failed'), fields);
 
 	it.each<[string, RegExp, number, object]>([

@@ -11,24 +11,24 @@ export const made = (fields: WireFields) => readGeneration(wireGeneration(fields
 /** The generation whose output is fetched. */
 export const generation = made({ status: 'completed' });
 
-/** What a download meets. */
+/** The conditions of a download. */
 export interface World extends Partial<Pick<DownloadRequest, 'generation' | 'refresh' | 'signal'>> {
-	/** Asked once for each try. */
+	/** Called once for each try. */
 	bodyOf: (options: IHttpRequestOptions) => Promise<Readable>;
-	/** The same for each try, or one for each, and the last one ever after. */
+	/** One status for all tries, or a list with one for each; the last one repeats. */
 	statusCode?: number | number[];
-	/** What n8n's storage does with a body. */
+	/** How n8n's storage stores a body. */
 	store?: (whole: Buffer | Readable) => Promise<object>;
 }
 
-/** A storage that counts. */
+/** A storage that counts bytes. */
 export async function bytesOf(whole: Buffer | Readable): Promise<object> {
 	let bytes = Buffer.isBuffer(whole) ? whole.length : 0;
 	if (!Buffer.isBuffer(whole)) for await (const chunk of whole) bytes += (chunk as Buffer).length;
 	return { bytes };
 }
 
-/** Downloads from a storage that answers so. */
+/** Downloads from a storage that responds with these bodies and statuses. */
 export async function downloading({ bodyOf, statusCode = 200, store = bytesOf, ...given }: World) {
 	const statuses = [statusCode].flat();
 	const { context } = contextOf({
@@ -45,7 +45,7 @@ export async function downloading({ bodyOf, statusCode = 200, store = bytesOf, .
 	return await download(context, { generation, fileName: 'a', refresh, signal, ...given });
 }
 
-/** A byte that no text has. */
+/** A byte that does not occur in text. */
 export const BINARY = '\x01';
 
 /** A body of a hundred bytes. */

@@ -22,7 +22,7 @@ describe('the probe of a presigned URL', () => {
 		return { sent, probe: probeWith(contextOf({ cancel, helpers }).context) };
 	}
 
-	/** A body that goes on for ever. */
+	/** Returns a body that never ends. */
 	function bodyOf(text: string): Readable {
 		const body = new PassThrough();
 		if (text) body.write(text);
@@ -66,7 +66,7 @@ describe('the probe of a presigned URL', () => {
 	);
 
 	it.each(['its signal', 'Stop', 'ten seconds'])(
-		'hangs up on a storage that never sends, after %s',
+		'disconnects from a storage that never sends, after %s',
 		async (what) => {
 			const [stop, look, late] = controllers(3);
 			const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
@@ -101,33 +101,36 @@ describe('the probe of a presigned URL', () => {
 		expect(sent[0].abortSignal?.aborted).toBe(true);
 	});
 
-	it('is not asked for at all after a Stop', async () => {
+	it('is not sent at all after a Stop', async () => {
 		const { sent, probe } = storage(200, {}, bodyOf(''), AbortSignal.abort());
 		await expect(probe(url)).rejects.toThrow(/abort/);
 		expect(sent).toEqual([]);
 	});
 
-	it.each(['its signal', 'Stop'])('is over with %s though no answer ever comes', async (what) => {
-		const [stop, look] = [new AbortController(), new AbortController()];
-		const sent: IHttpRequestOptions[] = [];
-		const httpRequest = async (options: IHttpRequestOptions) => {
-			sent.push(options);
-			return await new Promise<never>(() => undefined);
-		};
-		const { context } = contextOf({ cancel: stop.signal, helpers: { httpRequest } });
-		const probed = probeWith(context)(url, look.signal);
-		setImmediate(() => (what === 'Stop' ? stop : look).abort());
-		await expect(probed).rejects.toThrow(/abort/);
-		expect(sent[0].abortSignal?.aborted).toBe(true);
-	});
+	it.each(['its signal', 'Stop'])(
+		'ends with %s although no response ever arrives',
+		async (what) => {
+			const [stop, look] = [new AbortController(), new AbortController()];
+			const sent: IHttpRequestOptions[] = [];
+			const httpRequest = async (options: IHttpRequestOptions) => {
+				sent.push(options);
+				return await new Promise<never>(() => undefined);
+			};
+			const { context } = contextOf({ cancel: stop.signal, helpers: { httpRequest } });
+			const probed = probeWith(context)(url, look.signal);
+			setImmediate(() => (what === 'Stop' ? stop : look).abort());
+			await expect(probed).rejects.toThrow(/abort/);
+			expect(sent[0].abortSignal?.aborted).toBe(true);
+		},
+	);
 
-	it('that breaks when nobody reads it any more ends nothing else', async () => {
+	it('that breaks after it was read does not throw', async () => {
 		const body = bodyOf('');
 		await storage(403, {}, body).probe(url);
 		expect(() => body.emit('error', new Error('reset'))).not.toThrow();
 	});
 
-	it('warns of no leak where forty ask at once', async () => {
+	it('causes no leak warning when forty run at the same time', async () => {
 		const warned: Error[] = [];
 		const note = (warning: Error) => void warned.push(warning);
 		process.on('warning', note);

@@ -10,7 +10,7 @@ const node = (id?: string | null) => ({
 		}) as INode,
 });
 
-/** Steps of those credentials, all of them under way at once: what each is given. */
+/** Runs steps with these credentials at the same time, and returns the pool that each one gets. */
 async function atOnce(...ids: Array<string | null | undefined>): Promise<SlotPool[]> {
 	const given: SlotPool[] = [];
 	const run = async ([id, ...others]: typeof ids): Promise<void> =>

@@ -7,7 +7,7 @@ import { contextOf } from '../../support/context';
 import { controllers } from '../../support/controllers';
 import { VirtualTime } from '../../support/virtual-time';
 
-/** When a request is given up, and what may have left by then. */
+/** Checks when a request is aborted, and what may have been sent by then. */
 
 const credentials = { baseUrl: 'https://api.example.com/', apiKey: 'svc_live_0123456789' };
 
@@ -55,12 +55,12 @@ const POST = { method: 'POST', path: '/v1/images/generations', body: { prompt: '
 
 afterEach(() => jest.restoreAllMocks());
 
-describe('a request that is given up', () => {
+describe('an aborted request', () => {
 	it.each([
 		['by its own signal', {}],
 		['by Stop', { stopped: true }],
 	])(
-		'is ended at once where it reads: %s',
+		'ends immediately if it only reads: %s',
 		async (_case, { stopped = false }: { stopped?: boolean }) => {
 			const [stop, look] = [new AbortController(), new AbortController()];
 			const { send, ended, time } = waiting({ cancel: stop.signal });
@@ -71,7 +71,7 @@ describe('a request that is given up', () => {
 	);
 
 	it.each(['its signal', 'Stop', 'the minute'])(
-		'is not waited for any longer after %s, though the helper of n8n goes on',
+		"is not waited for after %s, although n8n's helper continues",
 		async (what) => {
 			const [stop, minute, look] = controllers(3);
 			jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
@@ -86,7 +86,7 @@ describe('a request that is given up', () => {
 		},
 	);
 
-	it('by its signal is let come to its answer where it creates', async () => {
+	it('by its signal still waits for the response to a creating request', async () => {
 		const [look, minute] = [new AbortController(), new AbortController()];
 		jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
 		const { send, ended, time } = waiting({});
@@ -96,7 +96,7 @@ describe('a request that is given up', () => {
 		expect(ended).toEqual([30_000]);
 	});
 
-	it('by Stop has five seconds to come to its id where it creates', async () => {
+	it('by Stop gives a creating request five seconds to return its id', async () => {
 		const stop = new AbortController();
 		const { send, ended, time } = waiting({ cancel: stop.signal });
 		time.at(1000, () => stop.abort());
@@ -104,7 +104,7 @@ describe('a request that is given up', () => {
 		expect(ended).toEqual([6000]);
 	});
 
-	it('by Stop and answered in time leaves nothing behind that waits', async () => {
+	it('by Stop and answered in time leaves no pending timers', async () => {
 		const stop = new AbortController();
 		const time = new VirtualTime(0);
 		const sleep = jest.spyOn(wallClock, 'sleep');
@@ -120,16 +120,19 @@ describe('a request that is given up', () => {
 		expect(sleep.mock.calls.map(([ms, signal]) => [ms, signal?.aborted])).toEqual([[5000, true]]);
 	});
 
-	it.each([GET, POST])('before it was handed over is never sent: $method', async (request) => {
-		const stop = new AbortController();
-		const { send, left } = waiting({ cancel: stop.signal });
-		stop.abort();
-		await expect(send(request)).rejects.toThrow(NotSentError);
-		await expect(waiting({}).send(request, stop.signal)).rejects.toThrow(NotSentError);
-		expect(left).toEqual([]);
-	});
+	it.each([GET, POST])(
+		'is never sent if it was aborted before n8n received it: $method',
+		async (request) => {
+			const stop = new AbortController();
+			const { send, left } = waiting({ cancel: stop.signal });
+			stop.abort();
+			await expect(send(request)).rejects.toThrow(NotSentError);
+			await expect(waiting({}).send(request, stop.signal)).rejects.toThrow(NotSentError);
+			expect(left).toEqual([]);
+		},
+	);
 
-	it('and has been answered is left alone', async () => {
+	it('that was already answered is left alone', async () => {
 		const sleep = jest.spyOn(wallClock, 'sleep');
 		const stop = new AbortController();
 		const httpRequestWithAuthentication = async () => ({ statusCode: 200, body: {} });
@@ -141,8 +144,8 @@ describe('a request that is given up', () => {
 	});
 });
 
-describe('an answer that trickles in', () => {
-	it.each([GET, POST])('is lost after a minute in all: $method', async (request) => {
+describe('a response that trickles in', () => {
+	it.each([GET, POST])('is lost after a minute in total: $method', async (request) => {
 		const minute = new AbortController();
 		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(minute.signal);
 		const { send, left, ended, time } = waiting({});
@@ -153,7 +156,7 @@ describe('an answer that trickles in', () => {
 });
 
 describe('a process that is paused while a request is under way', () => {
-	/** The timers of the request, fired by hand, and a helper that answers when it is told to. */
+	/** The timers of the request, fired manually, and a helper that responds on demand. */
 	function paused() {
 		const timers: Array<{ ms: number; fire: () => void }> = [];
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
@@ -175,7 +178,7 @@ describe('a process that is paused while a request is under way', () => {
 		return { sent: connect(context)(POST), timers, fireAt, answer: () => answer() };
 	}
 
-	it('gets the answer that came in the meantime, though its timer fires first', async () => {
+	it('gets the response that arrived in the meantime, although its timer fires first', async () => {
 		const { sent, timers, fireAt, answer } = paused();
 		await new Promise((resolve) => setImmediate(resolve));
 		await fireAt(0, 65_000);
@@ -184,7 +187,7 @@ describe('a process that is paused while a request is under way', () => {
 		expect(timers.map(({ ms }) => ms)).toEqual([60_000, 5_000]);
 	});
 
-	it('gives up where nothing has come', async () => {
+	it('gives up if nothing has arrived', async () => {
 		const { sent, fireAt } = paused();
 		const lost = expect(sent).rejects.toThrow(/abort/);
 		await new Promise((resolve) => setImmediate(resolve));
@@ -195,7 +198,7 @@ describe('a process that is paused while a request is under way', () => {
 });
 
 describe('a request with references inline', () => {
-	it('is given the time to be sent on a slow line, ten of them at once', async () => {
+	it('gets enough time to be sent on a slow connection, ten at a time', async () => {
 		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
 		const value = 'A'.repeat(5_900_000);
 		const inputs = [
@@ -203,7 +206,7 @@ describe('a request with references inline', () => {
 			{ type: 'image', source: 'data', value: `${value}A` },
 		];
 		await expect(waiting({}).send({ ...POST, body: { ...POST.body, inputs } })).rejects.toThrow();
-		// A megabit a second, and ten that share it.
+		// One megabit per second, shared by ten requests.
 		expect(timeout.mock.calls).toEqual([[60_000 + 737_501]]);
 	});
 });

@@ -12,7 +12,7 @@ const credentials = { baseUrl: 'https://api.example.com/', apiKey: KEY };
 
 type Answer = { statusCode: number; body?: unknown };
 
-/** A context whose requests are kept, and answered with the given. */
+/** Returns a context that records its requests and responds with the given answer. */
 function answering(answer: Answer, given: { apiKey?: string; cancel?: AbortSignal } = {}) {
 	const { apiKey = KEY, cancel } = given;
 	const sent: IHttpRequestOptions[] = [];
@@ -122,7 +122,7 @@ describe('a credential that is edited while a step runs', () => {
 		expect(sent).toEqual([`${old} to https://api.example.com/v1/models`]);
 	});
 
-	it('has its new key used where only that was replaced', async () => {
+	it('uses its new key if only the key was replaced', async () => {
 		const { send, sent } = edited({ apiKey: old }, { apiKey: fresh });
 		await send(LIST);
 		await send(LIST);
@@ -150,7 +150,7 @@ describe('a credential that is edited while a step runs', () => {
 });
 
 describe('the key', () => {
-	it.each([400, 401, 403, 500])('is taken out of what a %i says of it', async (statusCode) => {
+	it.each([400, 401, 403, 500])('is removed from what a %i says about it', async (statusCode) => {
 		const body = { error: { code: 'invalid_api_key', message: `No such key: ${KEY} (${KEY})` } };
 		const { context } = answering({ statusCode, body });
 		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
@@ -169,14 +169,14 @@ describe('the key', () => {
 		expect(answer).toEqual({ status: 200, body });
 	});
 
-	it('is taken out of why a generation has failed', async () => {
+	it('is removed from the reason of a failed generation', async () => {
 		const body = { id: `gen-${KEY}`, status: 'failed', error: { message: `Bad key ${KEY}` } };
 		const { context } = answering({ statusCode: 200, body });
 		const answer = await connect(context)({ method: 'GET', path: '/v1/generations/x' });
 		expect(answer.body).toEqual({ ...body, error: { message: 'Bad key [API key]' } });
 	});
 
-	it('is taken out wherever an error says it: in lists, and in what these hold', async () => {
+	it('is removed wherever an error repeats it: in lists, and in nested values', async () => {
 		const said = (key: string) => [`Bad key ${key}`, { tried: [key, 1, null] }];
 		const { context } = answering({ statusCode: 200, body: { id: 'x', error: said(KEY) } });
 		const answer = await connect(context)({ method: 'GET', path: '/v1/generations/x' });
@@ -190,13 +190,13 @@ describe('the key', () => {
 		expect(answer.body).toEqual({ error: { message: 'There is no [API key]' } });
 	});
 
-	it.each(['a page', undefined, null])('is looked for in any answer: %j', async (body) => {
+	it.each(['a page', undefined, null])('is searched for in any response: %j', async (body) => {
 		const { context } = answering({ statusCode: 500, body });
 		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
 		expect(answer).toEqual({ status: 500, body });
 	});
 
-	it('that is empty takes nothing out', async () => {
+	it('that is empty removes nothing', async () => {
 		const { context } = contextOf({
 			credentials: { baseUrl: 'https://api.example.com', apiKey: '' },
 			helpers: {

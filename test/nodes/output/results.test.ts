@@ -55,7 +55,7 @@ describe('the output items', () => {
 		expect(json.error_code).toBe('CONNECTION_PAUSED');
 	});
 
-	it('are one for each outcome that has something to hand on, in order and paired', () => {
+	it('are one for each outcome with output, in order and paired', () => {
 		const binary = { data: '', mimeType: 'image/png' };
 		const outcomes: Array<Outcome<Output>> = [
 			{ kind: 'done', generation: completed, output: { propertyName: 'picture', binary } },

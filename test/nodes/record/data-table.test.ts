@@ -20,7 +20,7 @@ import { contextOf } from '../../support/context';
 /** One helper workflow. */
 interface Call {
 	code: IWorkflowBase;
-	/** Of its Data Table nodes, from top to bottom. */
+	/** The operations of its Data Table nodes, from top to bottom. */
 	operations: IDataObject[];
 	items: IDataObject[];
 	/** Whether it is waited for. */
@@ -31,7 +31,7 @@ type Rows = Array<Pick<INodeExecutionData, 'json' | 'pairedItem'>>;
 
 let workflows = 0;
 
-/** A saved workflow beside a table, which is asked by calls, and answers the usual unless told otherwise. */
+/** A saved workflow with a table. The table receives calls, and by default responds as usual. */
 function beside(answer: (call: Call) => Rows | undefined = () => undefined, cancel?: AbortSignal) {
 	const calls: Call[] = [];
 	const { context } = contextOf({ cancel });
@@ -56,7 +56,7 @@ function beside(answer: (call: Call) => Rows | undefined = () => undefined, canc
 	return { context, calls };
 }
 
-/** A table that is open. Its calls begin after that. */
+/** Opens a table. `calls` contains only the calls made after that. */
 async function opened(...given: Parameters<typeof beside>) {
 	const { context, calls } = beside(...given);
 	const table = await dataTable(context);
@@ -71,14 +71,14 @@ const conditionsOf = ({ filters }: IDataObject) =>
 	(filters as { conditions: IDataObject[] }).conditions;
 const row = (key: string) => ({ key, workflow_id: 'w', node_id: 'n', writer: '' }) as RowFields;
 
-/** What n8n makes of a text: itself, or what the expression says. */
+/** Returns what n8n makes of a text: the text itself, or the result of its expression. */
 function evaluated(value: unknown): unknown {
 	const expression = /^=\{\{ (.*) \}\}$/s.exec(String(value))?.[1];
 	return expression === undefined ? value : (JSON.parse(expression) as unknown);
 }
 
 describe('a helper workflow', () => {
-	it('is called by its own workflow whatever n8n allows by default, and is in no list afterwards', async () => {
+	it('is called by its own workflow for any default of n8n, and is in no list afterwards', async () => {
 		const { context, calls } = beside();
 		await dataTable(context);
 		expect(calls.length).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe('a helper workflow', () => {
 		}
 	});
 
-	it('changes, inserts and reads in this order, in branches of which the last gives the output', async () => {
+	it('changes, inserts and reads in this order, in branches of which the last one returns the output', async () => {
 		const { calls, call } = await opened();
 		const where: Where = { match: 'all', conditions: [['id', 7]] };
 		await call({
@@ -132,7 +132,7 @@ describe('a helper workflow', () => {
 	});
 
 	it.each(['={{ 1 }}', "=a }} b {{ '\\u0022", '=\u{1F6A2}"'])(
-		'evaluates nothing that comes from elsewhere: %s',
+		'evaluates no text from other sources: %s',
 		async (text) => {
 			const { calls, call } = await opened();
 			const where: Where = { match: 'any', conditions: [['key', text]] };
@@ -162,7 +162,7 @@ describe('a helper workflow', () => {
 		await expect(call({ keys: ['a'] })).rejects.toThrow('returned no output');
 	});
 
-	it('reads hundreds of keys whole, in statements that a database bears', async () => {
+	it('reads hundreds of keys completely, in statements that a database can handle', async () => {
 		const keys = Array.from({ length: 450 }, (_, index) => `key ${index}`);
 		const { calls, call } = await opened(({ operations: [get] }) =>
 			get.operation === 'get'
@@ -172,12 +172,12 @@ describe('a helper workflow', () => {
 		expect((await call({ keys })).map(({ key }) => key)).toEqual(keys);
 		const reads = calls.flatMap(({ operations }) => operations);
 		expect(reads.map((get) => conditionsOf(get).length)).toEqual([200, 200, 50]);
-		// n8n gives fifty rows unless it is asked for all.
+		// n8n returns fifty rows by default.
 		expect(reads.every(({ returnAll }) => returnAll === true)).toBe(true);
 	});
 });
 
-describe('after the workflow’s timeout, when n8n ends whatever is waited for', () => {
+describe('after the workflow’s timeout, when n8n ends all waits', () => {
 	const where: Where = { match: 'all', conditions: [['id', 1]] };
 
 	async function timedOut() {
@@ -271,7 +271,7 @@ it.each([
 describe('the table', () => {
 	const media = (id: string, name: string) => ({ json: { id, name } });
 
-	it('is the one of that very name: n8n finds by a part of it', async () => {
+	it('is the one with exactly that name, although n8n searches by substring', async () => {
 		const { context, calls } = beside(({ operations: [{ operation }] }) =>
 			operation === 'list'
 				? [media('1', 'media_generations_2025'), media('2', 'media_generations')]
@@ -307,7 +307,7 @@ describe('the table', () => {
 		now.mockRestore();
 	});
 
-	it('that was deleted meanwhile is made anew, and the call is carried out there', async () => {
+	it('that was deleted in the meantime is created again, and the call runs there', async () => {
 		let id = 'old';
 		const { calls, call } = await opened(({ operations: [{ operation, dataTableId }] }) => {
 			if (operation === 'list') return id === 'old' ? [media('old', 'media_generations')] : [];

@@ -55,7 +55,7 @@ async function orderIn(journal: TableJournal) {
 	return journal.order(a, await a.request());
 }
 
-it('a table that cannot be read is closed: nothing goes on beating for it', async () => {
+it('a table that cannot be read is closed: its heartbeat stops', async () => {
 	const beats: Array<AbortSignal | undefined> = [];
 	jest.spyOn(wallClock, 'sleep').mockImplementation(async (_ms, until) => {
 		if (!until) return;
@@ -69,7 +69,7 @@ it('a table that cannot be read is closed: nothing goes on beating for it', asyn
 	expect(beats.map((one) => one?.aborted)).toEqual([true]);
 });
 
-it('no two steps write under one name, whatever execution they are of', async () => {
+it('no two steps have the same writer, in any execution', async () => {
 	const refuses = (operation: string) => operation === 'insert';
 	const writers: unknown[] = [];
 	for (const one of [beside({ refuses }), beside({ refuses })]) {

@@ -8,7 +8,7 @@ it('counts no more items than there are slots', () => {
 	expect(slotUse([span(0, 10), span(5, 10)], wanted, 2)).toBe(0.75);
 });
 
-it('leaves out the time in which nobody wants anything', () => {
+it('ignores times without demand', () => {
 	const spans = [span(100, 110), span(500, 510)];
 	expect(slotUse(spans, spans, 25)).toBe(1);
 	expect(slotUse([span(105, 110)], [span(100, 110)], 25)).toBe(0.5);

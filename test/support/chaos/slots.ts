@@ -1,22 +1,21 @@
-/** A stretch of time, in milliseconds since 1970. */
+/** A time span, in milliseconds since the Unix epoch. */
 export interface Span {
 	from: number;
 	to: number;
 }
 
 /**
- * How well the slots of an account were used.
+ * Returns how well the slots of an account were used: the time during which slots were busy, divided by the time
+ * during which they could have been. At any moment, as many slots could be busy as there were items, up to the limit.
  *
  * @param running one span for each generation, from its creation to its end
- * @param wanted one span for each item, from its arrival until nothing is left to be done at the service for it
- * @returns the time for which slots were busy, over that for which they could have been: at any moment as many slots as
- *   there were items, and no more than the limit
+ * @param wanted one span for each item, from its arrival until the service has nothing left to do for it
  */
 export function slotUse(running: Span[], wanted: Span[], limit: number): number {
 	return timeOf(running, limit) / timeOf(wanted, limit);
 }
 
-/** The sum of the spans' times, in milliseconds, of which at most so many count at any moment. */
+/** Returns the total duration of the spans in milliseconds. At any moment, at most `most` spans count. */
 function timeOf(spans: Span[], most: number): number {
 	const turns = spans.flatMap(({ from, to }) => [
 		{ at: from, change: 1 },

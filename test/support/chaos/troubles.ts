@@ -1,29 +1,29 @@
 import type { FaultOrder } from '../../../sandbox/faults';
 
-/** The load and the troubles, in a real n8n and in virtual time alike. */
+/** The load and the failures, which are the same in a real n8n and in virtual time. */
 
-/** Items of an execution. */
+/** Number of items in each execution. */
 export const ITEMS = 5;
-/** Generations that the account may have at once. */
+/** Maximum number of generations that the account may run at the same time. */
 export const LIMIT = 25;
-/** In a real n8n all executions come in over so long. */
+/** In a real n8n, all executions are started within this time. */
 export const COME_IN_MS = 180_000;
-/** In virtual time one comes in so often, which is the pace of 300 in three minutes. */
+/** In virtual time, one execution starts per interval: the same rate as 300 in three minutes. */
 export const ARRIVAL_MS = 600;
-/** What did not end well is called for again after so long. */
+/** Delay before an execution that did not succeed is run again. */
 export const AGAIN_AFTER_MS = 10_000;
 
-/** A worker is killed so often. */
+/** Interval at which workers are killed. */
 export const KILL_EVERY_MS = 20_000;
-/** When Redis is restarted. */
+/** Time until Redis is restarted. */
 export const REDIS_AFTER_MS = 75_000;
-/** When the service goes away, and for how long. */
+/** Time until the service becomes unreachable, and for how long. */
 export const LEAVE_AFTER_MS = 110_000;
 export const LEAVE_FOR_MS = 20_000;
 
 const always = { times: 'always' } as const;
 
-/** What goes wrong all the time, at the service and its storage. */
+/** Faults of the service and its storage that occur all the time. */
 export const steadyTroubles: FaultOrder[] = [
 	{ on: 'create', ...always, share: 0.02, action: { kind: 'loseAnswer' } },
 	{ on: 'create', ...always, share: 0.03, action: { kind: 'error', code: 'server_error' } },

@@ -15,11 +15,11 @@ function slotUseWith(other: Row): number {
 	return judge([row('made', { id: 'a' }, 2_000), other], books, 2, 3_000).slotUse;
 }
 
-it('a request that was lost before it created anything is no work for a slot', () => {
+it('a request that was lost before it created anything does not count as demand for a slot', () => {
 	expect(slotUseWith(row('lost', 'uncertain', 3_000))).toBe(1);
 });
 
-it('a row without a last word, or a generation, could have used a slot', () => {
+it('a row counts as demand for a slot if it has no result, or if a generation was charged', () => {
 	expect(slotUseWith(row('open', null, 0))).toBeCloseTo(1 / 3);
 	const late = { ...made, id: 'b', prompt: 'charged', created: 2_000, finishes: 3_000 };
 	const both = { generations: [made, late] } as unknown as Books;

@@ -1,46 +1,46 @@
 import type { BookEntry, Books } from '../../../sandbox/books/books';
 import { slotUse } from './slots';
 
-/** One row of a batch, and what became of it. Times in milliseconds since 1970. */
+/** One row of a batch and its result. Times are in milliseconds since the Unix epoch. */
 export interface Row {
 	prompt: string;
-	/** When its batch was called for first. */
+	/** When its batch was first started. */
 	arrived: number;
-	/** The last word on it: handed on with this id, or said to be uncertain. */
+	/** The final result: returned with this id, or reported as uncertain. */
 	end: { id: string } | 'uncertain' | null;
-	/** When that was known. */
+	/** When the final result was known. */
 	settled: number;
 }
 
-/** A row that has not come in yet. */
+/** Returns a row that has not arrived yet. */
 export const newRow = (prompt: string): Row => ({ prompt, arrived: 0, end: null, settled: 0 });
 
-/** What the service's books say of rows that have come in. */
+/** The rows that arrived, compared with the service's books. */
 export interface Verdict {
 	items: number;
 	generations: number;
 	handedOn: number;
-	/** Rows that were said to be uncertain, and how many of those were paid. */
+	/** Number of rows that were reported as uncertain, and how many of those were charged. */
 	uncertain: number;
 	uncertainPaid: number;
-	/** Rows that are paid for more than once. */
+	/** Number of rows that were charged more than once. */
 	paidTwice: number;
-	/** Rows on which the last word is not what the books say: what was handed on is not theirs, or not paid. */
+	/** Number of rows whose result contradicts the books: their generation belongs to another row, or was not charged. */
 	lost: number;
-	/** Rows on which there was no last word when the time was up. */
+	/** Number of rows without a final result when the run ended. */
 	open: number;
-	/** Of the time for which slots could have been busy. */
+	/** Share of the time in which slots were busy, of the time in which they could have been. */
 	slotUse: number;
-	/** Seconds from a row's arrival to its generation's beginning: what was killed, and called for again, included. */
+	/** Seconds from a row's arrival to the start of its generation, including killed executions and those run again. */
 	medianWait: number;
 	longestWait: number;
 }
 
 /**
- * Holds rows against the books.
+ * Compares rows with the books.
  *
- * @param limit how many generations the account may have at once
- * @param now when it ended, in milliseconds since 1970
+ * @param limit maximum number of generations that the account may run at the same time
+ * @param now when the run ended, in milliseconds since the Unix epoch
  */
 export function judge(rows: Row[], books: Books, limit: number, now: number): Verdict {
 	const all = books.generations;
@@ -53,7 +53,7 @@ export function judge(rows: Row[], books: Books, limit: number, now: number): Ve
 		.flatMap((row) => paidFor(row).map(({ created }) => (created - row.arrived) / 1000))
 		.sort((one, other) => one - other);
 	const running = all.map(({ created, finishes }) => ({ from: created, to: finishes }));
-	// A request that was lost before it created anything is not sent again: no slot can be used for its row.
+	// A request that was lost before it created anything is not sent again, so its row needs no slot.
 	const isLost = (row: Row) => row.end === 'uncertain' && paidFor(row).length === 0;
 	const arrived = rows.filter((row) => row.arrived > 0 && !isLost(row));
 	const wanted = arrived.map((row) => ({
@@ -75,7 +75,7 @@ export function judge(rows: Row[], books: Books, limit: number, now: number): Ve
 	};
 }
 
-/** What was paid and not refunded. */
+/** Returns the generations that were charged and not refunded. */
 function paidByPrompt(entries: BookEntry[]): Map<string, BookEntry[]> {
 	const paid = new Map<string, BookEntry[]>();
 	for (const entry of entries) {

@@ -2,5 +2,5 @@ import fc from 'fast-check';
 
 import { testSeed } from '../seed';
 
-/** Before each test file with properties: fast-check draws the same cases in each run. */
+/** Runs before each test file with properties: fast-check uses the same cases in every run. */
 fc.configureGlobal({ seed: testSeed });

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../sandbox/basics/random';
 import { testSeed } from '../seed';
 
-/** Before each test file: the jitter of the nodes, and whatever else draws, is the same in each run. */
+/** Runs before each test file: seeds random numbers, such as the nodes' jitter, so that all runs are the same. */
 Math.random = seededRandom(testSeed);

@@ -1,5 +1,5 @@
 // node tools/n8n/releases/install.mjs [release]
-// Puts the n8n that the folder of that name asks for into the user's cache, once, and prints where it is.
+// Installs the n8n of that folder in the user's cache, unless it is there already, and prints its location.
 // Progress goes to stderr; the last line on stdout is JSON: { folder, node, n8n, version }.
 import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import { installationFolder, n8nVersion, packageFiles } from './place.mjs';
 
 const neededBytes = 4e9;
 const progressInterval = 15_000;
-/** Packages with native code that n8n cannot do without where it has them; the rest is installed as it comes. */
+/** Packages whose native code has to be built, if the release has them. The others are installed without building. */
 const nativeCandidates = ['sqlite3', 'isolated-vm'];
 const stampFile = 'installed.json';
 const wantedMajor = 24;
 const [release = 'current'] = process.argv.slice(2);
 
-/** npm hands its own settings down; those that name the folder it runs in are not meant for another. */
+/** Unsets npm settings that a parent npm passes to its children but that only apply to its own folder. */
 const quietEnvironment = {
 	npm_config_local_prefix: undefined,
 	npm_config_update_notifier: 'false',
@@ -33,7 +33,7 @@ function nodePackage() {
 	return `${prefix}-${system}-${process.arch}`;
 }
 
-/** The Node.js that n8n runs on: this one where it fits, otherwise the one that came from npm. */
+/** Returns the Node.js for n8n: the current one if it is suitable, otherwise the one from npm. */
 function findNode(folder) {
 	const packaged = join(folder, 'node_modules', nodePackage());
 	const binary = join(packaged, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
@@ -56,7 +56,7 @@ async function requireSpace(folder) {
 	);
 }
 
-/** Says every now and then that something still goes on. */
+/** Runs a task and periodically prints that it is still running. */
 async function withProgress(what, work) {
 	const started = Date.now();
 	say(`  ${what}…`);
@@ -81,7 +81,7 @@ function nativePackages(folder) {
 	return nativeCandidates.filter((name) => existsSync(join(folder, 'node_modules', name)));
 }
 
-/** Builds what has native code for the Node.js that n8n will run on, with that one's own headers. */
+/** Builds the native packages for the Node.js that n8n will run on, with the headers of that Node.js. */
 async function buildNative(folder, { node, headers }) {
 	const env = {
 		PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
@@ -103,7 +103,7 @@ async function requireWorking(folder, node) {
 	throw new Error(`n8n does not start:\n${stderr || stdout}`);
 }
 
-/** Removes what installers left behind that were killed: their process is no longer there. */
+/** Removes the files of installers that were killed, which are those whose process no longer exists. */
 async function removeLeftovers(folder) {
 	const prefix = `${basename(folder)}.partial-`;
 	for (const entry of await readdir(dirname(folder))) {
@@ -121,7 +121,7 @@ function isRunning(pid) {
 	}
 }
 
-/** Installs beside the final place and moves it there when it works: a half one is never used. */
+/** Installs in a temporary folder and then moves it to its final place, so that a partial one is never used. */
 async function install(folder) {
 	const started = Date.now();
 	const partial = `${folder}.partial-${process.pid}`;
@@ -158,13 +158,13 @@ async function moveInto(partial, folder) {
 	try {
 		await rename(partial, folder);
 	} catch (error) {
-		// Another installer was faster: its result is as good.
+		// Another installer finished first. Its result is equivalent.
 		if (!existsSync(join(folder, stampFile))) throw error;
 		await rm(partial, { recursive: true, force: true });
 	}
 }
 
-/** The installation, or null where there is none or the Node.js it ran on has gone. */
+/** Returns the installation, or null if there is none or its Node.js no longer exists. */
 function readInstallation(folder) {
 	const stamp = join(folder, stampFile);
 	if (!existsSync(stamp)) return null;

@@ -8,9 +8,10 @@ const releases = dirname(fileURLToPath(import.meta.url));
 const name = 'n8n-nodes-media-generation';
 
 /**
- * The private package that names a release of n8n: its manifest, npm's settings and maybe a lock file.
+ * Returns the folder of a private package that pins a release of n8n: its manifest, npm's settings and possibly a lock
+ * file.
  *
- * @param {string} release a folder beside this file
+ * @param {string} release a folder next to this file
  */
 function packageFolder(release) {
 	const folder = join(releases, release);
@@ -19,8 +20,8 @@ function packageFolder(release) {
 }
 
 /**
- * The files that an installation is made from. The older releases have no lock file: npm installs what
- * there was on the day that their `.npmrc` names.
+ * Returns the files that determine an installation. The older releases have no lock file: npm installs the versions
+ * that were available on the date in their `.npmrc`.
  *
  * @param {string} release
  */
@@ -30,7 +31,7 @@ export function packageFiles(release) {
 		.filter(existsSync);
 }
 
-/** Where programs of this system keep what they can fetch again. */
+/** Returns the system's cache folder for this user. */
 function userCacheFolder() {
 	if (process.env.XDG_CACHE_HOME) return process.env.XDG_CACHE_HOME;
 	if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches');
@@ -40,13 +41,13 @@ function userCacheFolder() {
 	return join(homedir(), '.cache');
 }
 
-/** The folder that installations of n8n are kept in, outside the repository. */
+/** Returns the folder for installations of n8n, which is outside the repository. */
 function cacheFolder() {
 	return process.env.N8N_MEDIA_CACHE || join(userCacheFolder(), name);
 }
 
 /**
- * The version of n8n that a release's package names.
+ * Returns the version of n8n that a release's package pins.
  *
  * @param {string} release
  */
@@ -56,7 +57,7 @@ export function n8nVersion(release) {
 }
 
 /**
- * The folder of a release's installation. Its name changes with the files that it is made from.
+ * Returns the folder of a release's installation. Its name contains a hash of the files that determine it.
  *
  * @param {string} release
  */
