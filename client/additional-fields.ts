@@ -21,7 +21,7 @@ export function withAdditionalFields(body: object, value: unknown): object {
 	if (reserved !== undefined) {
 		throw new InvalidInputError(
 			`${FIELD} cannot set "${reserved}"`,
-			'Use the field of the form for it, and remove it here.',
+			'Use the field of the form for it, and remove it from Additional Body Fields.',
 		);
 	}
 	return merged('', body as Fields, added);
@@ -37,7 +37,7 @@ function merged(path: string, own: Fields, added: Fields): Fields {
 		}
 		throw new InvalidInputError(
 			`${FIELD} sets "${here}", which another field of the form sets too`,
-			'Clear that field of the form, or remove it here.',
+			'Clear that field of the form, or remove it from Additional Body Fields.',
 		);
 	});
 	return { ...own, ...(Object.fromEntries(both) as Fields) };

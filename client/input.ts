@@ -12,6 +12,8 @@ export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 export const RESOLUTIONS = ['480p', '720p', '1080p'];
 export const FRAME_RATES = [12, 24, 30];
 export const INPUT_TYPES = ['image', 'video', 'audio'];
+/** Maximum length of a video, in seconds. A model may allow less (spec 8). */
+const MAX_DURATION = 10;
 
 /**
  * Builds the error for an expression that is undefined: its path is mistyped, or the item lacks the field.
@@ -20,7 +22,7 @@ export const INPUT_TYPES = ['image', 'video', 'audio'];
  * @param required true if the field may not be empty
  */
 export function undefinedExpression(field: string, required = false): InvalidInputError {
-	const empty = ` To leave ${field} empty for some items, return an empty text, such as {{ $json.name ?? '' }}.`;
+	const empty = ` To leave ${field} empty for some items, return an empty string, such as {{ $json.name ?? '' }}.`;
 	return new InvalidInputError(
 		`The expression in ${field} is undefined for this item`,
 		`Check the names in the expression.${required ? '' : empty}`,
@@ -30,7 +32,7 @@ export function undefinedExpression(field: string, required = false): InvalidInp
 /** Builds the error for an expression that returned something else than text. */
 function notText(field: string, returned: unknown): InvalidInputError {
 	return new InvalidInputError(
-		`${field} must be text, but the expression returned ${String(returned)}`,
+		`${field} must be a single value, such as text, but the expression returned ${String(returned)}`,
 		'Choose one of its fields in the expression, such as {{ $json.text }} instead of {{ $json }}.',
 	);
 }
@@ -66,7 +68,7 @@ export function toPlainValue(field: string, value: unknown): unknown {
 		throw notText(field, 'an object');
 	}
 	if (typeof value === 'string' && value.includes('[object Object]')) {
-		throw notText(field, 'a text with an object in it');
+		throw notText(field, 'text that contains [object Object]');
 	}
 	return value;
 }
@@ -99,7 +101,7 @@ export function requireEvaluated(field: string, written: unknown): void {
 	);
 }
 
-/** Requires a text that is not empty. A number becomes text; a boolean, NaN or Infinity is rejected. */
+/** Requires non-empty text. A number becomes text; a boolean, NaN or Infinity is rejected. */
 export function requiredText(field: string, value: unknown): string {
 	if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value))) {
 		throw notText(field, value);
@@ -114,16 +116,61 @@ export function requiredText(field: string, value: unknown): string {
 
 /** A size in pixels, as `<width>x<height>` (spec 4.1). */
 export function size(field: string, value: unknown): string {
-	const text = String(value).trim();
-	if (/^[1-9]\d*x[1-9]\d*$/.test(text)) return text;
-	throw invalid(field, 'a width and a height such as 1024x1024', text);
+	return matching(field, value, /^[1-9]\d*x[1-9]\d*$/, 'a width and a height such as 1024x1024');
 }
 
 /** An aspect ratio, as `<width>:<height>` (spec 4.1). */
 export function aspectRatio(field: string, value: unknown): string {
+	return matching(field, value, /^[1-9]\d*:[1-9]\d*$/, 'a ratio of whole numbers such as 16:9');
+}
+
+function matching(field: string, value: unknown, pattern: RegExp, expected: string): string {
 	const text = String(value).trim();
-	if (/^[1-9]\d*:[1-9]\d*$/.test(text)) return text;
-	throw invalid(field, 'a ratio of whole numbers such as 16:9', text);
+	if (pattern.test(text)) return text;
+	throw invalid(field, expected, text);
+}
+
+/** A whole number, or a text that contains one. */
+export function integer(field: string, value: unknown): number {
+	return checkedNumber(field, value, 'a whole number', Number.isSafeInteger);
+}
+
+/** A whole number from `least` to `most`, or a text that contains one. */
+export function integerWithin(field: string, value: unknown, least: number, most: number): number {
+	const isWithin = (read: number) => Number.isInteger(read) && read >= least && read <= most;
+	return checkedNumber(field, value, `a whole number from ${least} to ${most}`, isWithin);
+}
+
+/** A number, or a text that contains one. */
+export function number(field: string, value: unknown): number {
+	return checkedNumber(field, value, 'a number', Number.isFinite);
+}
+
+/** A number above 0, and at least `least` if that is given. */
+export function positive(field: string, value: unknown, least?: number): number {
+	const expected = least === undefined ? 'a number above 0' : `at least ${least}`;
+	const isPositive = (read: number) => Number.isFinite(read) && read > 0 && read >= (least ?? 0);
+	return checkedNumber(field, value, expected, isPositive);
+}
+
+/** Length of a video in seconds: positive, at most 10. The model's own maximum may be lower (spec 8). */
+export function duration(field: string, value: unknown): number {
+	const seconds = positive(field, value);
+	if (seconds <= MAX_DURATION) return seconds;
+	const advice = `Change ${field}. The maximum varies by model, between 4 and ${MAX_DURATION} seconds.`;
+	throw invalid(field, `at most ${MAX_DURATION}`, value, advice);
+}
+
+function checkedNumber(
+	field: string,
+	value: unknown,
+	expected: string,
+	isValid: (read: number) => boolean,
+): number {
+	const isText = typeof value === 'string' && value.trim() !== '';
+	const read = typeof value === 'number' || isText ? Number(value) : NaN;
+	if (isValid(read)) return read;
+	throw invalid(field, expected, value);
 }
 
 /** Returns the allowed value with the same text as the given one. */
@@ -221,7 +268,7 @@ export function inlineSize(field: string, bytes: number): void {
 	const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1);
 	throw new InvalidInputError(
 		`${field} is too large: ${megabytes} MB, and at most 4.5 MB are allowed`,
-		'Use a smaller file, or upload it and choose the source URL.',
+		'Use a smaller file, or upload it and set Source to URL.',
 	);
 }
 

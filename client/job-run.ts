@@ -1,5 +1,5 @@
 import { attempt, withLock } from './async';
-import { Attempts, withModel } from './attempts';
+import { attemptAfter, explainAttempts, fallbackOf } from './attempts';
 import type { Clock } from './ports';
 import type { CreateJob, Job } from './job';
 import {
@@ -13,11 +13,11 @@ import type { Journal, Order } from './orders/journal';
 import type { SlotPool } from './orders/slot-pool';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
-import { explainedByRow } from './orders/uncertain-charge';
+import { explainedByRow } from './orders/order-errors';
 import { Watch, type Goal, type Watcher } from './watch/watch';
 import type { KnownGeneration } from './api/errors';
 import { isFailed, isFinal, unseen, type Generation } from './api/generation';
-import type { CreateRequest } from './api/client';
+import { withModel, type CreateRequest } from './api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
 const LATE_MS = 10_000;
@@ -29,7 +29,7 @@ const AFTER_SLEEP_MS = 100_000;
 /** State that all jobs of a step share. */
 export interface StepState {
 	clock: Clock;
-	/** When the step began, in milliseconds since the Unix epoch. */
+	/** When the step began. */
 	startedAt: number;
 	/** When a late job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
@@ -43,18 +43,15 @@ export interface StepState {
 export class JobRun {
 	/** `null` before the request is built, and for jobs that create nothing. */
 	private order: Order | null = null;
-	private readonly attempts: Attempts | null;
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
-	/** When the wait for the generation ends, in milliseconds since the Unix epoch. */
+	/** When the wait for the generation ends. */
 	private deadline = Infinity;
 
 	constructor(
 		readonly job: Job,
 		private readonly step: StepState,
-	) {
-		this.attempts = job.kind === 'create' ? new Attempts(job) : null;
-	}
+	) {}
 
 	/**
 	 * The last known state of the generation, for any outcome of the job. If this attempt did not reach it, that is the one
@@ -119,8 +116,7 @@ export class JobRun {
 		const { job, watch } = this;
 		if (job.kind !== 'create' || !job.wait) return false;
 		if (!watch?.generation || !isFailed(watch.generation)) return false;
-		const next = this.attempts?.after(failedGeneration(watch.generation));
-		if (next === 'stop') return false;
+		if (attemptAfter(job, failedGeneration(watch.generation)) === 'stop') return false;
 		this.watch = null;
 		await this.orderIt(job);
 		return true;
@@ -152,12 +148,12 @@ export class JobRun {
 
 	/** True if a fallback model creates the output. */
 	get usesFallback(): boolean {
-		return Boolean(this.attempts?.model);
+		return this.job.kind === 'create' && fallbackOf(this.job) !== null;
 	}
 
 	/** Adds the earlier attempts of the output to an error that ends the job. A job that collects has none. */
 	withAttempts(error: unknown): unknown {
-		return this.attempts ? this.attempts.explain(error) : this.explain(error);
+		return this.job.kind === 'create' ? explainAttempts(this.job, error) : this.explain(error);
 	}
 
 	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
@@ -167,7 +163,7 @@ export class JobRun {
 		const order = this.order ?? journal.order(job, request);
 		this.order = order;
 		for (;;) {
-			const model = this.attempts?.model ?? null;
+			const model = fallbackOf(job);
 			const sent = model === null ? request : withModel(request, model);
 			if (model !== null) order.fields = requestFields(sent);
 			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
@@ -178,7 +174,7 @@ export class JobRun {
 			if (obtained.ok) return;
 			// With a generation to watch, the error is about its status, and no other model is tried.
 			if (this.watch !== null) throw obtained.error;
-			if (this.attempts?.after(obtained.error) !== 'next model') throw obtained.error;
+			if (attemptAfter(job, obtained.error) !== 'next model') throw obtained.error;
 		}
 	}
 
@@ -197,10 +193,10 @@ export class JobRun {
 			this.watch = watch;
 			if (made) return;
 			const seen = await attempt(async () => await watch.until('fetched', this.deadline));
-			if (!seen.ok) {
-				const { error } = seen;
-				throw journal.explain(order, isUnknown(error) ? inAnotherAccount(error, known) : error);
-			}
+			// Until the deadline, a 404 counts as transient.
+			const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
+			if (isUnknown(error)) throw journal.explain(order, inAnotherAccount(error, known));
+			if (!seen.ok) throw journal.explain(order, error);
 			this.keep();
 			if (!watch.generation || !isFailed(watch.generation)) {
 				submission.stats.reused++;

@@ -26,9 +26,9 @@ export function numbered(key: string, outputIndex: number): string {
 	return outputIndex === 0 ? key : `${key}#${outputIndex + 1}`;
 }
 
-interface JobBasics extends OutputRef {
-	/** Number of input items of the step, for texts. */
-	itemCount?: number;
+interface JobBasics {
+	/** Index of the input item. */
+	itemIndex: number;
 	/** False: return the generation in its current state. */
 	wait: boolean;
 	readiness: Readiness;
@@ -38,8 +38,10 @@ interface JobBasics extends OutputRef {
 }
 
 /** Creates a generation, or reuses the one that was created before. Charges credits. */
-export interface CreateJob extends JobBasics {
+export interface CreateJob extends JobBasics, OutputRef {
 	kind: 'create';
+	/** Number of input items of the step, for texts. */
+	itemCount?: number;
 	/**
 	 * Builds the creating request. Called only when the job starts, so that large inputs are not kept in memory for
 	 * long.

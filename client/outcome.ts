@@ -6,7 +6,7 @@ import {
 	type KnownGeneration,
 } from './api/errors';
 import type { Generation, GenerationItem } from './api/generation';
-import type { Job } from './job';
+import type { CreateJob } from './job';
 import { itemNames, sentences } from './text';
 
 /** The result of one job. `output` is the result of the pipeline's `finish` for a completed generation. */
@@ -87,7 +87,7 @@ export function timedOutGeneration(
  */
 export function notSent(
 	cause: GenerationError,
-	{ itemIndex, itemCount }: Pick<Job, 'itemIndex' | 'itemCount'>,
+	{ itemIndex, itemCount }: Pick<CreateJob, 'itemIndex' | 'itemCount'>,
 ): GenerationError {
 	return cause.with({
 		title: `Skipped because ${itemNames([itemIndex], itemCount)} failed: ${cause.message}`,
@@ -104,8 +104,8 @@ export function notSent(
  */
 export function inAnotherAccount(error: GenerationError, id: string): GenerationError {
 	return error.with({
-		title: 'The generation of an earlier try is not in this account',
-		details: `The service does not know generation ${id}`,
+		title: 'The service does not know the generation of an earlier attempt',
+		details: `Generation ${id} may belong to another account`,
 		description:
 			'Choose the credential that created it, and retry. To create and pay for a new one, start a new execution.',
 		generation: { id },
@@ -125,7 +125,8 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 			? error
 			: new GenerationError({
 					title: error instanceof Error ? error.message : String(error),
-					description: 'This is a bug in the node. Report it, with its entry in n8n’s log.',
+					description:
+						'This is a bug in the node. Report it on GitHub, with its entry in n8n’s log.',
 					code: 'unexpected_error',
 					cause: error,
 				});

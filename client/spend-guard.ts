@@ -16,11 +16,11 @@ export interface SpendLimits {
 	minimumBalance?: number | null;
 }
 
-export interface SpendPorts {
+interface SpendPorts {
 	clock: Clock;
 	/** Reads the balance (spec 4.5). Throws if it cannot be read. */
 	readBalance: () => Promise<Credits>;
-	/** Reads the balance for the step's hint. Returns `null` if it cannot be read. Not set: there is no such hint. */
+	/** Reads the balance for the step's hint. Returns `null` if it cannot be read. If omitted, the hint is not shown. */
 	balanceForHint?: () => Promise<number | null>;
 }
 

@@ -1,4 +1,4 @@
-import { Attempts } from './attempts';
+import { attemptAfter, explainAttempts } from './attempts';
 import type { CollectJob, CreateJob, Job, Tried } from './job';
 import type { Outcome } from './outcome';
 import { hasId, isFree, isLive, rowsInForce, storedKey, type Row } from './orders/table';
@@ -184,12 +184,12 @@ export function waveResult(
 		if (outcome.kind === 'stopped') return;
 		if (outcome.kind === 'error') {
 			// A generation of an earlier wave failed. The next wave may create it again.
-			const attempts = kind === 'collect' ? new Attempts(sources[index]) : null;
-			if (attempts && attempts.after(outcome.error) !== 'stop') {
+			const source = kind === 'collect' ? sources[index] : null;
+			if (source && attemptAfter(source, outcome.error) !== 'stop') {
 				again = true;
 				return;
 			}
-			const error = attempts?.explain(outcome.error) ?? outcome.error;
+			const error = source ? explainAttempts(source, outcome.error) : outcome.error;
 			settled[itemIndex] = (error as GenerationError).fields;
 		} else if (outcome.generation.status !== 'completed') {
 			// It timed out, or its item does not wait.

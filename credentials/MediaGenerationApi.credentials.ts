@@ -66,20 +66,40 @@ export class MediaGenerationApi implements ICredentialType {
 	};
 }
 
+/** n8n has two request helpers, with different names for this. Both would send the API key along, at least to a subdomain. */
+const NO_REDIRECTS = {
+	disableFollowRedirect: true,
+	followRedirect: false,
+	followAllRedirects: false,
+};
+
 /**
- * Adds the API key to a request. Only the credential's test sets a `baseURL`: it is normalized, or rejected
- * with a message that the user sees. An expression in the test could do neither.
+ * Adds the API key to a request to the service. n8n's own nodes can use the credential too: the key is sent to no other
+ * origin, and redirects are not followed.
+ *
+ * @throws Error for a request to another origin, or an invalid Base URL
  */
 async function authenticate(
-	{ apiKey }: ICredentialDataDecryptedObject,
-	options: IHttpRequestOptions,
+	{ apiKey, baseUrl }: ICredentialDataDecryptedObject,
+	options: IHttpRequestOptions & { uri?: string },
 ): Promise<IHttpRequestOptions> {
-	const headers = { ...options.headers, Authorization: `Bearer ${String(apiKey).trim()}` };
-	if (options.baseURL === undefined) return { ...options, headers };
-	return { ...options, headers, baseURL: addressIn(options.baseURL) };
+	const own = addressIn(baseUrl);
+	const { origin } = new URL(options.url ?? options.uri, own);
+	if (origin !== new URL(own).origin) {
+		throw new Error(
+			`The API key is sent to the Base URL only, not to ${origin}. For an output URL, set Authentication to None`,
+		);
+	}
+	return {
+		...options,
+		// Only the credential's test sets it, to the Base URL. An expression there could not normalize it.
+		...(options.baseURL !== undefined && { baseURL: own }),
+		headers: { ...options.headers, Authorization: `Bearer ${String(apiKey).trim()}` },
+		...NO_REDIRECTS,
+	};
 }
 
-function addressIn(baseUrl: string): string {
+function addressIn(baseUrl: unknown): string {
 	try {
 		return serviceAddress(baseUrl);
 	} catch (error) {

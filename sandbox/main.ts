@@ -1,4 +1,4 @@
-// npm run sandbox: the service by itself, until Ctrl-C.
+// npm run sandbox: runs only the service, until Ctrl-C.
 import { Command } from 'commander';
 import { keyNames } from './accounts/accounts';
 import { factorFrom, numberFrom, portFrom } from './options';
@@ -39,7 +39,7 @@ function optionsFrom(values: Values): SandboxOptions {
 		urlLifetimeSeconds: urlLifetime,
 		accessTokenSeconds: tokenLifetime,
 		seed: seed ?? Date.now() % 2 ** 31,
-		honoursIdempotencyKeys: idempotency,
+		honorsIdempotencyKeys: idempotency,
 		log: quiet ? false : say,
 	};
 }

@@ -33,21 +33,21 @@ import { timeFrom } from './generations/timing';
 import type { GenerationTime } from './generations/timing';
 
 export interface ServiceOptions {
-	/** Default: the machine's clock. */
+	/** Source of time. Default: the machine's clock. */
 	clock?: Clock;
-	/** Ids, times and seeds follow from it. Default 1. */
+	/** Determines ids, times and seeds. Default 1. */
 	seed?: number;
-	/** Divides generation times, nothing else. Default 1. */
+	/** Divides generation times only. Default 1. */
 	timeScale?: number;
-	/** Whole seconds that a presigned URL lives. Default 3600 (spec 8). */
+	/** Lifetime of a presigned URL in whole seconds. Default 3600 (spec 8). */
 	urlLifetimeSeconds?: number;
-	/** Seconds a generation takes before the time scale. Default: around the model's average. */
+	/** Duration of a generation in seconds, before the time scale. Default: about the model's average. */
 	generationSeconds?: number | GenerationTime;
-	/** How storage refuses a file that is not written yet. Default 404. */
+	/** Status of the storage's response for a file that is not written yet. Default 404. */
 	missingOutputStatus?: 403 | 404;
-	/** Whether a second request with the same `Idempotency-Key` gets what the first has made. */
-	honoursIdempotencyKeys?: boolean;
-	/** Origin of presigned URLs. Default one that does not resolve, for use without HTTP. */
+	/** If true, a second request with the same `Idempotency-Key` returns the generation of the first. */
+	honorsIdempotencyKeys?: boolean;
+	/** Origin of presigned URLs. The default does not resolve, for use without HTTP. */
 	storageOrigin?: string;
 }
 
@@ -62,8 +62,8 @@ function bearsOnGeneration({ kind }: FaultAction): boolean {
 }
 
 /**
- * The service of the spec as plain synchronous code over a clock. States follow from the time, so
- * a thousand generations can live and end between two ticks of a virtual clock.
+ * Implements the service of the spec as plain synchronous code with a clock. States are derived from the time, so a
+ * thousand generations can start and end between two ticks of a virtual clock.
  */
 export class GenerationService {
 	readonly accounts = new AccountBook();
@@ -99,11 +99,11 @@ export class GenerationService {
 			urlLifetimeSeconds: this.urlLifetimeSeconds,
 			storageOrigin: () => this.storageOrigin,
 			rejections: new Map(),
-			repeats: options.honoursIdempotencyKeys ? new Map() : null,
+			repeats: options.honorsIdempotencyKeys ? new Map() : null,
 		};
 	}
 
-	/** Answers one request at the service's origin (spec 4). Never throws. */
+	/** Handles one request to the service's origin (spec 4). Never throws. */
 	handle(request: ServiceRequest): Reply {
 		const now = this.clock.now();
 		this.ledger.settle(now);
@@ -117,14 +117,14 @@ export class GenerationService {
 		const action = taken?.action ?? null;
 		record.fault = action && action.kind;
 		const reply = faulted(action, () => this.work(request, route, now, action, record));
-		// A generation that was refused can neither fail nor take its time: the next one shall.
+		// A rejected request has no generation that could fail or take time, so the fault applies to the next one.
 		if (taken && bearsOnGeneration(taken.action) && reply.status !== 200) taken.giveBack();
 		record.answered = reply.delivery === 'answer';
 		record.status = record.answered ? reply.status : null;
 		return { ...reply, record };
 	}
 
-	/** Answers one request at the storage origin (spec 4.3). Never throws. */
+	/** Handles one request to the storage origin (spec 4.3). Never throws. */
 	fetchOutput(request: ServiceRequest): StorageReply {
 		const now = this.clock.now();
 		this.ledger.settle(now);
@@ -179,8 +179,8 @@ export class GenerationService {
 	}
 
 	/**
-	 * The answer to a request whose answer is late. If its key was revoked meanwhile, the request fails (spec 5.5),
-	 * and what it made is undone: a 401 says that nothing was made. A connected app has no key.
+	 * Returns the response to a delayed request. If its key was revoked in the meantime, the request fails (spec 5.5)
+	 * and its generation is removed, because a 401 means that nothing was created. A connected app has no key.
 	 */
 	late(request: ServiceRequest, reply: Reply): Reply {
 		if (request.caller?.connection) return reply;
@@ -220,7 +220,7 @@ export class GenerationService {
 		return answer(200, { object: 'list', data }, `${data.length} models`);
 	}
 
-	/** Spec 4.3. Another account's generation is as unknown as one that never was. */
+	/** Handles a status request (spec 4.3). Another account's generation is treated as unknown. */
 	private status(caller: Caller, id: string, now: number, record: RequestRecord): Reply {
 		const generation = this.ledger.find(id);
 		if (!generation || generation.caller.account !== caller.account) {
@@ -233,7 +233,7 @@ export class GenerationService {
 		return answer(200, entry, `${entry.status}${refund}`);
 	}
 
-	/** A URL with less than a tenth of its life left is replaced by a fresh one (spec 4.3). */
+	/** Replaces a URL that has less than a tenth of its lifetime left (spec 4.3). */
 	private refreshUrl(generation: Generation, now: number): void {
 		if (generation.urlExpiresAt - now > this.urlLifetimeSeconds * 100) return;
 		const path = outputPath(generation.id, generation.model.type);
@@ -244,18 +244,18 @@ export class GenerationService {
 		generation.urlExpiresAt = signed.expiresAt;
 	}
 
-	/** Makes other origins hold so many of the account's slots (spec 8.1). Throws if unknown. */
+	/** Sets how many of the account's slots other origins use (spec 8.1). Throws if the account is unknown. */
 	occupy(account: string, count: number): void {
 		this.accounts.account(account).occupied = count;
 	}
 
-	/** Generations in progress for an account now, those from elsewhere included. */
+	/** Returns the number of an account's generations in progress, including those started elsewhere. */
 	runningOf(account: string): number {
 		this.ledger.settle(this.clock.now());
 		return this.ledger.runningOf(this.accounts.account(account));
 	}
 
-	/** Ends a running generation now: as failed with a reason, or completed without one. */
+	/** Ends a running generation now: as failed if a reason is given, otherwise as completed. */
 	finish(id: string, failReason?: string): void {
 		const now = this.clock.now();
 		const generation = this.ledger.find(id);
@@ -267,14 +267,14 @@ export class GenerationService {
 		this.ledger.settle(now);
 	}
 
-	/** A presigned URL of the generation's output that still works; undefined for an unknown id. */
+	/** Returns a valid presigned URL of the generation's output, or undefined if the id is unknown. */
 	outputUrl(id: string): string | undefined {
 		const generation = this.ledger.find(id);
 		if (generation) this.refreshUrl(generation, this.clock.now());
 		return generation?.url;
 	}
 
-	/** Back to the start: accounts, connected apps, balances, books, requests, faults and the seed. */
+	/** Resets accounts, connected apps, balances, books, requests, faults and the seed. */
 	reset(): void {
 		this.accounts.reset();
 		this.apps.clear();

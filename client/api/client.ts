@@ -1,8 +1,8 @@
 import type { SendRequest, ServiceRequest, ServiceResponse } from '../ports';
-import { isModel, type Model, type ModelFilter } from './catalog';
 import { errorFromConnection } from './connection';
 import { CancelledError, errorFromResponse, GenerationError, unreadableAnswer } from './errors';
 import { readGeneration, type Generation, type GenerationType } from './generation';
+import { asRecord } from './json';
 import { withRetries, type RetryPorts } from './retry';
 
 /** A validated creating request (spec 4.1, 4.2). */
@@ -10,6 +10,28 @@ export interface CreateRequest {
 	type: GenerationType;
 	body: object;
 }
+
+/** Returns the request with another model. */
+export function withModel(request: CreateRequest, model: string): CreateRequest {
+	return { ...request, body: { ...request.body, model } };
+}
+
+/** One entry of the live catalog (spec 2.2), returned unchanged. */
+export interface Model {
+	id: string;
+	type?: string;
+	name?: string;
+	provider?: string;
+	description?: string;
+	/** `<width>x<height>` */
+	max_resolution?: string;
+	/** Average generation time in seconds. */
+	avg_speed_seconds?: number;
+	[key: string]: unknown;
+}
+
+/** The models to list (spec 4.4). */
+export type ModelFilter = 'all' | 'image' | 'video';
 
 /** A balance or a summary (spec 2.3, 2.4), returned unchanged. Both contain the remaining credits. */
 export interface Credits {
@@ -30,10 +52,22 @@ export function balanceBelow(balance: number, minimum: number, option: string): 
 	});
 }
 
+/**
+ * Throws the error that the service would return for a model that the catalog does not have.
+ *
+ * @throws GenerationError, always
+ */
+export function modelNotFound(id: string, models: Model[]): never {
+	const response = { status: 404, body: { error: { code: 'model_not_found' } } };
+	throw errorFromResponse(response, false, id).with({
+		details: `None of the ${models.length} models in the catalog has this ID`,
+	});
+}
+
 /** How long to retry a Base URL that has never answered. After that it is treated as misconfigured. */
 const FIRST_CONTACT_MS = 2_000;
 
-export interface ServicePorts extends RetryPorts {
+interface ServicePorts extends RetryPorts {
 	send: SendRequest;
 }
 
@@ -78,7 +112,7 @@ export class ServiceClient {
 	}
 
 	/** GET /v1/models. */
-	async models(type: ModelFilter = 'all'): Promise<Model[]> {
+	async models(type: ModelFilter): Promise<Model[]> {
 		const query: Record<string, string> = type === 'all' ? {} : { type };
 		const { data } = await this.read('/v1/models', (body) => Array.isArray(body.data), query);
 		return (data as unknown[]).filter(isModel);
@@ -107,7 +141,7 @@ export class ServiceClient {
 		return await withRetries(async () => {
 			const request: ServiceRequest = { method: 'GET', path, ...(query && { query }) };
 			const response = await this.response(request, null, this.ports.signal);
-			const body = Object(response.body) as Record<string, unknown>;
+			const body = asRecord(response.body);
 			if (isExpected(body)) return body;
 			throw unreadableAnswer(response, false).with({ retry: 'never' });
 		}, this.ports);
@@ -154,4 +188,9 @@ export class ServiceClient {
 
 function hasBalance({ balance }: Record<string, unknown>): boolean {
 	return typeof balance === 'number';
+}
+
+/** True if an entry has an id. Other entries cannot be used. */
+function isModel(entry: unknown): entry is Model {
+	return typeof (entry as Partial<Model> | null)?.id === 'string';
 }

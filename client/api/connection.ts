@@ -80,23 +80,27 @@ function unreadableCredential({ cause }: NotSentError): GenerationError {
 }
 
 const INTERRUPTED = 'the connection closed while it was being made';
-const NOT_ALLOWED = 'n8n does not allow requests to its address';
-const BAD_KEY = 'the API key contains invalid characters';
-
-/** Texts of failures that no change of the Base URL can fix, by their reason. */
-const OWN_TEXTS: Record<string, Partial<GenerationErrorFields>> = {
-	[NOT_ALLOWED]: {
-		description: 'Ask the administrator of n8n to allow the host (N8N_SSRF_ALLOWED_HOSTNAMES).',
-	},
-	[BAD_KEY]: {
-		title: 'The API key contains invalid characters',
-		details: 'No request was sent',
-		description: 'Paste the key into the credential again, without spaces or line breaks.',
-	},
-};
 
 /** A failure to make a connection: `reason` completes "… cannot be reached: ". */
-type FailureRow = [codes: RegExp, retry: 'backoff' | 'never', reason: string, words?: RegExp];
+type FailureRow = [
+	codes: RegExp,
+	retry: 'backoff' | 'never',
+	reason: string,
+	words?: RegExp | null,
+	texts?: Texts,
+];
+
+/** Texts of an error, if the usual ones do not fit: no change of the Base URL can fix some failures. */
+type Texts = Partial<GenerationErrorFields>;
+
+const ALLOW_HOST: Texts = {
+	description: 'Ask the administrator of n8n to allow the host (N8N_SSRF_ALLOWED_HOSTNAMES).',
+};
+const BAD_KEY: Texts = {
+	title: 'The API key contains invalid characters',
+	details: 'No request was sent',
+	description: 'Enter the key in the credential again, without spaces or line breaks.',
+};
 
 /**
  * Failures before a request is sent: name resolution, connection, route or certificate failed. After any other
@@ -107,7 +111,7 @@ type FailureRow = [codes: RegExp, retry: 'backoff' | 'never', reason: string, wo
  * received the request.
  */
 const CONNECTION_FAILURES: FailureRow[] = [
-	[/^/, 'never', NOT_ALLOWED, /^Ssrf/],
+	[/^/, 'never', 'n8n does not allow requests to its address', /^Ssrf/, ALLOW_HOST],
 	[/^EPROTO$/, 'never', 'it does not use https', /wrong version number/],
 	[/^EPROTO$/, 'never', 'it rejected the TLS version', /alert protocol version/],
 	[/^EPROTO$/, 'never', 'it rejected the TLS version', /unsupported protocol/],
@@ -120,15 +124,21 @@ const CONNECTION_FAILURES: FailureRow[] = [
 	[/^EAI_AGAIN$/, 'backoff', 'its host name could not be resolved'],
 	[/^EHOSTDOWN$/, 'backoff', 'its address does not respond'],
 	[/^(EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
-	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'backoff', 'this machine has no network'],
-	[/^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/, 'never', BAD_KEY],
+	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'backoff', 'the server that runs n8n has no network'],
+	[
+		/^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/,
+		'never',
+		'the API key contains invalid characters',
+		null,
+		BAD_KEY,
+	],
 	[
 		/^ERR_(INVALID_URL|BAD_REQUEST|INVALID_PROTOCOL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/,
 		'never',
 		'its URL, or the address of a proxy, is not valid',
 	],
 	[/^CERT_HAS_EXPIRED$/, 'never', 'its certificate has expired'],
-	[/^ERR_TLS_CERT_ALTNAME/, 'never', 'its certificate is for another name'],
+	[/^ERR_TLS_CERT_ALTNAME/, 'never', 'its certificate is for a different host name'],
 	[/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'never', 'its certificate was not accepted'],
 ];
 
@@ -163,12 +173,11 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 }
 
 /** Why no connection was made. */
-export interface ConnectionFailure {
+interface ConnectionFailure {
 	/** Completes "… cannot be reached: ", and ends with the host if that is known. */
 	reason: string;
 	retry: 'backoff' | 'never';
-	/** Texts of an error that fit this reason better than the usual ones. */
-	texts?: Partial<GenerationErrorFields>;
+	texts?: Texts;
 }
 
 /**
@@ -179,9 +188,9 @@ export interface ConnectionFailure {
 export function connectionFailure(failure: unknown): ConnectionFailure | null {
 	const { known, phase, host } = rootCause(failure);
 	if (phase === 'connected' || (phase === null && !known)) return null;
-	const [, retry, reason] = known ?? [null, 'backoff' as const, INTERRUPTED];
+	const [, retry, reason, , texts] = known ?? ([null, 'backoff', INTERRUPTED] as const);
 	const where = host === null ? '' : ` (${host})`;
-	return { reason: `${reason}${where}`, retry, texts: OWN_TEXTS[reason] };
+	return { reason: `${reason}${where}`, retry, texts };
 }
 
 /** How far the connection was. Systems also report EHOSTUNREACH for an established connection whose host is lost. */

@@ -2,7 +2,7 @@
 export type RetryRule = 'never' | 'backoff' | 'slot';
 
 /** The category of an error, in n8n's terms. */
-export type FailureCause =
+type FailureCause =
 	| 'rate-limited'
 	| 'quota-exhausted'
 	| 'temporarily-unavailable'
@@ -11,7 +11,7 @@ export type FailureCause =
 	| 'node-defect';
 
 /** What is known about a rejected request, each as a short line for a title; `null` if unknown or too long. */
-export interface ErrorFacts {
+interface ErrorFacts {
 	/** The service's message. */
 	message: string | null;
 	/** The parameter that the service names. */
@@ -20,7 +20,7 @@ export interface ErrorFacts {
 	subject: string | null;
 }
 
-export interface ErrorRow {
+interface ErrorRow {
 	/** What happened, for the user. */
 	title: string;
 	/** A more specific title, if the facts for it are known. */
@@ -44,7 +44,7 @@ const KEY_REJECTED: ErrorRow = {
 	title: 'The API key was rejected',
 	cause: 'credential-invalid',
 	advice:
-		'Open the Media Generation API credential and check the key. It may be missing, mistyped, expired or revoked. Replace a lost key on the API / MCP Access page of the service.',
+		'Open the Media Generation API credential and check the key. It may be missing, mistyped, expired or revoked. Replace a lost key in the service’s app, on the page API / MCP Access.',
 	fatalForStep: true,
 };
 
@@ -90,7 +90,8 @@ const BY_CODE: Record<string, ErrorRow> = {
 	expired_api_key: {
 		...KEY_REJECTED,
 		title: 'The API key has expired or was revoked',
-		advice: 'Create a new key on the API / MCP Access page and put it into the credential.',
+		advice:
+			'Create a new key in the service’s app, on the page API / MCP Access, and enter it in the credential.',
 	},
 	insufficient_credits: OUT_OF_CREDITS,
 	forbidden: {
@@ -103,7 +104,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	CONNECTION_PAUSED: {
 		title: 'The connected app is paused',
 		advice:
-			'Resume it in the app under API / MCP Access, Connected apps. Then retry this execution.',
+			'Resume it in the service’s app: API / MCP Access → Connected apps. Then retry this execution.',
 		fatalForStep: true,
 	},
 	model_not_found: {
@@ -126,7 +127,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	unsupported_parameter: {
 		title: 'The model does not support a parameter',
 		specific: ({ subject, param }) => subject && param && `${subject} does not support ${param}`,
-		advice: 'Remove the parameter or set it to Model Default, or choose another model.',
+		advice: 'Clear the parameter, or choose another model.',
 	},
 	CONCURRENCY_LIMIT_REACHED: {
 		...withMessage('No free slot'),
@@ -138,7 +139,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	CONNECTION_LIMIT_REACHED: {
 		title: 'The daily credit limit of the connected app is reached',
 		advice:
-			'Raise the limit in the app under API / MCP Access, Connected apps, or wait: it covers the last 24 hours.',
+			'Raise the limit in the service’s app: API / MCP Access → Connected apps. Or wait: the limit covers the last 24 hours.',
 		fatalForStep: true,
 		cause: 'quota-exhausted',
 	},
@@ -166,7 +167,7 @@ export function isListed(code: unknown, type: unknown, status: number): boolean 
 const REDIRECT: ErrorRow = {
 	title: 'The Base URL redirects to another address',
 	advice:
-		'Put the final address of the service into the credential. The API key is never sent across a redirect.',
+		'Enter the final address of the service in the credential. The API key is never sent across a redirect.',
 	fatalForStep: true,
 };
 
@@ -177,7 +178,10 @@ const TOO_MANY_REQUESTS: ErrorRow = {
 	retry: 'backoff',
 };
 
-const NO_ANSWER: ErrorRow = { ...TRANSIENT, ...withMessage('The service did not answer') };
+const NO_ANSWER: ErrorRow = {
+	...TRANSIENT,
+	...withMessage('The service or a proxy returned an error'),
+};
 
 const BLOCKED: ErrorRow = {
 	title: 'A firewall blocked the request, or this is not the media service',

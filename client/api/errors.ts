@@ -2,6 +2,7 @@ import type { ServiceResponse } from '../ports';
 import { sentences, truncate } from '../text';
 import { errorRow, isListed, type RetryRule } from './error-table';
 import type { GenerationItem } from './generation';
+import { asRecord } from './json';
 
 /**
  * The effect of an error on the account's credits. `none`: nothing was charged. `refunded`: a charge was refunded.
@@ -19,7 +20,7 @@ export function eachOnce(known: KnownGeneration[]): KnownGeneration[] {
 
 /** The fields of a `GenerationError`. The title becomes its `message`; `cause` keeps an unexpected error. */
 export type GenerationErrorFields = { title: string; description: string; code: string } & Partial<
-	Omit<GenerationError, 'with' | 'name' | 'message' | 'stack'>
+	Omit<GenerationError, 'with' | 'fields' | 'name' | 'message' | 'stack'>
 >;
 
 /** Any error of an item or a request. The title of an item's error with the charge `unknown` states that charge. */
@@ -113,7 +114,8 @@ export function errorFromResponse(
 			param &&
 				![param, subject].some((named) => named && title.includes(named)) &&
 				`Parameter: ${param}`,
-			own === null && 'The response came from another server, such as a proxy or a website',
+			own === null &&
+				'The response is not in the service’s format. It may come from a proxy or a website',
 		),
 		description: row.advice,
 		serviceMessage: message,
@@ -160,9 +162,7 @@ export function inTitle(text: string | null | undefined): string | null {
  * as HTML, an empty body or foreign JSON. `listed`: a 5xx that spec 7 lists.
  */
 function readErrorBody(body: unknown, status: number) {
-	const error = body && typeof body === 'object' ? (body as { error?: unknown }).error : undefined;
-	if (!error || typeof error !== 'object') return null;
-	const { code, type, message, param } = error as Record<string, unknown>;
+	const { code, type, message, param } = asRecord(asRecord(body).error);
 	// One documented form has the HTTP status in `code`, and the code in `type`.
 	const named = [code, type].find((value) => typeof value === 'string' && value !== '');
 	if (named === undefined && typeof message !== 'string') return null;

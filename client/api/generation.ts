@@ -1,4 +1,5 @@
 import { truncate } from '../text';
+import { asRecord } from './json';
 
 export type GenerationType = 'image' | 'video';
 
@@ -103,10 +104,6 @@ function readFailureReason(error: unknown): string | null {
 	if (typeof error === 'string') return truncate(error);
 	const { message, reason, code } = asRecord(error);
 	return truncate(text(message) ?? text(reason) ?? text(code) ?? JSON.stringify(error));
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function text(value: unknown): string | null {

@@ -25,7 +25,7 @@ export function backoffDelay(
 export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
 
 /** What limits the retries of a request. */
-export interface RetryLimits {
+interface RetryLimits {
 	/** Retries after transient errors so far. */
 	retries: number;
 	maxRetries?: number;

@@ -1,11 +1,9 @@
-import { withModel } from '../attempts';
 import { outputName, type CreateJob, type OutputRef } from '../job';
 import { eachOnce, type KnownGeneration } from '../api/errors';
 import type { Generation } from '../api/generation';
-import type { CreateRequest } from '../api/client';
-import { digest, digestOf, headerOf } from './digest';
-import type { Entry, Journal, Marks, Order } from './journal';
-import { isLive, requestFields, storedKey } from './table';
+import { withModel, type CreateRequest } from '../api/client';
+import { headerOf, type Entry, type Journal, type Marks, type Order } from './journal';
+import { digest, digestOf, isLive, requestFields, storedKey } from './table';
 
 /** An order as it is stored with the execution. */
 export interface StoredOrder extends Marks {
@@ -55,12 +53,14 @@ export class ExecutionJournal implements Journal {
 			earlier.find((one) => one.request === own.request) ??
 			earlier.find((one) => own.recipe !== '' && one.recipe === own.recipe);
 		const marks = same ?? own;
+		const models = key === null ? [] : fallbackModels;
+		const others = models.map((model) => withModel(request, model));
 		return {
 			job,
 			marks,
 			key: key === null ? null : storedKey(key),
 			fields,
-			requests: requestsOf(request, key === null ? [] : fallbackModels),
+			requests: new Set([fields.request, ...others.map(digestOf)]),
 			lock: JSON.stringify(key === null ? [this.runIndex, outputName(job), marks.request] : key),
 		};
 	}
@@ -153,12 +153,6 @@ export class ExecutionJournal implements Journal {
 		(this.run[outputName(job)] ??= []).push(added);
 		return added;
 	}
-}
-
-/** Digests of a request with each of its models. */
-function requestsOf(request: CreateRequest, fallbackModels: string[]): Set<string> {
-	const others = fallbackModels.map((model) => withModel(request, model));
-	return new Set([request, ...others].map(digestOf));
 }
 
 function isMade(order: StoredOrder): order is StoredOrder & { id: string } {

@@ -2,7 +2,7 @@ import type { CreateJob } from '../job';
 import type { KnownGeneration } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest } from '../api/client';
-import type { RequestFields, Row } from './table';
+import { digest, type RequestFields, type Row } from './table';
 
 /** Digests that identify an order within its item. `''` for none. Never the texts: they are stored with the execution. */
 export interface Marks {
@@ -85,4 +85,20 @@ export interface Journal {
 
 	/** Adds advice about the order's row to an error that says that the generation or its file does not exist. */
 	explain(order: Order, error: unknown): unknown;
+}
+
+/**
+ * Returns the `Idempotency-Key` header of an order. The spec does not mention this header. Services and gateways that
+ * know it create nothing for a second request with the same value.
+ *
+ * The value is the same in every attempt and every execution. It differs for another request, because such services
+ * reject a changed body under an old value. It also differs after a failed generation, because they would return the
+ * failed one again.
+ *
+ * @param owner identifies the order: its workflow, node and idempotency key, or its execution, run and item
+ * @param failures number of failed generations of the order
+ * @param request from `digestOf`
+ */
+export function headerOf(owner: Array<string | number>, failures: number, request: string): string {
+	return digest(JSON.stringify([...owner, failures, request]));
 }

@@ -3,6 +3,7 @@ import { CancelledError, type KnownGeneration } from '../api/errors';
 import { BatchedTable, type TablePorts } from './batched-table';
 import { checkWriter } from './dead-writers';
 import { KeyView } from './key-view';
+import { stillSending, tableTrouble, unavailable } from './order-errors';
 import {
 	all,
 	asSeen,
@@ -13,9 +14,6 @@ import {
 	newRow,
 	sameState,
 	SENT,
-	stillSending,
-	tableTrouble,
-	unavailable,
 	type Condition,
 	type RequestFields,
 	type Row,
@@ -26,11 +24,10 @@ import {
 
 /** Interval of the heartbeat while requests are in flight. */
 const BEAT_MS = 15_000;
-/**
- * A reservation that takes longer than this is given up. After `GONE_AFTER_MS` (dead-writers.ts) without a
- * heartbeat, another execution treats its row as abandoned. The difference leaves time for a heartbeat.
- */
+/** Longest reservation. The difference to `GONE_AFTER_MS` (dead-writers.ts) leaves time for a heartbeat. */
 const LATE_MS = 40_000;
+/** A read that is older than this is repeated before a request is resubmitted. */
+const STALE_MS = 5_000;
 /** Longest pause between reads of a key whose request another execution sends. Each read is a helper workflow. */
 const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
@@ -235,7 +232,10 @@ export class KeyTable {
 				(row) =>
 					isLive(row) && (hasId(row) || (row.writer !== writer && isOpenRow(row) && !wasOpen)),
 			);
-			const isLate = clock.now() - answer.from >= LATE_MS;
+			const ageMs = clock.now() - answer.from;
+			// After a pause of the process, the first request may have its id by now.
+			if (wasOpen && ageMs >= STALE_MS && round === 0) continue;
+			const isLate = ageMs >= LATE_MS;
 			if (own && rivals.length === 0 && !isLate) {
 				held.row = own;
 				return true;

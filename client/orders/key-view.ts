@@ -51,10 +51,10 @@ export class KeyView {
 		this.rows.set(key, row);
 	}
 
-	/** Returns all rows of a key, without those that are being deleted. */
+	/** Returns all rows of a key, without those that are being deleted. One into which a user has entered an id stays. */
 	rowsOf(key: string, { rows }: Answer): Row[] {
 		const seen = rows
-			.filter((row) => row.key === key && !this.dropped.has(row.writer))
+			.filter((row) => row.key === key && (hasId(row) || !this.dropped.has(row.writer)))
 			.map((row) => (this.failed.has(row.generation_id) ? { ...row, status: 'failed' } : row));
 		const failed = seen.filter((row) => !isLive(row));
 		failed.filter(hasId).forEach((row) => this.failed.add(row.generation_id));
@@ -85,7 +85,7 @@ export class KeyView {
 		return seen && sameState(seen.row, row) ? seen.stillMs : 0;
 	}
 
-	/** @param readFrom start of the read of the row, in milliseconds since the Unix epoch */
+	/** @param readFrom start of the read of the row, as `Clock.now` */
 	private measure(row: Row, readFrom: number): void {
 		const before = this.silent.get(row.id);
 		if (before && sameState(before.row, row)) {

@@ -8,12 +8,12 @@ import type { CreateRequest, ServiceClient } from '../api/client';
 import type { SpendGuard } from '../spend-guard';
 import type { Journal, Order } from './journal';
 import { StepSlots, type Permit, type SlotPool } from './slot-pool';
-import { uncertainCharge } from './uncertain-charge';
+import { uncertainCharge } from './order-errors';
 
 /** Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step. */
 const MAX_RESUBMISSIONS = 3;
 
-export interface SubmissionPorts {
+interface SubmissionPorts {
 	service: ServiceClient;
 	journal: Journal;
 	clock: Clock;

@@ -3,12 +3,11 @@ import type { KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
 import type { CreateRequest } from '../api/client';
 import type { TablePorts } from './batched-table';
-import { headerOf } from './digest';
 import type { ExecutionJournal } from './execution-journal';
-import type { Entry, Journal, Order } from './journal';
+import { headerOf, type Entry, type Journal, type Order } from './journal';
 import { KeyTable } from './key-table';
+import { explainedByRow } from './order-errors';
 import { hasId, isOpenRow, storedKey, type Row, type TableScope } from './table';
-import { explainedByRow } from './uncertain-charge';
 
 /**
  * Adds the orders with an idempotency key to a table that outlives the execution. All orders are stored with the

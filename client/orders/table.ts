@@ -1,6 +1,5 @@
-import { GenerationError } from '../api/errors';
+import { createHash } from 'crypto';
 import type { CreateRequest } from '../api/client';
-import { digest, digestOf } from './digest';
 
 /** The port to the table that outlives the execution, and the meaning of its rows. */
 
@@ -126,21 +125,22 @@ export function newRow({ workflowId, nodeId, executionId }: TableScope, key: str
 	};
 }
 
+/** Sorts the rows of a key by how much they count: first those with an id, then sent ones, each from the oldest. */
+function byRank(one: Row, other: Row): number {
+	const rank = (row: Row) => (hasId(row) ? 0 : isFree(row) ? 2 : 1);
+	return rank(one) - rank(other) || one.id - other.id;
+}
+
 /** Returns the row that counts if a key has several: one with an id, else a sent one, else the oldest. */
 export function rowInForce(rows: Row[]): Row | null {
-	const rank = (row: Row) => (hasId(row) ? 0 : isFree(row) ? 2 : 1);
-	return rows.filter(isLive).sort((a, b) => rank(a) - rank(b) || a.id - b.id)[0] ?? null;
+	return rows.filter(isLive).sort(byRank)[0] ?? null;
 }
 
 /** Returns the row that counts for each key. */
 export function rowsInForce(rows: Row[]): Map<string, Row> {
-	const keys = [...new Set(rows.map(({ key }) => key))];
-	return new Map(
-		keys.flatMap((key) => {
-			const row = rowInForce(rows.filter((one) => one.key === key));
-			return row ? [[key, row] as const] : [];
-		}),
-	);
+	// Of several entries with one key, a map keeps the last.
+	const ranked = rows.filter(isLive).sort(byRank).reverse();
+	return new Map(ranked.map((row) => [row.key, row]));
 }
 
 /** True if the row was not written to between the two reads. */
@@ -164,7 +164,7 @@ export function asSeen(row: Row): Where {
 const LONGEST_KEY = 300;
 const LONGEST_PROMPT = 200;
 
-/** Returns a key as the table stores and returns it. */
+/** Returns a key in the form in which the table stores it: without characters that databases reject, and not too long. */
 export function storedKey(key: string): string {
 	if (key.length <= LONGEST_KEY) return storable(key);
 	return `${storable(key.slice(0, LONGEST_KEY))}… ${digest(key)}`;
@@ -191,51 +191,12 @@ export function requestFields(request: CreateRequest): RequestFields {
 	};
 }
 
-const WITHOUT_TABLE =
-	'To run without the table, remove the Idempotency Key. Every execution is then charged for all its items.';
-
-/**
- * Builds the error of an item with a key if the table cannot be used. Nothing was sent for the item.
- *
- * @param why the cause, and how to fix it
- * @param advice what to do; by default, how to run without the table. That may charge the item twice if a request for
- * its key was sent.
- */
-export function recordUnavailable(why: string, advice = WITHOUT_TABLE): GenerationError {
-	return new GenerationError({
-		title: 'The idempotency key could not be stored',
-		details: why,
-		description: advice,
-		code: 'record_unavailable',
-	});
+/** Returns a short digest of a text: the first 32 hexadecimal digits of its SHA-256. */
+export function digest(text: string): string {
+	return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Converts any error of the table into a `record_unavailable` error. A GenerationError stays as it is. */
-export function unavailable(error: unknown): unknown {
-	if (error instanceof GenerationError) return error;
-	return recordUnavailable(error instanceof Error ? error.message : String(error));
-}
-
-/**
- * Builds the error of a table that does not keep its changes.
- *
- * @param id of the row; `undefined` for rows that were inserted
- */
-export function tableTrouble(id?: number): GenerationError {
-	const symptom =
-		id === undefined
-			? 'Rows that were added to it are not there when it is read'
-			: `Row ${id} cannot be changed`;
-	return recordUnavailable(
-		`The data table ${TABLE_NAME} does not keep what is written to it. ${symptom}`,
-		'Rename the table and run the step again, so that a new one is created. Items that are only in the old table are then charged again.',
-	);
-}
-
-/** Builds the error of a key whose request another execution has not finished in time. */
-export function stillSending({ key, execution_id: execution }: Row): GenerationError {
-	return recordUnavailable(
-		`Execution ${execution} is still sending the request for the key "${key}"`,
-		'Wait until it ends, then run the step again. Keep the Idempotency Key: without it, the item could be charged twice.',
-	);
+/** Returns a digest of a creating request. It is the same for the same type of output and the same body. */
+export function digestOf({ type, body }: CreateRequest): string {
+	return digest(JSON.stringify([type, body]));
 }

@@ -2,7 +2,7 @@ import { attempt, withTimeout } from '../async';
 import type { Clock, Probed, ProbeUrl } from '../ports';
 
 /** The result of a probe of the output URL (spec 4.3). `unusable`: this storage cannot be probed. */
-export type ProbeResult = 'ready' | 'missing' | 'unusable';
+type ProbeResult = 'ready' | 'missing' | 'unusable';
 
 /**
  * Interprets the response to a request for the first byte of an output. Only that byte proves that the file exists.

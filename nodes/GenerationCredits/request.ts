@@ -1,7 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { oneOf } from '../../client/input';
-import { number } from '../../client/numbers';
+import { number, oneOf } from '../../client/input';
 import { InvalidInputError } from '../../client/api/errors';
 import { collection, readForm, type Form } from '../shared/form/form';
 import { isSet } from '../shared/form/parameters';
@@ -36,7 +35,7 @@ function minimumBalance(context: IExecuteFunctions, options: Form): number | nul
 	if (isSet(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
 	if (!isExpression(context, 'minimumBalance')) return null;
 	throw new InvalidInputError(
-		'Minimum Balance is empty for this item, so it would not guard anything',
+		'Minimum Balance is empty for this item, so there is no minimum to check',
 		'Check that the expression returns a number for this item, or remove the option.',
 	);
 }

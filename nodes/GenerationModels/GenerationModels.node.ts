@@ -5,9 +5,8 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { modelNotFound, type Model, type ModelFilter } from '../../client/api/catalog';
-import { oneOf, requiredText } from '../../client/input';
-import { positive } from '../../client/numbers';
+import { modelNotFound, type Model, type ModelFilter } from '../../client/api/client';
+import { oneOf, positive, requiredText } from '../../client/input';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';
@@ -57,6 +56,6 @@ async function allModels(lookups: Lookups, form: Form): Promise<Model[]> {
 
 /** Finds a model in the catalog. The service has no endpoint for a single model (spec 4.4). */
 async function findModel(lookups: Lookups, id: string): Promise<Model> {
-	const models = await lookups.models();
+	const models = await lookups.models('all');
 	return models.find((model) => model.id === id) ?? modelNotFound(id, models);
 }

@@ -27,7 +27,7 @@ const ASPECT_RATIOS = [
 /** Kept for workflows that use it (spec 9). n8n does not offer it for others. */
 const legacyInputImages: INodeProperties = {
 	...inputImagesOption(
-		'The older form of Reference Images & Files: https URLs with commas between them, or an array',
+		'The older form of Reference Images & Files: comma-separated https URLs, or an array',
 	),
 	displayOptions: { show: { inputImages: [{ _cnd: { exists: true } }] } },
 };

@@ -1,7 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, requiredText, size } from '../../client/input';
-import { integer } from '../../client/numbers';
+import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../../client/input';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { checkedFields } from '../shared/form/parameters';

@@ -31,7 +31,7 @@ export const videoFields: INodeProperties[] = [
 		options: [modelDefault, ...RESOLUTIONS.map((value) => ({ name: value, value }))],
 		default: '',
 		description:
-			'Height of the video in pixels: more is sharper and may cost more, and the available values vary by model',
+			'Height of the video in pixels; higher values are sharper and may cost more, and the available values vary by model',
 	},
 	{
 		displayName: 'Duration (Seconds)',
@@ -48,7 +48,8 @@ export const videoFields: INodeProperties[] = [
 		type: 'options',
 		options: [modelDefault, ...FRAME_RATES.map((value) => ({ name: String(value), value }))],
 		default: '',
-		description: 'How smooth the motion is, if the model supports it',
+		description:
+			'Number of frames per second, if the model supports it; more frames make the motion smoother',
 	},
 	{
 		displayName: 'Input Image URL',
@@ -62,7 +63,7 @@ export const videoFields: INodeProperties[] = [
 	...deliveryFields,
 	optionsField([
 		inputImagesOption(
-			'Reference images, if the model supports them: https URLs with commas between them, or an array',
+			'Reference images, if the model supports them: comma-separated https URLs, or an array',
 		),
 		...creatingOptions,
 	]),

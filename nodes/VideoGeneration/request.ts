@@ -1,14 +1,15 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import {
+	duration,
 	fetchableUrl,
 	fetchableUrls,
 	FRAME_RATES,
+	integer,
 	oneOf,
 	requiredText,
 	RESOLUTIONS,
 } from '../../client/input';
-import { duration, integer } from '../../client/numbers';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { checkedFields } from '../shared/form/parameters';

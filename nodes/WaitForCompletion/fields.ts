@@ -46,7 +46,7 @@ export const waitFields: INodeProperties[] = [
 				name: 'Suspend',
 				value: 'suspend',
 				description:
-					'Suspends the execution between checks, so that it holds no worker. For waits of minutes or more.',
+					'Suspend the execution between checks, so that it holds no worker, for waits of minutes or more',
 			},
 			{
 				name: 'Check Once',
@@ -65,7 +65,7 @@ export const waitFields: INodeProperties[] = [
 		name: 'waitingSince',
 		type: 'hidden',
 		default: '',
-		description: 'Set by a suspended wait for itself: when it began, in milliseconds since 1970',
+		description: 'Start of a suspended wait, in milliseconds since 1970; set by the node itself',
 	},
 	optionsField([fileNameOption('model'), includeOtherFieldsOption]),
 	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),

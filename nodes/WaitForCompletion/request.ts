@@ -1,8 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/api/errors';
-import { generationId, oneOf } from '../../client/input';
-import { number } from '../../client/numbers';
+import { generationId, number, oneOf } from '../../client/input';
 import { collection, readForm, type Form } from '../shared/form/form';
 import {
 	choiceOf,
@@ -36,7 +35,6 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 		job: {
 			kind: 'collect',
 			itemIndex,
-			itemCount: context.getInputData().length,
 			id: idOf(context, itemIndex, form),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(isSet(since) && { waitingSinceMs: number('Waiting Since', since) }),
@@ -55,7 +53,7 @@ function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id 
 		throw new GenerationError({
 			title,
 			description:
-				'The item already had this error, and no generation to wait for. Remove such items with a Filter node, or set On Error to Continue',
+				'An earlier node failed for this item, so there is no generation to wait for. Remove such items with a Filter node, or set On Error to Continue',
 			code,
 			charge: code === 'uncertain_charge' ? 'unknown' : 'none',
 		});

@@ -51,11 +51,11 @@ function askingOnce(service: ServiceClient): Lookups {
 }
 
 /** Caches each answer by its argument. A failure is cached too. */
-function once<About, Answer>(ask: (about?: About) => Promise<Answer>) {
-	const answers = new Map<About | undefined, Promise<Answer>>();
-	return async (about?: About): Promise<Answer> => {
-		const answer = answers.get(about) ?? ask(about);
-		answers.set(about, answer);
+function once<About extends unknown[], Answer>(ask: (...about: About) => Promise<Answer>) {
+	const answers = new Map<unknown, Promise<Answer>>();
+	return async (...about: About): Promise<Answer> => {
+		const answer = answers.get(about[0]) ?? ask(...about);
+		answers.set(about[0], answer);
 		return await answer;
 	};
 }

@@ -4,14 +4,10 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import {
-	describeModel,
-	matchesModel,
-	type Model,
-	type ModelFilter,
-} from '../../client/api/catalog';
-import { attempt } from '../../client/async';
+import type { Model, ModelFilter } from '../../client/api/client';
 import { GenerationError } from '../../client/api/errors';
+import { attempt } from '../../client/async';
+import { sentences } from '../../client/text';
 import { nodeError } from './output/node-error';
 import { serviceOf } from './http/transport';
 
@@ -57,4 +53,28 @@ async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter):
 	}
 	// Covers a service that ignores the type filter.
 	return listed.value.filter((model) => type === 'all' || (model.type ?? type) === type);
+}
+
+/**
+ * Returns the short name of a model, and its provider, resolution and speed as its description. n8n shows the name in the
+ * model picker, and cuts off a long one.
+ */
+export function describeModel(model: Model): { name: string; description: string } {
+	const facts = [
+		model.provider,
+		model.max_resolution && `up to ${model.max_resolution}`,
+		typeof model.avg_speed_seconds === 'number' && `about ${model.avg_speed_seconds} s`,
+	].filter(Boolean);
+	return {
+		name: model.name ?? model.id,
+		description: sentences(facts.join(', '), model.description),
+	};
+}
+
+/** True if every word of the search appears in the id, the label or the description of the model. */
+export function matchesModel(model: Model, search: string): boolean {
+	const { name, description } = describeModel(model);
+	const known = [model.id, name, description].join(' ').toLowerCase();
+	const words = search.toLowerCase().split(/\s+/);
+	return words.every((word) => known.includes(word));
 }

@@ -14,7 +14,7 @@ describe('additional body fields', () => {
 		expect(body.parameters).toEqual({ seed: 7 });
 	});
 
-	it('can be an object that an expression returned, with lists and dates in it', () => {
+	it('can be an object returned by an expression, including lists and dates', () => {
 		expect(add({ tags: ['a', { b: null }], from: new Date(0) })).toEqual({
 			...body,
 			tags: ['a', { b: null }],
@@ -22,7 +22,7 @@ describe('additional body fields', () => {
 		});
 	});
 
-	it.each(['{}', {}])('add nothing where they are empty: %j', (empty) => {
+	it.each(['{}', {}])('add nothing if they are empty: %j', (empty) => {
 		expect(add(empty)).toEqual(body);
 	});
 
@@ -41,7 +41,7 @@ describe('additional body fields', () => {
 		[5, 'is not a JSON object'],
 		[{ style: undefined }, ': style is undefined'],
 		[{ a: [{ b: undefined }] }, ': a.0.b is undefined'],
-		[{ style: 'like [object Object]' }, 'a text with an object in it'],
+		[{ style: 'like [object Object]' }, 'text that contains [object Object]'],
 	])('are refused by name: %j', (value, says) => {
 		expect(() => add(value)).toThrow(InvalidInputError);
 		expect(() => add(value)).toThrow(`Additional Body Fields`);

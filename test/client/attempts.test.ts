@@ -1,18 +1,18 @@
 import { GenerationError, type Charge } from '../../client/api/errors';
-import { Attempts } from '../../client/attempts';
+import { attemptAfter } from '../../client/attempts';
 import type { CreateJob } from '../../client/job';
 
 const error = (code: string, charge: Charge) =>
 	new GenerationError({ title: 'Not created', description: '', code, charge });
 
-/** What follows an error of an output for which so many models are left. */
+/** Returns the next step after an error of an output that has this many models left. */
 function next(thrown: GenerationError, left: number, settings: Partial<CreateJob>) {
 	const fallbackModels = Array.from({ length: left }, (_, index) => `fallback-${index}`);
-	return new Attempts({ fallbackModels, ...settings }).after(thrown);
+	return attemptAfter({ fallbackModels, ...settings }, thrown);
 }
 
-describe('what follows an output that was not created', () => {
-	it.each<[string, number, number, number, ReturnType<Attempts['after']>]>([
+describe('the next step after an output that was not created', () => {
+	it.each<[string, number, number, number, ReturnType<typeof attemptAfter>]>([
 		['no retries and no fallbacks', 1, 0, 0, 'stop'],
 		['a retry is left', 1, 0, 1, 'same model'],
 		['a retry is left, and a model', 1, 1, 1, 'same model'],
@@ -26,11 +26,11 @@ describe('what follows an output that was not created', () => {
 		expect(next(failed, left, { retriesOnFailure, tried })).toBe(follows);
 	});
 
-	it.each<[string, Charge, ReturnType<Attempts['after']>]>([
+	it.each<[string, Charge, ReturnType<typeof attemptAfter>]>([
 		['model_unavailable', 'none', 'next model'],
 		['model_not_found', 'none', 'next model'],
 		['unsupported_parameter', 'none', 'next model'],
-		// A gateway with the service's code: the request may have passed.
+		// A gateway that sends the service's code: the request may have reached the service.
 		['model_unavailable', 'unknown', 'stop'],
 		['uncertain_charge', 'unknown', 'stop'],
 		['insufficient_credits', 'none', 'stop'],

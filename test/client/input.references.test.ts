@@ -10,7 +10,7 @@ import {
 import type { InvalidInputError } from '../../client/api/errors';
 import { accepted, anything, expectRefused } from '../support/checks';
 
-describe('a URL that the service is to fetch', () => {
+describe('a URL that the service fetches', () => {
 	it.each([
 		'https://example.com/a.png',
 		'HTTPS://example.com/a.png?x=1&y=%20#z',
@@ -47,11 +47,11 @@ describe('a URL that the service is to fetch', () => {
 		null,
 		42,
 		`http://example.com/${'a'.repeat(5000)}`,
-	])('is refused: %s', (value) => {
+	])('is rejected: %s', (value) => {
 		expectRefused(fetchableUrl, value);
 	});
 
-	it('refused, comes with what to do about a file that is not on the web', () => {
+	it('that is rejected comes with advice for a file that is not on the web', () => {
 		const dataUri = 'data:image/png;base64,iVBORw0KGgo=';
 		const adviceOf = (...more: string[]) => {
 			try {
@@ -69,16 +69,16 @@ describe('a URL that the service is to fetch', () => {
 
 	it.each([
 		['a list', ['https://example.com/a.png', 'https://example.com/b.png']],
-		['a list, not all of them whole', ['https://example.com/a.png', 'b.png']],
+		['a list with an incomplete URL', ['https://example.com/a.png', 'b.png']],
 		['commas', 'https://example.com/a.png,https://example.com/b.png'],
 		['commas and spaces', 'https://example.com/a.png, https://example.com/b.png'],
 		['line breaks', 'https://example.com/a.png\nhttps://example.com/b.png'],
-	])('is one: several in %s are not made into one and paid for', (_, value) => {
+	])('is a single one: several in %s are not combined and charged', (_, value) => {
 		expect(() => fetchableUrl('URL', value)).toThrow('URL contains several URLs');
 		expect(fetchableUrl('URL', ['https://example.com/a.png'])).toBe('https://example.com/a.png');
 	});
 
-	it('is never anything but https, or http on this machine', () => {
+	it('is always https, or http on this machine', () => {
 		const hosts = fc.constantFrom('localhost', '127.0.0.1', 'example.com', '10.0.0.1', '');
 		const schemes = fc.constantFrom('http:', 'https:', 'HTTPS:', 'ftp:', 'file:', 'h\tttp:', '');
 		const slashes = fc.constantFrom('//', '/', '', '\\\\', '///');
@@ -103,7 +103,7 @@ describe('several URLs', () => {
 		['line breaks', `${urls.join('\n')}\n`],
 		['empty parts', `,${urls[0]},,${urls[1]},`],
 		['an array', urls],
-		['an array with empty ones', ['', ...urls, ' ', null]],
+		['an array with empty elements', ['', ...urls, ' ', null]],
 		['commas alone', urls.join()],
 		['commas and line breaks', urls.join(',\r\n')],
 	])('are read from %s', (_, value) => {
@@ -114,7 +114,7 @@ describe('several URLs', () => {
 		'https://img.example.com/w_200,h_100,c_fill/a.png',
 		'https://img.example.com/fetch/f_auto,q_80/https://example.com/a.png',
 		'https://example.com/a.png?crop=1,2,3,4',
-	])('are not cut at the commas of a picture service: %s', (url) => {
+	])('are not split at the commas of an image service: %s', (url) => {
 		expect(fetchableUrls('Image', url)).toEqual([url]);
 		expect(fetchableUrls('Image', `${url},${urls[0]}, ${url}\n${url},`)).toEqual([
 			url,
@@ -124,12 +124,12 @@ describe('several URLs', () => {
 		]);
 	});
 
-	it('are none where nothing is given', () => {
+	it('are an empty list if the field is empty', () => {
 		expect(fetchableUrls('Image', '')).toEqual([]);
 		expect(fetchableUrls('Image', [])).toEqual([]);
 	});
 
-	it('that are refused are counted for people', () => {
+	it('that are rejected are numbered from 1', () => {
 		expect(() => fetchableUrls('Image', [urls[0], 'b.png'])).toThrow(
 			'Image 2 must be an https:// URL, not "b.png"',
 		);
@@ -158,11 +158,11 @@ describe('a data URI', () => {
 		'data:image;base64,iVBO',
 		'https://example.com/a.png',
 		null,
-	])('is refused: %s', (value) => {
+	])('is rejected: %s', (value) => {
 		expectRefused(dataUri, value);
 	});
 
-	it('holds exactly what an inline input may hold', () => {
+	it('has the same size limit as an inline input', () => {
 		const uri = (bytes: number) =>
 			`data:image/png;base64,${Buffer.alloc(bytes).toString('base64')}`;
 		for (const bytes of [MAX_INLINE_BYTES - 1, MAX_INLINE_BYTES]) {
@@ -190,7 +190,7 @@ describe('a data URI', () => {
 		);
 	});
 
-	it('of any bytes is accepted as it is', () => {
+	it('of any bytes is accepted unchanged', () => {
 		fc.assert(
 			fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (bytes) => {
 				const text = `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`;
@@ -199,7 +199,7 @@ describe('a data URI', () => {
 		);
 	});
 
-	it('with a gap of a million spaces is refused, and not searched from each of them', () => {
+	it('with a million spaces is rejected without a quadratic search', () => {
 		const gap = `data:image/png;base64,A${' '.repeat(1_000_000)}*`;
 		expectRefused(dataUri, gap);
 	});

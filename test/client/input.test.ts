@@ -1,23 +1,26 @@
 import fc from 'fast-check';
 
 import {
-	requireEvaluated,
 	aspectRatio,
+	duration,
 	FRAME_RATES,
 	generationId,
 	INPUT_TYPES,
+	integer,
+	number,
 	oneOf,
+	positive,
 	requiredText,
+	requireEvaluated,
 	RESOLUTIONS,
 	size,
 	toPlainValue,
 	undefinedExpression,
 } from '../../client/input';
-import { duration, integer, number, positive } from '../../client/numbers';
 import { InvalidInputError } from '../../client/api/errors';
 import { accepted, anything, expectRefused } from '../support/checks';
 
-describe('what is written in a field', () => {
+describe('text in a field', () => {
 	it.each([
 		'{{ $json.prompt }}',
 		'A boat at {{ $json.place }}',
@@ -26,7 +29,7 @@ describe('what is written in a field', () => {
 		'{{ DateTime.now() }}',
 		{ options: { seed: 1, idempotencyKey: 'a-{{ $itemIndex }}' } },
 		{ input: [{ url: 'https://example.com/{{ $json.file }}' }] },
-	])('is refused where an expression was not evaluated: %j', (written) => {
+	])('is rejected if an expression was not evaluated: %j', (written) => {
 		expect(() => requireEvaluated('Prompt', written)).toThrow(
 			/^Prompt contains an expression that was not evaluated: \{\{/,
 		);
@@ -41,18 +44,18 @@ describe('what is written in a field', () => {
 		null,
 		undefined,
 		7,
-	])('is taken as it is: %j', (written) => {
+	])('is used unchanged: %j', (written) => {
 		expect(() => requireEvaluated('Prompt', written)).not.toThrow();
 	});
 
-	it('is read in no time, whatever it is', () => {
+	it('is read fast for any input', () => {
 		for (const text of [`{{${'$now '.repeat(1e5)}`, '{{'.repeat(1e6), '{'.repeat(1e6)]) {
 			expect(() => requireEvaluated('Prompt', text)).not.toThrow();
 		}
 	});
 });
 
-describe('what an expression comes to', () => {
+describe('the result of an expression', () => {
 	const date = new Date(0);
 
 	it.each([
@@ -65,21 +68,24 @@ describe('what an expression comes to', () => {
 			['A cat', date],
 			['A cat', date.toISOString()],
 		],
-	])('is taken as it is, or as it writes itself out: %j', (value, written) => {
+	])('is used unchanged or converted to text: %j', (value, written) => {
 		expect(toPlainValue('Prompt', value)).toEqual(written);
 	});
 
-	it.each([[undefined], [['A cat', undefined]]])('is something: %j', (value) => {
+	it.each([[undefined], [['A cat', undefined]]])('must not be undefined: %j', (value) => {
 		expect(() => toPlainValue('Prompt', value)).toThrow(
 			'The expression in Prompt is undefined for this item',
 		);
 	});
 
-	it.each([[{}], [{ toJSON: () => ({}) }], [new Date(NaN)]])('is no object: %j', (value) => {
-		expect(() => toPlainValue('Prompt', value)).toThrow(
-			'Prompt must be text, but the expression returned an object',
-		);
-	});
+	it.each([[{}], [{ toJSON: () => ({}) }], [new Date(NaN)]])(
+		'must not be an object: %j',
+		(value) => {
+			expect(() => toPlainValue('Prompt', value)).toThrow(
+				'Prompt must be a single value, such as text, but the expression returned an object',
+			);
+		},
+	);
 });
 
 describe('a text', () => {
@@ -88,11 +94,11 @@ describe('a text', () => {
 		[12, '12'],
 		[0, '0'],
 		[['a', 'b'], 'a,b'],
-	])('is what is given, written out and without the space around it: %j', (value, written) => {
+	])('is the value as text, without surrounding whitespace: %j', (value, written) => {
 		expect(requiredText('Prompt', value)).toBe(written);
 	});
 
-	it.each([[''], [' \n\t '], [undefined], [null], [[]]])('has to be there: %j', (value) => {
+	it.each([[''], [' \n\t '], [undefined], [null], [[]]])('is required: %j', (value) => {
 		expectRefused(requiredText, value);
 	});
 
@@ -103,7 +109,7 @@ describe('a text', () => {
 		},
 	);
 
-	it.each([true, false, NaN, Infinity])('is not what else an expression comes to: %s', (value) => {
+	it.each([true, false, NaN, Infinity])('rejects other results of an expression: %s', (value) => {
 		expectRefused(requiredText, value);
 	});
 });
@@ -129,11 +135,11 @@ describe('a size', () => {
 		'auto',
 		null,
 		1024,
-	])('is refused: %s', (value) => {
+	])('is rejected: %s', (value) => {
 		expectRefused(size, value);
 	});
 
-	it('is never anything but two whole numbers above 0 with an x between', () => {
+	it('is always two whole numbers above 0 with an x between them', () => {
 		fc.assert(
 			fc.property(anything, (value) => {
 				const text = accepted(() => size('Size', value));
@@ -148,9 +154,12 @@ describe('an aspect ratio', () => {
 		expect(aspectRatio('Aspect Ratio', text)).toBe(text.trim());
 	});
 
-	it.each(['', '16', '16/9', '0:1', '16:9:1', '1.85:1', 'x:y', null])('is refused: %s', (value) => {
-		expectRefused(aspectRatio, value);
-	});
+	it.each(['', '16', '16/9', '0:1', '16:9:1', '1.85:1', 'x:y', null])(
+		'is rejected: %s',
+		(value) => {
+			expectRefused(aspectRatio, value);
+		},
+	);
 });
 
 describe('a whole number', () => {
@@ -178,7 +187,7 @@ describe('a whole number', () => {
 		Infinity,
 		2 ** 53,
 		[],
-	])('is refused: %j', (value) => {
+	])('is rejected: %j', (value) => {
 		expectRefused(integer, value);
 	});
 });
@@ -201,16 +210,16 @@ describe('a number', () => {
 });
 
 describe('a positive number', () => {
-	it('is above 0, or at least what it has to be', () => {
+	it('is above 0, or at least its minimum', () => {
 		expect(positive('Timeout', '0.5')).toBe(0.5);
 		expect(positive('Max Concurrent', 1, 1)).toBe(1);
 	});
 
-	it.each([0, -1, '0', '', NaN, Infinity, null, 'soon'])('is refused: %j', (value) => {
+	it.each([0, -1, '0', '', NaN, Infinity, null, 'soon'])('is rejected: %j', (value) => {
 		expectRefused(positive, value);
 	});
 
-	it('below its least is refused, and the error says which that is', () => {
+	it('below its minimum is rejected, and the error names the minimum', () => {
 		expect(() => positive('Max Concurrent', 0.5, 1)).toThrow('must be at least 1, not "0.5"');
 		expect(() => positive('Timeout', 0)).toThrow('must be a number above 0, not "0"');
 	});
@@ -221,11 +230,11 @@ describe('the duration of a video', () => {
 		expect(duration('Duration', value)).toBe(Number(value));
 	});
 
-	it.each([0, -4, 10.01, 11, '', 'long', NaN, null])('is refused: %j', (value) => {
+	it.each([0, -4, 10.01, 11, '', 'long', NaN, null])('is rejected: %j', (value) => {
 		expectRefused(duration, value);
 	});
 
-	it('is never longer than any model allows', () => {
+	it('is never longer than the maximum of all models', () => {
 		fc.assert(
 			fc.property(anything, (value) => {
 				const seconds = accepted(() => duration('Duration', value)) ?? 1;
@@ -236,7 +245,7 @@ describe('the duration of a video', () => {
 });
 
 describe('a choice', () => {
-	it('is what is allowed, in the form that is sent', () => {
+	it('is an allowed value, in the form that is sent', () => {
 		expect(RESOLUTIONS.map((text) => oneOf('Resolution', text, RESOLUTIONS))).toEqual([
 			'480p',
 			'720p',
@@ -246,11 +255,11 @@ describe('a choice', () => {
 		expect(INPUT_TYPES).toEqual(['image', 'video', 'audio']);
 	});
 
-	it.each(['', '720', '4k', 25, null, undefined])('is refused: %j', (value) => {
+	it.each(['', '720', '4k', 25, null, undefined])('is rejected: %j', (value) => {
 		expectRefused((field, given) => oneOf(field, given, [...RESOLUTIONS, ...FRAME_RATES]), value);
 	});
 
-	it('that is refused says what there is to choose from', () => {
+	it('that is rejected lists the allowed values', () => {
 		expect(() => oneOf('FPS', 25, FRAME_RATES)).toThrow('FPS must be one of 12, 24, 30, not "25"');
 	});
 });
@@ -266,7 +275,7 @@ describe('the id of a generation', () => {
 });
 
 describe('an undefined expression', () => {
-	it('advises to return an empty text only where the field may be empty', () => {
+	it('suggests an empty string only if the field may be empty', () => {
 		expect(undefinedExpression('Seed').description).toContain("{{ $json.name ?? '' }}");
 		expect(undefinedExpression('Prompt', true).description).toBe(
 			'Check the names in the expression.',

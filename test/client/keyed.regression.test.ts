@@ -1,7 +1,7 @@
 import { playKeyed } from './simulation/keyed';
 import type { KeyedSchedule, Planned } from './simulation/keyed-schedule';
 
-/** Schedules of `keyed.property.test.ts` that once broke a promise, as small as they could be made. */
+/** Schedules of `keyed.property.test.ts` that once broke a promise, reduced to the minimum. */
 
 const planned: Planned = {
 	startMs: 0,
@@ -35,7 +35,7 @@ const calm: KeyedSchedule = {
 	seed: 1,
 };
 
-/** Plays a schedule with an event at each of many moments. */
+/** Plays a schedule with an event at many different times. */
 async function playAtEach(
 	fromMs: number,
 	toMs: number,
@@ -44,14 +44,14 @@ async function playAtEach(
 	for (let ms = fromMs; ms < toMs; ms += 100) await playKeyed({ ...calm, ...at(ms) });
 }
 
-it('a workflow that times out leaves no key uncertain, and one row a generation', async () => {
+it('a workflow that times out leaves no key uncertain, and one row per generation', async () => {
 	await playAtEach(0, 3000, (timesOutAfterMs) => ({
 		keys: [0, 1, 2],
 		executions: [{ ...planned, maxConcurrent: 3, timesOutAfterMs }],
 	}));
 });
 
-it('a process that was paused before its request does not pay besides another execution', async () => {
+it('a process that was paused before its request does not charge again after another execution', async () => {
 	await playAtEach(0, 2500, (afterMs) => ({
 		executions: [
 			{ ...planned, pause: { afterMs, ms: 150_000 } },
@@ -60,7 +60,7 @@ it('a process that was paused before its request does not pay besides another ex
 	}));
 });
 
-it('a machine that slept does not take its own running request for abandoned', async () => {
+it('a machine that slept does not treat its own running request as abandoned', async () => {
 	await playAtEach(2_000, 6_000, (atMs) => ({
 		seed: atMs,
 		answerMs: 75_000,
@@ -70,7 +70,7 @@ it('a machine that slept does not take its own running request for abandoned', a
 });
 
 it.each(['error', 'resubmit'] as const)(
-	'a writer whose clock is minutes behind is not gone (On Uncertain Charge: %s)',
+	'a writer whose clock is minutes behind is not taken for dead (On Uncertain Charge: %s)',
 	async (onUncertainCharge) => {
 		await playAtEach(0, 4000, (startMs) => ({
 			answerMs: 5_000,
@@ -83,7 +83,7 @@ it.each(['error', 'resubmit'] as const)(
 );
 
 it.each(['empty the writer', 'empty the status', 'empty everything', 'delete', 'copy'] as const)(
-	'each step ends, and pays once, where a user edits a row: %s',
+	'each step ends, and pays once, if a user edits a row: %s',
 	async (deed) => {
 		await playAtEach(0, 2500, (atMs) => ({
 			edits: [{ atMs, key: 0, deed, newest: false }],
@@ -103,7 +103,7 @@ it('an open row is sent once more after an export and import, as the user asked'
 	}));
 });
 
-it('a row with an id is not taken back when the step ends, whatever status a user wrote into it', async () => {
+it('a row with an id is not removed when the step ends, for any status that a user wrote into it', async () => {
 	await playAtEach(2500, 4000, (atMs) => ({
 		keys: [0, 1],
 		seconds: 12,
@@ -120,4 +120,62 @@ it('a user who enters the ID of a request that is not answered yet keeps it from
 		edits: [{ atMs, key: 0, deed: 'write the id', newest: false }],
 		seed: 303631,
 	}));
+});
+
+it('an ID that a user enters into a row that a step is about to delete keeps the key from being sent again', async () => {
+	await playAtEach(330, 780, (atMs) => ({
+		keys: [0, 0],
+		concurrency: 1,
+		tableMs: 400,
+		lost: 0.4,
+		seed: 290257,
+		edits: [{ atMs, key: 0, deed: 'write the id', newest: true }],
+		executions: [
+			{ ...planned, maxConcurrent: 1, diesAfterMs: 0 },
+			{ ...planned, maxConcurrent: 1, startMs: 10, stopsAfterMs: 340 },
+			{
+				...planned,
+				maxConcurrent: 1,
+				pause: { afterMs: null, ms: 20_000 },
+				onUncertainCharge: 'resubmit',
+			},
+			{ ...planned, maxConcurrent: 1, startMs: 10, timesOutAfterMs: 0 },
+		],
+	}));
+});
+
+it('an execution that is frozen for longer than its timeout charges nothing twice, and asks to be run again', async () => {
+	await playKeyed({
+		...calm,
+		keys: [0, 1],
+		concurrency: 1,
+		tableMs: 1,
+		answerMs: 75_000,
+		seed: 357935,
+		sleep: { atMs: 10_115, ms: 200_000 },
+		executions: [
+			{ ...planned, startMs: 100, maxConcurrent: 2, pause: { afterMs: null, ms: 400_000 } },
+			{ ...planned, stopOnError: true },
+			{ ...planned, diesAfterMs: 6, maxConcurrent: 2 },
+		],
+	});
+});
+
+it('a process that is paused before it resubmits looks again whether the first request has its ID', async () => {
+	await playKeyed({
+		...calm,
+		keys: [0, 0],
+		concurrency: 1,
+		tableMs: 1,
+		seed: 0,
+		executions: [
+			{
+				...planned,
+				startMs: 5_000,
+				pause: { afterMs: null, ms: 20_000 },
+				onUncertainCharge: 'resubmit',
+			},
+			{ ...planned, pause: { afterMs: 5, ms: 70_000 } },
+		],
+	});
 });

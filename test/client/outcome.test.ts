@@ -72,7 +72,7 @@ describe('a generation that is not ready in time', () => {
 		);
 	});
 
-	it('whose id no status check has confirmed is not called paid for', () => {
+	it('whose id no status check has confirmed is not reported as charged', () => {
 		const error = timedOutGeneration({ id: 'x' }, 1000, broken);
 		expect(error).toMatchObject({ charge: 'none', generation: { id: 'x' } });
 		expect(error.details).toMatch(/^Its status could not be checked, so it is unknown/);
@@ -95,16 +95,16 @@ describe('a skipped item', () => {
 });
 
 describe('the error of a job', () => {
-	it('is the one that was thrown where there is no generation', () => {
+	it('is the thrown error if there is no generation', () => {
 		expect(errorOfJob(broken, null)).toBe(broken);
 	});
 
-	it('carries the generation, which is paid for', () => {
+	it('includes the generation, which was charged', () => {
 		const { item } = generation();
 		expect(errorOfJob(broken, item)).toMatchObject({ generation: item, charge: 'paid' });
 	});
 
-	it('keeps what it knows itself of generation and charge', () => {
+	it('keeps its own generation and charge', () => {
 		const refunded = failedGeneration(generation({ id: 'own' }));
 		expect(errorOfJob(refunded, { id: 'other' })).toBe(refunded);
 		const uncertain = broken.with({ charge: 'unknown' });
@@ -116,11 +116,11 @@ describe('the error of a job', () => {
 		expect(errorOfJob(missing, { id: 'x' })).toBe(missing);
 	});
 
-	it('says that the account is another where it does not know what an earlier try has paid for', () => {
+	it('mentions another account if the generation of an earlier attempt is not found', () => {
 		const missing = broken.with({ code: 'generation_not_found' });
 		const error = errorOfJob(inAnotherAccount(missing, 'x'), { id: 'x', status: 'pending' });
 		expect(error).toMatchObject({
-			message: 'The generation of an earlier try is not in this account',
+			message: 'The service does not know the generation of an earlier attempt',
 			code: 'generation_not_found',
 			charge: 'paid',
 			generation: { id: 'x' },
@@ -129,13 +129,13 @@ describe('the error of a job', () => {
 		expect(errorOfJob(error, null)).toMatchObject({ message: error.message });
 	});
 
-	it('names an id that was never seen, and claims no payment for what may be a typing mistake', () => {
+	it('includes an id that was never confirmed, and claims no charge because of a possible typo', () => {
 		const error = errorOfJob(broken, { id: 'x' });
 		expect(error).toMatchObject({ message: 'Broken', generation: { id: 'x' }, charge: 'none' });
 		expect(error.description).toBe('Mend it. Or wait for the generation again by its ID.');
 	});
 
-	it('names a generation that has been seen, even where it is said not to exist', () => {
+	it('includes a generation that was seen before, even if the service says that it does not exist', () => {
 		const missing = broken.with({ code: 'generation_not_found' });
 		const { item } = generation();
 		expect(errorOfJob(missing, item)).toMatchObject({ generation: item, charge: 'paid' });
@@ -145,7 +145,7 @@ describe('the error of a job', () => {
 		[new TypeError('A mistake of ours'), 'A mistake of ours'],
 		['a text', 'a text'],
 		[undefined, 'undefined'],
-	])('carries what nobody expected: %s', (thrown, message) => {
+	])('includes an unexpected value: %s', (thrown, message) => {
 		const error = errorOfJob(thrown, { id: 'x', status: 'pending' });
 		expect(error).toMatchObject({ message, code: 'unexpected_error', charge: 'paid' });
 		expect(error.cause).toBe(thrown);
@@ -153,19 +153,19 @@ describe('the error of a job', () => {
 });
 
 describe('the outcome of a job that threw', () => {
-	it('after a stop is no error, and keeps the generation', () => {
+	it('after a stop is not an error, and keeps the generation', () => {
 		expect(thrownOutcome(new CancelledError(), { id: 'x' })).toEqual({
 			kind: 'stopped',
 			generation: { id: 'x' },
 		});
 	});
 
-	it('else is the error', () => {
+	it('otherwise is the error', () => {
 		expect(thrownOutcome(broken, null)).toEqual({ kind: 'error', error: broken });
 	});
 });
 
-describe('the generations that are paid for', () => {
+describe('the charged generations', () => {
 	it('are all that exist and were not refunded', () => {
 		const done = (id: string, status: string): Outcome<string> => ({
 			kind: 'done',
@@ -183,7 +183,7 @@ describe('the generations that are paid for', () => {
 			{ kind: 'error', error: failedGeneration(generation({ id: 'failed' })) },
 			{ kind: 'error', error: broken },
 			{ kind: 'error', error: broken.with({ charge: 'unknown' }) },
-			// Two items may have one generation.
+			// Two items may share one generation.
 			done('running', 'completed'),
 		];
 		expect(paidGenerations(outcomes).map(({ id }) => id)).toEqual([
@@ -196,7 +196,7 @@ describe('the generations that are paid for', () => {
 });
 
 describe('the ids that no status check has confirmed', () => {
-	it('are those that the user gave, and whose check failed or was never sent', () => {
+	it('are those that the user entered, and whose check failed or was never sent', () => {
 		const refused = broken.with({ code: 'forbidden' });
 		const missing = broken.with({ code: 'generation_not_found' });
 		const outcomes: Array<Outcome<string>> = [
@@ -214,8 +214,8 @@ describe('the ids that no status check has confirmed', () => {
 	});
 });
 
-describe('the items of which nobody knows whether they were charged', () => {
-	it('are those whose answers were lost', () => {
+describe('the items whose charge is unknown', () => {
+	it('are those whose responses were lost', () => {
 		const errors = (['none', 'unknown', 'paid', 'unknown'] as const).map(
 			(charge): Outcome<string> => ({ kind: 'error', error: broken.with({ charge }) }),
 		);

@@ -4,7 +4,7 @@ import { keyed, runKeyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
 import { batch, errorIn, inShort, Step } from '../support/step';
 
-/** What a first execution has made for the key `a` is on record. */
+/** The table contains what a first execution created for the key `a`. */
 async function afterOne(settings = { stopOnError: false }) {
 	const step = new Step(settings);
 	const table = new MemoryTable(step.time);
@@ -13,11 +13,11 @@ async function afterOne(settings = { stopOnError: false }) {
 	return { step, table };
 }
 
-describe('what another execution has made for a key is named', () => {
+describe('the generation that another execution created for a key is named', () => {
 	it.each([
-		['is in trouble', Array(7).fill(() => refusal(503, 'service_unavailable'))],
-		['refuses the key of the account', [() => refusal(401, 'expired_api_key')]],
-	])('where the service %s when it is looked at', async (_, looks) => {
+		['returns errors', Array(7).fill(() => refusal(503, 'service_unavailable'))],
+		['rejects the API key', [() => refusal(401, 'expired_api_key')]],
+	])('if the service %s when its status is checked', async (_, looks) => {
 		const { step, table } = await afterOne();
 		step.fake.orderLooks(...looks);
 		const { outcomes } = await runKeyed(step, table, 'two', [keyed('p0', 0, 'a')]);
@@ -27,7 +27,7 @@ describe('what another execution has made for a key is named', () => {
 		});
 	});
 
-	it('where another item ends the step', async () => {
+	it('if another item ends the step', async () => {
 		const { step, table } = await afterOne({ stopOnError: true });
 		step.fake.latencyMs = 500;
 		step.fake.orderLooks(async () => {
@@ -40,7 +40,7 @@ describe('what another execution has made for a key is named', () => {
 		expect(outcomes.map(inShort)).toEqual(['stopped generation-1', 'unsupported_parameter']);
 	});
 
-	it('where the user stops the step, also of an item that was not begun', async () => {
+	it('if the user stops the step, even for an item that was not started', async () => {
 		const { step, table } = await afterOne();
 		step.fake.latencyMs = 5000;
 		step.settings.maxConcurrent = 1;
@@ -51,11 +51,11 @@ describe('what another execution has made for a key is named', () => {
 	});
 });
 
-describe('a replica that lags', () => {
+describe('a replica with replication lag', () => {
 	it.each([
-		['the item that has ordered it', 1],
-		['another item with its key', 2],
-	])('denies nobody what was made a moment ago: %s', async (_, items) => {
+		['the item that created it', 1],
+		['another item with the same key', 2],
+	])('does not hide a generation that was just created: %s', async (_, items) => {
 		const step = new Step({ stopOnError: false });
 		step.fake.orderLooks(() => refusal(404, 'generation_not_found'));
 		const jobs = Array.from({ length: items }, (__, index) => keyed('p0', index, 'a'));
@@ -63,7 +63,7 @@ describe('a replica that lags', () => {
 		expect(outcomes.map(inShort)).toEqual(jobs.map(() => 'completed generation-1'));
 	});
 
-	it('denies nothing to a retry', async () => {
+	it('does not block a retry', async () => {
 		const step = new Step();
 		step.fake.order('p1', refused(422, 'unsupported_parameter'));
 		await step.run(batch(2));
@@ -73,8 +73,8 @@ describe('a replica that lags', () => {
 	});
 });
 
-describe('items with one key that is resubmitted', () => {
-	it('are sent again three times in all, whichever of them is', async () => {
+describe('items that share a key and are sent again', () => {
+	it('are sent again three times in total, whichever item sends the request', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.order('p', ...Array(100).fill(answerLost));
 		const jobs = Array.from({ length: 10 }, (_, index) =>
@@ -87,7 +87,7 @@ describe('items with one key that is resubmitted', () => {
 });
 
 it.each([2, 10, 60])(
-	'a batch of 100 calls the table less than 35 times: %i s each',
+	'a batch of 100 calls the table fewer than 35 times: %i s each',
 	async (seconds) => {
 		const step = new Step({ maxConcurrent: 10 });
 		step.fake.latencyMs = 100;

@@ -1,4 +1,4 @@
-/** Plays and records the script of docs/demo-video.md: without MEDIA_DEMO_VIDEO, nothing runs. */
+/** Plays and records the script of docs/demo-video.md. Runs nothing unless MEDIA_DEMO_VIDEO is set. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Editor } from './support/browser';
@@ -33,7 +33,7 @@ async function readScript(): Promise<Chapter[]> {
 let stage: Stage;
 let editor: Editor;
 
-/** What is played in each chapter, by its title. */
+/** The actions of each chapter, by its title. */
 const scenes: Record<string, () => Promise<void>> = {
 	'Five nodes': async () => {
 		await editor.openWorkflow();
@@ -53,7 +53,7 @@ const scenes: Record<string, () => Promise<void>> = {
 		await dialog.waitFor({ state: 'hidden' });
 	},
 
-	'The first picture': async () => {
+	'The first image': async () => {
 		await editor.part('rlc-input').click();
 		await editor.part('rlc-item').first().waitFor();
 		await hold(3);
@@ -65,7 +65,7 @@ const scenes: Record<string, () => Promise<void>> = {
 		await editor.part('output-panel').locator('img[src*="binary-data"]').waitFor();
 	},
 
-	'A video that starts from a picture': async () => {
+	'A video that starts from an image': async () => {
 		await editor.openWorkflow((await stage.save(await readExample('main'))).id);
 		await hold(3);
 		await editor.execute(7);
@@ -127,7 +127,7 @@ async function type(field: string, text: string): Promise<void> {
 	await hold(1);
 }
 
-/** Time for whoever watches. */
+/** Pauses, to give viewers time to read. */
 async function hold(seconds: number): Promise<void> {
 	await editor.page.waitForTimeout(seconds * 1000);
 }
@@ -154,7 +154,7 @@ beforeAll(async () => {
 	if (asked !== it) return;
 	stage = await Stage.open({ name: 'demo-video', sandbox: { timeScale: 1, generationSeconds: 5 } });
 	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
-	// To record keeps a machine busy.
+	// Recording keeps the machine busy.
 	editor.page.setDefaultTimeout(2 * minutes);
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-/** Outputs from a storage that behaves badly. */
+/** Downloads outputs from a storage that misbehaves. */
 import { createHash } from 'node:crypto';
 import type { FaultAction } from '../../sandbox/faults';
 import { getBytes } from '../../tools/http';
@@ -22,7 +22,7 @@ function sha256(bytes: Buffer): string {
 	return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Runs into the fault, and has the file all the same, whole and paid for once. */
+/** Triggers the fault, and checks that the file is still complete and charged once. */
 async function expectTheFile(action: FaultAction, times: number): Promise<void> {
 	stage.sandbox.faults.order({ on: 'download', times, action });
 	const workflow = await stage.save(byHand('Download', ['A boat'], imageNode()));
@@ -38,16 +38,19 @@ async function expectTheFile(action: FaultAction, times: number): Promise<void> 
 	expect(stage.sandbox.books.totals.created).toBe(1);
 }
 
-it('come whole from one that packs them with gzip', async () => {
+it('are complete when the storage compresses them with gzip', async () => {
 	await expectTheFile({ kind: 'gzip' }, 1);
 });
 
 it.each<[string, FaultAction]>([
 	['an error', { kind: 'respond', status: 500, body: 'x'.repeat(65_536), endless: true }],
 	['a page', { kind: 'respond', status: 200, body: '<html>'.padEnd(65_536), endless: true }],
-])('come after an answer without end, which is read no further: %s', async (_case, action) => {
-	await expectTheFile(action, 2);
-	const endless = downloads().slice(0, 2);
-	await until('n8n has hung up', () => endless.every(({ answered }) => !answered));
-	expect(Math.max(...endless.map(({ bytes }) => bytes))).toBeLessThan(20 * megabyte);
-});
+])(
+	'are complete after an endless response, which n8n stops reading early: %s',
+	async (_case, action) => {
+		await expectTheFile(action, 2);
+		const endless = downloads().slice(0, 2);
+		await until('n8n has hung up', () => endless.every(({ answered }) => !answered));
+		expect(Math.max(...endless.map(({ bytes }) => bytes))).toBeLessThan(20 * megabyte);
+	},
+);

@@ -1,4 +1,4 @@
-/** What becomes of expressions in a real n8n, whose engine for them is another than that of the tests in a process. */
+/** Checks expressions in a real n8n, whose expression engine differs from the one of the in-process tests. */
 import type { INodeParameters } from 'n8n-workflow';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
@@ -38,8 +38,8 @@ const reference = (fields: INodeParameters) =>
 
 it.each<[string, OwnNode]>([
 	['The expression in Prompt is undefined', image({ prompt: '={{ $json.mistyped }}' })],
-	['Prompt must be text', image({ prompt: '={{ $json }}' })],
-	['Prompt must be text', image({ prompt: '=A picture of {{ $json }}' })],
+	['Prompt must be a single value', image({ prompt: '={{ $json }}' })],
+	['Prompt must be a single value', image({ prompt: '=A picture of {{ $json }}' })],
 	['the expression returned true', image({ prompt: '={{ $json.prompt.length > 0 }}' })],
 	['the expression returned NaN', image({ prompt: '={{ 0 / 0 }}' })],
 	[
@@ -66,13 +66,13 @@ it.each<[string, OwnNode]>([
 		'The expression in Resolution is undefined',
 		video({ resolution: '={{ $("Prompts").item.json.mistyped }}' }),
 	],
-])('pays nothing where %s', async (says, node) => {
+])('charges nothing if the error is: %s', async (says, node) => {
 	const execution = await ran(node);
 	expect([execution.status, errorOf(execution)]).toEqual(['error', expect.stringContaining(says)]);
 	expect(stage.sandbox.requests.on('create')).toEqual([]);
 });
 
-it('sends what expressions come to, and nothing for what is empty', async () => {
+it('sends the results of expressions, and nothing for empty ones', async () => {
 	const options = {
 		seed: '={{ null }}',
 		negativePrompt: '={{ "" }}',
@@ -90,7 +90,7 @@ it('sends what expressions come to, and nothing for what is empty', async () => 
 	]);
 });
 
-it('writes a date out', async () => {
+it('sends a date as ISO text', async () => {
 	const execution = await ran(image({ prompt: '={{ $now }}' }));
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	expect(stage.sandbox.books.generations[0].prompt).toMatch(/^\d{4}-\d\d-\d\dT/);

@@ -1,12 +1,12 @@
-/** Run by run.mjs, which installs what these tests need. */
+/** Used by run.mjs, which installs the dependencies of these tests. */
 module.exports = {
 	testEnvironment: 'node',
 	transform: { '^.+\\.ts$': '@swc/jest' },
 	testMatch: ['<rootDir>/*.test.ts'],
 	globalSetup: '<rootDir>/support/setup.ts',
 	testSequencer: '<rootDir>/long-first.mjs',
-	// A busy machine is no failure: this only ends a test that hangs.
+	// This only ends a test that hangs: a slow machine must not fail a test.
 	testTimeout: 600_000,
-	// Each file has an n8n for itself, and mostly waits: three keep two cores busy.
-	maxWorkers: 3,
+	// Each file starts its own n8n and mostly waits, so four files keep two cores busy.
+	maxWorkers: 4,
 };

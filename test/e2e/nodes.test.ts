@@ -1,4 +1,4 @@
-/** The packed package in a real n8n: its nodes, its example, its files. */
+/** Checks the packed package in a real n8n: its nodes, its example, its files. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { NodeTypeEntry } from '../../tools/n8n/rest';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { repository } from './support/surroundings';
-import { packageName } from './support/workflows';
+import { byHand, packageName, trigger } from './support/workflows';
 
 const names = [
 	'generationCredits',
@@ -38,7 +38,7 @@ async function fetched(url: unknown): Promise<Buffer> {
 	return data;
 }
 
-it('has the nodes under their names, and each as a tool for agents', () => {
+it('has the nodes under their names, and each of them as a tool for agents', () => {
 	const own = types.map(({ name }) => name).filter((name) => name.startsWith(`${packageName}.`));
 	const expected = names.flatMap((name) => [name, `${name}Tool`]);
 	expect(own.sort()).toEqual(expected.map((name) => `${packageName}.${name}`).sort());
@@ -55,7 +55,7 @@ it('serves their icons, light and dark', async () => {
 	}
 });
 
-it('has a type for every node of every example', async () => {
+it('has a type for every node in every example', async () => {
 	const known = new Set(types.map(({ name }) => name));
 	for (const name of readdirSync(examples).filter((file) => file.endsWith('.json'))) {
 		const { nodes } = await readWorkflowFile(join(examples, name));
@@ -64,7 +64,7 @@ it('has a type for every node of every example', async () => {
 	}
 });
 
-it('tests the credential, and says what is wrong with one that the service refuses', async () => {
+it('tests the credential, and says what is wrong if the service rejects it', async () => {
 	const { url, keys } = stage.sandbox;
 	const tested = async (apiKey: string, baseUrl = url) =>
 		await stage.rest.testCredential(stage.credential, { baseUrl, apiKey });
@@ -80,7 +80,7 @@ it('tests the credential, and says what is wrong with one that the service refus
 	});
 });
 
-it('runs the main example, and its files are those of the service, byte for byte', async () => {
+it('runs the main example and returns the files of the service, byte for byte', async () => {
 	const workflow = await stage.save(await readWorkflowFile(join(examples, 'main.json')));
 	const id = await stage.executions.run(workflow, 'When clicking ‘Execute workflow’');
 	const execution = await stage.executions.ended(id);
@@ -93,7 +93,7 @@ it('runs the main example, and its files are those of the service, byte for byte
 		if (!file) throw new Error(`Generation ${String(json.id)} came without its file`);
 		const bytes = await stage.executions.download(file);
 		expect(sha256(bytes)).toBe(sha256(await fetched(json.url)));
-		// Older releases of n8n give the size for people only, such as "1.2 MB".
+		// Older releases of n8n give the size only as text for people, such as "1.2 MB".
 		expect(file.bytes ?? bytes.length).toBe(bytes.length);
 		kinds.push([file.fileName, file.mimeType, json.status]);
 	}
@@ -105,6 +105,34 @@ it('runs the main example, and its files are those of the service, byte for byte
 	expect(generations.map(({ id: made, state }) => [made, state])).toEqual(
 		made.map(({ json }) => [json.id, 'completed']),
 	);
+});
+
+it('lets HTTP Request use the credential for the service, and for no other origin', async () => {
+	const { generations } = stage.sandbox.books;
+	const download = stage.sandbox.service.outputUrl(generations[0].id) ?? '';
+	const run = async (url: string) => {
+		const request = {
+			id: 'request',
+			name: 'Request',
+			type: 'n8n-nodes-base.httpRequest',
+			typeVersion: 4.2,
+			parameters: {
+				url,
+				authentication: 'predefinedCredentialType',
+				nodeCredentialType: 'mediaGenerationApi',
+			},
+			credentials: { mediaGenerationApi: { id: null, name: stage.credential.name } },
+		};
+		const workflow = await stage.save(byHand('Request', ['one'], request));
+		const id = await stage.executions.run(workflow, trigger);
+		return await stage.executions.ended(id);
+	};
+	const balance = await run(`${stage.sandbox.url}/v1/credits/balance`);
+	expect(itemsOf(balance, 'Request')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+	expect(JSON.stringify(await run(download))).toContain('sent to the Base URL only');
+	const location = download;
+	stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
+	await run(`${stage.sandbox.url}/v1/credits/balance`);
 });
 
 it('never sends the key to the storage', () => {

@@ -1,4 +1,4 @@
-/** Batches that sleep in n8n's database: they hold no worker, and continue by themselves after a crash. */
+/** Batches that are suspended in n8n's database hold no worker, and continue on their own after a crash. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INodeParameters } from 'n8n-workflow';
 import { Rest } from '../../tools/n8n/rest';
@@ -11,12 +11,13 @@ import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 import type { OwnNode } from './support/workflows';
 
 const minutes = 60_000;
-/** Long enough that every batch sleeps several times. */
+/** Long enough for every batch to be suspended several times. */
 const generationSeconds = 100;
 
 const prompts = {
 	files: promptsNamed('Asleep', 30),
 	stopped: promptsNamed('Stopped', 6),
+	stoppedAwake: promptsNamed('Stopped awake [seconds: 20]', 12),
 	failing: ['Fine', 'Broken [fail: Out of paint]', 'Also fine'],
 	killed: promptsNamed('Killed', 8),
 };
@@ -32,21 +33,24 @@ function asleep(maxConcurrent: number, parameters: INodeParameters = {}): OwnNod
 }
 
 let stage: Stage;
-type Scene = 'files' | 'stopped' | 'failing' | 'killed';
+type Scene = 'files' | 'stopped' | 'stoppedAwake' | 'failing' | 'killed';
 let scenes: Record<Scene, Promise<Execution>>;
-/** The part of the time during which the batch of files had a running execution. */
+/** The share of the time during which the batch of files had a running execution. */
 let held = 0;
+/** The number of generations of the batch that was stopped during a wave, shortly after the stop. */
+let createdAtStop = 0;
 
 beforeAll(async () => {
 	stage = await Stage.open({
 		name: 'sleeping-batch',
 		sandbox: { generationSeconds, timeScale: 1 },
-		// No workflow may be called by another unless it says so itself.
+		// By default no workflow may be called by another, unless it allows that itself.
 		env: { N8N_WORKFLOW_CALLER_POLICY_DEFAULT_OPTION: 'none' },
 	});
 	const stopped = playStopped();
 	scenes = {
 		stopped,
+		stoppedAwake: stopped.then(playStoppedAwake),
 		files: stopped.then(playFiles),
 		failing: stopped.then(async () => {
 			const node = { ...asleep(10), onError: 'continueRegularOutput' as const };
@@ -82,7 +86,7 @@ async function playFiles(): Promise<Execution> {
 	return await stage.executions.ended(id);
 }
 
-/** The statuses of a workflow's executions. The helper workflows count as its own. */
+/** Returns the statuses of a workflow's executions, including its helper workflows. */
 async function statusesOf(rest: Rest, workflowId: string): Promise<string[]> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
 	const { results } = await rest.send<{ results: Array<{ status: string }> }>(
@@ -92,23 +96,42 @@ async function statusesOf(rest: Rest, workflowId: string): Promise<string[]> {
 	return results.map(({ status }) => status);
 }
 
-/** The user stops it while it sleeps. The next wave would create the other three. */
+/** The user stops it while it is suspended. The next wave would create the other three. */
 async function playStopped(): Promise<Execution> {
 	const workflow = await stage.save(byHand('Stopped asleep', prompts.stopped, asleep(3)));
 	const id = await stage.executions.run(workflow, trigger);
 	await stage.executions.asleep(id);
 	await stage.executions.stop(id);
-	const ended = async () =>
-		!(await statusesOf(stage.rest, workflow.id)).some((status) =>
-			['waiting', 'running', 'new'].includes(status),
-		);
-	await until('its helper workflows have ended', ended, 4 * minutes);
+	await helpersEnded(workflow.id);
 	return await stage.executions.ended(id);
 }
 
+/** The user stops it during a wave that would create the rest. Generations this short keep the wave awake. */
+async function playStoppedAwake(): Promise<Execution> {
+	const list = prompts.stoppedAwake;
+	const workflow = await stage.save(byHand('Stopped awake', list, asleep(2)));
+	const id = await stage.executions.run(workflow, trigger);
+	const created = () => charges(list).reduce((sum, count) => sum + count, 0);
+	await until('a wave creates the next ones', () => created() > 4, 5 * minutes);
+	await stage.executions.stop(id);
+	// The wave notices the stop at its next check. Each item takes 20 s.
+	await delay(15_000);
+	createdAtStop = created();
+	await helpersEnded(workflow.id);
+	return await stage.executions.ended(id);
+}
+
+async function helpersEnded(workflowId: string): Promise<void> {
+	const ended = async () =>
+		!(await statusesOf(stage.rest, workflowId)).some((status) =>
+			['waiting', 'running', 'new'].includes(status),
+		);
+	await until('its helper workflows have ended', ended, 4 * minutes);
+}
+
 /**
- * In an n8n of its own, which dies three times: killed while all sleep, killed while a wave is awake, and shut down
- * while a wave is awake, as by a deployment. Each time it is started again.
+ * Runs in its own n8n, which ends three times: killed while everything is suspended, killed during a wave, and shut
+ * down during a wave, as in a deployment. It is started again each time.
  */
 async function playKilled(): Promise<Execution> {
 	const options = await n8nIn(stage, 'killed');
@@ -140,14 +163,14 @@ async function playKilled(): Promise<Execution> {
 	}
 }
 
-/** How n8n ends, and whether a wave is awake then. */
+/** How n8n ends, and whether this happens during a wave. */
 const deaths: Array<[signal: NodeJS.Signals, awake: boolean]> = [
 	['SIGKILL', false],
 	['SIGKILL', true],
 	['SIGTERM', true],
 ];
 
-/** Waits until a wave checks a status, and keeps it waiting for the answer. */
+/** Waits until a wave checks a status, and delays the response. */
 async function waveAwake(): Promise<void> {
 	const { faults, requests } = stage.sandbox;
 	const match = { promptIncludes: 'Killed' };
@@ -155,7 +178,7 @@ async function waveAwake(): Promise<void> {
 	const before = hanging();
 	faults.order({ on: 'status', match, times: 'always', action: { kind: 'hang' } });
 	await until('a wave is awake', () => hanging() > before, 4 * minutes);
-	// Its creating requests have been answered then.
+	// By then, its creating requests have been answered.
 	await delay(3000);
 }
 
@@ -169,7 +192,7 @@ function charges(list: string[]): number[] {
 	return list.map((prompt) => stage.sandbox.books.liveChargesFor(prompt));
 }
 
-it('returns all files in order, each charged once, and holds a worker for less than half of the time', async () => {
+it('returns all files in order, charges each once, and holds a worker for less than half of the time', async () => {
 	const execution = await scenes.files;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	const items = itemsOf(execution, 'Images');
@@ -200,7 +223,15 @@ it('sends no creating request after a stop', async () => {
 	expect(charges(prompts.stopped)).toEqual([1, 1, 1, 0, 0, 0]);
 });
 
-it('continues with failed items where On Error says so', async () => {
+it('sends no creating request from a few seconds after a stop during a wave', async () => {
+	const execution = await scenes.stoppedAwake;
+	expect(execution.status).toBe('canceled');
+	expect(createdAtStop).toBeLessThan(9);
+	const charged = charges(prompts.stoppedAwake).filter((count) => count > 0);
+	expect(charged).toHaveLength(createdAtStop);
+});
+
+it('continues with failed items if On Error says so', async () => {
 	const execution = await scenes.failing;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	const [fine, broken, alsoFine] = itemsOf(execution, 'Images').map(({ json }) => json);
@@ -209,7 +240,7 @@ it('continues with failed items where On Error says so', async () => {
 	expect(broken.error).toContain('Out of paint');
 });
 
-it('continues by itself when n8n is killed asleep, killed during a wave, and shut down during a wave', async () => {
+it('continues on its own when n8n is killed while it is suspended, killed during a wave, and shut down during a wave', async () => {
 	const execution = await scenes.killed;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	const items = itemsOf(execution, 'Images').map(({ json }) => json.status);

@@ -33,7 +33,7 @@ describe('Additional Body Fields', () => {
 		['{"parameters": "fast"}', 'fast'],
 		['{"parameters": ["fast", "small"]}', ['fast', 'small']],
 		['{"parameters": null}', null],
-	])('are sent as they are, where they are no object: %s', async (additionalFields, parameters) => {
+	])('are sent unchanged if they are not an object: %s', async (additionalFields, parameters) => {
 		const options = { additionalFields };
 		await stage.run(
 			'videoGeneration',
@@ -44,7 +44,7 @@ describe('Additional Body Fields', () => {
 	});
 
 	it.each(['{"model": "x"}', '{"size": "64x64"}', '{'])(
-		'that set what the form sets, or are no JSON, are an error of the item: %s',
+		'that repeat a field of the form, or are not JSON, are an error of the item: %s',
 		async (additionalFields) => {
 			const parameters = { size: '64x64', options: { additionalFields } };
 			const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });

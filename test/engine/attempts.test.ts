@@ -19,7 +19,7 @@ const live = (prompt: string) => stage.sandbox.books.liveChargesFor(prompt);
 const fallback = 'aurora-image-1-mini';
 
 describe('Retries of Failed Generations', () => {
-	it('create a failed one again within the step, and a hint says so', async () => {
+	it('generate a failed output again within the step, and a hint says so', async () => {
 		failNext(2);
 		const run = await stage.run('imageGeneration', withRuns({ retriesOnFailure: 2 }), {
 			items: prompts('a boat'),
@@ -46,7 +46,7 @@ describe('Retries of Failed Generations', () => {
 		expect([created(), live('a boat')]).toEqual([2, 0]);
 	});
 
-	it('that a spending limit prevents leave the failure as the error of the item', async () => {
+	it('that a spending limit prevents leave the original failure as the error of the item', async () => {
 		failNext(9);
 		const parameters = withRuns({ retriesOnFailure: 5, maxNewGenerations: 3, maxConcurrent: 1 });
 		const run = await stage.run('imageGeneration', parameters, {
@@ -71,7 +71,7 @@ describe('Retries of Failed Generations', () => {
 		expect(stage.arrived).toBe(0);
 	});
 
-	it('keep every failure and the success of a key on record', async () => {
+	it('keep a row for every failure and for the success of a key', async () => {
 		failNext();
 		await execute(items(['a', 'a boat']), { ...keyed, ...withRuns({ retriesOnFailure: 1 }) });
 		expect(rows().map(({ key, status }) => [key, status])).toEqual([
@@ -86,7 +86,7 @@ describe('Fallback Models', () => {
 		['a list', [fallback]],
 		['text with commas from an expression', '={{ $json.models }}'],
 		['an array from an expression', '={{ $json.models.split(",") }}'],
-	])('are tried when the model is not there: %s', async (_, fallbackModels) => {
+	])('are tried when the model is not available: %s', async (_, fallbackModels) => {
 		refuseNext('model_not_found');
 		const run = await stage.run('imageGeneration', withRuns({ fallbackModels }, { size: '' }), {
 			items: [{ prompt: 'a boat', models: `${fallback}, lumen-turbo` }],
@@ -110,7 +110,7 @@ describe('Fallback Models', () => {
 		expect(created()).toBe(1);
 	});
 
-	it('are not tried while it is uncertain whether the first one was charged', async () => {
+	it('are not tried while the charge of the first request is uncertain', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const run = await stage.run('imageGeneration', withRuns({ fallbackModels: [fallback] }), {
 			items: prompts('a boat'),
@@ -119,7 +119,7 @@ describe('Fallback Models', () => {
 		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
 	});
 
-	it('are found again by a retry of the execution', async () => {
+	it('are reused by a retry of the execution', async () => {
 		const match = { promptIncludes: 'boat' };
 		const action = { kind: 'error', code: 'model_not_found' } as const;
 		stage.sandbox.faults.order({ on: 'create', match, action });

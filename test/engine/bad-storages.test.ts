@@ -27,11 +27,11 @@ async function closed(records: () => Array<{ answered: boolean }>): Promise<void
 	}
 }
 
-describe('a storage that answers without end', () => {
+describe('a storage with an endless response', () => {
 	it.each<[string, FaultAction]>([
 		['an error', { kind: 'respond', status: 500, body: 'x'.repeat(65_536), endless: true }],
 		['a page', { kind: 'respond', status: 200, body: '<html>'.padEnd(65_536), endless: true }],
-	])('is hung up on: %s', async (_case, action) => {
+	])('is disconnected: %s', async (_case, action) => {
 		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({ context: { code: 'download_failed' } });
@@ -41,12 +41,12 @@ describe('a storage that answers without end', () => {
 	});
 });
 
-describe('a storage that sends the whole file for its first byte', () => {
-	it('is read no further than that', async () => {
+describe('a storage that sends the whole file when asked for its first byte', () => {
+	it('is read only up to the first byte', async () => {
 		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: { kind: 'ignoreRange' } });
 		const parameters = { ...byUrl, downloadOutput: false };
 		const wholeFile = () => probes().some(({ status }) => status === 200);
-		// On a busy machine the status may be the first to tell.
+		// On a busy machine, the status check may notice the end before any probe does.
 		while (!wholeFile()) {
 			const id = await stage.made('a boat [seconds: 60] [size: 50MB]');
 			const run = await stage.run('waitForCompletion', parameters, { items: [{ id }] });
@@ -55,7 +55,7 @@ describe('a storage that sends the whole file for its first byte', () => {
 		expect(Math.max(...probes().map(({ bytes }) => bytes))).toBeLessThan(20 * MEGABYTE);
 	});
 
-	it('has no connection of a step open after the step has ended', async () => {
+	it('keeps no connection open after the step has ended', async () => {
 		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: { kind: 'ignoreRange' } });
 		const items = prompts(
 			...Array.from({ length: 20 }, (_, index) => `boat ${index} [size: 50MB]`),
@@ -66,7 +66,7 @@ describe('a storage that sends the whole file for its first byte', () => {
 	});
 });
 
-describe('a storage that answers with a text and 200', () => {
+describe('a storage that returns text with status 200', () => {
 	it.each<[string, string, string]>([
 		['a message', 'text/plain', 'Service temporarily overloaded'],
 		[
@@ -75,26 +75,27 @@ describe('a storage that answers with a text and 200', () => {
 			'\ufeff<html><title>Service temporarily overloaded</title>',
 		],
 		['XML behind a comment', 'image/png', '<!-- --><Error>Service temporarily overloaded</Error>'],
-	])('has it taken for no picture: %s', async (_case, contentType, body) => {
+	])('is an error, because the text is not an image: %s', async (_case, contentType, body) => {
 		const action: FaultAction = { kind: 'respond', status: 200, contentType, body };
 		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({
-			message: 'The storage returned text instead of the output: Service temporarily overloaded',
+			message:
+				'The storage returned text instead of the image or video: Service temporarily overloaded',
 			context: { code: 'download_failed' },
 		});
 	});
 
-	it('has its picture taken once it sends that', async () => {
+	it('delivers its image once it sends one', async () => {
 		const action: FaultAction = { kind: 'respond', status: 200, body: 'Busy' };
 		stage.sandbox.faults.order({ on: 'download', times: 2, action });
 		await expectTheFile(await stage.run('imageGeneration', {}, { items: prompts('a boat') }));
 	});
 });
 
-describe('three downloads that trickle', () => {
-	it('keep no others from theirs', async () => {
-		// What is bounded by a minute is bounded by two seconds here.
+describe('three slow downloads', () => {
+	it('do not block other downloads', async () => {
+		// Timeouts of a minute take two seconds here.
 		const restore = stage.shortenTimeouts(30);
 		stage.sandbox.faults.order({
 			on: 'download',
@@ -120,7 +121,7 @@ function promptOf(generationId: string | null): string | undefined {
 	return stage.sandbox.books.generations.find(({ id }) => id === generationId)?.prompt;
 }
 
-describe('a storage that is out of reach', () => {
+describe('an unreachable storage', () => {
 	it.each([
 		[
 			'its name does not resolve',
@@ -128,14 +129,14 @@ describe('a storage that is out of reach', () => {
 			/its host name (does not exist|could not be resolved)/,
 		],
 		['its port is closed', 'http://127.0.0.1:9', /storage cannot be reached/],
-	])('is said to be so: %s', async (_case, origin, words) => {
+	])('is reported as unreachable: %s', async (_case, origin, words) => {
 		stage.sandbox.service.storageOrigin = origin;
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		expect(run.error?.message).toMatch(words);
 		stage.sandbox.service.storageOrigin = stage.sandbox.storageUrl;
 	});
 
-	it('while it is asked for readiness by the output URL delays nothing but the file', async () => {
+	it('that is probed by the output URL delays nothing but the file', async () => {
 		const id = await stage.made('a boat [seconds: 9]');
 		const action = { kind: 'unreachable' } as const;
 		stage.sandbox.faults.order({ on: 'status', times: 1, action });

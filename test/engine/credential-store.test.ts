@@ -23,7 +23,7 @@ type Read = typeof getDecrypted;
 
 const locked = async () => await Promise.reject(new Error('Database is locked'));
 
-/** A credential is read for each request. */
+/** Calls `fault` before each read: n8n reads the credential for each request. */
 function whileReading(fault: (reads: number) => Promise<void>): void {
 	let reads = 0;
 	read.mockImplementation(async function (this: GivenCredentials, ...wanted: Parameters<Read>) {
@@ -32,12 +32,12 @@ function whileReading(fault: (reads: number) => Promise<void>): void {
 	});
 }
 
-describe('a node without a credential, as it is pasted or imported', () => {
+describe('a node without a credential, as after pasting or importing it', () => {
 	it.each<[NodeName, INodeParameters]>([
 		['imageGeneration', { model: byId('lumen-turbo'), prompt: 'A boat' }],
 		['waitForCompletion', { generationId: 'an-id' }],
 		['generationModels', {}],
-	])('says at once what is missing, and tries nothing again: %s', async (type, parameters) => {
+	])('says immediately what is missing, and does not retry: %s', async (type, parameters) => {
 		const outgoing = new Outgoing();
 		const asked = jest.spyOn(ExecuteContext.prototype, 'getCredentials');
 		const settings = { onError: 'continueRegularOutput' as const };
@@ -58,7 +58,7 @@ describe('a node without a credential, as it is pasted or imported', () => {
 });
 
 describe('a credential store', () => {
-	it('that is slow when the user stops: nothing is sent or paid any more', async () => {
+	it('that is slow when the user stops: nothing more is sent or charged', async () => {
 		stage.setPace(1);
 		const stop = new AbortController();
 		const outgoing = new Outgoing();
@@ -79,7 +79,7 @@ describe('a credential store', () => {
 	});
 
 	it.each([1, 2])(
-		'that cannot be read for a moment costs nothing but that moment: read %i',
+		'that is unavailable for a moment causes only a short delay: read %i',
 		async (which) => {
 			whileReading(async (reads) => {
 				if (reads >= which && reads < which + 2) throw new Error('Database is locked');
@@ -90,7 +90,7 @@ describe('a credential store', () => {
 		},
 	);
 
-	it('that cannot be read is no charge that nobody knows of', async () => {
+	it('that cannot be read leaves no unknown charge', async () => {
 		whileReading(locked);
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({
@@ -105,7 +105,7 @@ describe('a credential store', () => {
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
 	});
 
-	it('that cannot be read any more: what is paid for is named, and what is not goes on as On Error says', async () => {
+	it('that becomes unavailable: charged items are named, and the others follow On Error', async () => {
 		stage.setPace(4);
 		const given = prompts('a raft [seconds: 60]', 'a boat');
 		const parameters = { runOptions: { timeout: 5 } };
@@ -125,7 +125,7 @@ describe('a credential store', () => {
 		);
 	});
 
-	it('that cannot be read leaves no claims on record', async () => {
+	it('that cannot be read leaves no rows in the table', async () => {
 		whileReading(locked);
 		const run = await execute(items(['a', 'a boat']));
 		expect(run.error).toMatchObject({ context: { code: 'credential_unreadable' } });
@@ -139,7 +139,7 @@ describe('a credential that is edited while a step runs', () => {
 	afterAll(async () => await other.close());
 	beforeEach(() => other.reset());
 
-	/** Returns other data from the reading on that comes after so many. */
+	/** Changes the credential data after this number of reads. */
 	function edit(after: number, data: object): void {
 		let reads = 0;
 		read.mockImplementation(async function (this: GivenCredentials, ...wanted: Parameters<Read>) {
@@ -148,7 +148,7 @@ describe('a credential that is edited while a step runs', () => {
 		});
 	}
 
-	it('sends the new key to no other address than its own, and names what is paid for', async () => {
+	it('sends the new key only to its own address, and names what is charged', async () => {
 		edit(2, { baseUrl: other.url, apiKey: other.keys.empty });
 		const items = prompts('a boat [seconds: 20]', 'a ship [seconds: 20]');
 		const run = await stage.run('imageGeneration', {}, { items });
@@ -166,7 +166,7 @@ describe('a credential that is edited while a step runs', () => {
 		expect(everythingIn(run.error)).not.toContain(keys.main.slice(9, 20));
 	});
 
-	it('goes on with a new key for the same address, as after a rotation', async () => {
+	it('continues with a new key for the same address, as after a rotation', async () => {
 		edit(1, { apiKey: stage.sandbox.keys.second });
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
 		expect(run.error).toBeUndefined();

@@ -5,7 +5,7 @@ import { everythingIn } from '../support/everything';
 import { Outgoing } from '../support/outgoing';
 import { openStage, prompts } from './stage';
 
-/** A node of somebody else's that is given our credential, as n8n's HTTP Request node can be. */
+/** Another node that uses our credential, such as n8n's HTTP Request node. */
 const foreign = bareNode('foreign', {
 	description: {
 		credentials: [{ name: 'mediaGenerationApi', required: true }],
@@ -31,12 +31,15 @@ describe('the credential', () => {
 			...data,
 		});
 
-	it.each(addresses)('is green for a good key, at the address with "%s" behind it', async (end) => {
-		expect((await test({ baseUrl: `${stage.sandbox.url}${end}` })).status).toBe('OK');
-		expect(stage.sandbox.requests.all).toMatchObject([
-			{ method: 'GET', path: '/v1/credits/balance', status: 200, authorization: true },
-		]);
-	});
+	it.each(addresses)(
+		'is green for a good key, with "%s" at the end of the address',
+		async (end) => {
+			expect((await test({ baseUrl: `${stage.sandbox.url}${end}` })).status).toBe('OK');
+			expect(stage.sandbox.requests.all).toMatchObject([
+				{ method: 'GET', path: '/v1/credits/balance', status: 200, authorization: true },
+			]);
+		},
+	);
 
 	it('is green for an account without credits', async () => {
 		expect((await test({ apiKey: stage.sandbox.keys.empty })).status).toBe('OK');
@@ -52,12 +55,12 @@ describe('the credential', () => {
 		},
 	);
 
-	it('names the address where that is wrong', async () => {
+	it('names the Base URL if the path is wrong', async () => {
 		const { message } = await test({ baseUrl: `${stage.sandbox.url}/api` });
 		expect(message).toContain('check the Base URL');
 	});
 
-	it('is red for an unknown key, no key, and where nobody is', async () => {
+	it('fails for an unknown key, no key, and an unreachable address', async () => {
 		expect((await test({ apiKey: 'svc_live_nonsense' })).status).toBe('Error');
 		expect((await test({ apiKey: '' })).status).toBe('Error');
 		expect((await test({ baseUrl: 'http://127.0.0.1:1' })).status).toBe('Error');
@@ -76,7 +79,7 @@ describe('the credential', () => {
 		expect(outgoing.sent).toEqual([]);
 	});
 
-	it('is red where the address redirects, and does not take the key there', async () => {
+	it('is red if the address redirects, and does not send the key there', async () => {
 		const location = `${stage.sandbox.storageUrl}/elsewhere`;
 		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
 		expect((await test({})).status).toBe('Error');
@@ -90,7 +93,7 @@ describe('the credential', () => {
 		['a service of another kind', { object: 'credit_grant_account' }],
 		['a balance that does not say what it is', { balance: 100 }],
 		['one that has nothing to say', ''],
-	])('is red at the address of %s, which answers 200', async (_, body) => {
+	])('is red if %s answers at the address with 200', async (_, body) => {
 		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'respond', status: 200, body } });
 		expect(await test({})).toEqual({
 			status: 'Error',
@@ -98,13 +101,13 @@ describe('the credential', () => {
 		});
 	});
 
-	it('says that the address redirects, where it does', async () => {
+	it('says so if the address redirects', async () => {
 		const location = `${stage.sandbox.url}/v1/credits/balance`;
 		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
 		expect((await test({})).message).toContain('redirects to another address');
 	});
 
-	it.each(addresses)('serves the nodes at the address with "%s" behind it', async (end) => {
+	it.each(addresses)('serves the nodes with "%s" at the end of the address', async (end) => {
 		const credential = { baseUrl: ` ${stage.sandbox.url}${end} ` };
 		const run = await stage.run('generationCredits', {}, { credential });
 		expect(run.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
@@ -126,11 +129,30 @@ describe('the credential', () => {
 		expect(outgoing.sent).toEqual([]);
 	});
 
-	it('serves nodes of others too', async () => {
-		const parameters = { url: `${stage.sandbox.url}/v1/credits/balance` };
-		const workflow = inARow({ name: 'Step', type: 'test.foreign', parameters });
-		const run = await stage.runWorkflow(workflow);
+	const fetchWith = async (url: string) =>
+		await stage.runWorkflow(inARow({ name: 'Step', type: 'test.foreign', parameters: { url } }));
+
+	it('serves third-party nodes too', async () => {
+		const run = await fetchWith(`${stage.sandbox.url}/v1/credits/balance`);
 		expect(run.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+	});
+
+	it('refuses their requests to another origin, such as that of a presigned URL', async () => {
+		const id = await stage.made('a boat');
+		await stage.pass(5);
+		const run = await fetchWith(stage.sandbox.service.outputUrl(id) ?? '');
+		expect(run.error?.message).toContain('sent to the Base URL only');
+		expect(stage.sandbox.requests.keysAtStorage).toEqual([]);
+	});
+
+	it('does not follow their redirects', async () => {
+		const id = await stage.made('a boat');
+		await stage.pass(5);
+		const location = stage.sandbox.service.outputUrl(id) ?? '';
+		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
+		await fetchWith(`${stage.sandbox.url}/v1/credits/balance`);
+		expect(stage.sandbox.requests.on('credits')).toHaveLength(1);
+		expect(stage.sandbox.requests.on('download')).toEqual([]);
 	});
 });
 
@@ -169,7 +191,7 @@ describe.each([
 		expect(await values('  ')).toHaveLength(listModels(type).length);
 	});
 
-	it('leaves out models of another type, should the service send them', async () => {
+	it('leaves out models of another type if the service sends them', async () => {
 		const body = { object: 'list', data: listModels('all') };
 		stage.sandbox.faults.order({ on: 'models', action: { kind: 'respond', status: 200, body } });
 		expect(await search()).toHaveLength(listModels(type).length);

@@ -12,7 +12,7 @@ import { inARow } from '../../tools/engine/in-a-row';
 import { http } from '../../tools/http';
 import { binaryOf, openStage, prompts, sha256 } from './stage';
 
-/** Downloads as our nodes do, but for the patience: a stalled download is given up after a fifth of a second. */
+/** Downloads as our nodes do, but gives up on a stalled download after 0.2 seconds. */
 const impatient = bareNode('impatient', {
 	async execute() {
 		const id = String(this.getInputData()[0].json.id);
@@ -40,7 +40,7 @@ const fetched = () => stage.sandbox.requests.on('download').map(({ status }) => 
 const MEGABYTE = 1024 * 1024;
 const page = '<!doctype html><title>Sign in</title>';
 
-/** Sizes of all files below the folder. */
+/** Returns the sizes of all files below the folder. */
 function sizesIn(folder: string): number[] {
 	return readdirSync(folder, { recursive: true, withFileTypes: true })
 		.filter((entry) => entry.isFile())
@@ -48,9 +48,9 @@ function sizesIn(folder: string): number[] {
 }
 
 /**
- * Runs into the fault, and has the file all the same, paid for once.
+ * Triggers the fault, and checks that the file is still returned and charged once.
  *
- * @returns the statuses that its downloads had
+ * @returns the status codes of its downloads
  */
 async function expectTheFile(action: FaultAction, times = 1): Promise<Array<number | null>> {
 	order(action, times);
@@ -74,7 +74,7 @@ describe('a download', () => {
 	it.each([
 		['image', 'imageGeneration'],
 		['video', 'videoGeneration'],
-	] as const)('of a large %s goes to the storage as it comes in', async (_type, node) => {
+	] as const)('of a large %s goes to the storage as it arrives', async (_type, node) => {
 		order({ kind: 'stall', afterBytes: 2 * MEGABYTE });
 		const large = () => sizesIn(storageDir).filter((size) => size > MEGABYTE).length;
 		const before = large();
@@ -113,15 +113,15 @@ describe('a download', () => {
 		['comes to an empty file', { kind: 'respond', status: 200, contentType: 'image/png' }],
 		['finds the storage down', { kind: 'respond', status: 503, body: '<Error/>' }],
 		['comes before the file is there', { kind: 'respond', status: 404, body: '<Error/>' }],
-	])('that %s is begun again', async (_case, action) => {
+	])('that %s is restarted', async (_case, action) => {
 		expect(await expectTheFile(action)).toHaveLength(2);
 	});
 
-	it('that breaks several times is still begun again', async () => {
+	it('that breaks several times is still restarted', async () => {
 		expect(await expectTheFile({ kind: 'truncate', afterBytes: 700 }, 3)).toHaveLength(4);
 	});
 
-	it('asks for a fresh URL before it is begun again', async () => {
+	it('requests a fresh URL before it is restarted', async () => {
 		await expectTheFile({ kind: 'expire' });
 		expect(stage.sandbox.requests.all.slice(-4, -1).map(({ on, status }) => [on, status])).toEqual([
 			['download', 403],
@@ -141,14 +141,14 @@ describe('a download', () => {
 				return await stage.run('waitForCompletion', {}, { items: [{ id }] });
 			};
 
-			it('that breaks off is begun again by the URL in hand', async () => {
+			it('that breaks off is restarted with the known URL', async () => {
 				const run = await afterwards({ kind: 'truncate', afterBytes: 500 });
 				const [item] = run.output('Step');
 				const served = await stage.served(String(item.json.id));
 				expect(sha256(await run.binary(binaryOf(item)))).toBe(sha256(served));
 			});
 
-			it('whose URL has expired is an error that says what the service says', async () => {
+			it('whose URL has expired is an error with the message of the service', async () => {
 				const run = await afterwards({ kind: 'expire' });
 				expect(run.error).toMatchObject({ context: { code } });
 			});
@@ -166,23 +166,23 @@ describe('a download', () => {
 		['late', { kind: 'delay', ms: 100 }],
 		['packed with gzip, which nobody asked for', { kind: 'gzip' }],
 		['in drops', { kind: 'trickle', bytes: 5, everyMs: 0 }],
-	])('that comes %s is the same file, by what is in it', async (_case, action) => {
-		expect(await expectTheFile(action)).toEqual([200]);
-	});
-
-	it.each([500, 10, 0])(
-		'that makes no headway after %d bytes is begun again',
-		async (afterBytes) => {
-			const id = await stage.made('[seconds: 0] a boat');
-			order({ kind: 'stall', afterBytes });
-			const workflow = inARow({ name: 'Step', type: 'test.impatient' });
-			const run = await stage.runWorkflow(workflow, { items: [{ id }] });
-			expect(run.error).toBeUndefined();
-			expect(fetched()).toEqual([200, 200]);
-			const bytes = await run.binary(binaryOf(run.output('Step')[0]));
-			expect(sha256(bytes)).toBe(sha256(await stage.served(id)));
+	])(
+		'that comes %s returns the same file, with the type detected from its content',
+		async (_case, action) => {
+			expect(await expectTheFile(action)).toEqual([200]);
 		},
 	);
+
+	it.each([500, 10, 0])('that stalls after %d bytes is restarted', async (afterBytes) => {
+		const id = await stage.made('[seconds: 0] a boat');
+		order({ kind: 'stall', afterBytes });
+		const workflow = inARow({ name: 'Step', type: 'test.impatient' });
+		const run = await stage.runWorkflow(workflow, { items: [{ id }] });
+		expect(run.error).toBeUndefined();
+		expect(fetched()).toEqual([200, 200]);
+		const bytes = await run.binary(binaryOf(run.output('Step')[0]));
+		expect(sha256(bytes)).toBe(sha256(await stage.served(id)));
+	});
 
 	it('follows a redirect, without the key', async () => {
 		const id = await stage.made('[seconds: 0] a boat');
@@ -195,7 +195,7 @@ describe('a download', () => {
 	});
 
 	it.each(['imageGeneration', 'videoGeneration'] as const)(
-		'of %s that cannot be had is an error with id and URL, and costs nothing later',
+		'of %s that is unavailable is an error with ID and URL, and costs nothing later',
 		async (node) => {
 			order({ kind: 'truncate', afterBytes: 100 }, 'always');
 			const run = await stage.run(node, {}, { items: prompts('a boat') });
@@ -221,7 +221,7 @@ describe('a download', () => {
 		},
 	);
 
-	it('that cannot be had is had by the next try of the step, without paying', async () => {
+	it('that is unavailable is downloaded by the next attempt of the step, at no charge', async () => {
 		order({ kind: 'respond', status: 403, body: '<Error/>' }, 5);
 		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat'), settings });
@@ -230,7 +230,7 @@ describe('a download', () => {
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
 	});
 
-	it('that cannot be had is one item with id and status where the workflow goes on', async () => {
+	it('that is unavailable becomes one item with ID and status if the workflow continues', async () => {
 		stage.sandbox.faults.order({
 			on: 'download',
 			match: { promptIncludes: 'ship' },
@@ -253,7 +253,7 @@ describe('a download', () => {
 		});
 	});
 
-	it('that needs a fresh URL takes no more than that of an answer that lags behind', async () => {
+	it('that needs a fresh URL takes only the URL from an outdated response', async () => {
 		stage.sandbox.faults.order({ on: 'download', times: 1, action: { kind: 'expire' } });
 		const id = await stage.made('a boat [seconds: 1]');
 		const url = stage.sandbox.service.outputUrl(id);

@@ -11,13 +11,13 @@ import { allNodes } from '../support/all-nodes';
 import type { NodeName } from '../support/workflow';
 import { openStage, prompts } from './stage';
 
-/** Every field of every form that takes expressions, as the nodes' own descriptions have them. */
+/** A field that accepts expressions, as read from the nodes' own descriptions. */
 interface Field {
 	node: NodeName;
 	label: string;
 	type: INodeProperties['type'];
 	required: boolean;
-	/** Parameters with that value in the field, and what else it takes for the field to be shown. */
+	/** Returns parameters with this value in the field, and with all values that the field needs to be shown. */
 	withValue: (value: string) => INodeParameters;
 }
 
@@ -46,7 +46,7 @@ function fieldsOf({ description }: INodeType): Field[] {
 			case 'fixedCollection':
 				return (property.options as INodePropertyCollection[]).flatMap((list) =>
 					list.values.map((entry) =>
-						// A reference without what it refers to is none.
+						// An entry without its URL, file or data is not a reference.
 						at({ ...entry, required: 'displayOptions' in entry }, (value) => ({
 							[list.name]: [
 								{ url: 'https://example.com/a.png', ...shownWith(entry), [entry.name]: value },
@@ -60,7 +60,7 @@ function fieldsOf({ description }: INodeType): Field[] {
 	});
 }
 
-/** The first of the values with which a field is shown, for each that it depends on. */
+/** Returns the first value that shows the field, for each field that it depends on. */
 function shownWith({ displayOptions }: INodeProperties): INodeParameters {
 	const shown = Object.entries(displayOptions?.show ?? {});
 	return Object.fromEntries(shown.map(([name, values]) => [name, values?.[0]])) as INodeParameters;
@@ -103,13 +103,13 @@ describe.each(fields)(
 		});
 
 		it('that returns an object is an error of the item, and nothing is sent', async () => {
-			const notText = `${label} must be text, but the expression returned`;
+			const notText = `${label} must be a single value, such as text, but the expression returned`;
 			if (type !== 'json') await expectRefused('={{ $json.thing }}', notText);
 			await expectRefused('=A picture of {{ $json.thing }}', notText);
 		});
 
 		it('that n8n cannot evaluate is an error of the item, and nothing is sent', async () => {
-			// Nobody writes there: the form does not show it.
+			// The form does not show this field.
 			if (label === 'Waiting Since') return;
 			const error = await run('={{ $("Never Run").item.json.text }}');
 			expect(error).toMatchObject({
@@ -122,7 +122,7 @@ describe.each(fields)(
 		});
 
 		it.each(['={{ null }}', '={{ "" }}'])(
-			'that comes out empty chooses nothing: %s',
+			'that returns an empty value counts as an empty field: %s',
 			async (empty) => {
 				if (required) expect((await run(empty))?.message).toMatch(/ is empty$/);
 				else if (label !== 'Minimum Balance') {
@@ -134,7 +134,7 @@ describe.each(fields)(
 	},
 );
 
-describe('an expression that stands in a fixed text', () => {
+describe('an expression inside fixed text', () => {
 	it.each([
 		{ prompt: '{{ $json.prompt }}' },
 		{ options: { negativePrompt: 'no {{ $json.what }}' } },
@@ -148,7 +148,7 @@ describe('an expression that stands in a fixed text', () => {
 		expect(stage.arrived).toBe(0);
 	});
 
-	it('is taken as it is where it has come from an expression', async () => {
+	it('is sent unchanged if it is the result of an expression', async () => {
 		const items = prompts('A sign: {{ $json.name }}');
 		expect((await stage.run('imageGeneration', {}, { items })).status).toBe('success');
 	});

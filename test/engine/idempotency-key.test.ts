@@ -11,7 +11,7 @@ const headers = () =>
 	stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
 
 describe('a key', () => {
-	it('comes to the same generation in every execution, and is paid once', async () => {
+	it('returns the same generation in every execution, and is charged once', async () => {
 		const list = items(['a', 'a boat'], ['b', 'a ship']);
 		const first = await execute(list);
 		const second = await execute(list);
@@ -22,7 +22,7 @@ describe('a key', () => {
 		]);
 	});
 
-	it('is on record with what a person looks for, and never with the API key', async () => {
+	it('has a row with useful columns, and never with the API key', async () => {
 		const run = await execute(items(['a', 'a boat']));
 		const [{ id }] = run.output('Step').map(({ json }) => json);
 		expect(rows()).toMatchObject([
@@ -43,7 +43,7 @@ describe('a key', () => {
 		expect(JSON.stringify(tables.tables)).not.toContain(stage.sandbox.keys.main);
 	});
 
-	it('that two items of a step have is one generation', async () => {
+	it('that two items of a step share is one generation', async () => {
 		const run = await execute(items(['a', 'a boat'], ['a', 'a boat'], ['b', 'a ship']));
 		const ids = idsOf(run.output('Step'));
 		expect(ids).toHaveLength(3);
@@ -51,7 +51,7 @@ describe('a key', () => {
 		expect(created()).toBe(2);
 	});
 
-	it('that several executions have at one moment is one generation, and all hand it on', async () => {
+	it('that several executions use at the same moment is one generation, and all return it', async () => {
 		const list = items(['a', 'a boat'], ['b', 'a ship'], ['c', 'a raft']);
 		const runs = await Promise.all([execute(list), execute(list), execute(list)]);
 		const ids = runs.map((run) => idsOf(run.output('Step')));
@@ -62,18 +62,18 @@ describe('a key', () => {
 		expect(rows()).toHaveLength(3);
 	});
 
-	it('whose generation failed has it made anew, and keeps what failed on record', async () => {
+	it('whose generation failed gets a new one, and the row of the failed one stays', async () => {
 		const match = { promptIncludes: 'boat' };
 		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
 		expect((await execute(items(['a', 'a boat']))).status).toBe('error');
 		expect((await execute(items(['a', 'a boat']))).status).toBe('success');
 		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(1);
 		expect(rows().map(({ status }) => status)).toEqual(['failed', 'completed']);
-		// Another order, so that who knows the header does not hand on what failed.
+		// A new order, so that a service that knows the header does not return the failed generation.
 		expect(new Set(headers()).size).toBe(2);
 	});
 
-	it('decides alone: where the request has changed, its generation is handed on, and a hint says so', async () => {
+	it('decides alone: if the request has changed, its generation is returned, and a hint says so', async () => {
 		const first = await execute(items(['a', 'a boat'], ['b', 'a raft']));
 		const second = await execute(items(['a', 'a ship'], ['b', 'a raft']));
 		expect(idsOf(second.output('Step'))).toEqual(idsOf(first.output('Step')));
@@ -86,7 +86,7 @@ describe('a key', () => {
 		);
 	});
 
-	it('that another item has, too, is one order, and a hint says so where they asked for different things', async () => {
+	it('that two items share is one order, and a hint says so if their requests differ', async () => {
 		const run = await execute(items(['a', 'a boat'], ['a', 'a ship']));
 		expect(new Set(idsOf(run.output('Step'))).size).toBe(1);
 		expect(run.hints('Step')).toContainEqual(
@@ -113,7 +113,7 @@ describe('a key', () => {
 		);
 	});
 
-	it('that begins with an equals sign, or is long, is only a text', async () => {
+	it('that begins with an equals sign, or is long, is treated as text', async () => {
 		const list = items(['={{ 1 + 1 }}', 'a boat'], ['2', 'a ship'], ['x'.repeat(2000), 'a raft']);
 		const first = await execute(list);
 		expect(idsOf((await execute(list)).output('Step'))).toEqual(idsOf(first.output('Step')));
@@ -126,7 +126,7 @@ describe('a key', () => {
 		expect(created()).toBe(2);
 	});
 
-	it('given before a retry does not pay again for what the execution has', async () => {
+	it('added before a retry does not pay again for the generations of the execution', async () => {
 		const list = items(['a', 'a boat'], ['b', 'a ship [reject: invalid_parameter 1]']);
 		const first = await execute(list, { downloadOutput: false });
 		expect(first.status).toBe('error');
@@ -149,7 +149,7 @@ describe('a key that is changed before a retry', () => {
 		expect(created()).toBe(3);
 	});
 
-	it('is none where only what it is written as came out otherwise', async () => {
+	it('is the same order if only the result of its expression has changed', async () => {
 		const written = { ...keyed, ...withKey('={{ $json.key }}-{{ $execution.id }}') };
 		const first = await execute(list, written);
 		const second = await stage.engine.retry(first, { workflow: workflowWith(written) });
@@ -158,10 +158,10 @@ describe('a key that is changed before a retry', () => {
 	});
 });
 
-describe('an order whose answer was lost', () => {
+describe('an order whose response was lost', () => {
 	const lose = () => stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 
-	it('is uncertain in every execution, with the table, the key and the row to look at', async () => {
+	it('is uncertain in every execution, and the error names the table, the key and the row', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
 		const second = await execute(items(['a', 'a boat']));
@@ -173,7 +173,7 @@ describe('an order whose answer was lost', () => {
 		expect(created()).toBe(1);
 	});
 
-	it('is taken up once its id stands in the row', async () => {
+	it('is reused after its ID is entered in the row', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
 		const [{ id }] = stage.sandbox.books.generations;
@@ -183,7 +183,7 @@ describe('an order whose answer was lost', () => {
 		expect(created()).toBe(1);
 	});
 
-	it('is taken up, too, where a line break was pasted along', async () => {
+	it('is also reused if a line break was pasted after the ID', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
 		const [{ id }] = stage.sandbox.books.generations;
@@ -193,17 +193,17 @@ describe('an order whose answer was lost', () => {
 		expect(created()).toBe(1);
 	});
 
-	it('is made anew once its row is deleted, under the same name', async () => {
+	it('is generated again under the same name after its row is deleted', async () => {
 		lose();
 		await execute(items(['a', 'a boat']));
-		// SQLite gives the id of its newest row once more.
+		// SQLite reuses the ID of its newest row.
 		Object.assign(tables.tables[0], { rows: [], nextId: 1 });
 		expect((await execute(items(['a', 'a boat']))).status).toBe('success');
 		expect(created()).toBe(2);
 		expect(new Set(headers()).size).toBe(1);
 	});
 
-	it('has one name in every request, also where the user has it sent again', async () => {
+	it('has the same name in every request, even if the user has it sent again', async () => {
 		lose();
 		const parameters = {
 			...keyed,
@@ -218,7 +218,7 @@ describe('an order whose answer was lost', () => {
 	});
 });
 
-it('an id that the service no longer knows is an error with the key and the row', async () => {
+it('an ID that the service no longer knows is an error with the key and the row', async () => {
 	await execute(items(['a', 'a boat']));
 	rows()[0].generation_id = '00000000-0000-4000-8000-000000000000';
 	const run = await execute(items(['a', 'a boat']));
@@ -229,6 +229,24 @@ it('an id that the service no longer knows is an error with the key and the row'
 	);
 	expect(created()).toBe(1);
 });
+
+it.each(['error', 'continue'])(
+	'an ID that the service does not know until a short timeout ends is the same error (On Timeout: %s)',
+	async (onTimeout) => {
+		await execute(items(['a', 'a boat']));
+		rows()[0].generation_id = '00000000-0000-4000-8000-000000000000';
+		const run = await execute(items(['a', 'a boat']), {
+			...keyed,
+			runOptions: { timeout: 5, onTimeout },
+		});
+		expect(run.error).toMatchObject({ context: { code: 'generation_not_found' } });
+		expect(run.error).toHaveProperty(
+			'description',
+			expect.stringMatching(/key "a" \(row 1 of the data table media_generations\)/),
+		);
+		expect(created()).toBe(1);
+	},
+);
 
 it('a file that the storage no longer has is an error with the key and the row', async () => {
 	const download = { ...keyed, downloadOutput: true };
@@ -244,7 +262,23 @@ it('a file that the storage no longer has is an error with the key and the row',
 	expect(created()).toBe(1);
 });
 
-it('what is refused for certain leaves the key free', async () => {
+it.each([
+	['={{ $json.id }}-{{ $json.mistyped }}', 'invalid_input'],
+	['=boat-{{ $json.mistyped }}', 'invalid_input'],
+	['=boat-{{ $json.id }}-{{ $json.variant }}', undefined],
+	['=boat {{ $json.mistyped ?? "" }}{{ 0 }}', undefined],
+])(
+	'a key with an undefined part is rejected, because items would share it: %s',
+	async (key, code) => {
+		const parameters = { ...keyed, options: { idempotencyKey: key } };
+		const list = [7, 8].map((id) => ({ id, prompt: `boat ${id}`, variant: null }));
+		const run = await execute(list, parameters, { onError: 'continueRegularOutput' });
+		expect(run.output('Step').map(({ json }) => json.error_code)).toEqual([code, code]);
+		expect(created() === 0).toBe(code !== undefined);
+	},
+);
+
+it('a definite rejection leaves the key free', async () => {
 	const first = await execute(items(['a', 'a boat [reject: invalid_parameter 1]']));
 	expect(first.status).toBe('error');
 	expect(rows()).toEqual([]);
@@ -253,13 +287,13 @@ it('what is refused for certain leaves the key free', async () => {
 	);
 });
 
-it('an item that is refused before anything is sent leaves no claims of the others', async () => {
+it('an item that is rejected before anything is sent leaves no reserved keys of the other items', async () => {
 	const run = await execute(items(['a', 'a boat'], ['b', '']));
 	expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_input' } });
 	expect(tables.tables).toEqual([]);
 });
 
-it('every creating request has a name of its own, also without a key', async () => {
+it('every creating request has its own name, even without a key', async () => {
 	await execute(items([null, 'a boat'], [null, 'a ship']), { downloadOutput: false });
 	expect(new Set(headers()).size).toBe(2);
 	expect(headers()).not.toContain(null);

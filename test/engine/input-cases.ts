@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import type { NodeName } from '../support/workflow';
 import { byId } from './stage';
 
-/** Reads the item's `value`, which is what each test is about. */
+/** Reads the item's `value`, which is under test. */
 const VALUE = '={{ $json.value }}';
 
 const option = (name: string): INodeParameters => ({ options: { [name]: VALUE } });
@@ -13,17 +13,17 @@ const reference = (fields: INodeParameters): INodeParameters => ({
 	referenceInputs: { input: [fields] },
 });
 
-/** A field, what is put into it, and what its check says. */
+/** A field, its test values, and the error of its check. */
 export interface Check {
 	field: string;
 	node: NodeName;
-	/** Where the item's value goes. */
+	/** Parameters that use the item's value. */
 	parameters: INodeParameters;
 	/** A value that passes. */
 	good: unknown;
-	/** Values that are refused. */
+	/** Values that are rejected. */
 	bad: unknown[];
-	/** What the error says of them. */
+	/** The error message for them. */
 	says: string;
 }
 
@@ -37,7 +37,7 @@ const [image, video, wait] = [
 	'waitForCompletion',
 ] as const satisfies NodeName[];
 
-/** Each check of the nodes' parameters, with values that pass and that do not. */
+/** All checks of the nodes' parameters, with valid and invalid values. */
 export const checks: Check[] = [
 	...[image, video].map((node) => ({
 		field: `prompt of ${node}`,
@@ -53,7 +53,7 @@ export const checks: Check[] = [
 		parameters: { prompt: VALUE },
 		good: 42,
 		bad: [true, false],
-		says: 'Prompt must be text',
+		says: 'Prompt must be a single value',
 	},
 	{
 		field: 'prompt from an expression for the whole item',
@@ -61,7 +61,7 @@ export const checks: Check[] = [
 		parameters: { prompt: VALUE },
 		good: ['A boat', 'at sea'],
 		bad: [{ text: 'A boat' }],
-		says: 'Prompt must be text',
+		says: 'Prompt must be a single value',
 	},
 	{
 		field: 'negative prompt',
@@ -69,7 +69,7 @@ export const checks: Check[] = [
 		parameters: option('negativePrompt'),
 		good: 'text',
 		bad: [{ text: 'fog' }],
-		says: 'Negative Prompt must be text',
+		says: 'Negative Prompt must be a single value',
 	},
 	...[image, video].map((node) => ({
 		field: 'waiting',
@@ -275,7 +275,7 @@ export const checks: Check[] = [
 		field: 'beginning of a wait',
 		node: wait,
 		parameters: { generationId: 'unknown', waitingSince: VALUE },
-		// What was waited for before is asked for more than once.
+		// With a time in the past, the status is requested more than once.
 		good: 4_100_000_000_000,
 		bad: ['yesterday', 'NaN'],
 		says: 'Waiting Since',

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:tls';
 
 import { openStage, prompts } from './stage';
 
-/** Places at which a request ends before it can leave, as they are met: nothing can have been charged. */
+/** Requests that fail before they can be sent, in the order of the stages: nothing can have been charged. */
 
 const stage = openStage();
 const open: Server[] = [];
@@ -19,7 +19,7 @@ async function portOf(server: Server): Promise<number> {
 	return (server.address() as AddressInfo).port;
 }
 
-/** Says something to whoever speaks first, and hangs up. */
+/** Sends data to the first client, and closes the connection. */
 function answering(words: Buffer | string): Server {
 	return createServer((socket: Socket) => {
 		socket.on('error', () => undefined);
@@ -53,11 +53,11 @@ it.each<[string, () => Server, RegExp]>([
 			createTlsServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' }),
 		/rejected the TLS version/,
 	],
-])('a server that %s has been sent nothing', async (_, serverOf, said) => {
+])('a server that %s receives no request', async (_, serverOf, said) => {
 	await expectNotCharged(`https://127.0.0.1:${await portOf(serverOf())}`, said);
 });
 
-it('a proxy that hangs up has been sent nothing', async () => {
+it('a proxy that disconnects receives no request', async () => {
 	process.env.HTTPS_PROXY = `http://127.0.0.1:${await portOf(answering(''))}`;
 	await expectNotCharged(
 		'https://service.example',

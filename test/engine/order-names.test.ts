@@ -2,9 +2,9 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 
-const { stage, rows, execute } = openKeyedStage({ honoursIdempotencyKeys: true });
+const { stage, rows, execute } = openKeyedStage({ honorsIdempotencyKeys: true });
 
-/** The value of `Idempotency-Key` in each creating request, in their order. */
+/** Returns the value of `Idempotency-Key` in each creating request, in order. */
 const names = () => stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
 
 const unkeyed: INodeParameters = { downloadOutput: false };
@@ -12,7 +12,7 @@ const twoTries = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
 const boat = items(['a', 'a boat']);
 const random = { seed: '={{ Math.floor(Math.random() * 1e9) }}' };
 
-/** Refuses the next creating request, certainly uncharged, in a way that is not tried again within the step. */
+/** Rejects the next creating request without a charge, in a way that the step does not retry. */
 function refuseNext() {
 	stage.sandbox.faults.order({
 		on: 'create',
@@ -20,7 +20,7 @@ function refuseNext() {
 	});
 }
 
-/** The service does the work of the next creating request, and its answer never comes. */
+/** Makes the service process the next creating request, but lose the response. */
 function loseNext() {
 	stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 }
@@ -38,7 +38,7 @@ async function run(parameters: INodeParameters, settings = {}, list: IDataObject
 	return await stage.runWorkflow(workflowWith(parameters, settings), { items: list });
 }
 
-describe('after a refusal that cost nothing the order keeps its name', () => {
+describe('after a rejection without a charge, the order keeps its name', () => {
 	it.each([
 		['without a key', unkeyed],
 		['with a key', keyed],
@@ -70,7 +70,7 @@ describe('after a refusal that cost nothing the order keeps its name', () => {
 	});
 });
 
-describe('another order has another name', () => {
+describe('a different order has a different name', () => {
 	it('a new execution without a key', async () => {
 		await run(unkeyed);
 		await run(unkeyed);
@@ -85,7 +85,7 @@ describe('another order has another name', () => {
 	it.each([
 		['without a key', unkeyed],
 		['with a key', keyed],
-	])('a prompt that was corrected after a refusal, %s', async (_, parameters) => {
+	])('a prompt that was corrected after a rejection, %s', async (_, parameters) => {
 		refuseNext();
 		const failed = await run(parameters);
 		const corrected = workflowWith({ ...parameters, prompt: 'a ship' });
@@ -97,7 +97,7 @@ describe('another order has another name', () => {
 		['without a key', unkeyed],
 		['with a key', keyed],
 	])(
-		'one whose generation failed, also where it is refused at first, %s',
+		'a generation that replaces a failed one, even if it is rejected at first, %s',
 		async (_, parameters) => {
 			stage.sandbox.faults.order({ on: 'create', action: { kind: 'fail' } });
 			const failed = await run(parameters);
@@ -111,7 +111,7 @@ describe('another order has another name', () => {
 	);
 });
 
-describe('a service that knows the header does not charge twice for a lost answer', () => {
+describe('a service that supports the header does not charge twice for a lost response', () => {
 	it.each([
 		['without a key, within the step', unkeyed, 'step'],
 		['with a key, within the step', keyed, 'step'],

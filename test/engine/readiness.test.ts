@@ -4,7 +4,7 @@ import { binaryOf, openStage, prompts, sha256 } from './stage';
 
 const items = prompts('a boat [seconds: 12]', 'a ship [seconds: 14]', 'a raft [seconds: 16]');
 
-/** Whatever the storage answers to probes, each item ends in its own file, and is paid for once. */
+/** Each item ends with its own file and is charged once, for any response of the storage to probes. */
 async function expectTheFiles(stage: Stage): Promise<void> {
 	stage.setPace(20);
 	const run = await stage.run('imageGeneration', {}, { items });
@@ -23,7 +23,7 @@ async function expectTheFiles(stage: Stage): Promise<void> {
 
 const probed = ({ sandbox }: Stage) => sandbox.requests.on('probe').length;
 
-describe('noticing the end by a storage', () => {
+describe('detecting completion with a storage', () => {
 	const stage = openStage();
 
 	it.each<[string, Omit<FaultOrder, 'times'>]>([
@@ -41,17 +41,17 @@ describe('noticing the end by a storage', () => {
 		['says that it is there when it is not', { on: 'probe', action: found() }],
 		['answers byte by byte', { on: 'probe', action: { kind: 'trickle', everyMs: 20 } }],
 		['cannot be reached at first', { on: 'create', action: { kind: 'unreachable' } }],
-	])('that %s comes to the right file', async (_case, order) => {
+	])('that %s ends with the right file', async (_case, order) => {
 		stage.sandbox.faults.order({ ...order, times: 'always' });
 		await expectTheFiles(stage);
 		if (order.on === 'probe') expect(probed(stage)).toBeGreaterThan(0);
 	});
 });
 
-describe('a generation that fails although the storage has something there', () => {
+describe('a generation that fails although the storage serves something', () => {
 	const stage = openStage();
 
-	it('is an error that says so, and not paid for', async () => {
+	it('is an error that says so, and is not charged', async () => {
 		const action = { kind: 'respond', status: 200, body: 'x' } as const;
 		stage.sandbox.faults.order({ on: 'probe', times: 'always', action });
 		const run = await stage.run(
@@ -67,10 +67,10 @@ describe('a generation that fails although the storage has something there', () 
 	});
 });
 
-describe('noticing the end by a storage that says 403 of what is not there yet', () => {
+describe('detecting completion with a storage that returns 403 for a missing file', () => {
 	const stage = openStage({ missingOutputStatus: 403 });
 
-	it('comes to the right file', async () => {
+	it('ends with the right file', async () => {
 		await expectTheFiles(stage);
 		expect(probed(stage)).toBeGreaterThan(0);
 	});
@@ -80,7 +80,7 @@ function remember(seconds: number): Omit<FaultOrder, 'times'> {
 	return { on: 'probe', action: { kind: 'remember404', seconds } };
 }
 
-/** One byte of something else. */
+/** Returns an action that serves one byte of something else. */
 function found(): FaultOrder['action'] {
 	return { kind: 'respond', status: 200, body: '{', contentType: 'application/json' };
 }

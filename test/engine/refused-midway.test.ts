@@ -9,10 +9,10 @@ const goOn = { onError: 'continueRegularOutput' as const };
 
 type KeyRefusal = 'authentication_error' | 'invalid_api_key' | 'expired_api_key' | 'forbidden';
 
-describe('a key that is revoked in the middle', () => {
+describe('a key that is revoked in the middle of a batch', () => {
 	const texts = ['a boat [seconds: 20]', 'a ship [seconds: 20]'];
 
-	/** Runs until both generations exist, and revokes the key under which they were made. */
+	/** Runs until both generations exist, then revokes the key that created them. */
 	async function runAndRevoke(settings: Partial<INode> = {}) {
 		const { accounts } = stage.sandbox.service;
 		const revoke = setInterval(() => {
@@ -24,14 +24,14 @@ describe('a key that is revoked in the middle', () => {
 		return { run, made: stage.sandbox.books.generations };
 	}
 
-	it('loses nothing: every item has the id of what it has paid for', async () => {
+	it('loses nothing: every item has the ID of its charged generation', async () => {
 		const { run, made } = await runAndRevoke(goOn);
 		expect(run.output('Step').map(({ json }) => json)).toMatchObject(
 			made.map(({ id }) => ({ error_code: 'authentication_error', id })),
 		);
 	});
 
-	it('stops the step with their ids, and once there is a key again nothing is paid again', async () => {
+	it('stops the step with their IDs, and a retry with a new key pays nothing again', async () => {
 		const { run, made } = await runAndRevoke();
 		expect(run.error).toMatchObject({ httpCode: '401' });
 		for (const { id } of made) {
@@ -44,11 +44,11 @@ describe('a key that is revoked in the middle', () => {
 	});
 });
 
-describe('a key that is refused at the second item of a batch', () => {
+describe('a key that is rejected at the second item of a batch', () => {
 	const items = prompts('a boat', 'a ship', 'a raft');
 	const parameters = { ...plain, runOptions: { maxConcurrent: 1 } };
 
-	/** The service accepts the first creating request, and refuses the key of the second. */
+	/** Makes the service accept the first creating request and reject the key of the second. */
 	function refuseSecond(code: KeyRefusal) {
 		stage.sandbox.faults.order({ on: 'create', skip: 1, action: { kind: 'error', code } });
 	}
@@ -68,7 +68,7 @@ describe('a key that is refused at the second item of a batch', () => {
 	});
 
 	it.each<KeyRefusal>(['authentication_error', 'invalid_api_key', 'expired_api_key'])(
-		'a retry with a new key makes the item, once: %s',
+		'a retry with a new key generates the item, once: %s',
 		async (code) => {
 			refuseSecond(code);
 			const run = await stage.run('imageGeneration', parameters, { items });
@@ -83,7 +83,7 @@ describe('a key that is refused at the second item of a batch', () => {
 });
 
 describe('a key that is revoked while a creating request is under way', () => {
-	it('nothing is charged for the request that was refused', async () => {
+	it('nothing is charged for the rejected request', async () => {
 		const { accounts } = stage.sandbox.service;
 		stage.sandbox.faults.order({ on: 'create', skip: 1, action: { kind: 'delay', ms: 200 } });
 		const revoke = setInterval(() => {

@@ -9,7 +9,7 @@ import { byId, openStage, prompts } from './stage';
 const stage = openStage();
 beforeEach(() => stage.setPace(250));
 
-/** The key, or any part of it that tells more than that it is one. */
+/** Checks that a run contains neither the key nor any part of it beyond the prefix. */
 function expectNoKeyIn(run: Run): void {
 	const all = everythingIn([run.error, run.runData, run.contextData, run.logs, run.hints('Step')]);
 	expect(all).toContain('Step');
@@ -22,11 +22,11 @@ function expectNoKeyIn(run: Run): void {
 interface Row {
 	code: string;
 	status: number;
-	/** What the title tells a person. */
+	/** The expected title. */
 	title: RegExp;
-	/** What to do, as the description says it. */
+	/** The expected advice in the description. */
 	advice: RegExp;
-	/** What leads to it. */
+	/** Creates the condition for the error. */
 	prepare?: () => void;
 	key?: KeyName;
 	prompt?: string;
@@ -35,7 +35,7 @@ interface Row {
 }
 
 /**
- * Spec 7: the sixteen rows and the three alternate forms. The sandbox is told to answer with those that a key does not
+ * Spec 7: the sixteen rows and the three alternate forms. The tests make the sandbox respond with those that a key does not
  * meet: a node always has a key, and only a connected app has a daily limit and can be paused (spec 5.8).
  */
 const rows: Row[] = [
@@ -114,7 +114,7 @@ const rows: Row[] = [
 		code: 'unsupported_parameter',
 		status: 422,
 		title: / does not support edit_mode$/,
-		advice: /Remove the parameter/,
+		advice: /Clear the parameter/,
 		parameters: { options: { editMode: 'inpaint' } },
 	},
 	{
@@ -184,7 +184,7 @@ const rows: Row[] = [
 describe.each(rows)('$status $code', (row) => {
 	const { code, status, title, advice, prompt = 'A boat' } = row;
 
-	it('becomes an error that a person understands, without the key', async () => {
+	it('becomes a readable error, without the key', async () => {
 		row.prepare?.();
 		const { node = 'imageGeneration', parameters, key } = row;
 		const run = await stage.run(node, parameters, { key, items: prompts(prompt) });
@@ -227,7 +227,7 @@ describe.each(everyNode)('%s', (node) => {
 	});
 
 	it.each(['', ' ', '\n'])(
-		'removes the key where the service repeats it: %j',
+		'removes the key if the service repeats it: %j',
 		async (pastedBehind) => {
 			const { main } = stage.sandbox.keys;
 			const body = { error: { code: 'authentication_error', message: `What is ${main}?` } };
@@ -241,7 +241,7 @@ describe.each(everyNode)('%s', (node) => {
 		},
 	);
 
-	it('takes the key to no other origin', async () => {
+	it('does not send the key to another origin', async () => {
 		const location = `${stage.sandbox.storageUrl}/v1/models`;
 		const action = { kind: 'redirect', location, status: 307 } as const;
 		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
@@ -254,7 +254,7 @@ describe.each(everyNode)('%s', (node) => {
 		expectNoKeyIn(run);
 	});
 
-	it('says so when nobody is there, and what was charged', async () => {
+	it('says that the service is unreachable, and what was charged', async () => {
 		const credential = { baseUrl: 'http://127.0.0.1:1' };
 		const run = await stage.run(node, {}, { items, credential });
 		expect(run.error).toMatchObject({
@@ -268,7 +268,7 @@ describe.each(everyNode)('%s', (node) => {
 	});
 });
 
-describe("an answer that is not the service's own", () => {
+describe('a response that is not from the service', () => {
 	const html = '<html><h1>403 Forbidden</h1></html>';
 
 	it.each([

@@ -10,7 +10,7 @@ import { binaryOf, byId, sha256 } from './stage';
 
 const { stage, created, execute, rows } = openKeyedStage({ extraNodes: filesNodes });
 
-/** The parameters of a step that sleeps. */
+/** Returns the parameters of a step that suspends. */
 function asleep(runOptions: IDataObject = {}, parameters: INodeParameters = {}): INodeParameters {
 	return {
 		options: { idempotencyKey: '={{ $json.key }}' },
@@ -19,7 +19,7 @@ function asleep(runOptions: IDataObject = {}, parameters: INodeParameters = {}):
 	} as INodeParameters;
 }
 
-/** Input items whose generations take so many seconds unless their text says otherwise. */
+/** Returns input items whose generations take this many seconds unless their text says otherwise. */
 function boats(count: number, seconds = 300) {
 	return items(
 		...Array.from({ length: count }, (_, index): [string, string] => [
@@ -31,14 +31,14 @@ function boats(count: number, seconds = 300) {
 
 const statuses = (run: Run) => run.output('Step').map(({ json }) => json.status);
 
-/** The wave dies, as when n8n is killed: nothing of it is left but n8n's mark. */
+/** Ends the wave as when n8n is killed: only n8n's crash mark remains. */
 function kill(run: Run, message = 'Workflow did not finish, possible out-of-memory issue'): void {
 	const { state } = waveOf(stage, run).record;
 	state.status = 'crashed';
 	state.data.resultData.error = Object.assign(new Error(message), { name: 'Crashed' }) as never;
 }
 
-describe('a batch that sleeps', () => {
+describe('a suspended batch', () => {
 	it('returns the same output as a step that polls', async () => {
 		const list = boats(5);
 		const first = await execute(list, asleep());
@@ -57,14 +57,14 @@ describe('a batch that sleeps', () => {
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 5, charged: 5 });
 	});
 
-	it('does not sleep for what is ready at once', async () => {
+	it('is not suspended for generations that are ready immediately', async () => {
 		const first = await sleepToEnd(stage, await execute(boats(2, 1), asleep()));
 		const again = await execute(boats(2, 1), asleep());
 		expect([again.status, statuses(again)]).toEqual(['success', statuses(first)]);
 		expect(created()).toBe(2);
 	});
 
-	it('sends the reference files of the items that a wave creates', async () => {
+	it('sends the reference files of items that a wave creates', async () => {
 		const list = boats(3).map((item, index) => ({
 			...item,
 			files: { data: { name: 'a.png', mimeType: 'image/png', bytes: 10 + index } },
@@ -84,7 +84,7 @@ describe('a batch that sleeps', () => {
 		);
 	});
 
-	it('returns the input fields too, whatever their names are', async () => {
+	it('also returns input fields, with any names', async () => {
 		const list = boats(3).map((item) => ({ ...item, state: 'CA', order: 7, error: 'none' }));
 		const options = { idempotencyKey: '={{ $json.key }}', includeOtherFields: true };
 		const end = await sleepToEnd(stage, await execute(list, asleep({}, { options })));
@@ -93,7 +93,7 @@ describe('a batch that sleeps', () => {
 		);
 	});
 
-	it('hands no copy of the items from wave to wave', async () => {
+	it('passes no copy of the items from wave to wave', async () => {
 		const list = boats(100).map((item) => ({ ...item, more: 'x'.repeat(2000) }));
 		const first = await execute(list, asleep());
 		const size = ({ record }: Run) => JSON.stringify([record.state.data, record.workflow]).length;
@@ -101,7 +101,7 @@ describe('a batch that sleeps', () => {
 		expect(size(helperOf(stage, first))).toBeLessThan(60_000);
 	});
 
-	it('goes on for more waves than one supervisor has', async () => {
+	it('continues for more waves than one supervisor has', async () => {
 		const list = boats(64, 200);
 		const first = await execute(list, asleep({ maxConcurrent: 1 }, { downloadOutput: false }));
 		const end = await sleepToEnd(stage, first);
@@ -111,14 +111,14 @@ describe('a batch that sleeps', () => {
 	}, 120_000);
 });
 
-describe('a batch that sleeps, and fails', () => {
+describe('a suspended batch that fails', () => {
 	const broken = items(
 		['a', 'a boat [seconds: 300]'],
 		['b', 'a ship [seconds: 100] [fail: out of paint]'],
 		['c', 'a raft [seconds: 300]'],
 	);
 
-	it('ends as a polling step does when a generation fails asleep, and names all that is charged', async () => {
+	it('ends as a polling step does when a generation fails, and names everything that is charged', async () => {
 		const end = await sleepToEnd(stage, await execute(broken, asleep()));
 		expect([end.status, end.error?.message]).toEqual([
 			'error',
@@ -131,7 +131,7 @@ describe('a batch that sleeps, and fails', () => {
 		expect(created()).toBe(2);
 	});
 
-	it('returns failed items as data where On Error continues, each made once', async () => {
+	it('returns failed items as data if On Error continues, each generated once', async () => {
 		const settings = { onError: 'continueRegularOutput' };
 		const end = await sleepToEnd(stage, await execute(broken, asleep(), settings));
 		expect(statuses(end)).toEqual(['completed', 'failed', 'completed']);
@@ -139,7 +139,7 @@ describe('a batch that sleeps, and fails', () => {
 		expect(created()).toBe(3);
 	});
 
-	it('does not send a refused item again in each wave', async () => {
+	it('does not send a rejected item again in each wave', async () => {
 		const refused = { on: 'create', times: 'always', match: { promptIncludes: 'ship' } } as const;
 		const action = { kind: 'error', code: 'unsupported_parameter' } as const;
 		stage.sandbox.faults.order({ ...refused, action });
@@ -149,7 +149,7 @@ describe('a batch that sleeps, and fails', () => {
 		expect(stage.sandbox.requests.on('create')).toHaveLength(3);
 	});
 
-	it('creates what failed asleep again, as often and with the models that the step allows', async () => {
+	it('generates failed items again, as often and with the models that the step allows', async () => {
 		const runOptions = { retriesOnFailure: 1, fallbackModels: ['aurora-image-1'] };
 		const settings = { onError: 'continueRegularOutput' };
 		const parameters = asleep(runOptions, { size: '256x256' });
@@ -175,8 +175,8 @@ describe('a batch that sleeps, and fails', () => {
 	});
 });
 
-describe('a batch that sleeps, and is interrupted', () => {
-	it('continues with the next wave after one that died, and pays nothing again', async () => {
+describe('a suspended batch that is interrupted', () => {
+	it('continues with the next wave after a killed one, and pays nothing again', async () => {
 		const first = await execute(boats(4), asleep());
 		kill(first);
 		const next = await stage.engine.resume(first);
@@ -203,7 +203,19 @@ describe('a batch that sleeps, and is interrupted', () => {
 		expect(run.output('Step')).toHaveLength(status === 'error' ? 0 : 3);
 	});
 
-	it('names every generation that is charged when it gives up, and keeps errors that items had', async () => {
+	it('ends, and names every charged generation, after the user has stopped a wave', async () => {
+		const first = await execute(boats(4), asleep());
+		kill(first, 'This execution was cancelled manually');
+		const { status, error } = await stage.engine.resume(first);
+		expect(status).toBe('error');
+		expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
+		expect(error?.message).toContain('a helper execution was stopped');
+		const ids = rows().map(({ generation_id: id }) => String(id));
+		expect(ids).toHaveLength(2);
+		for (const id of ids) expect(error).toHaveProperty('description', expect.stringContaining(id));
+	});
+
+	it('names every charged generation when it gives up, and keeps the errors of items', async () => {
 		const dieOut = async (list: IDataObject[], settings: IDataObject) => {
 			let run = await execute(list, asleep({ maxConcurrent: 3 }), settings);
 			while (run.status === 'waiting') {
@@ -231,13 +243,26 @@ describe('a batch that sleeps, and is interrupted', () => {
 		data.resultData.error = new Error('The execution was cancelled manually') as never;
 		stage.sandbox.requests.clear();
 		stage.leap(600);
-		// The execution itself has ended. Its helper does not know yet.
+		// The execution itself has ended, but its helper does not know that yet.
 		await stage.engine.resume(helperOf(stage, first));
 		expect(stage.arrived).toBe(0);
 	});
+
+	it('sends nothing more seconds after the user has stopped it during a wave', async () => {
+		// Generations this short keep a wave awake until the last one ends.
+		const first = await execute(boats(40, 30), asleep());
+		const waves = sleepToEnd(stage, first);
+		while (created() < 6) await stage.pass(1);
+		first.record.state.data.resultData.error = new Error('Stopped') as never;
+		await stage.pass(10);
+		const sent = created();
+		expect(sent).toBeLessThan(20);
+		await waves;
+		expect(created()).toBe(sent);
+	}, 60_000);
 });
 
-describe('a batch that is to sleep', () => {
+describe('a batch that is set to suspend', () => {
 	it('sends nothing if an item has no key', async () => {
 		const list = items(['a', 'a boat'], [null, 'a ship']);
 		const run = await execute(list, asleep());
@@ -255,7 +280,7 @@ describe('a batch that is to sleep', () => {
 		expect(hints).toContainEqual(expect.stringContaining('Polled instead of suspending'));
 	});
 
-	it('needs nothing of all this where it does not wait', async () => {
+	it('needs none of this if it does not wait', async () => {
 		const list = items([null, 'a boat']);
 		const run = await execute(list, asleep({}, { options: {}, waitForCompletion: false }));
 		expect(statuses(run)).toEqual(['pending']);
@@ -286,7 +311,7 @@ describe('a batch that is to sleep', () => {
 		expect(statuses(end)).toEqual(['completed', 'processing']);
 	});
 
-	it('sleeps again where a wave finds nothing that has ended', async () => {
+	it('is suspended again if a wave finds nothing that has ended', async () => {
 		const first = await execute(boats(2, 9000), asleep());
 		const { executionId } = waveOf(stage, first);
 		const next = await wakeWave(stage, first);

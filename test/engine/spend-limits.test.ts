@@ -18,7 +18,7 @@ const balanceReads = () =>
 const setCredits = (credits: number) => stage.sandbox.service.accounts.setCredits('main', credits);
 
 describe('Limit New Generations', () => {
-	it('creates so many, and the rest are errors of their own at no charge', async () => {
+	it('creates this many, and the rest are errors without a charge', async () => {
 		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
 			items: prompts('a', 'b', 'c', 'd'),
 			settings: goOn,
@@ -42,7 +42,7 @@ describe('Limit New Generations', () => {
 		]);
 	});
 
-	it('counts a request whose answer was lost, for it may have been charged', async () => {
+	it('counts a request whose response was lost, because it may have been charged', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
 			items: prompts('a', 'b', 'c'),
@@ -54,7 +54,7 @@ describe('Limit New Generations', () => {
 		expect(created()).toBe(2);
 	});
 
-	it('does not count what is reused, so that a second run creates the rest', async () => {
+	it('does not count reused generations, so that a second run creates the rest', async () => {
 		const list = items(['1', 'a'], ['2', 'b'], ['3', 'c']);
 		const parameters = { ...keyed, ...withRuns({ maxNewGenerations: 2 }) };
 		await execute(list, parameters, goOn);
@@ -73,20 +73,21 @@ describe('Limit New Generations', () => {
 		expect(created()).toBe(2);
 	});
 
-	it('holds although the first item is invalid', async () => {
-		const parameters = withRuns({ maxNewGenerations: '={{ $json.most }}' });
+	it.each([
+		['invalid', -1, ['invalid_input', 'made', 'generation_limit_reached']],
+		['undefined', undefined, ['invalid_input', 'made', 'generation_limit_reached']],
+		['null', null, ['made', 'generation_limit_reached', 'generation_limit_reached']],
+		['empty', '', ['made', 'generation_limit_reached', 'generation_limit_reached']],
+	])('applies even if that of the first item is %s', async (_, first, expected) => {
+		const parameters = withRuns({ maxNewGenerations: '={{ $json.most }}', maxConcurrent: 1 });
 		const run = await stage.run('imageGeneration', parameters, {
-			items: [-1, 1, 1].map((most) => ({ prompt: 'a boat', most })),
+			items: [first, 1, 1].map((most) => ({ prompt: 'a boat', most })),
 			settings: goOn,
 		});
-		expect(codes(run.output('Step'))).toEqual([
-			'invalid_input',
-			'made',
-			'generation_limit_reached',
-		]);
+		expect(codes(run.output('Step'))).toEqual(expected);
 	});
 
-	it('that stops the step names what was paid for', async () => {
+	it('that stops the step names what was charged', async () => {
 		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 1 }), {
 			items: prompts('a', 'b'),
 		});
@@ -99,7 +100,7 @@ describe('Limit New Generations', () => {
 });
 
 describe('Stop Below Balance', () => {
-	it('creates nothing when fewer credits are left, and reads the balance before', async () => {
+	it('creates nothing if fewer credits are left, and reads the balance first', async () => {
 		setCredits(99);
 		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 100 }), {
 			items: prompts('a', 'b'),
@@ -133,14 +134,14 @@ describe('Stop Below Balance', () => {
 		expect(balanceReads()).toBeLessThanOrEqual(3);
 	});
 
-	it('does not read a balance that cannot be read again and again', async () => {
+	it('does not repeatedly read a balance that is unavailable', async () => {
 		const action = { kind: 'error', code: 'service_unavailable' } as const;
 		stage.sandbox.faults.order({ on: 'credits', times: 'always', action });
 		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {
 			items: prompts('a'),
 		});
 		expect(run.error).toMatchObject({ context: { code: 'service_unavailable' } });
-		// Six retries of the read itself.
+		// Six retries for the one read.
 		expect(balanceReads()).toBeLessThanOrEqual(7);
 	});
 
@@ -162,7 +163,7 @@ describe('Stop Below Balance', () => {
 		expect([created(), balanceReads()]).toEqual([0, reads]);
 	});
 
-	it('sends nothing while the balance cannot be read', async () => {
+	it('sends nothing while the balance is unavailable', async () => {
 		stage.sandbox.faults.order({
 			on: 'credits',
 			times: 'always',
@@ -180,7 +181,7 @@ describe('the hint after a step', () => {
 	const hint =
 		/The balance was (\d+) before and (\d+) after: about 2 credits, other work on the account included\.$/;
 
-	it('says the balance before and after where there is a minimum', async () => {
+	it('says the balance before and after if there is a minimum', async () => {
 		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {
 			items: prompts('a', 'b'),
 		});
@@ -200,7 +201,7 @@ describe('the hint after a step', () => {
 		expect(balanceReads()).toBe(0);
 	});
 
-	it('is silent about a balance that cannot be read, and the step succeeds', async () => {
+	it('says nothing about a balance that is unavailable, and the step succeeds', async () => {
 		stage.sandbox.faults.order({
 			on: 'credits',
 			times: 'always',

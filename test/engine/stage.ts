@@ -21,15 +21,15 @@ import type { NodeName } from '../support/workflow';
 import { createTestEngine } from './support/engine';
 import type { TestEngine } from './support/engine';
 
-/** How many times as fast as on the wall time runs unless told otherwise, for nodes and sandbox. */
+/** Default speed of time for nodes and sandbox, relative to the wall clock. */
 const PACE = 100;
 
-/** What every generation takes unless its prompt says otherwise, in seconds. */
+/** Default duration of a generation, in seconds. */
 const GENERATION_SECONDS = 2;
 
 export interface StageOptions extends Pick<
 	SandboxOptions,
-	'honoursIdempotencyKeys' | 'missingOutputStatus' | 'urlLifetimeSeconds'
+	'honorsIdempotencyKeys' | 'missingOutputStatus' | 'urlLifetimeSeconds'
 > {
 	binaryMode?: EngineOptions['binaryMode'];
 	storageDir?: EngineOptions['storageDir'];
@@ -46,7 +46,7 @@ export interface StepOrder {
 	before?: NodeParts[];
 	/** The name of the API key; `main` by default. */
 	key?: KeyName;
-	/** Other credential data than the sandbox's own address and that key. */
+	/** Replaces credential data: the default is the sandbox's own address and that key. */
 	credential?: IDataObject;
 }
 
@@ -55,7 +55,7 @@ type Control = Pick<
 	'mode' | 'onReady' | 'signal' | 'timeoutMs'
 >;
 
-/** Parameters of a step that is cheap and quick. A test states what it is about on top of them. */
+/** Parameters of a cheap and fast step. A test adds the parameters under test. */
 const usual: Record<NodeName, INodeParameters> = {
 	imageGeneration: { model: byId('lumen-turbo'), prompt: '={{ $json.prompt }}', size: '64x64' },
 	videoGeneration: {
@@ -70,12 +70,12 @@ const usual: Record<NodeName, INodeParameters> = {
 	generationCredits: {},
 };
 
-/** A model chosen by its id. */
+/** Returns a model chosen by its ID. */
 export function byId(value: string): INodeParameters {
 	return { __rl: true, mode: 'id', value };
 }
 
-/** One input item a prompt. */
+/** Returns one input item for each prompt. */
 export function prompts(...texts: string[]): IDataObject[] {
 	return texts.map((prompt) => ({ prompt }));
 }
@@ -98,28 +98,31 @@ export class Stage {
 		this.engine = await createTestEngine({ binaryMode, storageDir, extraNodes });
 	}
 
-	/** Back to empty books, no faults, and the usual pace. */
+	/** Resets to empty books, no faults, and the default pace. */
 	reset(): void {
 		this.time.setPace(PACE);
 		this.sandbox.reset();
 	}
 
-	/** Lets time run so many times as fast as on the wall: by default as ever, and until the test ends. */
+	/** Sets how many times faster than the wall clock time runs, until the end of the test. Default: the usual pace. */
 	setPace(factor = PACE): void {
 		this.time.setPace(factor);
 	}
 
-	/** Lets so much time have passed at once, for the nodes and the service. */
+	/** Advances the clock at once by this many seconds, for the nodes and the service. */
 	leap(seconds: number): void {
 		this.time.leap(seconds);
 	}
 
-	/** Waits so many seconds of the nodes' time: with 0 for the next turn of the event loop in which time moves. */
+	/** Waits this many seconds of the nodes' time. With 0, waits for the next turn of the event loop. */
 	async pass(seconds: number): Promise<void> {
 		await this.time.sleep(seconds * 1000);
 	}
 
-	/** Shortens what `AbortSignal.timeout` bounds, as a whole request, so many times. Returns what takes it back. */
+	/**
+	 * Divides every `AbortSignal.timeout` by this factor, such as that of a whole request. Returns a function that
+	 * restores it.
+	 */
 	shortenTimeouts(factor: number): () => void {
 		const bound = jest.spyOn(AbortSignal, 'timeout');
 		bound.mockImplementation((ms) => this.time.timeout(ms / factor));
@@ -158,17 +161,17 @@ export class Stage {
 		});
 	}
 
-	/** The bodies of the creating requests that were accepted, in their order. */
+	/** Returns the bodies of the accepted creating requests, in order. */
 	get bodies(): Array<Readonly<Record<string, unknown>>> {
 		return this.sandbox.books.generations.map(({ request }) => request);
 	}
 
-	/** How many requests arrived, at either origin. */
+	/** Returns the number of requests that arrived, at either origin. */
 	get arrived(): number {
 		return this.sandbox.requests.all.length;
 	}
 
-	/** Makes a generation in the sandbox as some earlier step would have, and returns its id. */
+	/** Creates a generation in the sandbox as an earlier step would, and returns its ID. */
 	async made(prompt: string): Promise<string> {
 		const run = await this.run(
 			'imageGeneration',
@@ -178,7 +181,7 @@ export class Stage {
 		return String(run.output('Step')[0].json.id);
 	}
 
-	/** The JSON that the contract promises for a generation which the sandbox has in its books. */
+	/** Returns the JSON that the contract promises for a generation in the sandbox's books. */
 	promised({ id, state, type, model, created }: BookEntry): IDataObject {
 		const url = this.sandbox.service.outputUrl(id) ?? '';
 		return {
@@ -194,7 +197,7 @@ export class Stage {
 		};
 	}
 
-	/** The bytes that the storage serves for a generation. */
+	/** Returns the bytes that the storage serves for a generation. */
 	async served(id: string): Promise<Buffer> {
 		return (await getBytes(this.sandbox.service.outputUrl(id) ?? '')).data;
 	}
@@ -213,7 +216,7 @@ export function openStage(options: StageOptions = {}): Stage {
 	return stage;
 }
 
-/** The binary field of an item. Throws where there is none. */
+/** Returns the binary field of an item. Throws if there is none. */
 export function binaryOf(item: INodeExecutionData | undefined, name = 'data'): IBinaryData {
 	const field = item?.binary?.[name];
 	if (!field) throw new Error(`The item has no binary field "${name}"`);
@@ -228,7 +231,7 @@ function isItem(item: IDataObject | INodeExecutionData): item is INodeExecutionD
 	return typeof item.json === 'object' && item.json !== null;
 }
 
-/** When a URL signed as S3 does expires: its date and lifetime are written into it. */
+/** Returns when a URL with an S3 signature expires, from the date and lifetime in it. */
 function expiryOf(url: string): string {
 	const { searchParams } = new URL(url);
 	const date = searchParams.get('X-Amz-Date') ?? '';

@@ -42,7 +42,7 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		['imageGeneration', { ...image, options: { fileName: 'lighthouse' } }],
 		['videoGeneration', video],
 		['videoGeneration', { ...video, downloadOutput: true }],
-	])('%s hands on JSON and never a file: %j', async (node, parameters) => {
+	])('%s returns JSON and never a file: %j', async (node, parameters) => {
 		const { run, answers } = await call(node, parameters, { prompt: 'A boat', seconds: 0.5 });
 		expect(run.error).toBeUndefined();
 		expect(answers).toEqual(completed());
@@ -61,21 +61,21 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(everythingIn(run.runData)).not.toMatch(/\bbinary\b/);
 	});
 
-	it('the pending generation is handed on where the tool does not wait', async () => {
+	it('the pending generation is returned if the tool does not wait', async () => {
 		const parameters = { ...image, waitForCompletion: false };
 		const { answers } = await call('imageGeneration', parameters, { prompt: 'A boat' });
 		const [made] = stage.sandbox.books.generations;
 		expect(answers).toEqual([[stage.promised({ ...made, state: 'pending' })]]);
 	});
 
-	it('models and credits are told as the service tells them', async () => {
+	it('models and credits are returned as the service sends them', async () => {
 		const models = await call('generationModels', { type: 'image', returnAll: true }, {});
 		expect(models.answers).toEqual([listModels('image')]);
 		const credits = await call('generationCredits', {}, {});
 		expect(credits.answers).toMatchObject([[{ object: 'credit_balance', balance: 100_000 }]]);
 	});
 
-	it('each call makes a generation of its own, the same prompt or not', async () => {
+	it('each call generates its own output, even for the same prompt', async () => {
 		const args = [{ prompt: 'A boat' }, { prompt: 'A boat' }, { prompt: 'A ship' }];
 		const { answers } = await call('imageGeneration', image, args);
 		expect(answers).toEqual(completed());
@@ -101,7 +101,7 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(said).toContain('Choose a model from the list');
 	});
 
-	it('a try again of one call takes up the generation that it has paid for', async () => {
+	it('a retry of one call reuses the generation that was charged', async () => {
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 		const parameters = { ...image, runOptions: { timeout: 10 } };
 		const args = { prompt: 'A boat [seconds: 25]' };
@@ -110,7 +110,7 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(answers).toEqual(completed());
 	});
 
-	it('a try again of one call does not send a request again whose answer was lost', async () => {
+	it('a retry of one call does not resend a request whose response was lost', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 		await call('imageGeneration', image, { prompt: 'A boat' }, settings);

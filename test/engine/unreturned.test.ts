@@ -104,3 +104,23 @@ it('a generation with a key keeps its single row when an error ends the step', a
 	expect(made).toHaveLength(1);
 	expect(made[0].key).toBe('one');
 });
+
+it('a generation whose row could not be written gets one with its key, so that the next run reuses it', async () => {
+	let isRefused = true;
+	tables.before = (operation) => {
+		if (isRefused && operation === 'update') throw new Error('the table takes no changes');
+	};
+	const list = items(['one', '[seconds: 1] a boat'], ['two', '[seconds: 30] [fail: no paint]']);
+	await execute(list);
+	isRefused = false;
+	const run = await execute(list.slice(0, 1));
+	expect(run.output('Step').map(({ json }) => json.id)).toEqual(paidIds());
+});
+
+it('a generation of a fallback model has a row that says so', async () => {
+	const list = items([null, '[seconds: 1] a boat'], [null, '[seconds: 2] [fail: no paint]']);
+	const runOptions = { fallbackModels: ['lumen-turbo'] };
+	const model = "={{ $itemIndex === 0 ? 'dall-e-9' : 'lumen-turbo' }}";
+	await execute(list, { ...noKeys, model, runOptions });
+	expect(rows().map(({ model: used }) => used)).toEqual(['lumen-turbo']);
+});

@@ -4,10 +4,10 @@ import { byId, openStage } from './stage';
 
 const stage = openStage();
 
-describe('Wait for Completion after a node that goes on with what failed', () => {
+describe('Wait for Completion after a node that continues with failed items', () => {
 	const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
 
-	it('hands on the error that an item came with, and waits for the others', async () => {
+	it('returns the error of an input item, and waits for the others', async () => {
 		const id = await stage.made('a boat');
 		const settings = { onError: 'continueRegularOutput' as const };
 		const run = await stage.run('waitForCompletion', {}, { items: [refused, { id }], settings });
@@ -17,7 +17,7 @@ describe('Wait for Completion after a node that goes on with what failed', () =>
 		]);
 	});
 
-	it('does not call that free of which nobody knows whether it was charged', async () => {
+	it('does not say "no charge" for an item whose charge is unknown', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const settings = { onError: 'continueRegularOutput' as const };
 		const model = byId('lumen-turbo');
@@ -30,11 +30,11 @@ describe('Wait for Completion after a node that goes on with what failed', () =>
 		expect(json.error).not.toContain('Nothing was charged');
 	});
 
-	it('stops with that error where it is to stop', async () => {
+	it('stops with that error if On Error is Stop', async () => {
 		const run = await stage.run('waitForCompletion', {}, { items: [refused] });
 		expect(run.error).toMatchObject({
 			message: 'Not enough credits',
-			description: expect.stringMatching(/already had this error.*Filter node/s),
+			description: expect.stringMatching(/An earlier node failed for this item.*Filter node/s),
 			context: { code: 'insufficient_credits', itemIndex: 0 },
 		});
 		expect(stage.arrived).toBe(0);

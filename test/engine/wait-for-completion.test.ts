@@ -21,7 +21,7 @@ describe('Wait for Completion', () => {
 		return entry && stage.promised({ ...entry, state: 'completed' });
 	};
 
-	it('claims no payment for what it has never seen, and names it', async () => {
+	it('does not say that an ID was charged that it has never checked, and names it', async () => {
 		const action = { kind: 'error', code: 'forbidden' } as const;
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
 		const { error } = await stage.run('waitForCompletion', {}, { items: idsOf('no-such-id') });
@@ -32,7 +32,7 @@ describe('Wait for Completion', () => {
 		expect(description).not.toMatch(/paid for/i);
 	});
 
-	it('takes the ids of the step before, waits, and hands on the files', async () => {
+	it('takes the ids of the previous step, waits, and returns the files', async () => {
 		const image = ownNode('Image', 'imageGeneration', {
 			model: byId('lumen-turbo'),
 			prompt: '={{ $json.prompt }}',
@@ -54,7 +54,7 @@ describe('Wait for Completion', () => {
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 2, charged: 2 });
 	});
 
-	it('hands on a finished generation without waiting, and pays nothing', async () => {
+	it('returns a finished generation without waiting, at no charge', async () => {
 		const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
 		stage.sandbox.service.finish(id);
 		const run = await stage.run('waitForCompletion', {}, { items: idsOf(` ${id} `) });
@@ -72,7 +72,7 @@ describe('Wait for Completion', () => {
 		});
 	});
 
-	it('looks the more seldom the longer the poll interval is', async () => {
+	it('checks less often with a longer poll interval', async () => {
 		stage.setPace(20);
 		const looks: number[] = [];
 		for (const pollInterval of [1, 10]) {
@@ -89,7 +89,7 @@ describe('Wait for Completion', () => {
 		expect(often).toBeGreaterThan(2 * seldom);
 	});
 
-	it('sends an id in one piece, whatever is in it', async () => {
+	it('sends an id as one path segment, for any characters', async () => {
 		await stage.run('waitForCompletion', {}, { items: idsOf('a/../b?c#d') });
 		expect(stage.sandbox.requests.all.map(({ path }) => path)).toEqual([
 			'/v1/generations/a%2F..%2Fb%3Fc%23d',
@@ -111,7 +111,7 @@ describe('Wait for Completion', () => {
 		['maintenance', { kind: 'respond', status: 503, body: '<h1>Back soon</h1>' }],
 		['a broken connection', { kind: 'reset' }],
 		['nonsense of a proxy', { kind: 'respond', status: 502 }],
-	])('asks again after %s', async (_case, action) => {
+	])('checks again after %s', async (_case, action) => {
 		const [id] = await madeBefore(stage, 'a boat');
 		stage.sandbox.faults.order({ on: 'status', times: 2, action });
 		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
@@ -122,7 +122,7 @@ describe('Wait for Completion', () => {
 	});
 
 	describe('checking once', () => {
-		// A state that is looked for has to last.
+		// A state has to last long enough to be seen.
 		beforeEach(() => stage.setPace(1));
 		const check = { mode: 'check' };
 		const untilIt = async (is: () => boolean) => {
@@ -133,7 +133,7 @@ describe('Wait for Completion', () => {
 			['pending', 'a boat [seconds: 999]'],
 			['processing', 'a boat [seconds: 3]'],
 			['failed', 'a boat [seconds: 0] [fail]'],
-		] as const)('hands on a generation that is %s as it is', async (state, prompt) => {
+		] as const)('returns a generation that is %s unchanged', async (state, prompt) => {
 			const [id] = await madeBefore(stage, prompt);
 			await untilIt(() => stage.sandbox.books.find(id)?.state === state);
 			const run = await stage.run('waitForCompletion', check, { items: idsOf(id) });
@@ -144,7 +144,7 @@ describe('Wait for Completion', () => {
 			expect(stage.sandbox.requests.all.map(({ on }) => on)).toEqual(['status']);
 		});
 
-		it('downloads what is completed', async () => {
+		it('downloads a completed generation', async () => {
 			const [ready, open] = await madeBefore(stage, 'a boat [seconds: 0]', 'a ship [seconds: 999]');
 			const run = await stage.run('waitForCompletion', check, { items: idsOf(open, ready) });
 			const [first, second] = run.output('Step');
@@ -153,7 +153,7 @@ describe('Wait for Completion', () => {
 			expect(sha256(bytes)).toBe(sha256(await stage.served(ready)));
 		});
 
-		it('downloads nothing when told so', async () => {
+		it('downloads nothing if the option is off', async () => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 0]');
 			const parameters = { ...check, downloadOutput: false };
 			const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
@@ -166,14 +166,14 @@ describe('Wait for Completion', () => {
 	});
 
 	describe('when a generation is not ready in time', () => {
-		// Two looks before the last: requests are as slow as they are, and one has to be answered before the timeout.
+		// Two status checks before the last: requests take real time, and one response must arrive before the timeout.
 		beforeEach(() => stage.setPace(20));
 
 		it.each([
 			['imageGeneration', { prompt: 'a boat [seconds: 999]' }],
 			['videoGeneration', { prompt: 'a boat [seconds: 999]' }],
 			['waitForCompletion', {}],
-		] as const)('%s can hand it on as it stands', async (node, own) => {
+		] as const)('%s can return it unfinished', async (node, own) => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
 			const runOptions = { timeout: 30, onTimeout: 'continue' };
 			const run = await stage.run(node, { ...own, runOptions }, { items: idsOf(id) });
@@ -188,7 +188,7 @@ describe('Wait for Completion', () => {
 			expect(stage.sandbox.requests.on('download')).toEqual([]);
 		});
 
-		it('is an error that says how to have it all the same', async () => {
+		it('is an error that says how to get it later', async () => {
 			const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
 			const runOptions = { timeout: 30 };
 			const run = await stage.run('waitForCompletion', { runOptions }, { items: idsOf(id) });
@@ -227,14 +227,14 @@ describe.each([404, 403] as const)(
 			);
 		});
 
-		it('notices a generation that fails, though its file never comes', async () => {
+		it('detects a failed generation although its file never appears', async () => {
 			const [id] = await madeBefore(stage, 'a boat [fail: no paint] [seconds: 20]');
 			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
 			expect(run.error).toMatchObject({ context: { code: 'generation_failed' } });
 			expect(probes().length).toBeGreaterThan(0);
 		});
 
-		it('goes on when a probe breaks', async () => {
+		it('continues when a probe breaks', async () => {
 			const [id] = await madeBefore(stage, 'a boat');
 			stage.sandbox.faults.order({ on: 'download', times: 2, action: { kind: 'reset' } });
 			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
@@ -246,7 +246,7 @@ describe.each([404, 403] as const)(
 describe('by an output URL that expires', () => {
 	const stage = openStage({ urlLifetimeSeconds: 60 });
 
-	it('asks for a fresh one, and waits on', async () => {
+	it('requests a fresh one, and continues to wait', async () => {
 		const [id] = await madeBefore(stage, 'a boat [seconds: 80]');
 		const parameters = { runOptions: { readiness: 'outputUrl' } };
 		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
@@ -261,7 +261,7 @@ describe('by an output URL that expires', () => {
 		expect(Date.parse(String(json.url_expires_at))).toBeGreaterThan(created + 60_000);
 	});
 
-	it('hands on the fresh one where it expires before the file is there', async () => {
+	it('returns the fresh one if it expires before the file is downloaded', async () => {
 		stage.setPace(10);
 		const [id] = await madeBefore(stage, 'a boat [seconds: 0]');
 		const before = stage.sandbox.service.outputUrl(id);

@@ -149,7 +149,7 @@ function inside({ description }: INodeType, collection: string): INodeProperties
 	return (found?.options ?? []) as INodeProperties[];
 }
 
-it('the package is what n8n takes, and needs nothing of its own', () => {
+it('the package has the format that n8n requires, and no dependencies of its own', () => {
 	expect(manifest).toMatchObject({
 		name: 'n8n-nodes-media-generation',
 		license: 'MIT',
@@ -234,7 +234,7 @@ describe('the choices of a parameter', () => {
 		['models', models, 'operation', ['getAll', 'get']],
 		['models', models, 'type', ['all', 'image', 'video']],
 		['credits', credits, 'operation', ['getBalance', 'getSummary']],
-	])('are those that saved workflows hold: %s, %#', (_, node, name, values) => {
+	])('match those in saved workflows: %s, %#', (_, node, name, values) => {
 		expect(new Set(valuesOf(node, name))).toEqual(new Set(values));
 	});
 

@@ -4,7 +4,7 @@ import { runNode } from '../../nodes/shared/run-node';
 import { contextOf } from '../support/context';
 import { creating } from '../support/step';
 
-it('reads the parameters of many items without holding up whatever else n8n does', async () => {
+it('reads the parameters of many items without blocking n8n', async () => {
 	const items = Array.from({ length: 1000 }, () => ({ json: {} }));
 	let turn = 0;
 	let over = false;
@@ -21,7 +21,7 @@ it('reads the parameters of many items without holding up whatever else n8n does
 			readInTurn.set(turn, (readInTurn.get(turn) ?? 0) + 1);
 			throw new InvalidInputError(`Item ${itemIndex} is empty`, '');
 		});
-	// Begun right before a turn is counted, so that no timer can end before that.
+	// Started right before a turn is counted, so that no timer can end earlier.
 	const running = new Promise((resolve) => setImmediate(() => resolve(reading())));
 	setImmediate(countTurns);
 	await expect(running).rejects.toThrow('Item 0 is empty');
@@ -44,7 +44,7 @@ it.each<[string, () => Plan]>([
 			download: null,
 		}),
 	],
-])('puts what nobody expected into the log, with its trace: where %s', async (_, plan) => {
+])('logs unexpected errors with their stack trace: when %s', async (_, plan) => {
 	const { context, errors } = contextOf();
 	await expect(runNode(context, () => [plan()])).rejects.toThrow('boom');
 	expect(errors).toEqual([

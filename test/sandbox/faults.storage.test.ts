@@ -21,7 +21,7 @@ afterEach(() => jest.restoreAllMocks());
 const onDownload = (action: FaultAction): void => sandbox.faults.order({ on: 'download', action });
 
 describe('faults at the storage', () => {
-	it.each([false, true])('break off in the middle, chunked: %s', async (chunked) => {
+	it.each([false, true])('break the connection midway, chunked: %s', async (chunked) => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'truncate', afterBytes: 500, chunked });
 		const { headers, data } = await getStream(url);
@@ -48,7 +48,7 @@ describe('faults at the storage', () => {
 		expect(bytes).toBe(500);
 	});
 
-	it('expire a URL now', async () => {
+	it('expire a URL immediately', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'expire' });
 		expect((await http.get(url)).status).toBe(403);
@@ -61,7 +61,7 @@ describe('faults at the storage', () => {
 		expect((await http.get(url)).headers['content-type']).toBe(value);
 	});
 
-	it('send the whole file without a length', async () => {
+	it('send the whole file without a Content-Length', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const { data: whole } = await getBytes(url);
 		onDownload({ kind: 'noContentLength' });
@@ -70,7 +70,7 @@ describe('faults at the storage', () => {
 		expect(data.equals(whole)).toBe(true);
 	});
 
-	it('send a wrong length', async () => {
+	it('send a wrong Content-Length', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const { length } = (await getBytes(url)).data;
 		onDownload({ kind: 'wrongLength', by: 10 });
@@ -83,13 +83,13 @@ describe('faults at the storage', () => {
 		[{ kind: 'redirect', location: 'http://127.0.0.1:9/' }, 302],
 		[{ kind: 'respond', status: 503, body: '<Error/>', contentType: 'application/xml' }, 503],
 		[{ kind: 'error', code: 'server_error' }, 500],
-	])('answer otherwise: %j', async (action, status) => {
+	])('respond differently: %j', async (action, status) => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload(action);
 		expect((await http.get(url)).status).toBe(status);
 	});
 
-	it('reset, or answer late', async () => {
+	it('reset the connection, or delay the response', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'reset' });
 		await expect(http.get(url)).rejects.toMatchObject({ code: 'ECONNRESET' });
@@ -106,7 +106,7 @@ describe('faults at the storage', () => {
 
 	const probe = { headers: { range: 'bytes=0-0' } };
 
-	it('bear on probes and on downloads each by themselves', async () => {
+	it('apply to probes and downloads separately', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		sandbox.faults.order({ on: 'probe', action: { kind: 'respond', status: 500 } });
 		expect((await http.get(url)).status).toBe(200);
@@ -126,7 +126,7 @@ describe('faults at the storage', () => {
 		expect(sandbox.requests.on('probe')).toMatchObject([{ bytes: whole.length }]);
 	});
 
-	it('encode with gzip whoever takes what', async () => {
+	it('encode with gzip even if the client does not accept it', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const { data: whole } = await getBytes(url);
 		onDownload({ kind: 'gzip' });
@@ -137,7 +137,7 @@ describe('faults at the storage', () => {
 		expect(gunzipSync(data).equals(whole)).toBe(true);
 	});
 
-	it('remember that a file was missing, for so long', async () => {
+	it('keep reporting a file as missing for the given time', async () => {
 		const { id, data } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
 		const [{ url }] = data;
 		const action: FaultAction = { kind: 'remember404', seconds: 0.2 };
@@ -151,7 +151,7 @@ describe('faults at the storage', () => {
 		expect((await http.get(url)).status).toBe(200);
 	});
 
-	it('have the file before its generation is done', async () => {
+	it('serve the file before its generation is completed', async () => {
 		const { id, data } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
 		const order = { on: 'probe', times: 'always' } as const;
 		sandbox.faults.order({ ...order, action: { kind: 'early', seconds: 100_000 } });
@@ -159,7 +159,7 @@ describe('faults at the storage', () => {
 		expect((await lookOverHttp(sandbox, id)).status).not.toBe('completed');
 	});
 
-	it('send without end, until the client leaves', async () => {
+	it('send an endless body until the client disconnects', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'respond', status: 500, body: 'x'.repeat(65_536), endless: true });
 		const { status, data } = await getStream(url);
@@ -168,7 +168,7 @@ describe('faults at the storage', () => {
 		await until(() => !sandbox.requests.on('download')[0].answered);
 	});
 
-	it('trickle, as answers of the service do', async () => {
+	it('trickle, like responses of the service', async () => {
 		const { id, url } = await finishedOverHttp(sandbox);
 		const action: FaultAction = { kind: 'trickle', everyMs: 60_000, bytes: 10 };
 		sandbox.faults.order({ on: 'status', action }, { on: 'download', action });
@@ -180,7 +180,7 @@ describe('faults at the storage', () => {
 		}
 	});
 
-	it('lead to a storage that cannot be reached', async () => {
+	it('return the URL of an unreachable storage', async () => {
 		sandbox.faults.order({ on: 'create', action: { kind: 'unreachable' } });
 		const [{ url }] = (await createOverHttp(sandbox)).data;
 		await expect(http.get(url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });

@@ -18,20 +18,20 @@ const onCreate = (action: FaultAction): void => sandbox.faults.order({ on: 'crea
 const image = { model: 'lumen-turbo', prompt: 'A lighthouse', size: '128x128' };
 
 describe('faults at the service', () => {
-	it('lose the answer after charging', async () => {
+	it('lose the response after charging', async () => {
 		onCreate({ kind: 'loseAnswer' });
 		await expect(createOverHttp(sandbox)).rejects.toMatchObject({ code: 'ECONNRESET' });
 		expect(sandbox.books.liveChargesFor('A lighthouse')).toBe(1);
 		expect(sandbox.requests.all).toMatchObject([{ answered: false, status: null }]);
 	});
 
-	it('reset before any work', async () => {
+	it('reset the connection before any work', async () => {
 		onCreate({ kind: 'reset' });
 		await expect(createOverHttp(sandbox)).rejects.toMatchObject({ code: 'ECONNRESET' });
 		expect(sandbox.books.totals.created).toBe(0);
 	});
 
-	it.each([true, false])('never answer, the work done: %s', async (work) => {
+	it.each([true, false])('never respond, with the work done: %s', async (work) => {
 		onCreate({ kind: 'hang', work });
 		const leaving = new AbortController();
 		const { signal } = leaving;
@@ -46,7 +46,7 @@ describe('faults at the service', () => {
 		expect(sandbox.books.totals.created).toBe(work ? 1 : 0);
 	});
 
-	it('do the work at once, and answer only after the delay', async () => {
+	it('do the work immediately, and respond only after the delay', async () => {
 		const sleep = holdSleep();
 		onCreate({ kind: 'delay', ms: 150 });
 		let isAnswered = false;
@@ -60,7 +60,7 @@ describe('faults at the service', () => {
 		await asked;
 	});
 
-	it('fail in flight when the key is revoked, and nothing is made or charged', async () => {
+	it('fail a delayed request whose key is revoked, without creating or charging', async () => {
 		const sleep = holdSleep();
 		onCreate({ kind: 'delay', ms: 100 });
 		const before = sandbox.service.accounts.account('main').balance;
@@ -98,7 +98,7 @@ describe('faults at the service', () => {
 			'text/plain',
 			'ok',
 		],
-	])('answer with %s', async (_case, action, status, type, body) => {
+	])('respond with %s', async (_case, action, status, type, body) => {
 		onCreate(action);
 		const response = await send(sandbox, '/v1/images/generations', image);
 		expect(response.status).toBe(status);
@@ -107,7 +107,7 @@ describe('faults at the service', () => {
 		expect(sandbox.books.totals.created).toBe(0);
 	});
 
-	it('answer 5xx with the charge made', async () => {
+	it('respond with 5xx after charging', async () => {
 		onCreate({ kind: 'respond', status: 504, body: '<h1>Timeout</h1>', work: true });
 		expect((await send(sandbox, '/v1/images/generations', image)).status).toBe(504);
 		expect(sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
@@ -128,7 +128,7 @@ describe('faults at the service', () => {
 		expect(seen).toMatchObject({ status: 'failed', error: 'no paint' });
 	});
 
-	it('wait for their match, skip, and strike so many times', async () => {
+	it('wait for a match, skip requests, and apply a limited number of times', async () => {
 		const error = { kind: 'error', code: 'server_error' } as const;
 		sandbox.faults.order(
 			{ on: 'create', match: { promptIncludes: 'boat' }, skip: 1, times: 2, action: error },
@@ -143,7 +143,7 @@ describe('faults at the service', () => {
 		expect(sandbox.faults.pending).toHaveLength(1);
 	});
 
-	it('strike one generation by id', async () => {
+	it('apply to one generation by id', async () => {
 		const [first, second] = [await createOverHttp(sandbox), await createOverHttp(sandbox)];
 		const action: FaultAction = { kind: 'error', code: 'service_unavailable' };
 		sandbox.faults.order({ on: 'status', match: { id: second.id }, action });
@@ -151,12 +151,12 @@ describe('faults at the service', () => {
 		await expect(lookOverHttp(sandbox, second.id)).rejects.toThrow('503');
 	});
 
-	it('are refused when nothing could come of them', () => {
+	it('are rejected if they are invalid', () => {
 		const order = { on: 'create', action: { kind: 'rain' } };
 		expect(() => sandbox.faults.order(order as never)).toThrow('README');
 	});
 
-	it('note a client that leaves before the answer', async () => {
+	it('record a client that disconnects before the response', async () => {
 		const sleep = holdSleep();
 		const leaving = new AbortController();
 		sandbox.faults.order({ on: 'models', action: { kind: 'delay', ms: 5000 } });
@@ -177,7 +177,7 @@ describe('a share of the requests', () => {
 		return Array.from({ length: 1000 }, () => sandbox.faults.take({ on: 'models' }) !== null);
 	};
 
-	it('is struck, and after a reset the very same', () => {
+	it('gets the fault, and after a reset exactly the same share', () => {
 		const first = struck();
 		const count = first.filter(Boolean).length;
 		expect(count).toBeGreaterThan(250);

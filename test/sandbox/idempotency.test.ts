@@ -10,7 +10,7 @@ describe('the header Idempotency-Key', () => {
 			key === undefined ? {} : { 'idempotency-key': key },
 		);
 
-	it('is passed over by default, and noted', () => {
+	it('is ignored by default, but recorded', () => {
 		const sandbox = new VirtualSandbox();
 		create(sandbox, 'a');
 		create(sandbox, 'a');
@@ -18,8 +18,8 @@ describe('the header Idempotency-Key', () => {
 		expect(sandbox.service.requests.all.map((record) => record.idempotencyKey)).toEqual(['a', 'a']);
 	});
 
-	it('makes a second request come to the generation of the first, where it is honoured', () => {
-		const sandbox = new VirtualSandbox({ honoursIdempotencyKeys: true });
+	it('makes a second request return the first generation, if the option is on', () => {
+		const sandbox = new VirtualSandbox({ honorsIdempotencyKeys: true });
 		const first = create(sandbox, 'a').body as { id: string };
 		sandbox.clock.pass(10);
 		expect(create(sandbox, 'a')).toMatchObject({
@@ -30,14 +30,14 @@ describe('the header Idempotency-Key', () => {
 		expect(sandbox.service.books.totals).toMatchObject({ created: 2, charged: 16 });
 	});
 
-	it('that is not there is no key, whatever another one says', () => {
-		const sandbox = new VirtualSandbox({ honoursIdempotencyKeys: true });
+	it('does not count as a key if it is missing or empty', () => {
+		const sandbox = new VirtualSandbox({ honorsIdempotencyKeys: true });
 		for (const key of ['undefined', undefined, undefined, '', '']) create(sandbox, key);
 		expect(sandbox.service.books.totals.created).toBe(5);
 	});
 
-	it('is not used up by a request that was refused', () => {
-		const sandbox = new VirtualSandbox({ honoursIdempotencyKeys: true });
+	it('is not used up by a rejected request', () => {
+		const sandbox = new VirtualSandbox({ honorsIdempotencyKeys: true });
 		sandbox.service.occupy('main', 10);
 		expect(create(sandbox, 'a').status).toBe(429);
 		sandbox.service.occupy('main', 0);

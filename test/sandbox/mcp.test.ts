@@ -51,7 +51,7 @@ async function finished(args: object = {}): Promise<string> {
 }
 
 describe('the connector for agents (spec 1.6)', () => {
-	it('has six tools, each described with its arguments', async () => {
+	it('has six tools with a description of their arguments', async () => {
 		const { tools } = await client.listTools();
 		expect(tools.map(({ name }) => name)).toEqual([
 			'list_models',
@@ -69,7 +69,7 @@ describe('the connector for agents (spec 1.6)', () => {
 		expect(client.getInstructions()).toContain('credits');
 	});
 
-	it('lists the models of the catalogue, by type', async () => {
+	it('lists the models of the catalog, by type', async () => {
 		const all = await call('list_models');
 		const videos = await call('list_models', { type: 'video' });
 		expect(all.body.data).toHaveLength(16);
@@ -80,7 +80,7 @@ describe('the connector for agents (spec 1.6)', () => {
 		});
 	});
 
-	it('creates a picture, charges it, and shows how it goes', async () => {
+	it('creates a picture, charges it, and shows its progress', async () => {
 		const made = await call('create_generation', {
 			...boat,
 			model: 'aurora-image-1',
@@ -104,7 +104,7 @@ describe('the connector for agents (spec 1.6)', () => {
 		expect((await http.get(url)).headers['content-type']).toBe('image/png');
 	});
 
-	it('creates a video with the arguments of videos', async () => {
+	it('creates a video with the arguments for videos', async () => {
 		const { failed, body } = await call('create_generation', {
 			type: 'video',
 			model: 'aurora-motion-1',
@@ -119,7 +119,7 @@ describe('the connector for agents (spec 1.6)', () => {
 		expect(request).toMatchObject({ resolution: '480p', duration: 2, seed: 7 });
 	});
 
-	it('tells what was asked for and paid, and shortens inline files', async () => {
+	it('shows the request and the charge, and shortens inline files', async () => {
 		const value = `data:image/png;base64,${'A'.repeat(4000)}`;
 		const inputs = [{ type: 'image', source: 'data', value }];
 		const id = await finished({ model: 'aurora-image-1', inputs });
@@ -166,7 +166,7 @@ describe('the connector for agents (spec 1.6)', () => {
 	});
 });
 
-describe('refusals', () => {
+describe('errors', () => {
 	it.each<[KeyName, object, object]>([
 		['main', { model: 'nothing' }, { code: 'model_not_found', param: 'model' }],
 		['main', { type: 'video' }, { code: 'invalid_parameter', param: 'model' }],
@@ -183,13 +183,13 @@ describe('refusals', () => {
 		await agent.close();
 	});
 
-	it('come at the concurrency limit of the plan, whatever the way in', async () => {
+	it('occur at the concurrency limit of the plan', async () => {
 		sandbox.service.occupy('main', 10);
 		const full = await call('create_generation', boat);
 		expect(full.body).toMatchObject({ error: { code: 'CONCURRENCY_LIMIT_REACHED' } });
 	});
 
-	it('never come from a daily limit with an API key (spec 5.8)', async () => {
+	it('never result from a daily limit for an API key (spec 5.8)', async () => {
 		const costly = { ...boat, type: 'video', model: 'aurora-motion-1', duration: 8 };
 		for (let count = 0; count < 7; count++) {
 			expect((await call('create_generation', costly)).failed).toBe(false);
@@ -197,18 +197,21 @@ describe('refusals', () => {
 		expect(sandbox.books.totals.charged).toBeGreaterThan(500);
 	});
 
-	it.each<KeyName>(['revoked', 'expired'])('come before all else: the key "%s"', async (key) => {
-		await expect(connected(key)).rejects.toMatchObject({ code: 401 });
-	});
+	it.each<KeyName>(['revoked', 'expired'])(
+		'for an invalid key come first: the key "%s"',
+		async (key) => {
+			await expect(connected(key)).rejects.toMatchObject({ code: 401 });
+		},
+	);
 
-	it('take effect at once where a key is revoked', async () => {
+	it('occur immediately after a key is revoked', async () => {
 		const agent = await connected('second');
 		sandbox.service.accounts.keyOf('second').state = 'revoked';
 		await expect(call('get_balance', {}, agent)).rejects.toMatchObject({ code: 401 });
 		await agent.close();
 	});
 
-	it('come to a call in flight whose key is revoked, the work done (spec 5.5)', async () => {
+	it('end a call in progress whose key is revoked, after the work is done (spec 5.5)', async () => {
 		sandbox.faults.order({ on: 'create', action: { kind: 'delay', ms: 50 } });
 		const asked = call('create_generation', boat);
 		while (sandbox.books.totals.created === 0) await new Promise(setImmediate);
@@ -219,7 +222,7 @@ describe('refusals', () => {
 		});
 	});
 
-	it('also come from faults, and an answer that is lost was paid for all the same', async () => {
+	it('also result from faults, and a lost response is still charged', async () => {
 		sandbox.faults.order({ on: 'create', action: { kind: 'error', code: 'server_error' } });
 		expect((await call('create_generation', boat)).body).toMatchObject({
 			error: { code: 'server_error' },
@@ -229,7 +232,7 @@ describe('refusals', () => {
 		expect(sandbox.books.totals.created).toBe(1);
 	});
 
-	it('of the protocol itself', async () => {
+	it('also come from the protocol itself', async () => {
 		await expect(call('paint')).rejects.toThrow('Unknown tool: paint');
 		const headers = { authorization: `Bearer ${sandbox.keys.main}` };
 		const url = `${sandbox.url}/mcp`;

@@ -20,14 +20,17 @@ import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import type { Step } from './step';
 
 const TICK_MS = 60_000;
-/** n8n sets timers for what is due within this time of a tick. */
+/** At each tick, n8n sets timers for the executions that are due within this time. */
 const ARMED_MS = 70_000;
-/** From the moment a wave is due until it runs. */
+/** Time from the moment a wave is due until it runs. */
 const WAKING_MS = 300;
-/** The step leaves the executions that wait for a wave this much time to be stored. */
+/** Time that the step leaves for storing the executions that wait for a wave. */
 const SHORTLY_MS = 5_000;
 
-/** A wave that dies this often in a row dies for a reason that does not pass. */
+/** How often a wave checks whether the batch was stopped. */
+const STOP_CHECK_MS = 5_000;
+
+/** After this many dead waves in a row, the cause is considered permanent. */
 const MOST_DEAD = 5;
 
 /** More waves than any batch of a test needs. */
@@ -39,35 +42,35 @@ export interface Fate {
 	batch: string;
 	/** How long each wave lives, in milliseconds. */
 	lives: (wave: number) => number;
-	/** When the user stops it, in milliseconds after its begin. */
+	/** When the user stops it, in milliseconds after its start. */
 	stopsAfterMs: number;
-	/** What becomes of a call of the table in each wave. */
+	/** Returns the latency and the failure of a table call in a wave. */
 	tableFate: (wave: number, call: TableCall) => TableFate;
 }
 
-/** What a sleeping batch was in virtual time. */
+/** The result of a sleeping batch in virtual time. */
 export interface Night {
 	/** Number of waves, the step itself included. */
 	waves: number;
-	/** Of those, the ones that died. */
+	/** Number of waves that died. */
 	deaths: number;
 	/** Milliseconds during which a worker was held. */
 	awakeMs: number;
 	/** How it ended. */
 	end: 'over' | 'stopped' | 'crashed' | 'given up';
-	/** When it began to do nothing more because of the stop, in milliseconds since the Unix epoch. */
+	/** When the stop took effect, in milliseconds since the Unix epoch. */
 	stoppedAt: number | null;
 	settled: Settled;
 }
 
-/** When n8n wakes an execution. Its ticks are at full minutes of virtual time. */
+/** Returns when n8n wakes an execution. Its ticks are at full minutes of virtual time. */
 export function wakesAt(wakeAt: number, sleepsFrom: number): number {
 	const first = Math.ceil(sleepsFrom / TICK_MS) * TICK_MS;
 	const tick = Math.max(first, Math.ceil((wakeAt - ARMED_MS) / TICK_MS) * TICK_MS);
 	return Math.max(wakeAt, tick);
 }
 
-/** Runs a batch that sleeps between its waves, as the nodes do, until nothing is left but to collect. */
+/** Runs a batch that sleeps between its waves, as the nodes do, until all its results can be collected. */
 export async function sleepThrough(
 	step: Step,
 	table: MemoryTable,
@@ -92,6 +95,8 @@ class SleepingBatch {
 	private unrecorded: WaveState['unrecorded'] = {};
 	private dead = 0;
 	private isAwake = false;
+	/** Stops the wave that is awake. */
+	private waveStop = new AbortController();
 	private isStopped = false;
 	private hasEnded = false;
 
@@ -134,7 +139,7 @@ class SleepingBatch {
 			const from = time.now();
 			const soon = isFirst || !result ? null : result.nextAt;
 			const wakeAt = wakesAt(soon ?? from + SHORTLY_MS, from);
-			// Until its death is noticed.
+			// If the wave died, this includes the time until its death is noticed.
 			await time.sleep(wakeAt - from + (result ? 0 : TICK_MS));
 			state.sleptMs = time.now() - from;
 			await time.sleep(WAKING_MS);
@@ -162,16 +167,27 @@ class SleepingBatch {
 		return await batched.read(keys, Object.values(this.unrecorded));
 	}
 
-	/** The step itself notices a stop at once. Later, the next wave does. */
+	/**
+	 * Stops the batch. The step itself notices a stop immediately. Later, the wave that is awake notices it at its next
+	 * check; if no wave is awake, the next wave notices it.
+	 */
 	private stop(): void {
 		if (this.hasEnded) return;
 		this.isStopped = true;
-		if (this.isAwake && this.night.waves > 0) return;
-		this.night.stoppedAt = this.step.time.now();
-		this.step.cancel.abort();
+		const { night, step, waveStop } = this;
+		const { time } = step;
+		if (this.isAwake && night.waves > 0) {
+			time.at(time.now() + STOP_CHECK_MS, () => {
+				night.stoppedAt ??= time.now();
+				waveStop.abort();
+			});
+			return;
+		}
+		night.stoppedAt = time.now();
+		step.cancel.abort();
 	}
 
-	/** @returns how the batch ended, if it did */
+	/** @returns how the batch ended, or `null` if it goes on */
 	private takeIn(result: WaveResult | null, isFirst: boolean) {
 		const { night, state } = this;
 		if (!result) {
@@ -212,8 +228,9 @@ class SleepingBatch {
 		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
 		const before = { settled: night.settled, spent: state.spent, unrecorded };
 		const plan = planWave(tried, before, rows, fate.batch, clock.now());
-		// A wave is an execution of its own, which is not stopped with that of the step.
-		const { signal } = night.waves === 0 ? step.cancel : new AbortController();
+		// Each later wave is a separate execution, so stopping the step's execution does not stop it.
+		this.waveStop = new AbortController();
+		const { signal } = night.waves === 0 ? step.cancel : this.waveStop;
 		const ports = { clock, random: () => step.random(), signal };
 		const journal = new TableJournal(new ExecutionJournal({}, 0), scope, { ...ports, table: call });
 		const shift = new Shift(clock, state);
@@ -241,7 +258,7 @@ class SleepingBatch {
 	}
 }
 
-/** A clock on which nothing continues after the process died. */
+/** Returns a clock whose sleeps never end after the process has died. */
 function deadlyClock({ time }: Step, death: AbortSignal): Clock {
 	return {
 		now: () => time.now(),

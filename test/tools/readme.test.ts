@@ -1,4 +1,4 @@
-/** The README as somebody reads it on npm, without a clone; and the documents behind it. */
+/** The README as users see it on npm, without a clone, and the documents that it links to. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -19,17 +19,17 @@ describe('README.md', () => {
 		expect(readme.split('\n').length).toBeLessThanOrEqual(180);
 	});
 
-	it('has links that lead somewhere without a clone, to files that there are', () => {
+	it('has links that work without a clone and point to existing files', () => {
 		const links = linksIn(readme);
 		expect(links.filter((link) => !link.startsWith('https://'))).toEqual([]);
 		const own = links.flatMap((link) => new RegExp(`^${repository}(.*)$`).exec(link)?.[1] ?? []);
 		expect(own.length).toBeGreaterThan(15);
-		expect(own.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+		expect(own.filter((path) => !leadsSomewhere('.', path))).toEqual([]);
 		const others = links.filter((link) => /github(usercontent)?\.com/.test(link));
 		expect(others).toHaveLength(own.length);
 	});
 
-	it('shows pictures of a kind that every registry shows', () => {
+	it('uses picture formats that every registry shows', () => {
 		const pictures = [...readme.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, link]) => link);
 		expect(pictures.length).toBeGreaterThan(2);
 		for (const picture of pictures) expect(picture).toMatch(/raw\.githubusercontent\.com.*\.png$/);
@@ -55,12 +55,12 @@ describe('CONTRIBUTING.md', () => {
 		.map(({ name }) => name)
 		.filter((name) => !left.includes(name));
 
-	it('names every folder, in the order in which they lie here', () => {
+	it('names every folder, in the order of the repository', () => {
 		const rows = [...contributing.matchAll(/^\| `(\w+)\/\S*` /gm)].map(([, name]) => name);
 		expect([...new Set(rows)]).toEqual(folders.sort());
 	});
 
-	it('names files and folders that there are; X stands for any node', () => {
+	it('names only existing files and folders; X stands for any node', () => {
 		const words = [...contributing.matchAll(/`([^`\n]+)`/g)].flatMap(([, code]) => code.split(' '));
 		const paths = words
 			.filter((word) => /^[\w./-]+$/.test(word) && folders.includes(word.split('/')[0]))
@@ -70,7 +70,7 @@ describe('CONTRIBUTING.md', () => {
 	});
 });
 
-/** Whether there is such a file, and in it the heading that a link names. */
+/** Returns true if a link's file exists and has the heading that the link names. */
 function leadsSomewhere(folder: string, link: string): boolean {
 	const [file, heading] = link.split('#');
 	const path = join(folder, file);
@@ -88,7 +88,7 @@ function leadsSomewhere(folder: string, link: string): boolean {
 describe.each(readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')))(
 	'docs/%s',
 	(name) => {
-		it('has links to files that there are', () => {
+		it('has links to existing files', () => {
 			const own = linksIn(read(join('docs', name))).filter((link) => !/^(https|#)/.test(link));
 			expect(own.filter((link) => !leadsSomewhere(join('docs', dirname(name)), link))).toEqual([]);
 		});

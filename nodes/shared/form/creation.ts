@@ -1,8 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { isObject, withAdditionalFields } from '../../../client/additional-fields';
-import { requiredText } from '../../../client/input';
-import { integer, integerWithin } from '../../../client/numbers';
+import { integer, integerWithin, requiredText } from '../../../client/input';
 import { numbered } from '../../../client/job';
 import type { CreateRequest } from '../../../client/api/client';
 import { MOST_OUTPUTS } from './fields';
@@ -12,10 +11,10 @@ import {
 	booleanOr,
 	choiceOf,
 	downloadTarget,
+	idempotencyKeyOf,
 	isSet,
 	recipeOf,
 	requireIncludeOption,
-	textIfSet,
 	waitingOf,
 } from './parameters';
 import type { Plan } from './plan-items';
@@ -59,7 +58,7 @@ export function creationPlans(
 		? withAdditionalFields(request.body, options.additionalFields)
 		: request.body;
 	const runOptions = collection(form, 'runOptions');
-	const idempotencyKey = textIfSet('Idempotency Key', options.idempotencyKey);
+	const idempotencyKey = idempotencyKeyOf(context, itemIndex, options);
 	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.

@@ -140,7 +140,8 @@ const seedOption: INodeProperties = {
 	name: 'seed',
 	type: 'number',
 	default: 0,
-	description: 'A whole number that gives the same output again, if the model supports it',
+	description:
+		'A whole number that makes the output repeatable, if the model supports it; some models silently ignore it',
 };
 
 /** Reference URLs (spec 4.1 and 4.2, `input_images`). */
@@ -171,7 +172,7 @@ const idempotencyKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
-		'A unique text for each item, such as its ID: one generation is charged for each key, and later runs and retries reuse it',
+		'A unique value for each item, such as its ID; each key is charged once, and later runs and retries reuse the result',
 };
 
 /**

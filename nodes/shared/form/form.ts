@@ -116,7 +116,7 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 function single(label: string, value: unknown): unknown {
 	if (isFile(value)) {
 		throw new InvalidInputError(
-			`${label} must be text, but the expression returned a file`,
+			`${label} must be a single value, such as text, but the expression returned a file`,
 			'For a field that takes a URL, upload the file first, for example with an S3 node, and enter its URL.',
 		);
 	}

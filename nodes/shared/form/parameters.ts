@@ -1,7 +1,12 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
-import { oneOf, requiredText } from '../../../client/input';
-import { integerWithin, positive } from '../../../client/numbers';
+import {
+	integerWithin,
+	oneOf,
+	positive,
+	requiredText,
+	undefinedExpression,
+} from '../../../client/input';
 import type { CreateJob, Job } from '../../../client/job';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
@@ -62,6 +67,41 @@ export function recipeOf(
 		request: asText([type, asking(others), asking(options as Options), json]),
 		idempotencyKey: asText([(options as Options).idempotencyKey, json]),
 	};
+}
+
+/**
+ * Reads the idempotency key of an item; `null` if it is empty.
+ *
+ * @throws InvalidInputError if the key, or a part of it, is undefined. n8n leaves such a part out, so that items with
+ * different prompts could share a key.
+ */
+export function idempotencyKeyOf(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	options: Options,
+): string | null {
+	const field = 'Idempotency Key';
+	const key = textIfSet(field, options.idempotencyKey);
+	const { options: written } = context.getNode().parameters;
+	for (const part of expressionsIn((written as Options | undefined)?.idempotencyKey)) {
+		if (isUndefined(context, itemIndex, part)) throw undefinedExpression(field);
+	}
+	return key;
+}
+
+/** The expressions in a parameter before evaluation. One with escaped braces is not taken apart. */
+function expressionsIn(written: unknown): string[] {
+	if (typeof written !== 'string' || !written.startsWith('=') || written.includes('\\')) return [];
+	return written.match(/\{\{[^]*?\}\}/g) ?? [];
+}
+
+function isUndefined(context: IExecuteFunctions, itemIndex: number, expression: string): boolean {
+	try {
+		return context.evaluateExpression(expression, itemIndex) === undefined;
+	} catch {
+		// n8n has evaluated the whole key, so this one only cannot be evaluated alone.
+		return false;
+	}
 }
 
 /** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */

@@ -30,7 +30,11 @@ const inputFields: INodeProperties[] = [
 		type: 'options',
 		options: [
 			{ name: 'Audio', value: 'audio' },
-			{ name: 'Automatic', value: '', description: 'From the file type. For a URL: image.' },
+			{
+				name: 'Automatic',
+				value: '',
+				description: 'Detected from the file type. A URL is treated as an image.',
+			},
 			{ name: 'Image', value: 'image' },
 			{ name: 'Video', value: 'video' },
 		],

@@ -12,7 +12,7 @@ const uncertainChargeOption: INodeProperties = {
 		{
 			name: 'Error',
 			value: 'error',
-			description: 'The item fails and is not sent again, so nothing is charged twice',
+			description: 'Fail the item, and do not send it again, so that nothing is charged twice',
 		},
 		{
 			name: 'Resubmit',
@@ -52,7 +52,7 @@ export function waitingRunOptions(timeout: number, creates = false): INodeProper
 				{
 					name: 'Error',
 					value: 'error',
-					description: `The item fails, and its error names the generation${creates ? ', which was charged' : ''}`,
+					description: `Fail the item, with the generation${creates ? ', which was charged,' : ''} in its error`,
 				},
 				{
 					name: 'Continue',
@@ -80,18 +80,18 @@ export function waitingRunOptions(timeout: number, creates = false): INodeProper
 					name: 'Automatic',
 					value: 'auto',
 					description:
-						'Requests the first byte of the output URL, and checks the status at 4 s, at 10 s, and then every 10 s or every tenth of the age, whichever is longer',
+						'Request the first byte of the output URL, and check the status at 4 s, at 10 s, and then every 10 s or every tenth of the age, whichever is longer',
 				},
 				{
 					name: 'Output URL',
 					value: 'outputUrl',
 					description:
-						'Requests the first byte of the output URL, and checks the status only occasionally',
+						'Request the first byte of the output URL, and check the status only occasionally',
 				},
 				{
 					name: 'Status',
 					value: 'status',
-					description: 'Checks only the status, for a storage that cannot be probed',
+					description: 'Check only the status, for a storage that cannot be probed',
 				},
 			],
 			default: 'auto',
@@ -104,7 +104,7 @@ export function waitingRunOptions(timeout: number, creates = false): INodeProper
 			typeOptions: { minValue: 1 },
 			default: timeout,
 			description: creates
-				? 'Maximum time to wait while the account has no free slot, and then for the generation'
+				? 'Maximum time to wait for a free slot, and then for each generation to finish'
 				: 'Maximum time to wait, counted from the start of the step',
 		},
 	];
@@ -124,7 +124,7 @@ const whileWaitingOption: INodeProperties = {
 			name: 'Suspend',
 			value: 'suspend',
 			description:
-				'For batches whose generations take minutes each: sleep in n8n’s database between checks, and continue after a restart or a crash. Needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
+				'Suspend the execution in n8n’s database between checks, and continue after a restart or a crash, for batches whose generations take minutes each. This needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
 		},
 	],
 	default: 'poll',

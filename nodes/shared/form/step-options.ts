@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { integer, number, positive } from '../../../client/numbers';
+import { integer, number, positive } from '../../../client/input';
 import type { SpendLimits } from '../../../client/spend-guard';
 import { isSet, optionByPath, type Options } from './parameters';
 
@@ -29,7 +29,7 @@ const SETTINGS = {
 
 type Name = keyof typeof SETTINGS;
 
-/** A spending limit must hold even if the first item is invalid: the first valid item then decides. */
+/** A spending limit must hold even if the first item is invalid or has none: the first valid value decides. */
 const LIMITS = new Set<Name>(['maxNewGenerations', 'minimumBalance']);
 
 function limitOf(field: string, value: unknown): number {
@@ -61,10 +61,13 @@ export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
 }
 
 function settingOf(context: IExecuteFunctions, name: Name): Partial<StepOptions> {
-	const items = LIMITS.has(name) ? context.getInputData().length : 1;
+	const isLimit = LIMITS.has(name);
+	const items = isLimit ? context.getInputData().length : 1;
 	for (let itemIndex = 0; itemIndex < items; itemIndex++) {
 		try {
-			return SETTINGS[name]({ [name]: optionByPath(context, itemIndex, 'runOptions', name) });
+			const value = optionByPath(context, itemIndex, 'runOptions', name);
+			if (isLimit && String(value ?? '').trim() === '') continue;
+			return SETTINGS[name]({ [name]: value });
 		} catch {
 			// The item fails by itself.
 		}

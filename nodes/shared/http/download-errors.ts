@@ -35,8 +35,8 @@ const CAUSES: Cause[] = [
 
 /** Advice if the storage cannot be reached, by whether a retry may help. */
 const CONNECTION_ADVICE = {
-	backoff: 'Check that this machine can connect to the host in the URL',
-	never: 'Check the clock of this machine, and any proxy that inspects TLS connections',
+	backoff: 'Check that the server that runs n8n can connect to the host in the URL',
+	never: 'Check the clock of the server that runs n8n, and any proxy that inspects TLS connections',
 };
 
 /** The error for a storage response that contains no output. It allows retries with backoff. */
@@ -47,7 +47,7 @@ export function badOutput(title: string, status: number | null): GenerationError
 
 /** The error for a text response instead of an image or video. Its first words explain the cause. */
 export function textInstead(text: string, status: number): GenerationError {
-	const title = 'The storage returned text instead of the output';
+	const title = 'The storage returned text instead of the image or video';
 	const words = firstWords(text);
 	return badOutput(words === '' ? title : `${title}: ${words}`, status);
 }

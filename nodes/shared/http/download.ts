@@ -128,7 +128,7 @@ async function fetchWhole(
 	idleTimeoutMs: number,
 	connection: AbortController,
 ): Promise<IBinaryData> {
-	if (generation.item.url === null) throw badOutput('The service gave no output URL', null);
+	if (generation.item.url === null) throw badOutput('The service returned no output URL', null);
 	const response = (await context.helpers.httpRequest({
 		method: 'GET',
 		url: generation.item.url,
@@ -145,15 +145,16 @@ async function fetchWhole(
 	// A break reaches the current reader. Without this listener, an error with no reader would crash n8n.
 	body.on('error', () => {});
 	onAbort(connection.signal, () => body.destroy());
-	if (statusCode !== 200) throw badOutput('The storage refused the output', statusCode);
+	if (statusCode !== 200)
+		throw badOutput(`The storage returned HTTP ${statusCode} instead of the file`, statusCode);
 	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
 	const head = await peek(body);
-	if (head.length === 0) throw badOutput('The storage answered with an empty file', statusCode);
+	if (head.length === 0) throw badOutput('The storage returned an empty file', statusCode);
 	const text = leadingText(head);
 	if (text !== null) throw textInstead(text, statusCode);
 	const mimeType = mediaType(headers['content-type'], head);
 	if (isDocument(mimeType)) {
-		throw badOutput('The storage answered with a document instead of the output', statusCode);
+		throw badOutput('The storage returned a document instead of the image or video', statusCode);
 	}
 	// n8n reads a body to its end or rejects. Content-Length is not compared: it counts the encoded body, if
 	// there is an encoding.

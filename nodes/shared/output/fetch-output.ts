@@ -2,9 +2,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateRequest } from '../../../client/api/client';
 import { isCompleted, type Generation } from '../../../client/api/generation';
-import { defaultFileName, outputFileName } from '../../../client/file-name';
 import type { Plan } from '../form/plan-items';
 import { download, type DownloadRequest } from '../http/download';
+import { defaultFileName, outputFileName } from './file-name';
 import type { Output } from './results';
 
 /**
@@ -19,13 +19,14 @@ export async function fetchOutput(
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
-	const prompt = promptOf(job.kind === 'create' ? job.draft : draft);
+	const creating = job.kind === 'create' ? job : null;
+	const prompt = promptOf(creating ? creating.draft : draft);
 	const fetched = await download(context, {
 		...finished,
 		fileName:
 			target.fileName === null
 				? defaultFileName(prompt, generation.item)
-				: outputFileName(target.fileName, job.outputIndex ?? 0),
+				: outputFileName(target.fileName, creating?.outputIndex ?? 0),
 	});
 	return {
 		generation: fetched.generation,

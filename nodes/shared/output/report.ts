@@ -75,8 +75,9 @@ export function summaryHint(
 	const missing = missingFrom(outcomes);
 	const other = [...progressOf(stats), ...balanceOf(stats)];
 	if (missing.length + other.length === 0) return;
-	const ready = outcomes.filter(isThere).length;
-	const message = sentences(`${ready} of ${outcomes.length} ready`, ...missing, ...other);
+	const there = outcomes.filter(isThere);
+	const what = `${there.length} of ${outcomes.length} ${there.every(isReady) ? 'ready' : 'returned'}`;
+	const message = sentences(what, ...missing, ...other);
 	const asAsked = missing.length === 0 && stats.fellBack === 0;
 	hint(context, message, asAsked ? 'info' : 'warning');
 }
@@ -84,6 +85,11 @@ export function summaryHint(
 /** True if the item finished as requested. */
 function isThere(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && !outcome.generation.timed_out;
+}
+
+/** False for a generation that was returned without waiting for it. */
+function isReady(outcome: Outcome<unknown>): boolean {
+	return outcome.kind === 'done' && outcome.generation.status === 'completed';
 }
 
 /** One sentence for each reason why items are missing, in the order of the items. */

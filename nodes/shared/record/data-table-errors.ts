@@ -7,23 +7,23 @@ const GONE = /could not be found|could not find the data table/i;
 const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	[
 		/module is disabled/i,
-		'Data tables are disabled in this n8n (N8N_DISABLED_MODULES). Enable them',
+		'Data tables are disabled on this n8n instance. Remove data-table from N8N_DISABLED_MODULES',
 	],
 	[
 		/cannot be called/i,
-		'This n8n does not let the workflow run a helper workflow, which the data table needs',
+		'This n8n instance does not allow the workflow to call its helper workflow, which writes to the data table. Ask the administrator of n8n to allow it',
 	],
 	[
 		/size limit exceeded/i,
-		'The data tables of this n8n are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
+		'The data tables of this n8n instance are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
 	],
 	[
 		/unrecognized node type/i,
-		'This n8n has no Data Table node: it is excluded (NODES_EXCLUDE), or the release is too old. Creating data tables needs n8n 2.3 or later',
+		'This n8n instance has no Data Table node. Update n8n to 2.3 or later, and remove the node from NODES_EXCLUDE',
 	],
 	[
 		/unknown column|do not exist in the selected table/i,
-		`The data table ${TABLE_NAME} does not have the required columns. Rename it, and a new one is created`,
+		`The data table ${TABLE_NAME} does not have the required columns. Rename it and run the step again to create a new one`,
 	],
 	[GONE, `The data table ${TABLE_NAME} was deleted during the step. Run the step again`],
 ];

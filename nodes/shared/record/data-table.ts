@@ -1,11 +1,10 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { attempt } from '../../../client/async';
+import { recordUnavailable, unavailable } from '../../../client/orders/order-errors';
 import {
-	recordUnavailable,
 	TABLE_COLUMNS,
 	TABLE_NAME,
-	unavailable,
 	UnansweredError,
 	type CallTable,
 	type Change,
@@ -72,7 +71,7 @@ function tableOf(context: IExecuteFunctions) {
 	const { id: workflowId } = context.getWorkflow();
 	if (workflowId === undefined || !isSaved(workflowId)) {
 		throw recordUnavailable(
-			'The workflow has not been saved, and so belongs to no project whose data table could hold the key. Save it first',
+			'The workflow has not been saved, so it has no project whose data table can store the key. Save the workflow',
 		);
 	}
 	const locate = async () => {
@@ -240,7 +239,7 @@ async function findOrMake(context: IExecuteFunctions): Promise<string> {
 	if (made.ok && made.value[0]) return String(made.value[0].json.id);
 	const since = await find(context);
 	if (since !== undefined) return since;
-	throw made.ok ? new Error('n8n did not make the data table') : made.error;
+	throw made.ok ? new Error('n8n returned no ID for the new data table') : made.error;
 }
 
 /** The operation that creates the table. It fails if there is one. */

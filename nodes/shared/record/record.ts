@@ -6,11 +6,11 @@ import type { KnownGeneration } from '../../../client/api/errors';
 import type { CreateJob, Job } from '../../../client/job';
 import { BatchedTable } from '../../../client/orders/batched-table';
 import type { ExecutionJournal } from '../../../client/orders/execution-journal';
+import { unavailable } from '../../../client/orders/order-errors';
 import {
 	newRow,
 	requestFields,
 	storedKey,
-	unavailable,
 	type Row,
 	type TableScope,
 } from '../../../client/orders/table';
@@ -78,8 +78,8 @@ export interface CreatedGeneration {
 }
 
 /**
- * Writes generations that were charged and that the step does not return, with an empty key, so that their ids can be
- * found in n8n. One that has a row gets no other. Never throws: there may be no table.
+ * Writes generations that were charged and that the step does not return, so that their ids can be found in n8n. One that
+ * has a row gets no other. A key is written only if its own row could not be. Never throws: there may be no table.
  */
 export async function recordUnreturned(
 	context: IExecuteFunctions,
@@ -90,9 +90,10 @@ export async function recordUnreturned(
 	const missing = created.filter(({ job }) => !record?.hasRow(job));
 	if (missing.length === 0) return;
 	await attempt(async () => {
-		const rows = missing.map(({ job: { draft }, generation: { id, status } }) => ({
-			...newRow(scopeOf(context), ''),
-			...(draft && requestFields(draft)),
+		const rows = missing.map(({ job, generation: { id, status, model } }) => ({
+			...newRow(scopeOf(context), storedKey((record && keyOf(job)) ?? '')),
+			...(job.draft && requestFields(job.draft)),
+			...(model && { model }),
 			generation_id: id,
 			status: status ?? '',
 		}));

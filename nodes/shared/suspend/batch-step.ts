@@ -9,7 +9,10 @@ import {
 	type NodeParameterValueType,
 } from 'n8n-workflow';
 
+import { attempt, onAbort } from '../../../client/async';
+import { cancelSignal } from '../execution';
 import { isFile } from '../form/form';
+import { wallClock } from '../http/clock';
 
 /**
  * The step of a sleeping batch, for the waves that work for it. Its items and parameters stay with the execution that
@@ -94,6 +97,53 @@ export async function stepOf(
 	return actingAs(context, batch, node, items, kept);
 }
 
+/**
+ * The pause between two checks of a wave whether the batch was stopped. A check reads the execution that sleeps, with all of its
+ * items: the pause is at least this many times as long as the last one took.
+ */
+const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
+
+/**
+ * Runs the work of a wave, and ends it soon after the user has stopped the execution that sleeps: n8n stops that one only.
+ *
+ * @param step from `stepOf`
+ * @param batch id of the execution that sleeps
+ * @param work runs as the step, with a signal that aborts after a stop
+ * @returns the result of the work, and whether the batch was stopped
+ * @throws the error of the work
+ */
+export async function unlessStopped<T>(
+	step: IExecuteFunctions,
+	batch: string,
+	work: (step: IExecuteFunctions) => Promise<T>,
+): Promise<{ result: T; stopped: boolean }> {
+	const stop = new AbortController();
+	const ended = new AbortController();
+	const forget = onAbort(cancelSignal(step), () => stop.abort());
+	let stopped = false;
+	const watchBatch = async () => {
+		let pauseMs = STOP_CHECK.leastMs;
+		while (!stopped) {
+			await wallClock.sleep(pauseMs, ended.signal);
+			if (ended.signal.aborted) return;
+			const began = wallClock.now();
+			const found = await attempt(async () => await stepOf(step, batch));
+			stopped = found.ok && found.value === null;
+			pauseMs = Math.max(STOP_CHECK.leastMs, STOP_CHECK.ofCost * (wallClock.now() - began));
+		}
+		stop.abort();
+	};
+	void watchBatch();
+	const own = { getExecutionCancelSignal: () => stop.signal };
+	const stoppable = Object.assign(Object.create(step) as object, own) as IExecuteFunctions;
+	try {
+		return { result: await work(stoppable), stopped };
+	} finally {
+		forget();
+		ended.abort();
+	}
+}
+
 function actingAs(
 	context: IExecuteFunctions,
 	batch: string,
@@ -114,6 +164,8 @@ function actingAs(
 		getExecutionId: () => batch,
 		getInputData: () => items,
 		continueOnFail: () => continues(node),
+		// The step has evaluated and checked its expressions.
+		evaluateExpression: () => null,
 		getNodeParameter: (name: string, itemIndex: number, fallback?: unknown) => {
 			const values: INodeParameters = {
 				...parameters,

@@ -17,7 +17,8 @@ export function whyNotSleep(
 	if (!isSupported) return `Suspend needs n8n ${release} or later`;
 	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
 	// It ignores a request to sleep, and would return nothing.
-	if (context.getWorkflowSettings?.().engineType === 'v2') return 'n8n’s next engine cannot sleep';
+	if (context.getWorkflowSettings?.().engineType === 'v2')
+		return 'n8n’s new engine (engineType v2) does not support sleeping';
 	if (!isSaved(context.getWorkflow().id) || !isSaved(context.getExecutionId())) {
 		return 'the workflow has not been saved';
 	}

@@ -12,7 +12,7 @@ import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
 import { wallClock } from '../http/clock';
 import { dataTable } from '../record/data-table';
-import { keyOf } from '../record/record';
+import { keyOf, rowsOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run-node';
 import { planItems, type Plan } from '../form/plan-items';
 import {
@@ -23,8 +23,9 @@ import {
 	shortly,
 	takeIn,
 	type BatchState,
+	type WaveReport,
 } from './batch-state';
-import { evaluatingOnce, keepParameters, stepOf } from './batch-step';
+import { evaluatingOnce, keepParameters, stepOf, unlessStopped } from './batch-step';
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { runHelper } from '../helper-workflow';
@@ -136,8 +137,8 @@ async function sleep(
 
 function keyMissing(): InvalidInputError {
 	return new InvalidInputError(
-		'This item has no Idempotency Key, and While Waiting is Suspend',
-		'A batch that sleeps finds its generations by their keys. Add the option Idempotency Key with a different text for each item, such as {{ $json.id }}. Or set While Waiting to Poll.',
+		'Suspend needs an Idempotency Key, and this item has none',
+		'A batch that sleeps finds its generations by their keys. Add the option Idempotency Key with a different value for each item, such as {{ $json.id }}. Or set While Waiting to Poll.',
 	);
 }
 
@@ -170,14 +171,24 @@ async function asWave(
 		return [input];
 	}
 	const step = await stepOf(context, order.batch);
-	if (step === null) return [[messageItem({ report: { ...order, over: true, stopped: true } })]];
+	const asStopped = (report: WaveReport) => ({ ...report, over: true, stopped: true });
+	if (step === null) return [[messageItem({ report: asStopped(order) })]];
 	await n8nStarted(step);
 	const plans = await planItems(step, (itemIndex) => node.plan(step, itemIndex));
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	if (role === 'work') return [[messageItem({ report: await runWave(step, planned, order) })]];
+	if (role === 'work') {
+		const work = async (awake: IExecuteFunctions) => await runWave(awake, planned, order);
+		const { result, stopped } = await unlessStopped(step, order.batch, work);
+		if (!stopped) return [[messageItem({ report: result })]];
+		// The last chance to write the generations that the table did not take.
+		await attempt(async () => await rowsOf(step, [], Object.values(result.unrecorded)));
+		return [[messageItem({ report: asStopped(result) })]];
+	}
 	const failures: Failures = plans.map(() => []);
 	settle(failures, order.settled);
-	return await results(step, planned, failures, order);
+	const deliver = async (awake: IExecuteFunctions) =>
+		await results(awake, planned, failures, order);
+	return (await unlessStopped(step, order.batch, deliver)).result;
 }
 
 /** How often and how long to wait for the data table. */

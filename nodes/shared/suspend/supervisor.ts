@@ -93,15 +93,16 @@ const interrupted: INodeExecutionData = {
 	},
 };
 
-/** The output of a step whose batch was stopped, or given up. */
+/** The output of a step whose batch ended early: the step or a wave was stopped, or the batch was given up. */
 async function unfinished(
 	context: IExecuteFunctions,
 	state: BatchState,
 	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[],
 ): Promise<INodeExecutionData[][]> {
-	if (state.stopped) return [[interrupted]];
-	const error = givenUp(state);
 	const step = await stepOf(context, state.batch);
+	// The step was stopped: nothing reads this output.
+	if (step === null && state.stopped) return [[interrupted]];
+	const error = endedEarly(state);
 	if (step === null) throw nodeError(context, error, 0);
 	const plans = await planItems(step, (itemIndex) => plan(step, itemIndex));
 	const outcomes = await lastKnown(step, plans, state, error);
@@ -109,12 +110,16 @@ async function unfinished(
 	return [outputItems(step, outcomes)];
 }
 
-function givenUp({ dead, lastDeath }: BatchState): GenerationError {
+function endedEarly({ dead, lastDeath, stopped }: BatchState): GenerationError {
+	const cause = stopped
+		? 'a helper execution was stopped'
+		: `${dead} helper executions in a row failed`;
 	return new GenerationError({
-		title: `The sleeping batch ended, and items may have been charged: ${dead} helper executions in a row failed`,
-		details: `The last of them ended with: ${lastDeath}`,
-		description:
-			'Fix the cause and run the same items again: charged generations are reused. To see where it fails, set While Waiting to Poll.',
+		title: `The sleeping batch ended, and items may have been charged: ${cause}`,
+		details: stopped ? '' : `The last of them ended with: ${lastDeath}`,
+		description: stopped
+			? 'Run the same items again: charged generations are reused.'
+			: 'Fix the cause and run the same items again: charged generations are reused. To see where it fails, set While Waiting to Poll.',
 		code: 'batch_interrupted',
 		charge: 'unknown',
 	});

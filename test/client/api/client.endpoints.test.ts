@@ -33,7 +33,7 @@ describe('the six endpoints', () => {
 		],
 		[
 			'all models are listed',
-			async (service) => await service.models(),
+			async (service) => await service.models('all'),
 			{ method: 'GET', path: '/v1/models', query: {} },
 		],
 		[
@@ -67,7 +67,7 @@ describe('the six endpoints', () => {
 	it('return the service’s entries unchanged', async () => {
 		const models = [{ id: 'a', brand_new: 1 }, { id: 'b' }];
 		const listed = scripted(answer({ object: 'list', data: models }));
-		expect(await listed.time.run(listed.service.models())).toEqual(models);
+		expect(await listed.time.run(listed.service.models('all'))).toEqual(models);
 		const credits = scripted(answer({ object: 'credit_balance', balance: 7 }));
 		const balance = await credits.time.run(credits.service.balance());
 		expect(balance).toEqual({ object: 'credit_balance', balance: 7 });
@@ -76,15 +76,15 @@ describe('the six endpoints', () => {
 	it('return no models without an ID', async () => {
 		const data = [null, { id: 'a' }, 'b', { name: 'c' }, { id: 7 }];
 		const { time, service } = scripted(answer({ object: 'list', data }));
-		expect(await time.run(service.models())).toEqual([{ id: 'a' }]);
+		expect(await time.run(service.models('all'))).toEqual([{ id: 'a' }]);
 	});
 
 	it('return no models if the response lists none', async () => {
 		const { time, service } = scripted(answer({ object: 'list', data: [] }));
-		expect(await time.run(service.models())).toEqual([]);
+		expect(await time.run(service.models('all'))).toEqual([]);
 	});
 
-	it('keep an id in one segment of the path', async () => {
+	it('keep an id within one path segment', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
 				const { time, seen, service } = scripted(answer(wireGeneration({ id })));

@@ -9,17 +9,17 @@ const PASSING: Array<[string, ServiceResponse | Error]> = [
 	['500 server_error', refusal(500, 'server_error')],
 	['502 model_unavailable', refusal(502, 'model_unavailable')],
 	['503 service_unavailable', refusal(503, 'service_unavailable')],
-	['a 429 of an unknown code', refusal(429, 'too_fast')],
+	['a 429 with an unknown code', refusal(429, 'too_fast')],
 	['a 429 of a proxy', { status: 429, body: '<html>' }],
 	['a refused connection', networkError('ECONNREFUSED', 'connect')],
-	['an unknown name', networkError('ENOTFOUND', 'getaddrinfo')],
+	['an unknown host name', networkError('ENOTFOUND', 'getaddrinfo')],
 ];
 
 /** Transient, and possibly charged if the request creates. */
 const UNCERTAIN: Array<[string, ServiceResponse | Error]> = [
 	['a 502 of a proxy', { status: 502, body: '<html>Bad Gateway</html>' }],
 	['an empty 504', { status: 504, body: '' }],
-	['a 5xx of an unknown code', refusal(500, 'brand_new')],
+	['a 5xx with an unknown code', refusal(500, 'brand_new')],
 	['a 408 of a proxy', { status: 408, body: '' }],
 	['a reset', networkError('ECONNRESET')],
 	['a timeout', networkError('ECONNABORTED')],
@@ -40,13 +40,13 @@ const LASTING: Array<[string, ServiceResponse | Error]> = [
 	['a certificate that is not accepted', networkError('CERT_HAS_EXPIRED')],
 ];
 
-/** A 2xx from a proxy, or one that was cut off. */
+/** A 2xx from a proxy, or one whose body was cut off. */
 const UNREADABLE: Array<[string, ServiceResponse]> = [
-	['an answer that is none', answer('<html>Welcome</html>')],
-	['an empty answer', answer(undefined)],
+	['an HTML page', answer('<html>Welcome</html>')],
+	['an empty response', answer(undefined)],
 ];
 
-/** The alternate form of spec 7. */
+/** The alternate error format of spec 7. */
 const keyRefusalInNumbers: ServiceResponse = {
 	status: 401,
 	body: { error: { type: 'invalid_api_key', message: 'Key revoked', code: 401 } },
@@ -73,14 +73,14 @@ describe('a creating request', () => {
 		['401 with a numeric code', keyRefusalInNumbers],
 		['401 of a proxy', { status: 401, body: '<html>Unauthorized</html>' }],
 		['403 forbidden', refusal(403, 'forbidden')],
-	])('is not charged where a key that worked before is refused: %s', async (_, refused) => {
+	])('is not charged if a key that worked before is rejected: %s', async (_, refused) => {
 		const { time, stop, service } = scripted(answer(wireGeneration()), refused);
 		await time.run(service.status('x', stop.signal));
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 		expect(error).toMatchObject({ status: refused.status, charge: 'none', fatalForStep: true });
 	});
 
-	it('is refused for its key by any 401, whoever sends it', async () => {
+	it('is rejected for its key by any 401, from the service or a proxy', async () => {
 		const { time, service } = scripted({ status: 401, body: '<html>Unauthorized</html>' });
 		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 		expect(error).toMatchObject({ code: 'authentication_error', charge: 'none' });
@@ -105,7 +105,7 @@ describe('a creating request', () => {
 		expect(seen).toEqual([]);
 	});
 
-	it('whose connection breaks during a stop has an unknown charge, and is not cancelled', async () => {
+	it('whose connection breaks during a stop has an unknown charge, and is not canceled', async () => {
 		const { time, stop, service } = scripted(networkError('ECONNRESET'));
 		const task = service.create(IMAGE, NAME);
 		stop.abort();
@@ -115,7 +115,7 @@ describe('a creating request', () => {
 
 describe('a reading request', () => {
 	const reads: Array<[string, (service: ServiceClient) => Promise<unknown>]> = [
-		['models', async (service) => await service.models()],
+		['models', async (service) => await service.models('all')],
 		['balance', async (service) => await service.balance()],
 		['summary', async (service) => await service.summary()],
 	];
@@ -133,7 +133,7 @@ describe('a reading request', () => {
 			expect([seen.length, error.charge]).toEqual([1, 'none']);
 		});
 
-		it('is cancelled if it breaks because of a stop', async () => {
+		it('is canceled if it breaks because of a stop', async () => {
 			const { time, stop, seen, service } = scripted(networkError('ECONNABORTED'));
 			const task = read(service);
 			stop.abort();
@@ -142,13 +142,16 @@ describe('a reading request', () => {
 		});
 	});
 
-	it.each([...UNCERTAIN, ...UNREADABLE])('of a status charges nothing: %s', async (_, failure) => {
-		const { time, stop, service } = scripted(failure);
-		const error = await time.run(thrownBy(service.status('x', stop.signal)));
-		expect(error.charge).toBe('none');
-	});
+	it.each([...UNCERTAIN, ...UNREADABLE])(
+		'of a status never has a charge: %s',
+		async (_, failure) => {
+			const { time, stop, service } = scripted(failure);
+			const error = await time.run(thrownBy(service.status('x', stop.signal)));
+			expect(error.charge).toBe('none');
+		},
+	);
 
-	it('of a status that breaks because of a stop is cancelled', async () => {
+	it('of a status that breaks because of a stop is canceled', async () => {
 		const { time, stop, service } = scripted(networkError('ECONNABORTED'));
 		const task = service.status('x', stop.signal);
 		stop.abort();
@@ -158,10 +161,10 @@ describe('a reading request', () => {
 	describe.each(reads.slice(1))('of %s', (_, read) => {
 		it.each<[string, ServiceResponse]>([
 			...UNREADABLE,
-			['an object of another service', answer({ object: 'list', items: [] })],
-			['a list that is none', answer({ data: {}, balance: '7' })],
-			['nothing that is named', answer({ data: null, balance: null })],
-		])('is not: the address is wrong: %s', async (_name, unreadable) => {
+			['an object from another service', answer({ object: 'list', items: [] })],
+			['a list that is not an array', answer({ data: {}, balance: '7' })],
+			['fields that are null', answer({ data: null, balance: null })],
+		])('fails because the Base URL is wrong: %s', async (_name, unreadable) => {
 			const { time, seen, service } = scripted(unreadable, readable);
 			const error = await time.run(thrownBy(read(service)));
 			expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'none', retry: 'never' });

@@ -8,23 +8,23 @@ import {
 } from '../../../client/api/connection';
 import { networkError } from '../../support/answers';
 
-/** Wraps an error so often, as HTTP clients and n8n do. */
+/** Wraps an error several times, as HTTP clients and n8n do. */
 function wrapped(error: unknown, times: number): unknown {
 	return times === 0 ? error : new Error('Wrapped', { cause: wrapped(error, times - 1) });
 }
 
-/** An error with Node's fields, and those of whoever wraps it. */
+/** Returns an error with Node's fields, or with those of a library that wraps it. */
 function failure(fields: object): Error {
 	return Object.assign(new Error('Failed'), fields);
 }
 
-/** Nothing can have left this machine: nothing was charged. */
+/** No request was sent, so nothing was charged. */
 const NEVER_SENT: Array<[string, unknown]> = [
-	['refused', networkError('ECONNREFUSED', 'connect')],
-	['an unknown name', networkError('ENOTFOUND', 'getaddrinfo')],
-	['a name server that does not answer', networkError('EAI_AGAIN', 'getaddrinfo')],
+	['a refused connection', networkError('ECONNREFUSED', 'connect')],
+	['an unknown host name', networkError('ENOTFOUND', 'getaddrinfo')],
+	['a name server that does not respond', networkError('EAI_AGAIN', 'getaddrinfo')],
 	['a name server that fails', networkError('EAI_FAIL', 'getaddrinfo')],
-	['a connection that does not come about in time', networkError('ETIMEDOUT', 'connect')],
+	['a connection that is not established in time', networkError('ETIMEDOUT', 'connect')],
 	['a reset while connecting', networkError('ECONNRESET', 'connect')],
 	['no route to the host', networkError('EHOSTUNREACH', 'connect')],
 	['no route to the network', networkError('ENETUNREACH', 'connect')],
@@ -32,24 +32,24 @@ const NEVER_SENT: Array<[string, unknown]> = [
 	['a network that is down', networkError('ENETDOWN', 'connect')],
 	['no address to send from', networkError('EADDRNOTAVAIL', 'connect')],
 	[
-		'a load balancer that closes before TLS',
+		'a load balancer that closes the connection before TLS',
 		failure({
 			code: 'ECONNRESET',
 			message: 'Client network socket disconnected before secure TLS connection was established',
 		}),
 	],
 	[
-		'a proxy that closes before it has connected',
+		'a proxy that closes the connection before it has connected',
 		failure({ message: 'Proxy connection ended before receiving CONNECT response' }),
 	],
 ];
 
-/** As above, and nothing to be mended by waiting. */
+/** No request was sent, and retrying would not help. */
 const MISCONFIGURED: Array<[string, unknown]> = [
-	['an address that is none', failure({ code: 'ERR_INVALID_URL' })],
-	['a key that no header can hold', failure({ code: 'ERR_INVALID_CHAR' })],
-	['a protocol that is none of the web’s', failure({ code: 'ERR_BAD_REQUEST' })],
-	['a protocol that Node’s agent does not speak', failure({ code: 'ERR_INVALID_PROTOCOL' })],
+	['an invalid URL', failure({ code: 'ERR_INVALID_URL' })],
+	['a key that is invalid in a header', failure({ code: 'ERR_INVALID_CHAR' })],
+	['a protocol other than http and https', failure({ code: 'ERR_BAD_REQUEST' })],
+	['a protocol that Node’s agent does not support', failure({ code: 'ERR_INVALID_PROTOCOL' })],
 	['a port that does not exist', failure({ code: 'ERR_SOCKET_BAD_PORT' })],
 	['a path that cannot be sent', failure({ code: 'ERR_UNESCAPED_CHARACTERS' })],
 	['a header that cannot be sent', failure({ code: 'ERR_HTTP_INVALID_HEADER_VALUE' })],
@@ -67,7 +67,7 @@ const MISCONFIGURED: Array<[string, unknown]> = [
 	],
 	...['tlsv1 alert protocol version', 'unsupported protocol', 'tlsv1 unrecognized name'].map(
 		(words): [string, unknown] => [
-			`a server that refuses TLS: ${words}`,
+			`a server that rejects the TLS connection: ${words}`,
 			failure({
 				code: 'EPROTO',
 				message: `write EPROTO 80:error:0A00042E:SSL routines::${words}:…`,
@@ -76,12 +76,12 @@ const MISCONFIGURED: Array<[string, unknown]> = [
 	),
 	['a certificate for another name', failure({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })],
 	['a certificate that has expired', failure({ code: 'CERT_HAS_EXPIRED' })],
-	['a certificate that does not hold yet', failure({ code: 'CERT_NOT_YET_VALID' })],
+	['a certificate that is not valid yet', failure({ code: 'CERT_NOT_YET_VALID' })],
 	['a revoked certificate', failure({ code: 'CERT_REVOKED' })],
-	['a certificate signed by itself', failure({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
-	['a chain signed by itself', failure({ code: 'SELF_SIGNED_CERT_IN_CHAIN' })],
-	['an issuer not known here', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' })],
-	['an issuer not known', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT' })],
+	['a self-signed certificate', failure({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
+	['a self-signed certificate in the chain', failure({ code: 'SELF_SIGNED_CERT_IN_CHAIN' })],
+	['an issuer that is not known locally', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' })],
+	['an unknown issuer', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT' })],
 	['a leaf that cannot be verified', failure({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })],
 ];
 
@@ -93,28 +93,31 @@ const MAYBE_SENT: Array<[string, unknown]> = [
 	['a broken pipe', networkError('EPIPE', 'write')],
 	['a timeout of the request', failure({ code: 'ECONNABORTED' })],
 	['a timeout while reading', networkError('ETIMEDOUT', 'read')],
-	['an answer that breaks off', failure({ code: 'ERR_BAD_RESPONSE', message: 'aborted' })],
-	['an answer that is no HTTP', failure({ code: 'HPE_INVALID_CONSTANT' })],
-	['a TLS failure of no known kind', networkError('EPROTO', 'write')],
+	['a response that breaks off', failure({ code: 'ERR_BAD_RESPONSE', message: 'aborted' })],
+	['a response that is not HTTP', failure({ code: 'HPE_INVALID_CONSTANT' })],
+	['an unknown TLS failure', networkError('EPROTO', 'write')],
 	[
-		'a TLS failure while it is read',
+		'a TLS failure while the response is read',
 		failure({ code: 'EPROTO', message: 'alert handshake failure' }),
 	],
 	[
-		'words in clear in a connection that stands: somebody has taken the request',
+		'plaintext on an established connection: the request may have been received',
 		failure({ code: 'ERR_SSL_WRONG_VERSION_NUMBER', message: 'wrong version number' }),
 	],
-	['words of another error', failure({ code: 'EPIPE', message: 'unsupported protocol' })],
-	['a host that is lost while the request is written', networkError('EHOSTUNREACH', 'write')],
-	['a network that is lost while the answer is read', networkError('ENETDOWN', 'read')],
+	['the message of another error', failure({ code: 'EPIPE', message: 'unsupported protocol' })],
+	[
+		'a host that becomes unreachable while the request is written',
+		networkError('EHOSTUNREACH', 'write'),
+	],
+	['a network that goes down while the response is read', networkError('ENETDOWN', 'read')],
 	['an error without a code', new Error('Something')],
 	['a code that is a number', failure({ code: 502 })],
-	['a text', 'Something'],
+	['a string', 'Something'],
 	['nothing', undefined],
 	['null', null],
 ];
 
-describe('a request that got no answer', () => {
+describe('a request that got no response', () => {
 	it.each([
 		[
 			{ code: 'ECONNREFUSED', syscall: 'connect', address: '10.0.0.7', port: 8080 },
@@ -137,14 +140,14 @@ describe('a request that got no answer', () => {
 		[{ code: 'ECONNRESET', syscall: 'connect' }, 'the connection closed while it was being made'],
 		[{ name: 'SsrfBlockedIpError' }, 'n8n does not allow requests to its address'],
 		[{ code: 'EPROTO', message: 'tlsv1 alert protocol version' }, 'it rejected the TLS version'],
-	])('names the cause, and the host where it is known: %j', (fields, said) => {
+	])('names the cause, and the host if it is known: %j', (fields, said) => {
 		for (const times of [0, 2]) {
 			const { message } = errorFromConnection(wrapped(failure(fields), times), true);
 			expect(message).toBe(`The service cannot be reached: ${said}`);
 		}
 	});
 
-	it('names the host where several addresses of one name were tried', () => {
+	it('names the host if several addresses of one name were tried', () => {
 		const tried = ['::1', '127.0.0.1'].map((address) =>
 			failure({ code: 'ECONNREFUSED', syscall: 'connect', address, port: 9 }),
 		);
@@ -154,7 +157,7 @@ describe('a request that got no answer', () => {
 
 	it.each(NEVER_SENT)('was certainly not charged: %s', (_, error) => {
 		expect(errorFromConnection(error, true)).toMatchObject({
-			message: expect.stringMatching(/^The service cannot be reached: [a-z ]+$/),
+			message: expect.stringMatching(/^The service cannot be reached: [a-z\d ]+$/),
 			code: 'connection_failed',
 			status: null,
 			charge: 'none',
@@ -171,7 +174,7 @@ describe('a request that got no answer', () => {
 		'EHOSTDOWN',
 		'ENETDOWN',
 		'EADDRNOTAVAIL',
-	])('was not charged where the code alone says so: %s', (code) => {
+	])('was not charged if the code alone proves it: %s', (code) => {
 		expect(errorFromConnection(failure({ code }), true)).toMatchObject({
 			code: 'connection_failed',
 			charge: 'none',
@@ -179,7 +182,7 @@ describe('a request that got no answer', () => {
 		});
 	});
 
-	it.each(MISCONFIGURED)('was not charged, and waiting will not mend it: %s', (_, error) => {
+	it.each(MISCONFIGURED)('was not charged, and retrying would not help: %s', (_, error) => {
 		expect(errorFromConnection(error, true)).toMatchObject({
 			code: 'connection_failed',
 			charge: 'none',
@@ -187,14 +190,14 @@ describe('a request that got no answer', () => {
 		});
 	});
 
-	it('with a key that no header can hold says what to do about the key', () => {
+	it('with a key that is invalid in a header says what to do about the key', () => {
 		expect(errorFromConnection(failure({ code: 'ERR_INVALID_CHAR' }), true)).toMatchObject({
 			message: 'The API key contains invalid characters',
-			description: expect.stringMatching(/^Paste the key into the credential again/) as string,
+			description: expect.stringMatching(/^Enter the key in the credential again/) as string,
 		});
 	});
 
-	it('to an address that n8n does not allow names the administrator', () => {
+	it('to an address that n8n does not allow refers to the administrator', () => {
 		const { description } = errorFromConnection(failure({ name: 'SsrfBlockedIpError' }), true);
 		expect(description).toMatch(/^Ask the administrator of n8n/);
 	});
@@ -210,19 +213,22 @@ describe('a request that got no answer', () => {
 	});
 
 	it.each([...NEVER_SENT, ...MISCONFIGURED, ...MAYBE_SENT])(
-		'was not charged where it only reads: %s',
+		'was not charged if it only reads: %s',
 		(_, error) => {
 			expect(errorFromConnection(error, false).charge).toBe('none');
 		},
 	);
 
-	it.each([...NEVER_SENT, ...MISCONFIGURED])('is told through wrapping: %s', (_, error) => {
-		for (const times of [1, 2, 5]) {
-			expect(errorFromConnection(wrapped(error, times), true).charge).toBe('none');
-		}
-	});
+	it.each([...NEVER_SENT, ...MISCONFIGURED])(
+		'is recognized through wrapping errors: %s',
+		(_, error) => {
+			for (const times of [1, 2, 5]) {
+				expect(errorFromConnection(wrapped(error, times), true).charge).toBe('none');
+			}
+		},
+	);
 
-	it('is told by the errors of the several addresses of a name', () => {
+	it('is recognized by the errors of several addresses of one name', () => {
 		const each = [networkError('ECONNREFUSED', 'connect'), networkError('ENETUNREACH', 'connect')];
 		const several = new AggregateError(each, '');
 		expect(errorFromConnection(several, true).code).toBe('connection_failed');
@@ -230,27 +236,27 @@ describe('a request that got no answer', () => {
 		expect(errorFromConnection(new AggregateError([], ''), true).charge).toBe('unknown');
 	});
 
-	it('is told by the cause where the wrapping has a code of its own', () => {
+	it('is recognized by the cause if the wrapper has its own code', () => {
 		const cause = networkError('ENOTFOUND', 'getaddrinfo');
 		const apiError = failure({ name: 'NodeApiError', httpCode: null, code: 'ERR_NETWORK', cause });
 		expect(errorFromConnection(apiError, true).charge).toBe('none');
 	});
 
-	it('is told by the wrapping where the cause has no code of its own', () => {
+	it('is recognized by the wrapper if the cause has no code', () => {
 		for (const cause of [new Error('Certificate'), failure({ code: 502 })]) {
 			const { charge } = errorFromConnection(failure({ code: 'CERT_HAS_EXPIRED', cause }), true);
 			expect(charge).toBe('none');
 		}
 	});
 
-	it('is not searched for ever: a chain of causes may loop', () => {
+	it('ends the search for a cause even if the chain of causes is circular', () => {
 		const one = failure({ code: 'EPIPE' });
 		const other = failure({ cause: one });
 		Object.assign(one, { cause: other });
 		expect(errorFromConnection(one, true).charge).toBe('unknown');
 	});
 
-	it('never repeats what the error says, which may hold the key', () => {
+	it('never repeats the original error message, which may contain the key', () => {
 		fc.assert(
 			fc.property(fc.string({ minLength: 8 }), fc.boolean(), (words, charging) => {
 				const secret = `«${words}»`;
@@ -262,8 +268,8 @@ describe('a request that got no answer', () => {
 	});
 });
 
-describe('a request that never left', () => {
-	it('because its credential could not be read charged nothing, and is tried again', () => {
+describe('a request that was never sent', () => {
+	it('because its credential could not be read charged nothing, and is retried', () => {
 		const error = errorFromConnection(new NotSentError(new Error('Database is locked')), true);
 		expect(error).toMatchObject({
 			message: 'The credential could not be read',
@@ -280,7 +286,7 @@ describe('a request that never left', () => {
 		'Found credential with no ID.',
 		'Credential with ID "7" does not exist for type "mediaGenerationApi".',
 		'Credentials could not be decrypted. The likely reason is that a different "encryptionKey" was used',
-	])('because there is no credential is not tried again: %s', (said) => {
+	])('because there is no credential is not retried: %s', (said) => {
 		const error = errorFromConnection(new NotSentError(new Error(said)), true);
 		expect(error).toMatchObject({
 			message: 'The node has no credential',
@@ -299,7 +305,7 @@ describe('a request that never left', () => {
 		},
 	);
 
-	it('has no message of n8n where there is none', () => {
+	it('has no n8n message if n8n gave none', () => {
 		expect(errorFromConnection(new NotSentError(), true).details).toBe('No request was sent.');
 	});
 });

@@ -4,20 +4,20 @@ import { refusal } from '../../support/answers';
 
 interface Row {
 	status: number;
-	/** What stands in the answer as `code`, and as `type`. */
+	/** The `code` in the response, and the `type`. */
 	code: string | number;
 	type: string;
-	/** The title for the message 'Words of the service', the parameter 'fps' and the model 'aurora-1'. */
+	/** The title expected for the message 'Words of the service', the parameter 'fps' and the model 'aurora-1'. */
 	title: string;
-	/** What the description advises. */
+	/** The advice expected in the description. */
 	advice: RegExp;
-	/** The code of our error, where it is not the one in `code`. */
+	/** The expected code of our error, if it differs from `code`. */
 	read?: string;
 	retry?: 'backoff' | 'slot';
 	stops?: true;
 }
 
-/** Spec 7, read a second time: its sixteen rows, then the three alternate forms. */
+/** An independent copy of spec 7: its sixteen rows, then the three alternate forms. */
 const ROWS: Row[] = [
 	{
 		status: 400,
@@ -98,7 +98,7 @@ const ROWS: Row[] = [
 		code: 'unsupported_parameter',
 		type: 'invalid_request',
 		title: 'aurora-1 does not support fps',
-		advice: /Remove the parameter/,
+		advice: /Clear the parameter/,
 	},
 	{
 		status: 429,
@@ -168,7 +168,7 @@ const ROWS: Row[] = [
 ];
 
 describe('every row and alternate form of spec 7', () => {
-	it('is here: sixteen and three', () => {
+	it('is covered: sixteen and three', () => {
 		expect(ROWS).toHaveLength(19);
 		expect(new Set(ROWS.map(({ status, code }) => `${status} ${code}`)).size).toBe(19);
 	});
@@ -203,7 +203,7 @@ describe('every row and alternate form of spec 7', () => {
 		},
 	);
 
-	it('leaves out the parameter where the service names none', () => {
+	it('omits the parameter if the service names none', () => {
 		const { message, details } = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
 		expect(message).toBe('The model does not support a parameter');
 		expect(details).not.toContain('Parameter:');
@@ -215,7 +215,7 @@ describe('every row and alternate form of spec 7', () => {
 		['Your 3 keys share 2 credits, and 8 are required', 'Not enough credits'],
 		['Top up', 'Not enough credits'],
 	])(
-		'has the credits needed and left in its title, if the service states both: %s',
+		'has the required and remaining credits in its title, if the service states both: %s',
 		(words, title) => {
 			const error = errorFromResponse(refusal(402, 'insufficient_credits', words), true);
 			expect(error.message).toBe(title);
@@ -232,7 +232,7 @@ describe('every row and alternate form of spec 7', () => {
 	});
 
 	it.each(['toString', '__proto__', 'constructor', 'hasOwnProperty'])(
-		'is looked up among the codes only: %s is none',
+		'is looked up only among the known codes: %s is not one',
 		(code) => {
 			expect(errorRow(code, 400).title).toBe('The service rejected the request');
 		},
@@ -249,26 +249,26 @@ describe('an unknown code', () => {
 		[402, 'Not enough credits', 'never', true],
 		[403, 'The service rejected the request: The service is sorry', 'never', false],
 		[404, 'The service rejected the request: The service is sorry', 'never', false],
-		[408, 'The service did not answer: The service is sorry', 'backoff', false],
+		[408, 'The service or a proxy returned an error: The service is sorry', 'backoff', false],
 		[413, 'The request is too large', 'never', false],
 		[429, 'Too many requests: The service is sorry', 'backoff', false],
-		[499, 'The service did not answer: The service is sorry', 'backoff', false],
-		[500, 'The service did not answer: The service is sorry', 'backoff', false],
-		[504, 'The service did not answer: The service is sorry', 'backoff', false],
-		[599, 'The service did not answer: The service is sorry', 'backoff', false],
-	])('is read by its status: %i is "%s"', (status, message, retry, fatalForStep) => {
+		[499, 'The service or a proxy returned an error: The service is sorry', 'backoff', false],
+		[500, 'The service or a proxy returned an error: The service is sorry', 'backoff', false],
+		[504, 'The service or a proxy returned an error: The service is sorry', 'backoff', false],
+		[599, 'The service or a proxy returned an error: The service is sorry', 'backoff', false],
+	])('is interpreted by its status: %i is "%s"', (status, message, retry, fatalForStep) => {
 		const error = errorFromResponse(refusal(status, 'brand_new'), true);
 		expect(error).toMatchObject({ message, status, retry, fatalForStep, code: 'brand_new' });
 	});
 
-	it('is http_<status> where the service gives a message only', () => {
+	it('is http_<status> if the service sends only a message', () => {
 		const body = { error: { message: 'Something is wrong' } };
 		const error = errorFromResponse({ status: 400, body }, true);
 		expect(error.code).toBe('http_400');
 		expect(error.message).toContain('Something is wrong');
 	});
 
-	it('may come without a message', () => {
+	it('may have no message', () => {
 		const error = errorFromResponse({ status: 404, body: { error: { code: 'lost' } } }, false);
 		expect(error.code).toBe('lost');
 		expect(error.message).toBe('The service rejected the request');
@@ -276,7 +276,7 @@ describe('an unknown code', () => {
 	});
 });
 
-describe('the cause that n8n is told', () => {
+describe('the cause that is reported to n8n', () => {
 	it.each([
 		['authentication_error', 401, 'credential-invalid'],
 		['insufficient_credits', 403, 'quota-exhausted'],

@@ -7,31 +7,31 @@ import {
 } from '../../../client/api/errors';
 import { refusal } from '../../support/answers';
 
-/** Bodies that are not the service's own. */
+/** Response bodies that do not come from the service. */
 const FOREIGN_BODIES: Array<[string, unknown]> = [
-	['a page', '<html><body>502 Bad Gateway</body></html>'],
-	['an empty text', ''],
+	['an HTML page', '<html><body>502 Bad Gateway</body></html>'],
+	['an empty string', ''],
 	['nothing', undefined],
 	['null', null],
 	['foreign JSON', { message: 'no healthy upstream' }],
-	['an error that is a text', { error: 'Bad Gateway' }],
+	['an error that is a string', { error: 'Bad Gateway' }],
 	['an error that is null', { error: null }],
 	['an error without code and message', { error: { id: 7 } }],
 	['an array', ['error']],
 ];
 
-describe('the form with the status as code', () => {
+describe('the format with the status as code', () => {
 	it('takes the code from the type', () => {
 		const body = { error: { type: 'expired_api_key', message: 'Expired', code: 401 } };
 		expect(errorFromResponse({ status: 401, body }, false).code).toBe('expired_api_key');
 	});
 
-	it('takes it where the code is an empty text, too', () => {
+	it('takes it if the code is an empty string, too', () => {
 		const body = { error: { type: 'expired_api_key', message: 'Expired', code: '' } };
 		expect(errorFromResponse({ status: 401, body }, false).code).toBe('expired_api_key');
 	});
 
-	it('is read by its status where the type is a category only', () => {
+	it('is interpreted by its status if the type is only a category', () => {
 		const body = { error: { type: 'auth_error', message: 'No', code: 401 } };
 		const error = errorFromResponse({ status: 401, body }, false);
 		expect(error.message).toBe('The API key was rejected');
@@ -39,15 +39,15 @@ describe('the form with the status as code', () => {
 	});
 });
 
-describe('an answer that is not the service’s own', () => {
-	it.each(FOREIGN_BODIES)('says so: %s', (_, body) => {
+describe('a response that does not come from the service', () => {
+	it.each(FOREIGN_BODIES)('is reported as such: %s', (_, body) => {
 		const error = errorFromResponse({ status: 404, body }, true);
 		expect(error).toMatchObject({ code: 'http_404', charge: 'none', retry: 'never' });
 		expect(error.message).toBe('This is not the media service');
-		expect(error.details).toContain('came from another server');
+		expect(error.details).toContain('may come from a proxy or a website');
 	});
 
-	it.each(FOREIGN_BODIES)('leaves the charge open on a creating 5xx: %s', (_, body) => {
+	it.each(FOREIGN_BODIES)('makes the charge of a creating 5xx unknown: %s', (_, body) => {
 		expect(errorFromResponse({ status: 502, body }, true).charge).toBe('unknown');
 	});
 
@@ -56,23 +56,26 @@ describe('an answer that is not the service’s own', () => {
 		['Azure’s', { code: 'ServiceUnavailable', message: 'The service is unavailable' }],
 		['one with a message only', { message: 'upstream connect error' }],
 		['one with a type only', { type: 'server_error', message: 'Timeout' }],
-	])('leaves the charge open on a creating 5xx, like a gateway’s own error: %s', (_, error) => {
-		expect(errorFromResponse({ status: 503, body: { error } }, true).charge).toBe('unknown');
-	});
+	])(
+		'makes the charge of a creating 5xx unknown, like an error of the gateway itself: %s',
+		(_, error) => {
+			expect(errorFromResponse({ status: 503, body: { error } }, true).charge).toBe('unknown');
+		},
+	);
 
-	it('leaves no charge open on a request that charges nothing', () => {
+	it('means no charge for a request that cannot be charged', () => {
 		expect(errorFromResponse({ status: 502, body: '' }, false).charge).toBe('none');
 	});
 
 	it.each([301, 400, 401, 403, 404, 405, 413, 429])(
-		'leaves no charge open at %i, which is a refusal',
+		'means no charge at %i, which is a rejection',
 		(status) => {
 			expect(errorFromResponse({ status, body: '<html>' }, true).charge).toBe('none');
 		},
 	);
 
 	it.each([408, 499, 520, 524, 529])(
-		'leaves the charge open at %i: it lost sight of it',
+		'makes the charge unknown at %i, because the request may have reached the service',
 		(status) => {
 			expect(errorFromResponse({ status, body: '<html>' }, true).charge).toBe('unknown');
 		},
@@ -86,20 +89,23 @@ describe('an answer that is not the service’s own', () => {
 		[503, { code: 'server_error', type: 'server_error' }],
 		[504, { code: '504', type: 'timeout_error' }],
 		[504, { code: 'service_unavailable', type: 'server_error' }],
-	])('leaves the charge open at %i however much it looks like one: %j', (status, error) => {
-		const body = { error: { ...error, message: 'Timeout', param: null } };
-		expect(errorFromResponse({ status, body }, true).charge).toBe('unknown');
-	});
+	])(
+		'makes the charge unknown at %i, even if it resembles an error of the service: %j',
+		(status, error) => {
+			const body = { error: { ...error, message: 'Timeout', param: null } };
+			expect(errorFromResponse({ status, body }, true).charge).toBe('unknown');
+		},
+	);
 
 	it.each<[number, string]>([
 		[500, 'server_error'],
 		[502, 'model_unavailable'],
 		[503, 'service_unavailable'],
-	])('leaves no charge open where the service itself speaks: %i %s', (status, code) => {
+	])('means no charge if the error comes from the service itself: %i %s', (status, code) => {
 		expect(errorFromResponse(refusal(status, code), true).charge).toBe('none');
 	});
 
-	it('never repeats what stands in it', () => {
+	it('is never repeated in the error', () => {
 		const body = '<html>svc_live_0123</html>';
 		expect(JSON.stringify(errorFromResponse({ status: 500, body }, true))).not.toContain(
 			'svc_live',
@@ -111,7 +117,7 @@ describe('a success that cannot be read', () => {
 	it.each([
 		[true, 'unknown'],
 		[false, 'none'],
-	])('creating: %s leaves the charge %s', (charging, charge) => {
+	])('creating: %s makes the charge %s', (charging, charge) => {
 		const error = unreadableAnswer({ status: 200, body: '<html>' }, charging);
 		expect(error).toMatchObject({
 			message: 'The response is not from the media service',
@@ -136,7 +142,7 @@ describe('an error', () => {
 		generation: { id: 'generation-1' },
 	});
 
-	it('claims nothing by default', () => {
+	it('assumes nothing by default', () => {
 		expect({ ...new GenerationError({ title: '', description: '', code: 'x' }) }).toEqual({
 			name: 'GenerationError',
 			code: 'x',
@@ -152,7 +158,7 @@ describe('an error', () => {
 		});
 	});
 
-	it('with changes keeps all else', () => {
+	it('with changes keeps all other fields', () => {
 		const changed = full.with({ title: 'Other' });
 		expect(changed.message).toBe('Other');
 		expect({ ...changed }).toEqual({ ...full });
@@ -160,7 +166,7 @@ describe('an error', () => {
 		expect(full.with({}).message).toBe('Title');
 	});
 
-	it('of bad input is never tried again and costs nothing', () => {
+	it('of invalid input is never retried and costs nothing', () => {
 		const error = new InvalidInputError('Prompt is empty', 'Fill it in.');
 		expect(error).toBeInstanceOf(GenerationError);
 		expect(error).toMatchObject({
@@ -172,7 +178,7 @@ describe('an error', () => {
 		});
 	});
 
-	it('of a stop is no generation error', () => {
+	it('of a stop is not a generation error', () => {
 		expect(new CancelledError()).not.toBeInstanceOf(GenerationError);
 		expect(new CancelledError().name).toBe('CancelledError');
 	});
@@ -182,7 +188,7 @@ describe('the message of the service', () => {
 	const rejected = (message: string, code = 'invalid_parameter') =>
 		errorFromResponse(refusal(400, code, message), true, 'kestrel-9');
 
-	it('is part of the title where it is short', () => {
+	it('is part of the title if it is short', () => {
 		expect(rejected('fps must be\n12, 24 or 30.')).toMatchObject({
 			message: 'Invalid parameter: fps must be 12, 24 or 30',
 			details: '',
@@ -190,7 +196,7 @@ describe('the message of the service', () => {
 		});
 	});
 
-	it('is part of the details where it is long', () => {
+	it('is part of the details if it is long', () => {
 		const long = 'There are many values, and this is none of them. '.repeat(4).trim();
 		expect(rejected(long)).toMatchObject({
 			message: 'Invalid parameter',
@@ -198,14 +204,14 @@ describe('the message of the service', () => {
 		});
 	});
 
-	it('is not repeated where the title is as specific', () => {
+	it('is not repeated if the title is equally specific', () => {
 		expect(rejected('Model not found: kestrel-9.', 'model_not_found')).toMatchObject({
 			message: 'Model kestrel-9 not found',
 			details: '',
 		});
 	});
 
-	it('is cut where it is too long: some services repeat what they were sent', () => {
+	it('is truncated if it is too long: some services repeat the request', () => {
 		const { message, details, serviceMessage } = rejected(`No: ${'iVBORw0K'.repeat(500_000)}`);
 		expect(details).toContain('The service says: No: iVBOR');
 		expect((message + details + serviceMessage).length).toBeLessThan(3_000);

@@ -13,7 +13,7 @@ describe('the expiry of a presigned URL', () => {
 			'2026-01-01T12:00:00.000Z',
 		],
 		[
-			'the same in small letters',
+			'the same in lowercase',
 			'https://s3.example.com/a.png?x-amz-date=20260101T113000Z&x-amz-expires=3600',
 			'2026-01-01T12:30:00.000Z',
 		],
@@ -36,35 +36,35 @@ describe('the expiry of a presigned URL', () => {
 		['no query', 'https://s3.example.com/a.png'],
 		['a date without a lifetime', 'https://s3.example.com/a.png?X-Amz-Date=20260101T113000Z'],
 		['a lifetime without a date', 'https://s3.example.com/a.png?X-Amz-Expires=3600'],
-		['a date that is none', 'https://x.example.com/a?X-Amz-Date=today&X-Amz-Expires=3600'],
+		['an invalid date', 'https://x.example.com/a?X-Amz-Date=today&X-Amz-Expires=3600'],
 		[
-			'a lifetime that is none',
+			'an invalid lifetime',
 			'https://x.example.com/a?X-Amz-Date=20260101T113000Z&X-Amz-Expires=soon',
 		],
-		['an empty end', 'https://x.example.com/a?Expires='],
-		['an end that is none', 'https://x.example.com/a?Expires=soon'],
-		['an end before there was anything', 'https://x.example.com/a?Expires=3600'],
-		['an end beyond all time', 'https://x.example.com/a?Expires=99999999999999'],
+		['an empty expiry', 'https://x.example.com/a?Expires='],
+		['an invalid expiry', 'https://x.example.com/a?Expires=soon'],
+		['an expiry before the creation', 'https://x.example.com/a?Expires=3600'],
+		['an expiry too far in the future', 'https://x.example.com/a?Expires=99999999999999'],
 		[
-			'a lifetime beyond all time',
+			'a lifetime that is too long',
 			'https://x.example.com/a?X-Amz-Date=20260101T113000Z&X-Amz-Expires=1e15',
 		],
-		['no URL at all', 'a.png'],
-	])('is an hour from the creation where the URL does not state it: %s', (_, url) => {
+		['not a URL', 'a.png'],
+	])('is an hour after the creation if the URL does not state it: %s', (_, url) => {
 		expect(presignedUrlExpiry(url, created, now)).toBe('2026-01-01T13:00:00.000Z');
 	});
 
-	it('is unknown where that hour is over, since the URL may be a fresh one', () => {
+	it('is unknown if that hour has passed, because the URL may be a fresh one', () => {
 		expect(presignedUrlExpiry('https://s3.example.com/a.png', created - 3601, now)).toBeNull();
 		expect(presignedUrlExpiry('https://s3.example.com/a.png', created - 3600, now)).toBeNull();
 	});
 
-	it('is unknown where nothing is known', () => {
+	it('is unknown without a usable creation time', () => {
 		expect(presignedUrlExpiry('https://s3.example.com/a.png', null, now)).toBeNull();
 		expect(presignedUrlExpiry('https://s3.example.com/a.png', 1e15, now)).toBeNull();
 	});
 
-	it('is a moment or nothing, whatever the URL', () => {
+	it('is a time or null for any URL', () => {
 		const names = fc.constantFrom('X-Amz-Date', 'X-Amz-Expires', 'Expires', 'x-goog-date');
 		const values = fc.oneof(
 			fc.string(),

@@ -12,7 +12,7 @@ import { ONLY_ID_KNOWN, wireGeneration } from '../../support/answers';
 
 const now = Date.UTC(2026, 0, 1);
 
-/** In the order in which people read them: the long URL is last. */
+/** In reading order: the long URL is last. */
 const KEYS = [
 	'status',
 	'model',
@@ -26,7 +26,7 @@ const KEYS = [
 ];
 
 describe('a generation', () => {
-	it('is read from the answer of the service, once and for all', () => {
+	it('is parsed once from the response of the service', () => {
 		const body = wireGeneration({ id: 'generation-7', status: 'processing', type: 'video' });
 		expect(readGeneration(body, now)).toEqual({
 			item: {
@@ -44,17 +44,17 @@ describe('a generation', () => {
 		});
 	});
 
-	it('of which nothing is known has the same keys, in the same order', () => {
+	it('without any data has the same keys, in the same order', () => {
 		expect(Object.keys(NOTHING_KNOWN)).toEqual(KEYS);
 		expect(Object.keys(unseen('x').item)).toEqual(KEYS);
 	});
 
-	it('has a revised prompt where the model revised it', () => {
+	it('has a revised prompt if the model revised it', () => {
 		const body = { id: 'x', data: [{ revised_prompt: 'A better cat' }] };
 		expect(readGeneration(body, now)?.item.revised_prompt).toBe('A better cat');
 	});
 
-	it('is read from its entry where the outer fields are missing', () => {
+	it('is read from its entry if the outer fields are missing', () => {
 		const body = { data: [{ generation_id: 'x', status: 'completed', model: 'm', url: 'u' }] };
 		expect(readGeneration(body, now)?.item).toEqual({
 			id: 'x',
@@ -69,12 +69,12 @@ describe('a generation', () => {
 		});
 	});
 
-	it('without a URL has none that expires', () => {
+	it('without a URL has no expiry', () => {
 		const { item } = readGeneration({ id: 'x', created: now / 1000 }, now) ?? {};
 		expect(item).toMatchObject({ url: null, url_expires_at: null });
 	});
 
-	it('is read from its outer fields where they contradict the entry', () => {
+	it('is read from its outer fields if they contradict the entry', () => {
 		const body = { ...wireGeneration({ status: 'completed' }), id: 'outer', status: 'processing' };
 		expect(readGeneration(body, now)?.item).toMatchObject({ id: 'outer', status: 'processing' });
 	});
@@ -82,22 +82,22 @@ describe('a generation', () => {
 	it.each<[string, object]>([
 		['no data', {}],
 		['empty data', { data: [] }],
-		['data that is no array', { data: { url: 'u' } }],
+		['data that is not an array', { data: { url: 'u' } }],
 		['an entry that is null', { data: [null] }],
-		['an entry that is a text', { data: ['https://example.com'] }],
+		['an entry that is a string', { data: ['https://example.com'] }],
 		['fields of other types', { status: 3, type: [], model: {}, created: '1', data: [{ url: 5 }] }],
-	])('with %s is pending, and the rest is null', (_, rest) => {
+	])('with %s is pending, and the other fields are null', (_, rest) => {
 		expect(readGeneration({ id: 'x', ...rest }, now)?.item).toEqual({ id: 'x', ...ONLY_ID_KNOWN });
 	});
 
 	it.each([[null], [undefined], [''], ['<html>'], [7], [[]], [{}], [{ id: '' }], [{ id: 7 }]])(
-		'is none without an id: %j',
+		'is null without an id: %j',
 		(body) => {
 			expect(readGeneration(body, now)).toBeNull();
 		},
 	);
 
-	it('has always the same keys, in the same order, whatever the answer holds', () => {
+	it('always has the same keys in the same order, for any response', () => {
 		fc.assert(
 			fc.property(fc.object(), fc.object(), fc.string({ minLength: 1 }), (rest, entry, id) => {
 				const read = readGeneration({ ...rest, data: [entry], id }, now);
@@ -107,7 +107,7 @@ describe('a generation', () => {
 		);
 	});
 
-	it('is read, or is none, whatever comes: reading never throws', () => {
+	it('is parsed or rejected, and parsing never throws', () => {
 		fc.assert(
 			fc.property(fc.anything(), (body) => {
 				const read = readGeneration(body, now);
@@ -117,7 +117,7 @@ describe('a generation', () => {
 	});
 });
 
-describe('why a generation failed', () => {
+describe('the reason why a generation failed', () => {
 	it.each([
 		[undefined, null],
 		[null, null],
@@ -128,17 +128,17 @@ describe('why a generation failed', () => {
 		[{ message: '', code: 'no_paint' }, 'no_paint'],
 		[{ details: [1] }, '{"details":[1]}'],
 		[42, '42'],
-	])('is read from any form of it: %j', (error, reason) => {
+	])('is read from any format: %j', (error, reason) => {
 		expect(readGeneration(wireGeneration({ error }), now)?.failureReason).toBe(reason);
 	});
 
-	it('is read from the entry where it stands there', () => {
+	it('is read from the entry if it is there', () => {
 		const body = { id: 'x', status: 'failed', data: [{ error: { message: 'out of paint' } }] };
 		expect(readGeneration(body, now)?.failureReason).toBe('out of paint');
 	});
 
 	it.each(['x'.repeat(4_000_000), { message: 'x'.repeat(4_000_000) }])(
-		'is cut where it goes on for too long: some services repeat what they were sent',
+		'is truncated if it is too long: some services repeat the request',
 		(error) => {
 			const { failureReason } = readGeneration(wireGeneration({ error }), now) ?? {};
 			expect(failureReason).toBe(`${'x'.repeat(1_000)}…`);

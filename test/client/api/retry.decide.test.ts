@@ -17,38 +17,38 @@ const broken = (code: string, syscall?: string) =>
 const first = { retries: 0 };
 const asked = { retries: 0, mayResend: true };
 
-/** The decision without and with the user's consent to pay twice. */
+/** The decision without and with the user's consent to a possible second charge. */
 const TABLE: Array<[string, GenerationError, RetryDecision, RetryDecision?]> = [
 	['no slot', errorFromResponse(noSlot(10), true), 'slot'],
 	['the daily limit of an app', said(429, 'CONNECTION_LIMIT_REACHED'), 'stop'],
 	['500 of the service', said(500, 'server_error'), 'backoff'],
 	['502 of the service', said(502, 'model_unavailable'), 'backoff'],
 	['503 of the service', said(503, 'service_unavailable'), 'backoff'],
-	['a 429 of a gatekeeper', foreign(429), 'backoff'],
-	['nobody at the port', broken('ECONNREFUSED', 'connect'), 'backoff'],
-	['an unknown name', broken('ENOTFOUND', 'getaddrinfo'), 'backoff'],
-	['a refused certificate', broken('CERT_HAS_EXPIRED'), 'stop'],
+	['a 429 from a proxy', foreign(429), 'backoff'],
+	['a refused connection', broken('ECONNREFUSED', 'connect'), 'backoff'],
+	['an unknown host name', broken('ENOTFOUND', 'getaddrinfo'), 'backoff'],
+	['a rejected certificate', broken('CERT_HAS_EXPIRED'), 'stop'],
 	['no credits', said(402, 'insufficient_credits'), 'stop'],
-	['a key that is refused', said(401, 'authentication_error'), 'stop'],
-	['a parameter', said(422, 'unsupported_parameter'), 'stop'],
+	['a rejected API key', said(401, 'authentication_error'), 'stop'],
+	['an unsupported parameter', said(422, 'unsupported_parameter'), 'stop'],
 	['a redirect', foreign(302), 'stop'],
-	['a gatekeeper’s 403', foreign(403), 'stop'],
+	['a 403 from a proxy', foreign(403), 'stop'],
 	['a reset', broken('ECONNRESET', 'read'), 'stop', 'resend'],
 	['a timeout', broken('ECONNABORTED'), 'stop', 'resend'],
-	['a 504 on the way', foreign(504), 'stop', 'resend'],
-	['a 408 on the way', foreign(408), 'stop', 'resend'],
-	['a 499 on the way', foreign(499), 'stop', 'resend'],
-	['a 524 on the way', foreign(524), 'stop', 'resend'],
+	['a 504 from a proxy', foreign(504), 'stop', 'resend'],
+	['a 408 from a proxy', foreign(408), 'stop', 'resend'],
+	['a 499 from a proxy', foreign(499), 'stop', 'resend'],
+	['a 524 from a proxy', foreign(524), 'stop', 'resend'],
 	...['timeout_error', 'server_error', 'gateway_error'].map(
 		(type): [string, GenerationError, RetryDecision, RetryDecision] => [
-			`a proxy’s error of the service’s form: ${type}`,
+			`a proxy’s error in the service’s format: ${type}`,
 			foreign(504, { error: { code: '504', type, message: 'Timeout', param: null } }),
 			'stop',
 			'resend',
 		],
 	),
 	[
-		'a code of the service with a status that it does not have',
+		'a code of the service with a status that does not belong to it',
 		foreign(504, { error: { code: 'service_unavailable', type: 'server_error', message: '' } }),
 		'stop',
 		'resend',
@@ -69,13 +69,13 @@ describe('after a failed creating request', () => {
 	});
 
 	it.each(ASKED)(
-		'a lost response is followed by another request if the user chose that: %s',
+		'the request is sent again after a lost response if the user chose that: %s',
 		(_, error, decision) => {
 			expect(decideRetry(error, asked)).toBe(decision);
 		},
 	);
 
-	it('there are six retries at most, or as many as the request may have', () => {
+	it('there are at most six retries, or the maximum of the request', () => {
 		const passing = said(503, 'service_unavailable');
 		expect(decideRetry(passing, { retries: 5 })).toBe('backoff');
 		expect(decideRetry(passing, { retries: 6 })).toBe('stop');
@@ -89,7 +89,7 @@ describe('after a failed creating request', () => {
 		expect(decideRetry(foreign(504), late)).toBe('stop');
 	});
 
-	it('nothing is sent if every further request would fail too', () => {
+	it('nothing is sent if every further request would also fail', () => {
 		const nobody = broken('ECONNREFUSED', 'connect').with({ fatalForStep: true });
 		expect(decideRetry(nobody, first)).toBe('stop');
 	});

@@ -11,12 +11,12 @@ function failing(retry: 'never' | 'backoff' = 'backoff'): GenerationError {
 }
 
 interface Trying {
-	/** What the request fails with. */
+	/** The error of each failed request. */
 	error?: Error;
 	maxRetries?: number;
 }
 
-/** Runs a request that fails so often, and tells when it was made. */
+/** Runs a request that fails several times, and returns the times at which it was sent. */
 function trying(failures: number, { error = failing(), maxRetries }: Trying = {}) {
 	const time = new VirtualTime(0);
 	const stop = new AbortController();
@@ -53,7 +53,7 @@ describe('the delay before a retry', () => {
 		expect(backoffDelay(100, () => 0.999_999)).toBeCloseTo(30_000, -2);
 	});
 
-	it('grows: it doubles until the bound, and never shrinks after it', () => {
+	it('doubles until the maximum, and never decreases', () => {
 		fc.assert(
 			fc.property(fc.nat(50), anyRandom, (retries, jitter) => {
 				const [before, after] = [retries, retries + 1].map((n) => backoffDelay(n, () => jitter));
@@ -63,7 +63,7 @@ describe('the delay before a retry', () => {
 		);
 	});
 
-	it('has jitter over its upper half, so that clients do not return together', () => {
+	it('has jitter over its upper half, so that clients do not retry at the same time', () => {
 		for (const retries of [0, 1, 2, 3, 4, 9]) {
 			const least = backoffDelay(retries, () => 0);
 			expect(backoffDelay(retries, () => 0.25)).toBe(least * 1.25);
@@ -79,7 +79,7 @@ describe('retrying', () => {
 		expect(triedAt).toEqual([0]);
 	});
 
-	it('waits longer and longer until a request succeeds', async () => {
+	it('waits longer after each failure until a request succeeds', async () => {
 		const { time, triedAt, task } = trying(4);
 		expect(await time.run(task)).toBe('done');
 		expect(triedAt).toEqual([0, 1500, 4500, 10_500, 22_500]);
@@ -97,14 +97,14 @@ describe('retrying', () => {
 		expect(triedAt).toHaveLength(2);
 	});
 
-	it('ends at once if every further request would fail too', async () => {
+	it('ends at once if every further request would also fail', async () => {
 		const error = failing().with({ fatalForStep: true });
 		const { time, triedAt, task } = trying(Infinity, { error });
 		await expect(time.run(task)).rejects.toBe(error);
 		expect(triedAt).toEqual([0]);
 	});
 
-	it('ends at once when the signal aborts: nothing is sent after it', async () => {
+	it('ends at once when the signal aborts, and sends nothing afterwards', async () => {
 		const { time, stop, triedAt, task } = trying(Infinity);
 		time.at(2000, () => stop.abort());
 		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
@@ -113,15 +113,15 @@ describe('retrying', () => {
 	});
 
 	it.each([
-		['what is not safe to try again', failing('never')],
-		['an error of another kind', new TypeError('A mistake of ours')],
-	])('never happens to %s', async (_, error) => {
+		['a request that is not safe to retry', failing('never')],
+		['an unexpected error', new TypeError('A mistake of ours')],
+	])('does not happen after %s', async (_, error) => {
 		const { time, triedAt, task } = trying(Infinity, { error });
 		await expect(time.run(task)).rejects.toBe(error);
 		expect(triedAt).toEqual([0]);
 	});
 
-	it('is bounded whatever happens', async () => {
+	it('is always bounded', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.nat(12), fc.nat(6), async (failures, maxRetries) => {
 				const { time, triedAt, task } = trying(failures, { maxRetries });

@@ -11,7 +11,9 @@ function row(changes: Partial<Row>): Row {
 
 const viewAt = (time: VirtualTime) => new KeyView(scope, time, () => false);
 
-/** For how many seconds a row was seen to stand still, after each of four reads that are so far apart. */
+/**
+ * Returns for how many seconds a row was known to be unchanged, after each of four reads with this gap between them.
+ */
 async function seen(
 	rows: (now: number, read: number) => Row,
 	gapMs = 10_000,
@@ -35,30 +37,34 @@ async function seen(
 }
 
 it.each<[what: string, rows: (now: number, read: number) => Row, seconds: number[]]>([
-	['from the first read on, where it has no date', () => row({}), [0, 10, 20, 30]],
+	['from the first read on if it has no date', () => row({}), [0, 10, 20, 30]],
 	[
 		'from the first read on, although its date is hours old: its writer’s clock may be wrong',
 		() => row({ changedAt: START - 7_200_000 }),
 		[0, 10, 20, 30],
 	],
-	['not while its date changes', (now) => row({ changedAt: now - 7_200_000 }), [0, 0, 0, 0]],
-	['not where another has written', (_, read) => row({ writer: `v/${read}` }), [0, 0, 0, 0]],
-	['not where its status has changed', (_, read) => row({ status: String(read) }), [0, 0, 0, 0]],
-	['not where it is another row', (_, read) => row({ id: read }), [0, 0, 0, 0]],
-])('a row stands still %s', async (_, rows, seconds) => {
+	['only until its date changes', (now) => row({ changedAt: now - 7_200_000 }), [0, 0, 0, 0]],
+	[
+		'only until another writer has written it',
+		(_, read) => row({ writer: `v/${read}` }),
+		[0, 0, 0, 0],
+	],
+	['only until its status changes', (_, read) => row({ status: String(read) }), [0, 0, 0, 0]],
+	['only until another row takes its place', (_, read) => row({ id: read }), [0, 0, 0, 0]],
+])('a row is unchanged %s', async (_, rows, seconds) => {
 	expect(await seen(rows)).toEqual(seconds);
 });
 
-it('the time of a process that was paused, or whose clock jumped, does not count', async () => {
+it('time during which a process was paused, or its clock jumped, does not count', async () => {
 	expect(await seen(() => row({}), 3_600_000)).toEqual([0, 20, 40, 60]);
 	expect(await seen(() => row({}), -5_000)).toEqual([0, 0, 0, 0]);
 });
 
-it('the time that a read takes does not count: the row may have changed right after it', async () => {
+it('the duration of a read does not count: the row may have changed right after it', async () => {
 	expect(await seen(() => row({}), 10_000, 4_000)).toEqual([0, 6, 16, 26]);
 });
 
-it('a row that was never read is not known to stand still, nor is one that has changed since', () => {
+it('a row that was never read, or that has changed since, is not known to be unchanged', () => {
 	const view = viewAt(new VirtualTime(START));
 	expect(view.stillMs(row({}))).toBe(0);
 	view.observe('a', { rows: [row({})], from: START });

@@ -4,7 +4,7 @@ import { answerLost, refused } from '../../support/fake-service';
 
 const resubmit = { onUncertainCharge: 'resubmit' } as const;
 
-describe('a request whose answer was lost', () => {
+describe('a request whose response was lost', () => {
 	it('is an error, stays open, and is not sent again', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
@@ -16,7 +16,7 @@ describe('a request whose answer was lost', () => {
 		expect(desk.fake.creating).toHaveLength(1);
 	});
 
-	it('is not sent by a later try either, nor is anything asked', async () => {
+	it('is not sent by a later attempt either, which sends no other request', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
 		await desk.refusalOf('cat');
@@ -27,22 +27,22 @@ describe('a request whose answer was lost', () => {
 	});
 
 	it.each([
-		['a 5xx of something on the way', () => ({ status: 504, body: '' })],
-		['an answer that cannot be read', () => ({ status: 200, body: '<html>' })],
+		['a 5xx from a proxy', () => ({ status: 504, body: '' })],
+		['an unreadable response', () => ({ status: 200, body: '<html>' })],
 		[
 			'a timeout',
 			() => {
 				throw networkError('ECONNABORTED');
 			},
 		],
-	])('is one with %s', async (_, script) => {
+	])('is reported for %s', async (_, script) => {
 		const desk = new Desk();
 		desk.fake.order('cat', script);
 		expect((await desk.refusalOf('cat')).code).toBe('uncertain_charge');
 		expect(await desk.entry('cat')).toEqual({ state: 'sent', count: 1 });
 	});
 
-	it('is sent again where the user takes the risk, after a pause', async () => {
+	it('is sent again after a pause if the user accepts the risk', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
 		const generation = await desk.obtain('cat', resubmit);
@@ -51,14 +51,14 @@ describe('a request whose answer was lost', () => {
 		expect(await desk.entry('cat')).toMatchObject({ state: 'made', id: generation.item.id });
 	});
 
-	it('is sent again by a later try where the user takes the risk then', async () => {
+	it('is sent again by a later attempt if the user accepts the risk by then', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
 		await desk.refusalOf('cat');
 		expect((await desk.obtain('cat', resubmit)).item.id).toBe('generation-2');
 	});
 
-	it('has the same name in every try, so that a service that knows the header drops the second', async () => {
+	it('has the same idempotency header in every attempt, so that the service can ignore the second', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost, answerLost);
 		await desk.refusalOf('cat');
@@ -68,7 +68,7 @@ describe('a request whose answer was lost', () => {
 		expect(names[0]).toMatch(/^[0-9a-f]{32}$/);
 	});
 
-	it('is sent three more times at most', async () => {
+	it('is sent at most three more times', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', ...Array.from({ length: 9 }, () => answerLost));
 		expect((await desk.refusalOf('cat', resubmit)).code).toBe('uncertain_charge');
@@ -76,7 +76,7 @@ describe('a request whose answer was lost', () => {
 		expect(await desk.entry('cat')).toEqual({ state: 'sent', count: 4 });
 	});
 
-	it('stays uncertain where it is refused when sent again', async () => {
+	it('stays uncertain if it is rejected when sent again', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost, refused(402, 'insufficient_credits'));
 		const error = await desk.refusalOf('cat', resubmit);
@@ -85,7 +85,7 @@ describe('a request whose answer was lost', () => {
 		expect(await desk.entry('cat')).toEqual({ state: 'sent', count: 1 });
 	});
 
-	it('stays uncertain where the step ends before it is sent again', async () => {
+	it('stays uncertain if the step ends before it is sent again', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
 		desk.time.at(desk.time.now() + 500, () => desk.halt.abort());
@@ -96,7 +96,7 @@ describe('a request whose answer was lost', () => {
 		expect(await desk.entry('cat')).toEqual({ state: 'sent', count: 1 });
 	});
 
-	it('stays uncertain where another item closes the way meanwhile', async () => {
+	it('stays uncertain if another item ends all submissions in the meantime', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
 		desk.fake.order('dog', refused(401, 'expired_api_key'));

@@ -1,12 +1,12 @@
 import { creating } from '../../support/step';
 import { generationOf, inTime, type Execution, type Records } from './records';
 
-/** What two executions with the same key may rely on. */
+/** Guarantees for two executions with the same key. */
 
 const resubmit = { onUncertainCharge: 'resubmit' } as const;
 
 describe('while another execution is sending the request of a key', () => {
-	it('its id is waited for, however many minutes that takes', async () => {
+	it('the other one waits for its id, for any number of minutes', async () => {
 		await inTime(async (records) => {
 			const slow = await records.open('slow');
 			await slow.reserve();
@@ -30,12 +30,12 @@ describe('while another execution is sending the request of a key', () => {
 		});
 	});
 
-	it('a pause of the own process does not make the other one dead', async () => {
+	it('a pause of one process does not make the other one appear dead', async () => {
 		await inTime(async (records) => {
 			const slow = await records.open('slow');
 			await slow.reserve();
 			const entry = (await records.open('waiting')).entryOf('a', { timeoutMs: 1e9 });
-			// Both are on one machine, which sleeps for an hour between two reads.
+			// Both run on one machine, which sleeps for an hour between two reads.
 			await records.time.sleep(2_000);
 			records.jumpMs += 3_600_000;
 			await records.time.sleep(2_000);
@@ -53,7 +53,8 @@ describe('while another execution is sending the request of a key', () => {
 			const entry = (await records.open('waiting')).entryOf('a', { timeoutMs: 200_000 });
 			await expect(entry).rejects.toMatchObject({
 				code: 'record_unavailable',
-				details: expect.stringContaining('Execution slow is still sending') as string,
+				message: 'Another execution is still sending this item',
+				details: expect.stringContaining('It is execution slow,') as string,
 				description: expect.stringMatching(
 					/^Wait until it ends.*Keep the Idempotency Key/,
 				) as string,
@@ -77,7 +78,7 @@ describe('while another execution is sending the request of a key', () => {
 });
 
 describe('an open request', () => {
-	/** Two executions that have found it. */
+	/** Starts two executions that have found the request. */
 	async function found(records: Records): Promise<Execution[]> {
 		const first = await records.open('first');
 		await first.reserve();
@@ -87,7 +88,7 @@ describe('an open request', () => {
 		return [first, second];
 	}
 
-	it('is sent again by one execution only', async () => {
+	it('is sent again by only one execution', async () => {
 		await inTime(async (records) => {
 			const [first, second] = await found(records);
 			expect(await second.reserve()).toBe(true);
@@ -111,7 +112,7 @@ describe('an open request', () => {
 		});
 	});
 
-	it('is not sent again if another execution was seen to send it meanwhile', async () => {
+	it('is not sent again if another execution was observed to send it in the meantime', async () => {
 		await inTime(async (records) => {
 			const [one, other] = await found(records);
 			expect(await other.reserve()).toBe(true);
@@ -140,7 +141,7 @@ describe('a generation that failed', () => {
 		});
 	});
 
-	it('is made anew, with a header of its own that counts failures of other executions', async () => {
+	it('is created again, with a new header that counts failures of other executions', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			const headers = [await first.headerOf()];
@@ -166,7 +167,7 @@ describe('two executions that reserve a key at the same moment', () => {
 		async (apartMs) => {
 			await inTime(async (records) => {
 				const all = [await records.open('first'), await records.open('second')];
-				// The first one takes its row's id first, and may write it last.
+				// The first execution gets its row id first, and may write it last.
 				records.fates.push({ beforeMs: 60 });
 				const reserved = all.map(async (execution, index) => {
 					await records.time.sleep(index * apartMs);
@@ -182,7 +183,7 @@ describe('two executions that reserve a key at the same moment', () => {
 });
 
 describe('calls of the table', () => {
-	it('are few: three for a generation that is made, one for one that is reused', async () => {
+	it('are few: three for a generation that is created, one for one that is reused', async () => {
 		await inTime(async (records) => {
 			const first = records.execution('first');
 			await first.journal.begin(['a']);
@@ -201,7 +202,7 @@ describe('calls of the table', () => {
 		});
 	});
 
-	it('that take minutes end with an error, and not in endless retries', async () => {
+	it('that take minutes end with an error, not in endless retries', async () => {
 		await inTime(async (records) => {
 			const slow = await records.open('slow');
 			records.fates.push(...Array.from({ length: 100 }, () => ({ beforeMs: 50_000 })));

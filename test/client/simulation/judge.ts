@@ -1,4 +1,4 @@
-import { outputName } from '../../../client/job';
+import { outputName, type OutputRef } from '../../../client/job';
 import { paidGenerations, type Outcome } from '../../../client/outcome';
 import type { GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
@@ -9,7 +9,7 @@ import type { Try } from './schedule';
 import { nameOf, type Charge, type World } from './world';
 import { MOST_CONFIRMING, type Traffic, type Transport } from './transport';
 
-/** A try that has ended, and what it came to. */
+/** A try that has ended, and its result. */
 export interface Ended {
 	world: World;
 	plan: Try;
@@ -18,7 +18,7 @@ export interface Ended {
 	result: PipelineResult<string>;
 }
 
-/** Holds a try against the service's own books. What is promised and not so is noted in the world. */
+/** Compares a try with the service's own records. Broken promises are noted in the world. */
 export function judge(ended: Ended): void {
 	const { world, result } = ended;
 	const { length } = world.schedule.items;
@@ -38,9 +38,9 @@ export function judge(ended: Ended): void {
 interface ItemEnded extends Ended {
 	item: number;
 	outcome: Outcome<string>;
-	/** Its charges that were not given back. */
+	/** Its charges that were not refunded. */
 	live: Charge[];
-	/** Ids of what the step says it has paid for. */
+	/** Ids that the step reports as charged. */
 	paid: Set<string>;
 }
 
@@ -96,8 +96,8 @@ function judgeDone(
 }
 
 /**
- * Whether the outcome says that the charge's answer was lost. After a stop the ledger alone will do, and so it will for
- * what an earlier try has said, where this one did not come to the item.
+ * Returns whether the outcome says that the response of the charge was lost. After a stop, an entry in the ledger is
+ * enough. It is also enough for a charge of an earlier try if this try did not reach the item.
  */
 function tellsOfLoss(
 	{ world, plan, transport, kept, item, outcome }: ItemEnded,
@@ -107,7 +107,7 @@ function tellsOfLoss(
 	const earlier = charge.number <= transport.chargesBefore;
 	const excused =
 		outcome.kind === 'stopped'
-			? earlier || transport.cancelledAt !== null
+			? earlier || transport.canceledAt !== null
 			: earlier && plan.brokenItems.includes(item);
 	return excused && ledgerOf(kept, world, item).some(({ id }) => id === undefined);
 }
@@ -130,18 +130,18 @@ function judgeTraffic({ world, plan, transport, result }: Ended): void {
 		const late = until - since - timeoutMs;
 		if (late > 0) world.blame(`Item ${item} is looked at ${late} ms after its timeout`);
 	}
-	const { cancelledAt } = transport;
-	// Only what is on the wire is let come to its id, and a request that is being built is built.
-	const lasted = cancelledAt && world.time.now() - Math.max(cancelledAt, transport.createdAt);
+	const { canceledAt } = transport;
+	// Only requests in flight may receive their ids. A request that is being built is completed.
+	const lasted = canceledAt && world.time.now() - Math.max(canceledAt, transport.createdAt);
 	if (lasted && lasted > plan.buildMs)
 		world.blame(`The step went on for ${lasted} ms after the stop`);
-	if (cancelledAt === null && !plan.settings.stopOnError) {
+	if (canceledAt === null && !plan.settings.stopOnError) {
 		const stopped = result.outcomes.findIndex(({ kind }) => kind === 'stopped');
 		if (stopped >= 0) world.blame(`Item ${stopped} was stopped by nothing`);
 	}
 }
 
-/** From its first request to its last, or until its output is there, an item holds one of the step's slots. */
+/** An item holds one of the step's slots from its first request to its last, or until its output is there. */
 function mostAtOnce(traffic: Traffic[]): number {
 	return Math.max(
 		0,
@@ -158,7 +158,7 @@ function judgeStats({ world, transport, result: { outcomes, stats, firstFailed }
 		world.blame(`It says ${stats.made} were made, but ${transport.made} were`);
 	}
 	const failed = outcomes.some(({ kind }) => kind === 'error');
-	const { itemIndex = 0, outputIndex = 0 } = firstFailed ?? {};
+	const { itemIndex = 0, outputIndex = 0 }: Partial<OutputRef> = firstFailed ?? {};
 	const first = firstFailed && outcomes[itemIndex * world.schedule.outputs + outputIndex];
 	if (failed !== (first?.kind === 'error')) world.blame('The first error is not the one it names');
 }

@@ -15,13 +15,17 @@ import type { Planned } from './keyed-schedule';
 
 export type Ran = PipelineResult<string>;
 
-/** A pause from which others may take the process for dead. */
+/** The length of a pause after which others may take the process for dead. */
 const LONG_PAUSE_MS = 40_000;
-/** More of either is a loop without an end: most table calls of an execution for each item and try, and longest duration. */
+/** Timeout of each item. */
+const TIMEOUT_MS = 600_000;
+/** An execution must be awake for this long to notice that the writer of a row is dead. */
+const NOTICES_MS = 90_000;
+/** Limits that only an endless loop exceeds: table calls of an execution per item and try, and its duration. */
 const MOST_CALLS = 400;
 const LONGEST_MS = 2_000_000;
 
-/** One execution in a process of its own: once that is killed, nothing that it waits for ever comes. */
+/** One execution in its own process. After the process is killed, nothing that it waits for arrives. */
 export class KeyedExecution {
 	private readonly process: KeyedProcess;
 	private readonly stop = new AbortController();
@@ -39,7 +43,7 @@ export class KeyedExecution {
 		this.process = new KeyedProcess(world.time, world.machine, planned.clockOffMs);
 	}
 
-	/** @returns what the last try came to; `null` where it was killed, or could not begin */
+	/** @returns the result of the last try; `null` if it was killed, or could not start */
 	async run(): Promise<Ran | null> {
 		const { world, planned, process } = this;
 		const { diesAfterMs, stopsAfterMs, timesOutAfterMs, pause } = planned;
@@ -110,6 +114,13 @@ export class KeyedExecution {
 		return this.stop.signal.aborted || (schedule.tableFails > 0 && !calm) || stuck.has(key);
 	}
 
+	/** True if its process was frozen for so long that an item may time out before it notices that a writer is dead. */
+	private get sleptThroughItsTimeout(): boolean {
+		const { pause } = this.planned;
+		const { sleep } = this.world.schedule;
+		return (pause?.ms ?? 0) + (sleep?.ms ?? 0) > TIMEOUT_MS - NOTICES_MS;
+	}
+
 	private sent(): void {
 		const { pause } = this.planned;
 		if (!pause || pause.afterMs !== null || this.hasPaused) return;
@@ -135,7 +146,7 @@ export class KeyedExecution {
 			called: () => this.called(),
 			sent: () => this.sent(),
 		});
-		// Each try writes by a name of its own.
+		// Each try writes under its own name.
 		const writer = `${this.writer}.${++this.tries}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
 		const inner = new ExecutionJournal(entries, 0);
@@ -168,7 +179,7 @@ export class KeyedExecution {
 		}
 	}
 
-	/** No item is called uncertain where everything is known, and each error is one that may be expected. */
+	/** Checks that no item is uncertain if everything is known, and that each error is an expected one. */
 	private judge({ outcomes }: Ran): void {
 		const { world } = this;
 		outcomes.forEach((outcome, item) => {
@@ -182,7 +193,8 @@ export class KeyedExecution {
 			if (code === 'unexpected_error') blame();
 			if (code === 'uncertain_charge' && !world.isUncertain(key)) blame();
 			if (code === 'generation_not_found' && !world.misled.has(key)) blame();
-			if (code === 'record_unavailable' && !this.mayLackTheTable(key)) blame();
+			const excused = this.mayLackTheTable(key) || this.sleptThroughItsTimeout;
+			if (code === 'record_unavailable' && !excused) blame();
 		});
 	}
 
@@ -195,7 +207,7 @@ export class KeyedExecution {
 			idempotencyKey: String(key),
 			wait: true,
 			readiness: 'status',
-			timeoutMs: 600_000,
+			timeoutMs: TIMEOUT_MS,
 			onTimeout: 'error',
 			onUncertainCharge: this.planned.onUncertainCharge,
 		};
@@ -205,7 +217,7 @@ export class KeyedExecution {
 		const { world, process } = this;
 		const { lost, refused } = world.schedule;
 		if (this.stop.signal.aborted) world.blame('Something is sent after the stop');
-		// What has left arrives, whatever becomes of the process.
+		// A sent request arrives, even if the process dies.
 		await world.time.sleep(world.random() * 100);
 		if (request.method === 'GET') {
 			const answer = world.handle(request);

@@ -111,7 +111,7 @@ export const recordMutations: Mutation[] = [
 	),
 	keys(
 		'a request leaves although its row was abandoned during a pause',
-		'const isLate = clock.now() - answer.from >= LATE_MS;',
+		'const isLate = ageMs >= LATE_MS;',
 		'const isLate = false as boolean;',
 	),
 	view(

@@ -25,7 +25,8 @@ const submission = inFile('orders/submission.ts');
 const retry = inFile('api/retry.ts');
 const slots = inFile('orders/slot-pool.ts');
 const journal = inFile('orders/execution-journal.ts');
-const digest = inFile('orders/digest.ts');
+const table = inFile('orders/table.ts');
+const header = inFile('orders/journal.ts');
 const service = inFile('api/client.ts');
 const errors = inFile('api/errors.ts');
 const errorTable = inFile('api/error-table.ts');
@@ -129,7 +130,7 @@ export const mutations: Mutation[] = [
 		'return counted.filter(isMade).map(knownOf).at(-1) ?? null;',
 		'return counted.filter(isMade).map(knownOf).at(-1) && null;',
 	),
-	digest(
+	header(
 		'an order has another name in every try',
 		'failures, request]));',
 		'failures, request, Math.random()]));',
@@ -139,7 +140,7 @@ export const mutations: Mutation[] = [
 		'const owner = [this.execution, this.runIndex, outputName(order.job)];',
 		'const owner = [this.execution, this.runIndex];',
 	),
-	digest('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
+	table('a request is never the same twice', 'update(text)', 'update(text + Math.random())'),
 	service(
 		'a lost answer counts as cancelled',
 		'if (stop.aborted && !charging) throw',
@@ -204,8 +205,8 @@ export const mutations: Mutation[] = [
 	),
 	jobRun(
 		'what cannot be looked at is made anew',
-		'const { error } = seen;',
-		'for (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tif (true as boolean) continue;\n\t\t\t\tconst { error } = seen;',
+		'if (!seen.ok) throw journal.explain(order, error);',
+		'if (!seen.ok) {\n\t\t\t\tfor (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}',
 	),
 	jobRun(
 		'a take-up is made anew when its time is over',
@@ -224,7 +225,7 @@ export const mutations: Mutation[] = [
 	),
 	attempts(
 		'a failed generation is created again without end',
-		'this.tried.failed <= retriesOnFailure',
+		'tried.failed <= retriesOnFailure',
 		'retriesOnFailure > 0',
 	),
 	guard(

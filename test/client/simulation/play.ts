@@ -6,10 +6,10 @@ import { tellSettings } from './story';
 import { Transport } from './transport';
 import { World } from './world';
 
-/** How long a generation that is under way is waited for in the end. */
+/** How long running generations are waited for at the end. */
 const PATIENCE_SECONDS = 3600;
 
-/** Plays a schedule to its end, and then tries twice more in calm weather. Throws where a promise is broken. */
+/** Plays a schedule to its end, and then two more tries without failures. Throws if a promise is broken. */
 export async function play(schedule: Schedule): Promise<World> {
 	const world = new World(schedule);
 	const kept: Kept = { generations: {} };
@@ -22,7 +22,7 @@ export async function play(schedule: Schedule): Promise<World> {
 	return world;
 }
 
-/** Plays the tries of a schedule in which nothing goes wrong: each item is made in the first, and only there. */
+/** Plays the tries of a schedule without failures. Each item is created in the first try, and only there. */
 export async function playCalm(schedule: Schedule): Promise<World> {
 	const world = new World(schedule);
 	const kept: Kept = { generations: {} };
@@ -38,7 +38,7 @@ export async function playCalm(schedule: Schedule): Promise<World> {
 	return world;
 }
 
-/** A try to which nothing happens: whatever can be done gets done. */
+/** An attempt without faults: everything possible gets done. */
 async function playCalmTry(
 	world: World,
 	usual: Settings,
@@ -79,7 +79,7 @@ async function playTry(world: World, plan: Try, kept: Kept): Promise<Ended & Bef
 	});
 	over = true;
 	world.tries++;
-	if (transport.cancelledAt !== null) world.stops++;
+	if (transport.canceledAt !== null) world.stops++;
 	world.occupy(0);
 	const ended = { ...begun, world, plan, transport, kept, result };
 	judge(ended);

@@ -8,7 +8,7 @@ import type { ProbeUrl, SendRequest, ServiceRequest, ServiceResponse } from '../
 import { storages, type Storage } from './storages';
 import type { Answer, CreateFate, LookFate, Try } from './schedule';
 
-/** What the HTTP client waits for an answer, and what a creating request is given after a stop. */
+/** The HTTP client's timeout, and how long a creating request may continue after a stop. */
 const TIMEOUT_MS = 60_000;
 const GRACE_MS = 5_000;
 
@@ -17,37 +17,40 @@ export const MOST_CONFIRMING = 4;
 
 const usual = { answer: { kind: 'own' }, ms: 40 } as const;
 
-/** What was seen of one item's requests in one try, for the checks. */
+/** Observations about one item's requests in one try, for the checks. */
 export interface Traffic {
 	/** Order of its first request and its last event among all of the try. */
 	first: number;
 	last: number;
-	/** The event at which the storage showed the output, where that alone decides: then its generation takes no slot. */
+	/** The event at which the storage had the output, if that alone decides: then its generation takes no slot. */
 	over: number | null;
 	creates: number;
-	/** Generations that were seen failed. */
+	/** Generations that were seen to fail. */
 	failures: number;
-	/** Looks at a generation that brought an answer, and the times of the first and the last of them. */
+	/** Status checks with a response, and the times of the first and the last. */
 	looks: number;
 	watchedFrom: number;
 	watchedTo: number;
-	/** From when on it was waited for, and when the last answer to a look came or was given up. */
+	/** When the wait started, and when the last status check received a response or was abandoned. */
 	since: number;
 	until: number;
 }
 
 /**
- * The way to the service and back for one try, as the nodes' transport is: a stop ends reading requests at once, and
- * lets creating ones come to their answer for a while.
+ * Connects one try to the service, like the nodes' transport: a stop ends read requests at once, and gives creating
+ * requests some time to receive their response.
  */
 export class Transport {
 	readonly traffic = new Map<number, Traffic>();
-	/** Generations whose id came to the client in this try. */
+	/** Number of generations whose id the client received in this try. */
 	made = 0;
-	cancelledAt: number | null = null;
-	/** When the last creating request came to its answer, or was given up. */
+	canceledAt: number | null = null;
+	/** When the last creating request received its response, or was abandoned. */
 	createdAt = 0;
-	/** Since when no item's first creating request should leave, and since when none at all. */
+	/**
+	 * The time after which no item may send its first creating request, and the time after which none may be sent at
+	 * all.
+	 */
 	private closedAt = Infinity;
 	private haltedAt = Infinity;
 	private readonly stop = new AbortController();
@@ -60,7 +63,7 @@ export class Transport {
 	private events = 0;
 	private creates = 0;
 	private readonly storage: Storage;
-	/** When the status of each generation was last asked for. */
+	/** When the status of each generation was last requested. */
 	private readonly askedAt = new Map<string, number>();
 	/** Status checks within the poll interval, by path. */
 	private readonly confirming = new Map<string, number>();
@@ -175,7 +178,7 @@ export class Transport {
 		return { response: { status: reply.status, body: reply.body }, charge };
 	}
 
-	/** Hands over the answer, and notes what the client can know by it. */
+	/** Returns the response, and notes what the client can know from it. */
 	private deliver(
 		item: number,
 		{ answer }: CreateFate,
@@ -191,7 +194,7 @@ export class Transport {
 		if (charge && answer.kind === 'own') {
 			this.made++;
 			const traffic = this.traffic.get(item) as Traffic;
-			// The looks at one that failed before are not counted.
+			// Status checks of a generation that failed before do not count.
 			traffic.looks = 0;
 			traffic.watchedTo = this.world.time.now();
 			traffic.watchedFrom = traffic.since = traffic.until = traffic.watchedTo;
@@ -201,7 +204,7 @@ export class Transport {
 		return response;
 	}
 
-	/** The client cannot know whether the item's request was charged. */
+	/** Notes that the client cannot know whether the item's request was charged. */
 	private lost(item: number): void {
 		this.world.openItems.add(item);
 		if (this.plan.settings.onUncertainCharge === 'error') this.failed();
@@ -212,14 +215,14 @@ export class Transport {
 		return fallbacks > 0 && answer.kind === 'refusal' && answer.code === 'model_not_found';
 	}
 
-	/** A generation has failed. It may be created again. */
+	/** Notes that a generation has failed. It may be created again. */
 	private failedOnce(traffic: Traffic): void {
 		const { retriesOnFailure, fallbacks, wait } = this.plan.settings;
 		traffic.failures++;
 		if (!wait || traffic.failures > retriesOnFailure + fallbacks) this.failed();
 	}
 
-	/** An item has come to its error. */
+	/** Notes that an item has failed with an error. */
 	private failed(): void {
 		if (!this.plan.settings.stopOnError) return;
 		this.haltedAt = Math.min(this.haltedAt, this.world.time.now());
@@ -254,7 +257,7 @@ export class Transport {
 				traffic.looks++;
 				traffic.watchedFrom = Math.min(traffic.watchedFrom, sentAt);
 				traffic.watchedTo = world.time.now();
-				// One of an earlier try would be made anew.
+				// A failed generation of an earlier try is created again.
 				if (status === 'failed' && traffic.creates > 0) this.failedOnce(traffic);
 			}
 			return response;
@@ -266,7 +269,7 @@ export class Transport {
 		}
 	}
 
-	/** One way, as far as it comes until the request is given up. */
+	/** Waits for one direction of a request, until it is aborted or times out. */
 	private async travel(sentAt: number, ms: number, signal: AbortSignal): Promise<void> {
 		const { time } = this.world;
 		const left = sentAt + TIMEOUT_MS - time.now();
@@ -309,16 +312,16 @@ export class Transport {
 	}
 
 	private cancel(): void {
-		if (this.cancelledAt !== null) return;
+		if (this.canceledAt !== null) return;
 		const { time } = this.world;
-		this.cancelledAt = time.now();
+		this.canceledAt = time.now();
 		this.world.tell(() => 'the user stops the step');
-		time.at(this.cancelledAt + GRACE_MS, () => this.grace.abort());
+		time.at(this.canceledAt + GRACE_MS, () => this.grace.abort());
 		this.stop.abort();
 	}
 }
 
-/** @throws what the HTTP client rejects with, where there is no answer */
+/** @throws the error of the HTTP client if there is no response */
 function answerOf(answer: Answer, own: ServiceResponse | null): ServiceResponse {
 	switch (answer.kind) {
 		case 'own':

@@ -1,4 +1,4 @@
-/** What older releases of n8n do in another way: how they keep files, and what becomes of a sleeping step. */
+/** Checks where older releases of n8n behave differently: stored files, and a step that is set to suspend. */
 import type { FaultAction } from '../../../sandbox/faults';
 import { getBytes } from '../../../tools/http';
 import { errorOf, itemsOf } from '../../../tools/n8n/executions';
@@ -27,7 +27,7 @@ describe.each(storages)('files, %s', (_where, env) => {
 		['breaks off without a length', { kind: 'truncate', afterBytes: 500, chunked: true }],
 		['is shorter than it said', { kind: 'wrongLength', by: 10 }],
 		['is refused, its URL being expired', { kind: 'expire' }],
-	])('are whole also when a download %s', async (_what, action) => {
+	])('are complete even when a download %s', async (_what, action) => {
 		stage.sandbox.faults.order({ on: 'download', times: 1, action });
 		const execution = await ran(stage, ['A boat'], imageNode());
 		expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
@@ -40,7 +40,7 @@ describe.each(storages)('files, %s', (_where, env) => {
 	});
 });
 
-describe('Wait for Completion, asked to suspend', () => {
+describe('Wait for Completion, set to suspend', () => {
 	const suspended: OwnNode = {
 		name: 'Wait',
 		type: 'waitForCompletion',
@@ -53,13 +53,13 @@ describe('Wait for Completion, asked to suspend', () => {
 	let stage: Stage;
 
 	beforeAll(async () => {
-		// Longer than a step that can sleep would stay awake.
+		// Longer than a step stays awake before it suspends.
 		const sandbox = { generationSeconds: 80, timeScale: 1 };
 		stage = await Stage.open({ name: 'suspend', sandbox });
 	});
 	afterAll(async () => await stage?.close());
 
-	it('polls, says why, and hands on the files', async () => {
+	it('polls, says why, and returns the files', async () => {
 		const prompts = promptsNamed('Awake', 2);
 		const execution = await ran(stage, prompts, submit, suspended);
 		expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
@@ -72,7 +72,7 @@ describe('Wait for Completion, asked to suspend', () => {
 		);
 	});
 
-	it('fails where a generation has failed', async () => {
+	it('fails if a generation has failed', async () => {
 		const execution = await ran(stage, ['Broken [fail: Out of paint]'], submit, suspended);
 		expect(execution.status).toBe('error');
 		expect(errorOf(execution)).toContain('Out of paint');

@@ -39,7 +39,7 @@ function read(parameters: object) {
 const UNTOUCHED = { model: null, prompt: null, wait: true, inputs: { input: [] }, options: {} };
 
 describe('a form', () => {
-	it('that nobody touched comes to its defaults, and to null where those are empty', () => {
+	it('that is unchanged has its defaults, and null for empty ones', () => {
 		expect(read({})).toEqual(UNTOUCHED);
 	});
 
@@ -69,7 +69,7 @@ describe('a form', () => {
 		});
 	});
 
-	it.each([null, '', '  ', '\n'])('has null for what is empty: %j', (empty) => {
+	it.each([null, '', '  ', '\n'])('has null for empty values: %j', (empty) => {
 		const model = { mode: 'list', value: empty };
 		expect(read({ model, prompt: empty, options: { seed: empty } })).toEqual({
 			...UNTOUCHED,
@@ -85,7 +85,7 @@ describe('a form', () => {
 		[new Date(0), '1970-01-01T00:00:00.000Z'],
 		['text with [brackets]', 'text with [brackets]'],
 		[false, false],
-	])('has lists, dates and switches as they are written out: %j', (value, written) => {
+	])('converts lists, dates and switches to plain values: %j', (value, written) => {
 		expect(read({ prompt: value }).prompt).toEqual(written);
 	});
 
@@ -109,9 +109,9 @@ describe('a form', () => {
 
 	it.each([
 		['only checks the names for a required field', { prompt: undefined }, false],
-		['may return an empty text for an optional field', { options: { seed: undefined } }, true],
+		['may return an empty string for an optional field', { options: { seed: undefined } }, true],
 	])('advises what to do about an undefined expression: it %s', (_, parameters, optional) => {
-		const description = expect.stringContaining('return an empty text') as string;
+		const description = expect.stringContaining('return an empty string') as string;
 		expect(() => read(parameters)).toThrow(
 			expect.objectContaining({
 				description: optional ? description : expect.not.stringContaining('empty'),
@@ -146,14 +146,17 @@ describe('a form', () => {
 		['Input 1: Url', { inputs: { input: [{ url: { href: 'a' } }] } }],
 		['Input 1: File', { inputs: { input: [{ file: { name: 'a' } }] } }],
 	])('names the field whose expression returned an object: %s, %#', (label, parameters) => {
-		expect(() => read(parameters)).toThrow(`${label} must be text, but the expression returned`);
+		expect(() => read(parameters)).toThrow(
+			`${label} must be a single value, such as text, but the expression returned`,
+		);
 	});
 
 	it('says how a file gets into a field for a URL', () => {
 		const inputs = { input: [{ url: { mimeType: 'image/png', data: 'iVBO' } }] };
 		expect(() => read({ inputs })).toThrow(
 			expect.objectContaining({
-				message: 'Input 1: Url must be text, but the expression returned a file',
+				message:
+					'Input 1: Url must be a single value, such as text, but the expression returned a file',
 				description: expect.stringMatching(/upload the file first.*enter its URL/) as string,
 			}),
 		);
@@ -164,7 +167,7 @@ describe('a form', () => {
 		['Options', { options: [] }],
 		['Inputs', { inputs: 7 }],
 		['Input 1', { inputs: { input: ['a.png'] } }],
-	])('refuses by name what is no group of fields: %s, %#', (label, parameters) => {
+	])('rejects a value that is not a group of fields, by name: %s, %#', (label, parameters) => {
 		expect(() => read(parameters)).toThrow(`${label} must be an object with its fields`);
 	});
 });

@@ -13,7 +13,7 @@ function inputsOf(context: IExecuteFunctions) {
 	return referenceInputs(context, 0, readForm(context, 0, [referenceInputsField]));
 }
 
-/** The inputs of one item with one file, `photo`, in it. */
+/** Reads the inputs of one item with one file, `photo`. */
 function reading(input: IDataObject[], file: Partial<IBinaryData> = {}, bytes = PNG) {
 	const read: string[] = [];
 	const photo = { data: bytes.toString('base64'), mimeType: 'image/png', ...file };
@@ -79,7 +79,7 @@ describe('a reference input', () => {
 		expect(inputs.map(({ value }) => value)).toEqual(urls);
 	});
 
-	it('is not there where none is given', async () => {
+	it('is absent if none is given', async () => {
 		expect(await inputsOf(contextOf().context)()).toEqual([]);
 	});
 
@@ -107,14 +107,14 @@ describe('a reference input', () => {
 			/^Reference File 2: the item has no binary field "film"/,
 		],
 		['a file without a name', { source: 'binary' }, /^Reference File 2: Input Binary Field is/],
-	])('is refused before anything is read: %s', (_, input, message) => {
+	])('is rejected before anything is read: %s', (_, input, message) => {
 		const { read, load } = reading([{ url: 'https://example.com/a.png' }, input]);
 		expect(load).toThrow(InvalidInputError);
 		expect(load).toThrow(message);
 		expect(read).toEqual([]);
 	});
 
-	it('is refused before it is read where its size is known to be too large', () => {
+	it('is rejected before it is read if its known size is too large', () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const { read, load } = reading([input], { bytes: MAX_INLINE_BYTES + 1 });
 		expect(load).toThrow('Reference File 1 is too large');
@@ -124,14 +124,14 @@ describe('a reference input', () => {
 	it.each<[string, Partial<IBinaryData>]>([
 		['as it says', { bytes: 0 }],
 		['as it is', {}],
-	])('is refused before it is read where it is empty: %s', (_, file) => {
+	])('is rejected before it is read if it is empty: %s', (_, file) => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const { read, load } = reading([input], file, Buffer.alloc(0));
 		expect(load).toThrow('Reference File 1 is an empty file');
 		expect(read).toEqual([]);
 	});
 
-	it('is never sent empty, whatever was said of its size', async () => {
+	it('is never sent empty, for any declared size', async () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
 		const load = async () => await reading([input], stored, Buffer.alloc(0)).load()();
@@ -148,7 +148,7 @@ describe('a reference input', () => {
 		expect(sent).toMatchObject({ type, value: expect.stringMatching(`^${head}`) as string });
 	});
 
-	it('is never sent too large, whatever was said of its size', async () => {
+	it('is never sent if too large, for any declared size', async () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const large = Buffer.alloc(MAX_INLINE_BYTES + 1);
 		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
@@ -173,17 +173,14 @@ describe('a reference input', () => {
 		expect(await load()).toEqual([{ type: 'image', source: 'data', value: later }]);
 	});
 
-	it.each([{}, { type: 'image' }])(
-		'that is a file of which nobody says what it is is refused: %j',
-		(type) => {
-			const input = { source: 'binary', binaryPropertyName: 'photo', ...type };
-			expect(reading([input], { mimeType: undefined }).load).toThrow(
-				'Reference File 1: the file has no MIME type',
-			);
-		},
-	);
+	it.each([{}, { type: 'image' }])('that is a file of unknown type is rejected: %j', (type) => {
+		const input = { source: 'binary', binaryPropertyName: 'photo', ...type };
+		expect(reading([input], { mimeType: undefined }).load).toThrow(
+			'Reference File 1: the file has no MIME type',
+		);
+	});
 
-	it('that is a file of no kind that the service takes is refused', () => {
+	it('that is a file of a type the service does not accept is rejected', () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		expect(reading([input], { mimeType: 'application/pdf' }).load).toThrow(
 			'Reference File 1: Type must be one of image, video, audio, not "application"',

@@ -47,11 +47,11 @@ describe('a body that ends before its first bytes', () => {
 	});
 });
 
-describe('an answer that is not the output', () => {
+describe('a response that is not the output', () => {
 	it.each([
 		['a refusal', 500, ''],
 		['a page', 200, '<!doctype html>'.padEnd(2000)],
-	])('is read no further, however long it is: %s', async (_, statusCode, first) => {
+	])('is not read further, however long it is: %s', async (_, statusCode, first) => {
 		const bodies: Readable[] = [];
 		const bodyOf = async () => bodies[bodies.push(endless(first)) - 1];
 		await expect(downloading({ bodyOf, statusCode })).rejects.toMatchObject({ status: statusCode });
@@ -59,7 +59,7 @@ describe('an answer that is not the output', () => {
 	});
 });
 
-describe('a text where the output is due', () => {
+describe('text instead of the output', () => {
 	const KEY = `svc_live_${'0123456789abcdef'.repeat(2)}01234567`;
 
 	it.each([
@@ -72,7 +72,7 @@ describe('a text where the output is due', () => {
 	])('is an error with its first words: %j', async (text, words) => {
 		const bodyOf = async () => new PassThrough().end(text);
 		await expect(downloading({ bodyOf })).rejects.toMatchObject({
-			message: `The storage returned text instead of the output: ${words}`,
+			message: `The storage returned text instead of the image or video: ${words}`,
 			code: 'download_failed',
 			charge: 'paid',
 		});
@@ -81,7 +81,7 @@ describe('a text where the output is due', () => {
 	it('is an error also where it has no words', async () => {
 		const bodyOf = async () => new PassThrough().end('<html><body></body>');
 		await expect(downloading({ bodyOf })).rejects.toMatchObject({
-			message: 'The storage returned text instead of the output',
+			message: 'The storage returned text instead of the image or video',
 		});
 	});
 
@@ -93,7 +93,7 @@ describe('a text where the output is due', () => {
 });
 
 describe('a file that is said to be missing', () => {
-	it('is asked for for five minutes, since caches remember that of before it was there', async () => {
+	it('is requested for five minutes, because caches remember that it was missing', async () => {
 		let now = 0;
 		jest.spyOn(wallClock, 'now').mockImplementation(() => now);
 		jest.spyOn(wallClock, 'sleep').mockImplementation(async (ms) => void (now += ms));
@@ -104,7 +104,7 @@ describe('a file that is said to be missing', () => {
 	});
 });
 
-describe('a body of which hardly anything comes', () => {
+describe('a body that hardly delivers data', () => {
 	/** Windows pass as soon as they have begun. */
 	const windows = () =>
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
@@ -113,7 +113,7 @@ describe('a body of which hardly anything comes', () => {
 			return passed.signal;
 		});
 
-	it.each(['', BINARY, BINARY.repeat(1000)])('is given up, and begun again: %#', async (first) => {
+	it.each(['', BINARY, BINARY.repeat(1000)])('is aborted and restarted: %#', async (first) => {
 		windows();
 		const bodies: Readable[] = [];
 		const bodyOf = async () => bodies[bodies.push(endless(first)) - 1];
@@ -191,7 +191,7 @@ describe('a body of which hardly anything comes', () => {
 		expect([binary.bytes, begun, stored]).toEqual([1_000_000, 1, 1]);
 	});
 
-	it('warns of no leak while its first bytes trickle in', async () => {
+	it('causes no leak warning while its first bytes trickle in', async () => {
 		const warned = jest.spyOn(process, 'emitWarning').mockImplementation();
 		const body = new PassThrough();
 		const listeners = () => body.listenerCount('readable') + body.listenerCount('close');
@@ -212,7 +212,7 @@ describe('a body of which hardly anything comes', () => {
 });
 
 describe('a try of a download', () => {
-	it('asks for the file as it is stored, without the key, and not for ever', async () => {
+	it('requests the stored file without the key, and with a time limit', async () => {
 		const sent: IHttpRequestOptions[] = [];
 		const bodyOf = async (options: IHttpRequestOptions) => {
 			sent.push(options);
@@ -233,14 +233,14 @@ describe('a try of a download', () => {
 		]);
 	});
 
-	it('hands its file on as a stream that nobody has touched: n8n’s storage may pipe it', async () => {
+	it('passes its file on as an unread stream, which n8n’s storage may pipe', async () => {
 		const store = async (whole: Buffer | Readable) =>
 			await bytesOf((whole as Readable).pipe(new PassThrough()));
 		const bodyOf = async () => new PassThrough().end(Buffer.alloc(1_000_000, 1));
 		expect((await downloading({ bodyOf, store })).binary.bytes).toBe(1_000_000);
 	});
 
-	it('that breaks when nobody reads it any more ends nothing else', async () => {
+	it('that breaks after it was read does not end anything else', async () => {
 		const bodies: Readable[] = [];
 		const bodyOf = async () => bodies[bodies.push(endless('')) - 1];
 		await expect(downloading({ bodyOf, statusCode: 500 })).rejects.toMatchObject({ status: 500 });

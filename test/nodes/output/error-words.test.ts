@@ -1,14 +1,17 @@
 import {
 	aspectRatio,
 	dataUri,
+	duration,
 	fetchableUrl,
 	generationId,
 	inlineSize,
+	integer,
+	number,
 	oneOf,
+	positive,
 	requiredText,
 	size,
 } from '../../../client/input';
-import { duration, integer, number, positive } from '../../../client/numbers';
 import {
 	errorOfJob,
 	failedGeneration,
@@ -16,21 +19,19 @@ import {
 	timedOutGeneration,
 	type Outcome,
 } from '../../../client/outcome';
+import { TABLE_COLUMNS, type RowFields, type Row } from '../../../client/orders/table';
 import {
-	TABLE_COLUMNS,
+	explainedByRow,
 	recordUnavailable,
-	type RowFields,
-	type Row,
-} from '../../../client/orders/table';
-import { explainedByRow, uncertainCharge } from '../../../client/orders/uncertain-charge';
-import { modelNotFound } from '../../../client/api/catalog';
+	uncertainCharge,
+} from '../../../client/orders/order-errors';
 import {
 	credentialChanged,
 	errorFromConnection,
 	invalidBaseUrl,
 	NotSentError,
 } from '../../../client/api/connection';
-import { balanceBelow } from '../../../client/api/client';
+import { balanceBelow, modelNotFound } from '../../../client/api/client';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
 import { readGeneration, type Generation } from '../../../client/api/generation';
 import {
@@ -46,7 +47,7 @@ import { networkError, refusal, wireGeneration } from '../../support/answers';
 import { contextOf } from '../../support/context';
 import { storedOrders } from '../../support/stored-orders';
 
-/** Every error there is, as n8n shows it: what has to hold for all of them. */
+/** Every error as n8n shows it, and the rules that all of them must follow. */
 
 const ID = '8706c4eb-fb26-47fd-a7e7-9d2b47f66630';
 const HTML = '<b>Broken</b> & <script>alert(1)</script>';
@@ -65,7 +66,7 @@ function thrownBy(check: () => unknown): GenerationError {
 	throw new Error('Nothing was thrown');
 }
 
-/** Codes of spec 7, and one that it does not have, with their statuses. */
+/** The codes of spec 7 and an unknown one, with their statuses. */
 const REFUSALS = [
 	['invalid_request', 400],
 	['invalid_parameter', 400],
@@ -156,7 +157,10 @@ const ERRORS: GenerationError[] = [
 		(code) => downloadError(attemptError(networkError(code)), generation('completed')),
 	),
 	downloadError(attemptError(new Error(HTML)), generation('completed')),
-	downloadError(badOutput('The storage refused the output', 403), generation('completed')),
+	downloadError(
+		badOutput('The storage returned HTTP 403 instead of the file', 403),
+		generation('completed'),
+	),
 	downloadError(textInstead(HTML, 200), generation('completed')),
 	downloadError(stalled(), generation('completed')),
 ];
@@ -208,7 +212,7 @@ describe('every error', () => {
 
 	it('says what to do, in words of its own', () => {
 		const advice =
-			/\b(check|choose|change|write|fill|open|create|use|top up|put|pass|remove|report|raise|lower|resume|wait|try|fetch|look|upload)\b/i;
+			/\b(check|choose|change|write|fill|open|create|enter|use|top up|pass|remove|report|raise|lower|resume|wait|try|fetch|look|upload)\b/i;
 		for (const { description } of texts) expect(description).toMatch(advice);
 	});
 

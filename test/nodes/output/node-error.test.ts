@@ -4,7 +4,7 @@ import { NodeApiError } from 'n8n-workflow';
 
 import { errorFromResponse, GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
-import { uncertainCharge } from '../../../client/orders/uncertain-charge';
+import { uncertainCharge } from '../../../client/orders/order-errors';
 import { errorOfJob, notSent, type Outcome } from '../../../client/outcome';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { refusal } from '../../support/answers';
@@ -40,7 +40,7 @@ describe('an error as n8n shows it', () => {
 	});
 
 	it.each([400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502, 503])(
-		'keeps its own title and advice at %i: n8n has others for the status',
+		'keeps its own title and advice at %i, although n8n has its own texts for the status',
 		(status) => {
 			const own = errorFromResponse(refusal(status, 'brand_new', 'Words'), true);
 			const error = nodeError(context, own, 0);
@@ -52,14 +52,14 @@ describe('an error as n8n shows it', () => {
 	);
 
 	it.each(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EACCES', 'ECONNRESET', 'getaddrinfo'])(
-		'keeps its own title where the service speaks of %s',
+		'keeps its own title if the message of the service contains %s',
 		(word) => {
 			const title = `The generation failed: Upstream said ${word} and 404`;
 			expect(nodeError(context, failed.with({ title }), 0).message).toBe(title);
 		},
 	);
 
-	it('tells an agent all of it in the message, which is all that an agent sees', () => {
+	it('puts everything into the message for an agent, which sees nothing else', () => {
 		const tool = contextOf({ isTool: true });
 		const error = nodeError(tool.context, failed, 0);
 		expect(error.message).toBe(
@@ -67,7 +67,7 @@ describe('an error as n8n shows it', () => {
 		);
 	});
 
-	it('says what kind of trouble it is, where that is known', () => {
+	it('has the category of the error, if it is known', () => {
 		const refused = errorFromResponse(refusal(402, 'insufficient_credits'), true);
 		expect(nodeError(context, refused, 0).failure).toEqual({ cause: 'quota-exhausted' });
 		expect(nodeError(context, failed, 0).failure).toBeUndefined();
@@ -78,7 +78,7 @@ describe('an error as n8n shows it', () => {
 		expect(stack).toMatch(/^NodeApiError: The generation failed: Out of paint\n\s+at /);
 	});
 
-	it('has the trace of what nobody expected, which n8n logs after it, and nothing else of that', () => {
+	it('has the stack trace of an unexpected error, which n8n logs, and nothing else of it', () => {
 		const thrown = Object.assign(new TypeError('A mistake of ours'), { config: 'svc_live_secret' });
 		const { cause } = nodeError(context, errorOfJob(thrown, { id: 'x' }), 0);
 		expect(cause).toBeInstanceOf(Error);
@@ -91,7 +91,7 @@ describe('an error as n8n shows it', () => {
 		expect(nodeError(context, failed, 0).cause).toBeUndefined();
 	});
 
-	it('shows what the service says as it stands, though n8n renders HTML', () => {
+	it('shows the message of the service unchanged, although n8n renders HTML', () => {
 		const title = 'The generation failed: <b>No</b> & <img src=x>';
 		const error = nodeError(
 			context,
@@ -104,7 +104,7 @@ describe('an error as n8n shows it', () => {
 		expect(tool.message).toContain(title);
 	});
 
-	it('has no status where no answer came', () => {
+	it('has no status if there was no response', () => {
 		expect(nodeError(context, failed, 0).httpCode).toBeNull();
 	});
 });
@@ -119,7 +119,7 @@ describe('the error of a step that stops', () => {
 		expect(error.context).toMatchObject({ itemIndex: 2, code: 'generation_failed' });
 	});
 
-	it('names every generation that is paid for, and its status', () => {
+	it('names every charged generation, and its status', () => {
 		const outcomes: Array<Outcome<null>> = [
 			done('a', 'completed'),
 			{ kind: 'error', error: failed },
@@ -155,7 +155,7 @@ describe('the error of a step that stops', () => {
 		expect(description).not.toContain('Retry On Fail');
 	});
 
-	it('names what earlier tries have paid for, each once', () => {
+	it('names what earlier tries were charged for, each once', () => {
 		const kept = storedOrders({ id: 'a', status: 'pending' }, { id: 'b' });
 		const outcomes: Array<Outcome<null>> = [done('a', 'completed')];
 		const error = stepError(context, failed, 1, outcomes, kept);
@@ -178,13 +178,13 @@ describe('the error of a step that stops', () => {
 		expect(message).not.toContain('Retry');
 	});
 
-	it('advises no retry where the step itself has paid for nothing: there is no record to take up', () => {
+	it('advises no retry if the step itself was charged for nothing', () => {
 		const waited = stepError(context, failed, 1, [done('a', 'processing')], storedOrders());
 		expect(waited.description).toContain('1 generation has already been charged.');
 		expect(waited.description).not.toContain('Retry');
 	});
 
-	it('names the other items that may have been charged, the answers being lost', () => {
+	it('names the other items that may have been charged because their responses were lost', () => {
 		const lost: Outcome<null> = { kind: 'error', error: uncertainCharge(null) };
 		const outcomes: Array<Outcome<null>> = [lost, done('a', 'completed'), lost, lost];
 		const { context: four } = contextOf({ items: outcomes.map(() => ({ json: {} })) });
@@ -196,7 +196,7 @@ describe('the error of a step that stops', () => {
 		);
 	});
 
-	it('does not call failed what was never sent', () => {
+	it('does not call an item failed that was never sent', () => {
 		const unsent: Outcome<null> = { kind: 'error', error: notSent(failed, { itemIndex: 0 }) };
 		const broken: Outcome<null> = { kind: 'error', error: failed };
 		const stopped: Outcome<null> = { kind: 'stopped', generation: null };
@@ -218,7 +218,7 @@ describe('the error of a step that stops', () => {
 		else expect(description).toContain(words);
 	});
 
-	it('says nothing of payments where there was none', () => {
+	it('does not mention charges if there were none', () => {
 		const { description, context: details } = stepError(context, failed, 0, []);
 		expect(description).not.toContain('paid');
 		expect(details.generations).toEqual([]);
@@ -254,7 +254,7 @@ describe('what a step that stops has paid for', () => {
 	const paidIn = (error: NodeApiError) =>
 		(error.context.generations as Array<{ id: string }>).map(({ id }) => id);
 
-	it('is not what was refunded, whatever is on record of it', () => {
+	it('does not contain a refunded generation, even if the journal has it', () => {
 		const error = stepError(context, failed, 0, [], entries('x', 'b'));
 		expect(paidIn(error)).toEqual(['b']);
 		expect(error.description).toMatch(/Refunded: x\. Charged: b \(pending\)\.$/);
@@ -269,14 +269,14 @@ describe('what a step that stops has paid for', () => {
 		]);
 	});
 
-	it('is not counted where it is the one that the error is about', () => {
+	it('does not count the generation that the error is about', () => {
 		const own = failed.with({ charge: 'paid', code: 'timeout' });
 		const { description } = stepError(context, own, 0, [{ kind: 'error', error: own }]);
 		expect(description).not.toMatch(/already been charged|Refunded/);
 		expect(description).toMatch(/Charged: x \(failed\)\.$/);
 	});
 
-	it('says nothing of other items where there are none', () => {
+	it('does not mention other items if there are none', () => {
 		const error = stepError(context, failed, 0, [{ kind: 'error', error: failed }]);
 		expect(error.description).toBe(
 			'The credits were refunded. Change the prompt. Code: generation_failed. Refunded: x.',

@@ -97,7 +97,7 @@ describe('the hint after a run', () => {
 			'2 got no response and may have been charged. Read the items’ errors before you run them again.',
 		],
 		['it was stopped', [...ready, stopped], '1 was stopped.'],
-	])('says what is there, what is not, and why: %s', (_, outcomes, message) => {
+	])('says what is ready, what is not, and why: %s', (_, outcomes, message) => {
 		expect(hintOf(outcomes)).toEqual(saying(`2 of ${outcomes.length} ready. ${message}`));
 	});
 
@@ -110,7 +110,14 @@ describe('the hint after a run', () => {
 		);
 	});
 
-	it('tells one reason of several that have the same code', () => {
+	it('says "returned" instead of "ready" if the step did not wait for a generation', () => {
+		const pending = done('b');
+		(pending as { generation: GenerationItem }).generation.status = 'pending';
+		const hints = hintOf([done('a'), pending], { reused: 1 });
+		expect(hints).toEqual(saying('2 of 2 returned. 1 reused, no charge.', 'info'));
+	});
+
+	it('shows one of several reasons that have the same code', () => {
 		const two = ['invalid_input', 'invalid_input'].map((code) => failed(code, 'none'));
 		const { error } = two[1] as Extract<Outcome<unknown>, { kind: 'error' }>;
 		two[1] = { kind: 'error', error: error.with({ title: 'Another' }) };
@@ -134,7 +141,7 @@ describe('the hint after a run', () => {
 			{ slotWaitMs: 1600, slotRefusal: '10 are running, and <your> plan allows 10.' },
 			'The step waited 2 s for free slots. The service says: 10 are running, and &lt;your&gt; plan allows 10.',
 		],
-	])('says what happened on the way: %j', (changes, message) => {
+	])('says what happened during the run: %j', (changes, message) => {
 		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`, 'info'));
 	});
 
@@ -152,9 +159,12 @@ describe('the hint after a run', () => {
 		expect(hintOf(ready, { fellBack: 1 })).toEqual(saying(message));
 	});
 
-	it.each([{}, { made: 0 }, { slotWaitMs: 400 }])('is not given after plain sailing: %j', (all) => {
-		expect(hintOf(ready, all)).toEqual([]);
-	});
+	it.each([{}, { made: 0 }, { slotWaitMs: 400 }])(
+		'is absent if nothing special happened: %j',
+		(all) => {
+			expect(hintOf(ready, all)).toEqual([]);
+		},
+	);
 
 	it('is left out by releases of n8n that have no hints', () => {
 		const { context } = contextOf();
@@ -168,7 +178,7 @@ describe('the hint after a run', () => {
 describe('the hint before a batch', () => {
 	const items = (count: number) => Array.from({ length: count }, () => ({ json: {} }));
 
-	it('says what is known, and that the price is not', () => {
+	it('says what is known, and that the price is unknown', () => {
 		const { context, hints } = contextOf({ items: items(20) });
 		creditsHint(context, 900);
 		expect(hints).toEqual([
@@ -191,14 +201,14 @@ describe('the hint before a batch', () => {
 	});
 });
 
-describe('the word in the log after a stop or an error', () => {
+describe('the log message after a stop or an error', () => {
 	const stoppedAt = (id: string, status?: string): Outcome<null> => ({
 		kind: 'stopped',
 		generation: { id, status },
 	});
 	const uncertain = failed('uncertain_charge', 'unknown');
 
-	it('names all that is paid for', () => {
+	it('names everything that is charged', () => {
 		const { context, warnings } = contextOf();
 		reportEnd(context, 'Stopped', [done('a'), stoppedAt('b', 'pending'), stopped]);
 		expect(warnings).toEqual([
@@ -211,7 +221,7 @@ describe('the word in the log after a stop or an error', () => {
 		]);
 	});
 
-	it('does not call an id paid for that was given by the user and never checked', () => {
+	it('does not call an ID charged that the user entered and that was never checked', () => {
 		const { context, warnings } = contextOf();
 		reportEnd(context, 'Stopped', [stoppedAt('a'), stoppedAt('b')]);
 		expect(warnings).toEqual([
@@ -229,7 +239,7 @@ describe('the word in the log after a stop or an error', () => {
 		expect(warnings[0].message).toContain('Items 2, 3 (of 3) may have been charged.');
 	});
 
-	it('is not given where nothing was paid', () => {
+	it('is absent if nothing was charged', () => {
 		const { context, warnings } = contextOf();
 		reportEnd(context, 'Stopped', [stopped]);
 		expect(warnings).toEqual([]);

@@ -1,4 +1,4 @@
-import type { GenerationItem } from './api/generation';
+import type { GenerationItem } from '../../../client/api/generation';
 
 /** Maximum length of the words in a default file name, in characters. */
 const LONGEST_WORDS = 40;

@@ -87,3 +87,58 @@ function fileGoneInRow(error: GenerationError, { id, key }: Row): GenerationErro
 		),
 	});
 }
+
+const WITHOUT_TABLE =
+	'To run without the table, remove the Idempotency Key. Every execution is then charged for all its items.';
+
+/**
+ * Builds the error of an item with a key if the table cannot be used. Nothing was sent for the item.
+ *
+ * @param why the cause, and how to fix it
+ * @param advice what to do; by default, how to run without the table. That may charge the item twice if a request for
+ * its key was sent.
+ */
+export function recordUnavailable(
+	why: string,
+	advice = WITHOUT_TABLE,
+	title = 'The data table for idempotency keys is unavailable',
+): GenerationError {
+	return new GenerationError({
+		title,
+		details: why,
+		description: advice,
+		code: 'record_unavailable',
+	});
+}
+
+/** Converts any error of the table into a `record_unavailable` error. A GenerationError stays as it is. */
+export function unavailable(error: unknown): unknown {
+	if (error instanceof GenerationError) return error;
+	return recordUnavailable(error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * Builds the error of a table that does not keep its changes.
+ *
+ * @param id of the row; `undefined` for rows that were inserted
+ */
+export function tableTrouble(id?: number): GenerationError {
+	const symptom =
+		id === undefined
+			? 'Rows that were added to it are not there when it is read'
+			: `Row ${id} cannot be changed`;
+	return recordUnavailable(
+		`Changes to the data table ${TABLE_NAME} are not saved. ${symptom}`,
+		'Rename the table and run the step again, so that a new one is created. Items that are only in the old table are then charged again.',
+		`The data table ${TABLE_NAME} could not be updated`,
+	);
+}
+
+/** Builds the error of a key whose request another execution has not finished in time. */
+export function stillSending({ key, execution_id: execution }: Row): GenerationError {
+	return recordUnavailable(
+		`It is execution ${execution}, with the key "${key}"`,
+		'Wait until it ends, then run the step again. Keep the Idempotency Key: without it, the item could be charged twice.',
+		'Another execution is still sending this item',
+	);
+}

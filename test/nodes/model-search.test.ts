@@ -1,10 +1,6 @@
-import {
-	describeModel,
-	matchesModel,
-	modelNotFound,
-	type Model,
-} from '../../../client/api/catalog';
-import { GenerationError } from '../../../client/api/errors';
+import { modelNotFound, type Model } from '../../client/api/client';
+import { GenerationError } from '../../client/api/errors';
+import { describeModel, matchesModel } from '../../nodes/shared/model-search';
 
 const model: Model = {
 	id: 'aurora-image-1',
@@ -24,11 +20,11 @@ describe('a model in a list', () => {
 		});
 	});
 
-	it('of which nothing is known is its id', () => {
+	it('is shown by its ID if nothing else is known', () => {
 		expect(describeModel({ id: 'bare' })).toEqual({ name: 'bare', description: '' });
 	});
 
-	it('never shows what the service leaves empty', () => {
+	it('never shows values that the service leaves empty', () => {
 		const wire =
 			'{"id":"x","name":null,"provider":null,"max_resolution":"","avg_speed_seconds":null}';
 		expect(describeModel(JSON.parse(wire) as Model)).toEqual({ name: 'x', description: '' });
@@ -46,7 +42,7 @@ describe('a search', () => {
 		'landscapes',
 		'northlight  aurora',
 		'2048',
-	])('finds by what is known: "%s"', (search) => {
+	])('finds by any known value: "%s"', (search) => {
 		expect(matchesModel(model, search)).toBe(true);
 	});
 

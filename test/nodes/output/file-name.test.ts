@@ -1,4 +1,4 @@
-import { defaultFileName, outputFileName } from '../../client/file-name';
+import { defaultFileName, outputFileName } from '../../../nodes/shared/output/file-name';
 
 const item = { id: '8706c4eb-fb26-47fd-a7e7-9d2b47f66630', model: 'aurora-image-1' };
 
@@ -25,7 +25,7 @@ describe('the default file name', () => {
 		expect(defaultFileName(prompt, item)).toBe(name);
 	});
 
-	it('is the id where neither the prompt nor the model is known', () => {
+	it('is the ID if neither the prompt nor the model is known', () => {
 		expect(defaultFileName(null, { ...item, model: null })).toBe('8706c4eb');
 	});
 });

@@ -1,5 +1,5 @@
 import { newRow } from '../../../client/orders/table';
-import { uncertainCharge } from '../../../client/orders/uncertain-charge';
+import { uncertainCharge } from '../../../client/orders/order-errors';
 import { GenerationError } from '../../../client/api/errors';
 
 describe('an uncertain charge', () => {
@@ -27,7 +27,7 @@ describe('an uncertain charge', () => {
 	const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e', writer: 'u' };
 	const row = { ...newRow(scope, 'a'), id: 7, changedAt: null };
 
-	it('says where it is on record, whatever has happened to the last request', () => {
+	it('names its row, for any result of the last request', () => {
 		const cause = new GenerationError({ title: 'It broke', description: '', code: 'broke' });
 		const entry = { state: 'sent', count: 1, row } as const;
 		expect(uncertainCharge(cause, entry).description).toMatch(
@@ -37,7 +37,7 @@ describe('an uncertain charge', () => {
 	});
 
 	it.each(['error', 'resubmit'] as const)(
-		'with a row has only the procedure for that row, with On Uncertain Charge set to %s',
+		'with a row gives only the procedure for that row, with On Uncertain Charge set to %s',
 		(choice) => {
 			const { description } = uncertainCharge(null, { state: 'sent', count: 1, row }, choice);
 			expect(description).toMatch(
@@ -47,13 +47,13 @@ describe('an uncertain charge', () => {
 		},
 	);
 
-	it('of requests that were sent again does not say that none was', () => {
+	it('of requests that were sent again does not claim that none was sent again', () => {
 		const error = uncertainCharge(null, { state: 'sent', count: 4 }, 'resubmit');
 		expect(error.description).toMatch(/A retry sends it again.*first look.*Wait for Completion/);
 		expect(error.description).not.toContain('set On Uncertain Charge');
 	});
 
-	it('of an earlier try says that', () => {
+	it('of an earlier attempt says so', () => {
 		const error = uncertainCharge(null);
 		expect(error).toMatchObject({ status: null, charge: 'unknown' });
 		expect(error.description).toMatch(
@@ -67,7 +67,7 @@ describe('an uncertain charge', () => {
 		);
 	});
 
-	it('of a broken connection has no status to name', () => {
+	it('of a broken connection has no status', () => {
 		const cause = new GenerationError({ title: 'Broke', description: '', code: 'x' });
 		expect(uncertainCharge(cause).description).not.toContain('HTTP');
 	});
