@@ -9,12 +9,12 @@ import { documented } from './sections';
 
 const root = join(__dirname, '..');
 
-const usage = `npm run bench             what we claim about speed and memory, measured again, but for what takes long
-npm run bench -- <part>   one part or several of ${namesOf(false)}
-                          and, where they are asked for only, of ${namesOf(true)}
-npm run bench -- docs     measures nothing
+const usage = `npm run bench             measures speed and memory again, except for the slow parts
+npm run bench -- <part>   measures one or several parts: ${namesOf(false)}
+                          slow parts, only on request: ${namesOf(true)}
+npm run bench -- docs     updates the tables in docs/ without measuring
 
-Each part is written to bench/results.json as soon as it has ended, and the tables in docs/ with it.`;
+The result of each part is written to bench/results.json as soon as the part ends. The tables in docs/ are updated at the end.`;
 
 function namesOf(onlyAsked: boolean): string {
 	const names = parts.filter((part) => (part.onlyAsked ?? false) === onlyAsked);

@@ -1,5 +1,5 @@
 // node tools/check.mjs, which is `npm test`
-// Every check there is, until one fails; then what took how long.
+// Runs all checks until one fails, and prints a summary with durations.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
@@ -21,13 +21,13 @@ const types = {
 };
 const proof = join('test', 'client', 'simulation', 'run.mjs');
 const payments = {
-	// Ten thousand schedules of faults of each kind, always the same.
+	// Always the same ten thousand fault schedules of each kind.
 	name: 'Payment proof',
 	commands: [[process.execPath, proof, '10000', '20260101']],
 };
 const tests = { name: 'Tests', commands: [['jest', ...jest]], output: 'show' };
 
-/** Lanes run side by side, and the steps of a lane in turn. */
+/** Lanes run in parallel. The steps of a lane run one after another. */
 const lanes = [[tests], [payments], [lint, format, types]];
 const steps = [lint, format, types, tests, payments];
 
@@ -42,7 +42,7 @@ async function runStep({ name, commands, output = 'hide' }, signal) {
 	return { name, code: 0, said, duration: Date.now() - started };
 }
 
-/** Runs the steps. The first one that fails ends the others. */
+/** Runs the steps. The first failure ends the others. */
 async function runSteps() {
 	const done = [];
 	const failed = new AbortController();
@@ -80,7 +80,7 @@ function printSummary(installed, done, totals) {
 		line(name, duration, (code === 0 ? 'passed' : 'FAILED') + details);
 	}
 	const open = steps.filter((step) => done.every(({ name }) => name !== step.name));
-	for (const { name } of open) console.log(`  ${name.padEnd(25)}not run to its end`);
+	for (const { name } of open) console.log(`  ${name.padEnd(25)}did not finish`);
 }
 
 const installed = await ensureDependenciesOrExit();
@@ -92,8 +92,8 @@ const last = done.at(-1);
 const totals = readTotals(resultsFile);
 printSummary(installed, done, totals);
 if (last.code !== 0) {
-	const untested = totals.files.length > 0 ? '' : ' No test has run.';
-	console.log(`\n${last.name} failed: what is wrong is printed above.${untested}`);
+	const untested = totals.files.length > 0 ? '' : ' No tests ran.';
+	console.log(`\n${last.name} failed: see the output above.${untested}`);
 }
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
 process.exitCode = last.code === 0 ? 0 : 1;

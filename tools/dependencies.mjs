@@ -9,43 +9,48 @@ const progressInterval = 10_000;
 const troubles = [
 	{
 		codes: ['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENETUNREACH'],
-		says: 'The npm registry cannot be reached. Check the network, a proxy (`npm config get proxy`) and the registry (`npm config get registry`).',
+		says: 'The npm registry cannot be reached. Check the network, the proxy (`npm config get proxy`) and the registry (`npm config get registry`).',
 	},
 	{
 		codes: ['E401', 'E403', 'ENEEDAUTH'],
-		says: 'The npm registry refuses access. Check `npm config get registry` and the login there.',
+		says: 'The npm registry denied access. Check `npm config get registry`, and log in again (`npm login`).',
 	},
 	{
 		codes: ['E404', 'ETARGET'],
-		says: 'The npm registry does not hold a version that package-lock.json names. Check `npm config get registry`.',
+		says: 'The npm registry does not have a version that package-lock.json requires. Check `npm config get registry`.',
 	},
 	{
 		codes: ['EUSAGE'],
-		says: 'package.json and package-lock.json do not agree. Run `npx npm@10 install --package-lock-only` and commit the lock file.',
+		says: 'package.json and package-lock.json do not match. Run `npx npm@10 install --package-lock-only` and commit the lock file.',
 	},
 	{
 		codes: ['EINTEGRITY'],
-		says: 'A downloaded package is damaged. Run `npm cache clean --force` and try again.',
+		says: 'A downloaded package is corrupt. Run `npm cache clean --force` and try again.',
 	},
 	{ codes: ['ENOSPC'], says: 'The disk is full.' },
-	{ codes: ['EACCES', 'EPERM', 'EROFS'], says: 'The folder cannot be written to.' },
+	{
+		codes: ['EACCES', 'EPERM', 'EROFS'],
+		says: 'npm cannot write to the folder. Check its permissions.',
+	},
 ];
 
 function readJson(...path) {
 	return JSON.parse(readFileSync(join(...path), 'utf8'));
 }
 
-/** Nothing here runs on an older Node, and its own messages would not say so. */
+/** Fails with a clear message on a Node.js version that is too old. */
 function refuseOldNode() {
 	const wanted = Number(/\d+/.exec(readJson(root, 'package.json').engines.node)[0]);
 	const major = Number(process.versions.node.split('.')[0]);
 	if (major >= wanted) return;
-	throw new Error(`Node.js ${wanted} or newer is needed; this is ${process.versions.node}.`);
+	throw new Error(
+		`Node.js ${wanted} or newer is required. You are using ${process.versions.node}.`,
+	);
 }
 
 /**
- * Whether node_modules holds what package-lock.json says: npm leaves its own lock file there when
- * an installation is complete. Optional packages may be missing, as those of other platforms are.
+ * True if node_modules matches package-lock.json. npm writes its own lock file there when an installation is complete.
+ * Optional packages may be missing, such as those for other platforms.
  */
 function isInstalled(folder) {
 	if (!existsSync(join(folder, 'node_modules', '.package-lock.json'))) return false;
@@ -59,10 +64,10 @@ function isInstalled(folder) {
 }
 
 /**
- * What went wrong with npm, in plain words first.
+ * Explains an error of npm.
  *
- * @param {string} headline what could not be done
- * @param {string} stderr of npm
+ * @param {string} headline what failed
+ * @param {string} stderr output of npm
  */
 export function explainNpm(headline, stderr) {
 	const code = /npm (?:error|ERR!) code (\S+)/.exec(stderr)?.[1];
@@ -75,13 +80,13 @@ export function explainNpm(headline, stderr) {
 
 async function install(folder) {
 	const count = Object.keys(readJson(folder, 'package-lock.json').packages).length - 1;
-	console.log(`Installing ${count} packages (npm ci). This happens once and takes a few minutes.`);
+	console.log(`Installing ${count} packages (npm ci). This takes a few minutes, and happens once.`);
 	const started = Date.now();
 	const progress = setInterval(
 		() => console.log(`  still installing, ${Math.round((Date.now() - started) / 1000)} s`),
 		progressInterval,
 	);
-	// `--include=dev`: with NODE_ENV=production npm would leave out everything we have.
+	// With NODE_ENV=production, npm would omit the dev dependencies.
 	const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline'];
 	const { code, stderr } = await runNpm(args, { cwd: folder, output: 'hide' });
 	clearInterval(progress);
@@ -92,10 +97,10 @@ async function install(folder) {
 }
 
 /**
- * Makes sure that node_modules is what package-lock.json says, installing it if need be.
+ * Installs the dependencies if node_modules does not match package-lock.json.
  *
- * @param {string} [folder] of the package; this one's by default
- * @returns {Promise<number>} milliseconds the installation took, 0 when there was nothing to do
+ * @param {string} [folder] folder of the package; by default, this repository
+ * @returns {Promise<number>} duration of the installation in milliseconds; 0 if nothing was installed
  */
 export async function ensureDependencies(folder = root) {
 	refuseOldNode();
@@ -103,7 +108,7 @@ export async function ensureDependencies(folder = root) {
 }
 
 /**
- * The same for a command line: says in plain words what is wrong, and ends the process.
+ * Does the same for a command line tool. On an error, prints a message and ends the process.
  *
  * @param {string} [folder]
  * @returns {Promise<number>}

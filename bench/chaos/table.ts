@@ -2,19 +2,19 @@ import { fixed } from '../figures';
 import type { Row } from '../table';
 import type { Verdict } from '../../test/support/chaos/verdict';
 
-/** What came of load and trouble. */
+/** Results of a run under load with failures. */
 export interface Chaos extends Verdict {
 	executions: number;
-	/** From the first call to the end. */
+	/** Time from the first start of an execution to the end. */
 	seconds: number;
-	/** Executions that were called for again. */
+	/** Number of executions that were run again. */
 	again: number;
 	kills: number;
-	/** How many requests met with trouble, by its kind. */
+	/** Number of requests that failed, by kind of failure. */
 	troubles: Record<string, number>;
 }
 
-/** What happened, and what came of it: a line for each figure. */
+/** Returns the failures and the results, with one row for each figure. */
 export function chaosTable(chaos: Chaos): Row[] {
 	const { troubles } = chaos;
 	const lines: Array<[what: string, figure: string | number]> = [
@@ -33,8 +33,8 @@ export function chaosTable(chaos: Chaos): Row[] {
 		['**paid twice**', `**${chaos.paidTwice}**`],
 		['**lost**', `**${chaos.lost}**`],
 		['slots busy while there was work', chaos.slotUse.toFixed(2)],
-		['half of them start within', `${fixed(chaos.medianWait, 0)} s`],
-		['the last one starts after', `${fixed(chaos.longestWait, 0)} s`],
+		['median wait before an execution starts', `${fixed(chaos.medianWait, 0)} s`],
+		['longest wait before an execution starts', `${fixed(chaos.longestWait, 0)} s`],
 	];
 	return lines.map(([what, figure]) => ({ '': what, ' ': figure }));
 }

@@ -3,11 +3,11 @@ import { fixed, mean, requireBounds } from '../figures';
 import type { Part } from '../part';
 import { printTable } from '../table';
 
-/** Each case in virtual time is run with so many random lists of generation times. */
+/** Number of random lists of generation times with which each case runs in virtual time. */
 const SEEDS = 20;
 const SPREADS: Spread[] = ['each', 'log-normal', 'two speeds'];
 const USUAL = { steps: 1, items: 100, limit: 10, maxConcurrent: 10 };
-/** T in seconds, and what the makespan may be over the ideal there. */
+/** T in seconds, and the maximum of makespan divided by ideal. */
 const ALONE: Bounds = [
 	[1.5, 1.25],
 	[2, 1.25],
@@ -16,7 +16,7 @@ const ALONE: Bounds = [
 	[30, 1.03],
 	[120, 1.03],
 ];
-/** The same where two nodes share the limit: as good as one alone. */
+/** The bounds for two nodes that share the limit: as good as a single node. */
 const SHARED: Bounds = [
 	[1.5, 1.15],
 	[2, 1.15],
@@ -25,7 +25,7 @@ const SHARED: Bounds = [
 	[30, 1.1],
 ];
 
-/** The same where they are in two workers of n8n, which know nothing of each other. */
+/** The bounds for two nodes in two workers of n8n, which know nothing about each other. */
 const APART: Bounds = [
 	[1.5, 1.25],
 	[2, 1.25],
@@ -43,7 +43,7 @@ interface Result {
 	crowded: Columns[];
 }
 
-/** What a batch takes over the ideal, in virtual time. */
+/** The time that a batch takes relative to the ideal, in virtual time. */
 export const batch: Part<Result> = {
 	name: 'batch',
 	async run() {
@@ -127,7 +127,7 @@ async function slowlyCreated(): Promise<Columns[]> {
 	return rows;
 }
 
-/** Files that are there before the service says so. */
+/** Measures batches whose files exist before the service reports it. */
 async function early(): Promise<Columns[]> {
 	const rows = [];
 	for (const seconds of [2, 4, 10]) {
@@ -140,7 +140,7 @@ async function early(): Promise<Columns[]> {
 	return rows;
 }
 
-/** One in seven fails, which no probe can see. */
+/** Measures batches in which one generation in seven fails, which probes cannot detect. */
 async function failing(): Promise<Columns[]> {
 	const rows = [];
 	for (const [seconds, spread] of [
@@ -159,7 +159,7 @@ async function single(): Promise<Columns[]> {
 	const rows = [];
 	for (const seconds of [2, 4, 10, 30]) {
 		const one: Case = { ...USUAL, items: 1, seconds, spread: 'each', readiness: 'auto' };
-		rows.push(await row(`one picture of ${seconds} s`, one, 1.2));
+		rows.push(await row(`one image of ${seconds} s`, one, 1.2));
 	}
 	return rows;
 }

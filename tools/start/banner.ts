@@ -2,7 +2,7 @@ import type { StandInAccount } from '../stand-ins';
 import { credentialName, owner, signInName } from './seed';
 import type { Started } from './start';
 
-/** What `banner` shows of everything that runs. */
+/** The running services that `banner` shows. */
 type Shown = Pick<Started, 'workflows'> & {
 	n8n: Pick<Started['n8n'], 'url'>;
 	sandbox: Pick<Started['sandbox'], 'url' | 'keys'>;
@@ -10,9 +10,9 @@ type Shown = Pick<Started, 'workflows'> & {
 };
 
 /**
- * What a user reads once everything runs.
+ * Returns the text that the user sees once everything is running.
  *
- * @param data the folder that everything is kept in
+ * @param data the folder of all data
  */
 export function banner({ n8n, sandbox, workflows, standIns }: Shown, data: string): string {
 	const width = Math.max(...[...workflows, ...standIns].map(({ name }) => name.length));
@@ -33,8 +33,8 @@ To create a credential of the type "Media Generation API" yourself, enter
 Examples
 ${examples.join('\n')}
 
-All of them run as they are, with made-up credits: the credential "${credentialName}" is ready.
-"${signInName}" is yours to connect: open it in n8n, click Connect, and allow it.
+All but one run as they are, with made-up credits: the credential "${credentialName}" is ready.
+For the other one, open the credential "${signInName}" in n8n, click Connect, and click Allow.
 
 Stand-ins, so that you need no other account
 ${standIns.map(({ name, about }) => line(name, about)).join('\n')}
