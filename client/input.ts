@@ -104,7 +104,10 @@ export function requireEvaluated(field: string, written: unknown): void {
 /** Requires non-empty text. A number becomes text; a boolean, NaN or Infinity is rejected. */
 export function requiredText(field: string, value: unknown): string {
 	if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value))) {
-		throw notText(field, value);
+		throw new InvalidInputError(
+			`${field} must be text or a number, but the expression returned ${value}`,
+			`Check the expression in ${field}.`,
+		);
 	}
 	const text = String(toPlainValue(field, value ?? null) ?? '').trim();
 	if (text !== '') return text;

@@ -74,7 +74,8 @@ export function timedOutGeneration(
 			confirmed ? status : 'Its status could not be checked, so it is unknown whether it exists',
 			lastError && `The last status check failed: ${lastError.message}`,
 		),
-		description: 'Fetch it with Wait for Completion, raise Timeout, or set On Timeout to Continue.',
+		description:
+			'Get it with Wait for Completion, at no charge. For later runs, raise Timeout or set On Timeout to Continue.',
 		code: 'timeout',
 		charge: confirmed ? 'paid' : 'none',
 		generation,
@@ -107,7 +108,7 @@ export function inAnotherAccount(error: GenerationError, id: string): Generation
 		title: 'The service does not know the generation of an earlier attempt',
 		details: `Generation ${id} may belong to another account`,
 		description:
-			'Choose the credential that created it, and retry. To create and pay for a new one, start a new execution.',
+			'Choose the credential that created it, and retry. A new execution creates all items again, and is charged for them.',
 		generation: { id },
 		charge: 'paid',
 	});

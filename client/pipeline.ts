@@ -81,14 +81,14 @@ export interface PipelineStats extends SubmissionStats {
 export interface PipelineResult<T> {
 	/** One per job, in the order of the jobs. */
 	outcomes: Array<Outcome<T>>;
-	/** The job whose error came first. Its error is the reason that later jobs were not sent. */
+	/** The job whose error came first; `null` if none failed. With `stopOnError`, its error ended the step. */
 	firstFailed: Job | null;
 	stats: PipelineStats;
 }
 
 /**
- * The only batch loop. Runs all jobs of a step, with up to `maxConcurrent` generations at the same time. When one
- * ends, the next is submitted at once. An error of a job is in its outcome, and is never thrown.
+ * The only batch loop. Runs all jobs of a step, up to `maxConcurrent` at the same time. A job that does not wait
+ * ends once its generation is created. When a job ends, the next one starts at once. An error of a job is in its outcome, and is never thrown.
  *
  * @returns the outcomes in the order of the jobs, and counters
  */
@@ -178,14 +178,14 @@ class Pipeline<T> {
 		return after === null ? null : { before, after };
 	}
 
-	/** One of `maxConcurrent` workers. Each worker is a slot of the step. */
+	/** One of `maxConcurrent` workers. Each runs one job at a time. */
 	private async work(): Promise<void> {
 		while (this.nextJob < this.jobs.length && !this.halt.signal.aborted) {
 			await this.runJob(this.jobs[this.nextJob++]);
 		}
 	}
 
-	/** Runs a job until its generation ends at the service. Finishing the job needs no slot, and runs in parallel. */
+	/** Runs a job until its generation ends at the service. Finishing runs in parallel, and does not occupy the worker. */
 	private async runJob(job: Job): Promise<void> {
 		const { shift } = this.ports;
 		const run = new JobRun(job, this.shared);

@@ -3,8 +3,8 @@ import type { Clock } from './ports';
 import { isFinal, type Generation } from './api/generation';
 
 /**
- * Decides when a step that may sleep stops waiting. A shift is the time from one sleep to the next. It submits and
- * collects, and ends when no generation is due to end soon.
+ * Decides when a step that may sleep goes to sleep. A shift is the time between two sleeps, in which the step submits
+ * and collects. It ends when no generation is due to end soon.
  */
 
 /** How often the decision is made. */

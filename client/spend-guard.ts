@@ -156,7 +156,7 @@ function limitReached(limit: number): GenerationError {
 	return new GenerationError({
 		title: `The limit of ${limit} new ${limit === 1 ? 'generation' : 'generations'} is reached`,
 		description:
-			'If the items have an Idempotency Key, run the workflow again to create the rest. Without a key, a new run is charged for all items: raise Limit New Generations, save, and use “Retry with currently saved workflow”.',
+			'If the items have an Idempotency Key, run the workflow again to create the rest. Without a key, a new run is charged for all items. If the execution failed, raise Limit New Generations, save, and use “Retry with currently saved workflow”. If it succeeded, run only the remaining items.',
 		code: 'generation_limit_reached',
 		skipped: true,
 	});

@@ -36,8 +36,8 @@ const statuses: Readonly<Record<GenerationEntry['status'], Video['status']>> = {
 };
 
 /**
- * Makes a running service available to n8n's OpenAI node, with the same keys, books, limits, generation times and
- * faults. Each request counts once.
+ * Makes a running service available to n8n's OpenAI node, with the same keys, charges, limits, generation times
+ * and faults. Each request is recorded once.
  */
 export async function openOpenAiAdapter(service: GenerationService): Promise<OpenAiAdapter> {
 	const forward = async (response: HttpResponse, asked: ServiceRequest): Promise<void> =>

@@ -59,18 +59,19 @@ const OUT_OF_CREDITS: ErrorRow = {
 		return `Not enough credits: ${needed} needed, ${left} left`;
 	},
 	advice:
-		'Top up the account, or lower the cost: fewer items, a cheaper model, a shorter or smaller output. Then retry this execution.',
+		'Top up the account, or lower the cost: fewer items, a cheaper model, a shorter or smaller output. Then use Retry, or run the workflow again if its items have an Idempotency Key.',
 	cause: 'quota-exhausted',
 	fatalForStep: true,
 };
 
 const REQUEST_TOO_LARGE: ErrorRow = {
 	title: 'The request is too large',
-	advice: 'Pass large reference files as https:// URLs. Inline data may hold about 4.5 MB.',
+	advice:
+		'Pass large reference files as https:// URLs. Inline data is limited to about 4.5 MB per file.',
 };
 
 const TRANSIENT = {
-	advice: 'Several retries failed. Try again later.',
+	advice: 'Retrying did not help. Try again later.',
 	cause: 'temporarily-unavailable',
 	retry: 'backoff',
 } as const;
@@ -104,7 +105,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	CONNECTION_PAUSED: {
 		title: 'The connected app is paused',
 		advice:
-			'Resume it in the service’s app: API / MCP Access → Connected apps. Then retry this execution.',
+			'Resume it in the service’s app: API / MCP Access → Connected apps. Then use Retry, or run the workflow again if its items have an Idempotency Key.',
 		fatalForStep: true,
 	},
 	model_not_found: {
@@ -120,7 +121,8 @@ const BY_CODE: Record<string, ErrorRow> = {
 	},
 	generation_in_progress: {
 		title: 'A conflicting generation is already running',
-		advice: 'Wait until it has finished, then retry this execution.',
+		advice:
+			'Wait until it has finished. Then use Retry, or run the workflow again if its items have an Idempotency Key.',
 		cause: 'temporarily-unavailable',
 	},
 	payload_too_large: REQUEST_TOO_LARGE,
@@ -147,7 +149,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	model_unavailable: {
 		...TRANSIENT,
 		title: 'The model or its provider is temporarily unavailable',
-		advice: 'Several retries failed. Try again later, or choose another model.',
+		advice: 'Retrying did not help. Try again later, or choose another model.',
 	},
 	service_unavailable: { ...TRANSIENT, title: 'The service is down for maintenance' },
 };

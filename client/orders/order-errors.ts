@@ -12,7 +12,7 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	}
 	const steps = row
 		? `2. If it exists, ${enter}. 3. If not, delete row ${row.id}. 4. Start a new execution`
-		: '2. If it exists, get it with Wait for Completion, at no charge. 3. If not, set On Uncertain Charge to Resubmit, save, and use “Retry with currently saved workflow”';
+		: '2. If it exists, get it with Wait for Completion, at no charge. 3. If not, set On Uncertain Charge to Resubmit, save, and use “Retry with currently saved workflow”. This resends all uncertain items of the step, so look for all of them first. Afterward, set it back to Error. An execution that succeeded cannot be retried: run only this item in a new one';
 	return `It was not sent again, to avoid a double charge. 1. Look for the generation in the service’s app. ${steps}`;
 }
 
@@ -72,7 +72,7 @@ function unknownInRow(
 		title: `The service does not know generation ${generation}`,
 		details: `It was created for the key "${key}" (row ${id} of the data table ${TABLE_NAME})`,
 		description:
-			'Choose the credential that created it, or run the step again later. If the service’s app does not show it either, delete that row and start a new execution: the item is then created and charged again.',
+			'Choose the credential that created it, or run the step again later. If the service’s app does not show it either, delete that row and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key.',
 		generation: { id: generation },
 		charge: 'none',
 	});
@@ -83,7 +83,7 @@ function fileGoneInRow(error: GenerationError, { id, key }: Row): GenerationErro
 	return error.with({
 		description: sentences(
 			error.description,
-			`If the file is gone for good, delete row ${id} of the data table ${TABLE_NAME} (key "${key}") and start a new execution: the item is then created and charged again`,
+			`If the file is gone for good, delete row ${id} of the data table ${TABLE_NAME} (key "${key}") and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key`,
 		),
 	});
 }
@@ -129,7 +129,7 @@ export function tableTrouble(id?: number): GenerationError {
 			: `Row ${id} cannot be changed`;
 	return recordUnavailable(
 		`Changes to the data table ${TABLE_NAME} are not saved. ${symptom}`,
-		'Rename the table and run the step again, so that a new one is created. Items that are only in the old table are then charged again.',
+		'Export it as CSV and rename it. Run the step once with Limit New Generations set to 0 to create a new table at no charge, and import the rows. Items without a row are charged again.',
 		`The data table ${TABLE_NAME} could not be updated`,
 	);
 }
@@ -137,7 +137,7 @@ export function tableTrouble(id?: number): GenerationError {
 /** Builds the error of a key whose request another execution has not finished in time. */
 export function stillSending({ key, execution_id: execution }: Row): GenerationError {
 	return recordUnavailable(
-		`It is execution ${execution}, with the key "${key}"`,
+		`Execution ${execution} is sending it with the key "${key}", and may be charged for it. This execution sent nothing`,
 		'Wait until it ends, then run the step again. Keep the Idempotency Key: without it, the item could be charged twice.',
 		'Another execution is still sending this item',
 	);

@@ -53,7 +53,7 @@ function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id 
 		throw new GenerationError({
 			title,
 			description:
-				'An earlier node failed for this item, so there is no generation to wait for. Remove such items with a Filter node, or set On Error to Continue',
+				'An earlier node failed for this item, so there is no generation ID to wait for. Remove such items with a Filter node, or set On Error to Continue',
 			code,
 			charge: code === 'uncertain_charge' ? 'unknown' : 'none',
 		});

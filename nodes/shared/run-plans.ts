@@ -49,8 +49,8 @@ export function startOf(context: IExecuteFunctions, checks: StatusChecks = new M
 }
 
 /**
- * What earlier attempts of the step have spent, by the orders of its run: Retry On Fail must not raise a spending limit.
- * n8n keeps these orders in memory from one attempt to the next.
+ * Creating requests of earlier attempts of the step that were charged or may have been, so that Retry On Fail does not
+ * raise a spending limit. The key is the object with the orders of the run, which n8n keeps in memory between attempts.
  */
 const spentIn = new WeakMap<object, number>();
 

@@ -35,7 +35,10 @@ export interface Failure {
 	readonly asText: boolean;
 }
 
-/** A generation. All its state changes are planned at creation. Times are milliseconds since 1970. */
+/**
+ * A generation. Its state changes are planned at creation, and only `finish` changes them later. Times are milliseconds
+ * since 1970.
+ */
 export interface Generation {
 	readonly id: string;
 	readonly caller: Caller;

@@ -84,7 +84,7 @@ You will be sent back to <b>${escaped(place.text)}</b>${place.isApp ? ', an app 
 <p>It may</p>
 <ul><li>see the models, your credits and your asset library</li>
 <li>create pictures and videos with your credits: up to 500 in any 24 hours, unless you change that</li></ul>
-<p>It sees no API key. You can pause, limit or disconnect it at any time under
+<p>It does not receive your API key. You can pause, limit or disconnect it at any time under
 <a href="${connectedAppsPath}" target="_blank">API / MCP Access, Connected apps</a>.</p>
 <form method="post" action="${consentPath}">
 <input type="hidden" name="request" value="${escaped(id)}">

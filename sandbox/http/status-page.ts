@@ -89,7 +89,7 @@ function statusPage(service: GenerationService, url: string): string {
 	const shown = [...newest.filter(isRunning), ...recent];
 	const cards = shown.map((entry) => cardOf(entry, service)).join('');
 	const none =
-		'<p class="quiet" id="none">Nothing yet. What is generated appears here by itself.</p>';
+		'<p class="quiet" id="none">No generations yet. New ones appear here automatically.</p>';
 	const { key } = service.accounts.keyOf('main');
 	const body = `
 <p>Base URL <code>${escaped(url)}</code> ${copyButton(url, 'the Base URL')}<br>
@@ -97,7 +97,7 @@ API key <code>${key}</code> ${copyButton(key, 'the API key')}</p>
 <p><a href="${connectedAppsPath}">API / MCP Access</a></p>
 <div class="desk"><section><h2>Outputs</h2>
 <div class="cards" id="outputs" data-live="keyed">${cards || none}</div></section>
-<aside><h2>Books</h2><div id="books" data-live>${bookFacts(service)}</div>
+<aside><h2>Charges</h2><div id="books" data-live>${bookFacts(service)}</div>
 <h2>Accounts</h2><div id="accounts" data-live>${accountTable(service)}</div>
 <h2>Keys</h2>${keyTable(service)}</aside></div>`;
 	return page('Media generation sandbox', body, { script: liveScriptPath });

@@ -1,6 +1,6 @@
 import { fixed, mean, median, requireBounds, slope } from '../../bench/figures';
 
-it('finds the middle, the mean, and the slope of the nearest line', () => {
+it('computes the median, the mean, and the slope of the least-squares line', () => {
 	expect(median([3, 1, 2])).toBe(2);
 	expect(mean([1, 2, 6])).toBe(3);
 	expect(fixed(1.005_9, 2)).toBe(1.01);

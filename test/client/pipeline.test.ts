@@ -139,7 +139,7 @@ describe('a batch', () => {
 		);
 	});
 
-	it('builds each request when it is its turn, not before', async () => {
+	it('builds each request only when its job starts', async () => {
 		const step = new Step({ maxConcurrent: 2 });
 		const builtAt: number[] = [];
 		const jobs = batch(4).map((job): Job => ({

@@ -53,7 +53,7 @@ export const checks: Check[] = [
 		parameters: { prompt: VALUE },
 		good: 42,
 		bad: [true, false],
-		says: 'Prompt must be a single value',
+		says: 'Prompt must be text or a number',
 	},
 	{
 		field: 'prompt from an expression for the whole item',

@@ -141,7 +141,7 @@ const rows: Row[] = [
 		code: 'server_error',
 		status: 500,
 		title: /internal error/,
-		advice: /Several retries failed.*later/,
+		advice: /Retrying did not help.*later/,
 		prompt: '[reject: server_error]',
 	},
 	{

@@ -4,7 +4,7 @@ import type { FaultAction } from '../../sandbox/faults';
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 import { prompts } from './stage';
 
-const { stage, created, execute } = openKeyedStage();
+const { stage, tables, created, execute } = openKeyedStage();
 
 const goOn = { onError: 'continueRegularOutput' as const };
 const withRuns = (runOptions: INodeParameters): INodeParameters => ({
@@ -61,6 +61,14 @@ describe('Limit New Generations', () => {
 		const run = await execute(list, parameters, goOn);
 		expect(codes(run.output('Step'))).toEqual(['made', 'made', 'made']);
 		expect(created()).toBe(3);
+	});
+
+	it('of 0 creates the data table for the keys, and sends nothing', async () => {
+		const list = items(['1', 'a'], ['2', 'b']);
+		const run = await execute(list, { ...keyed, ...withRuns({ maxNewGenerations: 0 }) }, goOn);
+		expect(codes(run.output('Step'))).toEqual(Array(2).fill('generation_limit_reached'));
+		expect(tables.tables.map(({ name }) => name)).toEqual(['media_generations']);
+		expect(created()).toBe(0);
 	});
 
 	it('is not raised by Retry On Fail', async () => {

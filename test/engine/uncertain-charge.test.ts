@@ -122,9 +122,9 @@ describe('a lost response', () => {
 	});
 });
 
-describe("an error of the service's own", () => {
+describe("one of the service's own 5xx errors", () => {
 	it.each(['server_error', 'model_unavailable', 'service_unavailable'] as const)(
-		'that is transient is retried, and nothing is charged twice: %s',
+		'is retried, and nothing is charged twice: %s',
 		async (code) => {
 			strike({ kind: 'error', code }, 2);
 			const run = await stage.run('imageGeneration', plain, { items: prompts('a boat', 'a ship') });

@@ -65,7 +65,7 @@ describe('the status page', () => {
 
 	it('says so if there are no generations yet', async () => {
 		const html = await shown();
-		expect(html).toContain('Nothing yet');
+		expect(html).toContain('No generations yet');
 		expect(html).not.toContain('<figure');
 	});
 

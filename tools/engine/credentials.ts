@@ -35,7 +35,7 @@ export class GivenCredentials extends ICredentialsHelper {
 		return true;
 	}
 
-	/** Applies the credential type's `authenticate`. Like n8n, modifies the given options. */
+	/** Applies the credential type's `authenticate`. A function returns new options; a declaration changes the given ones. */
 	async authenticate(
 		credentials: ICredentialDataDecryptedObject,
 		typeName: string,

@@ -4,7 +4,7 @@ import { ChatModel } from './chat-model';
 import { ObjectStorage } from './object-storage';
 import { Telegram } from './telegram';
 
-/** One stand-in. */
+/** The account of a stand-in, as an n8n credential. */
 export interface StandInAccount {
 	/** Name and type of its credential in n8n. */
 	name: string;

@@ -80,7 +80,7 @@ const waitField: INodeProperties = {
 /** Tells the user that there is no file yet. */
 const notWaitingNotice: INodeProperties = {
 	displayName:
-		'The generation is returned while it is still running, so there is no file yet. It is charged in any case. Get its output later with Wait for Completion.',
+		'The generation is returned while it is still running, so there is no file yet. It has been charged. If it fails, it is refunded. Get its output later with Wait for Completion.',
 	name: 'notWaitingNotice',
 	type: 'notice',
 	default: '',

@@ -124,7 +124,7 @@ const whileWaitingOption: INodeProperties = {
 			name: 'Suspend',
 			value: 'suspend',
 			description:
-				'Suspend the execution in n8n’s database between checks, and continue after a restart or a crash, for batches whose generations take minutes each. This needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
+				'Suspend the execution in n8n’s database between checks, and usually continue after a restart or a crash, for batches whose generations take minutes each. This needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
 		},
 	],
 	default: 'poll',

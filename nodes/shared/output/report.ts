@@ -158,7 +158,10 @@ function balanceOf({ balance }: PipelineStats): string[] {
 	];
 }
 
-/** Reused generations, resubmitted requests, retries, and time spent waiting for slots. */
+/**
+ * Reused and recreated generations, outputs of fallback models, resubmitted and retried requests, and time spent waiting
+ * for slots.
+ */
 function progressOf(stats: PipelineStats): string[] {
 	const { reused, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);

@@ -3,6 +3,10 @@ import { TABLE_COLUMNS, TABLE_NAME } from '../../../client/orders/table';
 /** n8n's messages when the table was deleted, or belongs to another project. */
 const GONE = /could not be found|could not find the data table/i;
 
+/** Advice for a table that cannot be used, without charging any item again. */
+const RENEW =
+	'Export it as CSV and rename it. Run the step once with Limit New Generations set to 0 to create a new table at no charge, and import the rows. Items without a row are charged again';
+
 /** n8n's messages when no table is available, with the explanation for users. */
 const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	[
@@ -19,13 +23,16 @@ const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	],
 	[
 		/unrecognized node type/i,
-		'This n8n instance has no Data Table node. Update n8n to 2.3 or later, and remove the node from NODES_EXCLUDE',
+		'This n8n instance has no Data Table node. Update n8n to 2.3 or later. If NODES_EXCLUDE contains the node, remove it there',
 	],
 	[
 		/unknown column|do not exist in the selected table/i,
-		`The data table ${TABLE_NAME} does not have the required columns. Rename it and run the step again to create a new one`,
+		`The data table ${TABLE_NAME} does not have the required columns. ${RENEW}`,
 	],
-	[GONE, `The data table ${TABLE_NAME} was deleted during the step. Run the step again`],
+	[
+		GONE,
+		`The data table ${TABLE_NAME} was deleted during the step. The next run creates a new one. A retry of this execution reuses what it was charged for; a new execution is charged for all items`,
+	],
 ];
 
 /** Explains why the table is unavailable. An unknown error keeps n8n's own message. */
@@ -56,5 +63,5 @@ export function wrongColumns(columns: unknown): string | null {
 	);
 	const wrong = TABLE_COLUMNS.filter((name) => types.get(name) !== 'string');
 	if (wrong.length === 0) return null;
-	return `The data table ${TABLE_NAME} needs these columns with the type string: ${wrong.join(', ')}. Rename the table and run the step again to create a new one. To keep the rows, export the old table as CSV and import the file into the new table`;
+	return `The data table ${TABLE_NAME} needs these columns with the type string: ${wrong.join(', ')}. ${RENEW}`;
 }

@@ -59,7 +59,7 @@ export async function insertMissing(context: IExecuteFunctions, rows: RowFields[
 	const insert = async (...operations: Operation[]) =>
 		await runTableNodes(context, operations, rows.map(cells), operations);
 	const table = tableOf(context);
-	// After the end of the execution, n8n carries out a call and does not answer: the id cannot be read first.
+	// After a stop, n8n still runs a helper workflow, but returns no output. The table's id therefore cannot be read first.
 	if (cancelSignal(context).aborted) {
 		const table = `${OUTPUT_OF_SECOND}.find(({ json }) => json.name === "${TABLE_NAME}")`;
 		await insert({ ...creation, mayFail: true }, listing, into(`={{ ${table}.json.id }}`));

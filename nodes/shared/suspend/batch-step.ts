@@ -98,8 +98,8 @@ export async function stepOf(
 }
 
 /**
- * The pause between two checks of a wave whether the batch was stopped. A check reads the execution that sleeps, with all of its
- * items: the pause is at least this many times as long as the last one took.
+ * The pause between two checks whether the batch was stopped. Each check reads the sleeping execution with all of its
+ * items, so the pause is at least this many times as long as the last check took.
  */
 const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
 

@@ -27,7 +27,7 @@ type Fetched = Pick<BatchState, 'spent' | 'unrecorded'>;
  * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
  *
  * @param context acts as the step
- * @param failures the errors of the items that have none to fetch
+ * @param failures the errors of items without a result to fetch
  * @param state the generations that are not in the record, and the number of creating requests of the batch that were
  * charged, or may have been
  * @returns the output items, or an item that `throwFailure` reads

@@ -54,7 +54,7 @@ describe('while another execution is sending the request of a key', () => {
 			await expect(entry).rejects.toMatchObject({
 				code: 'record_unavailable',
 				message: 'Another execution is still sending this item',
-				details: expect.stringContaining('It is execution slow,') as string,
+				details: expect.stringContaining('Execution slow is sending it') as string,
 				description: expect.stringMatching(
 					/^Wait until it ends.*Keep the Idempotency Key/,
 				) as string,

@@ -250,8 +250,12 @@ describe('an empty cell', () => {
 });
 
 it.each([
-	['numbers, as n8n makes them from a CSV file', { name: 'key', type: 'number' }, /: key\. Rename/],
-	['no such column', null, /: key\. Rename/],
+	[
+		'numbers, as n8n makes them from a CSV file',
+		{ name: 'key', type: 'number' },
+		/: key\. Export it as CSV/,
+	],
+	['no such column', null, /: key\. Export it as CSV/],
 ])('a table with %s is refused before anything is written to it', async (_, other, says) => {
 	const columns = TABLE_COLUMNS.filter((name) => name !== 'key').map((name) => ({
 		name,
