@@ -1,5 +1,5 @@
 import { InvalidInputError } from './api/errors';
-import { toPlainValue, undefinedExpression } from './input';
+import { invalid, number, toPlainValue, undefinedExpression } from './input';
 
 type Fields = Record<string, unknown>;
 
@@ -62,13 +62,20 @@ function readJson(text: string): unknown {
 
 /** Returns the value of an expression as JSON. A date becomes text. */
 function plain(path: string, value: unknown): unknown {
-	if (value === undefined) throw undefinedExpression(path === '' ? FIELD : `${FIELD}: ${path}`);
+	const here = path === '' ? FIELD : `${FIELD}: ${path}`;
+	if (value === undefined) throw undefinedExpression(here);
+	// JSON would contain `null` instead.
+	if (typeof value === 'number') return number(here, value);
 	if (typeof value !== 'object' || value === null) return toPlainValue(FIELD, value);
 	const { toJSON } = value as { toJSON?: unknown };
 	if (typeof toJSON === 'function') return toJSON.call(value) as unknown;
 	const inside = (name: string) => (path === '' ? name : `${path}.${name}`);
 	if (Array.isArray(value)) {
 		return value.map((part, index) => plain(inside(String(index)), part));
+	}
+	// A map or an error would become an empty object.
+	if (Object.prototype.toString.call(value) !== '[object Object]') {
+		throw invalid(here, 'a value of JSON', value);
 	}
 	return Object.fromEntries(
 		Object.entries(value).map(([name, part]) => [name, plain(inside(name), part)]),

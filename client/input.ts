@@ -29,6 +29,14 @@ export function undefinedExpression(field: string, required = false): InvalidInp
 	);
 }
 
+/** Builds the error for a text in which one of several parts is undefined or not a number. */
+export function undefinedPart(field: string, expression: string): InvalidInputError {
+	return new InvalidInputError(
+		`A part of ${field} has no value for this item: ${truncate(expression)}`,
+		"Check the names in the expression. If some items do not have this value, write it as {{ $json.name ?? '' }}.",
+	);
+}
+
 /** Builds the error for an expression that returned something else than text. */
 function notText(field: string, returned: unknown): InvalidInputError {
 	return new InvalidInputError(
@@ -189,7 +197,8 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
  */
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
-	if (!/^\.{1,2}$/.test(id)) return id;
+	// A lone surrogate cannot be part of a URL.
+	if (!/^\.{1,2}$|\p{Cs}/u.test(id)) return id;
 	const advice = 'Use the ID from the output of Image Generation or Video Generation.';
 	throw invalid(field, 'the ID of a generation', id, advice);
 }

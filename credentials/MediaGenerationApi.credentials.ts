@@ -84,7 +84,9 @@ async function authenticate(
 	options: IHttpRequestOptions & { uri?: string },
 ): Promise<IHttpRequestOptions> {
 	const own = addressIn(baseUrl);
-	const { origin } = new URL(options.url ?? options.uri, own);
+	const url = options.url ?? options.uri;
+	// With a base, `https:example.com` would be read as a path of the service.
+	const { origin } = url.startsWith('/') ? new URL(url, own) : new URL(url);
 	if (origin !== new URL(own).origin) {
 		throw new Error(
 			`The API key is sent to the Base URL only, not to ${origin}. For an output URL, set Authentication to None`,

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/api/errors';
 import { generationId, number, oneOf } from '../../client/input';
-import { collection, readForm, type Form } from '../shared/form/form';
+import { collection, readForm } from '../shared/form/form';
 import {
 	choiceOf,
 	downloadTarget,
@@ -16,14 +16,44 @@ import { WAIT_TIMEOUT, waitFields } from './fields';
 
 const MODES = ['poll', 'suspend', 'check'] as const;
 
+/** Codes of errors after which an item may have been charged although it has no ID. */
+const MAY_BE_CHARGED = new Set(['uncertain_charge', 'batch_interrupted']);
+
 /**
  * Reads and validates one item's parameters.
  *
  * @returns the generation to wait for, its run settings and its download
- * @throws InvalidInputError
+ * @throws InvalidInputError; with the generation if only another parameter is invalid
  * @throws GenerationError the error of an earlier node, if the item carries one and no id
  */
 export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
+	const id = validId(context, itemIndex);
+	const earlier = id === null ? errorOfInput(context, itemIndex) : null;
+	if (earlier !== null) throw withoutId(earlier);
+	try {
+		return validPlan(context, itemIndex);
+	} catch (error) {
+		throw withId(error, id);
+	}
+}
+
+/** Adds the generation to an error of its item. */
+function withId(error: unknown, id: string | null): unknown {
+	return id !== null && error instanceof GenerationError
+		? error.with({ generation: { id } })
+		: error;
+}
+
+/** The generation ID of an item; `null` if it is not valid. */
+function validId(context: IExecuteFunctions, itemIndex: number): string | null {
+	try {
+		return generationId('Generation ID', context.getNodeParameter('generationId', itemIndex));
+	} catch {
+		return null;
+	}
+}
+
+function validPlan(context: IExecuteFunctions, itemIndex: number): Plan {
 	const form = readForm(context, itemIndex, waitFields);
 	const options = collection(form, 'options');
 	const runOptions = collection(form, 'runOptions');
@@ -35,7 +65,7 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 		job: {
 			kind: 'collect',
 			itemIndex,
-			id: idOf(context, itemIndex, form),
+			id: generationId('Generation ID', form.generationId),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(isSet(since) && { waitingSinceMs: number('Waiting Since', since) }),
 			readiness: choiceOf(runOptions, 'readiness'),
@@ -45,27 +75,24 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 	};
 }
 
-/** @throws GenerationError the error of an earlier node, if the item carries one and no id */
-function idOf(context: IExecuteFunctions, itemIndex: number, { generationId: id }: Form): string {
-	const came = id === null ? errorOfInput(context, itemIndex) : null;
-	if (came !== null) {
-		const { error: title, error_code: code } = came;
-		throw new GenerationError({
-			title,
-			description:
-				'An earlier node failed for this item, so there is no generation ID to wait for. Remove such items with a Filter node, or set On Error to Continue',
-			code,
-			charge: code === 'uncertain_charge' ? 'unknown' : 'none',
-		});
-	}
-	return generationId('Generation ID', id);
+/** Builds the error of an item that failed in an earlier node, before it had an ID. */
+function withoutId({ error: title, error_code: code }: InputError): GenerationError {
+	return new GenerationError({
+		title,
+		description:
+			'An earlier node failed for this item, so there is no generation ID to wait for. Remove such items with a Filter node, or set On Error to Continue',
+		code,
+		charge: MAY_BE_CHARGED.has(code) ? 'unknown' : 'none',
+	});
+}
+
+interface InputError {
+	error: string;
+	error_code: string;
 }
 
 /** The error of an earlier node that continued on error; `null` if the item carries none. */
-export function errorOfInput(
-	context: IExecuteFunctions,
-	itemIndex: number,
-): { error: string; error_code: string } | null {
+export function errorOfInput(context: IExecuteFunctions, itemIndex: number): InputError | null {
 	const { error, error_code } = context.getInputData()[itemIndex].json;
 	return typeof error === 'string' && typeof error_code === 'string' ? { error, error_code } : null;
 }

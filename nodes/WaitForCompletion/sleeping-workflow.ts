@@ -20,6 +20,7 @@ import { sleepsWithin } from './suspend-schedule';
  */
 export interface SleepingItem extends IDataObject {
 	generationId: GenericValue;
+	mode: GenericValue;
 	downloadOutput: GenericValue;
 	binaryPropertyName: GenericValue;
 	/** The error of an earlier node, if the item carries one. */
@@ -108,7 +109,8 @@ function collect(node: INode, items: SleepingItem[]): HelperNode {
 		onError: node.onError ?? (node.continueOnFail ? 'continueRegularOutput' : undefined),
 		parameters: {
 			...wait(items),
-			mode: 'poll',
+			// The error of an invalid mode is reported.
+			mode: '={{ $json.mode === "suspend" ? "poll" : $json.mode }}',
 			downloadOutput: '={{ $json.downloadOutput }}',
 			binaryPropertyName: '={{ $json.binaryPropertyName }}',
 		},

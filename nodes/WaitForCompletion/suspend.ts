@@ -64,6 +64,7 @@ function sleepingItem(
 	return {
 		...errorOfInput(context, itemIndex),
 		generationId: parameter('generationId', ''),
+		mode: parameter('mode', 'poll'),
 		downloadOutput: parameter('downloadOutput', true),
 		binaryPropertyName: parameter('binaryPropertyName', 'data'),
 		options: optionsOf(context, itemIndex, 'options') as IDataObject,

@@ -54,7 +54,7 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 	if (cancelSignal(context).aborted) return [ended(items)];
 	const now = wallClock.now();
 	const unfinished = items.filter((item, itemIndex) => {
-		return isUnfinished(seen[itemIndex]) && now < deadlineOf(item);
+		return item.mode !== 'check' && isUnfinished(seen[itemIndex]) && now < deadlineOf(item);
 	});
 	return await sleep(context, items, kept.checks, seen, unfinished);
 }

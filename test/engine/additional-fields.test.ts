@@ -29,6 +29,16 @@ describe('Additional Body Fields', () => {
 		);
 	});
 
+	it.each([
+		['Number($json.mistyped)', 'Additional Body Fields: a.b must be a number'],
+		['new Map([[1, 2]])', 'Additional Body Fields: a.b must be a value of JSON'],
+	])('that JSON cannot express are refused before anything is sent: %s', async (value, says) => {
+		const options = { additionalFields: `={{ ({ a: { b: ${value} } }) }}` };
+		const run = await stage.run('imageGeneration', { options }, { items: prompts('a boat') });
+		expect(run.error?.message).toContain(says);
+		expect(stage.bodies).toEqual([]);
+	});
+
 	it.each<[string, unknown]>([
 		['{"parameters": "fast"}', 'fast'],
 		['{"parameters": ["fast", "small"]}', ['fast', 'small']],

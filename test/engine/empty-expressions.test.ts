@@ -102,6 +102,13 @@ describe.each(fields)(
 			await expectRefused('={{ $json.mistyped.deeper }}', undefinedIn);
 		});
 
+		it('that has an undefined part is an error of the item, and nothing is sent', async () => {
+			const withoutValue = `${label} has no value for this item: {{ $json.mistyped`;
+			await expectRefused('=A picture of {{ $json.mistyped }}', withoutValue);
+			await expectRefused('={{ $json.prompt }} {{ $json.mistyped.deeper }}', withoutValue);
+			await expectRefused('={{ $json.prompt }} {{ Number($json.mistyped) }}', 'has no value');
+		});
+
 		it('that returns an object is an error of the item, and nothing is sent', async () => {
 			const notText = `${label} must be a single value, such as text, but the expression returned`;
 			if (type !== 'json') await expectRefused('={{ $json.thing }}', notText);
@@ -133,6 +140,15 @@ describe.each(fields)(
 		);
 	},
 );
+
+describe('a part of a text', () => {
+	it.each([null, ''])('may be empty on purpose: %j', async (style) => {
+		const parameters = { prompt: '={{ $json.prompt }} {{ $json.style }}{{ $json.more ?? "" }}' };
+		const items = [{ prompt: 'a boat', style }];
+		expect((await stage.run('imageGeneration', parameters, { items })).status).toBe('success');
+		expect(stage.bodies[0].prompt).toBe('a boat');
+	});
+});
 
 describe('an expression inside fixed text', () => {
 	it.each([

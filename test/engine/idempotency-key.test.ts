@@ -266,9 +266,12 @@ it.each([
 	['={{ $json.id }}-{{ $json.mistyped }}', 'invalid_input'],
 	['=boat-{{ $json.mistyped }}', 'invalid_input'],
 	['=boat-{{ $json.id }}-{{ $json.variant }}', undefined],
-	['=boat {{ $json.mistyped ?? "" }}{{ 0 }}', undefined],
+	['=boat {{ $json.mistyped ?? "" }}{{ $json.id }}', undefined],
+	['=boat-{{ $json.variant }}', 'invalid_input'],
+	['=boat-{{ $json.variant }}{{ $json.mistyped ?? "" }}', 'invalid_input'],
+	['=boat-{{ Number($json.mistyped) }}', 'invalid_input'],
 ])(
-	'a key with an undefined part is rejected, because items would share it: %s',
+	'a key that items would share because its parts have no value is rejected: %s',
 	async (key, code) => {
 		const parameters = { ...keyed, options: { idempotencyKey: key } };
 		const list = [7, 8].map((id) => ({ id, prompt: `boat ${id}`, variant: null }));

@@ -4,7 +4,7 @@ import type { NodeName } from '../support/workflow';
 import { byId } from './stage';
 
 /** Reads the item's `value`, which is under test. */
-const VALUE = '={{ $json.value }}';
+export const VALUE = '={{ $json.value }}';
 
 const option = (name: string): INodeParameters => ({ options: { [name]: VALUE } });
 const runOption = (name: string): INodeParameters => ({ runOptions: { [name]: VALUE } });

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { NOTHING_KNOWN } from '../support/answers';
-import { checks } from './input-cases';
+import { checks, VALUE } from './input-cases';
 import { openStage } from './stage';
 
 const stage = openStage();
@@ -18,7 +18,9 @@ describe.each(checks)('a bad $field', ({ node, parameters, good, bad, says }) =>
 			expect(run.error).toMatchObject({
 				name: 'NodeApiError',
 				message: expect.stringContaining(says),
-				description: expect.stringMatching(/^[A-Z].+ Code: invalid_input\.$/s),
+				description: expect.stringMatching(
+					/^[A-Z].+ Code: invalid_input\.( Generation: unknown\.)?$/s,
+				),
 				context: { itemIndex: 1, code: 'invalid_input' },
 			});
 			expect(stage.arrived).toBe(0);
@@ -34,6 +36,9 @@ describe.each(checks)('a bad $field', ({ node, parameters, good, bad, says }) =>
 		expect(refused).toStrictEqual({
 			json: {
 				...NOTHING_KNOWN,
+				...(node === 'waitForCompletion' && {
+					id: parameters.generationId === VALUE ? null : 'unknown',
+				}),
 				error: expect.stringContaining(says),
 				error_code: 'invalid_input',
 			},

@@ -29,6 +29,26 @@ describe('Number of Images', () => {
 		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(3);
 	});
 
+	it('says what was not charged, and what was skipped, by output', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		const onError = 'continueRegularOutput' as const;
+		const limited = several(2, { runOptions: { maxNewGenerations: 1 } });
+		const items = prompts('a boat');
+		const run = await stage.run('imageGeneration', limited, { items, settings: { onError } });
+		expect(stage.sandbox.books.totals.charged).toBe(1);
+		const [lost, unsent] = run.output('Step').map(({ json }) => String(json.error));
+		expect(lost).toContain('may have been charged');
+		expect(unsent).toContain('Nothing was charged for this output');
+		const one = several(4, { runOptions: { maxConcurrent: 1 } });
+		const refused = await stage.run('imageGeneration', one, {
+			items: prompts('a boat [reject: invalid_parameter]'),
+		});
+		expect(refused.error).toHaveProperty(
+			'description',
+			expect.stringContaining('3 outputs were skipped'),
+		);
+	});
+
 	it('adds one to a given seed for each further output', async () => {
 		const parameters = several(3, { model: byId('aurora-image-1'), options: { seed: 7 } });
 		await stage.run('imageGeneration', parameters, { items: prompts('a boat') });

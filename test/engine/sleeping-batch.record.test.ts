@@ -28,6 +28,19 @@ it('pays once for a key with a random part, which differs each time it is evalua
 	expect(ended(end)).toEqual(bothCompleted());
 });
 
+it('returns an item that a newer release rejects after the sleep as an error, with the other items', async () => {
+	const settings = { onError: 'continueRegularOutput' };
+	const first = await execute(boats, asleep(), settings);
+	const { contextData } = first.record.state.data.executionData ?? {};
+	const { items: kept } = contextData?.['node:Step'].sleepingBatch as { items: IDataObject[] };
+	kept[1].prompt = '';
+	const output = (await sleepToEnd(stage, first)).output('Step');
+	expect(output.map(({ json }) => json.error_code ?? json.status)).toEqual([
+		...['completed', 'invalid_input'],
+	]);
+	expect(output[1].json.error).not.toContain('Nothing was charged');
+});
+
 it('keeps the spending limit if rows are deleted before the results are fetched', async () => {
 	const settings = { onError: 'continueRegularOutput' };
 	let run = await execute(boats, asleep(undefined, { maxNewGenerations: 2 }), settings);

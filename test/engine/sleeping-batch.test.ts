@@ -57,6 +57,16 @@ describe('a suspended batch', () => {
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 5, charged: 5 });
 	});
 
+	it('creates only the first item if the node executes once', async () => {
+		const first = await execute(boats(3), asleep(), { executeOnce: true });
+		expect(first.status).toBe('waiting');
+		const end = await sleepToEnd(stage, first);
+		expect(end.output('Step').map(({ json, pairedItem }) => [json.status, pairedItem])).toEqual([
+			['completed', { item: 0 }],
+		]);
+		expect(created()).toBe(1);
+	});
+
 	it('is not suspended for generations that are ready immediately', async () => {
 		const first = await sleepToEnd(stage, await execute(boats(2, 1), asleep()));
 		const again = await execute(boats(2, 1), asleep());

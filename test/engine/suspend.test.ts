@@ -55,6 +55,28 @@ describe('a suspended wait', () => {
 		expect(other.binary).toBeUndefined();
 	});
 
+	it('does not wait for an item whose mode is Check Once', async () => {
+		const slow = await stage.made('a ship [seconds: 900]');
+		const failed = await stage.made('a cat [seconds: 1] [fail: no]');
+		const running = await stage.made('a dog [seconds: 90000]');
+		await stage.pass(5);
+		const wanted = [
+			{ id: slow, mode: 'suspend' },
+			{ id: failed, mode: 'check' },
+			{ id: running, mode: 'check' },
+			{ id: slow, mode: 'never' },
+		];
+		const parameters = { mode: '={{ $json.mode }}', downloadOutput: false };
+		const settings = { onError: 'continueRegularOutput' as const };
+		const asleep = await stage.run('waitForCompletion', parameters, { items: wanted, settings });
+		expect(asleep.status).toBe('waiting');
+		stage.sandbox.service.finish(slow);
+		const output = (await wake(stage, asleep)).output('Step');
+		expect(output.map(({ json }) => json.error_code ?? json.status)).toEqual([
+			...['completed', 'failed', 'processing', 'invalid_input'],
+		]);
+	});
+
 	it('is suspended again as long as anything is unfinished', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });

@@ -30,6 +30,29 @@ describe('Wait for Completion after a node that continues with failed items', ()
 		expect(json.error).not.toContain('Nothing was charged');
 	});
 
+	it('does not say "no charge" for an uncertain item from an error output, which has no ID field', async () => {
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+		const parameters = { model: byId('lumen-turbo'), prompt: 'a boat', waitForCompletion: false };
+		const image = ownNode('Image', 'imageGeneration', parameters, {
+			onError: 'continueErrorOutput',
+		});
+		const wait = ownNode('Step', 'waitForCompletion', {}, { onError: 'continueRegularOutput' });
+		const workflow = inARow(image, wait);
+		workflow.connections.Image.main.unshift([]);
+		const run = await stage.runWorkflow(workflow, { items: [{}] });
+		const [{ json }] = run.output('Step');
+		expect(json.error_code).toBe('uncertain_charge');
+		expect(json.error).not.toContain('Nothing was charged');
+	});
+
+	it('does not say "no charge" for a batch that was interrupted', async () => {
+		const items = [{ id: null, error: 'The batch ended', error_code: 'batch_interrupted' }];
+		const settings = { onError: 'continueRegularOutput' as const };
+		const run = await stage.run('waitForCompletion', {}, { items, settings });
+		expect(run.output('Step')[0].json).toMatchObject({ error_code: 'batch_interrupted' });
+		expect(run.output('Step')[0].json.error).not.toContain('Nothing was charged');
+	});
+
 	it('stops with that error if On Error is Stop', async () => {
 		const run = await stage.run('waitForCompletion', {}, { items: [refused] });
 		expect(run.error).toMatchObject({

@@ -21,6 +21,36 @@ describe('Wait for Completion', () => {
 		return entry && stage.promised({ ...entry, state: 'completed' });
 	};
 
+	it('keeps the ID of an item with another invalid parameter', async () => {
+		const [id] = await madeBefore(stage, 'a boat');
+		const parameters = { options: { fileName: '={{ $json.mistyped }}' } };
+		const settings = { onError: 'continueRegularOutput' as const };
+		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id), settings });
+		const [{ json }] = run.output('Step');
+		expect(json).toMatchObject({ id, error_code: 'invalid_input' });
+		expect(json.error).not.toContain('Nothing was charged');
+		const stopped = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
+		expect(stopped.error).toHaveProperty('description', expect.stringContaining(id));
+	});
+
+	it('does not say that nothing was charged for a generation of another account', async () => {
+		const [id] = await madeBefore(stage, 'a boat');
+		const settings = { onError: 'continueRegularOutput' as const };
+		const run = await stage.run(
+			'waitForCompletion',
+			{},
+			{ items: idsOf(id), key: 'pro', settings },
+		);
+		const [{ json }] = run.output('Step');
+		expect(json).toMatchObject({ error_code: 'generation_not_found' });
+		expect(json.error).toContain('Status checks charge nothing');
+	});
+
+	it('rejects an ID that cannot be part of a URL', async () => {
+		const run = await stage.run('waitForCompletion', {}, { items: idsOf('a\ud800') });
+		expect(run.error).toMatchObject({ context: { code: 'invalid_input' } });
+	});
+
 	it('does not say that an ID was charged that it has never checked, and names it', async () => {
 		const action = { kind: 'error', code: 'forbidden' } as const;
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action });

@@ -15,6 +15,7 @@ const node: INode = {
 /** Returns the workflow of a step whose items have these run options, started at the epoch. */
 function sleptIn(...runOptions: SleepingItem['runOptions'][]) {
 	const items = runOptions.map((each) => ({
+		mode: 'suspend',
 		generationId: 'g',
 		downloadOutput: true,
 		binaryPropertyName: 'data',

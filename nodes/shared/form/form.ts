@@ -7,6 +7,7 @@ import type {
 
 import { undefinedExpression, requireEvaluated, toPlainValue } from '../../../client/input';
 import { InvalidInputError, inTitle } from '../../../client/api/errors';
+import { requireParts } from './expressions';
 
 /** The values of a form for one item, by field name. `null` means that the field is empty. */
 export type Form = Record<string, unknown>;
@@ -36,7 +37,9 @@ export function readForm(
 
 /** The value of a field, with expressions evaluated by n8n. */
 function evaluate(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
-	requireEvaluated(field.displayName, context.getNode().parameters[field.name]);
+	const written = context.getNode().parameters[field.name];
+	requireEvaluated(field.displayName, written);
+	requireParts({ context, itemIndex }, field, field.displayName, written);
 	try {
 		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
 		return context.getNodeParameter(field.name, itemIndex, field.default);

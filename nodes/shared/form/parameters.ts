@@ -1,13 +1,10 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
-import {
-	integerWithin,
-	oneOf,
-	positive,
-	requiredText,
-	undefinedExpression,
-} from '../../../client/input';
+import { InvalidInputError } from '../../../client/api/errors';
+import { integerWithin, oneOf, positive, requiredText } from '../../../client/input';
 import type { CreateJob, Job } from '../../../client/job';
+import { truncate } from '../../../client/text';
+import { partsOf } from './expressions';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
 
@@ -72,8 +69,8 @@ export function recipeOf(
 /**
  * Reads the idempotency key of an item; `null` if it is empty.
  *
- * @throws InvalidInputError if the key, or a part of it, is undefined. n8n leaves such a part out, so that items with
- * different prompts could share a key.
+ * @throws InvalidInputError if the key has only its fixed text, because every expression in it is empty: items with
+ * different prompts would share it
  */
 export function idempotencyKeyOf(
 	context: IExecuteFunctions,
@@ -83,25 +80,13 @@ export function idempotencyKeyOf(
 	const field = 'Idempotency Key';
 	const key = textIfSet(field, options.idempotencyKey);
 	const { options: written } = context.getNode().parameters;
-	for (const part of expressionsIn((written as Options | undefined)?.idempotencyKey)) {
-		if (isUndefined(context, itemIndex, part)) throw undefinedExpression(field);
-	}
-	return key;
-}
-
-/** The expressions in a parameter before evaluation. One with escaped braces is not taken apart. */
-function expressionsIn(written: unknown): string[] {
-	if (typeof written !== 'string' || !written.startsWith('=') || written.includes('\\')) return [];
-	return written.match(/\{\{[^]*?\}\}/g) ?? [];
-}
-
-function isUndefined(context: IExecuteFunctions, itemIndex: number, expression: string): boolean {
-	try {
-		return context.evaluateExpression(expression, itemIndex) === undefined;
-	} catch {
-		// n8n has evaluated the whole key, so this one only cannot be evaluated alone.
-		return false;
-	}
+	const parts = partsOf({ context, itemIndex }, (written as Options | undefined)?.idempotencyKey);
+	if (key === null || parts.length === 0 || parts.some(({ value }) => isSet(value) && value !== ''))
+		return key;
+	throw new InvalidInputError(
+		`${field} has only its fixed text for this item: ${truncate(key)}`,
+		'Every expression in it is empty, and items with the same key share one generation. Use a value that each item has.',
+	);
 }
 
 /** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */

@@ -12,7 +12,7 @@ import {
 } from '../../../client/outcome';
 import { sentences } from '../../../client/text';
 import { isWithinSleep, runsAsTool } from '../execution';
-import { asHtml, counted, explained, itemsOf, withoutTags } from './wording';
+import { asHtml, counted, explained, itemsOf, unitAt, withoutTags, type Unit } from './wording';
 
 /** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
 const HOW_TO_RESUME =
@@ -45,7 +45,7 @@ export function stepError(
 	const isNamed =
 		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
-		explained(error),
+		explained(error, unitAt(outcomes, failed)),
 		context.getInputData().length > 1 && `${itemsOf(context, [itemIndex])} failed`,
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
@@ -74,6 +74,16 @@ function howToGoOn(context: IExecuteFunctions): string {
 		: HOW_TO_RESUME;
 }
 
+/** The description of an error of one item or output: what happened and what to do, the code, and the generation. */
+export function descriptionOf(error: GenerationError, unit?: Unit): string {
+	const { generation } = error;
+	return sentences(
+		explained(error, unit),
+		codeOf(error),
+		generation && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
+	);
+}
+
 /**
  * Builds the n8n error for one item: title, description, HTTP status, code and item index. It never contains
  * the request, because the request holds the API key.
@@ -82,13 +92,7 @@ export function nodeError(
 	context: Pick<IExecuteFunctions, 'getNode'>,
 	error: GenerationError,
 	itemIndex: number,
-	description = sentences(
-		explained(error),
-		codeOf(error),
-		error.generation &&
-			!error.message.includes(error.generation.id) &&
-			`Generation: ${named(error.generation)}`,
-	),
+	description = descriptionOf(error),
 	details: Record<string, unknown> = { code: error.code },
 ): NodeApiError {
 	const cause = failureCause(error.code, error.status);
@@ -128,14 +132,16 @@ function withMessage({ name, message, stack = '' }: Error): string {
 	return `${name}: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
 }
 
-/** Counts the other items that failed or were skipped; `null` if there are none. */
+/** Counts the other items, or outputs, that failed or were skipped; `null` if there are none. */
 function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | null {
 	const others = outcomes.filter((_, position) => position !== failed);
 	const unsent = others.filter(wasNotSent).length;
 	const failures = others.filter((other) => other.kind === 'error' && !other.error.skipped).length;
+	const hasOutputs = outcomes.some((_, position) => unitAt(outcomes, position) === 'output');
+	const unit: Unit = hasOutputs ? 'output' : 'item';
 	const parts = [
-		failures > 0 && `${counted(failures, 'more item', 'more items')} failed`,
-		unsent > 0 && `${counted(unsent, 'item was', 'items were')} skipped`,
+		failures > 0 && `${counted(failures, `more ${unit}`, `more ${unit}s`)} failed`,
+		unsent > 0 && `${counted(unsent, `${unit} was`, `${unit}s were`)} skipped`,
 	].filter(Boolean);
 	return parts.length > 0 ? parts.join(', and ') : null;
 }

@@ -5,8 +5,8 @@ import { NOTHING_KNOWN } from '../../../client/api/generation';
 import { itemIndexAt, type Outcome } from '../../../client/outcome';
 import { hasErrorOutput, isWithinSleep } from '../execution';
 import { includesOtherFields } from '../form/parameters';
-import { nodeError } from './node-error';
-import { inFull } from './wording';
+import { descriptionOf, nodeError } from './node-error';
+import { inFull, unitAt, type Unit } from './wording';
 
 /** A downloaded output and the name of its binary field. */
 export interface Output {
@@ -34,7 +34,15 @@ export function outputItems(
 				return [{ json, binary: { [output.propertyName]: output.binary }, pairedItem }];
 			}
 			case 'error':
-				return [errorItem(context, outcome.error, itemIndex, { ...others, ...NOTHING_KNOWN })];
+				return [
+					errorItem(
+						context,
+						outcome.error,
+						itemIndex,
+						{ ...others, ...NOTHING_KNOWN },
+						unitAt(outcomes, position),
+					),
+				];
 			case 'stopped':
 				if (outcome.generation === null) return [];
 				return [{ json: { ...others, ...NOTHING_KNOWN, ...outcome.generation }, pairedItem }];
@@ -77,8 +85,9 @@ export function errorItem(
 	error: GenerationError,
 	itemIndex: number,
 	keys: IDataObject = {},
+	unit: Unit = 'item',
 ): INodeExecutionData {
-	const item = itemOf(context, error, itemIndex, keys);
+	const item = itemOf(context, error, itemIndex, keys, unit);
 	failures.set(item, error);
 	return item;
 }
@@ -88,9 +97,10 @@ function itemOf(
 	error: GenerationError,
 	itemIndex: number,
 	keys: IDataObject,
+	unit: Unit,
 ): INodeExecutionData {
 	const { generation } = error;
-	const failure: IDataObject = { error: inFull(error), error_code: error.code };
+	const failure: IDataObject = { error: inFull(error, unit), error_code: error.code };
 	const pairedItem = { item: itemIndex };
 	if (!hasErrorOutput(context)) {
 		return { json: { ...keys, ...generation, ...failure }, pairedItem };
@@ -105,5 +115,6 @@ function itemOf(
 		...(binary && { binary }),
 		pairedItem,
 	};
-	return Object.defineProperty(item, 'error', { value: nodeError(context, error, itemIndex) });
+	const shown = nodeError(context, error, itemIndex, descriptionOf(error, unit));
+	return Object.defineProperty(item, 'error', { value: shown });
 }

@@ -1,28 +1,41 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Charge, GenerationError } from '../../../client/api/errors';
+import { itemIndexAt, type Outcome } from '../../../client/outcome';
 import { itemNames, sentences } from '../../../client/text';
 
 /** The wording of errors and hints. */
 
-const CHARGES: Record<Charge, string | null> = {
-	none: 'Nothing was charged for this item',
+const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 	refunded: 'The credits were refunded',
 	paid: 'The generation has been charged',
 	// The title says so.
 	unknown: null,
 };
 
+/** What an error is about: an item, or one of the outputs of an item. */
+export type Unit = 'item' | 'output';
+
+/** Returns `output` if the item of an outcome has several. Outcomes of one item are adjacent. */
+export function unitAt(outcomes: Array<Outcome<unknown>>, position: number): Unit {
+	const itemIndex = itemIndexAt(outcomes, position);
+	const beside = [position - 1, position + 1].filter((other) => outcomes[other] !== undefined);
+	const isOneOfSeveral = beside.some((other) => itemIndexAt(outcomes, other) === itemIndex);
+	return isOneOfSeveral ? 'output' : 'item';
+}
+
 /** The description of an error: what happened, what was charged, and what to do. */
-export function explained({ details, charge, description, generation }: GenerationError): string {
+export function explained(error: GenerationError, unit: Unit = 'item'): string {
+	const { details, charge, code, description, generation } = error;
 	// With a generation, an error without a charge is about a status check.
-	const free = charge === 'none' && generation !== null && 'Status checks charge nothing';
-	return sentences(details, free || CHARGES[charge], description);
+	const ofCheck = generation !== null || code === 'generation_not_found';
+	const none = ofCheck ? 'Status checks charge nothing' : `Nothing was charged for this ${unit}`;
+	return sentences(details, charge === 'none' ? none : CHARGES[charge], description);
 }
 
 /** The full text of an error. It includes the id of the generation. */
-export function inFull(error: GenerationError): string {
-	const text = sentences(error.message, explained(error));
+export function inFull(error: GenerationError, unit?: Unit): string {
+	const text = sentences(error.message, explained(error, unit));
 	const id = error.generation?.id;
 	return sentences(text, id !== undefined && !text.includes(id) && `Generation: ${id}`);
 }

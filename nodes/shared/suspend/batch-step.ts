@@ -92,8 +92,9 @@ export async function stepOf(
 	const task = data?.executionData?.nodeExecutionStack[0];
 	if (!data?.waitTill || data.resultData.error || !task) return null;
 	const { node } = task;
-	const items = task.data.main[0] ?? [];
 	const kept = data.executionData?.contextData[`node:${node.name}`]?.[KEPT] as KeptParameters;
+	// n8n stores all items, even those that Execute Once leaves out.
+	const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
 	return actingAs(context, batch, node, items, kept);
 }
 
@@ -165,7 +166,9 @@ function actingAs(
 		getInputData: () => items,
 		continueOnFail: () => continues(node),
 		// The step has evaluated and checked its expressions.
-		evaluateExpression: () => null,
+		evaluateExpression: () => {
+			throw new Error('Expressions are evaluated before the first sleep');
+		},
 		getNodeParameter: (name: string, itemIndex: number, fallback?: unknown) => {
 			const values: INodeParameters = {
 				...parameters,

@@ -54,9 +54,9 @@ describe('while another execution is sending the request of a key', () => {
 			await expect(entry).rejects.toMatchObject({
 				code: 'record_unavailable',
 				message: 'Another execution is still sending this item',
-				details: expect.stringContaining('Execution slow is sending it') as string,
+				details: expect.stringContaining('It is execution slow,') as string,
 				description: expect.stringMatching(
-					/^Wait until it ends.*Keep the Idempotency Key/,
+					/^That execution may still be charged.*Wait until it ends.*Keep the Idempotency Key/,
 				) as string,
 			});
 			expect(records.time.now() - since).toBeLessThan(205_000);

@@ -1,0 +1,82 @@
+import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+
+import { undefinedPart } from '../../../client/input';
+
+/** An item of a step, for which expressions are evaluated. */
+interface At {
+	context: IExecuteFunctions;
+	itemIndex: number;
+}
+
+/** The expressions in a parameter, with their values. One that cannot be evaluated alone is left out. */
+export function partsOf(
+	{ context, itemIndex }: At,
+	written: unknown,
+): Array<{ expression: string; value: unknown }> {
+	return expressionsIn(written).flatMap((expression) => {
+		try {
+			return [{ expression, value: context.evaluateExpression(expression, itemIndex) as unknown }];
+		} catch {
+			return [];
+		}
+	});
+}
+
+/** The expressions of a text with more than one expression. A text with escaped braces is not taken apart. */
+function expressionsIn(written: unknown): string[] {
+	if (typeof written !== 'string' || !written.startsWith('=') || written.includes('\\')) return [];
+	const found = written.match(/\{\{[^]*?\}\}/g) ?? [];
+	return found[0] === written.slice(1).trim() ? [] : found;
+}
+
+/**
+ * Requires that each expression in a text has a value. n8n leaves out an undefined part, and the request would be charged
+ * without it.
+ *
+ * @param label the field's name for users
+ * @param written the parameter before evaluation
+ * @throws InvalidInputError
+ */
+export function requireParts(
+	at: At,
+	field: INodeProperties,
+	label: string,
+	written: unknown,
+): void {
+	if (typeof written === 'string') return requireDefined(at, label, written);
+	if (typeof written !== 'object' || written === null) return;
+	const inside = written as Record<string, unknown>;
+	switch (field.type) {
+		case 'resourceLocator':
+			return requireDefined(at, label, inside.value);
+		case 'collection':
+			return requireFields(at, field.options as INodeProperties[], '', inside);
+		case 'fixedCollection':
+			for (const { name, displayName, values } of field.options as INodePropertyCollection[]) {
+				const entries = [inside[name] ?? []].flat() as Array<Record<string, unknown>>;
+				entries.forEach((entry, index) => {
+					requireFields(at, values, `${displayName} ${index + 1}: `, entry);
+				});
+			}
+	}
+}
+
+function requireFields(
+	at: At,
+	fields: INodeProperties[],
+	prefix: string,
+	written: Record<string, unknown>,
+): void {
+	for (const field of fields) {
+		requireParts(at, field, `${prefix}${field.displayName}`, written[field.name]);
+	}
+}
+
+function requireDefined(at: At, label: string, written: unknown): void {
+	const missing = partsOf(at, written).find(({ value }) => isMissing(value));
+	if (missing) throw undefinedPart(label, missing.expression);
+}
+
+function isMissing(value: unknown): boolean {
+	return value === undefined || Number.isNaN(value);
+}
