@@ -10,6 +10,7 @@ interface Priced {
 	mode: string;
 	executions: number;
 	items: number;
+	concurrency: number;
 	seconds: number;
 	/** Seconds, one for each measurement. */
 	without: number[];
@@ -36,9 +37,9 @@ export const price: Part<Result> = {
 		const priced = [...results.values()] as Priced[];
 		const rows = priced.map(row);
 		printTable('What keys cost: from the first beginning to the last end', rows);
-		const times = priced.flatMap(({ mode, times: few, timesBesideMany: many, rows: count }) => [
-			{ mode, ...few },
-			{ mode: `${mode}, beside ${count} rows`, ...many },
+		const times = priced.flatMap((one) => [
+			{ mode: modeOf(one), ...one.times },
+			{ mode: `${modeOf(one)}, beside ${one.rows} rows`, ...one.timesBesideMany },
 		]);
 		printTable('Milliseconds that a call of the table takes, by the number of rows', times);
 		return { rows, times };
@@ -55,13 +56,18 @@ export const price: Part<Result> = {
 	}),
 };
 
-function row({ mode, executions, items, seconds, without, withKeys, besideMany }: Priced) {
+function row(one: Priced) {
+	const { executions, items, seconds, without, withKeys, besideMany } = one;
 	return {
-		mode,
+		mode: modeOf(one),
 		batch: `${executions} x ${items} items of ${seconds} s`,
 		'without keys (s)': median(without),
 		'with keys (s)': median(withKeys),
 		'more (%)': fixed((median(withKeys) / median(without) - 1) * 100, 1),
 		'beside 100,000 rows (s)': median(besideMany),
 	};
+}
+
+function modeOf({ mode, concurrency }: Priced): string {
+	return `${mode}, ${concurrency} slots`;
 }

@@ -42,9 +42,17 @@ const cases: Case[] = [
 		seconds: 2,
 		concurrency: 40,
 	},
+	{
+		mode: 'two workers, PostgreSQL',
+		stage: { name: 'price-queue-60', workers: 2 },
+		executions: 4,
+		items: 100,
+		seconds: 2,
+		concurrency: 60,
+	},
 ];
 
-measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
+measured.each(cases)('$mode, $concurrency slots', ({ mode, stage: options, ...batch }) => {
 	let stage: Stage;
 	const extension = join(tmpdir(), `table-probe-${process.pid}`);
 
@@ -89,9 +97,11 @@ measured.each(cases)('$mode', ({ mode, stage: options, ...batch }) => {
 	}
 
 	it('measures the cost', async () => {
-		const plain = await Webhook.open(stage, 'plain', [smallImageNode()]);
+		const maxConcurrent = batch.concurrency / batch.executions;
+		const plain = await Webhook.open(stage, 'plain', [smallImageNode({ maxConcurrent })]);
+		const idempotencyKey = '={{ $json.prompt }}';
 		const keyed = await Webhook.open(stage, 'keyed', [
-			smallImageNode({ idempotencyKey: '={{ $json.prompt }}' }),
+			smallImageNode({ maxConcurrent, idempotencyKey }),
 		]);
 		const rounds = Number(process.env.MEDIA_BENCH);
 		const without: number[] = [];
