@@ -4,6 +4,8 @@ import type { Row } from './orders/table';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
 export type Job = CreateJob | CollectJob;
+/** A job as far as its row in the table needs it. */
+export type KeyedJob = Pick<Job, 'kind'> & Pick<CreateJob, 'idempotencyKey'>;
 
 /** How the end of a generation is detected (spec 4.3): by its status, its output URL, or both. */
 export type Readiness = 'auto' | 'status' | 'outputUrl';

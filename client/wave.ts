@@ -1,5 +1,5 @@
 import { attemptAfter, explainAttempts } from './attempts';
-import type { CollectJob, CreateJob, Job, Tried } from './job';
+import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from './job';
 import type { Outcome } from './outcome';
 import { hasId, isFree, isLive, rowsInForce, storedKey, type Row } from './orders/table';
 import type { TableJournal } from './orders/table-journal';
@@ -122,7 +122,7 @@ export function collecting(job: CreateJob, row: Row, now: number): CollectJob {
 }
 
 /** The row of a job whose generation exists; `undefined` if there is none. */
-export function rowOf(rows: Map<string, Row>, job: CreateJob): Row | undefined {
+export function rowOf(rows: Map<string, Row>, job: KeyedJob): Row | undefined {
 	const row = rows.get(storedKeyOf(job));
 	return row && hasId(row) ? row : undefined;
 }
@@ -219,7 +219,7 @@ function spentBy(batch: string, rows: Row[]): number {
 	return rows.filter((row) => row.execution_id === batch && !isFree(row)).length;
 }
 
-function storedKeyOf({ idempotencyKey }: CreateJob): string {
+function storedKeyOf({ idempotencyKey }: KeyedJob): string {
 	return storedKey(idempotencyKey ?? '');
 }
 

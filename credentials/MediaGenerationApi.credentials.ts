@@ -77,16 +77,14 @@ const NO_REDIRECTS = {
  * Adds the API key to a request to the service. n8n's own nodes can use the credential too: the key is sent to no other
  * origin, and redirects are not followed.
  *
- * @throws Error for a request to another origin, or an invalid Base URL
+ * @throws Error for a request to another origin, an invalid URL, or an invalid Base URL
  */
 async function authenticate(
 	{ apiKey, baseUrl }: ICredentialDataDecryptedObject,
 	options: IHttpRequestOptions & { uri?: string },
 ): Promise<IHttpRequestOptions> {
 	const own = addressIn(baseUrl);
-	const url = options.url ?? options.uri;
-	// With a base, `https:example.com` would be read as a path of the service.
-	const { origin } = url.startsWith('/') ? new URL(url, own) : new URL(url);
+	const origin = originOf(options.url ?? options.uri, own);
 	if (origin !== new URL(own).origin) {
 		throw new Error(
 			`The API key is sent to the Base URL only, not to ${origin}. For an output URL, set Authentication to None`,
@@ -99,6 +97,15 @@ async function authenticate(
 		headers: { ...options.headers, Authorization: `Bearer ${String(apiKey).trim()}` },
 		...NO_REDIRECTS,
 	};
+}
+
+function originOf(url: string | undefined, own: string): string {
+	try {
+		// With a base, `https:example.com` would be read as a path of the service.
+		return new URL(String(url), url?.startsWith('/') ? own : undefined).origin;
+	} catch {
+		throw new Error('The URL must begin with the Base URL, or with /');
+	}
 }
 
 function addressIn(baseUrl: unknown): string {

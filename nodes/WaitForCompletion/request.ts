@@ -10,23 +10,35 @@ import {
 	requireIncludeOption,
 	waitingOf,
 } from '../shared/form/parameters';
+import { isWithinSleep } from '../shared/execution';
 import type { Plan } from '../shared/form/plan-items';
 import { stepOptions } from '../shared/form/step-options';
 import { WAIT_TIMEOUT, waitFields } from './fields';
+import type { SleepingItem } from './sleeping-workflow';
 
 const MODES = ['poll', 'suspend', 'check'] as const;
 
 /** Codes of errors after which an item may have been charged although it has no ID. */
-const MAY_BE_CHARGED = new Set(['uncertain_charge', 'batch_interrupted']);
+const MAY_BE_CHARGED = new Set([
+	'uncertain_charge',
+	'batch_interrupted',
+	'wait_interrupted',
+	'record_unavailable',
+	'unexpected_error',
+]);
+const ID_FIELDS = waitFields.filter(({ name }) => name === 'generationId');
 
 /**
  * Reads and validates one item's parameters.
  *
  * @returns the generation to wait for, its run settings and its download
  * @throws InvalidInputError; with the generation if only another parameter is invalid
- * @throws GenerationError the error of an earlier node, if the item carries one and no id
+ * @throws GenerationError the error of an earlier node, if the item carries one and no id; within a suspended wait also
+ * the error that the item had before the sleep
  */
 export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
+	const rejected = rejectedBeforeSleep(context, itemIndex);
+	if (rejected !== null) throw rejected;
 	const id = validId(context, itemIndex);
 	const earlier = id === null ? errorOfInput(context, itemIndex) : null;
 	if (earlier !== null) throw withoutId(earlier);
@@ -47,7 +59,8 @@ function withId(error: unknown, id: string | null): unknown {
 /** The generation ID of an item; `null` if it is not valid. */
 function validId(context: IExecuteFunctions, itemIndex: number): string | null {
 	try {
-		return generationId('Generation ID', context.getNodeParameter('generationId', itemIndex));
+		const form = readForm(context, itemIndex, ID_FIELDS);
+		return generationId('Generation ID', form.generationId);
 	} catch {
 		return null;
 	}
@@ -91,8 +104,14 @@ interface InputError {
 	error_code: string;
 }
 
+/** The error that an item of a suspended wait had before the sleep: its expressions were evaluated only then. */
+function rejectedBeforeSleep(context: IExecuteFunctions, itemIndex: number) {
+	const { rejected } = context.getInputData()[itemIndex].json as SleepingItem;
+	return rejected && isWithinSleep(context) ? new GenerationError(rejected) : null;
+}
+
 /** The error of an earlier node that continued on error; `null` if the item carries none. */
-export function errorOfInput(context: IExecuteFunctions, itemIndex: number): InputError | null {
+function errorOfInput(context: IExecuteFunctions, itemIndex: number): InputError | null {
 	const { error, error_code } = context.getInputData()[itemIndex].json;
 	return typeof error === 'string' && typeof error_code === 'string' ? { error, error_code } : null;
 }

@@ -1,5 +1,6 @@
 import type { GenericValue, IDataObject, INode, IWorkflowBase } from 'n8n-workflow';
 
+import type { GenerationErrorFields } from '../../client/api/errors';
 import type { StatusCheck } from '../../client/watch/status-requests';
 import { helperWorkflow, sameAs, type HelperNode } from '../shared/helper-workflow';
 import { WAIT_TIMEOUT } from './fields';
@@ -23,9 +24,8 @@ export interface SleepingItem extends IDataObject {
 	mode: GenericValue;
 	downloadOutput: GenericValue;
 	binaryPropertyName: GenericValue;
-	/** The error of an earlier node, if the item carries one. */
-	error?: string;
-	error_code?: string;
+	/** Why the item is not waited for. */
+	rejected?: GenerationErrorFields & IDataObject;
 	/** The options and run options that the user added. */
 	options: IDataObject;
 	runOptions: IDataObject;

@@ -7,13 +7,15 @@ import {
 } from 'n8n-workflow';
 
 import { attempt } from '../../client/async';
+import { errorOfJob } from '../../client/outcome';
 import { savedChecks, type StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
 import { includesOtherFields, optionsOf } from '../shared/form/parameters';
+import { planItems } from '../shared/form/plan-items';
 import { runNode, type Suspension } from '../shared/run-node';
 import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
 import { runHelper } from '../shared/helper-workflow';
-import { errorOfInput, modeOfFirst, planWait } from './request';
+import { modeOfFirst, planWait } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 import { LEAST_TIMEOUT_MS, SHORTEST_SLEEP_MS } from './suspend-schedule';
 
@@ -62,7 +64,6 @@ function sleepingItem(
 	const parameter = (name: string, fallback: string | boolean) =>
 		context.getNodeParameter(name, itemIndex, fallback) as GenericValue;
 	return {
-		...errorOfInput(context, itemIndex),
 		generationId: parameter('generationId', ''),
 		mode: parameter('mode', 'poll'),
 		downloadOutput: parameter('downloadOutput', true),
@@ -97,9 +98,11 @@ async function sleepUntilEnded(
 	waitingSince: number,
 	checks: StatusChecks,
 ): Promise<INodeExecutionData[][]> {
-	const items = context
-		.getInputData()
-		.map((_, itemIndex) => sleepingItem(context, itemIndex, waitingSince));
+	const plans = await planItems(context, (itemIndex) => [planWait(context, itemIndex)]);
+	const items = plans.map((plan, itemIndex) => ({
+		...sleepingItem(context, itemIndex, waitingSince),
+		...(!plan.ok && { rejected: errorOfJob(plan.error, null).fields as SleepingItem['rejected'] }),
+	}));
 	items[0].checks = savedChecks(checks);
 	const workflow = sleepingWorkflow(context.getNode(), items);
 	const output = await runHelper(

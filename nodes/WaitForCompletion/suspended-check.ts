@@ -108,8 +108,9 @@ function idOf({ generationId }: SleepingItem): string {
 }
 
 /** An item before the helper workflow's first check. */
-function itemBefore({ generationId: id, error, error_code }: SleepingItem): INodeExecutionData {
-	return { json: { id, ...(error && { error, error_code }) } as IDataObject };
+function itemBefore({ generationId: id, rejected }: SleepingItem): INodeExecutionData {
+	const failure = rejected && { error: rejected.title, error_code: rejected.code };
+	return { json: { id, ...failure } as IDataObject };
 }
 
 /** The output of the last check, which the collecting node reads. */

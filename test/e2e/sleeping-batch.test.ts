@@ -47,6 +47,8 @@ beforeAll(async () => {
 		// By default no workflow may be called by another, unless it allows that itself.
 		env: { N8N_WORKFLOW_CALLER_POLICY_DEFAULT_OPTION: 'none' },
 	});
+	// Otherwise the batches would wait for each other's slots.
+	stage.sandbox.service.accounts.account('main').concurrency = 30;
 	const stopped = playStopped();
 	scenes = {
 		stopped,

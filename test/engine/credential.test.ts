@@ -1,3 +1,4 @@
+import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import { listModels } from '../../sandbox/models/catalogue';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
@@ -143,6 +144,12 @@ describe('the credential', () => {
 		const run = await fetchWith(stage.sandbox.service.outputUrl(id) ?? '');
 		expect(run.error?.message).toContain('sent to the Base URL only');
 		expect(stage.sandbox.requests.keysAtStorage).toEqual([]);
+	});
+
+	it.each(['', 'v1/models'])('refuses a request without a valid URL: "%s"', async (url) => {
+		const { authenticate } = new MediaGenerationApi();
+		const data = { apiKey: 'key', baseUrl: stage.sandbox.url };
+		await expect(authenticate(data, { url })).rejects.toThrow('The URL must begin with');
 	});
 
 	it('does not follow their redirects', async () => {

@@ -109,6 +109,16 @@ describe.each(fields)(
 			await expectRefused('={{ $json.prompt }} {{ Number($json.mistyped) }}', 'has no value');
 		});
 
+		it.each([
+			'={{ $json.mistyped }} ',
+			'= {{ $json.mistyped }}',
+			'={{ $json.mistyped }}\n',
+			'={{ $json.prompt.replace(/\\s/g, " ") }}\\n{{ $json.mistyped }}',
+			'={{ $json.prompt }} {{ $json.mistyped',
+		])('that has an undefined part is refused in any spelling: %j', async (value) => {
+			await expectRefused(value, `${label} has no value for this item: {{ $json.mistyped`);
+		});
+
 		it('that returns an object is an error of the item, and nothing is sent', async () => {
 			const notText = `${label} must be a single value, such as text, but the expression returned`;
 			if (type !== 'json') await expectRefused('={{ $json.thing }}', notText);

@@ -270,11 +270,17 @@ it.each([
 	['=boat-{{ $json.variant }}', 'invalid_input'],
 	['=boat-{{ $json.variant }}{{ $json.mistyped ?? "" }}', 'invalid_input'],
 	['=boat-{{ Number($json.mistyped) }}', 'invalid_input'],
+	['={{ $json.mistyped }} ', 'invalid_input'],
+	['=boat-{{ $json.none }}', 'invalid_input'],
+	['=boat-{{ $json.blank }}', 'invalid_input'],
+	['=boat-{{ $json.prompt.replace(/\\w/g, "") }}{{ $json.mistyped }}', 'invalid_input'],
 ])(
 	'a key that items would share because its parts have no value is rejected: %s',
 	async (key, code) => {
 		const parameters = { ...keyed, options: { idempotencyKey: key } };
-		const list = [7, 8].map((id) => ({ id, prompt: `boat ${id}`, variant: null }));
+		const list = [7, 8].map((id) => ({
+			...{ id, prompt: `boat ${id}`, variant: null, none: [], blank: ' ' },
+		}));
 		const run = await execute(list, parameters, { onError: 'continueRegularOutput' });
 		expect(run.output('Step').map(({ json }) => json.error_code)).toEqual([code, code]);
 		expect(created() === 0).toBe(code !== undefined);

@@ -28,17 +28,33 @@ it('pays once for a key with a random part, which differs each time it is evalua
 	expect(ended(end)).toEqual(bothCompleted());
 });
 
-it('returns an item that a newer release rejects after the sleep as an error, with the other items', async () => {
-	const settings = { onError: 'continueRegularOutput' };
-	const first = await execute(boats, asleep(), settings);
-	const { contextData } = first.record.state.data.executionData ?? {};
-	const { items: kept } = contextData?.['node:Step'].sleepingBatch as { items: IDataObject[] };
-	kept[1].prompt = '';
-	const output = (await sleepToEnd(stage, first)).output('Step');
-	expect(output.map(({ json }) => json.error_code ?? json.status)).toEqual([
-		...['completed', 'invalid_input'],
-	]);
-	expect(output[1].json.error).not.toContain('Nothing was charged');
+describe('an item that a newer release rejects after the sleep', () => {
+	/** Suspends a batch, and makes its second item invalid. */
+	async function rejected(settings = {}): Promise<Run> {
+		const first = await execute(boats, asleep(), settings);
+		const { contextData } = first.record.state.data.executionData ?? {};
+		const { items: kept } = contextData?.['node:Step'].sleepingBatch as { items: IDataObject[] };
+		kept[1].prompt = '';
+		return await sleepToEnd(stage, first);
+	}
+
+	it('is returned as an error with its ID, with the other items', async () => {
+		const output = (await rejected({ onError: 'continueRegularOutput' })).output('Step');
+		expect(output.map(({ json }) => [json.id, json.error_code ?? json.status])).toEqual([
+			[idOf('a'), 'completed'],
+			[idOf('b'), 'invalid_input'],
+		]);
+		expect(output[1].json.error).not.toContain('Nothing was charged');
+	});
+
+	it('stops the step with an error that names all charged generations', async () => {
+		const { error } = await rejected();
+		expect(error).toMatchObject({ message: expect.stringContaining('Prompt is empty') as string });
+		const { description } = error as { description: string };
+		expect(description).toContain(`Charged: ${idOf('a')}`);
+		expect(description).toContain(idOf('b'));
+		expect(description).toContain('2 generations have already been charged');
+	});
 });
 
 it('keeps the spending limit if rows are deleted before the results are fetched', async () => {

@@ -1,3 +1,5 @@
+import type { INodeParameters } from 'n8n-workflow';
+
 import { GivenCredentials } from '../../tools/engine/credentials';
 import { helperOf, wake } from './asleep';
 import { binaryOf, openStage, sha256 } from './stage';
@@ -165,6 +167,26 @@ describe('a suspended wait', () => {
 			'invalid_input',
 			'invalid_input',
 			'invalid_input',
+		]);
+	});
+
+	it.each<INodeParameters>([
+		{ options: { fileName: '=picture-{{ $json.n }}' } },
+		{ generationId: '={{ $json.id }}{{ $json.n }}' },
+	])('keeps the error of an item that is invalid before the sleep: %j', async (parameters) => {
+		const ids = [
+			await stage.made('a boat [seconds: 900]'),
+			await stage.made('a ship [seconds: 900]'),
+		];
+		const settings = { onError: 'continueRegularOutput' as const };
+		const items = [{ id: ids[0], n: '' }, { id: ids[1] }];
+		const all = { ...suspend, ...parameters };
+		const asleep = await stage.run('waitForCompletion', all, { items, settings });
+		expect(asleep.status).toBe('waiting');
+		for (const id of ids) stage.sandbox.service.finish(id);
+		const awake = await wake(stage, asleep);
+		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+			...['completed', 'invalid_input'],
 		]);
 	});
 

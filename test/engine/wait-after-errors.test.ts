@@ -45,13 +45,28 @@ describe('Wait for Completion after a node that continues with failed items', ()
 		expect(json.error).not.toContain('Nothing was charged');
 	});
 
-	it('does not say "no charge" for a batch that was interrupted', async () => {
-		const items = [{ id: null, error: 'The batch ended', error_code: 'batch_interrupted' }];
-		const settings = { onError: 'continueRegularOutput' as const };
-		const run = await stage.run('waitForCompletion', {}, { items, settings });
-		expect(run.output('Step')[0].json).toMatchObject({ error_code: 'batch_interrupted' });
-		expect(run.output('Step')[0].json.error).not.toContain('Nothing was charged');
-	});
+	it.each(['batch_interrupted', 'wait_interrupted', 'record_unavailable', 'unexpected_error'])(
+		'does not say "no charge" for an item that may have been charged: %s',
+		async (error_code) => {
+			const items = [{ id: null, error: 'It ended early', error_code }];
+			const settings = { onError: 'continueRegularOutput' as const };
+			const run = await stage.run('waitForCompletion', {}, { items, settings });
+			expect(run.output('Step')[0].json).toMatchObject({ error_code });
+			expect(run.output('Step')[0].json.error).not.toContain('Nothing was charged');
+		},
+	);
+
+	it.each(['=gen_{{ $json.mistyped }}', '{{ $json.id }}'])(
+		'returns that error if the ID is not a value: %s',
+		async (generationId) => {
+			const settings = { onError: 'continueRegularOutput' as const };
+			const order = { items: [refused], settings };
+			const run = await stage.run('waitForCompletion', { generationId }, order);
+			expect(run.output('Step')[0].json).toMatchObject({
+				...{ id: null, error_code: 'insufficient_credits' },
+			});
+		},
+	);
 
 	it('stops with that error if On Error is Stop', async () => {
 		const run = await stage.run('waitForCompletion', {}, { items: [refused] });

@@ -22,11 +22,15 @@ export function partsOf(
 	});
 }
 
-/** The expressions of a text with more than one expression. A text with escaped braces is not taken apart. */
+/**
+ * The expressions of a text that contains more than a single expression, even if it is only a blank: n8n then makes a
+ * text of their values. The last expression may be unclosed. A text with escaped braces is not taken apart.
+ */
 function expressionsIn(written: unknown): string[] {
-	if (typeof written !== 'string' || !written.startsWith('=') || written.includes('\\')) return [];
-	const found = written.match(/\{\{[^]*?\}\}/g) ?? [];
-	return found[0] === written.slice(1).trim() ? [] : found;
+	if (typeof written !== 'string' || !written.startsWith('=')) return [];
+	if (/\\(\{\{|\}\})/.test(written)) return [];
+	const found = written.match(/\{\{[^]*?(\}\}|$)/g) ?? [];
+	return found[0] === written.slice(1) ? [] : found;
 }
 
 /**

@@ -81,8 +81,8 @@ export function idempotencyKeyOf(
 	const key = textIfSet(field, options.idempotencyKey);
 	const { options: written } = context.getNode().parameters;
 	const parts = partsOf({ context, itemIndex }, (written as Options | undefined)?.idempotencyKey);
-	if (key === null || parts.length === 0 || parts.some(({ value }) => isSet(value) && value !== ''))
-		return key;
+	const isFilled = parts.some(({ value }) => String(value ?? '').trim() !== '');
+	if (key === null || parts.length === 0 || isFilled) return key;
 	throw new InvalidInputError(
 		`${field} has only its fixed text for this item: ${truncate(key)}`,
 		'Every expression in it is empty, and items with the same key share one generation. Use a value that each item has.',

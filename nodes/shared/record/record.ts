@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { attempt } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
-import type { CreateJob, Job } from '../../../client/job';
+import type { CreateJob, Job, KeyedJob } from '../../../client/job';
 import { BatchedTable } from '../../../client/orders/batched-table';
 import type { ExecutionJournal } from '../../../client/orders/execution-journal';
 import { unavailable } from '../../../client/orders/order-errors';
@@ -20,7 +20,7 @@ import { wallClock } from '../http/clock';
 import { dataTable, insertMissing } from './data-table';
 
 /** The idempotency key of an item; `null` if it has none. */
-export function keyOf(job: Job): string | null {
+export function keyOf(job: KeyedJob): string | null {
 	return job.kind === 'create' ? (job.idempotencyKey ?? null) : null;
 }
 
@@ -56,7 +56,7 @@ export async function openRecord(
  */
 export async function rowsOf(
 	context: IExecuteFunctions,
-	jobs: Job[],
+	jobs: KeyedJob[],
 	missing: Row[],
 ): Promise<Row[]> {
 	const ports = {

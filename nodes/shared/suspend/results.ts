@@ -5,12 +5,14 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 
-import { GenerationError } from '../../../client/api/errors';
+import { GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import { attempt, type Attempt } from '../../../client/async';
-import type { CreateJob } from '../../../client/job';
-import type { Outcome } from '../../../client/outcome';
+import type { CreateJob, KeyedJob } from '../../../client/job';
+import { errorOfJob, type Outcome } from '../../../client/outcome';
+import type { Row } from '../../../client/orders/table';
 import { rowOf, rowsOfBatch, type Unrecorded } from '../../../client/wave';
 import { continuesOnError } from '../execution';
+import { optionByPath, textIfSet } from '../form/parameters';
 import { stepError } from '../output/node-error';
 import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
@@ -21,24 +23,23 @@ import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 
 /** What the waves reported. */
-type Fetched = Pick<BatchState, 'spent' | 'unrecorded'>;
+type Fetched = Pick<BatchState, 'settled' | 'spent' | 'unrecorded'>;
 
 /**
  * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
  *
  * @param context acts as the step
- * @param failures the errors of items without a result to fetch
- * @param state the generations that are not in the record, and the number of creating requests of the batch that were
- * charged, or may have been
+ * @param plans of the step's items
+ * @param state the items without a result to fetch, the generations that are not in the record, and the number of creating
+ * requests of the batch that were charged, or may have been
  * @returns the output items, or an item that `throwFailure` reads
  */
 export async function results(
 	context: IExecuteFunctions,
-	planned: Plan[],
-	failures: Failures,
+	plans: Array<Attempt<Plan[]>>,
 	state: Fetched,
 ): Promise<INodeExecutionData[][]> {
-	const fetched = await attempt(async () => await fetchResults(context, planned, failures, state));
+	const fetched = await attempt(async () => await fetchResults(context, plans, state));
 	if (fetched.ok) return fetched.value;
 	if (fetched.error instanceof NodeApiError) return [[failureItem(fetched.error)]];
 	throw fetched.error;
@@ -46,28 +47,55 @@ export async function results(
 
 async function fetchResults(
 	context: IExecuteFunctions,
-	planned: Plan[],
-	failures: Failures,
-	{ spent, unrecorded }: Fetched,
+	plans: Array<Attempt<Plan[]>>,
+	{ settled, spent, unrecorded }: Fetched,
 ) {
-	const jobs = planned.map(({ job }) => job as CreateJob);
+	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
 	const rows = await rowsByKey(context, jobs, unrecorded);
+	const known = jobs.map((job) => onRecord(rows, job));
+	const failures: Failures = plans.map((plan, itemIndex) => {
+		const own = settled[itemIndex];
+		if (own) return [new GenerationError(own)];
+		return plan.ok ? [] : [rejectedAfterSleep(plan.error, known[itemIndex])];
+	});
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first >= 0 && !continuesOnError(context)) {
-		const known = new Map(planned.map(({ job }) => [job.itemIndex, rowOf(rows, job as CreateJob)]));
-		const all = failures.map(([error], itemIndex): Outcome<unknown> => {
-			if (error) return { kind: 'error', error };
-			const row = known.get(itemIndex);
-			const generation = row ? { id: row.generation_id, status: row.status } : null;
-			return { kind: 'stopped', generation };
-		});
+		const all = failures.map(([error], itemIndex): Outcome<unknown> =>
+			error ? { kind: 'error', error } : { kind: 'stopped', generation: known[itemIndex] },
+		);
 		throw stepError(context, failures[first][0], first, all);
 	}
-	const plans = planned.map((plan) => fetching(plan, rows));
+	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const start = startOf(context);
 	// An item is created here if its row was deleted meanwhile.
 	const options = { ...start.options, spentBefore: spent };
-	return await runToEnd(context, { ...start, options }, plans, failures);
+	const fetched = planned.map((plan) => fetching(plan, rows));
+	return await runToEnd(context, { ...start, options }, fetched, failures);
+}
+
+/** The job of an item. If a newer release of this package rejects the item after the sleep, only its key is known. */
+function jobOf(context: IExecuteFunctions, plan: Attempt<Plan[]>, itemIndex: number): KeyedJob {
+	if (plan.ok) return plan.value[0].job as CreateJob;
+	try {
+		const key = optionByPath(context, itemIndex, 'options', 'idempotencyKey');
+		return { kind: 'create', idempotencyKey: textIfSet('Idempotency Key', key) };
+	} catch {
+		return { kind: 'create' };
+	}
+}
+
+function onRecord(rows: Map<string, Row>, job: KeyedJob): KnownGeneration | null {
+	const row = rowOf(rows, job);
+	return row ? { id: row.generation_id, status: row.status } : null;
+}
+
+function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null): GenerationError {
+	const error = errorOfJob(thrown, generation);
+	if (generation !== null) return error;
+	return error.with({
+		charge: 'unknown',
+		details: 'The item was valid before the sleep, and may have been charged',
+	});
 }
 
 /**
@@ -85,20 +113,18 @@ export async function lastKnown(
 	{ settled, unrecorded }: Pick<BatchState, 'settled' | 'unrecorded'>,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
-	const jobs = plans.map((planned) => (planned.ok ? (planned.value[0].job as CreateJob) : null));
-	const keyed = jobs.filter((job) => job !== null);
-	const read = await attempt(async () => await rowsByKey(context, keyed, unrecorded));
+	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
+	const read = await attempt(async () => await rowsByKey(context, jobs, unrecorded));
 	return jobs.map((job, itemIndex): Outcome<Output> => {
 		const own = settled[itemIndex];
 		if (own) return { kind: 'error', error: new GenerationError(own) };
-		const row = job && read.ok ? rowOf(read.value, job) : undefined;
-		if (!row) return { kind: 'error', error };
-		const generation = { id: row.generation_id, status: row.status };
+		const generation = read.ok ? onRecord(read.value, job) : null;
+		if (generation === null) return { kind: 'error', error };
 		return { kind: 'error', error: error.with({ charge: 'paid', generation }) };
 	});
 }
 
-async function rowsByKey(context: IExecuteFunctions, jobs: CreateJob[], unrecorded: Unrecorded) {
+async function rowsByKey(context: IExecuteFunctions, jobs: KeyedJob[], unrecorded: Unrecorded) {
 	const rows = await rowsOf(context, jobs, Object.values(unrecorded));
 	return rowsOfBatch(rows, unrecorded);
 }

@@ -7,7 +7,6 @@ import {
 
 import { GenerationError, InvalidInputError } from '../../../client/api/errors';
 import { attempt } from '../../../client/async';
-import { errorOfJob } from '../../../client/outcome';
 import type { Settled } from '../../../client/wave';
 import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
@@ -185,13 +184,7 @@ async function asWave(
 		await attempt(async () => await rowsOf(step, [], Object.values(result.unrecorded)));
 		return [[messageItem({ report: asStopped(result) })]];
 	}
-	// An item that was valid before the sleep may be invalid for a newer release of this package.
-	const failures: Failures = plans.map((plan) =>
-		plan.ok ? [] : [errorOfJob(plan.error, null).with({ charge: 'unknown' })],
-	);
-	settle(failures, order.settled);
-	const deliver = async (awake: IExecuteFunctions) =>
-		await results(awake, planned, failures, order);
+	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
 	return (await unlessStopped(step, order.batch, deliver)).result;
 }
 
