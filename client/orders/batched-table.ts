@@ -15,10 +15,10 @@ import {
 
 /**
  * While several generations run, a call waits for others to join it, because generations often begin and end at almost
- * the same moment. The wait is this share of the last generation's duration, between these limits. Ending it once none is
- * running costs more: items that come a little later no longer keep step with the others, and need calls of their own.
+ * the same moment. The wait is this share of the last generation's duration, between these limits. Once all have ended,
+ * only the item that follows the last one is missing, and begins at once.
  */
-const LINGER = { share: 1 / 20, leastMs: 50, mostMs: 250 };
+const LINGER = { share: 1 / 20, leastMs: 50, mostMs: 250, afterAllMs: 20 };
 /** Pauses between the attempts of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
 
@@ -46,6 +46,8 @@ export class BatchedTable {
 	/** When each running generation was created, by id. */
 	private readonly running = new Map<string, number>();
 	private lingerMs = LINGER.leastMs;
+	/** Aborts when all generations have ended. */
+	private allEnded = new AbortController();
 
 	constructor(
 		private readonly scope: TableScope,
@@ -136,6 +138,7 @@ export class BatchedTable {
 			this.lingerMs = Math.max(LINGER.leastMs, Math.min(lingerMs, LINGER.mostMs));
 		}
 		this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
+		if (this.running.size === 0) this.allEnded.abort();
 	}
 
 	/** Proves to other executions that this step is alive. Bypasses the queue, so that a call that hangs cannot delay it. */
@@ -167,7 +170,10 @@ export class BatchedTable {
 	}
 
 	private async linger(): Promise<void> {
-		if (this.running.size > 1) await this.ports.clock.sleep(this.lingerMs);
+		if (this.running.size <= 1) return;
+		this.allEnded = new AbortController();
+		await this.ports.clock.sleep(this.lingerMs, this.allEnded.signal);
+		if (this.running.size === 0) await this.ports.clock.sleep(LINGER.afterAllMs);
 	}
 
 	private takeEnds(): Change[] {
