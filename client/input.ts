@@ -60,6 +60,9 @@ export function invalid(
 	return new InvalidInputError(`${field} must be ${expected}, not "${shown}"`, advice);
 }
 
+/** What JavaScript makes of an object or a function within a text. */
+const NOT_TEXT = /\[object Object\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
+
 /**
  * Returns the result of an expression as a plain value: text, number, boolean, `null` or a list of these. A value
  * such as a date is converted to text.
@@ -75,9 +78,8 @@ export function toPlainValue(field: string, value: unknown): unknown {
 		if (typeof plain === 'string') return plain;
 		throw notText(field, 'an object');
 	}
-	if (typeof value === 'string' && value.includes('[object Object]')) {
-		throw notText(field, 'text that contains [object Object]');
-	}
+	const [code] = (typeof value === 'string' && NOT_TEXT.exec(value)) || [];
+	if (code !== undefined) throw notText(field, `text that contains ${code}`);
 	return value;
 }
 

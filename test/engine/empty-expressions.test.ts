@@ -152,6 +152,18 @@ describe.each(fields)(
 );
 
 describe('a part of a text', () => {
+	it.each([
+		'=A picture of {{ $json.prompt.toUpperCase }}',
+		"={{ 'A picture of ' + $json.prompt.toUpperCase }}",
+	])('that is a function is refused, because n8n would insert its code: %s', async (prompt) => {
+		const run = await stage.run('imageGeneration', { prompt }, { items: prompts('a boat') });
+		expect(run.error).toMatchObject({
+			message: expect.stringContaining('Prompt') as string,
+			context: { code: 'invalid_input' },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+
 	it.each([null, ''])('may be empty on purpose: %j', async (style) => {
 		const parameters = { prompt: '={{ $json.prompt }} {{ $json.style }}{{ $json.more ?? "" }}' };
 		const items = [{ prompt: 'a boat', style }];

@@ -8,7 +8,10 @@ interface At {
 	itemIndex: number;
 }
 
-/** The expressions in a parameter, with their values. One that cannot be evaluated alone is left out. */
+/**
+ * The expressions in a parameter, with their values. A function has no value: n8n would insert its source code. An
+ * expression that cannot be evaluated alone is left out.
+ */
 export function partsOf(
 	{ context, itemIndex }: At,
 	written: unknown,
@@ -16,8 +19,9 @@ export function partsOf(
 	return expressionsIn(written).flatMap((expression) => {
 		try {
 			return [{ expression, value: context.evaluateExpression(expression, itemIndex) as unknown }];
-		} catch {
-			return [];
+		} catch (error) {
+			const isFunction = /is a function/.test((error as Error).message);
+			return isFunction ? [{ expression, value: undefined }] : [];
 		}
 	});
 }

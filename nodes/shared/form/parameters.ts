@@ -66,11 +66,15 @@ export function recipeOf(
 	};
 }
 
+/** What JavaScript makes of a value that is missing, or that is not text. */
+const NO_VALUE =
+	/(?<![a-z\d])(undefined|null|NaN)(?![a-z\d])|Invalid Date|\[object |\[native code\]|^[^\p{L}\p{N}]+$/u;
+
 /**
  * Reads the idempotency key of an item; `null` if it is empty.
  *
- * @throws InvalidInputError if the key has only its fixed text, because every expression in it is empty: items with
- * different prompts would share it
+ * @throws InvalidInputError if an expression in the key has no value, or all of them are empty: items with different
+ * prompts would share the key
  */
 export function idempotencyKeyOf(
 	context: IExecuteFunctions,
@@ -80,12 +84,19 @@ export function idempotencyKeyOf(
 	const field = 'Idempotency Key';
 	const key = textIfSet(field, options.idempotencyKey);
 	const { options: written } = context.getNode().parameters;
-	const parts = partsOf({ context, itemIndex }, (written as Options | undefined)?.idempotencyKey);
+	const expression = (written as Options | undefined)?.idempotencyKey;
+	if (key === null || !String(expression).startsWith('=')) return key;
+	const advice =
+		'Items with the same key share one generation. Use a value in the expression that each item has.';
+	if (NO_VALUE.test(key)) {
+		throw new InvalidInputError(`A part of ${field} has no value: ${truncate(key)}`, advice);
+	}
+	const parts = partsOf({ context, itemIndex }, expression);
 	const isFilled = parts.some(({ value }) => String(value ?? '').trim() !== '');
-	if (key === null || parts.length === 0 || isFilled) return key;
+	if (parts.length === 0 || isFilled) return key;
 	throw new InvalidInputError(
 		`${field} has only its fixed text for this item: ${truncate(key)}`,
-		'Every expression in it is empty, and items with the same key share one generation. Use a value that each item has.',
+		`Every expression in it is empty. ${advice}`,
 	);
 }
 
