@@ -103,7 +103,9 @@ export class SpendGuard {
 			if (first && balanceForHint) this.balanceBefore = await balanceForHint();
 			return;
 		}
-		if (this.readAt !== null && clock.now() - this.readAt < BALANCE_INTERVAL_MS) return;
+		const age = clock.now() - (this.readAt ?? -Infinity);
+		// Negative if the clock was set back.
+		if (age >= 0 && age < BALANCE_INTERVAL_MS) return;
 		const read = await attempt(readBalance);
 		if (!read.ok)
 			throw read.error instanceof GenerationError ? this.close(notRead(read.error)) : read.error;

@@ -1,7 +1,7 @@
 import { attemptAfter, explainAttempts } from './attempts';
 import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from './job';
 import type { Outcome } from './outcome';
-import { hasId, isFree, isLive, rowsInForce, storedKey, type Row } from './orders/table';
+import { hasId, isFree, isLive, newRow, rowsInForce, storedKey, type Row } from './orders/table';
 import type { TableJournal } from './orders/table-journal';
 import type { PipelineResult } from './pipeline';
 import type { Shift } from './shift';
@@ -24,6 +24,12 @@ export type Settled = Record<number, GenerationErrorFields | null>;
 /** The rows of generations that could not be written to the table, by index of their item. */
 export type Unrecorded = Record<number, Row>;
 
+/**
+ * The generation of each item that has one, by index, and since when the batch waits for it, in milliseconds since the
+ * Unix epoch. `null` after it failed. Rows can be deleted while a batch sleeps, and would then be charged again.
+ */
+export type Known = Record<number, { id: string; since: number } | null>;
+
 /** What the waves of a batch tell each other. Plain data: it is stored while the batch sleeps. */
 export interface WaveState {
 	/** Items that need no further work. */
@@ -33,6 +39,7 @@ export interface WaveState {
 	/** Number of creating requests of the batch that were charged, or may have been. */
 	spent: number;
 	unrecorded: Unrecorded;
+	known: Known;
 	/** True if nothing is left but to collect. */
 	over: boolean;
 	/** The durations of the last generations, in milliseconds. */
@@ -51,6 +58,7 @@ export interface WavePlan {
 	spentBefore: number;
 	/** Those of earlier waves that the table still does not have. */
 	unrecorded: Unrecorded;
+	known: Known;
 }
 
 /**
@@ -64,31 +72,58 @@ export interface WavePlan {
  */
 export function planWave(
 	jobs: CreateJob[],
-	{ settled, spent, unrecorded }: Pick<WaveState, 'settled' | 'spent' | 'unrecorded'>,
+	{ settled, spent, ...state }: Pick<WaveState, 'settled' | 'spent' | 'unrecorded' | 'known'>,
 	all: Row[],
 	batch: string,
 	now: number,
 ): WavePlan {
-	const rows = rowsOfBatch(all, unrecorded);
+	const { unrecorded, known } = state;
+	const rows = rowsOfBatch(all, jobs, state);
 	const left = jobs.filter(
 		(job) => !(job.itemIndex in settled) && rowOf(rows, job)?.status !== 'completed',
 	);
 	const isOwn = (job: CreateJob) => rowOf(rows, job)?.execution_id === batch;
-	const running = left.filter(isOwn);
-	const others = left.filter((job) => !isOwn(job)).slice(0, MOST_NEW);
+	const sinceOf = ({ itemIndex, ...job }: CreateJob) => {
+		const wait = known[itemIndex];
+		return wait?.id === rowOf(rows, job)?.generation_id ? wait?.since : undefined;
+	};
+	const isRunning = (job: CreateJob) => isOwn(job) || sinceOf(job) !== undefined;
+	const running = left.filter(isRunning);
+	const others = left.filter((job) => !isRunning(job)).slice(0, MOST_NEW);
+	const collected = running.map((job) =>
+		// The row of another execution may be older than this batch.
+		collecting(job, rowOf(rows, job) as Row, now, isOwn(job) ? undefined : sinceOf(job)),
+	);
 	return {
-		jobs: [...running.map((job) => collecting(job, rowOf(rows, job) as Row, now)), ...others],
+		jobs: [...collected, ...others],
 		sources: [...running, ...others],
 		left: left.length,
 		// A wave that died reported none of its requests, but the record has them.
 		spentBefore: Math.max(spent, spentBy(batch, all)),
 		unrecorded: missingIn(all, unrecorded),
+		known,
 	};
 }
 
-/** Returns the row that counts for each key. A row that could not be written counts, too. */
-export function rowsOfBatch(all: Row[], unrecorded: Unrecorded): Map<string, Row> {
+/**
+ * Returns the row that counts for each key. A row that could not be written counts, too, and so does one that was deleted
+ * since an earlier wave.
+ */
+export function rowsOfBatch(
+	all: Row[],
+	jobs: Array<KeyedJob & { itemIndex: number }>,
+	{ unrecorded, known }: Pick<WaveState, 'unrecorded' | 'known'>,
+): Map<string, Row> {
 	const rows = rowsInForce(all);
+	const written = new Set(all.map((row) => row.generation_id));
+	for (const job of jobs) {
+		const generation = known[job.itemIndex];
+		if (!generation || written.has(generation.id) || rowOf(rows, job)) continue;
+		const key = storedKeyOf(job);
+		const { id, since } = generation;
+		const row = newRow({ workflowId: '', nodeId: '', executionId: '' }, key);
+		rows.set(key, { ...row, generation_id: id, id: 0, changedAt: since });
+	}
 	const missing = Object.values(missingIn(all, unrecorded));
 	missing.filter(isLive).forEach((row) => rows.set(row.key, row));
 	return rows;
@@ -105,8 +140,14 @@ function missingIn(all: Row[], unrecorded: Unrecorded): Unrecorded {
  * create another one.
  *
  * @param now milliseconds since the Unix epoch
+ * @param since when the batch began to wait, if that is known; otherwise the row's last change
  */
-export function collecting(job: CreateJob, row: Row, now: number): CollectJob {
+export function collecting(
+	job: CreateJob,
+	row: Row,
+	now: number,
+	since = row.changedAt ?? now,
+): CollectJob {
 	const { itemIndex, wait, readiness, timeoutMs, onTimeout } = job;
 	return {
 		kind: 'collect',
@@ -116,7 +157,7 @@ export function collecting(job: CreateJob, row: Row, now: number): CollectJob {
 		readiness,
 		timeoutMs,
 		onTimeout,
-		waitingSinceMs: Math.min(row.changedAt ?? now, now - 1),
+		waitingSinceMs: Math.min(since, now - 1),
 		row,
 	};
 }
@@ -167,6 +208,7 @@ export interface WaveResult extends WaveState {
  *
  * @param record with all its writes finished; `null` if no job of the wave has a key
  * @param stopOnError true if the first error ends the batch
+ * @param now milliseconds since the Unix epoch
  */
 export function waveResult(
 	plan: WavePlan,
@@ -174,6 +216,7 @@ export function waveResult(
 	shift: Shift,
 	record: TableJournal | null,
 	stopOnError: boolean,
+	now: number,
 ): WaveResult {
 	const { jobs, sources, left } = plan;
 	const settled: Settled = {};
@@ -191,8 +234,8 @@ export function waveResult(
 			}
 			const error = source ? explainAttempts(source, outcome.error) : outcome.error;
 			settled[itemIndex] = (error as GenerationError).fields;
-		} else if (outcome.generation.status !== 'completed') {
-			// It timed out, or its item does not wait.
+		} else {
+			// It is completed, it timed out, or its item does not wait.
 			settled[itemIndex] = null;
 		}
 		ended++;
@@ -203,10 +246,25 @@ export function waveResult(
 		tried: triedBy(sources),
 		spent: stats.spent,
 		unrecorded: record ? stillUnrecorded(record, plan, outcomes) : plan.unrecorded,
+		known: knownAfter(plan, outcomes, now),
 		over: ended === left || (failed && stopOnError),
 		nextAt: again ? null : shift.nextShiftAt,
 		durations: shift.lastDurations,
 	};
+}
+
+function knownAfter({ jobs, known }: WavePlan, outcomes: Array<Outcome<unknown>>, now: number) {
+	const after: Known = {};
+	outcomes.forEach((outcome, index) => {
+		const { itemIndex } = jobs[index];
+		const generation = outcome.kind === 'error' ? null : outcome.generation;
+		const before = known[itemIndex];
+		if (outcome.kind === 'error' || generation?.status === 'failed') after[itemIndex] = null;
+		else if (generation && generation.id !== before?.id) {
+			after[itemIndex] = { id: generation.id, since: now };
+		}
+	});
+	return after;
 }
 
 function triedBy(jobs: CreateJob[]): WaveState['tried'] {

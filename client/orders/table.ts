@@ -114,7 +114,10 @@ export const isOpenRow = (row: RowFields) => !hasId(row) && !isFree(row);
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
 /** Returns a new row, without its request. */
-export function newRow({ workflowId, nodeId, executionId }: TableScope, key: string): RowFields {
+export function newRow(
+	{ workflowId, nodeId, executionId }: Omit<TableScope, 'writer'>,
+	key: string,
+): RowFields {
 	const empty = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, ''])) as RowFields;
 	return {
 		...empty,

@@ -50,7 +50,7 @@ describe('a batch that sleeps, at a limit of ten', () => {
 		const jobs = [keyed('p', 0, 'k', { timeoutMs: 3_600_000 })];
 		const began = step.time.now();
 		const seen = await step.time.run(sleepThrough(step, new MemoryTable(step.time), jobs));
-		expect([step.fake.made.length, seen.settled]).toEqual([1, {}]);
+		expect([step.fake.made.length, seen.settled]).toEqual([1, { 0: null }]);
 		expect(seen.awakeMs / (step.time.now() - began)).toBeLessThan(0.1);
 	});
 });

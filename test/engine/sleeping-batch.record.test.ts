@@ -1,7 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
-import { sleepToEnd, wakeWave, waveOf } from './asleep';
+import { sleepToEnd, wakeWave } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches whose expressions, table and service change between waves. */
@@ -57,17 +58,51 @@ describe('an item that a newer release rejects after the sleep', () => {
 	});
 });
 
-it('keeps the spending limit if rows are deleted before the results are fetched', async () => {
-	const settings = { onError: 'continueRegularOutput' };
-	let run = await execute(boats, asleep(undefined, { maxNewGenerations: 2 }), settings);
-	while (run.status === 'waiting') {
-		if (waveOf(stage, run).record.workflow.name?.endsWith('results')) rows().length = 0;
-		run = await wakeWave(stage, run);
-	}
-	expect(created()).toBe(2);
-	expect(run.output('Step').map(({ json }) => json.error_code)).toEqual([
-		...['generation_limit_reached', 'generation_limit_reached'],
-	]);
+describe('rows that are deleted while the batch sleeps', () => {
+	const four = ['a', 'b', 'c', 'd'].map((key) => ({ key, prompt: `boat ${key} [seconds: 300]` }));
+
+	it.each<[string, () => void]>([
+		['all rows, before each wave', () => (rows().length = 0)],
+		['the table', () => (tables.tables.length = 0)],
+		['renamed', () => (tables.tables[0].name = 'media_generations_old')],
+	])('charge nothing again, and all items are returned: %s', async (what, remove) => {
+		let run = await execute(four, asleep());
+		remove();
+		stage.leap(120);
+		for (let waves = 0; waves < 40 && run.status === 'waiting'; waves++) {
+			if (what.startsWith('all')) remove();
+			run = await wakeWave(stage, run);
+		}
+		expect([run.status, created()]).toEqual(['success', 4]);
+		const made = stage.sandbox.books.generations.map(({ id }) => id);
+		expect(run.output('Step').map(({ json }) => [json.id, json.status])).toEqual(
+			made.map((id) => [id, 'completed']),
+		);
+	});
+
+	it('leave the IDs in the error if the batch cannot go on', async () => {
+		const first = await execute(boats, asleep());
+		const ids = [idOf('a'), idOf('b')];
+		tables.refusal = 'Attempted to use Data table node but the module is disabled';
+		const { error } = await sleepToEnd(stage, first);
+		const said = JSON.stringify([error?.message, (error as { description?: string }).description]);
+		ids.forEach((id) => expect(said).toContain(id));
+		expect(said).not.toContain('(of 1)');
+	});
+});
+
+it('a generation of another execution times out as an own one does', async () => {
+	const long = items(['a', 'a boat [seconds: 900000]']);
+	const stopped = await execute(long, asleep());
+	const manually = new Error('The execution was cancelled manually');
+	stopped.record.state.data.resultData.error = manually as never;
+	stage.leap(3600);
+	const began = wallClock.now();
+	const again = await execute(long, asleep(undefined, { timeout: 900, onTimeout: 'continue' }));
+	const end = await sleepToEnd(stage, again);
+	expect(end.output('Step')).toMatchObject([{ json: { id: idOf('a'), timed_out: true } }]);
+	expect([created(), wallClock.now() - began < 3_600_000]).toEqual([1, true]);
+	expect(wallClock.now() - began).toBeGreaterThanOrEqual(900_000);
 });
 
 describe('a table that fails after the requests of a wave', () => {

@@ -93,6 +93,7 @@ class SleepingBatch {
 	private readonly state = { durations: [] as number[], sleptMs: 0, spent: 0 };
 	private tried: WaveState['tried'] = {};
 	private unrecorded: WaveState['unrecorded'] = {};
+	private known: WaveState['known'] = {};
 	private dead = 0;
 	private isAwake = false;
 	/** Stops the wave that is awake. */
@@ -201,6 +202,7 @@ class SleepingBatch {
 		state.durations = result.durations;
 		state.spent = result.spent;
 		this.unrecorded = result.unrecorded;
+		Object.assign(this.known, result.known);
 		if (isFirst && this.isStopped) return 'stopped';
 		return result.over ? 'over' : null;
 	}
@@ -220,13 +222,13 @@ class SleepingBatch {
 	}
 
 	private async work(clock: Clock): Promise<WaveResult> {
-		const { step, jobs, night, state, fate, unrecorded } = this;
+		const { step, jobs, night, state, fate, unrecorded, known } = this;
 		const call = this.table.reachedBy(clock, (one) => fate.tableFate(night.waves, one));
 		const writer = `${fate.batch}, wave ${night.waves}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
 		const rows = await this.read(call, clock, scope);
 		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
-		const before = { settled: night.settled, spent: state.spent, unrecorded };
+		const before = { settled: night.settled, spent: state.spent, unrecorded, known };
 		const plan = planWave(tried, before, rows, fate.batch, clock.now());
 		// Each later wave is a separate execution, so stopping the step's execution does not stop it.
 		this.waveStop = new AbortController();
@@ -254,7 +256,7 @@ class SleepingBatch {
 			return ran;
 		};
 		const result = await run().finally(async () => await journal.close());
-		return waveResult(plan, result, shift, journal, step.settings.stopOnError);
+		return waveResult(plan, result, shift, journal, step.settings.stopOnError, clock.now());
 	}
 }
 

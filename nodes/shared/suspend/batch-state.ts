@@ -106,7 +106,8 @@ export function deathIn({ json }: INodeExecutionData): string | null {
 export function takeIn(state: BatchState, report: WaveReport): void {
 	const settled = { ...state.settled, ...report.settled };
 	const tried = { ...state.tried, ...report.tried };
-	Object.assign(state, report, { settled, tried, dead: 0 });
+	const known = { ...state.known, ...report.known };
+	Object.assign(state, report, { settled, tried, known, dead: 0 });
 }
 
 /** Counts a wave that ended without a report. */

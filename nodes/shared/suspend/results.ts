@@ -10,7 +10,7 @@ import { attempt, type Attempt } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
 import type { Row } from '../../../client/orders/table';
-import { rowOf, rowsOfBatch, type Unrecorded } from '../../../client/wave';
+import { rowOf, rowsOfBatch } from '../../../client/wave';
 import { continuesOnError } from '../execution';
 import { optionByPath, textIfSet } from '../form/parameters';
 import { stepError } from '../output/node-error';
@@ -23,7 +23,7 @@ import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 
 /** What the waves reported. */
-type Fetched = Pick<BatchState, 'settled' | 'spent' | 'unrecorded'>;
+type Fetched = Pick<BatchState, 'settled' | 'spent' | 'unrecorded' | 'known'>;
 
 /**
  * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
@@ -48,10 +48,10 @@ export async function results(
 async function fetchResults(
 	context: IExecuteFunctions,
 	plans: Array<Attempt<Plan[]>>,
-	{ settled, spent, unrecorded }: Fetched,
+	{ settled, spent, ...state }: Fetched,
 ) {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
-	const rows = await rowsByKey(context, jobs, unrecorded);
+	const rows = rowsOfBatch(await read(context, jobs, state), jobs, state);
 	const known = jobs.map((job) => onRecord(rows, job));
 	const failures: Failures = plans.map((plan, itemIndex) => {
 		const own = settled[itemIndex];
@@ -67,20 +67,22 @@ async function fetchResults(
 	}
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const start = startOf(context);
-	// An item is created here if its row was deleted meanwhile.
 	const options = { ...start.options, spentBefore: spent };
 	const fetched = planned.map((plan) => fetching(plan, rows));
 	return await runToEnd(context, { ...start, options }, fetched, failures);
 }
 
+type ItemJob = KeyedJob & Pick<CreateJob, 'itemIndex'>;
+
 /** The job of an item. If a newer release of this package rejects the item after the sleep, only its key is known. */
-function jobOf(context: IExecuteFunctions, plan: Attempt<Plan[]>, itemIndex: number): KeyedJob {
+function jobOf(context: IExecuteFunctions, plan: Attempt<Plan[]>, itemIndex: number): ItemJob {
 	if (plan.ok) return plan.value[0].job as CreateJob;
+	const job = { kind: 'create', itemIndex } as const;
 	try {
 		const key = optionByPath(context, itemIndex, 'options', 'idempotencyKey');
-		return { kind: 'create', idempotencyKey: textIfSet('Idempotency Key', key) };
+		return { ...job, idempotencyKey: textIfSet('Idempotency Key', key) };
 	} catch {
-		return { kind: 'create' };
+		return job;
 	}
 }
 
@@ -110,23 +112,28 @@ function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null)
 export async function lastKnown(
 	context: IExecuteFunctions,
 	plans: Array<Attempt<Plan[]>>,
-	{ settled, unrecorded }: Pick<BatchState, 'settled' | 'unrecorded'>,
+	{ settled, ...state }: Omit<Fetched, 'spent'>,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
-	const read = await attempt(async () => await rowsByKey(context, jobs, unrecorded));
+	// Without the table, what the waves reported still names the generations.
+	const found = await attempt(async () => await read(context, jobs, state));
+	const rows = rowsOfBatch(found.ok ? found.value : [], jobs, state);
 	return jobs.map((job, itemIndex): Outcome<Output> => {
 		const own = settled[itemIndex];
 		if (own) return { kind: 'error', error: new GenerationError(own) };
-		const generation = read.ok ? onRecord(read.value, job) : null;
+		const generation = onRecord(rows, job);
 		if (generation === null) return { kind: 'error', error };
 		return { kind: 'error', error: error.with({ charge: 'paid', generation }) };
 	});
 }
 
-async function rowsByKey(context: IExecuteFunctions, jobs: KeyedJob[], unrecorded: Unrecorded) {
-	const rows = await rowsOf(context, jobs, Object.values(unrecorded));
-	return rowsOfBatch(rows, unrecorded);
+async function read(
+	context: IExecuteFunctions,
+	jobs: KeyedJob[],
+	{ unrecorded }: Pick<BatchState, 'unrecorded'>,
+) {
+	return await rowsOf(context, jobs, Object.values(unrecorded));
 }
 
 function failureItem({

@@ -102,6 +102,7 @@ async function sleep(
 		tried: {},
 		spent: 0,
 		unrecorded: {},
+		known: {},
 		over: false,
 		stopped: false,
 		wakeAt: 0,

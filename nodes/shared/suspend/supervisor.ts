@@ -106,7 +106,7 @@ async function unfinished(
 	if (step === null) throw nodeError(context, error, 0);
 	const plans = await planItems(step, (itemIndex) => plan(step, itemIndex));
 	const outcomes = await lastKnown(step, plans, state, error);
-	if (!continuesOnError(step)) throw stepError(context, error, 0, outcomes);
+	if (!continuesOnError(step)) throw stepError(step, error, 0, outcomes);
 	return [outputItems(step, outcomes)];
 }
 

@@ -50,7 +50,14 @@ export async function runWave(
 	};
 	const result = await run().finally(async () => await record?.close());
 	const stopOnError = !continuesOnError(context);
-	const { nextAt, ...found } = waveResult(plan, result, shift, record, stopOnError);
+	const { nextAt, ...found } = waveResult(
+		plan,
+		result,
+		shift,
+		record,
+		stopOnError,
+		wallClock.now(),
+	);
 	return {
 		...found,
 		stopped: false,

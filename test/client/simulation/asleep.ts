@@ -127,7 +127,7 @@ function judgeNight(schedule: AsleepSchedule, night: Night, { fake }: Step, tabl
 		}
 		if (end !== 'over' || stopOnError) return;
 		const rows = table.rows.filter(({ key }) => key === `k${index}`);
-		if (index in settled || rows.some(({ status }) => status === 'completed')) return;
+		if (settled[index] || rows.some(({ status }) => status === 'completed')) return;
 		throw broken(schedule, `item ${index} has not ended, and the batch has`);
 	});
 }
