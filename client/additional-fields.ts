@@ -66,20 +66,30 @@ function plain(path: string, value: unknown): unknown {
 	if (value === undefined) throw undefinedExpression(here);
 	// JSON would contain `null` instead.
 	if (typeof value === 'number') return number(here, value);
+	if (['function', 'bigint', 'symbol'].includes(typeof value)) throw notJson(here, value);
 	if (typeof value !== 'object' || value === null) return toPlainValue(FIELD, value);
 	const { toJSON } = value as { toJSON?: unknown };
-	if (typeof toJSON === 'function') return toJSON.call(value) as unknown;
+	if (typeof toJSON === 'function') {
+		const json: unknown = toJSON.call(value);
+		// An invalid date has none.
+		if (json === null) throw notJson(here, value);
+		return json;
+	}
 	const inside = (name: string) => (path === '' ? name : `${path}.${name}`);
 	if (Array.isArray(value)) {
 		return value.map((part, index) => plain(inside(String(index)), part));
 	}
 	// A map or an error would become an empty object.
 	if (Object.prototype.toString.call(value) !== '[object Object]') {
-		throw invalid(here, 'a value of JSON', value);
+		throw notJson(here, value);
 	}
 	return Object.fromEntries(
 		Object.entries(value).map(([name, part]) => [name, plain(inside(name), part)]),
 	);
+}
+
+function notJson(field: string, value: unknown): InvalidInputError {
+	return invalid(field, 'a value of JSON', value);
 }
 
 /** True for an object with fields: not for a list or `null`. */

@@ -61,7 +61,8 @@ export function invalid(
 }
 
 /** What JavaScript makes of an object or a function within a text. */
-const NOT_TEXT = /\[object Object\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
+const NOT_TEXT =
+	/^Invalid Date(?:Time)?$|\[object Object\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
 
 /**
  * Returns the result of an expression as a plain value: text, number, boolean, `null` or a list of these. A value

@@ -115,7 +115,9 @@ export class ServiceClient {
 	async models(type: ModelFilter): Promise<Model[]> {
 		const query: Record<string, string> = type === 'all' ? {} : { type };
 		const { data } = await this.read('/v1/models', (body) => Array.isArray(body.data), query);
-		return (data as unknown[]).filter(isModel);
+		const models = (data as unknown[]).filter(isModel);
+		// The service may ignore the filter.
+		return models.filter((model) => type === 'all' || (model.type ?? type) === type);
 	}
 
 	/** GET /v1/credits/balance, returned unchanged (spec 2.3). */
@@ -192,5 +194,6 @@ function hasBalance({ balance }: Record<string, unknown>): boolean {
 
 /** True if an entry has an id. Other entries cannot be used. */
 function isModel(entry: unknown): entry is Model {
-	return typeof (entry as Partial<Model> | null)?.id === 'string';
+	const { id } = (entry ?? {}) as Partial<Model>;
+	return typeof id === 'string' && id !== '';
 }

@@ -52,10 +52,10 @@ const OUT_OF_CREDITS: ErrorRow = {
 	title: 'Not enough credits',
 	specific: ({ message }) => {
 		// The message states the credits required and the credits left (spec 7): the larger number is required.
-		const [left, needed, ...others] = (message?.match(/\d+/g) ?? [])
-			.map(Number)
-			.sort((a, b) => a - b);
-		if (needed === undefined || others.length > 0) return null;
+		const numbers = message?.match(/\d([\d.,]*\d)?/g) ?? [];
+		// The parts of "1,500" are not two numbers.
+		if (numbers.length !== 2 || !numbers.every((one) => /^\d+$/.test(one))) return null;
+		const [left, needed] = numbers.map(Number).sort((a, b) => a - b);
 		return `Not enough credits: ${needed} needed, ${left} left`;
 	},
 	advice:

@@ -100,7 +100,8 @@ export function errorFromResponse(
 	subject: string | null = null,
 ): GenerationError {
 	const own = readErrorBody(body, status);
-	const { message = null, param = null, code = null } = own ?? {};
+	const { message = null, param = null } = own ?? {};
+	const code = codeOf(own?.code ?? null, status, charging);
 	const row = errorRow(code, status, own === null);
 	const facts = { message: inTitle(message), param: inTitle(param), subject: inTitle(subject) };
 	const specific = row.specific?.(facts) ?? null;
@@ -119,12 +120,18 @@ export function errorFromResponse(
 		),
 		description: row.advice,
 		serviceMessage: message,
-		code: code ?? (charging && status === 401 ? 'authentication_error' : `http_${status}`),
+		code: code ?? `http_${status}`,
 		status,
 		charge: uncertain ? 'unknown' : 'none',
 		retry: row.retry,
 		fatalForStep: row.fatalForStep,
 	});
+}
+
+/** A 401 of a creating request says that nothing was made (spec 7), whatever its body says. */
+function codeOf(code: string | null, status: number, charging: boolean): string | null {
+	const isOfKey = code !== null && errorRow(code, 400).cause === 'credential-invalid';
+	return charging && status === 401 && !isOfKey ? 'authentication_error' : code;
 }
 
 /**

@@ -77,7 +77,7 @@ export function isFailed(generation: Generation): boolean {
 export function readGeneration(body: unknown, now: number): Generation | null {
 	const wire = asRecord(body);
 	const entry = asRecord(Array.isArray(wire.data) ? wire.data[0] : undefined);
-	const id = text(wire.id) ?? text(entry.generation_id);
+	const id = idIn(wire.id) ?? idIn(entry.generation_id);
 	if (id === null) return null;
 
 	const created = typeof wire.created === 'number' ? wire.created : null;
@@ -106,6 +106,11 @@ function readFailureReason(error: unknown): string | null {
 	return truncate(text(message) ?? text(reason) ?? text(code) ?? JSON.stringify(error));
 }
 
+/** A number is an id, too: without it, what was charged would be lost. */
+function idIn(value: unknown): string | null {
+	return text(Number.isFinite(value) ? String(value) : value);
+}
+
 function text(value: unknown): string | null {
 	return typeof value === 'string' && value !== '' ? value : null;
 }
@@ -114,6 +119,8 @@ function text(value: unknown): string | null {
 const LIFETIME_SECONDS = 3600;
 /** An earlier expiry is not a date but a lifetime: some stores write one into the same parameter. */
 const EARLIEST_EXPIRY = Date.UTC(2000, 0);
+/** A later one is not in seconds. */
+const LATEST_EXPIRY = Date.UTC(3000, 0);
 
 /**
  * Returns when a presigned URL expires. Object stores state this in the URL. Otherwise the hour of the spec counts
@@ -129,7 +136,7 @@ export function presignedUrlExpiry(
 	now: number,
 ): string | null {
 	const stated = statedExpiry(url);
-	const expiry = stated >= EARLIEST_EXPIRY ? isoTime(stated) : null;
+	const expiry = stated >= EARLIEST_EXPIRY && stated < LATEST_EXPIRY ? isoTime(stated) : null;
 	if (expiry !== null || created === null) return expiry;
 	const bound = (created + LIFETIME_SECONDS) * 1000;
 	return bound > now ? isoTime(bound) : null;

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { modelNotFound, type Model, type ModelFilter } from '../../client/api/client';
-import { oneOf, positive, requiredText } from '../../client/input';
+import { integer, oneOf, positive, requiredText } from '../../client/input';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';
@@ -50,7 +50,7 @@ async function allModels(lookups: Lookups, form: Form): Promise<Model[]> {
 	const types: ModelFilter[] = ['all', 'image', 'video'];
 	const type = oneOf('Type', form.type ?? 'all', types);
 	const returnAll = oneOf('Return All', form.returnAll ?? false, [true, false]);
-	const limit = returnAll ? Infinity : positive('Limit', form.limit ?? 50, 1);
+	const limit = returnAll ? Infinity : positive('Limit', integer('Limit', form.limit ?? 50), 1);
 	return (await lookups.models(type)).slice(0, limit);
 }
 

@@ -51,8 +51,7 @@ async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter):
 			? nodeError(context, listed.error, 0)
 			: listed.error;
 	}
-	// Covers a service that ignores the type filter.
-	return listed.value.filter((model) => type === 'all' || (model.type ?? type) === type);
+	return listed.value;
 }
 
 /**
@@ -66,7 +65,7 @@ export function describeModel(model: Model): { name: string; description: string
 		typeof model.avg_speed_seconds === 'number' && `about ${model.avg_speed_seconds} s`,
 	].filter(Boolean);
 	return {
-		name: model.name ?? model.id,
+		name: model.name?.trim() || model.id,
 		description: sentences(facts.join(', '), model.description),
 	};
 }

@@ -31,6 +31,11 @@ describe('Additional Body Fields', () => {
 
 	it.each([
 		['Number($json.mistyped)', 'Additional Body Fields: a.b must be a number'],
+		['$json.prompt.trim', 'Additional Body Fields'],
+		['() => 1', 'Additional Body Fields: a.b must be a value of JSON'],
+		['BigInt(1)', 'Additional Body Fields: a.b must be a value of JSON'],
+		['new Date("no date")', 'Additional Body Fields: a.b must be a value of JSON'],
+		['DateTime.fromISO("no date")', 'Additional Body Fields must be a single value'],
 		['new Map([[1, 2]])', 'Additional Body Fields: a.b must be a value of JSON'],
 	])('that JSON cannot express are refused before anything is sent: %s', async (value, says) => {
 		const options = { additionalFields: `={{ ({ a: { b: ${value} } }) }}` };

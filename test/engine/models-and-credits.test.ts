@@ -52,7 +52,7 @@ describe('Generation Models', () => {
 		expect(items.map(({ json }) => json)).toStrictEqual(three);
 	});
 
-	it.each([0, -1, 'many'])('refuses the limit %s before anything is sent', async (limit) => {
+	it.each([0, -1, 2.5, 'many'])('refuses the limit %s before anything is sent', async (limit) => {
 		const run = await stage.run('generationModels', { limit });
 		expect(run.error).toMatchObject({
 			message: expect.stringContaining('Limit'),

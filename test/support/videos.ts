@@ -36,7 +36,12 @@ export async function videosAsleep(videos: Videos): Promise<VideosMade> {
 	const began = time.now();
 	const { awakeMs, waves, settled } = await time.run(sleepThrough(step, table, jobs));
 	const held = awakeMs / (time.now() - began);
-	return { ...made(videos, step, began), failed: Object.values(settled).filter(Boolean).length, held, waves };
+	return {
+		...made(videos, step, began),
+		failed: Object.values(settled).filter(Boolean).length,
+		held,
+		waves,
+	};
 }
 
 /** Runs a batch that polls: it holds a worker all the time. */

@@ -24,7 +24,8 @@ export function defaultFileName(
 /** Returns the file name that a user chose, with a number from the second output of an item on. */
 export function outputFileName(chosen: string, outputIndex: number): string {
 	if (outputIndex === 0) return chosen;
-	return chosen.replace(/(\.[a-z\d]{1,5})?$/i, (extension) => `-${outputIndex + 1}${extension}`);
+	// The end of "v1.5" is not an extension.
+	return chosen.replace(/(\.[a-z]\w{2,4})?$/i, (extension) => `-${outputIndex + 1}${extension}`);
 }
 
 function slugOf(prompt: string): string {

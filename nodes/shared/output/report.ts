@@ -78,7 +78,7 @@ export function summaryHint(
 	const there = outcomes.filter(isThere);
 	const what = `${there.length} of ${outcomes.length} ${there.every(isReady) ? 'ready' : 'returned'}`;
 	const message = sentences(what, ...missing, ...other);
-	const asAsked = missing.length === 0 && stats.fellBack === 0;
+	const asAsked = missing.length === 0 && stats.fellBack + stats.resubmitted === 0;
 	hint(context, message, asAsked ? 'info' : 'warning');
 }
 

@@ -88,6 +88,7 @@ async function sleep(
 		failures[job.itemIndex] = unsentErrors(journal, keyMissing(), job.itemIndex);
 	}
 	if (failures.flat().length > 0 && !continuesOnError(context)) return null;
+	if (planned.every(({ job }) => failures[job.itemIndex].length > 0)) return null;
 	const reason = whyNotSuspend(context, planned);
 	if (reason !== null) {
 		polledHint(context, reason);

@@ -258,7 +258,8 @@ describe('an unknown code', () => {
 		[599, 'The service or a proxy returned an error: The service is sorry', 'backoff', false],
 	])('is interpreted by its status: %i is "%s"', (status, message, retry, fatalForStep) => {
 		const error = errorFromResponse(refusal(status, 'brand_new'), true);
-		expect(error).toMatchObject({ message, status, retry, fatalForStep, code: 'brand_new' });
+		const code = status === 401 ? 'authentication_error' : 'brand_new';
+		expect(error).toMatchObject({ message, status, retry, fatalForStep, code });
 	});
 
 	it('is http_<status> if the service sends only a message', () => {
@@ -295,4 +296,24 @@ describe('the cause that is reported to n8n', () => {
 	])('of %s (%s) is %s', (code, status, cause) => {
 		expect(failureCause(code, status)).toBe(cause);
 	});
+});
+
+describe('the title of insufficient credits', () => {
+	it.each([
+		['8 credits are required, 3 are left.', 'Not enough credits: 8 needed, 3 left'],
+		['You have 3, and need 1,500 credits', 'Not enough credits'],
+		['1.5 are left of 8', 'Not enough credits'],
+		['You need 1,500', 'Not enough credits'],
+	])('has only numbers that are certain: %s', (message, title) => {
+		const body = { error: { code: 'insufficient_credits', message } };
+		const error = errorFromResponse({ status: 402, body }, true);
+		expect(error.message).toBe(title);
+		expect(error.details.includes(message)).toBe(!title.includes('needed'));
+	});
+});
+
+it('a 401 of a creating request is about the key, even if its code is of something else', () => {
+	const refused = errorFromResponse(refusal(401, 'model_unavailable'), true);
+	expect(refused).toMatchObject({ code: 'authentication_error', charge: 'none', retry: 'never' });
+	expect(errorFromResponse(refusal(401, 'expired_api_key'), true).code).toBe('expired_api_key');
 });

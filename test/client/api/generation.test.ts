@@ -5,6 +5,7 @@ import {
 	isFailed,
 	isFinal,
 	NOTHING_KNOWN,
+	presignedUrlExpiry,
 	readGeneration,
 	unseen,
 } from '../../../client/api/generation';
@@ -90,12 +91,20 @@ describe('a generation', () => {
 		expect(readGeneration({ id: 'x', ...rest }, now)?.item).toEqual({ id: 'x', ...ONLY_ID_KNOWN });
 	});
 
-	it.each([[null], [undefined], [''], ['<html>'], [7], [[]], [{}], [{ id: '' }], [{ id: 7 }]])(
-		'is null without an id: %j',
-		(body) => {
-			expect(readGeneration(body, now)).toBeNull();
-		},
-	);
+	it.each([
+		[null],
+		[undefined],
+		[''],
+		['<html>'],
+		[7],
+		[[]],
+		[{}],
+		[{ id: '' }],
+		[{ id: NaN }],
+		[{ id: {} }],
+	])('is null without an id: %j', (body) => {
+		expect(readGeneration(body, now)).toBeNull();
+	});
 
 	it('always has the same keys in the same order, for any response', () => {
 		fc.assert(
@@ -162,4 +171,13 @@ describe('the end of a generation', () => {
 			completed || failed,
 		]);
 	});
+});
+
+it('a number is an id too: what was charged is not lost', () => {
+	expect(readGeneration({ id: 7, status: 'pending' }, 0)?.item.id).toBe('7');
+});
+
+it('an expiry in milliseconds is not a date in seconds', () => {
+	const url = 'https://files.example/a.png?Expires=1795514389004';
+	expect(presignedUrlExpiry(url, null, 0)).toBeNull();
 });

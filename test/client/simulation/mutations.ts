@@ -235,7 +235,7 @@ export const mutations: Mutation[] = [
 	),
 	guard(
 		'the balance is read once',
-		'clock.now() - this.readAt < BALANCE_INTERVAL_MS',
+		'age >= 0 && age < BALANCE_INTERVAL_MS',
 		'this.readAt > 0',
 	),
 	pipeline('sent although the step has failed', 'halt, guard', 'halt: ports.cancel, guard'),

@@ -35,6 +35,7 @@ it.each([
 	['lighthouse', 1, 'lighthouse-2'],
 	['lighthouse.png', 2, 'lighthouse-3.png'],
 	['v1.5 of it', 1, 'v1.5 of it-2'],
+	['picture.v1', 1, 'picture.v1-2'],
 ])('the chosen file name %j of output %d is %j', (chosen, outputIndex, name) => {
 	expect(outputFileName(chosen, outputIndex)).toBe(name);
 });

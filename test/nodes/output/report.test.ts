@@ -142,7 +142,8 @@ describe('the hint after a run', () => {
 			'The step waited 2 s for free slots. The service says: 10 are running, and &lt;your&gt; plan allows 10.',
 		],
 	])('says what happened during the run: %j', (changes, message) => {
-		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`, 'info'));
+		const type = changes.resubmitted ? 'warning' : 'info';
+		expect(hintOf(ready, changes)).toEqual(saying(`2 of 2 ready. ${message}`, type));
 	});
 
 	it.each([
