@@ -82,7 +82,7 @@ export class StatusRequests {
 		const last = this.last.get(id);
 		if (last && isSettled(last, now)) return { ...last, response: Promise.resolve(last.known) };
 		const isRecent = (at: number) =>
-			since === undefined ? now < at + this.intervalMs : at >= since;
+			since === undefined ? Math.abs(now - at) < this.intervalMs : at >= since;
 		if (last && isRecent(last.at)) {
 			return { ...last, response: inTime(async () => await last.response) };
 		}
@@ -105,7 +105,8 @@ export class StatusRequests {
 	private async fetchAfter(before: StatusCheck | undefined, id: string): Promise<Generation> {
 		const { clock, service, halt } = this.ports;
 		const due = (before?.at ?? 0) + this.intervalMs;
-		await clock.sleep(Math.max(0, due - clock.now()), halt);
+		// A clock that was set back does not extend the wait.
+		await clock.sleep(Math.min(this.intervalMs, Math.max(0, due - clock.now())), halt);
 		if (halt.aborted) throw new CancelledError();
 		const last = this.last.get(id);
 		// Another item with the same generation has sent a request meanwhile.
@@ -127,7 +128,9 @@ export class StatusRequests {
 
 /** True if the status cannot change, and its output URL is valid for long enough. */
 function isSettled({ at, known }: StatusCheck, now: number): boolean {
-	return known !== null && isFinal(known) && (isFailed(known) || now < at + FINAL_STATUS_MS);
+	return (
+		known !== null && isFinal(known) && (isFailed(known) || Math.abs(now - at) < FINAL_STATUS_MS)
+	);
 }
 
 /** @throws GenerationError if the response is about another generation, for example from a wrong cache entry */
