@@ -1,8 +1,8 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { wakeWave } from './asleep';
+import { sleepToEnd, wakeWave, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
-const { stage, tables, execute } = openKeyedStage();
+const { stage, tables, created, execute } = openKeyedStage();
 
 const parameters = {
 	options: { idempotencyKey: '={{ $json.key }}' },
@@ -20,4 +20,19 @@ it('a wave does not end before the crash recovery of an n8n that has just starte
 	const woken = wallClock.now();
 	await wakeWave(stage, run);
 	expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
+});
+
+it('a wave waits until n8n has stored the execution that sleeps', async () => {
+	const first = await execute(
+		items(['a', 'x [seconds: 100]'], ['b', 'y [seconds: 100]']),
+		parameters,
+	);
+	const { data } = first.record.state;
+	const { waitTill } = data;
+	const storedAt = (waveOf(stage, first).waitTill?.getTime() ?? 0) + 12_000;
+	const get = () => (wallClock.now() < storedAt ? undefined : waitTill);
+	Object.defineProperty(data, 'waitTill', { get });
+	const end = await sleepToEnd(stage, first);
+	const statuses = end.output('Step').map(({ json }) => json.status);
+	expect([end.status, statuses, created()]).toEqual(['success', ['completed', 'completed'], 2]);
 });

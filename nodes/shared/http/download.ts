@@ -65,7 +65,11 @@ export async function download(
 	const since = wallClock.now();
 	for (let retries = 0; ; retries++) {
 		const tried = await attempt(
-			async () => await limited(async () => await fetchOnce(context, generation, request)),
+			async () =>
+				await limited(async () => {
+					generation = await withFreshUrl(generation, request.refresh);
+					return await fetchOnce(context, generation, request);
+				}),
 		);
 		if (tried.ok) return { binary: tried.value, generation };
 		if (signal.aborted) throw new CancelledError();
@@ -92,6 +96,17 @@ export async function download(
 		if (isFailed(fresh.value)) throw failedGeneration(fresh.value);
 		generation = withUrlOf(generation, fresh.value);
 	}
+}
+
+/** Replaces a URL that expired while the download waited for its turn. */
+async function withFreshUrl(
+	generation: Generation,
+	refresh: () => Promise<Generation>,
+): Promise<Generation> {
+	const { url_expires_at: expiry } = generation.item;
+	if (expiry === null || wallClock.now() < Date.parse(expiry)) return generation;
+	const fresh = await attempt(refresh);
+	return fresh.ok ? withUrlOf(generation, fresh.value) : generation;
 }
 
 /** Copies only the fresh URL. A lagging replica may still report a non-final status. */

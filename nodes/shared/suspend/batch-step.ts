@@ -13,6 +13,7 @@ import { attempt, onAbort } from '../../../client/async';
 import { cancelSignal } from '../execution';
 import { isFile } from '../form/form';
 import { wallClock } from '../http/clock';
+import type { BatchState } from './batch-state';
 
 /**
  * The step of a sleeping batch, for the waves that work for it. Its items and parameters stay with the execution that
@@ -78,24 +79,37 @@ function hasExpression(value: unknown): boolean {
 	return JSON.stringify(value ?? null).includes('"=');
 }
 
+/** How often and how long to wait until n8n has stored the execution that sleeps. */
+const STORING = { looks: 12, pauseMs: 5_000 };
+
 /**
  * Returns a context in which a wave runs as the step itself.
  *
  * @param batch id of the execution that sleeps
+ * @param step its name
  * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted
  */
 export async function stepOf(
 	context: IExecuteFunctions,
-	batch: string,
+	{ batch, step }: Pick<BatchState, 'batch' | 'step'>,
 ): Promise<IExecuteFunctions | null> {
-	const data = await context.getExecutionDataById(batch);
-	const task = data?.executionData?.nodeExecutionStack[0];
-	if (!data?.waitTill || data.resultData.error || !task) return null;
-	const { node } = task;
-	const kept = data.executionData?.contextData[`node:${node.name}`]?.[KEPT] as KeptParameters;
-	// n8n stores all items, even those that Execute Once leaves out.
-	const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
-	return actingAs(context, batch, node, items, kept);
+	const signal = cancelSignal(context);
+	for (let looks = 0; looks < STORING.looks; looks++) {
+		const data = await context.getExecutionDataById(batch);
+		if (!data || data.resultData.error) return null;
+		const task = data.executionData?.nodeExecutionStack[0];
+		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step.
+		if (data.waitTill && task?.node.name === step) {
+			const { node } = task;
+			const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as KeptParameters;
+			// n8n stores all items, even those that Execute Once leaves out.
+			const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
+			return actingAs(context, batch, node, items, kept);
+		}
+		await wallClock.sleep(STORING.pauseMs, signal);
+		if (signal.aborted) return null;
+	}
+	return null;
 }
 
 /**
@@ -108,14 +122,14 @@ const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
  * Runs the work of a wave, and ends it soon after the user has stopped the execution that sleeps: n8n stops that one only.
  *
  * @param step from `stepOf`
- * @param batch id of the execution that sleeps
+ * @param order of the execution that sleeps
  * @param work runs as the step, with a signal that aborts after a stop
  * @returns the result of the work, and whether the batch was stopped
  * @throws the error of the work
  */
 export async function unlessStopped<T>(
 	step: IExecuteFunctions,
-	batch: string,
+	order: Pick<BatchState, 'batch' | 'step'>,
 	work: (step: IExecuteFunctions) => Promise<T>,
 ): Promise<{ result: T; stopped: boolean }> {
 	const stop = new AbortController();
@@ -128,7 +142,7 @@ export async function unlessStopped<T>(
 			await wallClock.sleep(pauseMs, ended.signal);
 			if (ended.signal.aborted) return;
 			const began = wallClock.now();
-			const found = await attempt(async () => await stepOf(step, batch));
+			const found = await attempt(async () => await stepOf(step, order));
 			stopped = found.ok && found.value === null;
 			pauseMs = Math.max(STOP_CHECK.leastMs, STOP_CHECK.ofCost * (wallClock.now() - began));
 		}

@@ -172,7 +172,7 @@ async function asWave(
 		await context.putExecutionToWait(new Date(order.wakeAt));
 		return [input];
 	}
-	const step = await stepOf(context, order.batch);
+	const step = await stepOf(context, order);
 	const asStopped = (report: WaveReport) => ({ ...report, over: true, stopped: true });
 	if (step === null) return [[messageItem({ report: asStopped(order) })]];
 	await n8nStarted(step);
@@ -180,14 +180,14 @@ async function asWave(
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (role === 'work') {
 		const work = async (awake: IExecuteFunctions) => await runWave(awake, planned, order);
-		const { result, stopped } = await unlessStopped(step, order.batch, work);
+		const { result, stopped } = await unlessStopped(step, order, work);
 		if (!stopped) return [[messageItem({ report: result })]];
 		// The last chance to write the generations that the table did not take.
 		await attempt(async () => await rowsOf(step, [], Object.values(result.unrecorded)));
 		return [[messageItem({ report: asStopped(result) })]];
 	}
 	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
-	return (await unlessStopped(step, order.batch, deliver)).result;
+	return (await unlessStopped(step, order, deliver)).result;
 }
 
 /** How often and how long to wait for the data table. */

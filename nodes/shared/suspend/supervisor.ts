@@ -99,7 +99,7 @@ async function unfinished(
 	state: BatchState,
 	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[],
 ): Promise<INodeExecutionData[][]> {
-	const step = await stepOf(context, state.batch);
+	const step = await stepOf(context, state);
 	// The step was stopped: nothing reads this output.
 	if (step === null && state.stopped) return [[interrupted]];
 	const error = endedEarly(state);

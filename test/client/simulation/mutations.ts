@@ -233,11 +233,7 @@ export const mutations: Mutation[] = [
 		'if (!mayBeCharged) this.spent--;',
 		'if (!mayBeCharged || this.inFlight > 0) this.spent--;',
 	),
-	guard(
-		'the balance is read once',
-		'age >= 0 && age < BALANCE_INTERVAL_MS',
-		'this.readAt > 0',
-	),
+	guard('the balance is read once', 'age >= 0 && age < BALANCE_INTERVAL_MS', 'this.readAt > 0'),
 	pipeline('sent although the step has failed', 'halt, guard', 'halt: ports.cancel, guard'),
 	pipeline(
 		'more at once than asked for',
@@ -265,7 +261,7 @@ export const mutations: Mutation[] = [
 			'statusAt === null ? since : statusAt + this.watcher.intervalMs;',
 			'statusAt === null ? since : statusAt + this.watcher.intervalMs / 2;',
 		),
-		also: [looks('', 'now < at + this.intervalMs :', 'now < at + this.intervalMs / 2 :')],
+		also: [looks('', 'Math.abs(now - at) < this.intervalMs :', 'now < at + this.intervalMs / 2 :')],
 	},
 	watch(
 		'the waiting goes on after the stop',
