@@ -7,7 +7,10 @@ import { download, type DownloadRequest } from '../../../nodes/shared/http/downl
 import { wireGeneration, type WireFields } from '../../support/answers';
 import { contextOf } from '../../support/context';
 
-export const made = (fields: WireFields) => readGeneration(wireGeneration(fields), 0) as Generation;
+/** An hour of the real time, in which the URLs are valid. */
+const created = Math.floor(Date.now() / 1000);
+export const made = (fields: WireFields) =>
+	readGeneration(wireGeneration({ created, ...fields }), 0) as Generation;
 /** The generation whose output is fetched. */
 export const generation = made({ status: 'completed' });
 
