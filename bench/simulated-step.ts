@@ -1,6 +1,6 @@
 import type { CreateRequest } from '../client/api/client';
 import { ServiceClient as Client } from '../client/api/client';
-import { ExecutionJournal } from '../client/orders/execution-journal';
+import { Journal } from '../client/orders/journal';
 import { runPipeline, type PipelineResult } from '../client/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/ports';
 import type { Readiness } from '../client/job';
@@ -55,7 +55,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			clock,
 			random,
 			cancel: signal,
-			journal: new ExecutionJournal({}, 0),
+			journal: new Journal({}, 0),
 			probe: probeOf(step),
 			slots: step.slots ?? new SlotPool({ clock, random }),
 			finish: async (_, generation) => ({ generation, output: null }),

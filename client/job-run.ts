@@ -47,6 +47,9 @@ export class JobRun {
 	watch: Watch | null = null;
 	/** When the wait for the generation ends. */
 	private deadline = Infinity;
+	/** The request, if it was built before the job's turn. */
+	private request: CreateRequest | null = null;
+	private preparing: Promise<unknown> = Promise.resolve();
 
 	constructor(
 		readonly job: Job,
@@ -63,6 +66,25 @@ export class JobRun {
 		if (job.kind === 'create') return created(step.journal.paidBy(job, order));
 		const { id, row } = job;
 		return step.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
+	}
+
+	/** Reserves the order before the job's turn. An error comes back when the job begins. */
+	prepare(): void {
+		const { job } = this;
+		const { journal } = this.step;
+		if (job.kind !== 'create' || this.usesFallback) return;
+		this.preparing = attempt(async () => {
+			const request = await job.request();
+			const order = journal.order(job, request);
+			[this.request, this.order] = [request, order];
+			await withLock(journal.shared, order.lock, async () => await journal.prepare?.(order));
+		});
+	}
+
+	/** Takes back `prepare`, if the job does not begin after all. */
+	async abandon(): Promise<void> {
+		await this.preparing;
+		if (this.order) this.step.journal.abandon(this.order);
 	}
 
 	/**
@@ -159,7 +181,9 @@ export class JobRun {
 	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
 	private async orderIt(job: CreateJob): Promise<void> {
 		const { journal } = this.step;
-		const request = await job.request();
+		await this.preparing;
+		const request = this.request ?? (await job.request());
+		this.request = null;
 		const order = this.order ?? journal.order(job, request);
 		this.order = order;
 		for (;;) {

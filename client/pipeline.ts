@@ -7,7 +7,7 @@ import { SpendGuard, type SpendLimits } from './spend-guard';
 import type { Journal } from './orders/journal';
 import type { SlotPool } from './orders/slot-pool';
 import { Submission, type SubmissionStats } from './orders/submission';
-import type { Shift } from './shift';
+import { median, type Shift } from './shift';
 import type { StatusChecks } from './watch/status-requests';
 import { Watcher } from './watch/watch';
 import { CancelledError } from './api/errors';
@@ -100,6 +100,9 @@ export async function runPipeline<T>(
 	return await new Pipeline(jobs, ports, settings).run();
 }
 
+/** A reservation is made this long before it is needed: a call of a busy table takes half a second. */
+const LEAD_MS = 1_000;
+
 class Pipeline<T> {
 	/** Ends all waits: on cancel, and on the first error if `stopOnError` is set. */
 	private readonly halt = new AbortController();
@@ -109,6 +112,10 @@ class Pipeline<T> {
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
 	private nextJob = 0;
+	/** Jobs that are prepared, in order. */
+	private readonly prepared: JobRun[] = [];
+	/** The durations of the last generations, in milliseconds. */
+	private readonly durations: number[] = [];
 	private recreated = 0;
 	private fellBack = 0;
 
@@ -144,6 +151,7 @@ class Pipeline<T> {
 		try {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
+			await Promise.all(this.prepared.map(async (run) => await run.abandon()));
 			await Promise.all(this.finishing);
 		} finally {
 			forget();
@@ -180,21 +188,53 @@ class Pipeline<T> {
 
 	/** One of `maxConcurrent` workers. Each runs one job at a time. */
 	private async work(): Promise<void> {
-		while (this.nextJob < this.jobs.length && !this.halt.signal.aborted) {
-			await this.runJob(this.jobs[this.nextJob++]);
+		while (!this.halt.signal.aborted) {
+			const run = this.prepared.shift() ?? this.nextRun();
+			if (!run) return;
+			await this.runJob(run);
 		}
 	}
 
+	private nextRun(): JobRun | null {
+		const job = this.jobs.at(this.nextJob);
+		if (!job) return null;
+		this.nextJob++;
+		return new JobRun(job, this.shared);
+	}
+
+	/**
+	 * Prepares another job shortly before a generation is due to end, so that its slot is not idle while the table is
+	 * written.
+	 *
+	 * @param ended aborts when the generation has ended
+	 */
+	private async prepareNext(ended: AbortSignal): Promise<void> {
+		const { clock, journal, slots } = this.ports;
+		const usual = median(this.durations);
+		if (usual === null || !journal.prepare) return;
+		await clock.sleep(Math.max(0, usual - LEAD_MS), ended);
+		// A reservation must not wait for long: if the process dies, the item's charge is uncertain.
+		if (ended.aborted || slots.isLimited || this.guard.isLimited) return;
+		const run = this.nextRun();
+		if (!run) return;
+		this.prepared.push(run);
+		run.prepare();
+	}
+
 	/** Runs a job until its generation ends at the service. Finishing runs in parallel, and does not occupy the worker. */
-	private async runJob(job: Job): Promise<void> {
-		const { shift } = this.ports;
-		const run = new JobRun(job, this.shared);
+	private async runJob(run: JobRun): Promise<void> {
+		const { clock, shift } = this.ports;
+		const { job } = run;
+		const ended = new AbortController();
 		shift?.starts(job);
 		try {
 			await run.begin();
 			for (;;) {
 				shift?.watches(job, run.watch?.generation ?? null);
+				const since = clock.now();
+				if (run.watch?.wasRunning) void this.prepareNext(ended.signal);
 				await run.wait(job.wait ? 'final' : 'fetched');
+				if (run.watch?.wasRunning) this.durations.push(clock.now() - since);
 				this.freeSlotOf(run);
 				shift?.ends(job, run.watch?.generation ?? null);
 				shift?.starts(job);
@@ -207,6 +247,7 @@ class Pipeline<T> {
 		} catch (error) {
 			this.settle(job, thrownOutcome(run.withAttempts(error), run.known));
 		}
+		ended.abort();
 		this.freeSlotOf(run);
 		shift?.ends(job, run.watch?.generation ?? null);
 	}

@@ -155,7 +155,7 @@ export class Shift {
 	}
 }
 
-function median(values: number[]): number | null {
+export function median(values: number[]): number | null {
 	const sorted = [...values].sort((one, other) => one - other);
 	return sorted.length > 0 ? sorted[Math.floor(sorted.length / 2)] : null;
 }

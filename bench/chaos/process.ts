@@ -1,4 +1,4 @@
-import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { Journal } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
@@ -60,7 +60,7 @@ export class Process {
 		const ports = { clock, random: world.random, signal };
 		const writer = `${this.name}.${++this.executions}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: writer, writer };
-		const journal = new TableJournal(new ExecutionJournal({}, 0), scope, {
+		const journal = new TableJournal(new Journal({}, 0), scope, {
 			...ports,
 			table: table.reachedBy(clock, () => TABLE_TIMES),
 		});

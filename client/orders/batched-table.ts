@@ -13,12 +13,8 @@ import {
 	type TableScope,
 } from './table';
 
-/**
- * While several generations run, a call waits for others to join it, because generations often begin and end at almost
- * the same moment. The wait is this share of the last generation's duration, between these limits. Once all have ended,
- * only the item that follows the last one is missing, and begins at once.
- */
-const LINGER = { share: 1 / 20, leastMs: 50, mostMs: 250, afterAllMs: 20 };
+/** While several generations run, a call waits for others to join it: many begin and end at almost the same time. */
+const LINGER_MS = 200;
 /** Pauses between the attempts of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
 
@@ -43,11 +39,8 @@ export class BatchedTable {
 	private readonly pending = new Set<Promise<unknown>>();
 	/** Ids of ended generations by status, for the next call. */
 	private readonly ends = new Map<string, string[]>();
-	/** When each running generation was created, by id. */
-	private readonly running = new Map<string, number>();
-	private lingerMs = LINGER.leastMs;
-	/** Aborts when all generations have ended. */
-	private allEnded = new AbortController();
+	/** Ids of the running generations of this step. */
+	private readonly running = new Set<string>();
 
 	constructor(
 		private readonly scope: TableScope,
@@ -75,7 +68,9 @@ export class BatchedTable {
 			);
 			return parts.map(() => ({ rows, from }));
 		},
-		async () => await this.linger(),
+		async () => {
+			if (this.running.size > 1) await this.ports.clock.sleep(LINGER_MS);
+		},
 	);
 
 	/**
@@ -126,19 +121,13 @@ export class BatchedTable {
 
 	/** Call this when a generation was created. */
 	began(id: string): void {
-		this.running.set(id, this.ports.clock.now());
+		this.running.add(id);
 	}
 
 	/** Queues the final status of a generation for the next call. */
 	end(status: string, id: string): void {
-		const began = this.running.get(id);
 		this.running.delete(id);
-		if (began !== undefined) {
-			const lingerMs = (this.ports.clock.now() - began) * LINGER.share;
-			this.lingerMs = Math.max(LINGER.leastMs, Math.min(lingerMs, LINGER.mostMs));
-		}
 		this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
-		if (this.running.size === 0) this.allEnded.abort();
 	}
 
 	/** Proves to other executions that this step is alive. Bypasses the queue, so that a call that hangs cannot delay it. */
@@ -167,13 +156,6 @@ export class BatchedTable {
 			await this.ports.clock.sleep(pause, this.ports.signal);
 		}
 		return null;
-	}
-
-	private async linger(): Promise<void> {
-		if (this.running.size <= 1) return;
-		this.allEnded = new AbortController();
-		await this.ports.clock.sleep(this.lingerMs, this.allEnded.signal);
-		if (this.running.size === 0) await this.ports.clock.sleep(LINGER.afterAllMs);
 	}
 
 	private takeEnds(): Change[] {

@@ -1,11 +1,19 @@
-import type { CreateJob } from '../job';
-import type { KnownGeneration } from '../api/errors';
+import { eachOnce, type KnownGeneration } from '../api/errors';
 import type { Generation } from '../api/generation';
-import type { CreateRequest } from '../api/client';
-import { digest, type RequestFields, type Row } from './table';
+import { withModel, type CreateRequest } from '../api/client';
+import { outputName, type CreateJob, type OutputRef } from '../job';
+import {
+	digest,
+	digestOf,
+	isLive,
+	requestFields,
+	storedKey,
+	type RequestFields,
+	type Row,
+} from './table';
 
 /** Digests that identify an order within its item. `''` for none. Never the texts: they are stored with the execution. */
-export interface Marks {
+interface Marks {
 	request: string;
 	/** The parameters of the request before evaluation. */
 	recipe: string;
@@ -13,6 +21,19 @@ export interface Marks {
 	key: string;
 	keyRecipe: string;
 }
+
+/** An order as it is stored with the execution. */
+export interface StoredOrder extends Marks {
+	/** Number of requests that were sent and not certainly rejected, until there is a generation. */
+	sent?: number;
+	/** The `Idempotency-Key` header of these requests. */
+	header?: string;
+	id?: string;
+	status?: string;
+}
+
+/** The orders of a node, by the node's run index and the name of the output. The last order of a list is the newest. */
+export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 
 /** An item's order. Its request may be megabytes, so it is not kept. */
 export interface Order {
@@ -36,27 +57,80 @@ export type Entry =
 	/** There is a generation to reuse. `changed`: its request was different. */
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
-/**
- * Stores orders, so that retries, restarts and other executions reuse a paid generation. `ExecutionJournal` stores them
- * with the execution. `TableJournal` adds the orders with an idempotency key to a table that outlives it.
- */
-export interface Journal {
-	/** An object that all journals of the same execution share. */
-	readonly shared: object;
+const NO_RECIPE = { request: '', idempotencyKey: '' };
 
-	order(job: CreateJob, request: CreateRequest): Order;
+/**
+ * Stores orders, so that later attempts reuse a paid generation. This one stores them in a plain object that n8n stores
+ * with the execution: it survives Retry On Fail and "Retry execution". `TableJournal` also stores those with an
+ * idempotency key in a table that outlives the execution.
+ */
+export class Journal {
+	/**
+	 * @param shared the object stored with the execution; it is changed at once
+	 * @param runIndex run of the node; a later run of a loop pays for its own generations
+	 * @param execution identifies the execution, and is the same in all of its retries
+	 */
+	constructor(
+		readonly shared: StoredOrders,
+		readonly runIndex: number,
+		readonly execution = '',
+	) {}
+
+	/**
+	 * Finds or makes the order of a request. A changed prompt is a new order, and so is a changed idempotency key. A
+	 * different result of the same recipe is not: otherwise a random seed would be charged in every attempt. Adding or
+	 * removing an idempotency key is no new order either.
+	 */
+	order(job: CreateJob, request: CreateRequest): Order {
+		const { recipe, idempotencyKey: key = null, fallbackModels = [] } = job;
+		const unevaluated = recipe?.() ?? NO_RECIPE;
+		const fields = requestFields(request);
+		const own: Marks = {
+			request: fields.request,
+			recipe: markOf(unevaluated.request),
+			key: markOf(key ?? ''),
+			keyRecipe: markOf(key === null ? '' : unevaluated.idempotencyKey),
+		};
+		const earlier = this.orders(job).filter((one) => isLive(one) && mayHaveSameKey(own, one));
+		const marks =
+			earlier.find((one) => one.request === own.request) ??
+			earlier.find((one) => own.recipe !== '' && one.recipe === own.recipe) ??
+			own;
+		const models = key === null ? [] : fallbackModels;
+		const others = models.map((model) => withModel(request, model));
+		return {
+			job,
+			marks,
+			key: key === null ? null : storedKey(key),
+			fields,
+			requests: new Set([fields.request, ...others.map(digestOf)]),
+			lock: JSON.stringify(key === null ? [this.runIndex, outputName(job), marks.request] : key),
+		};
+	}
 
 	/**
 	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
 	 *
-	 * @param signal ends the wait
-	 * @param mayDefer true if `reserve` follows at once, and may find a generation as well
+	 * @param _signal ends the wait
+	 * @param _mayDefer true if `reserve` follows at once, and may find a generation as well
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	read(order: Order, signal: AbortSignal, mayDefer?: boolean): Promise<Entry>;
+	async read(order: Order, _signal: AbortSignal, _mayDefer = false): Promise<Entry> {
+		return await Promise.resolve(this.known(order));
+	}
 
 	/** Returns the known state of an order without reading the table. Valid once nothing more is sent for it. */
-	known(order: Order): Entry;
+	known(order: Order): Entry {
+		const { id, status, sent } = this.find(order) ?? {};
+		if (id !== undefined) return { state: 'made', id, status: status ?? '' };
+		return sent === undefined ? { state: 'none' } : { state: 'sent', count: sent };
+	}
+
+	/**
+	 * Reserves an order ahead of its request, so that `reserve` need not wait for the table. Never throws. If the request
+	 * is not sent after all, call `abandon`.
+	 */
+	prepare?(order: Order): Promise<void>;
 
 	/**
 	 * Stores that a request is about to be sent.
@@ -65,26 +139,91 @@ export interface Journal {
 	 * first
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	reserve(order: Order): Promise<string | null>;
+	async reserve(order: Order): Promise<string | null> {
+		const failed = this.orders(order.job).flatMap((one) => (isLive(one) ? [] : [one.id]));
+		const owner = [this.execution, this.runIndex, outputName(order.job)];
+		const header = headerOf(owner, new Set(failed).size, order.fields.request);
+		return await Promise.resolve(this.note(order, header));
+	}
 
 	/** Takes back a reservation whose request was certainly not charged. */
-	release(order: Order): void;
+	release(order: Order): void {
+		const entry = this.find(order);
+		if (entry?.sent === undefined) return;
+		if (entry.sent > 1) entry.sent--;
+		else {
+			const orders = this.orders(order.job);
+			orders.splice(orders.indexOf(entry), 1);
+		}
+	}
 
-	/** Call this once nothing more is sent for a reserved order. */
-	abandon(order: Order): void;
+	/** Call this once nothing more is sent for an order. A request without a response stays counted as sent. */
+	abandon(_order: Order): void {}
 
 	/** Stores a generation as soon as its id is known, and when its status changes. */
-	commit(order: Order, generation: Generation): void;
+	commit(order: Order, { item: { id, status } }: Generation): void {
+		const known = this.orders(order.job).find((one) => one.id === id);
+		const entry = known ?? this.find(order) ?? this.add(order);
+		delete entry.sent;
+		delete entry.header;
+		Object.assign(entry, { id, ...(status !== null && { status }) });
+	}
 
 	/**
-	 * Returns the generation that an item is known to have paid for; `null` if there is none.
+	 * Returns the generation that an output is known to have paid for; `null` if there is none.
 	 *
-	 * @param order `null` if its request was never built, so that any order of the item counts
+	 * @param order `null` if its request was never built, so that any order of the output counts
 	 */
-	paidBy(job: CreateJob, order: Order | null): KnownGeneration | null;
+	paidBy(output: OutputRef & Partial<CreateJob>, order: Order | null): KnownGeneration | null {
+		const orders = this.orders(output);
+		const counted = order ? orders.filter((one) => isSame(one, order.marks)) : orders;
+		return counted.filter(isMade).map(knownOf).at(-1) ?? null;
+	}
+
+	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */
+	paid(): KnownGeneration[] {
+		return eachOnce(Object.values(this.run).flat().filter(isMade).map(knownOf));
+	}
+
+	/** The orders of this run of the node, in all attempts of the step. Also identifies the run. */
+	get run(): Record<string, StoredOrder[]> {
+		return (this.shared[this.runIndex] ??= {});
+	}
 
 	/** Adds advice about the order's row to an error that says that the generation or its file does not exist. */
-	explain(order: Order, error: unknown): unknown;
+	explain(_order: Order, error: unknown): unknown {
+		return error;
+	}
+
+	/**
+	 * Counts a request that is about to be sent. Earlier ones without a result stay counted.
+	 *
+	 * @param header of a new order; one that may already be charged keeps its header
+	 * @param before number of open requests that are not stored here, used if there is no entry
+	 * @returns the header
+	 */
+	protected note(order: Order, header: string, before = 0): string {
+		const entry = this.find(order) ?? this.add(order);
+		entry.sent = (entry.sent ?? before) + 1;
+		return (entry.header ??= header);
+	}
+
+	private orders(output: OutputRef): StoredOrder[] {
+		return this.run[outputName(output)] ?? [];
+	}
+
+	private find({ job, marks }: Order): StoredOrder | undefined {
+		return this.orders(job)
+			.filter((one) => isLive(one) && isSame(one, marks))
+			.at(-1);
+	}
+
+	private add({ job, marks }: Order): StoredOrder {
+		const { request, recipe, key, keyRecipe } = marks;
+		const added = { request, recipe, key, keyRecipe };
+		(this.run[outputName(job)] ??= []).push(added);
+		return added;
+	}
 }
 
 /**
@@ -101,4 +240,27 @@ export interface Journal {
  */
 export function headerOf(owner: Array<string | number>, failures: number, request: string): string {
 	return digest(JSON.stringify([...owner, failures, request]));
+}
+
+function isMade(order: StoredOrder): order is StoredOrder & { id: string } {
+	return order.id !== undefined && isLive(order);
+}
+
+function knownOf({ id, status }: StoredOrder & { id: string }): KnownGeneration {
+	return { id, status };
+}
+
+function isSame(one: Marks, other: Marks): boolean {
+	const names = ['request', 'recipe', 'key', 'keyRecipe'] as const;
+	return names.every((name) => one[name] === other[name]);
+}
+
+/** Two idempotency keys differ only if both their values and their expressions do. A missing key matches any key. */
+function mayHaveSameKey(one: Marks, other: Marks): boolean {
+	if (one.key === '' || other.key === '') return true;
+	return one.key === other.key || (one.keyRecipe !== '' && one.keyRecipe === other.keyRecipe);
+}
+
+function markOf(text: string): string {
+	return text === '' ? '' : digest(text);
 }

@@ -38,12 +38,16 @@ const MOST_ROUNDS = 10;
 /** Maximum number of writes of a key that have no effect. */
 const MOST_MISSES = 10;
 
-/** A reserved row. Its request is in flight. */
+/** A reserved row. */
 interface Held {
 	holder: object;
 	row: RowFields & Partial<Row>;
 	/** True if the row may already have been charged. It then stays open, even if this request is rejected. */
 	wasOpen: boolean;
+	/** True if its request may be in flight. False while it was only reserved ahead. */
+	isDue: boolean;
+	/** When the row was last read as the only one of its key. */
+	readAt: number;
 }
 
 /**
@@ -129,17 +133,21 @@ export class KeyTable {
 	 *
 	 * @param holder the sender
 	 * @param open the open row from `find`, if it may be sent again
+	 * @param isDue false to reserve ahead of the request: it follows another call for the same holder
 	 * @returns `false` if another execution was first, or the row has changed; `find` then returns the result
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async reserve(key: string, holder: object, fields: RequestFields, open?: Row): Promise<boolean> {
+	async reserve(
+		key: string,
+		holder: object,
+		fields: RequestFields,
+		{ open, isDue = true }: { open?: Row; isDue?: boolean } = {},
+	): Promise<boolean> {
 		if (this.ports.signal.aborted) throw new CancelledError();
 		const again = this.held.get(key);
-		if (again?.holder === holder) {
-			// The last response was lost. Meanwhile a user may have entered the ID, or deleted the row.
-			again.wasOpen = true;
-			return await this.contend(key, again, {});
-		}
+		if (again?.holder === holder) return await this.reserveAgain(key, again);
+		// Two items have the same key, and this one is first.
+		if (again) this.release(key, again.holder);
 		const row = this.view.rows.get(key) ?? null;
 		if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;
 		const { executionId, writer } = this.scope;
@@ -149,12 +157,24 @@ export class KeyTable {
 			holder,
 			row: { ...(row ?? newRow(this.scope, key)), ...sent },
 			wasOpen: row !== null && isOpenRow(row),
+			isDue,
+			readAt: this.ports.clock.now(),
 		};
 		this.held.set(key, held);
 		const part: Partial<TableCall> = row
 			? { changes: [{ where: asSeen(row), set: sent }] }
 			: { inserts: [held.row], ifMissing: this.deferred.delete(key) };
 		return await this.contend(key, held, part);
+	}
+
+	/** Reserves a row that was reserved ahead, or whose request got no response. */
+	private async reserveAgain(key: string, held: Held): Promise<boolean> {
+		if (!held.isDue) {
+			held.isDue = true;
+			if (this.ports.clock.now() - held.readAt < LATE_MS) return true;
+		} else held.wasOpen = true;
+		// Meanwhile a user may have entered the ID, or deleted the row.
+		return await this.contend(key, held, {});
 	}
 
 	/**
@@ -165,8 +185,8 @@ export class KeyTable {
 		const held = this.held.get(key);
 		if (held?.holder !== holder) return;
 		this.held.delete(key);
-		const { row, wasOpen } = held;
-		const isOpen = wasOpen || mayBeCharged;
+		const { row, wasOpen, isDue } = held;
+		const isOpen = wasOpen || (mayBeCharged && isDue);
 		// A user may have entered an id into the row. Such a row is kept.
 		const where = all(['writer', row.writer], ['generation_id', '']);
 		const set = isOpen ? { writer: '', status: SENT } : null;
@@ -238,6 +258,7 @@ export class KeyTable {
 			const isLate = ageMs >= LATE_MS;
 			if (own && rivals.length === 0 && !isLate) {
 				held.row = own;
+				held.readAt = answer.from;
 				return true;
 			}
 			const isFirst = own && rivals.every((row) => !hasId(row) && row.id > own.id);

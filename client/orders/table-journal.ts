@@ -1,33 +1,32 @@
-import type { CreateJob } from '../job';
+import { attempt } from '../async';
+import type { CreateJob, OutputRef } from '../job';
 import type { KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
-import type { CreateRequest } from '../api/client';
 import type { TablePorts } from './batched-table';
-import type { ExecutionJournal } from './execution-journal';
-import { headerOf, type Entry, type Journal, type Order } from './journal';
+import { headerOf, Journal, type Entry, type Order } from './journal';
 import { KeyTable } from './key-table';
 import { explainedByRow } from './order-errors';
 import { hasId, isOpenRow, storedKey, type Row, type TableScope } from './table';
 
 /**
- * Adds the orders with an idempotency key to a table that outlives the execution. All orders are stored with the
- * execution as well: before a request, the table is written first; after a response, the execution is.
+ * Also stores the orders with an idempotency key in a table. Before a request, the table is written first; after a
+ * response, the execution is.
  */
-export class TableJournal implements Journal {
-	readonly shared: object;
+export class TableJournal extends Journal {
 	/** The rows of generations that could not be written to the table, by key. */
 	readonly unrecorded: ReadonlyMap<string, Row>;
 	private readonly table: KeyTable;
 	/** Open rows that may be sent again, if nothing changes them before. */
 	private readonly open = new Map<string, Row>();
 
+	/** @param inner the orders that are stored with the execution */
 	constructor(
-		private readonly inner: ExecutionJournal,
+		inner: Journal,
 		private readonly scope: TableScope,
 		ports: TablePorts,
 	) {
+		super(inner.shared, inner.runIndex, inner.execution);
 		this.table = new KeyTable(scope, ports);
-		this.shared = inner.shared;
 		this.unrecorded = this.table.unrecorded;
 	}
 
@@ -50,13 +49,9 @@ export class TableJournal implements Journal {
 		await this.table.close();
 	}
 
-	order(job: CreateJob, request: CreateRequest): Order {
-		return this.inner.order(job, request);
-	}
-
-	async read(order: Order, signal: AbortSignal, mayDefer = false): Promise<Entry> {
+	override async read(order: Order, signal: AbortSignal, mayDefer = false): Promise<Entry> {
 		const { key, job, fields, requests } = order;
-		const entry = this.inner.known(order);
+		const entry = super.known(order);
 		if (key === null) return entry;
 		const isNew = entry.state === 'none';
 		const row = await this.table.find(key, signal, job.timeoutMs, mayDefer && isNew);
@@ -77,61 +72,71 @@ export class TableJournal implements Journal {
 		return openEntry(row, entry);
 	}
 
-	known(order: Order): Entry {
-		const entry = this.inner.known(order);
+	override known(order: Order): Entry {
+		const entry = super.known(order);
 		const row = this.rowOf(order);
 		if (!row || entry.state === 'made') return entry;
 		const isLeft = isOpenRow(row) && row.writer === '';
 		return isLeft || entry.state === 'sent' ? openEntry(row, entry) : entry;
 	}
 
-	async reserve(order: Order): Promise<string | null> {
+	override async prepare(order: Order): Promise<void> {
 		const { key, fields } = order;
-		if (key === null) return await this.inner.reserve(order);
+		if (key === null || super.known(order).state !== 'none') return;
+		// An error of the table comes back when the order is reserved.
+		await attempt(async () => await this.table.reserve(key, order, fields, { isDue: false }));
+	}
+
+	override async reserve(order: Order): Promise<string | null> {
+		const { key, fields } = order;
+		if (key === null) return await super.reserve(order);
 		const open = this.open.get(key);
 		// A row that may already be charged keeps the request digest that its header is made from.
 		const request = open?.request || fields.request;
-		if (!(await this.table.reserve(key, order, { ...fields, request }, open))) return null;
+		if (!(await this.table.reserve(key, order, { ...fields, request }, { open }))) return null;
 		this.open.delete(key);
 		const { workflowId, nodeId } = this.scope;
 		const failures = this.table.view.failures.get(key) ?? 0;
 		const header = headerOf([workflowId, nodeId, key], failures, request);
 		// The execution does not have the request that another one sent.
-		return this.inner.note(order, header, open ? 1 : 0);
+		return this.note(order, header, open ? 1 : 0);
 	}
 
-	release(order: Order): void {
-		this.inner.release(order);
-		const isOpen = this.inner.known(order).state === 'sent';
+	override release(order: Order): void {
+		super.release(order);
+		const isOpen = super.known(order).state === 'sent';
 		if (order.key !== null && !isOpen) this.table.release(order.key, order);
 	}
 
-	abandon(order: Order): void {
+	override abandon(order: Order): void {
 		if (order.key !== null) this.table.release(order.key, order, true);
 	}
 
-	commit(order: Order, generation: Generation): void {
-		this.inner.commit(order, generation);
+	override commit(order: Order, generation: Generation): void {
+		super.commit(order, generation);
 		const { key } = order;
 		if (key === null) return;
 		const { id, status } = generation.item;
 		this.table.made(key, order, generation.item);
-		if (isFinal(generation) && status !== null) this.table.ended(key, { id, status });
+		if (isFinal(generation) && status !== null) this.ended(key, { id, status });
 	}
 
-	/** Writes how a generation of an earlier step ended. */
+	/** Writes how a generation ended, such as one of an earlier step. */
 	ended(key: string, end: { id: string; status: string }): void {
 		this.table.ended(key, end);
 	}
 
-	paidBy(job: CreateJob, order: Order | null): KnownGeneration | null {
-		const { idempotencyKey } = job;
+	override paidBy(
+		output: OutputRef & Partial<CreateJob>,
+		order: Order | null,
+	): KnownGeneration | null {
+		const { idempotencyKey } = output;
 		const row = idempotencyKey ? this.table.view.rows.get(storedKey(idempotencyKey)) : null;
-		const onRecord = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
-		return this.inner.paidBy(job, order) ?? onRecord;
+		const inRow = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
+		return super.paidBy(output, order) ?? inRow;
 	}
 
-	explain(order: Order, error: unknown): unknown {
+	override explain(order: Order, error: unknown): unknown {
 		const row = this.rowOf(order);
 		return row ? explainedByRow(error, row) : error;
 	}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, ILoadOptionsFunctions } from 'n8n-workflow';
 
-import { ExecutionJournal, type StoredOrders } from '../../client/orders/execution-journal';
+import { Journal, type StoredOrders } from '../../client/orders/journal';
 
 /** Facts about the execution that a step runs in. */
 
@@ -49,7 +49,7 @@ export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter
 }
 
 /** The orders of this execution and node. n8n saves the node's context with the execution. */
-export function journalOf(context: IExecuteFunctions): ExecutionJournal {
+export function journalOf(context: IExecuteFunctions): Journal {
 	const kept = context.getContext('node') as IDataObject & {
 		generations?: StoredOrders;
 		/** Created by the first attempt. "Retry execution" has a new execution id but the same context. */
@@ -57,7 +57,7 @@ export function journalOf(context: IExecuteFunctions): ExecutionJournal {
 	};
 	kept.generations ??= {};
 	kept.token ??= randomUUID();
-	return new ExecutionJournal(kept.generations, runIndex(context), kept.token);
+	return new Journal(kept.generations, runIndex(context), kept.token);
 }
 
 /** The run index of the first attempt of an agent's call, by the arguments object of that call. */

@@ -4,7 +4,7 @@ import { attempt } from '../../client/async';
 import type { GenerationError } from '../../client/api/errors';
 import type { Job } from '../../client/job';
 import { created, errorOfJob, paidGenerations, type Outcome } from '../../client/outcome';
-import type { ExecutionJournal } from '../../client/orders/execution-journal';
+import type { Journal } from '../../client/orders/journal';
 import type { TableJournal } from '../../client/orders/table-journal';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { cancelSignal, continuesOnError } from './execution';
@@ -151,7 +151,7 @@ function inOrder(
  */
 function endedBy(
 	context: IExecuteFunctions,
-	journal: ExecutionJournal,
+	journal: Journal,
 	failed: Job,
 	all: JobOutcome[],
 ): NodeApiError {
@@ -172,7 +172,7 @@ function withoutKey(plans: Plan[]): number[] {
  * outputs: there is one error for each of them, or else a single one.
  */
 export function unsentErrors(
-	journal: ExecutionJournal,
+	journal: Journal,
 	error: unknown,
 	itemIndex: number,
 ): GenerationError[] {
@@ -185,7 +185,7 @@ export function unsentErrors(
 /** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
 function throwFirst(
 	context: IExecuteFunctions,
-	journal: ExecutionJournal,
+	journal: Journal,
 	failures: Failures,
 ): void {
 	const first = failures.findIndex((errors) => errors.length > 0);
@@ -198,7 +198,7 @@ function throwFirst(
 /** Reads the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
 	context: IExecuteFunctions,
-	journal: ExecutionJournal,
+	journal: Journal,
 	planned: Plan[],
 	failures: Failures,
 ): Promise<TableJournal | null> {

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { limit } from '../../client/async';
-import type { ExecutionJournal } from '../../client/orders/execution-journal';
+import type { Journal } from '../../client/orders/journal';
 import type { SlotPool } from '../../client/orders/slot-pool';
 import type { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
@@ -30,7 +30,7 @@ const MAX_DOWNLOADS = 3;
  */
 export interface StepStart {
 	options: StepOptions;
-	journal: ExecutionJournal;
+	journal: Journal;
 	startedAt: number;
 	/** The step's last status check of each generation. */
 	checks: StatusChecks;

@@ -51,6 +51,17 @@ it('a workflow that times out leaves no key uncertain, and one row per generatio
 	}));
 });
 
+it('a process that was paused beside an item that was reserved ahead does not charge for it again', async () => {
+	await playAtEach(0, 14_000, (afterMs) => ({
+		keys: [0, 1, 2],
+		seconds: 3,
+		executions: [
+			{ ...planned, pause: { afterMs, ms: 150_000 } },
+			{ ...planned, startMs: 5_000, onUncertainCharge: 'resubmit' },
+		],
+	}));
+});
+
 it('a process that was paused before its request does not charge again after another execution', async () => {
 	await playAtEach(0, 2500, (afterMs) => ({
 		executions: [

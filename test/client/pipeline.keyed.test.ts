@@ -87,31 +87,98 @@ describe('items that share a key and are sent again', () => {
 	});
 });
 
-describe('a batch of 100 items that all take equally long', () => {
+describe('a batch of 100 items with keys', () => {
+	/** How long the table takes: on an idle machine, and on one that is busy. */
+	const QUICK_MS = 80;
+	const BUSY_MS = 400;
+
+	interface Batch {
+		/** Returns how long the generation of an item takes, in seconds. */
+		durationOf: (item: number) => number;
+		tableMs: number;
+	}
+
 	/** Returns the virtual seconds that the batch takes, and its table calls. */
-	async function play(seconds: number, jobOf: (index: number) => CreateJob) {
-		const step = new Step({ maxConcurrent: 10 });
+	async function play({ durationOf, tableMs }: Batch, jobOf: (index: number) => CreateJob) {
+		const step = new Step({ maxConcurrent: 15 });
 		step.fake.latencyMs = 100;
-		step.fake.durationMs = () => seconds * 1000;
+		step.fake.durationMs = (prompt) => durationOf(Number(prompt.slice(1))) * 1000;
 		let calls = 0;
-		const fateOf = () => ({ beforeMs: 40, afterMs: 20 + (calls++ % 5) * 10 });
+		const fateOf = () => ({ beforeMs: tableMs / 2, afterMs: tableMs / 2 + (calls++ % 5) * 10 });
 		const jobs = Array.from({ length: 100 }, (_, index) => jobOf(index));
 		const { outcomes } = await runKeyed(step, new MemoryTable(step.time), 'one', jobs, fateOf);
 		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
 		return { calls, seconds: step.elapsed / 1000 };
 	}
 
+	const auto = { readiness: 'auto' } as const;
+	const alike = (seconds: number) => () => seconds;
+	const varied = (seconds: number) => (item: number) => seconds * (0.5 + ((item * 37) % 100) / 100);
+
 	it.each([
-		[2, 1.04],
-		[10, 1.01],
-		[60, 1.002],
+		['2 s', alike(2), QUICK_MS, 1.02, 50],
+		['2 s, beside a busy table', alike(2), BUSY_MS, 1.1, 35],
+		['1 s to 3 s, beside a busy table', varied(2), BUSY_MS, 1.1, 35],
+		['10 s', alike(10), QUICK_MS, 1.01, 35],
+		['5 s to 15 s, beside a busy table', varied(10), BUSY_MS, 1.05, 100],
+		['60 s', alike(60), QUICK_MS, 1.002, 35],
 	])(
-		'of %i s: keys need fewer than 35 table calls, and take at most %f times as long',
-		async (seconds, ratio) => {
-			const withKeys = await play(seconds, (index) => keyed(`p${index}`, index, `key ${index}`));
-			const without = await play(seconds, (index) => creating(`p${index}`, index));
-			expect(withKeys.calls).toBeLessThan(35);
+		'of %s takes about as long as without keys',
+		async (_, durationOf, tableMs, ratio, mostCalls) => {
+			const withKeys = await play({ durationOf, tableMs }, (index) =>
+				keyed(`p${index}`, index, `key ${index}`, auto),
+			);
+			const without = await play({ durationOf, tableMs }, (index) =>
+				creating(`p${index}`, index, auto),
+			);
 			expect(withKeys.seconds / without.seconds).toBeLessThan(ratio);
+			expect(withKeys.calls).toBeLessThan(mostCalls);
 		},
 	);
+});
+
+describe('an item that is prepared while others still run', () => {
+	/** Four items, one at a time. From the third on, each is prepared about a second before it is sent. */
+	async function until(ms: number, jobs = [0, 1, 2, 3].map((i) => keyed(`p${i}`, i, `k${i}`))) {
+		const step = new Step({ maxConcurrent: 1 });
+		step.fake.latencyMs = 100;
+		const table = new MemoryTable(step.time);
+		if (ms < Infinity) step.stopAt(ms);
+		const result = await runKeyed(step, table, 'one', jobs);
+		return { step, table, ...result };
+	}
+
+	it('has a row before the item before it has ended', async () => {
+		const step = new Step({ maxConcurrent: 1 });
+		const table = new MemoryTable(step.time);
+		const seen: number[] = [];
+		for (const ms of [23_000, 24_600])
+			step.time.at(step.time.now() + ms, () => seen.push(table.rows.length));
+		await runKeyed(
+			step,
+			table,
+			'one',
+			[0, 1, 2].map((i) => keyed(`p${i}`, i, `k${i}`)),
+		);
+		expect(seen).toEqual([2, 3]);
+	});
+
+	it('leaves no row if the user stops the step before its turn', async () => {
+		for (let ms = 23_000; ms < 26_500; ms += 100) {
+			const { step, table } = await until(ms);
+			expect(table.rows.map(({ generation_id: id }) => id)).toEqual(
+				step.fake.made.map((one) => one.id),
+			);
+		}
+	});
+
+	it('is sent once if another item has the same key', async () => {
+		const jobs = [0, 1, 2, 3].map((i) =>
+			keyed(i < 2 ? `p${i}` : 'same', i, i < 2 ? `k${i}` : 'same'),
+		);
+		const { step, table, outcomes } = await until(Infinity, jobs);
+		expect(step.fake.made).toHaveLength(3);
+		expect(outcomes.map(inShort)[3]).toBe(outcomes.map(inShort)[2]);
+		expect(table.rows).toHaveLength(3);
+	});
 });

@@ -1,5 +1,5 @@
 import { GenerationError } from '../../client/api/errors';
-import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { Journal } from '../../client/orders/journal';
 import { ServiceClient } from '../../client/api/client';
 import { SlotPool } from '../../client/orders/slot-pool';
 import { Submission } from '../../client/orders/submission';
@@ -14,7 +14,7 @@ export class Desk {
 	readonly time = new VirtualTime();
 	readonly fake = new FakeService(this.time);
 	readonly halt = new AbortController();
-	readonly journal = new ExecutionJournal({}, 0);
+	readonly journal = new Journal({}, 0);
 	readonly submission: Submission;
 
 	constructor(Service = ServiceClient) {

@@ -1,7 +1,7 @@
 import { onAbort } from '../../client/async';
 import type { SendRequest } from '../../client/ports';
 import type { CreateJob } from '../../client/job';
-import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { Journal } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
@@ -36,7 +36,7 @@ export async function runKeyed(
 		executionId: execution,
 		writer: execution,
 	};
-	const journal = new TableJournal(new ExecutionJournal({}, 0), scope, {
+	const journal = new TableJournal(new Journal({}, 0), scope, {
 		...ports,
 		table: table.reachedBy(time, fateOf),
 	});

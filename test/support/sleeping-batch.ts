@@ -2,7 +2,7 @@ import { ServiceClient } from '../../client/api/client';
 import type { CreateJob } from '../../client/job';
 import type { Clock } from '../../client/ports';
 import { BatchedTable } from '../../client/orders/batched-table';
-import { ExecutionJournal } from '../../client/orders/execution-journal';
+import { Journal } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
 import type { CallTable, Row, TableCall, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
@@ -234,7 +234,7 @@ class SleepingBatch {
 		this.waveStop = new AbortController();
 		const { signal } = night.waves === 0 ? step.cancel : this.waveStop;
 		const ports = { clock, random: () => step.random(), signal };
-		const journal = new TableJournal(new ExecutionJournal({}, 0), scope, { ...ports, table: call });
+		const journal = new TableJournal(new Journal({}, 0), scope, { ...ports, table: call });
 		const shift = new Shift(clock, state);
 		const run = async () => {
 			await journal.begin(plan.sources.flatMap(({ idempotencyKey: key }) => key ?? []));

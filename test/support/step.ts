@@ -1,10 +1,6 @@
 import type { Clock, Random } from '../../client/ports';
 import type { CollectJob, CreateJob, Job } from '../../client/job';
-import {
-	ExecutionJournal,
-	type StoredOrder,
-	type StoredOrders,
-} from '../../client/orders/execution-journal';
+import { Journal, type StoredOrder, type StoredOrders } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
 import type { Outcome } from '../../client/outcome';
 import {
@@ -134,7 +130,7 @@ export class Step {
 		const ports: PipelinePorts<string> = {
 			service,
 			probe: this.fake.probe,
-			journal: new ExecutionJournal(this.kept, 0),
+			journal: new Journal(this.kept, 0),
 			clock: this.clock,
 			random: () => this.random(),
 			slots: this.slots ?? new SlotPool({ clock: this.clock, random: () => this.random() }),

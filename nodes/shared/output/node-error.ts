@@ -2,7 +2,7 @@ import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workf
 
 import { failureCause } from '../../../client/api/error-table';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
-import type { ExecutionJournal } from '../../../client/orders/execution-journal';
+import type { Journal } from '../../../client/orders/journal';
 import {
 	itemIndexAt,
 	paidGenerations,
@@ -32,7 +32,7 @@ export function stepError(
 	error: GenerationError,
 	failed: number,
 	outcomes: Array<Outcome<unknown>>,
-	journal?: ExecutionJournal,
+	journal?: Journal,
 ): NodeApiError {
 	const seen = paidGenerations(outcomes);
 	const refunded = error.charge === 'refunded' ? error.generation?.id : null;

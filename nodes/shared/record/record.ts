@@ -5,7 +5,7 @@ import { attempt } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
 import type { CreateJob, Job, KeyedJob } from '../../../client/job';
 import { BatchedTable } from '../../../client/orders/batched-table';
-import type { ExecutionJournal } from '../../../client/orders/execution-journal';
+import type { Journal } from '../../../client/orders/journal';
 import { unavailable } from '../../../client/orders/order-errors';
 import {
 	newRow,
@@ -34,7 +34,7 @@ export function keyOf(job: KeyedJob): string | null {
  */
 export async function openRecord(
 	context: IExecuteFunctions,
-	journal: ExecutionJournal,
+	journal: Journal,
 	jobs: Job[],
 ): Promise<TableJournal | null> {
 	const keys = jobs.map(keyOf).filter((key) => key !== null);

@@ -1,4 +1,4 @@
-import { ExecutionJournal } from '../../../client/orders/execution-journal';
+import { Journal } from '../../../client/orders/journal';
 import type { Order } from '../../../client/orders/journal';
 import { TableJournal } from '../../../client/orders/table-journal';
 import type { CallTable, TableScope } from '../../../client/orders/table';
@@ -39,6 +39,11 @@ export class Execution {
 
 	async headerOf(key = 'a'): Promise<string | null> {
 		return await this.journal.reserve(await this.order(key));
+	}
+
+	/** Reserves it ahead of its request. */
+	async prepare(key = 'a', order = this.order(key)): Promise<void> {
+		await this.journal.prepare(await order);
 	}
 
 	/** Its request received an id or a status. */
@@ -111,7 +116,7 @@ export class Records {
 			sleep: async (ms: number, until?: AbortSignal) => await this.time.sleep(ms, until),
 		};
 		const journal = new TableJournal(
-			new ExecutionJournal({}, 0),
+			new Journal({}, 0),
 			{ workflowId: 'w', nodeId: 'n', executionId: writer, writer, ...scope },
 			{ table: reach(table), clock, signal },
 		);

@@ -2,7 +2,7 @@ import { outputName, type OutputRef } from '../../../client/job';
 import { paidGenerations, type Outcome } from '../../../client/outcome';
 import type { GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
-import type { StoredOrder } from '../../../client/orders/execution-journal';
+import type { StoredOrder } from '../../../client/orders/journal';
 import type { PipelineResult } from '../../../client/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';

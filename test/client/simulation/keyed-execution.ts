@@ -1,5 +1,5 @@
 import type { CreateJob } from '../../../client/job';
-import { ExecutionJournal, type StoredOrders } from '../../../client/orders/execution-journal';
+import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
@@ -33,7 +33,8 @@ export class KeyedExecution {
 	private readonly writer: string;
 	private tries = 0;
 	private calls = 0;
-	private hasPaused = false;
+	/** Table calls that said that a request is sent. */
+	private announced = 0;
 
 	constructor(
 		private readonly world: KeyedWorld,
@@ -91,7 +92,9 @@ export class KeyedExecution {
 	/** Rows that it has sent, or may be about to, without an id. */
 	private openKeys(): number[] {
 		return this.world.table.rows
-			.filter(({ writer, status }) => writer?.startsWith(`${this.writer}.`) && status === 'sent')
+			.filter(
+				({ writer, status }) => writer?.startsWith(`${this.writer}.`) && status?.startsWith('sent'),
+			)
 			.map(({ key }) => Number(key));
 	}
 
@@ -123,9 +126,10 @@ export class KeyedExecution {
 
 	private sent(): void {
 		const { pause } = this.planned;
-		if (!pause || pause.afterMs !== null || this.hasPaused) return;
-		this.hasPaused = true;
-		this.pause(pause.ms);
+		if (pause?.afterMs !== null) return;
+		if (++this.announced !== (pause.call ?? 1)) return;
+		if (pause.laterMs) this.process.after(pause.laterMs, () => this.pause(pause.ms));
+		else this.pause(pause.ms);
 	}
 
 	private called(): void {
@@ -149,7 +153,7 @@ export class KeyedExecution {
 		// Each try writes under its own name.
 		const writer = `${this.writer}.${++this.tries}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
-		const inner = new ExecutionJournal(entries, 0);
+		const inner = new Journal(entries, 0);
 		const journal = new TableJournal(inner, scope, { ...ports, table });
 		const service = new ServiceClient({ ...ports, send: this.send });
 		try {

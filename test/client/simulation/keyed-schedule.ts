@@ -65,8 +65,12 @@ export interface Planned {
 	stopsAfterMs: number | null;
 	/** When its workflow times out. */
 	timesOutAfterMs: number | null;
-	/** When its process is paused, and for how long; `null`: right before its first creating request. */
-	pause: { afterMs: number | null; ms: number } | null;
+	/**
+	 * When its process is paused, and for how long. `null`: right after a call that says that a request is sent, namely
+	 * this one of these calls, from 1, or `laterMs` after it. Its request then waits, or that of an item that was
+	 * reserved ahead.
+	 */
+	pause: { afterMs: number | null; ms: number; call?: number; laterMs?: number } | null;
 	/** How far the clock of its process is ahead of the true time. */
 	clockOffMs: number;
 	/** How often the whole step is run, as Retry On Fail does. */
@@ -77,7 +81,6 @@ export interface Planned {
 }
 
 const chance = fc.constantFrom(0, 0, 0.1, 0.4);
-const moment = (max: number) => fc.option(fc.integer({ min: 0, max }), { nil: null });
 
 /** Rare. */
 const seldom = <T>(of: Arbitrary<T>) =>
@@ -85,7 +88,11 @@ const seldom = <T>(of: Arbitrary<T>) =>
 		{ weight: 5, arbitrary: fc.constant<T | null>(null) },
 		{ weight: 1, arbitrary: of as Arbitrary<T | null> },
 	);
-const early = fc.integer({ min: 0, max: 6_000 });
+/** While the first items run, or later, when others are prepared before the generations of these end. */
+const early = fc.oneof(
+	{ weight: 3, arbitrary: fc.integer({ min: 0, max: 6_000 }) },
+	{ weight: 1, arbitrary: fc.integer({ min: 0, max: 25_000 }) },
+);
 const clockOff = fc.constantFrom(0, 0, 0, -300_000, -200_000, -60_000, 60_000, 200_000, 300_000);
 
 const edit = fc.record({
@@ -97,7 +104,7 @@ const edit = fc.record({
 
 const anyPlanned: Arbitrary<Planned> = fc.record({
 	startMs: fc.constantFrom(0, 0, 10, 100, 5_000, 70_000),
-	diesAfterMs: moment(6_000),
+	diesAfterMs: fc.option(early, { nil: null }),
 	stopsAfterMs: fc.oneof(
 		{ weight: 3, arbitrary: fc.constant(null) },
 		{ weight: 1, arbitrary: early },
@@ -107,6 +114,8 @@ const anyPlanned: Arbitrary<Planned> = fc.record({
 		fc.record({
 			afterMs: fc.oneof(early, fc.constant(null)),
 			ms: fc.constantFrom(20_000, 70_000, 150_000, 400_000),
+			call: fc.integer({ min: 1, max: 3 }),
+			laterMs: fc.constantFrom(0, 0, 500),
 		}),
 	),
 	clockOffMs: clockOff,
@@ -122,7 +131,7 @@ const planned = anyPlanned.map((one) =>
 );
 
 export const keyedSchedule: Arbitrary<KeyedSchedule> = fc.record({
-	keys: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 5 }),
+	keys: fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 6 }),
 	concurrency: fc.integer({ min: 1, max: 8 }),
 	seconds: fc.integer({ min: 1, max: 12 }),
 	reusesIds: fc.boolean(),

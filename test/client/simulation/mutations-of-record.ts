@@ -10,8 +10,8 @@ const table = inFile('orders/table.ts');
 export const recordMutations: Mutation[] = [
 	journal(
 		'the request leaves before its row exists',
-		'if (!(await this.table.reserve(key, order, { ...fields, request }, open))) return null;',
-		'void this.table.reserve(key, order, { ...fields, request }, open).catch(() => false);',
+		'if (!(await this.table.reserve(key, order, { ...fields, request }, { open }))) return null;',
+		'void this.table.reserve(key, order, { ...fields, request }, { open }).catch(() => false);',
 	),
 	journal(
 		'a rejection frees a row that is open',
@@ -25,7 +25,7 @@ export const recordMutations: Mutation[] = [
 	),
 	keys(
 		'the row is not read again before a request is resubmitted',
-		'return await this.contend(key, again, {});',
+		'return await this.contend(key, held, {});',
 		'return true;',
 	),
 	keys(
@@ -40,8 +40,8 @@ export const recordMutations: Mutation[] = [
 	),
 	keys(
 		'a rejection deletes a row that another execution left open',
-		'const isOpen = wasOpen || mayBeCharged;',
-		'const isOpen = mayBeCharged;',
+		'const isOpen = wasOpen || (mayBeCharged && isDue);',
+		'const isOpen = mayBeCharged && isDue;',
 	),
 	keys(
 		'a rejection leaves the row as sent',
@@ -118,5 +118,10 @@ export const recordMutations: Mutation[] = [
 		'two failed generations have one header',
 		'this.failures.set(key, failed.length);',
 		'this.failures.set(key, 0);',
+	),
+	keys(
+		'a row that was reserved ahead stays as sent if its request is not sent',
+		'const isOpen = wasOpen || (mayBeCharged && isDue);',
+		'const isOpen = wasOpen || mayBeCharged;',
 	),
 ];

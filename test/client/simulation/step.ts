@@ -1,5 +1,5 @@
 import { CancelledError, GenerationError, InvalidInputError } from '../../../client/api/errors';
-import { ExecutionJournal, type StoredOrders } from '../../../client/orders/execution-journal';
+import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { ServiceClient } from '../../../client/api/client';
@@ -35,7 +35,7 @@ export async function runNode(
 			service,
 			slots: new SlotPool(ports),
 			cancel: transport.signal,
-			journal: new ExecutionJournal(kept.generations, 0),
+			journal: new Journal(kept.generations, 0),
 			probe: transport.probe,
 			finish: async (_, generation, signal) => {
 				const number = downloads++;

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { ExecutionJournal } from '../../../client/orders/execution-journal';
+import { Journal } from '../../../client/orders/journal';
 import { SENT } from '../../../client/orders/table';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import { CancelledError } from '../../../client/api/errors';
@@ -49,7 +49,7 @@ function beside({ refuses = () => false, rows = [], cancel }: World) {
 }
 
 const [a, b] = ['a', 'b'].map((key, index) => creating('A boat', index, { idempotencyKey: key }));
-const stored = () => new ExecutionJournal({}, 0);
+const stored = () => new Journal({}, 0);
 
 async function orderIn(journal: TableJournal) {
 	return journal.order(a, await a.request());
