@@ -1,6 +1,6 @@
 import type { IBinaryData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { MAX_INLINE_BYTES } from '../../../client/input';
+import { MAX_INLINE_BYTES } from '../../../nodes/shared/form/checks';
 import { InvalidInputError } from '../../../client/api/errors';
 import { readForm } from '../../../nodes/shared/form/form';
 import { referenceInputs, referenceInputsField } from '../../../nodes/shared/form/reference-inputs';

@@ -11,7 +11,7 @@ import {
 	positive,
 	requiredText,
 	size,
-} from '../../../client/input';
+} from '../../../nodes/shared/form/checks';
 import {
 	errorOfJob,
 	failedGeneration,

@@ -16,9 +16,9 @@ import {
 	size,
 	toPlainValue,
 	undefinedExpression,
-} from '../../client/input';
-import { InvalidInputError } from '../../client/api/errors';
-import { accepted, anything, expectRefused } from '../support/checks';
+} from '../../../nodes/shared/form/checks';
+import { InvalidInputError } from '../../../client/api/errors';
+import { accepted, anything, expectRefused } from '../../support/checks';
 
 describe('text in a field', () => {
 	it.each([

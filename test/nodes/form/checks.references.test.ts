@@ -6,9 +6,9 @@ import {
 	fetchableUrls,
 	inlineSize,
 	MAX_INLINE_BYTES,
-} from '../../client/input';
-import type { InvalidInputError } from '../../client/api/errors';
-import { accepted, anything, expectRefused } from '../support/checks';
+} from '../../../nodes/shared/form/checks';
+import type { InvalidInputError } from '../../../client/api/errors';
+import { accepted, anything, expectRefused } from '../../support/checks';
 
 describe('a URL that the service fetches', () => {
 	it.each([
