@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-wo
 import { attempt } from '../../client/async';
 import type { GenerationError } from '../../client/api/errors';
 import type { Job } from '../../client/job';
-import { created, errorOfJob, paidGenerations, type Outcome } from '../../client/outcome';
+import { created, errorOfJob, type Outcome } from '../../client/outcome';
 import type { ExecutionJournal } from '../../client/orders/execution-journal';
 import type { TableJournal } from '../../client/orders/table-journal';
 import type { StatusChecks } from '../../client/watch/status-requests';
@@ -13,6 +13,7 @@ import { MOST_OUTPUTS } from './form/fields';
 import { planItems, type Plan } from './form/plan-items';
 import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
+import { paidGenerations } from './output/outcomes';
 import { outputItems, type Output } from './output/results';
 import { runPlans, startOf, type StepStart } from './run-plans';
 
