@@ -1,5 +1,4 @@
-import { InvalidInputError } from '../../../client/api/errors';
-import { invalid, number, toPlainValue, undefinedExpression } from './checks';
+import { InvalidInputError, invalid, number, toPlainValue, undefinedExpression } from './checks';
 
 type Fields = Record<string, unknown>;
 

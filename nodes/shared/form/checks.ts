@@ -1,10 +1,19 @@
-import { InvalidInputError } from '../../../client/api/errors';
+import { GenerationError } from '../../../client/api/errors';
 import { truncate } from '../../../client/text';
 
 /**
  * Checks of user input, made before anything is sent or charged. Each returns the value in the form in which it is
  * sent. Each throws `InvalidInputError` with the field's name in it.
  */
+
+/** Invalid input, found before anything was sent or charged. */
+export class InvalidInputError extends GenerationError {
+	override readonly name = 'InvalidInputError';
+
+	constructor(title: string, description: string) {
+		super({ title, description, code: 'invalid_input' });
+	}
+}
 
 /** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
 export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;

@@ -1,7 +1,14 @@
 import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { InvalidInputError } from '../../../client/api/errors';
-import { dataUri, fetchableUrl, inlineSize, INPUT_TYPES, oneOf, requiredText } from './checks';
+import {
+	InvalidInputError,
+	dataUri,
+	fetchableUrl,
+	inlineSize,
+	INPUT_TYPES,
+	oneOf,
+	requiredText,
+} from './checks';
 import { collection, isFile, readForm, type Form } from './form';
 
 /** Not sorted by name: this is the order for filling in the form. */

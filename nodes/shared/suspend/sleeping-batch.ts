@@ -5,7 +5,7 @@ import {
 	type INodeProperties,
 } from 'n8n-workflow';
 
-import { GenerationError, InvalidInputError } from '../../../client/api/errors';
+import { GenerationError } from '../../../client/api/errors';
 import { attempt } from '../../../client/async';
 import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
@@ -15,6 +15,7 @@ import { keyOf, rowsOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run-node';
 import { planItems, type Plan } from '../form/plan-items';
 import { runHelper } from '../helper-workflow';
+import { InvalidInputError } from '../form/checks';
 import type { Settled } from './wave-plan';
 import {
 	messageIn,

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 
 import {
+	type InvalidInputError,
 	dataUri,
 	fetchableUrl,
 	fetchableUrls,
 	inlineSize,
 	MAX_INLINE_BYTES,
 } from '../../../nodes/shared/form/checks';
-import type { InvalidInputError } from '../../../client/api/errors';
 import { accepted, anything, expectRefused } from '../../support/checks';
 
 describe('a URL that the service fetches', () => {
