@@ -84,7 +84,7 @@ export class JobRun {
 	/** Takes back `prepare`, if the job does not begin after all. */
 	async abandon(): Promise<void> {
 		await this.preparing;
-		if (this.order) this.step.journal.abandon(this.order);
+		if (this.order) this.step.journal.abandon?.(this.order);
 	}
 
 	/**

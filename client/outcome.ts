@@ -1,10 +1,4 @@
-import {
-	CancelledError,
-	eachOnce,
-	GenerationError,
-	inTitle,
-	type KnownGeneration,
-} from './api/errors';
+import { CancelledError, GenerationError, inTitle, type KnownGeneration } from './api/errors';
 import type { Generation, GenerationItem } from './api/generation';
 import type { CreateJob } from './job';
 import { itemNames, sentences } from './text';
@@ -19,11 +13,6 @@ export type Outcome<T> = (
 	/** Index of the input item. Without it, the position in the list counts. */
 	itemIndex?: number;
 };
-
-/** Returns the index of the input item of an outcome. */
-export function itemIndexAt(outcomes: Array<Outcome<unknown>>, position: number): number {
-	return outcomes[position]?.itemIndex ?? position;
-}
 
 /**
  * True if a generation is known to exist, because the service confirmed it or this project created it. Only then may
@@ -144,46 +133,4 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 export function thrownOutcome<T>(error: unknown, generation: KnownGeneration | null): Outcome<T> {
 	if (error instanceof CancelledError) return { kind: 'stopped', generation };
 	return { kind: 'error', error: errorOfJob(error, generation) };
-}
-
-/** Returns every generation that the outcomes show as paid for and not refunded. */
-export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGeneration[] {
-	const known = outcomes.flatMap((outcome) => {
-		const { generation } = outcome.kind === 'error' ? outcome.error : outcome;
-		const paid =
-			outcome.kind === 'error'
-				? outcome.error.charge === 'paid'
-				: generation && isConfirmed(generation) && generation.status !== 'failed';
-		return generation && paid ? [generation] : [];
-	});
-	return eachOnce(known);
-}
-
-/**
- * Returns the ids from the user that no status check of the step has confirmed. They may exist, or be typing
- * mistakes.
- */
-export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
-	const known = outcomes.flatMap((outcome) => {
-		const { generation } = outcome.kind === 'error' ? outcome.error : outcome;
-		const skipped = outcome.kind === 'error' && outcome.error.charge !== 'none';
-		return generation && !skipped ? [generation] : [];
-	});
-	const confirmed = new Set(known.filter(isConfirmed).map(({ id }) => id));
-	const ids = eachOnce(known).map(({ id }) => id);
-	return ids.filter((id) => !confirmed.has(id));
-}
-
-/**
- * Returns the indexes of items with an unknown charge: the responses to their requests were lost.
- *
- * @param except position of an outcome that does not count
- */
-export function uncertainItems(outcomes: Array<Outcome<unknown>>, except?: number): number[] {
-	const found = outcomes.flatMap((outcome, position) =>
-		outcome.kind === 'error' && outcome.error.charge === 'unknown' && position !== except
-			? [itemIndexAt(outcomes, position)]
-			: [],
-	);
-	return [...new Set(found)];
 }

@@ -22,8 +22,10 @@ export interface ServiceResponse {
 }
 
 /**
- * Sends one request and returns the response for every HTTP status. Redirects are returned and never followed. It
- * rejects only if there was no response. The error (or its `cause`) then carries Node's `code` and `syscall`.
+ * Sends one request and returns the response for every HTTP status. Redirects are returned and never followed.
+ *
+ * Rejects with a `GenerationError` with the charge `none` if the request was certainly not sent. Rejects with any other
+ * error if there was no response. That error (or its `cause`) carries Node's `code` and `syscall`.
  *
  * @param signal aborts a request that reads, which then rejects; a request that creates continues until its response
  */

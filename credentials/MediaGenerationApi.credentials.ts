@@ -7,7 +7,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { serviceAddress } from '../client/api/connection';
+import { serviceAddress } from '../nodes/shared/http/credential';
 
 /** The credential: the service's Base URL and the API key (spec 5). */
 export class MediaGenerationApi implements ICredentialType {

@@ -67,15 +67,6 @@ export class GenerationError extends Error {
 	}
 }
 
-/** Invalid input, found before anything was sent or charged. */
-export class InvalidInputError extends GenerationError {
-	override readonly name = 'InvalidInputError';
-
-	constructor(title: string, description: string) {
-		super({ title, description, code: 'invalid_input' });
-	}
-}
-
 /** The user stopped the execution, or it timed out. Nothing is sent afterwards. */
 export class CancelledError extends Error {
 	override readonly name = 'CancelledError';

@@ -111,11 +111,12 @@ export class Journal {
 	/**
 	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
 	 *
-	 * @param _signal ends the wait
-	 * @param _mayDefer true if `reserve` follows at once, and may find a generation as well
+	 * @param signal ends the wait
+	 * @param mayDefer true if `reserve` follows at once, and may find a generation as well
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async read(order: Order, _signal: AbortSignal, _mayDefer = false): Promise<Entry> {
+	read(order: Order, signal: AbortSignal, mayDefer?: boolean): Promise<Entry>;
+	async read(order: Order): Promise<Entry> {
 		return await Promise.resolve(this.known(order));
 	}
 
@@ -157,8 +158,8 @@ export class Journal {
 		}
 	}
 
-	/** Call this once nothing more is sent for an order. A request without a response stays counted as sent. */
-	abandon(_order: Order): void {}
+	/** Ends the reservation of an order for which nothing more is sent. A request without a response stays counted. */
+	abandon?(order: Order): void;
 
 	/** Stores a generation as soon as its id is known, and when its status changes. */
 	commit(order: Order, { item: { id, status } }: Generation): void {

@@ -182,7 +182,7 @@ export class Submission {
 	 */
 	private finalError(order: Order, cause: GenerationError | null, error: unknown): unknown {
 		const { journal } = this.ports;
-		journal.abandon(order);
+		journal.abandon?.(order);
 		const entry = journal.known(order);
 		if (entry.state !== 'sent') return error;
 		return uncertainCharge(cause, entry, order.job.onUncertainCharge);

@@ -1,7 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { number, oneOf } from '../../client/input';
-import { InvalidInputError } from '../../client/api/errors';
+import { InvalidInputError, number, oneOf } from '../shared/form/checks';
 import { collection, readForm, type Form } from '../shared/form/form';
 import { isSet } from '../shared/form/parameters';
 import { creditsFields } from './fields';

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { modelNotFound, type Model, type ModelFilter } from '../../client/api/client';
-import { integer, oneOf, positive, requiredText } from '../../client/input';
+import { integer, oneOf, positive, requiredText } from '../shared/form/checks';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/lookup';

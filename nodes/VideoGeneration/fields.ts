@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { FRAME_RATES, RESOLUTIONS } from '../../client/input';
+import { FRAME_RATES, RESOLUTIONS } from '../shared/form/checks';
 import {
 	creatingOptions,
 	deliveryFields,

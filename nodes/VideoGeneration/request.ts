@@ -9,7 +9,7 @@ import {
 	oneOf,
 	requiredText,
 	RESOLUTIONS,
-} from '../../client/input';
+} from '../shared/form/checks';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { checkedFields } from '../shared/form/parameters';

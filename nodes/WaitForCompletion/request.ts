@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/api/errors';
-import { generationId, number, oneOf } from '../../client/input';
+import { generationId, number, oneOf } from '../shared/form/checks';
 import { collection, readForm } from '../shared/form/form';
 import {
 	choiceOf,

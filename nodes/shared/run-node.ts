@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-wo
 import { attempt } from '../../client/async';
 import type { GenerationError } from '../../client/api/errors';
 import type { Job } from '../../client/job';
-import { created, errorOfJob, paidGenerations, type Outcome } from '../../client/outcome';
+import { created, errorOfJob, type Outcome } from '../../client/outcome';
 import type { Journal } from '../../client/orders/journal';
 import type { TableJournal } from '../../client/orders/table-journal';
 import type { StatusChecks } from '../../client/watch/status-requests';
@@ -13,6 +13,7 @@ import { MOST_OUTPUTS } from './form/fields';
 import { planItems, type Plan } from './form/plan-items';
 import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
+import { paidGenerations } from './output/outcomes';
 import { outputItems, type Output } from './output/results';
 import { runPlans, startOf, type StepStart } from './run-plans';
 
@@ -183,11 +184,7 @@ export function unsentErrors(
 }
 
 /** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
-function throwFirst(
-	context: IExecuteFunctions,
-	journal: Journal,
-	failures: Failures,
-): void {
+function throwFirst(context: IExecuteFunctions, journal: Journal, failures: Failures): void {
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first < 0 || continuesOnError(context)) return;
 	const all = inOrder(failures, [], []);

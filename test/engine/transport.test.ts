@@ -1,7 +1,8 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { attempt } from '../../client/async';
-import { connect, CREDENTIAL, probeWith } from '../../nodes/shared/http/transport';
+import { CREDENTIAL } from '../../nodes/shared/http/credential';
+import { connect, probeWith } from '../../nodes/shared/http/transport';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { openStage, prompts } from './stage';

@@ -4,7 +4,7 @@ export default {
 	testRunner: 'jest',
 	jest: { configFile: 'test/mutation/jest.config.mjs', enableFindRelatedTests: false },
 	coverageAnalysis: 'perTest',
-	mutate: ['client/**/*.ts', 'nodes/shared/*.ts'],
+	mutate: ['client/**/*.ts', 'nodes/shared/**/*.ts'],
 	mutator: { excludedMutations: ['StringLiteral'] },
 	// Each change to code that runs when a module is loaded would need a separate process.
 	ignoreStatic: true,

@@ -1,6 +1,6 @@
-import { InvalidInputError } from '../../client/api/errors';
 import type { Plan } from '../../nodes/shared/form/plan-items';
 import { runNode } from '../../nodes/shared/run-node';
+import { InvalidInputError } from '../../nodes/shared/form/checks';
 import { contextOf } from '../support/context';
 import { creating } from '../support/step';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { InvalidInputError } from '../../client/api/errors';
+import { InvalidInputError } from '../../nodes/shared/form/checks';
 
 type Check = (field: string, value: unknown) => unknown;
 

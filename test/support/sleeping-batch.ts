@@ -15,7 +15,7 @@ import {
 	type Settled,
 	type WaveResult,
 	type WaveState,
-} from '../../client/wave';
+} from '../../nodes/shared/suspend/wave-plan';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import type { Step } from './step';
 

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { isObject, withAdditionalFields } from '../../../client/additional-fields';
-import { integer, integerWithin, requiredText } from '../../../client/input';
 import { numbered } from '../../../client/job';
 import type { CreateRequest } from '../../../client/api/client';
+import { isObject, withAdditionalFields } from './additional-fields';
+import { integer, integerWithin, requiredText } from './checks';
 import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import {

@@ -4,7 +4,7 @@ import {
 	type UsableAsToolDescription,
 } from 'n8n-workflow';
 
-import { CREDENTIAL } from '../http/transport';
+import { CREDENTIAL } from '../http/credential';
 
 /** The description properties that all nodes share. */
 export const sharedDescription = {

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
-import { undefinedPart } from '../../../client/input';
+import { undefinedPart } from './checks';
 
 /** An item of a step, for which expressions are evaluated. */
 interface At {

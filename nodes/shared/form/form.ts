@@ -5,8 +5,8 @@ import type {
 	INodePropertyCollection,
 } from 'n8n-workflow';
 
-import { undefinedExpression, requireEvaluated, toPlainValue } from '../../../client/input';
-import { InvalidInputError, inTitle } from '../../../client/api/errors';
+import { inTitle } from '../../../client/api/errors';
+import { InvalidInputError, undefinedExpression, requireEvaluated, toPlainValue } from './checks';
 import { requireParts } from './expressions';
 
 /** The values of a form for one item, by field name. `null` means that the field is empty. */

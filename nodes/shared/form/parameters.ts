@@ -1,9 +1,8 @@
 import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
-import { InvalidInputError } from '../../../client/api/errors';
-import { integerWithin, oneOf, positive, requiredText } from '../../../client/input';
 import type { CreateJob, Job } from '../../../client/job';
 import { truncate } from '../../../client/text';
+import { InvalidInputError, integerWithin, oneOf, positive, requiredText } from './checks';
 import { partsOf } from './expressions';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';

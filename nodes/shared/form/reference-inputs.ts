@@ -1,14 +1,14 @@
 import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import {
+	InvalidInputError,
 	dataUri,
 	fetchableUrl,
 	inlineSize,
 	INPUT_TYPES,
 	oneOf,
 	requiredText,
-} from '../../../client/input';
-import { InvalidInputError } from '../../../client/api/errors';
+} from './checks';
 import { collection, isFile, readForm, type Form } from './form';
 
 /** Not sorted by name: this is the order for filling in the form. */

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { integer, number, positive } from '../../../client/input';
 import type { SpendLimits } from '../../../client/spend-guard';
+import { integer, number, positive } from './checks';
 import { isSet, optionByPath, type Options } from './parameters';
 
 /** The settings of a whole step. */

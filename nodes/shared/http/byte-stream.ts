@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { deadline } from '../../../client/async';
-import { SNIFF_BYTES } from '../../../client/api/media-type';
+import { SNIFF_BYTES } from './media-type';
 import { requestClock } from './clock';
 
 /** A response body as a stream, in the type that n8n's storage accepts. */

@@ -1,8 +1,8 @@
 import { causesOf, connectionFailure } from '../../../client/api/connection';
 import { GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
-import { firstWords } from '../../../client/api/media-type';
 import { sentences } from '../../../client/text';
+import { firstWords } from './media-type';
 
 /** A reason why an output cannot be stored although the storage was reached. */
 interface Cause {

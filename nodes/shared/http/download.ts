@@ -5,13 +5,7 @@ import { failedGeneration } from '../../../client/outcome';
 import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { CancelledError } from '../../../client/api/errors';
 import { isFailed, type Generation } from '../../../client/api/generation';
-import {
-	isDocument,
-	leadingText,
-	mediaType,
-	safeFileName,
-	SNIFF_BYTES,
-} from '../../../client/api/media-type';
+import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
 import { attemptError, badOutput, downloadError, stalled, textInstead } from './download-errors';

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { wallClock } from './clock';
-import { CREDENTIAL } from './transport';
+import { CREDENTIAL } from './credential';
 
 /** The slots of each credential. An entry exists while a step of this process uses it. */
 const shared = new Map<string, { slots: SlotPool; steps: number }>();

@@ -8,13 +8,11 @@ import type {
 
 import { attempt, deadline, onAbort, raceAbort } from '../../../client/async';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
-import { serviceAddress, credentialChanged, NotSentError } from '../../../client/api/connection';
 import { ServiceClient } from '../../../client/api/client';
 import { cancelSignal } from '../execution';
 import { requestClock, wallClock } from './clock';
+import { CREDENTIAL, credentialChanged, serviceAddress, unreadableCredential } from './credential';
 import type { ByteStream } from './byte-stream';
-
-export const CREDENTIAL = 'mediaGenerationApi';
 
 /**
  * This module binds n8n's HTTP helpers to the client's ports. No other code in this package sends requests to
@@ -115,7 +113,7 @@ export function connect(context: Context): SendRequest {
  * @param read reads the credential
  * @param options the request, with its path as its URL
  * @param signal aborts the request, as Stop does
- * @throws NotSentError if the request was certainly not sent; otherwise the error of n8n's helper
+ * @throws GenerationError if the request was certainly not sent; otherwise the error of n8n's helper
  */
 async function exchange(
 	context: Context,
@@ -124,7 +122,7 @@ async function exchange(
 	signal: AbortSignal | undefined,
 ): Promise<FullResponse<unknown>> {
 	const stop = cancelSignal(context);
-	if (signal?.aborted || stop.aborted) throw new NotSentError();
+	if (signal?.aborted || stop.aborted) throw unreadableCredential();
 	const request = new AbortController();
 	const end = () => request.abort();
 	let handedOver = false;
@@ -158,7 +156,7 @@ async function exchange(
 	for (const forget of waiting) forget();
 	end();
 	if (sent.ok) return sent.value as FullResponse<unknown>;
-	throw handedOver ? sent.error : new NotSentError(givenUp ? undefined : sent.error);
+	throw handedOver ? sent.error : unreadableCredential(givenUp ? undefined : sent.error);
 }
 
 /** Timeout of a request in milliseconds: time to upload its inline data, plus time to answer. */

@@ -3,15 +3,10 @@ import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workf
 import { failureCause } from '../../../client/api/error-table';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
 import type { Journal } from '../../../client/orders/journal';
-import {
-	itemIndexAt,
-	paidGenerations,
-	uncertainItems,
-	uncheckedIds,
-	type Outcome,
-} from '../../../client/outcome';
+import type { Outcome } from '../../../client/outcome';
 import { sentences } from '../../../client/text';
 import { isWithinSleep, runsAsTool } from '../execution';
+import { itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, counted, explained, itemsOf, unitAt, withoutTags, type Unit } from './wording';
 
 /** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */

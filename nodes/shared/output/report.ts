@@ -1,17 +1,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { GenerationError } from '../../../client/api/errors';
-import {
-	isConfirmed,
-	paidGenerations,
-	uncertainItems,
-	uncheckedIds,
-	type Outcome,
-} from '../../../client/outcome';
+import { isConfirmed, type Outcome } from '../../../client/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
+import { paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, counted, itemsOf } from './wording';
 
 /** Log messages and editor hints of a step. */

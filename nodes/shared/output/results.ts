@@ -2,9 +2,10 @@ import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } 
 
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
-import { itemIndexAt, type Outcome } from '../../../client/outcome';
+import type { Outcome } from '../../../client/outcome';
 import { hasErrorOutput, isWithinSleep } from '../execution';
 import { includesOtherFields } from '../form/parameters';
+import { itemIndexAt } from './outcomes';
 import { descriptionOf, nodeError } from './node-error';
 import { inFull, unitAt, type Unit } from './wording';
 

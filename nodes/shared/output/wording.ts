@@ -1,8 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Charge, GenerationError } from '../../../client/api/errors';
-import { itemIndexAt, type Outcome } from '../../../client/outcome';
+import type { Outcome } from '../../../client/outcome';
 import { itemNames, sentences } from '../../../client/text';
+import { itemIndexAt } from './outcomes';
 
 /** The wording of errors and hints. */
 

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { WaveState } from '../../../client/wave';
 import { wallClock } from '../http/clock';
+import type { WaveState } from './wave-plan';
 
 /**
  * The state of a sleeping batch. The record has the generations. This has only what the record cannot have: which items

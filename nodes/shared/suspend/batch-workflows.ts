@@ -1,7 +1,7 @@
 import type { INode, IWorkflowBase } from 'n8n-workflow';
 
-import { ROLE_PARAMETER, type BatchRole } from './batch-state';
 import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
+import { ROLE_PARAMETER, type BatchRole } from './batch-state';
 
 /**
  * The helper workflows of a sleeping batch.

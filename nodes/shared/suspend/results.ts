@@ -10,7 +10,6 @@ import { attempt, type Attempt } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
 import type { Row } from '../../../client/orders/table';
-import { rowOf, rowsOfBatch } from '../../../client/wave';
 import { continuesOnError } from '../execution';
 import { optionByPath, textIfSet } from '../form/parameters';
 import { stepError } from '../output/node-error';
@@ -19,6 +18,7 @@ import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
 import { startOf } from '../run-plans';
 import type { Plan } from '../form/plan-items';
+import { rowOf, rowsOfBatch } from './wave-plan';
 import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 

@@ -5,9 +5,8 @@ import {
 	type INodeProperties,
 } from 'n8n-workflow';
 
-import { GenerationError, InvalidInputError } from '../../../client/api/errors';
+import { GenerationError } from '../../../client/api/errors';
 import { attempt } from '../../../client/async';
-import type { Settled } from '../../../client/wave';
 import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
 import { wallClock } from '../http/clock';
@@ -15,6 +14,9 @@ import { dataTable } from '../record/data-table';
 import { keyOf, rowsOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run-node';
 import { planItems, type Plan } from '../form/plan-items';
+import { runHelper } from '../helper-workflow';
+import { InvalidInputError } from '../form/checks';
+import type { Settled } from './wave-plan';
 import {
 	messageIn,
 	messageItem,
@@ -28,7 +30,6 @@ import {
 import { evaluatingOnce, keepParameters, stepOf, unlessStopped } from './batch-step';
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
-import { runHelper } from '../helper-workflow';
 import { results } from './results';
 import { supervise } from './supervisor';
 import { runWave } from './wave';

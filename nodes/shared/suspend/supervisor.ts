@@ -6,6 +6,7 @@ import { continuesOnError } from '../execution';
 import { planItems, type Plan } from '../form/plan-items';
 import { nodeError, stepError } from '../output/node-error';
 import { outputItems } from '../output/results';
+import { runHelper } from '../helper-workflow';
 import {
 	countDeath,
 	deathIn,
@@ -19,7 +20,6 @@ import {
 } from './batch-state';
 import { stepOf } from './batch-step';
 import { resultsWorkflow, supervisor, wave } from './batch-workflows';
-import { runHelper } from '../helper-workflow';
 import { lastKnown, throwFailure } from './results';
 
 /**

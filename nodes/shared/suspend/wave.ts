@@ -2,20 +2,13 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateJob } from '../../../client/job';
 import { Shift } from '../../../client/shift';
-import {
-	collecting,
-	planWave,
-	recordEnds,
-	rowOf,
-	waveResult,
-	type WaveState,
-} from '../../../client/wave';
 import type { Row } from '../../../client/orders/table';
 import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
 import type { Plan } from '../form/plan-items';
 import { runPlans, startOf } from '../run-plans';
+import { collecting, planWave, recordEnds, rowOf, waveResult, type WaveState } from './wave-plan';
 import { shortly, type BatchState, type WaveReport } from './batch-state';
 
 /**

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 
-import {
-	invalidBaseUrl,
-	credentialChanged,
-	errorFromConnection,
-	NotSentError,
-} from '../../../client/api/connection';
+import { errorFromConnection } from '../../../client/api/connection';
+import { GenerationError } from '../../../client/api/errors';
 import { networkError } from '../../support/answers';
 
 /** Wraps an error several times, as HTTP clients and n8n do. */
@@ -269,43 +265,8 @@ describe('a request that got no response', () => {
 });
 
 describe('a request that was never sent', () => {
-	it('because its credential could not be read charged nothing, and is retried', () => {
-		const error = errorFromConnection(new NotSentError(new Error('Database is locked')), true);
-		expect(error).toMatchObject({
-			message: 'The credential could not be read',
-			details: 'No request was sent. n8n says: Database is locked.',
-			code: 'credential_unreadable',
-			charge: 'none',
-			retry: 'backoff',
-		});
-	});
-
-	it.each([
-		'Node does not have any credentials set',
-		'Node does not have any credentials set for "mediaGenerationApi"',
-		'Found credential with no ID.',
-		'Credential with ID "7" does not exist for type "mediaGenerationApi".',
-		'Credentials could not be decrypted. The likely reason is that a different "encryptionKey" was used',
-	])('because there is no credential is not retried: %s', (said) => {
-		const error = errorFromConnection(new NotSentError(new Error(said)), true);
-		expect(error).toMatchObject({
-			message: 'The node has no credential',
-			description: expect.stringContaining('Choose a Media Generation API credential'),
-			code: 'credential_missing',
-			charge: 'none',
-			retry: 'never',
-		});
-	});
-
-	it.each([credentialChanged(), invalidBaseUrl('is empty')])(
-		'because the Base URL cannot be used charged nothing: %s',
-		(cause) => {
-			expect(errorFromConnection(new NotSentError(cause), true)).toBe(cause);
-			expect(cause).toMatchObject({ charge: 'none', retry: 'never', fatalForStep: true });
-		},
-	);
-
-	it('has no n8n message if n8n gave none', () => {
-		expect(errorFromConnection(new NotSentError(), true).details).toBe('No request was sent.');
+	it('keeps its error, which reports no charge', () => {
+		const error = new GenerationError({ title: 'No key', description: '', code: 'no_key' });
+		for (const charging of [true, false]) expect(errorFromConnection(error, charging)).toBe(error);
 	});
 });

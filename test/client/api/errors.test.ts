@@ -2,7 +2,6 @@ import {
 	CancelledError,
 	errorFromResponse,
 	GenerationError,
-	InvalidInputError,
 	unreadableAnswer,
 } from '../../../client/api/errors';
 import { refusal } from '../../support/answers';
@@ -164,18 +163,6 @@ describe('an error', () => {
 		expect({ ...changed }).toEqual({ ...full });
 		expect({ ...full.with({ charge: 'none' }) }).toEqual({ ...full, charge: 'none' });
 		expect(full.with({}).message).toBe('Title');
-	});
-
-	it('of invalid input is never retried and costs nothing', () => {
-		const error = new InvalidInputError('Prompt is empty', 'Fill it in.');
-		expect(error).toBeInstanceOf(GenerationError);
-		expect(error).toMatchObject({
-			name: 'InvalidInputError',
-			code: 'invalid_input',
-			charge: 'none',
-			retry: 'never',
-			status: null,
-		});
 	});
 
 	it('of a stop is not a generation error', () => {

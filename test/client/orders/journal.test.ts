@@ -1,5 +1,4 @@
-import { Journal, type StoredOrders } from '../../../client/orders/journal';
-import type { Order } from '../../../client/orders/journal';
+import { Journal, type Order, type StoredOrders } from '../../../client/orders/journal';
 import { readGeneration, type Generation } from '../../../client/api/generation';
 import type { CreateRequest } from '../../../client/api/client';
 import { wireGeneration } from '../../support/answers';

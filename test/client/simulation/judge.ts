@@ -1,5 +1,6 @@
 import { outputName, type OutputRef } from '../../../client/job';
-import { paidGenerations, type Outcome } from '../../../client/outcome';
+import type { Outcome } from '../../../client/outcome';
+import { paidGenerations } from '../../../nodes/shared/output/outcomes';
 import type { GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
 import type { StoredOrder } from '../../../client/orders/journal';

@@ -1,5 +1,5 @@
 // tsx test/client/simulation/mutants.ts [runs] [part of a name]
-// Breaks each promise once, in a copy of the client, and reports after how many schedules the simulation notices. Fails
+// Breaks each promise once, in a copy of the code, and reports after how many schedules the simulation notices. Fails
 // if it does not notice, or if the code to break is not found. With 0 runs, only the latter is checked.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,14 @@ import { recordMutations } from './mutations-of-record';
 import { waveMutations } from './mutations-of-waves';
 
 const root = resolve(__dirname, '../../..');
-const needed = ['client', 'sandbox', 'test/client/simulation', 'test/support', 'package.json'];
+const needed = [
+	'client',
+	'nodes',
+	'sandbox',
+	'test/client/simulation',
+	'test/support',
+	'package.json',
+];
 const [runs = '3000', part = ''] = process.argv.slice(2);
 /** Broken code may loop forever without any virtual time passing. */
 const LONGEST_MS = 300_000;

@@ -1,6 +1,6 @@
 import { inFile, type Mutation } from './mutations';
 
-const wave = inFile('wave.ts');
+const wave = inFile('wave-plan.ts', 'nodes/shared/suspend');
 const pipeline = inFile('pipeline.ts');
 const table = inFile('orders/table.ts');
 const service = inFile('api/client.ts');

@@ -11,12 +11,12 @@ export interface Mutation extends Edit {
 	also?: Edit[];
 }
 
-/** Ways to break one file of the client. */
+/** Ways to break one file. */
 export const inFile =
-	(file: string) =>
+	(file: string, folder = 'client') =>
 	(name: string, from: string, to: string): Mutation => ({
 		name,
-		file: `client/${file}`,
+		file: `${folder}/${file}`,
 		from,
 		to,
 	});

@@ -1,10 +1,11 @@
-import { CancelledError, GenerationError, InvalidInputError } from '../../../client/api/errors';
+import { CancelledError, GenerationError } from '../../../client/api/errors';
 import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
 import type { Job } from '../../../client/job';
+import { InvalidInputError } from '../../../nodes/shared/form/checks';
 import type { Try } from './schedule';
 import type { Transport } from './transport';
 import type { World } from './world';

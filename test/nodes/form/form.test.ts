@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { InvalidInputError } from '../../../client/api/errors';
 import { readForm } from '../../../nodes/shared/form/form';
+import { InvalidInputError } from '../../../nodes/shared/form/checks';
 import { contextOf } from '../../support/context';
 
 const field = (displayName: string, more: Partial<INodeProperties> = {}): INodeProperties => ({

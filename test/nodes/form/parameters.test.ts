@@ -1,6 +1,5 @@
 import type { IDataObject, INode } from 'n8n-workflow';
 
-import { InvalidInputError } from '../../../client/api/errors';
 import {
 	checkedFields,
 	choiceOf,
@@ -9,6 +8,7 @@ import {
 	waitingOf,
 } from '../../../nodes/shared/form/parameters';
 import { stepOptions, stepOptionsOf } from '../../../nodes/shared/form/step-options';
+import { InvalidInputError } from '../../../nodes/shared/form/checks';
 import { contextOf } from '../../support/context';
 
 describe('the options of running', () => {

@@ -1,7 +1,6 @@
 import type { IBinaryData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { MAX_INLINE_BYTES } from '../../../client/input';
-import { InvalidInputError } from '../../../client/api/errors';
+import { InvalidInputError, MAX_INLINE_BYTES } from '../../../nodes/shared/form/checks';
 import { readForm } from '../../../nodes/shared/form/form';
 import { referenceInputs, referenceInputsField } from '../../../nodes/shared/form/reference-inputs';
 import { contextOf } from '../../support/context';

@@ -11,7 +11,7 @@ import {
 	positive,
 	requiredText,
 	size,
-} from '../../../client/input';
+} from '../../../nodes/shared/form/checks';
 import {
 	errorOfJob,
 	failedGeneration,
@@ -25,15 +25,15 @@ import {
 	recordUnavailable,
 	uncertainCharge,
 } from '../../../client/orders/order-errors';
-import {
-	credentialChanged,
-	errorFromConnection,
-	invalidBaseUrl,
-	NotSentError,
-} from '../../../client/api/connection';
+import { errorFromConnection } from '../../../client/api/connection';
 import { balanceBelow, modelNotFound } from '../../../client/api/client';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
 import { readGeneration, type Generation } from '../../../client/api/generation';
+import {
+	credentialChanged,
+	serviceAddress,
+	unreadableCredential,
+} from '../../../nodes/shared/http/credential';
 import {
 	attemptError,
 	badOutput,
@@ -137,10 +137,10 @@ const ERRORS: GenerationError[] = [
 	uncertainCharge(errorFromResponse({ status: 502, body: '' }, true)),
 	uncertainCharge(unreadableAnswer({ status: 200, body: '' }, true)),
 	unreadableAnswer({ status: 200, body: '' }, false),
-	errorFromConnection(new NotSentError(new Error(HTML)), true),
+	unreadableCredential(new Error(HTML)),
 	errorFromConnection(networkError('ECONNREFUSED', 'connect'), true),
 	credentialChanged(),
-	invalidBaseUrl('must not contain a user name or password'),
+	thrownBy(() => serviceAddress('https://user:password@api.example.com')),
 	errorFromConnection(networkError('ENOTFOUND', 'getaddrinfo'), true),
 	errorFromConnection(networkError('ECONNRESET', 'read'), false),
 	failedGeneration(generation('failed')),

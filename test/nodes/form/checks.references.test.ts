@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
 import {
+	type InvalidInputError,
 	dataUri,
 	fetchableUrl,
 	fetchableUrls,
 	inlineSize,
 	MAX_INLINE_BYTES,
-} from '../../client/input';
-import type { InvalidInputError } from '../../client/api/errors';
-import { accepted, anything, expectRefused } from '../support/checks';
+} from '../../../nodes/shared/form/checks';
+import { accepted, anything, expectRefused } from '../../support/checks';
 
 describe('a URL that the service fetches', () => {
 	it.each([

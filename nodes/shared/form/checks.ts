@@ -1,10 +1,19 @@
-import { InvalidInputError } from './api/errors';
-import { truncate } from './text';
+import { GenerationError } from '../../../client/api/errors';
+import { truncate } from '../../../client/text';
 
 /**
  * Checks of user input, made before anything is sent or charged. Each returns the value in the form in which it is
  * sent. Each throws `InvalidInputError` with the field's name in it.
  */
+
+/** Invalid input, found before anything was sent or charged. */
+export class InvalidInputError extends GenerationError {
+	override readonly name = 'InvalidInputError';
+
+	constructor(title: string, description: string) {
+		super({ title, description, code: 'invalid_input' });
+	}
+}
 
 /** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
 export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
@@ -37,7 +46,6 @@ export function undefinedPart(field: string, expression: string): InvalidInputEr
 	);
 }
 
-/** Builds the error for an expression that returned something else than text. */
 function notText(field: string, returned: unknown): InvalidInputError {
 	return new InvalidInputError(
 		`${field} must be a single value, such as text, but the expression returned ${String(returned)}`,
@@ -65,10 +73,8 @@ const NOT_TEXT =
 	/^Invalid Date(?:Time)?$|\[object Object\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
 
 /**
- * Returns the result of an expression as a plain value: text, number, boolean, `null` or a list of these. A value
- * such as a date is converted to text.
- *
- * @throws InvalidInputError if the value is undefined or an object, or contains either
+ * Returns the result of an expression as text, number, boolean, `null` or a list of these. A date becomes text.
+ * An object or an undefined value is rejected.
  */
 export function toPlainValue(field: string, value: unknown): unknown {
 	if (value === undefined) throw undefinedExpression(field);
@@ -93,14 +99,13 @@ const MAX_WRITTEN = 50_000;
 /**
  * Rejects an n8n expression in a fixed text, which would be sent without being evaluated.
  *
- * @param written parameter values before evaluation, alone or in lists and groups; texts that begin with an equals
- * sign are expressions
- * @throws InvalidInputError
+ * @param written parameter values before evaluation, alone or in lists and groups
  */
 export function requireEvaluated(field: string, written: unknown): void {
 	if (typeof written === 'object' && written !== null) {
 		Object.values(written).forEach((part) => requireEvaluated(field, part));
 	}
+	// A text that begins with an equals sign is evaluated.
 	if (typeof written !== 'string' || written.startsWith('=')) return;
 	if (written.length > MAX_WRITTEN) return;
 	const braced = written.match(/\{\{[^{}]*\}\}/g) ?? [];
@@ -265,12 +270,7 @@ export function dataUri(field: string, value: unknown): string {
 	return `${head}${encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')}`;
 }
 
-/**
- * Checks the size of an inline input.
- *
- * @param bytes decoded size
- * @throws InvalidInputError if it is empty or too large
- */
+/** Checks the decoded size of an inline input. */
 export function inlineSize(field: string, bytes: number): void {
 	if (bytes === 0) {
 		throw new InvalidInputError(

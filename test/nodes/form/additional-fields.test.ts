@@ -1,5 +1,5 @@
-import { withAdditionalFields } from '../../client/additional-fields';
-import { InvalidInputError } from '../../client/api/errors';
+import { withAdditionalFields } from '../../../nodes/shared/form/additional-fields';
+import { InvalidInputError } from '../../../nodes/shared/form/checks';
 
 const body = { model: 'aurora', prompt: 'A boat', parameters: { seed: 7 } };
 const add = (value: unknown) => withAdditionalFields(body, value);

@@ -7,7 +7,7 @@ import {
 	mediaType,
 	safeFileName,
 	SNIFF_BYTES,
-} from '../../../client/api/media-type';
+} from '../../../nodes/shared/http/media-type';
 
 /** Converts characters up to U+00FF to the first bytes of a file. */
 function bytes(text: string): Uint8Array {

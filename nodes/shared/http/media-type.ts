@@ -51,10 +51,9 @@ export function mediaType(stated: string | undefined, head: Uint8Array): string 
 	return sniff(head) ?? (telling ? plain : 'application/octet-stream');
 }
 
-function sniff(head: Uint8Array): string | null {
+function sniff(head: Uint8Array): string | undefined {
 	const text = String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES));
-	const type = FILE_TYPES.find(([, , bytes, offset = 0]) => bytes?.test(text.slice(offset)));
-	return type?.[0] ?? null;
+	return FILE_TYPES.find(([, , bytes, offset = 0]) => bytes?.test(text.slice(offset)))?.[0];
 }
 
 /** True if the stated type is a page or an error document instead of an image or video. */

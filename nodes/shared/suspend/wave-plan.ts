@@ -1,11 +1,19 @@
-import { attemptAfter, explainAttempts } from './attempts';
-import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from './job';
-import type { Outcome } from './outcome';
-import { hasId, isFree, isLive, newRow, rowsInForce, storedKey, type Row } from './orders/table';
-import type { TableJournal } from './orders/table-journal';
-import type { PipelineResult } from './pipeline';
-import type { Shift } from './shift';
-import type { GenerationError, GenerationErrorFields } from './api/errors';
+import { attemptAfter, explainAttempts } from '../../../client/attempts';
+import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../../../client/job';
+import type { Outcome } from '../../../client/outcome';
+import {
+	hasId,
+	isFree,
+	isLive,
+	newRow,
+	rowsInForce,
+	storedKey,
+	type Row,
+} from '../../../client/orders/table';
+import type { TableJournal } from '../../../client/orders/table-journal';
+import type { PipelineResult } from '../../../client/pipeline';
+import type { Shift } from '../../../client/shift';
+import type { GenerationError, GenerationErrorFields } from '../../../client/api/errors';
 
 /**
  * One wave of a sleeping batch: the same items again, with the record as the state. What has ended is collected, and
@@ -22,13 +30,13 @@ const MOST_NEW = 200;
 export type Settled = Record<number, GenerationErrorFields | null>;
 
 /** The rows of generations that could not be written to the table, by index of their item. */
-export type Unrecorded = Record<number, Row>;
+type Unrecorded = Record<number, Row>;
 
 /**
  * The generation of each item that has one, by index, and since when the batch waits for it, in milliseconds since the
  * Unix epoch. `null` after it failed. Rows can be deleted while a batch sleeps, and would then be charged again.
  */
-export type Known = Record<number, { id: string; since: number } | null>;
+type Known = Record<number, { id: string; since: number } | null>;
 
 /** What the waves of a batch tell each other. Plain data: it is stored while the batch sleeps. */
 export interface WaveState {
@@ -47,7 +55,7 @@ export interface WaveState {
 }
 
 /** The jobs of a wave. */
-export interface WavePlan {
+interface WavePlan {
 	/** Jobs to run, first those whose generations exist. */
 	jobs: Job[];
 	/** The jobs of the step that they stand for, in the same order. */

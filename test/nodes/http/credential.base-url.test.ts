@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { serviceAddress } from '../../../client/api/connection';
+import { serviceAddress } from '../../../nodes/shared/http/credential';
 import { failureCause } from '../../../client/api/error-table';
 import { GenerationError } from '../../../client/api/errors';
 

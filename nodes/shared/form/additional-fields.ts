@@ -1,5 +1,4 @@
-import { InvalidInputError } from './api/errors';
-import { invalid, number, toPlainValue, undefinedExpression } from './input';
+import { InvalidInputError, invalid, number, toPlainValue, undefinedExpression } from './checks';
 
 type Fields = Record<string, unknown>;
 
@@ -92,7 +91,7 @@ function notJson(field: string, value: unknown): InvalidInputError {
 	return invalid(field, 'a value of JSON', value);
 }
 
-/** True for an object with fields: not for a list or `null`. */
+/** True for an object that is no list. */
 export function isObject(value: unknown): value is Fields {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

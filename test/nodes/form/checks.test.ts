@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import {
+	InvalidInputError,
 	aspectRatio,
 	duration,
 	FRAME_RATES,
@@ -16,9 +17,9 @@ import {
 	size,
 	toPlainValue,
 	undefinedExpression,
-} from '../../client/input';
-import { InvalidInputError } from '../../client/api/errors';
-import { accepted, anything, expectRefused } from '../support/checks';
+} from '../../../nodes/shared/form/checks';
+import { GenerationError } from '../../../client/api/errors';
+import { accepted, anything, expectRefused } from '../../support/checks';
 
 describe('text in a field', () => {
 	it.each([
@@ -280,5 +281,19 @@ describe('an undefined expression', () => {
 		expect(undefinedExpression('Prompt', true).description).toBe(
 			'Check the names in the expression.',
 		);
+	});
+});
+
+describe('the error of invalid input', () => {
+	it('is never retried and costs nothing', () => {
+		const error = new InvalidInputError('Prompt is empty', 'Fill it in.');
+		expect(error).toBeInstanceOf(GenerationError);
+		expect(error).toMatchObject({
+			name: 'InvalidInputError',
+			code: 'invalid_input',
+			charge: 'none',
+			retry: 'never',
+			status: null,
+		});
 	});
 });

@@ -1,0 +1,77 @@
+import { GenerationError } from '../../../client/api/errors';
+import { sentences } from '../../../client/text';
+
+/** Name of the credential type. */
+export const CREDENTIAL = 'mediaGenerationApi';
+
+/**
+ * Returns the address to which paths such as `/v1/models` are appended. Requests and the credential's test both use
+ * it.
+ *
+ * @param typed the Base URL of the credential; surrounding whitespace, trailing slashes and a trailing `/v1` are
+ * ignored
+ * @throws GenerationError with the code `invalid_base_url` for anything but a plain http or https address
+ */
+export function serviceAddress(typed: unknown): string {
+	const text = String(typed ?? '').trim();
+	if (text === '') throw invalidBaseUrl('is empty');
+	if (!/^https?:\/\//i.test(text)) throw invalidBaseUrl('must start with https:// or http://');
+	// URL parsers silently drop line breaks and tabs.
+	if (!URL.canParse(text) || /\s/.test(text)) throw invalidBaseUrl('is not a valid web address');
+	const url = new URL(text);
+	// n8n would send these instead of the API key.
+	if (url.username || url.password)
+		throw invalidBaseUrl('must not contain a user name or password');
+	if (/[?#]/.test(text)) throw invalidBaseUrl('must not contain ? or #');
+	const path = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+	return `${url.origin}${path.replace(/\/+$/, '')}`;
+}
+
+/** @param reason what is wrong with the Base URL; never the URL itself, which may contain a password */
+function invalidBaseUrl(reason: string): GenerationError {
+	return new GenerationError({
+		title: `The Base URL in the credential ${reason}`,
+		details: 'No request was sent',
+		description:
+			'Open the Media Generation API credential and enter the address of the service, such as https://api.example.com.',
+		code: 'invalid_base_url',
+		fatalForStep: true,
+	});
+}
+
+/** Builds the error for a credential whose Base URL has changed since the step started. */
+export function credentialChanged(): GenerationError {
+	return new GenerationError({
+		title: 'The Base URL in the credential was changed while this node was running',
+		details:
+			'The request was not sent. The new API key must not go to the old Base URL, and the service at the new Base URL does not know the generations of this run',
+		description:
+			'To get the charged generations, restore the old Base URL and use Retry. A new execution uses the new Base URL, and is charged again for items without an Idempotency Key.',
+		code: 'credential_changed',
+		fatalForStep: true,
+	});
+}
+
+/** n8n's messages for a missing credential: never chosen, deleted, or encrypted with another key. */
+const NO_CREDENTIAL =
+	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
+
+/**
+ * Builds the error for a request that was not sent, because its credential could not be read.
+ *
+ * @param cause error of the credential; `undefined` if the request was aborted before the credential was read
+ */
+export function unreadableCredential(cause?: unknown): GenerationError {
+	if (cause instanceof GenerationError) return cause;
+	const message = cause instanceof Error ? cause.message : null;
+	const missing = message !== null && NO_CREDENTIAL.test(message);
+	return new GenerationError({
+		title: missing ? 'The node has no credential' : 'The credential could not be read',
+		details: sentences('No request was sent', message && `n8n says: ${message}`),
+		description: missing
+			? 'Choose a Media Generation API credential in the node, or create one.'
+			: 'Check that n8n can read its credentials, and that this one still exists.',
+		code: missing ? 'credential_missing' : 'credential_unreadable',
+		retry: missing ? 'never' : 'backoff',
+	});
+}
