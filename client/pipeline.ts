@@ -1,13 +1,13 @@
 import { onAbort } from './async';
-import type { Clock, ProbeUrl, Random } from './ports';
+import type { Clock, ProbeUrl, Progress, Random, SleepDecision } from './ports';
 import { JobRun, type StepState } from './job-run';
 import type { Job } from './job';
+import { JobQueue } from './job-queue';
 import { thrownOutcome, type Outcome } from './outcome';
 import { SpendGuard, type SpendLimits } from './spend-guard';
 import type { Journal } from './orders/journal';
 import type { SlotPool } from './orders/slot-pool';
 import { Submission, type SubmissionStats } from './orders/submission';
-import { median, type Shift } from './shift';
 import type { StatusChecks } from './watch/status-requests';
 import { Watcher } from './watch/watch';
 import { CancelledError } from './api/errors';
@@ -33,7 +33,7 @@ export interface PipelinePorts<T> {
 	/** Earlier status checks of the step. */
 	checks?: StatusChecks;
 	/** Set if the step sleeps while nothing is due. The remaining jobs then end as stopped. */
-	shift?: Shift;
+	shift?: SleepDecision;
 	/**
 	 * Prepares a generation for output, for example by a download. Runs in parallel with all other work.
 	 *
@@ -88,7 +88,8 @@ export interface PipelineResult<T> {
 
 /**
  * The only batch loop. Runs all jobs of a step, up to `maxConcurrent` at the same time. A job that does not wait
- * ends once its generation is created. When a job ends, the next one starts at once. An error of a job is in its outcome, and is never thrown.
+ * ends once its generation is created. When a job ends, the next one starts at once. An error of a job is in its
+ * outcome, and is never thrown.
  *
  * @returns the outcomes in the order of the jobs, and counters
  */
@@ -100,9 +101,6 @@ export async function runPipeline<T>(
 	return await new Pipeline(jobs, ports, settings).run();
 }
 
-/** A reservation is made this long before it is needed: a call of a busy table takes half a second. */
-const LEAD_MS = 1_000;
-
 class Pipeline<T> {
 	/** Ends all waits: on cancel, and on the first error if `stopOnError` is set. */
 	private readonly halt = new AbortController();
@@ -111,11 +109,11 @@ class Pipeline<T> {
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
-	private nextJob = 0;
-	/** Jobs that are prepared, in order. */
-	private readonly prepared: JobRun[] = [];
-	/** The durations of the last generations, in milliseconds. */
-	private readonly durations: number[] = [];
+	private readonly queue: JobQueue;
+	/** Number of jobs that look up, submit or retry. */
+	private starting = 0;
+	/** Since when each generation is waited for. */
+	private readonly running = new Map<JobRun, number>();
 	private recreated = 0;
 	private fellBack = 0;
 
@@ -137,6 +135,7 @@ class Pipeline<T> {
 			submission: new Submission({ ...ports, halt, guard: this.guard }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks),
 		};
+		this.queue = new JobQueue(jobs, this.shared, ports.clock);
 	}
 
 	async run(): Promise<PipelineResult<T>> {
@@ -144,14 +143,14 @@ class Pipeline<T> {
 		const forget = onAbort(cancel, () => this.halt.abort());
 		const ended = new AbortController();
 		void this.ports.shift?.run(
-			() => this.shared.submission.slots.waitingItems,
+			() => this.progress,
 			() => this.halt.abort(),
 			ended.signal,
 		);
 		try {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
-			await Promise.all(this.prepared.map(async (run) => await run.abandon()));
+			await this.queue.close();
 			await Promise.all(this.finishing);
 		} finally {
 			forget();
@@ -186,60 +185,39 @@ class Pipeline<T> {
 		return after === null ? null : { before, after };
 	}
 
+	/**
+	 * True if an order may be reserved ahead. Its request must not wait long for a slot or a limit: if the process dies
+	 * meanwhile, the charge of its item is uncertain.
+	 */
+	private get mayPrepare(): boolean {
+		const { journal, slots } = this.ports;
+		return journal.prepare !== undefined && !slots.isLimited && !this.guard.isLimited;
+	}
+
+	private get progress(): Progress {
+		const { waitingItems: waiting } = this.shared.submission.slots;
+		return { starting: this.starting, waiting, runningSince: [...this.running.values()] };
+	}
+
 	/** One of `maxConcurrent` workers. Each runs one job at a time. */
 	private async work(): Promise<void> {
 		while (!this.halt.signal.aborted) {
-			const run = this.prepared.shift() ?? this.nextRun();
+			const run = this.queue.next();
 			if (!run) return;
 			await this.runJob(run);
 		}
 	}
 
-	private nextRun(): JobRun | null {
-		const job = this.jobs.at(this.nextJob);
-		if (!job) return null;
-		this.nextJob++;
-		return new JobRun(job, this.shared);
-	}
-
-	/**
-	 * Prepares another job shortly before a generation is due to end, so that its slot is not idle while the table is
-	 * written.
-	 *
-	 * @param ended aborts when the generation has ended
-	 */
-	private async prepareNext(ended: AbortSignal): Promise<void> {
-		const { clock, journal, slots } = this.ports;
-		const usual = median(this.durations);
-		if (usual === null || !journal.prepare) return;
-		await clock.sleep(Math.max(0, usual - LEAD_MS), ended);
-		// A reservation must not wait for long: if the process dies, the item's charge is uncertain.
-		if (ended.aborted || slots.isLimited || this.guard.isLimited) return;
-		const run = this.nextRun();
-		if (!run) return;
-		this.prepared.push(run);
-		run.prepare();
-	}
-
 	/** Runs a job until its generation ends at the service. Finishing runs in parallel, and does not occupy the worker. */
 	private async runJob(run: JobRun): Promise<void> {
-		const { clock, shift } = this.ports;
 		const { job } = run;
-		const ended = new AbortController();
-		shift?.starts(job);
+		this.starting++;
 		try {
 			await run.begin();
-			for (;;) {
-				shift?.watches(job, run.watch?.generation ?? null);
-				const since = clock.now();
-				if (run.watch?.wasRunning) void this.prepareNext(ended.signal);
-				await run.wait(job.wait ? 'final' : 'fetched');
-				if (run.watch?.wasRunning) this.durations.push(clock.now() - since);
-				this.freeSlotOf(run);
-				shift?.ends(job, run.watch?.generation ?? null);
-				shift?.starts(job);
-				if (!(await run.renew())) break;
+			await this.watch(run);
+			while (await run.renew()) {
 				this.recreated++;
+				await this.watch(run);
 			}
 			const generation = run.result();
 			if (run.usesFallback) this.fellBack++;
@@ -247,9 +225,32 @@ class Pipeline<T> {
 		} catch (error) {
 			this.settle(job, thrownOutcome(run.withAttempts(error), run.known));
 		}
-		ended.abort();
+		this.starting--;
 		this.freeSlotOf(run);
-		shift?.ends(job, run.watch?.generation ?? null);
+	}
+
+	/** Waits for the generation of a job. */
+	private async watch(run: JobRun): Promise<void> {
+		const { job } = run;
+		const { clock, shift } = this.ports;
+		const since = (job.kind === 'collect' ? job.waitingSinceMs : undefined) ?? clock.now();
+		const ended = new AbortController();
+		this.starting--;
+		this.running.set(run, since);
+		void this.queue.prepareOne(since, () => this.mayPrepare, ended.signal);
+		try {
+			await run.wait(job.wait ? 'final' : 'fetched');
+		} finally {
+			this.starting++;
+			this.running.delete(run);
+			ended.abort();
+		}
+		this.freeSlotOf(run);
+		if (!run.watch?.isOver) return;
+		const tookMs = clock.now() - since;
+		const { wasRunning } = run.watch;
+		if (wasRunning) this.queue.ended(tookMs);
+		shift?.ended(tookMs, wasRunning);
 	}
 
 	private freeSlotOf({ watch }: JobRun): void {

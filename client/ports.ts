@@ -62,3 +62,27 @@ export interface Clock {
 
 /** Returns a number in [0, 1), uniformly distributed like `Math.random`. It is the source of jitter. */
 export type Random = () => number;
+
+/** What the jobs of a step are doing. */
+export interface Progress {
+	/** Number of jobs that look up, submit or retry. */
+	starting: number;
+	/** How many of these wait for a slot. */
+	waiting: number;
+	/** Since when each running generation is waited for. */
+	runningSince: number[];
+}
+
+/** Decides when a step that may sleep goes to sleep. */
+export interface SleepDecision {
+	/** Call this when a generation has ended. `seen`: it was seen running, so that the duration is exact. */
+	ended(tookMs: number, seen: boolean): void;
+
+	/**
+	 * Decides while the step runs.
+	 *
+	 * @param rest ends all waits; requests in flight still return their ids
+	 * @param end aborts when the pipeline has ended
+	 */
+	run(progress: () => Progress, rest: () => void, end: AbortSignal): Promise<void>;
+}

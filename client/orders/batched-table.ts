@@ -14,7 +14,7 @@ import {
 } from './table';
 
 /** While several generations run, a call waits for others to join it: many begin and end at almost the same time. */
-const LINGER_MS = 200;
+const LINGER_MS = 300;
 /** Pauses between the attempts of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
 

@@ -5,7 +5,7 @@ import type { Journal } from '../../client/orders/journal';
 import type { SlotPool } from '../../client/orders/slot-pool';
 import type { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
-import type { Shift } from '../../client/shift';
+import type { SleepDecision } from '../../client/ports';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { cancelSignal, continuesOnError, journalOf, runsByHand } from './execution';
 import type { Plan } from './form/plan-items';
@@ -35,7 +35,7 @@ export interface StepStart {
 	/** The step's last status check of each generation. */
 	checks: StatusChecks;
 	/** Set if the step sleeps while nothing is due. */
-	shift?: Shift;
+	shift?: SleepDecision;
 }
 
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */

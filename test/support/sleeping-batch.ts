@@ -7,7 +7,7 @@ import { SlotPool } from '../../client/orders/slot-pool';
 import type { CallTable, Row, TableCall, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
-import { Shift } from '../../client/shift';
+import { Shift } from '../../nodes/shared/suspend/shift';
 import {
 	planWave,
 	recordEnds,

@@ -14,6 +14,8 @@ export interface Videos {
 	seconds: number;
 	/** Maximum deviation from that average, as a fraction: 0.25 means 25 % shorter or longer. */
 	spread: number;
+	/** Of the durations and of all jitter. */
+	seed?: number;
 }
 
 /** The result of a batch. */
@@ -53,8 +55,8 @@ export async function videosPolled(videos: Videos): Promise<VideosMade> {
 	return { ...made(videos, step, began), failed, held: 1, waves: 1 };
 }
 
-function batchOf({ items, limit, seconds, spread }: Videos) {
-	const random = seededRandom(1);
+function batchOf({ items, limit, seconds, spread, seed = 1 }: Videos) {
+	const random = seededRandom(seed);
 	const step = new Step({ maxConcurrent: limit, stopOnError: false });
 	step.random = random;
 	step.fake.latencyMs = 100;

@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
 
 // Not get-port: it is an ES module, which Jest cannot load, and it does not report why a port is unavailable.
 
@@ -25,14 +26,24 @@ export async function usualPort(port: number): Promise<number> {
 	}
 }
 
-/** Returns different free ports. */
+/**
+ * Below the range from which systems take the ports of outgoing connections. From that range, a connection could take
+ * a port before its server starts.
+ */
+const [FROM, TO] = [15_000, 32_000];
+
+/** Returns different free ports. Programs that ask at the same time get others, because they are drawn at random. */
 export async function freePorts(count: number): Promise<number[]> {
-	const servers = await Promise.all(
-		Array.from({ length: count }, async () => await listenAt(0, '127.0.0.1')),
-	);
-	const ports = servers.map((server) => (server.address() as AddressInfo).port);
-	await Promise.all(servers.map(close));
-	return ports;
+	const ports = new Set<number>();
+	while (ports.size < count) {
+		const port = randomInt(FROM, TO);
+		const isFree = await requirePort(port).then(
+			() => true,
+			() => false,
+		);
+		if (isFree) ports.add(port);
+	}
+	return [...ports];
 }
 
 async function listenAt(port: number, address: string): Promise<Server> {

@@ -12,7 +12,7 @@ import {
 } from '../../../client/orders/table';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineResult } from '../../../client/pipeline';
-import type { Shift } from '../../../client/shift';
+import type { Shift } from './shift';
 import type { GenerationError, GenerationErrorFields } from '../../../client/api/errors';
 
 /**

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateJob } from '../../../client/job';
-import { Shift } from '../../../client/shift';
+import { Shift } from './shift';
 import type { Row } from '../../../client/orders/table';
 import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';

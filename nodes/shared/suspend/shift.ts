@@ -1,6 +1,4 @@
-import type { Job } from './job';
-import type { Clock } from './ports';
-import { isFinal, type Generation } from './api/generation';
+import type { Clock, Progress, SleepDecision } from '../../../client/ports';
 
 /**
  * Decides when a step that may sleep goes to sleep. A shift is the time between two sleeps, in which the step submits
@@ -41,24 +39,14 @@ interface ShiftState {
 	durations: number[];
 }
 
-interface Watched {
-	/** Start of the generation, in milliseconds since the Unix epoch. */
-	startedAt: number;
-	/** True if it was seen running in this shift. */
-	seen: boolean;
-}
-
 /** One shift of a sleeping batch. */
-export class Shift {
+export class Shift implements SleepDecision {
 	/**
 	 * When the next shift should begin, in milliseconds since the Unix epoch. `null` if this shift did not end before
 	 * its jobs.
 	 */
 	nextShiftAt: number | null = null;
 	private readonly startedAt: number;
-	/** Jobs that look up, submit or retry. */
-	private readonly starting = new Set<Job>();
-	private readonly watched = new Map<Job, Watched>();
 	private readonly durations: number[];
 
 	constructor(
@@ -74,27 +62,8 @@ export class Shift {
 		return this.durations.slice(-MOST_DURATIONS);
 	}
 
-	/** Records that a job begins. */
-	starts(job: Job): void {
-		this.starting.add(job);
-	}
-
-	/** Records that a job has a generation. */
-	watches(job: Job, generation: Generation | null): void {
-		this.starting.delete(job);
-		const known = job.kind === 'collect' ? job.waitingSinceMs : undefined;
-		const startedAt = known ?? this.clock.now();
-		this.watched.set(job, { startedAt, seen: generation !== null && !isFinal(generation) });
-	}
-
-	/** Records that a job ended. `generation` is its last known state. */
-	ends(job: Job, generation: Generation | null): void {
-		this.starting.delete(job);
-		const watched = this.watched.get(job);
-		this.watched.delete(job);
-		if (!watched || !generation || !isFinal(generation)) return;
-		const tookMs = this.clock.now() - watched.startedAt;
-		this.durations.push(watched.seen ? tookMs : this.guessed(tookMs));
+	ended(tookMs: number, seen: boolean): void {
+		this.durations.push(seen ? tookMs : this.guessed(tookMs));
 	}
 
 	/**
@@ -110,52 +79,39 @@ export class Shift {
 		return Math.max(tookMs - sleptMs, Math.min(usual, tookMs) * SHORTER);
 	}
 
-	/**
-	 * Ends the shift when nothing is due soon.
-	 *
-	 * @param waitingForSlot returns the number of jobs that wait for a slot of the account
-	 * @param rest ends all waits; requests in flight still return their ids
-	 * @param end aborts when the pipeline has ended
-	 */
-	async run(waitingForSlot: () => number, rest: () => void, end: AbortSignal): Promise<void> {
+	async run(progress: () => Progress, rest: () => void, end: AbortSignal): Promise<void> {
 		for (;;) {
 			await this.clock.sleep(DECIDE_EVERY_MS, end);
 			if (end.aborted) return;
-			if (this.starting.size > waitingForSlot()) continue;
-			if (this.starting.size + this.watched.size === 0) continue;
-			if (this.isWorthWaiting()) continue;
-			this.nextShiftAt = this.clock.now() + this.sleepMs();
+			const { starting, waiting, runningSince } = progress();
+			if (starting > waiting || starting + runningSince.length === 0) continue;
+			const now = this.clock.now();
+			const nextEndMs = this.nextEndMs(runningSince.map((since) => now - since));
+			if (this.isWorthWaiting(nextEndMs)) continue;
+			const lead = LEAD_PART * (median(this.durations) ?? 0);
+			const sleepMs = nextEndMs === Infinity ? 0 : Math.min(nextEndMs - lead, LONGEST_SLEEP_MS);
+			this.nextShiftAt = now + Math.max(sleepMs, SHORTEST_SLEEP_MS);
 			return rest();
 		}
 	}
 
-	private sleepMs(): number {
-		const lead = LEAD_PART * (median(this.durations) ?? 0);
-		const wanted = this.nextEndMs() - lead;
-		return wanted === Infinity
-			? SHORTEST_SLEEP_MS
-			: Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, wanted));
-	}
-
-	private isWorthWaiting(): boolean {
+	private isWorthWaiting(nextEndMs: number): boolean {
 		const usual = median(this.durations);
-		if (usual === null || this.nextEndMs() > SOON_MS) return false;
+		if (usual === null || nextEndMs > SOON_MS) return false;
 		const awakeMs = this.clock.now() - this.startedAt;
 		return usual <= QUICK_MS || awakeMs < AWAKE_PART * this.state.sleptMs;
 	}
 
-	/** Milliseconds until the next generation is due to end. `Infinity` if none is watched. */
-	private nextEndMs(): number {
+	/** Milliseconds until the next generation is due to end. `Infinity` if none is running. */
+	private nextEndMs(ages: number[]): number {
 		const usual = median(this.durations);
-		const now = this.clock.now();
-		const ages = [...this.watched.values()].map(({ startedAt }) => now - startedAt);
 		if (ages.length === 0) return Infinity;
 		if (usual === null) return UNKNOWN_PART * Math.max(...ages);
 		return Math.min(...ages.map((age) => (age < usual ? usual - age : LATE_PART * age)));
 	}
 }
 
-export function median(values: number[]): number | null {
+function median(values: number[]): number | null {
 	const sorted = [...values].sort((one, other) => one - other);
 	return sorted.length > 0 ? sorted[Math.floor(sorted.length / 2)] : null;
 }

@@ -1,0 +1,62 @@
+import type { Clock } from './ports';
+import type { Job } from './job';
+import { JobRun, type StepState } from './job-run';
+
+/** How long before the expected end of a generation another job is prepared. A busy table takes half a second. */
+const LEAD_MS = 1_200;
+
+/**
+ * The jobs of a step, in order. The first of those that wait are prepared shortly before a generation is due to end, so
+ * that its slot is not idle while the table is written.
+ */
+export class JobQueue {
+	private readonly waiting: Job[];
+	private readonly prepared: JobRun[] = [];
+	/** How long generations take, in milliseconds: an average in which the last ones count most. */
+	private usualMs: number | null = null;
+
+	constructor(
+		jobs: Job[],
+		private readonly step: StepState,
+		private readonly clock: Clock,
+	) {
+		this.waiting = [...jobs];
+	}
+
+	/** Takes the next job; `null` if there is none. */
+	next(): JobRun | null {
+		return this.prepared.shift() ?? this.nextWaiting();
+	}
+
+	/** Records how long a generation took. */
+	ended(tookMs: number): void {
+		this.usualMs = (tookMs + (this.usualMs ?? tookMs)) / 2;
+	}
+
+	/**
+	 * Prepares a job before a generation is due to end, once the duration of another one is known.
+	 *
+	 * @param since when the generation began
+	 * @param isAllowed returns whether a job may be prepared at that time
+	 * @param ended aborts when the generation has ended
+	 */
+	async prepareOne(since: number, isAllowed: () => boolean, ended: AbortSignal): Promise<void> {
+		const { clock, usualMs } = this;
+		if (usualMs === null) return;
+		await clock.sleep(Math.max(0, since + usualMs - LEAD_MS - clock.now()), ended);
+		const run = ended.aborted || !isAllowed() ? null : this.nextWaiting();
+		if (!run) return;
+		this.prepared.push(run);
+		run.prepare();
+	}
+
+	/** Takes back the reservations of jobs that were not taken. */
+	async close(): Promise<void> {
+		await Promise.all(this.prepared.map(async (run) => await run.abandon()));
+	}
+
+	private nextWaiting(): JobRun | null {
+		const job = this.waiting.shift();
+		return job ? new JobRun(job, this.step) : null;
+	}
+}
