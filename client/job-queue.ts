@@ -2,8 +2,11 @@ import type { Clock } from './ports';
 import type { Job } from './job';
 import { JobRun, type StepState } from './job-run';
 
-/** How long before the expected end of a generation another job is prepared. A busy table takes half a second. */
-const LEAD_MS = 1_200;
+/**
+ * How long before the expected end of a generation another job is prepared: a busy table takes half a second. At most
+ * this part of a generation's duration: if the process dies, the charge of a prepared item is uncertain.
+ */
+const LEAD = { mostMs: 1_200, part: 0.5 };
 
 /**
  * The jobs of a step, in order. The first of those that wait are prepared shortly before a generation is due to end, so
@@ -43,7 +46,8 @@ export class JobQueue {
 	async prepareOne(since: number, isAllowed: () => boolean, ended: AbortSignal): Promise<void> {
 		const { clock, usualMs } = this;
 		if (usualMs === null) return;
-		await clock.sleep(Math.max(0, since + usualMs - LEAD_MS - clock.now()), ended);
+		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.part * usualMs);
+		await clock.sleep(Math.max(0, dueAt - clock.now()), ended);
 		const run = ended.aborted || !isAllowed() ? null : this.nextWaiting();
 		if (!run) return;
 		this.prepared.push(run);
