@@ -159,7 +159,7 @@ export const mutations: Mutation[] = [
 		'const uncertain = charging &&',
 		'const uncertain = (false as boolean) && charging &&',
 	),
-	errors(
+	errorTable(
 		'a refused key leaves the charge open',
 		'return status >= 500 ||',
 		'return status === 401 || status >= 500 ||',
@@ -172,13 +172,13 @@ export const mutations: Mutation[] = [
 	),
 	errorTable(
 		'any text code and type count as the service’s',
-		"return type === 'server_error' && SERVICE_5XX[String(code)] === status;",
+		"return type === 'server_error' && BY_CODE[String(code)]?.status === status;",
 		"return typeof code === 'string' && typeof type === 'string';",
 	),
 	errorTable(
 		'a code counts whatever its status',
-		'SERVICE_5XX[String(code)] === status',
-		'String(code) in SERVICE_5XX',
+		'BY_CODE[String(code)]?.status === status',
+		'BY_CODE[String(code)]?.status !== undefined',
 	),
 	errorTable('a code counts whatever its type', "type === 'server_error' && ", ''),
 	connection('a reset is certain', '[/^ECONNREFUSED$/', '[/^(ECONNREFUSED|ECONNRESET)$/'),
