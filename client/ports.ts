@@ -1,11 +1,6 @@
-/**
- * The external dependencies of `client/`. With them replaced, retries, polling and payment can be tested in virtual
- * time.
- */
+/** The external dependencies of `client/`. With them replaced, its rules are tested in virtual time. */
 
-/**
- * One call of the service. `path` begins with `/v1`. The implementation of the port adds the base URL and the key.
- */
+/** One call of the service. `path` begins with `/v1`. The port adds the base URL and the key. */
 export interface ServiceRequest {
 	method: 'GET' | 'POST';
 	path: string;
@@ -43,18 +38,12 @@ export interface Probed {
 
 /**
  * Requests the first byte of a presigned URL (spec 4.3: GET, never HEAD, without the key). Reads no more than that
- * byte, follows no redirect, and rejects if there was no response.
- *
- * @param signal aborts the request
+ * byte, follows no redirect, and rejects if there was no response or the signal aborts.
  */
 export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<Probed>;
 
-/**
- * The time. In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch, and `…Ms` are
- * durations in milliseconds.
- */
+/** In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch; `…Ms` are durations. */
 export interface Clock {
-	/** Milliseconds since the Unix epoch. */
 	now(): number;
 	/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. Never rejects. */
 	sleep(ms: number, signal?: AbortSignal): Promise<void>;

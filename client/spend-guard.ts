@@ -1,16 +1,12 @@
 import { balanceBelow, type Credits } from './api/client';
 import { CancelledError, GenerationError } from './api/errors';
-import { attempt, onAbort } from './async';
+import { attempt, raceAbort } from './async';
 import type { Clock } from './ports';
 
 /** What a step may spend. `null` and missing values set no limit. */
 export interface SpendLimits {
-	/** Maximum number of generations that the step creates. */
 	maxNewGenerations?: number | null;
-	/**
-	 * Requests of earlier attempts of the step, or before a sleep, that were charged or may have been. They count too.
-	 * Default: 0.
-	 */
+	/** Requests of earlier attempts of the step, or before a sleep, that were charged or may have been. Default: 0. */
 	spentBefore?: number;
 	/** Credits below which the step creates nothing more. */
 	minimumBalance?: number | null;
@@ -18,13 +14,13 @@ export interface SpendLimits {
 
 interface SpendPorts {
 	clock: Clock;
-	/** Reads the balance (spec 4.5). Throws if it cannot be read. */
+	/** Throws if the balance cannot be read. */
 	readBalance: () => Promise<Credits>;
-	/** Reads the balance for the step's hint. Returns `null` if it cannot be read. If omitted, the hint is not shown. */
+	/** Returns `null` if the balance cannot be read. If omitted, the hint is not shown. */
 	balanceForHint?: () => Promise<number | null>;
 }
 
-/** Minimum time between two reads of the balance, in milliseconds. */
+/** Minimum time between two reads of the balance. */
 const BALANCE_INTERVAL_MS = 1_000;
 
 /**
@@ -34,14 +30,12 @@ const BALANCE_INTERVAL_MS = 1_000;
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */
 	balanceBefore: number | null = null;
-	private closedBy: GenerationError | null = null;
-	private readonly waiting = new Set<() => void>();
-	/**
-	 * Number of requests, including earlier attempts of the step, that were charged or may have been. It counts those in
-	 * flight.
-	 */
+	/** Requests that were charged or may have been, with those of `spentBefore` and those in flight. */
 	spent: number;
 	private inFlight = 0;
+	private closedBy: GenerationError | null = null;
+	/** Resume the requests that wait for the result of another one. */
+	private waiting: Array<() => void> = [];
 	private reading: Promise<void> | null = null;
 	private readAt: number | null = null;
 
@@ -57,21 +51,21 @@ export class SpendGuard {
 		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
 	}
 
-	private get isUsedUp(): boolean {
-		return this.spent >= (this.limits.maxNewGenerations ?? Infinity);
-	}
-
 	/**
 	 * Waits until a creating request may be sent. The caller then calls `report` once.
 	 *
-	 * @param halt ends the wait
 	 * @throws GenerationError `generation_limit_reached` or `balance_below_minimum`, or the error of reading the balance;
 	 * CancelledError if the step ends first
 	 */
 	async admit(halt: AbortSignal): Promise<void> {
-		while (this.closedBy === null && this.isUsedUp && this.inFlight > 0) await this.pause(halt);
+		const most = this.limits.maxNewGenerations ?? Infinity;
 		this.requireOpen(halt);
-		if (this.isUsedUp) throw this.close(limitReached(this.limits.maxNewGenerations ?? 0));
+		while (this.spent >= most) {
+			if (this.inFlight === 0) throw this.close(limitReached(most));
+			const woken = new Promise<void>((resolve) => this.waiting.push(resolve));
+			await attempt(async () => await raceAbort(halt, woken));
+			this.requireOpen(halt);
+		}
 		this.spent++;
 		this.inFlight++;
 		const checked = await attempt(async () => {
@@ -83,40 +77,35 @@ export class SpendGuard {
 		throw checked.error;
 	}
 
-	/**
-	 * Records the result of an admitted request.
-	 *
-	 * @param mayBeCharged false if it was certainly not charged
-	 */
+	/** Records the result of an admitted request. `mayBeCharged` is false if it was certainly not charged. */
 	report(mayBeCharged: boolean): void {
 		this.inFlight--;
 		if (!mayBeCharged) this.spent--;
 		this.wake();
 	}
 
+	/** Reads the balance: only once for the hint, but repeatedly if there is a minimum. */
 	private async check(): Promise<void> {
 		const { clock, readBalance, balanceForHint } = this.ports;
 		const { minimumBalance: minimum = null } = this.limits;
 		const first = this.readAt === null;
+		const age = clock.now() - (this.readAt ?? -Infinity);
 		if (minimum === null) {
 			this.readAt ??= clock.now();
 			if (first && balanceForHint) this.balanceBefore = await balanceForHint();
 			return;
 		}
-		const age = clock.now() - (this.readAt ?? -Infinity);
 		// Negative if the clock was set back.
 		if (age >= 0 && age < BALANCE_INTERVAL_MS) return;
 		const read = await attempt(readBalance);
-		if (!read.ok)
+		if (!read.ok) {
 			throw read.error instanceof GenerationError ? this.close(notRead(read.error)) : read.error;
-		const credits = read.value;
-		this.readAt = clock.now();
-		if (first) this.balanceBefore = credits.balance;
-		if (credits.balance < minimum) {
-			this.close(
-				balanceBelow(credits.balance, minimum, 'Stop Below Balance').with({ skipped: true }),
-			);
 		}
+		const { balance } = read.value;
+		this.readAt = clock.now();
+		if (first) this.balanceBefore = balance;
+		if (balance >= minimum) return;
+		this.close(balanceBelow(balance, minimum, 'Stop Below Balance').with({ skipped: true }));
 	}
 
 	private requireOpen(halt: AbortSignal): void {
@@ -130,21 +119,8 @@ export class SpendGuard {
 		return this.closedBy;
 	}
 
-	private async pause(halt: AbortSignal): Promise<void> {
-		await new Promise<void>((resolve) => {
-			const forget = onAbort(halt, resolve);
-			this.waiting.add(() => {
-				forget();
-				resolve();
-			});
-		});
-		if (halt.aborted) throw new CancelledError();
-	}
-
 	private wake(): void {
-		const woken = [...this.waiting];
-		this.waiting.clear();
-		woken.forEach((resume) => resume());
+		this.waiting.splice(0).forEach((resume) => resume());
 	}
 }
 

@@ -7,8 +7,8 @@ export function truncate(text: string, most = MAX_LENGTH): string {
 }
 
 /**
- * Names input items in a text: `item 3 (of 12)`. The numbers count from 1, as n8n's editor does. The `[item 2]` in n8n's
- * own messages counts from 0. The total tells the two apart.
+ * Names input items in a text: `item 3 (of 12)`. The numbers count from 1, as n8n's editor does. The total tells them
+ * apart from the `[item 2]` in n8n's own messages, which counts from 0.
  */
 export function itemNames(indexes: number[], total?: number): string {
 	const numbers = indexes.map((index) => index + 1).join(', ');
@@ -16,7 +16,7 @@ export function itemNames(indexes: number[], total?: number): string {
 	return `${indexes.length === 1 ? 'item' : 'items'} ${numbers}${of}`;
 }
 
-/** Joins the given sentences, and skips missing parts. */
+/** Joins the given sentences, each with its period, and skips missing parts. */
 export function sentences(...parts: Array<string | false | null | undefined>): string {
 	return parts
 		.filter((part): part is string => typeof part === 'string' && part !== '')

@@ -1,8 +1,7 @@
 import type { SendRequest, ServiceRequest, ServiceResponse } from '../ports';
 import { errorFromConnection } from './connection';
 import { CancelledError, errorFromResponse, GenerationError, unreadableAnswer } from './errors';
-import { readGeneration, type Generation, type GenerationType } from './generation';
-import { asRecord } from './json';
+import { asRecord, readGeneration, type Generation, type GenerationType } from './generation';
 import { withRetries, type RetryPorts } from './retry';
 
 /** A validated creating request (spec 4.1, 4.2). */
@@ -23,9 +22,7 @@ export interface Model {
 	name?: string;
 	provider?: string;
 	description?: string;
-	/** `<width>x<height>` */
 	max_resolution?: string;
-	/** Average generation time in seconds. */
 	avg_speed_seconds?: number;
 	[key: string]: unknown;
 }
@@ -39,11 +36,7 @@ export interface Credits {
 	[key: string]: unknown;
 }
 
-/**
- * Builds the error for too few credits.
- *
- * @param option the display name of the option that sets the minimum
- */
+/** Builds the error for too few credits. `option` is the display name of the option that sets the minimum. */
 export function balanceBelow(balance: number, minimum: number, option: string): GenerationError {
 	return new GenerationError({
 		title: `Only ${balance} ${balance === 1 ? 'credit' : 'credits'} left, fewer than the minimum of ${minimum}`,
@@ -52,11 +45,7 @@ export function balanceBelow(balance: number, minimum: number, option: string): 
 	});
 }
 
-/**
- * Throws the error that the service would return for a model that the catalog does not have.
- *
- * @throws GenerationError, always
- */
+/** Throws the error that the service would return for a model that the catalog does not have. */
 export function modelNotFound(id: string, models: Model[]): never {
 	const response = { status: 404, body: { error: { code: 'model_not_found' } } };
 	throw errorFromResponse(response, false, id).with({
@@ -67,45 +56,32 @@ export function modelNotFound(id: string, models: Model[]): never {
 /** How long to retry a Base URL that has never answered. After that it is treated as misconfigured. */
 const FIRST_CONTACT_MS = 2_000;
 
-interface ServicePorts extends RetryPorts {
-	send: SendRequest;
-}
-
 /**
- * The six endpoints of the service (spec 4).
- *
- * Every call throws `GenerationError` if the service rejects it or cannot be reached, and `CancelledError` once the
- * signal has aborted. Requests for models and credits are retried by the rules of spec 7. `create` and `status` send
- * a single request, and their callers decide about retries.
+ * The six endpoints of the service (spec 4). They throw `GenerationError` if it rejects the request or cannot be reached,
+ * and `CancelledError` once the signal has aborted. Requests for models and credits are retried (spec 7); the callers
+ * of `create` and `status` decide about retries themselves.
  */
 export class ServiceClient {
-	private hasAnswered = false;
+	/** When a request first failed to reach the service; `Infinity` once it has answered. */
 	private unreachableSince: number | null = null;
 
-	constructor(private readonly ports: ServicePorts) {}
+	constructor(private readonly ports: RetryPorts & { send: SendRequest }) {}
 
 	/**
 	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
 	 * means that the response was lost.
 	 *
-	 * @param name the `Idempotency-Key` header, the same in every request for an order. A service that supports it
-	 * creates nothing for the second request. The spec does not mention it, so nothing relies on it.
+	 * @param name the `Idempotency-Key` header, the same for all requests of an order; the spec promises nothing for it
 	 */
 	async create({ type, body }: CreateRequest, name: string): Promise<Generation> {
 		const path = `/v1/${type}s/generations`;
 		const headers = { 'Idempotency-Key': name };
-		const { model } = body as { model?: unknown };
-		return await this.generation(
-			{ method: 'POST', path, body, headers },
-			typeof model === 'string' ? model : null,
-		);
+		const { model } = asRecord(body);
+		const subject = typeof model === 'string' ? model : null;
+		return await this.generation({ method: 'POST', path, body, headers }, subject);
 	}
 
-	/**
-	 * GET /v1/generations/{id}, once: the status and a fresh URL.
-	 *
-	 * @param signal aborts the request
-	 */
+	/** GET /v1/generations/{id}, once: the status and a fresh URL. The signal aborts the request. */
 	async status(id: string, signal: AbortSignal): Promise<Generation> {
 		const path = `/v1/generations/${encodeURIComponent(id)}`;
 		return await this.generation({ method: 'GET', path }, id, signal);
@@ -114,37 +90,30 @@ export class ServiceClient {
 	/** GET /v1/models. */
 	async models(type: ModelFilter): Promise<Model[]> {
 		const query: Record<string, string> = type === 'all' ? {} : { type };
-		const { data } = await this.read('/v1/models', (body) => Array.isArray(body.data), query);
-		const models = (data as unknown[]).filter(isModel);
+		const models = await this.read({ method: 'GET', path: '/v1/models', query }, readModels);
 		// The service may ignore the filter.
 		return models.filter((model) => type === 'all' || (model.type ?? type) === type);
 	}
 
-	/** GET /v1/credits/balance, returned unchanged (spec 2.3). */
+	/** GET /v1/credits/balance (spec 2.3). */
 	async balance(): Promise<Credits> {
-		return (await this.read('/v1/credits/balance', hasBalance)) as Credits;
+		return await this.read({ method: 'GET', path: '/v1/credits/balance' }, readCredits);
 	}
 
-	/** GET /v1/credits/summary, returned unchanged (spec 2.4). */
+	/** GET /v1/credits/summary (spec 2.4). */
 	async summary(): Promise<Credits> {
-		return (await this.read('/v1/credits/summary', hasBalance)) as Credits;
+		return await this.read({ method: 'GET', path: '/v1/credits/summary' }, readCredits);
 	}
 
-	/**
-	 * Returns the JSON object at a path. Reads change nothing, so every transient error is retried.
-	 *
-	 * @param isExpected checks the content, because any server at a wrong address may answer with 200
-	 */
-	private async read(
-		path: string,
-		isExpected: (body: Record<string, unknown>) => boolean,
-		query?: Record<string, string>,
-	): Promise<Record<string, unknown>> {
+	/** @param parse returns `null` for other content: any server at a wrong address may answer with 200 */
+	private async read<T>(
+		request: ServiceRequest,
+		parse: (body: Record<string, unknown>) => T | null,
+	): Promise<T> {
 		return await withRetries(async () => {
-			const request: ServiceRequest = { method: 'GET', path, ...(query && { query }) };
 			const response = await this.response(request, null, this.ports.signal);
-			const body = asRecord(response.body);
-			if (isExpected(body)) return body;
+			const content = parse(asRecord(response.body));
+			if (content !== null) return content;
 			throw unreadableAnswer(response, false).with({ retry: 'never' });
 		}, this.ports);
 	}
@@ -174,26 +143,26 @@ export class ServiceClient {
 			const error = errorFromConnection(failure, charging);
 			throw this.isMisconfigured(error) ? error.with({ fatalForStep: true }) : error;
 		});
-		this.hasAnswered = true;
+		this.unreachableSince = Infinity;
 		if (response.status >= 200 && response.status < 300) return response;
 		throw errorFromResponse(response, charging, subject);
 	}
 
 	/** True if the Base URL was never reachable, and was tried for long enough: treat it as misconfigured. */
 	private isMisconfigured({ code }: GenerationError): boolean {
-		if (this.hasAnswered || code !== 'connection_failed') return false;
+		if (code !== 'connection_failed') return false;
 		const now = this.ports.clock.now();
 		this.unreachableSince ??= now;
 		return now - this.unreachableSince >= FIRST_CONTACT_MS;
 	}
 }
 
-function hasBalance({ balance }: Record<string, unknown>): boolean {
-	return typeof balance === 'number';
+function readCredits(body: Record<string, unknown>): Credits | null {
+	return typeof body.balance === 'number' ? (body as Credits) : null;
 }
 
-/** True if an entry has an id. Other entries cannot be used. */
-function isModel(entry: unknown): entry is Model {
-	const { id } = (entry ?? {}) as Partial<Model>;
-	return typeof id === 'string' && id !== '';
+/** Returns the entries that have an id. Others cannot be used. */
+function readModels({ data }: Record<string, unknown>): Model[] | null {
+	if (!Array.isArray(data)) return null;
+	return (data as Model[]).filter((entry) => typeof entry?.id === 'string' && entry.id !== '');
 }

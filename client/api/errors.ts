@@ -1,19 +1,15 @@
 import type { ServiceResponse } from '../ports';
 import { sentences, truncate } from '../text';
-import { errorRow, isListed, type RetryRule } from './error-table';
-import type { GenerationItem } from './generation';
-import { asRecord } from './json';
+import { errorRow, isListed, mayHavePassed, type RetryRule } from './error-table';
+import { asRecord, type GenerationItem } from './generation';
 
-/**
- * The effect of an error on the account's credits. `none`: nothing was charged. `refunded`: a charge was refunded.
- * `paid`: a generation exists and is paid for. `unknown`: the response to a creating request was lost.
- */
+/** Whether credits were charged. `paid`: a generation exists. `unknown`: a creating request's response was lost. */
 export type Charge = 'none' | 'refunded' | 'paid' | 'unknown';
 
 /** A generation with a known id. Its other fields may be missing. */
 export type KnownGeneration = Pick<GenerationItem, 'id'> & Partial<GenerationItem>;
 
-/** Removes duplicates by id, and keeps the last known state of each generation. */
+/** Keeps only the last known state of each generation. */
 export function eachOnce(known: KnownGeneration[]): KnownGeneration[] {
 	return [...new Map(known.map((generation) => [generation.id, generation])).values()];
 }
@@ -77,10 +73,8 @@ export class CancelledError extends Error {
 }
 
 /**
- * Converts an unsuccessful response into an error (spec 7).
- *
- * Nothing was charged if spec 7 lists the error, or if its status means that the request was rejected. Any other error
- * may come from a proxy that passed the request on, so it leaves the charge unknown.
+ * Converts an unsuccessful response into an error (spec 7). Nothing was charged if spec 7 lists the error, or if its
+ * status means a rejection. Any other error may come from a proxy that passed the request on: the charge is unknown.
  *
  * @param charging true if the request could have charged credits
  * @param subject the model or the generation id of the request, if it has one
@@ -95,17 +89,16 @@ export function errorFromResponse(
 	const code = codeOf(own?.code ?? null, status, charging);
 	const row = errorRow(code, status, own === null);
 	const facts = { message: inTitle(message), param: inTitle(param), subject: inTitle(subject) };
-	const specific = row.specific?.(facts) ?? null;
+	const specific = row.specific?.(facts, row.title) ?? null;
 	const title = specific ?? row.title;
+	const namesParam = [param, subject].some((named) => named && title.includes(named));
 	const uncertain = charging && !own?.listed && mayHavePassed(status);
 	return new GenerationError({
 		title,
 		details: sentences(
 			// A specific title replaces the service's message.
 			specific === null && message && `The service says: ${message}`,
-			param &&
-				![param, subject].some((named) => named && title.includes(named)) &&
-				`Parameter: ${param}`,
+			param && !namesParam && `Parameter: ${param}`,
 			own === null &&
 				'The response is not in the service’s format. It may come from a proxy or a website',
 		),
@@ -119,16 +112,13 @@ export function errorFromResponse(
 	});
 }
 
-/** A 401 of a creating request says that nothing was made (spec 7), whatever its body says. */
+/** With a 401, nothing was created (spec 7), whatever its body says: no code of it may lead to a retry. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
 	const isOfKey = code !== null && errorRow(code, 400).cause === 'credential-invalid';
 	return charging && status === 401 && !isOfKey ? 'authentication_error' : code;
 }
 
-/**
- * Builds the error for a 2xx response without the expected content. After a creating request, the charge is unknown.
- * A status check may succeed later.
- */
+/** Builds the error for a 2xx response without the expected content. A status check may succeed later. */
 export function unreadableAnswer({ status }: ServiceResponse, charging: boolean): GenerationError {
 	return new GenerationError({
 		title: 'The response is not from the media service',
@@ -141,12 +131,6 @@ export function unreadableAnswer({ status }: ServiceResponse, charging: boolean)
 	});
 }
 
-/** True if a proxy that answers with this status may have passed the request on before. */
-function mayHavePassed(status: number): boolean {
-	return status >= 500 || status === 408 || status === 499;
-}
-
-/** Longer texts from outside are not part of a title. */
 const MAX_IN_TITLE = 120;
 
 /** Returns a text from outside as a part of a title: one line, no period. `null` if it is empty or too long. */
@@ -155,10 +139,7 @@ export function inTitle(text: string | null | undefined): string | null {
 	return line === '' || line.length > MAX_IN_TITLE ? null : line;
 }
 
-/**
- * Reads the service's error body (spec 2.5, and the alternate forms of spec 7). Returns `null` for any other body, such
- * as HTML, an empty body or foreign JSON. `listed`: a 5xx that spec 7 lists.
- */
+/** Reads an error body (spec 2.5, and the alternate forms of spec 7). Returns `null` if it is not the service's. */
 function readErrorBody(body: unknown, status: number) {
 	const { code, type, message, param } = asRecord(asRecord(body).error);
 	// One documented form has the HTTP status in `code`, and the code in `type`.

@@ -1,14 +1,10 @@
 import { truncate } from '../text';
-import { asRecord } from './json';
 
 export type GenerationType = 'image' | 'video';
 
-/**
- * A generation as the nodes return it. `readGeneration` builds it from the wire format (spec 2.1). Every item has all
- * keys; unknown values are `null`.
- */
+/** A generation as the nodes return it (spec 2.1). Every item has all keys; unknown values are `null`. */
 export interface GenerationItem {
-	/** `pending`, `processing`, `completed` or `failed`, as reported by the service. */
+	/** `pending`, `processing`, `completed` or `failed`. */
 	status: string | null;
 	model: string | null;
 	type: string | null;
@@ -24,17 +20,13 @@ export interface GenerationItem {
 	url: string | null;
 }
 
-/** A generation inside the client: its output item, and the reason if it failed. */
 export interface Generation {
 	item: GenerationItem;
-	/** The service's reason; `null` if there is none. */
+	/** The service's reason if the generation failed; `null` if there is none. */
 	failureReason: string | null;
 }
 
-/**
- * The values of an item without any known field. All nodes that return generations use the same keys in this order, which
- * is the order of n8n's output panel.
- */
+/** An item without any known field. All nodes return these keys in this order, which n8n's output panel shows. */
 export const NOTHING_KNOWN = {
 	status: null,
 	model: null,
@@ -57,7 +49,7 @@ export function isFinal(generation: Generation): boolean {
 	return isCompleted(generation) || isFailed(generation);
 }
 
-/** True if the output exists. This status does not change any more (spec 3). */
+/** True if the output exists. */
 export function isCompleted(generation: Generation): boolean {
 	return generation.item.status === 'completed';
 }
@@ -67,19 +59,17 @@ export function isFailed(generation: Generation): boolean {
 	return generation.item.status === 'failed';
 }
 
-/**
- * Reads the response to a creating or status request (spec 2.1).
- *
- * @param body parsed JSON
- * @param now milliseconds since the Unix epoch, to compute when the URL expires
- * @returns the generation; `null` if the body has no id
- */
+/** Returns a parsed JSON value for reading its fields. Anything but an object or a list has none. */
+export function asRecord(value: unknown): Record<string, unknown> {
+	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Reads the response to a creating or status request (spec 2.1). Returns `null` if it has no id. */
 export function readGeneration(body: unknown, now: number): Generation | null {
 	const wire = asRecord(body);
 	const entry = asRecord(Array.isArray(wire.data) ? wire.data[0] : undefined);
 	const id = idIn(wire.id) ?? idIn(entry.generation_id);
 	if (id === null) return null;
-
 	const created = typeof wire.created === 'number' ? wire.created : null;
 	const url = text(entry.url);
 	return {
@@ -123,12 +113,8 @@ const EARLIEST_EXPIRY = Date.UTC(2000, 0);
 const LATEST_EXPIRY = Date.UTC(3000, 0);
 
 /**
- * Returns when a presigned URL expires. Object stores state this in the URL. Otherwise the hour of the spec counts
- * from the generation's creation. This is a safe lower bound, because no URL is issued earlier.
- *
- * @param created Unix seconds at which the generation was accepted, if known
- * @param now milliseconds since the Unix epoch
- * @returns ISO 8601 UTC; `null` if unknown
+ * Returns when a presigned URL expires, in ISO 8601 UTC; `null` if unknown. Object stores state this in the URL.
+ * Otherwise the hour counts from the creation (Unix seconds), a safe lower bound: no URL is issued earlier.
  */
 export function presignedUrlExpiry(
 	url: string,
@@ -136,16 +122,9 @@ export function presignedUrlExpiry(
 	now: number,
 ): string | null {
 	const stated = statedExpiry(url);
-	const expiry = stated >= EARLIEST_EXPIRY && stated < LATEST_EXPIRY ? isoTime(stated) : null;
-	if (expiry !== null || created === null) return expiry;
-	const bound = (created + LIFETIME_SECONDS) * 1000;
-	return bound > now ? isoTime(bound) : null;
-}
-
-/** Also `null` for a value outside of the range of dates: a strange URL must not fail its generation. */
-function isoTime(ms: number): string | null {
-	const date = new Date(ms);
-	return Number.isNaN(date.getTime()) ? null : date.toISOString();
+	if (stated >= EARLIEST_EXPIRY && stated < LATEST_EXPIRY) return new Date(stated).toISOString();
+	const bound = ((created ?? NaN) + LIFETIME_SECONDS) * 1000;
+	return bound > now && bound < LATEST_EXPIRY ? new Date(bound).toISOString() : null;
 }
 
 /** Milliseconds since the Unix epoch, from the date and lifetime of the signature (S3, GCS) or a plain expiry. */
@@ -153,16 +132,13 @@ function statedExpiry(url: string): number {
 	const parameters = URL.canParse(url) ? [...new URL(url).searchParams] : [];
 	const query = new Map(parameters.map(([name, value]) => [name.toLowerCase(), value]));
 	for (const vendor of ['x-amz', 'x-goog']) {
-		const issued = basicIsoDate(query.get(`${vendor}-date`));
-		const end = issued + Number(query.get(`${vendor}-expires`) ?? NaN) * 1000;
+		// The date has the basic format, such as 20261120T143000Z.
+		const date = (query.get(`${vendor}-date`) ?? '').replace(
+			/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/,
+			'$1-$2-$3T$4:$5:$6Z',
+		);
+		const end = Date.parse(date) + Number(query.get(`${vendor}-expires`) ?? NaN) * 1000;
 		if (Number.isFinite(end)) return end;
 	}
 	return Number(query.get('expires') || NaN) * 1000;
-}
-
-/** Converts `20261120T143000Z`, the format of signatures, to milliseconds since the Unix epoch. */
-function basicIsoDate(text = ''): number {
-	return Date.parse(
-		text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
-	);
 }

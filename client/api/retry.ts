@@ -7,10 +7,8 @@ const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
 
 /**
- * Returns the delay before a retry, in milliseconds. It doubles from 1 s to at most `maxSeconds`. Jitter over its
- * upper half keeps clients that were rejected together from returning together.
- *
- * @param retries 0 for the first retry
+ * Returns the delay before a retry (0 for the first), in milliseconds. It doubles from 1 s to at most `maxSeconds`.
+ * Jitter over its upper half keeps clients that were rejected together from returning together.
  */
 export function backoffDelay(
 	retries: number,
@@ -24,14 +22,13 @@ export function backoffDelay(
 /** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
 export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
 
-/** What limits the retries of a request. */
 interface RetryLimits {
 	/** Retries after transient errors so far. */
 	retries: number;
 	maxRetries?: number;
 	/** False once the time for retries is over. Default: true. */
 	inTime?: boolean;
-	/** True if a request that may have been charged may be sent again. Default: false. */
+	/** True if the user allowed to send a request again that may have been charged. Default: false. */
 	mayResend?: boolean;
 }
 
@@ -50,21 +47,20 @@ export function decideRetry(
 	return isTransient && inTime && retries < maxRetries ? 'backoff' : 'stop';
 }
 
-/** Dependencies of retries. */
+/** Sleeps. Throws `CancelledError` once the signal has aborted. */
+export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+	await clock.sleep(Math.max(0, ms), signal);
+	if (signal.aborted) throw new CancelledError();
+}
+
 export interface RetryPorts {
 	clock: Clock;
 	random: Random;
-	/** Ends the wait with a `CancelledError`. */
 	signal: AbortSignal;
-	/** Maximum number of retries. Default: `MAX_RETRIES`. */
 	maxRetries?: number;
 }
 
-/**
- * Runs a request that only reads, and retries it a bounded number of times after transient errors.
- *
- * @throws the last error, or `CancelledError` once the signal has aborted
- */
+/** Runs a request that only reads, and retries transient errors. Throws the last error, or `CancelledError`. */
 export async function withRetries<T>(
 	run: () => Promise<T>,
 	{ clock, random, signal, maxRetries }: RetryPorts,
@@ -75,7 +71,6 @@ export async function withRetries<T>(
 		const { error } = tried;
 		if (!(error instanceof GenerationError)) throw error;
 		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') throw error;
-		await clock.sleep(backoffDelay(retries, random), signal);
-		if (signal.aborted) throw new CancelledError();
+		await pause(clock, backoffDelay(retries, random), signal);
 	}
 }

@@ -1,20 +1,19 @@
-import { attempt, withTimeout } from '../async';
+import { withTimeout } from '../async';
 import type { Clock, Probed, ProbeUrl } from '../ports';
 
 /** The result of a probe of the output URL (spec 4.3). `unusable`: this storage cannot be probed. */
 type ProbeResult = 'ready' | 'missing' | 'unusable';
 
 /**
- * Interprets the response to a request for the first byte of an output. Only that byte proves that the file exists.
- * Only 403 and 404 mean that it does not exist yet. Any other response, such as a redirect, a page or a whole file,
- * means that this storage cannot be probed.
+ * Interprets the response to a request for the first byte. Only that byte proves that the file exists, and only 403
+ * and 404 that it does not exist yet. After any other response, such as a page, the storage cannot be probed.
  */
 export function interpretProbe({ status, oneByte }: Probed): ProbeResult {
 	if (status === 403 || status === 404) return 'missing';
 	return (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable';
 }
 
-/** Maximum number of probes per second for a whole step. */
+/** For a whole step. */
 const PROBES_PER_SECOND = 25;
 const MAX_QUEUE_MS = 1_000;
 
@@ -33,11 +32,7 @@ export class OutputProbe {
 
 	constructor(private readonly ports: ProbePorts) {}
 
-	/**
-	 * Reserves a time for a probe.
-	 *
-	 * @returns milliseconds until the probe may be sent; `null` if too many are waiting
-	 */
+	/** Reserves a time. Returns the milliseconds until the probe may be sent; `null` if too many are waiting. */
 	reserve(): number | null {
 		const now = this.ports.clock.now();
 		const at = Math.max(now, this.nextAt);
@@ -50,9 +45,8 @@ export class OutputProbe {
 	async send(url: string, ms: number): Promise<ProbeResult> {
 		const { clock, probe, halt } = this.ports;
 		if (halt.aborted) return 'unusable';
-		const tried = await attempt(
-			async () => await withTimeout(clock, ms, halt, async (signal) => await probe(url, signal)),
-		);
-		return tried.ok && tried.value !== null ? interpretProbe(tried.value.value) : 'unusable';
+		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
+		const probed = await probing.catch(() => null);
+		return probed === null ? 'unusable' : interpretProbe(probed);
 	}
 }

@@ -1,23 +1,21 @@
-import { CancelledError, GenerationError } from '../api/errors';
+import { GenerationError } from '../api/errors';
 import { isFailed, isFinal, type Generation } from '../api/generation';
 import type { ServiceClient } from '../api/client';
-import { withRetries } from '../api/retry';
+import { pause, withRetries } from '../api/retry';
 import { withTimeout } from '../async';
 import type { Clock, Random } from '../ports';
 
-/** Dependencies of status checks. */
 export interface StatusPorts {
 	service: ServiceClient;
 	clock: Clock;
 	random: Random;
-	/** Ends all waits. */
 	halt: AbortSignal;
 }
 
 /** How long a final status is reused: half of the hour for which its output URL is valid (spec 8). */
 const FINAL_STATUS_MS = 1_800_000;
 
-/** The last status check of a generation. Plain data, because it is stored while the execution sleeps. */
+/** The last status check of a generation. Plain data, as it is stored while the execution sleeps. */
 export interface StatusCheck {
 	/** When it was sent. */
 	at: number;
@@ -25,31 +23,17 @@ export interface StatusCheck {
 	known: Generation | null;
 }
 
-/** One status request, shared by all items with the same generation. */
-interface StatusRequest extends StatusCheck {
-	/** Resolves to `null` if the deadline passed first. Rejects as the request does. */
-	response: Promise<Generation | null>;
-}
-
 /** The last status check of each generation, by its id. */
-export type StatusChecks = Map<string, StatusRequest>;
+export type StatusChecks = Map<string, StatusCheck>;
 
-/** Returns the plain data to store while the execution sleeps. */
-export function savedChecks(checks: StatusChecks): Record<string, StatusCheck> {
-	return Object.fromEntries([...checks].map(([id, { at, known }]) => [id, { at, known }]));
-}
+/** Resolves to `null` if the deadline passed first. Rejects as the request does. */
+type Response = Promise<Generation | null>;
 
-/** Restores the status checks of an execution that has slept. */
-export function restoredChecks(saved: Record<string, StatusCheck>): StatusChecks {
-	const restored = (check: StatusCheck) => ({ ...check, response: Promise.resolve(check.known) });
-	return new Map(Object.entries(saved).map(([id, check]) => [id, restored(check)]));
-}
-
-/**
- * The status requests of a step. Requests for the same generation are at least one poll interval apart. Confirming
- * checks, which pass `since`, are the exception.
- */
+/** The status requests of a step. Except for confirming checks, those for a generation keep the poll interval. */
 export class StatusRequests {
+	/** The responses to the checks of this step, which all items with the same generation share. */
+	private readonly responses = new WeakMap<StatusCheck, Response>();
+
 	/** @param last earlier status checks, such as those before a sleep */
 	constructor(
 		private readonly ports: StatusPorts,
@@ -74,63 +58,58 @@ export class StatusRequests {
 	 * @param deadline a response that takes longer becomes `null`
 	 * @param since a request sent at this time or later is recent; by default, one sent within the poll interval
 	 */
-	fetch(id: string, deadline: number, since?: number): StatusRequest {
+	fetch(id: string, deadline: number, since?: number): { at: number; response: Response } {
 		const { clock, service, halt } = this.ports;
 		const now = clock.now();
-		const inTime = async (task: (signal: AbortSignal) => Promise<Generation | null>) =>
-			(await withTimeout(clock, deadline - now, halt, task))?.value ?? null;
 		const last = this.last.get(id);
 		if (last && isSettled(last, now)) return { ...last, response: Promise.resolve(last.known) };
 		const isRecent = (at: number) =>
 			since === undefined ? Math.abs(now - at) < this.intervalMs : at >= since;
-		if (last && isRecent(last.at)) {
-			return { ...last, response: inTime(async () => await last.response) };
-		}
-		const response = inTime(async (signal) => await service.status(id, signal));
-		return this.store(id, response);
+		const reused = last && isRecent(last.at) ? last : null;
+		const response = withTimeout(clock, deadline - now, halt, async (signal) =>
+			reused
+				? await (this.responses.get(reused) ?? reused.known)
+				: await service.status(id, signal),
+		);
+		if (!reused) this.store(id, response);
+		return { at: reused?.at ?? now, response };
 	}
 
 	/**
-	 * Requests the status again as soon as the poll interval allows, for example to get a fresh URL. Retries
-	 * transient errors.
-	 *
-	 * @throws GenerationError, or CancelledError once the step ends
+	 * Requests the status, for a fresh URL, as soon as the poll interval allows. Retries transient errors. Throws
+	 * GenerationError, or CancelledError once the step ends.
 	 */
 	async refetch(id: string): Promise<Generation> {
-		const { clock, random, halt } = this.ports;
-		const run = async () => await this.fetchAfter(this.last.get(id), id);
-		return await withRetries(run, { clock, random, signal: halt });
+		const { clock, random, halt, service } = this.ports;
+		const refetchOnce = async () => {
+			const before = this.last.get(id);
+			const dueIn = (before?.at ?? 0) + this.intervalMs - clock.now();
+			// A clock that was set back does not extend the wait.
+			await pause(clock, Math.min(this.intervalMs, dueIn), halt);
+			const last = this.last.get(id);
+			// Another item with the same generation has sent a request meanwhile.
+			const shared = last && last !== before ? await this.responses.get(last) : null;
+			if (shared) return requireAbout(id, shared);
+			const response = service.status(id, halt);
+			this.store(id, response);
+			const generation = requireAbout(id, await response);
+			this.confirm(id, generation);
+			return generation;
+		};
+		return await withRetries(refetchOnce, { clock, random, signal: halt });
 	}
 
-	private async fetchAfter(before: StatusCheck | undefined, id: string): Promise<Generation> {
-		const { clock, service, halt } = this.ports;
-		const due = (before?.at ?? 0) + this.intervalMs;
-		// A clock that was set back does not extend the wait.
-		await clock.sleep(Math.min(this.intervalMs, Math.max(0, due - clock.now())), halt);
-		if (halt.aborted) throw new CancelledError();
-		const last = this.last.get(id);
-		// Another item with the same generation has sent a request meanwhile.
-		const shared = last !== before ? await last?.response : null;
-		if (shared) return requireAbout(id, shared);
-		const response = service.status(id, halt);
-		this.store(id, response);
-		const generation = requireAbout(id, await response);
-		this.confirm(id, generation);
-		return generation;
-	}
-
-	private store(id: string, response: Promise<Generation | null>): StatusRequest {
-		const request = { at: this.ports.clock.now(), known: this.known(id), response };
-		this.last.set(id, request);
-		return request;
+	private store(id: string, response: Response): void {
+		const check = { at: this.ports.clock.now(), known: this.known(id) };
+		this.responses.set(check, response);
+		this.last.set(id, check);
 	}
 }
 
-/** True if the status cannot change, and its output URL is valid for long enough. */
+/** True if the status cannot change, and its output URL is still valid. */
 function isSettled({ at, known }: StatusCheck, now: number): boolean {
-	return (
-		known !== null && isFinal(known) && (isFailed(known) || Math.abs(now - at) < FINAL_STATUS_MS)
-	);
+	if (known === null || !isFinal(known)) return false;
+	return isFailed(known) || Math.abs(now - at) < FINAL_STATUS_MS;
 }
 
 /** @throws GenerationError if the response is about another generation, for example from a wrong cache entry */

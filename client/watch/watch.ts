@@ -1,6 +1,6 @@
-import { CancelledError, GenerationError, isForeign } from '../api/errors';
+import { GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, type Generation } from '../api/generation';
-import { backoffDelay, decideRetry } from '../api/retry';
+import { backoffDelay, decideRetry, pause } from '../api/retry';
 import { attempt } from '../async';
 import type { Readiness } from '../job';
 import { OutputProbe, type ProbePorts } from './output-probe';
@@ -10,38 +10,28 @@ import type { StatusChecks, StatusPorts } from './status-requests';
 /** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
 const SHORTEST_PAUSE_MS = 250;
 const PAUSE_OF_AGE = 1 / 30;
-
-/**
- * Ages of a generation at its first two scheduled status checks while probing works. They detect failures, which a
- * probe cannot see. Later checks follow every 10 s or a tenth of the age, whichever is longer.
- */
+/** Ages at the first scheduled checks while probing works. They detect failures, which a probe cannot see. */
 const FIRST_CHECKS_MS = [4_000, 10_000];
+/** Later checks follow after this time or this fraction of the age, whichever is longer. */
 const LATER_CHECKS_MS = 10_000;
 const LATER_CHECKS_OF_AGE = 1 / 10;
-
 /** The file may be there before the status is final. These are the pauses before more confirming checks. */
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
-
 /** With `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
-
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
 /** When to stop watching: after the first response about the generation, or at its final status. */
 export type Goal = 'fetched' | 'final';
 
-/** Watches the generations of one step. */
+/** What the watches of one step share. */
 export class Watcher {
 	/** Errors after which a status check was retried, for the step's summary. */
 	readonly transientErrors = new Set<GenerationError>();
 	readonly requests: StatusRequests;
 	readonly output: OutputProbe;
 
-	/**
-	 * @param intervalMs minimum time between two scheduled status checks of a generation
-	 * @param checks earlier status checks, such as those before a sleep
-	 */
 	constructor(
 		readonly ports: StatusPorts & ProbePorts,
 		readonly intervalMs: number,
@@ -57,21 +47,20 @@ export class Watch {
 	private readonly since: number;
 	/** The id as the service spells it, if the service has confirmed it. A user may have typed it differently. */
 	private readonly ownId: string | null;
-	/** When the status was last requested. */
-	private statusAt: number | null = null;
+	/** When the poll interval allows the next scheduled check. */
+	private earliestAt: number;
 	/** When the last scheduled check was sent, or watching began. Confirming checks do not shift the schedule. */
 	private scheduledAt: number;
+	/** `Infinity` before the wait for the end, after the last probe, and if nothing is to be probed. */
 	private probeAt = Infinity;
-	/** When the next confirming check is due; `null` before a probe finds the file, and after the last check. */
-	private confirmAt: number | null = null;
+	/** `Infinity` before a probe finds the file, and after the last confirming check. */
+	private confirmAt = Infinity;
 	private confirmations = 0;
-	private probing: boolean;
 	/** True if the step sends too many probes for this generation to be probed too. */
 	private crowded = false;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
 	private pausedUntil = 0;
-	/** The last transient error. */
 	lastError: GenerationError | null = null;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
@@ -85,11 +74,10 @@ export class Watch {
 		readonly id: string,
 		public generation: Generation | null,
 		private readonly readiness: Readiness,
-		private exists: boolean,
+		private readonly exists: boolean,
 	) {
-		this.since = this.scheduledAt = watcher.ports.clock.now();
+		this.since = this.scheduledAt = this.earliestAt = watcher.ports.clock.now();
 		this.ownId = watcher.requests.known(id)?.item.id ?? (exists ? id : null);
-		this.probing = readiness !== 'status';
 		this.wasRunning = generation !== null && !isFinal(generation);
 	}
 
@@ -98,20 +86,18 @@ export class Watch {
 	}
 
 	/**
-	 * Checks and probes until the goal or the deadline is reached.
+	 * Checks and probes until the goal or the deadline is reached. Requests that hang are abandoned then.
 	 *
-	 * @param deadline requests that hang are abandoned then
 	 * @throws GenerationError for an error that is permanent or persists; CancelledError once the step ends
 	 */
 	async until(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.watcher.ports;
-		if (goal === 'final') this.planProbe();
+		if (goal === 'final' && this.readiness !== 'status') this.planProbe();
 		while (!this.hasReached(goal)) {
 			const statusAt = this.statusDueAt(deadline);
 			const probeAt = this.canProbe() ? this.probeAt : Infinity;
 			const at = Math.min(statusAt, probeAt, deadline);
-			await clock.sleep(Math.max(0, at - clock.now()), halt);
-			if (halt.aborted) throw new CancelledError();
+			await pause(clock, at - clock.now(), halt);
 			if (at === deadline) return;
 			// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.
 			const until = clock.now() > deadline ? clock.now() + LAST_CHECK_MS : deadline;
@@ -126,29 +112,31 @@ export class Watch {
 	private async check(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
-		const confirms = confirmAt !== null && confirmAt <= clock.now();
+		const confirms = confirmAt <= clock.now();
 		const request = watcher.requests.fetch(this.id, deadline, confirms ? confirmAt : undefined);
-		this.statusAt = request.at;
-		if (confirms) this.confirmations++;
-		else this.scheduledAt = request.at;
-		const tried = await attempt(async () => this.requireOwn(await request.response));
+		this.earliestAt = request.at + watcher.intervalMs;
+		if (!confirms) this.scheduledAt = request.at;
+		const tried = await attempt(async () => {
+			const response = await request.response;
+			const id = this.generation?.item.id ?? this.ownId;
+			return response && id !== null ? requireAbout(id, response) : response;
+		});
 		// After the last confirming check, only the schedule counts.
-		const pause = CONFIRMING_PAUSES_MS.at(this.confirmations - 1);
-		if (confirms) this.confirmAt = pause === undefined ? null : clock.now() + pause;
+		if (confirms) {
+			this.confirmAt = clock.now() + (CONFIRMING_PAUSES_MS[this.confirmations++] ?? Infinity);
+		}
 		if (!tried.ok) this.retryLater(tried.error);
 		else if (tried.value !== null) await this.accept(tried.value, deadline);
-	}
-
-	/** @throws GenerationError if the response is about another generation than this one */
-	private requireOwn(response: Generation | null): Generation | null {
-		const id = this.generation?.item.id ?? this.ownId;
-		return response === null || id === null ? response : requireAbout(id, response);
 	}
 
 	/** Plans the next check after a transient error. Throws any other error. */
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
-		const error = this.exists ? asTransient(failure) : failure;
+		// If the generation exists, these come from a proxy or a replica that lags.
+		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
+		const exists = this.exists || this.generation !== null;
+		const error =
+			exists && isDenied ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
 		if (decideRetry(error, { retries: this.failures }) !== 'backoff') throw error;
 		const { clock, random } = this.watcher.ports;
 		this.lastError = error;
@@ -161,7 +149,6 @@ export class Watch {
 		const wasProbed = this.canProbe();
 		this.failures = 0;
 		this.generation = generation;
-		this.exists = true;
 		requests.confirm(this.id, generation);
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;
@@ -175,17 +162,20 @@ export class Watch {
 	private async probe(deadline: number): Promise<void> {
 		const { ports, output } = this.watcher;
 		const { clock, halt } = ports;
-		const pause = output.reserve();
-		this.crowded = pause === null;
-		if (pause === null) return this.planProbe();
-		await clock.sleep(Math.min(pause, deadline - clock.now()), halt);
-		if (halt.aborted) throw new CancelledError();
+		const waitMs = output.reserve();
+		this.crowded = waitMs === null;
+		if (waitMs === null) return this.planProbe();
+		await pause(clock, Math.min(waitMs, deadline - clock.now()), halt);
 		const result = await this.sendProbe(deadline);
 		if (result === 'missing') return this.planProbe();
-		this.probing = false;
+		this.probeAt = Infinity;
 		if (result === 'unusable') return;
-		if (this.readiness === 'outputUrl') this.complete();
-		else this.confirmAt = clock.now();
+		if (this.readiness !== 'outputUrl') this.confirmAt = clock.now();
+		else if (this.generation) {
+			// The existing file alone counts as completed (spec 4.3).
+			const { item } = this.generation;
+			this.generation = { ...this.generation, item: { ...item, status: 'completed' } };
+		}
 	}
 
 	private async sendProbe(deadline: number) {
@@ -194,19 +184,12 @@ export class Watch {
 		return await output.send(url, Math.min(intervalMs, deadline - ports.clock.now()));
 	}
 
-	/** With `outputUrl`, the existing file alone counts as completed (spec 4.3). */
-	private complete(): void {
-		const generation = this.generation as Generation;
-		this.generation = { ...generation, item: { ...generation.item, status: 'completed' } };
-	}
-
 	private statusDueAt(deadline: number): number {
-		const { since, statusAt, confirmAt, pausedUntil } = this;
-		const earliest = statusAt === null ? since : statusAt + this.watcher.intervalMs;
-		if (this.failures > 0 || this.generation === null) return Math.max(earliest, pausedUntil);
+		const { since, earliestAt, confirmAt, pausedUntil } = this;
+		if (this.failures > 0 || this.generation === null) return Math.max(earliestAt, pausedUntil);
 		const due = this.scheduledAt + this.scheduledPause();
 		const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
-		return Math.min(Math.max(earliest, Math.min(due, last)), confirmAt ?? Infinity);
+		return Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
 	}
 
 	/** Returns the time between two scheduled checks. Jitter spreads generations that were created together. */
@@ -224,24 +207,15 @@ export class Watch {
 	private planProbe(): void {
 		const { ports, intervalMs } = this.watcher;
 		const age = ports.clock.now() - this.since;
-		const pause = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * ports.random());
-		const wanted = this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, pause);
+		const pauseMs = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * ports.random());
+		const wanted = this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, pauseMs);
 		this.probeAt = ports.clock.now() + wanted;
 	}
 
 	private canProbe(): boolean {
 		const { output, ports } = this.watcher;
-		if (!this.probing || !output.usable || !this.generation) return false;
+		if (this.probeAt === Infinity || !output.usable || !this.generation) return false;
 		const { url, url_expires_at: expiry } = this.generation.item;
 		return url !== null && (expiry === null || Date.parse(expiry) > ports.clock.now());
 	}
-}
-
-/**
- * Makes a 404, or a response that is not the service's own, transient. The generation exists, so these come from a
- * proxy or a replica that lags.
- */
-function asTransient(error: GenerationError): GenerationError {
-	const denied = error.code === 'generation_not_found' || isForeign(error);
-	return denied ? error.with({ retry: 'backoff', fatalForStep: false }) : error;
 }

@@ -8,7 +8,7 @@ import {
 
 import { attempt } from '../../client/async';
 import { errorOfJob } from '../../client/outcome';
-import { savedChecks, type StatusChecks } from '../../client/watch/status-requests';
+import type { StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
 import { includesOtherFields, optionsOf } from '../shared/form/parameters';
 import { planItems } from '../shared/form/plan-items';
@@ -103,7 +103,7 @@ async function sleepUntilEnded(
 		...sleepingItem(context, itemIndex, waitingSince),
 		...(!plan.ok && { rejected: errorOfJob(plan.error, null).fields as SleepingItem['rejected'] }),
 	}));
-	items[0].checks = savedChecks(checks);
+	items[0].checks = Object.fromEntries(checks);
 	const workflow = sleepingWorkflow(context.getNode(), items);
 	const output = await runHelper(
 		context,

@@ -1,12 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isConfirmed } from '../../client/outcome';
-import {
-	restoredChecks,
-	savedChecks,
-	type StatusChecks,
-	type StatusCheck,
-} from '../../client/watch/status-requests';
+import type { StatusCheck, StatusChecks } from '../../client/watch/status-requests';
 import { GenerationError, isForeign, type KnownGeneration } from '../../client/api/errors';
 import { wallClock } from '../shared/http/clock';
 import { cancelSignal, isWithinSleep } from '../shared/execution';
@@ -25,7 +20,7 @@ export function isSuspendedCheck(context: IExecuteFunctions): boolean {
 
 /** The status checks of a suspended wait so far; `undefined` outside of one. */
 export function checksSoFar(context: IExecuteFunctions): StatusChecks | undefined {
-	return isWithinSleep(context) ? restoredChecks(keptBy(context).checks ?? {}) : undefined;
+	return isWithinSleep(context) ? new Map(Object.entries(keptBy(context).checks ?? {})) : undefined;
 }
 
 /**
@@ -48,9 +43,9 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 		return await sleep(context, items, kept.checks, items.map(itemBefore));
 	}
 	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
-	const checks = restoredChecks(kept.checks);
+	const checks: StatusChecks = new Map(Object.entries(kept.checks));
 	const [seen] = await runNode(context, (itemIndex) => [planWait(context, itemIndex)], { checks });
-	kept.checks = savedChecks(checks);
+	kept.checks = Object.fromEntries(checks);
 	if (cancelSignal(context).aborted) return [ended(items)];
 	const now = wallClock.now();
 	const unfinished = items.filter((item, itemIndex) => {

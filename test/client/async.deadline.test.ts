@@ -44,6 +44,6 @@ describe('a task with a timeout', () => {
 		const { clock, time } = pausedFor(65_000);
 		// The response arrived long before the timer fired, and is read after it.
 		const task = async () => await time.sleep(60_000 + 65_000 + 10).then(() => 'answer');
-		expect(await time.run(withTimeout(clock, 60_000, signal, task))).toEqual({ value: 'answer' });
+		expect(await time.run(withTimeout(clock, 60_000, signal, task))).toBe('answer');
 	});
 });

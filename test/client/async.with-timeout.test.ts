@@ -13,7 +13,7 @@ describe('a task with a timeout', () => {
 			await time.sleep(999);
 			return 'done';
 		});
-		expect(await time.run(run)).toEqual({ value: 'done' });
+		expect(await time.run(run)).toBe('done');
 		expect(told?.aborted).toBe(false);
 	});
 
@@ -53,7 +53,7 @@ describe('a task with a timeout', () => {
 			await time.sleep(900, signal);
 			return signal.aborted;
 		});
-		expect(await time.run(run)).toEqual({ value: true });
+		expect(await time.run(run)).toBe(true);
 		expect(time.now() - before).toBe(300);
 	});
 

@@ -19,5 +19,5 @@ export async function glanceAtBalance(context: IExecuteFunctions): Promise<numbe
 	const found = await attempt(
 		async () => await withTimeout(requestClock, TIMEOUT_MS, cancelSignal(context), read),
 	);
-	return found.ok ? (found.value?.value ?? null) : null;
+	return found.ok ? found.value : null;
 }

@@ -42,8 +42,8 @@ const outputProbe = inFile('watch/output-probe.ts');
 
 const watchOverHalt: Edit = watch(
 	'',
-	', halt);\n\t\t\tif (halt.aborted) throw new CancelledError();\n\t\t\tif (at === deadline) return;',
-	');\n\t\t\tif (at === deadline) return;',
+	'await pause(clock, at - clock.now(), halt);',
+	'await clock.sleep(Math.max(0, at - clock.now()));',
 );
 
 export const mutations: Mutation[] = [
@@ -159,7 +159,7 @@ export const mutations: Mutation[] = [
 		'const uncertain = charging &&',
 		'const uncertain = (false as boolean) && charging &&',
 	),
-	errors(
+	errorTable(
 		'a refused key leaves the charge open',
 		'return status >= 500 ||',
 		'return status === 401 || status >= 500 ||',
@@ -172,13 +172,13 @@ export const mutations: Mutation[] = [
 	),
 	errorTable(
 		'any text code and type count as the service’s',
-		"return type === 'server_error' && SERVICE_5XX[String(code)] === status;",
+		"return type === 'server_error' && BY_CODE[String(code)]?.status === status;",
 		"return typeof code === 'string' && typeof type === 'string';",
 	),
 	errorTable(
 		'a code counts whatever its status',
-		'SERVICE_5XX[String(code)] === status',
-		'String(code) in SERVICE_5XX',
+		'BY_CODE[String(code)]?.status === status',
+		'BY_CODE[String(code)]?.status !== undefined',
 	),
 	errorTable('a code counts whatever its type', "type === 'server_error' && ", ''),
 	connection('a reset is certain', '[/^ECONNREFUSED$/', '[/^(ECONNREFUSED|ECONNRESET)$/'),
@@ -258,27 +258,35 @@ export const mutations: Mutation[] = [
 	{
 		...watch(
 			'the status is asked for more often than the interval',
-			'statusAt === null ? since : statusAt + this.watcher.intervalMs;',
-			'statusAt === null ? since : statusAt + this.watcher.intervalMs / 2;',
+			'this.earliestAt = request.at + watcher.intervalMs;',
+			'this.earliestAt = request.at + watcher.intervalMs / 2;',
 		),
 		also: [looks('', 'Math.abs(now - at) < this.intervalMs :', 'now < at + this.intervalMs / 2 :')],
 	},
 	watch(
 		'the waiting goes on after the stop',
-		'await clock.sleep(Math.max(0, at - clock.now()), halt);',
-		'await clock.sleep(Math.max(0, at - clock.now()));',
+		'await pause(clock, at - clock.now(), halt);',
+		'await clock.sleep(Math.max(0, at - clock.now()));\n\t\t\tawait pause(clock, 0, halt);',
 	),
 	looks(
 		'a status check outlasts the deadline',
-		'await withTimeout(clock, deadline - now, halt,',
-		'await withTimeout(clock, 3_600_000, halt,',
+		'withTimeout(clock, deadline - now, halt,',
+		'withTimeout(clock, 3_600_000, halt,',
 	),
-	watch('what is there counts as done', 'else this.confirmAt = clock.now();', 'this.complete();'),
+	watch(
+		'what is there counts as done',
+		"if (this.readiness !== 'outputUrl')",
+		'if (false as boolean)',
+	),
 	{
 		...outputProbe('probes leave after the stop', "if (halt.aborted) return 'unusable';", ''),
 		also: [
 			watchOverHalt,
-			watch('', 'if (halt.aborted) throw new CancelledError();\n\t\tconst result', 'const result'),
+			watch(
+				'',
+				'await pause(clock, Math.min(waitMs, deadline - clock.now()), halt);',
+				'await clock.sleep(Math.min(waitMs, deadline - clock.now()));',
+			),
 		],
 	},
 ];

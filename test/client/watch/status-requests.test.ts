@@ -1,6 +1,6 @@
 import { answer, refusal, wireGeneration } from '../../support/answers';
 import { batch, inShort, waitingFor } from '../../support/step';
-import { restoredChecks, savedChecks } from '../../../client/watch/status-requests';
+import type { StatusChecks } from '../../../client/watch/status-requests';
 import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
 describe('a status that is requested again, such as for a fresh URL', () => {
@@ -129,7 +129,8 @@ describe('the status checks of an execution that has slept', () => {
 		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
 		const waitingSinceMs = step.time.now();
 		await step.time.run(step.time.sleep(ms));
-		step.checks = restoredChecks(JSON.parse(JSON.stringify(savedChecks(step.checks))) as never);
+		const saved = JSON.stringify([...step.checks]);
+		step.checks = new Map(JSON.parse(saved) as StatusChecks);
 		return { step, waitingSinceMs };
 	}
 
