@@ -1,5 +1,7 @@
 import { attempt, batched } from '../async';
+import { CancelledError } from '../api/errors';
 import type { Clock } from '../ports';
+import { unavailable } from './order-errors';
 import {
 	all,
 	isOpenRow,
@@ -72,6 +74,13 @@ export class BatchedTable {
 			if (this.running.size > 1) await this.ports.clock.sleep(LINGER_MS);
 		},
 	);
+
+	/** Runs a call that a request waits for. Throws CancelledError after a stop, else GenerationError `record_unavailable`. */
+	async require(part: Partial<TableCall>): Promise<Answer> {
+		const ran = await attempt(async () => await this.run(part));
+		if (ran.ok) return ran.value;
+		throw this.ports.signal.aborted ? new CancelledError() : unavailable(ran.error);
+	}
 
 	/**
 	 * Runs a task that must not be lost, in the background, and retries it. An `UnansweredError` is not retried, because

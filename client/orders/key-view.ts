@@ -1,20 +1,28 @@
 import type { Clock } from '../ports';
 import type { Answer } from './batched-table';
+import { tableTrouble } from './order-errors';
 import {
 	hasId,
 	isLive,
 	isOpenRow,
 	rowInForce,
 	sameState,
+	SENT,
+	silenceIn,
+	silentStatus,
 	type Row,
+	type RowFields,
 	type TableScope,
 } from './table';
 
-/**
- * Longest gap between two reads that counts in full. A longer one means that the process was paused or its clock
- * jumped.
- */
+/** Longest gap between two reads that counts in full. After a longer one, the process was paused or its clock jumped. */
 const LONGEST_GAP_MS = 20_000;
+/** A writer is treated as dead when its row has not changed for this long. */
+const GONE_AFTER_MS = 60_000;
+/** Maximum number of writes of a key that have no effect. */
+const MOST_MISSES = 10;
+/** How often a silent row is marked. If the waiting execution dies, the next one continues to count from the mark. */
+const MARK_EVERY_MS = 20_000;
 
 /** What a step knows of its keys. Some of it is newer than the table. */
 export class KeyView {
@@ -26,6 +34,7 @@ export class KeyView {
 	readonly failed = new Set<string>();
 	/** Writers of rows that are being deleted. */
 	readonly dropped = new Set<string>();
+	private readonly misses = new Map<string, number>();
 	/** Open rows of other executions, and for how long they were seen unchanged. */
 	private readonly silent = new Map<number, { row: Row; at: number; stillMs: number }>();
 
@@ -76,6 +85,20 @@ export class KeyView {
 	}
 
 	/**
+	 * Decides about the writer of an open row. No clock of another machine is trusted: a row must be seen unchanged for a
+	 * minute, by one execution or by several after each other. A heartbeat of the writer starts the minute again.
+	 *
+	 * @returns what to write into the row: it is dead if `writer` is removed
+	 */
+	verdictOn(row: Row): 'wait' | 'abandoned' | Partial<RowFields> {
+		if (!this.isElsewhere(row)) return 'abandoned';
+		const stillMs = this.stillMs(row);
+		const silentMs = silenceIn(row) + stillMs;
+		if (silentMs >= GONE_AFTER_MS) return { writer: '', status: SENT };
+		return stillMs < MARK_EVERY_MS ? 'wait' : { status: silentStatus(silentMs) };
+	}
+
+	/**
 	 * Returns the milliseconds during which a row was certainly unchanged; 0 for a state that was not observed. Only the
 	 * local clock and reads count. The dates in a row come from another clock, which may be minutes behind. A new date
 	 * proves that the writer is alive; an old one proves nothing.
@@ -83,6 +106,15 @@ export class KeyView {
 	stillMs(row: Row): number {
 		const seen = this.silent.get(row.id);
 		return seen && sameState(seen.row, row) ? seen.stillMs : 0;
+	}
+
+	/** Counts a write that had no effect. Throws GenerationError `record_unavailable` if that goes on. */
+	missed(key: string, id?: number): void {
+		const misses = (this.misses.get(key) ?? 0) + 1;
+		this.misses.set(key, misses);
+		if (misses < MOST_MISSES) return;
+		this.rows.delete(key);
+		throw tableTrouble(id);
 	}
 
 	/** @param readFrom start of the read of the row, as `Clock.now` */

@@ -105,11 +105,11 @@ export class TableJournal extends Journal {
 	override release(order: Order): void {
 		super.release(order);
 		const isOpen = super.known(order).state === 'sent';
-		if (order.key !== null && !isOpen) this.table.release(order.key, order);
+		if (order.key !== null && !isOpen) this.table.reservations.release(order.key, order);
 	}
 
 	override abandon(order: Order): void {
-		if (order.key !== null) this.table.release(order.key, order, true);
+		if (order.key !== null) this.table.reservations.release(order.key, order, true);
 	}
 
 	override commit(order: Order, generation: Generation): void {

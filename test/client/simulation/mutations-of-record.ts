@@ -2,6 +2,7 @@ import { inFile, type Mutation } from './mutations';
 
 const journal = inFile('orders/table-journal.ts');
 const keys = inFile('orders/key-table.ts');
+const reservations = inFile('orders/reservations.ts');
 const view = inFile('orders/key-view.ts');
 const batched = inFile('orders/batched-table.ts');
 const table = inFile('orders/table.ts');
@@ -23,12 +24,12 @@ export const recordMutations: Mutation[] = [
 		'row === null && !this.table.view.failed.has(entry.id);',
 		'row === null;',
 	),
-	keys(
+	reservations(
 		'the row is not read again before a request is resubmitted',
 		'return await this.contend(key, held, {});',
 		'return true;',
 	),
-	keys(
+	reservations(
 		'a row that became open meanwhile is sent again',
 		'if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;',
 		'',
@@ -38,22 +39,22 @@ export const recordMutations: Mutation[] = [
 		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
 		'const changes = [{ where, set: {}, final: true }];\n\t\t\tconst { rows }',
 	),
-	keys(
+	reservations(
 		'a rejection deletes a row that another execution left open',
 		'const isOpen = wasOpen || (mayBeCharged && isDue);',
 		'const isOpen = mayBeCharged && isDue;',
 	),
-	keys(
+	reservations(
 		'a rejection leaves the row as sent',
 		'void this.table.keep(async () => await this.table.run({ changes }));',
 		'void changes;',
 	),
-	keys(
+	reservations(
 		'an execution sends although another row is there',
 		'if (own && rivals.length === 0 && !isLate) {',
 		'if (own && !isLate) {',
 	),
-	keys(
+	reservations(
 		'an execution sends although its row is not there',
 		'if (own && rivals.length === 0 && !isLate) {',
 		'if (rivals.length === 0 && !isLate) {\n\t\t\t\tif (!own) return true;',
@@ -69,7 +70,7 @@ export const recordMutations: Mutation[] = [
 		"isLive = ({ status }: { status?: string }) => status !== 'failed';",
 		"isLive = (row: Partial<Row>) => row.status !== 'failed' && !row.generation_id;",
 	),
-	keys(
+	reservations(
 		'after the timeout, a row that was not sent stays',
 		'const changes = [{ where, set, final: true }];',
 		'const changes = [{ where, set }];',
@@ -79,11 +80,7 @@ export const recordMutations: Mutation[] = [
 		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
 		'const changes = [{ where, set }];\n\t\t\tconst { rows }',
 	),
-	keys(
-		'a writer sends no heartbeat',
-		'if (this.held.size > 0) void',
-		'if (this.held.size < 0) void',
-	),
+	keys('a writer sends no heartbeat', 'this.reservations.beat();', ''),
 	view(
 		'the clock of another process is believed',
 		'this.silent.set(row.id, { row, at: this.clock.now(), stillMs: 0 });',
@@ -94,22 +91,22 @@ export const recordMutations: Mutation[] = [
 		'Math.min(readFrom - before.at, LONGEST_GAP_MS)',
 		'readFrom - before.at',
 	),
-	keys(
+	reservations(
 		'a heartbeat does not end the silence of a row',
 		'void this.table.beat({ where, set: { status: SENT }, final: true });',
 		'void this.table.beat({ where, set: {}, final: true });',
 	),
-	keys(
+	view(
 		'a row that never changes is written to for ever',
 		'if (misses < MOST_MISSES) return;',
 		'if (misses > 0) return;',
 	),
-	keys(
+	reservations(
 		'a row that a user has given an id is deleted',
 		"const where = all(['writer', row.writer], ['generation_id', '']);",
 		"const where = all(['writer', row.writer]);",
 	),
-	keys(
+	reservations(
 		'a request leaves although its row was abandoned during a pause',
 		'const isLate = ageMs >= LATE_MS;',
 		'const isLate = false as boolean;',
@@ -119,7 +116,7 @@ export const recordMutations: Mutation[] = [
 		'this.failures.set(key, failed.length);',
 		'this.failures.set(key, 0);',
 	),
-	keys(
+	reservations(
 		'a row that was reserved ahead stays as sent if its request is not sent',
 		'const isOpen = wasOpen || (mayBeCharged && isDue);',
 		'const isOpen = wasOpen || mayBeCharged;',

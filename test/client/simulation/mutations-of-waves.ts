@@ -5,6 +5,7 @@ const pipeline = inFile('pipeline.ts');
 const table = inFile('orders/table.ts');
 const service = inFile('api/client.ts');
 const keys = inFile('orders/key-table.ts');
+const reservations = inFile('orders/reservations.ts');
 const batched = inFile('orders/batched-table.ts');
 const submission = inFile('orders/submission.ts');
 
@@ -42,7 +43,7 @@ export const waveMutations: Mutation[] = [
 				'if (stop.aborted) throw new CancelledError();\n\t\tconst response',
 				'const response',
 			),
-			keys('', 'if (this.ports.signal.aborted) throw new CancelledError();', ''),
+			reservations('', 'if (this.ports.signal.aborted) throw new CancelledError();', ''),
 		],
 	},
 	wave(

@@ -1,0 +1,198 @@
+import { attempt } from '../async';
+import { CancelledError } from '../api/errors';
+import type { BatchedTable, TablePorts } from './batched-table';
+import type { KeyView } from './key-view';
+import {
+	all,
+	asSeen,
+	hasId,
+	isFree,
+	isLive,
+	isOpenRow,
+	newRow,
+	sameState,
+	SENT,
+	type Condition,
+	type RequestFields,
+	type Row,
+	type RowFields,
+	type TableCall,
+	type TableScope,
+} from './table';
+
+/** Longest reservation without another read. The difference to `GONE_AFTER_MS` leaves time for a heartbeat. */
+const LATE_MS = 40_000;
+/** A read that is older than this is repeated before a request is resubmitted. */
+const STALE_MS = 5_000;
+/** Pause before a key with several new rows is read again, and the maximum number of such reads. */
+const SETTLE_MS = 300;
+const MOST_ROUNDS = 10;
+
+/** A reserved row. */
+interface Held {
+	holder: object;
+	row: RowFields & Partial<Row>;
+	/** True if the row may already have been charged. It then stays open, even if this request is rejected. */
+	wasOpen: boolean;
+	/** True if its request may be in flight. False while it was only reserved ahead. */
+	isDue: boolean;
+	/** When the row was last read as the only one of its key. */
+	readAt: number;
+}
+
+interface ReserveOptions {
+	/** The open row from `KeyTable.find`, if it may be sent again. */
+	open?: Row;
+	/** False to reserve ahead: another call for the same holder follows before the request. */
+	isDue?: boolean;
+	/** True if the key was not read before. */
+	ifMissing?: boolean;
+}
+
+/**
+ * The rows that this step has reserved: at most one request per key is sent, even if several executions use the key.
+ *
+ * 1. A new row is inserted as sent, and the key is then read. The request leaves only if no other row is there. Of two
+ * executions, the one that reads later sees both rows. The newer row is deleted.
+ *
+ * 2. An existing row is changed only while it is unchanged. Its writer is a ticket that no other row has.
+ *
+ * Callers handle the orders of a key one after the other.
+ */
+export class Reservations {
+	private readonly held = new Map<string, Held>();
+	private tickets = 0;
+
+	constructor(
+		private readonly scope: TableScope,
+		private readonly ports: TablePorts,
+		private readonly view: KeyView,
+		private readonly table: BatchedTable,
+	) {}
+
+	has(key: string): boolean {
+		return this.held.has(key);
+	}
+
+	/**
+	 * Writes the row of a request that is about to be sent. After `true`, no other execution sends one for the key. After
+	 * `false`, another one was first, or the row has changed, and `KeyTable.find` returns the result.
+	 *
+	 * @throws GenerationError `record_unavailable`, or CancelledError
+	 */
+	async reserve(
+		key: string,
+		holder: object,
+		fields: RequestFields,
+		{ open, isDue = true, ifMissing = false }: ReserveOptions = {},
+	): Promise<boolean> {
+		if (this.ports.signal.aborted) throw new CancelledError();
+		const again = this.held.get(key);
+		if (again?.holder === holder) return await this.reserveAgain(key, again);
+		// Two items have the same key, and this one is first.
+		if (again) this.release(key, again.holder);
+		const row = this.view.rows.get(key) ?? null;
+		if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;
+		const { executionId, writer } = this.scope;
+		const ticket = `${writer}/${++this.tickets}`;
+		const sent = { ...fields, execution_id: executionId, status: SENT, writer: ticket };
+		const held = {
+			holder,
+			row: { ...(row ?? newRow(this.scope, key)), ...sent },
+			wasOpen: row !== null && isOpenRow(row),
+			isDue,
+			readAt: this.ports.clock.now(),
+		};
+		this.held.set(key, held);
+		const part: Partial<TableCall> = row
+			? { changes: [{ where: asSeen(row), set: sent }] }
+			: { inserts: [held.row], ifMissing };
+		return await this.contend(key, held, part);
+	}
+
+	/** Reserves a row that was reserved ahead, or whose request got no response. */
+	private async reserveAgain(key: string, held: Held): Promise<boolean> {
+		if (!held.isDue) {
+			held.isDue = true;
+			if (this.ports.clock.now() - held.readAt < LATE_MS) return true;
+		} else held.wasOpen = true;
+		// Meanwhile a user may have entered the ID, or deleted the row.
+		return await this.contend(key, held, {});
+	}
+
+	/**
+	 * Ends a reservation without a generation. The row is deleted if it was certainly not charged. Otherwise it is marked as
+	 * abandoned, so that other executions need not wait.
+	 */
+	release(key: string, holder: object, mayBeCharged = false): void {
+		const held = this.held.get(key);
+		if (held?.holder !== holder) return;
+		this.held.delete(key);
+		const { row, wasOpen, isDue } = held;
+		const isOpen = wasOpen || (mayBeCharged && isDue);
+		// A user may have entered an id into the row. Such a row is kept.
+		const where = all(['writer', row.writer], ['generation_id', '']);
+		const set = isOpen ? { writer: '', status: SENT } : null;
+		const changes = [{ where, set, final: true }];
+		void this.table.keep(async () => await this.table.run({ changes }));
+		if (!isOpen) this.view.dropped.add(row.writer);
+		this.view.rows.set(key, set ? ({ ...row, ...set } as Row) : null);
+	}
+
+	/** Ends a reservation with a generation. Returns its row; `null` if the holder has none. */
+	take(key: string, holder: object): Row | null {
+		const held = this.held.get(key);
+		if (held?.holder !== holder) return null;
+		this.held.delete(key);
+		return held.row as Row;
+	}
+
+	/** Proves that the requests in flight are alive. */
+	beat(): void {
+		if (this.held.size === 0) return;
+		const mine: Condition = ['writer', `${this.scope.writer}/`, 'begins with'];
+		const where = all(mine, ['status', SENT, 'begins with']);
+		void this.table.beat({ where, set: { status: SENT }, final: true });
+	}
+
+	/** Writes and reads a reserved key until its row is the only one, or another row comes first. */
+	private async contend(key: string, held: Held, part: Partial<TableCall>): Promise<boolean> {
+		const { clock } = this.ports;
+		const { holder, wasOpen } = held;
+		const { writer } = held.row;
+		for (let round = 0; ; round++) {
+			const call = { ...(round === 0 && part), keys: [key] };
+			const called = await attempt(async () => await this.table.require(call));
+			if (!called.ok) {
+				this.release(key, holder);
+				throw called.error;
+			}
+			const answer = called.value;
+			const seen = this.view.rowsOf(key, answer);
+			const own = seen.find((row) => row.writer === writer);
+			const rivals = seen.filter(
+				(row) =>
+					isLive(row) && (hasId(row) || (row.writer !== writer && isOpenRow(row) && !wasOpen)),
+			);
+			const ageMs = clock.now() - answer.from;
+			// After a pause of the process, the first request may have its id by now.
+			if (wasOpen && ageMs >= STALE_MS && round === 0) continue;
+			const isLate = ageMs >= LATE_MS;
+			if (own && rivals.length === 0 && !isLate) {
+				held.row = own;
+				held.readAt = answer.from;
+				return true;
+			}
+			const isFirst = own && rivals.every((row) => !hasId(row) && row.id > own.id);
+			if (!isFirst || isLate || round === MOST_ROUNDS) {
+				if (own ? hasId(own) : rivals.length > 0) this.held.delete(key);
+				else this.release(key, holder);
+				this.view.observe(key, answer);
+				if (isLate || (!own && rivals.length === 0)) this.view.missed(key, held.row.id);
+				return false;
+			}
+			// The other executions delete their rows, or have sent their requests.
+			await clock.sleep(SETTLE_MS);
+		}
+	}
+}
