@@ -1,4 +1,3 @@
-import type { Clock } from './ports';
 import type { Job } from './job';
 import { JobRun, type StepState } from './job-run';
 
@@ -13,7 +12,7 @@ const LEAD = { mostMs: 1_200, part: 0.5 };
  * that its slot is not idle while the table is written.
  */
 export class JobQueue {
-	private readonly waiting: Job[];
+	private readonly waiting: JobRun[];
 	private readonly prepared: JobRun[] = [];
 	/** How long generations take, in milliseconds: an average in which the last ones count most. */
 	private usualMs: number | null = null;
@@ -21,14 +20,13 @@ export class JobQueue {
 	constructor(
 		jobs: Job[],
 		private readonly step: StepState,
-		private readonly clock: Clock,
 	) {
-		this.waiting = [...jobs];
+		this.waiting = jobs.map((job) => new JobRun(job, step));
 	}
 
-	/** Takes the next job; `null` if there is none. */
-	next(): JobRun | null {
-		return this.prepared.shift() ?? this.nextWaiting();
+	/** Takes the next job. */
+	next(): JobRun | undefined {
+		return this.prepared.shift() ?? this.waiting.shift();
 	}
 
 	/** Records how long a generation took. */
@@ -37,18 +35,19 @@ export class JobQueue {
 	}
 
 	/**
-	 * Prepares a job before a generation is due to end, once the duration of another one is known.
+	 * Prepares a job before a generation is due to end, if the duration of another one is known.
 	 *
 	 * @param since when the generation began
 	 * @param isAllowed returns whether a job may be prepared at that time
 	 * @param ended aborts when the generation has ended
 	 */
 	async prepareOne(since: number, isAllowed: () => boolean, ended: AbortSignal): Promise<void> {
-		const { clock, usualMs } = this;
+		const { usualMs } = this;
+		const { clock } = this.step;
 		if (usualMs === null) return;
 		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.part * usualMs);
 		await clock.sleep(Math.max(0, dueAt - clock.now()), ended);
-		const run = ended.aborted || !isAllowed() ? null : this.nextWaiting();
+		const run = ended.aborted || !isAllowed() ? undefined : this.waiting.shift();
 		if (!run) return;
 		this.prepared.push(run);
 		run.prepare();
@@ -57,10 +56,5 @@ export class JobQueue {
 	/** Takes back the reservations of jobs that were not taken. */
 	async close(): Promise<void> {
 		await Promise.all(this.prepared.map(async (run) => await run.abandon()));
-	}
-
-	private nextWaiting(): JobRun | null {
-		const job = this.waiting.shift();
-		return job ? new JobRun(job, this.step) : null;
 	}
 }
