@@ -8,25 +8,21 @@ type FailureRow = [
 	retry: 'backoff' | 'never',
 	reason: string,
 	words?: RegExp | null,
-	texts?: Texts,
+	texts?: Partial<GenerationErrorFields>,
 ];
 
-/** Texts of an error, if the usual ones do not fit: no change of the Base URL can fix some failures. */
-type Texts = Partial<GenerationErrorFields>;
-
-const ALLOW_HOST: Texts = {
+const ALLOW_HOST = {
 	description: 'Ask the administrator of n8n to allow the host (N8N_SSRF_ALLOWED_HOSTNAMES).',
 };
-const BAD_KEY: Texts = {
+const BAD_KEY = {
 	title: 'The API key contains invalid characters',
 	details: 'No request was sent',
 	description: 'Enter the key in the credential again, without spaces or line breaks.',
 };
 
 /**
- * Failures before a request is sent: name resolution, connection, route or certificate failed. After any other
- * failure, the request may have arrived. Node's error code identifies them. Where that has several
- * meanings, the error's name or message has to match too. The first match counts.
+ * Failures before a request is sent. After any other failure, the request may have arrived. Where Node's error code has
+ * several meanings, the error's name or message has to match too. The first match counts.
  *
  * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is not here: it occurs on an open connection, whose other side may have
  * received the request.
@@ -34,8 +30,12 @@ const BAD_KEY: Texts = {
 const CONNECTION_FAILURES: FailureRow[] = [
 	[/^/, 'never', 'n8n does not allow requests to its address', /^Ssrf/, ALLOW_HOST],
 	[/^EPROTO$/, 'never', 'it does not use https', /wrong version number/],
-	[/^EPROTO$/, 'never', 'it rejected the TLS version', /alert protocol version/],
-	[/^EPROTO$/, 'never', 'it rejected the TLS version', /unsupported protocol/],
+	[
+		/^EPROTO$/,
+		'never',
+		'it rejected the TLS version',
+		/alert protocol version|unsupported protocol/,
+	],
 	[/^EPROTO$/, 'never', 'it rejected the host name', /unrecognized name/],
 	// A load balancer without a backend does this, and a proxy that cannot reach the service.
 	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],
@@ -64,11 +64,9 @@ const CONNECTION_FAILURES: FailureRow[] = [
 ];
 
 /**
- * Converts the rejection of a request without a response into an error. The charge is known only if the connection
- * was never made.
+ * Converts a rejection of the request port into an error. The charge is known only if the connection was never made.
  *
- * @param failure rejection of the request port. Its chain of causes is searched for Node's error codes. A
- * `GenerationError` is returned unchanged: the request was not sent.
+ * @param failure a `GenerationError` is returned unchanged: the request was not sent
  * @param charging true if the request could have charged credits
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
@@ -94,33 +92,35 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 	});
 }
 
-/** Why no connection was made. */
-interface ConnectionFailure {
-	/** Completes "… cannot be reached: ", and ends with the host if that is known. */
-	reason: string;
-	retry: 'backoff' | 'never';
-	texts?: Texts;
-}
-
 /**
  * Returns why a request made no connection, to the service or to a storage.
  *
- * @returns `null` if the request may have arrived
+ * @returns `null` if the request may have arrived. `reason` completes "… cannot be reached: ", and ends with the host
+ * if that is known. `texts` replace the usual ones, as no change of the Base URL can fix some failures.
  */
-export function connectionFailure(failure: unknown): ConnectionFailure | null {
-	const { known, phase, host } = rootCause(failure);
-	if (phase === 'connected' || (phase === null && !known)) return null;
-	const [, retry, reason, , texts] = known ?? ([null, 'backoff', INTERRUPTED] as const);
-	const where = host === null ? '' : ` (${host})`;
-	return { reason: `${reason}${where}`, retry, texts };
-}
-
-/** How far the connection was. Systems also report EHOSTUNREACH for an established connection whose host is lost. */
-type Phase = 'connecting' | 'connected';
-
-function phaseOf(syscall: unknown): Phase | null {
-	if (syscall === 'connect' || syscall === 'getaddrinfo') return 'connecting';
-	return /^(read|write)/.test(String(syscall)) ? 'connected' : null;
+export function connectionFailure(failure: unknown) {
+	let code = '';
+	let host: string | null = null;
+	/** `null` if unknown. Systems also report EHOSTUNREACH for an established connection whose host is lost. */
+	let wasConnected: boolean | null = null;
+	let byWords: FailureRow | undefined;
+	for (const error of causesOf(failure)) {
+		if (typeof error.code === 'string') code = error.code;
+		host = hostOf(error) ?? host;
+		if (/^(read|write)/.test(String(error.syscall))) wasConnected = true;
+		if (error.syscall === 'connect' || error.syscall === 'getaddrinfo') wasConnected = false;
+		const text = `${String(error.name)}: ${String(error.message)}`;
+		const found = CONNECTION_FAILURES.find(
+			([codes, , , words]) => words?.test(text) && codes.test(code),
+		);
+		// The words are more precise than the system call: a failed TLS handshake is a failed write.
+		if (found) [byWords, wasConnected] = [found, false];
+	}
+	const row =
+		byWords ?? CONNECTION_FAILURES.find(([codes, , , words]) => !words && codes.test(code));
+	if (wasConnected ?? !row) return null;
+	const [, retry, reason, , texts] = row ?? ([null, 'backoff', INTERRUPTED] as const);
+	return { reason: host === null ? reason : `${reason} (${host})`, retry, texts };
 }
 
 /** An error from Node, or from a library that wraps it. */
@@ -136,27 +136,6 @@ export function* causesOf(failure: unknown): Generator<ErrorLink> {
 		// Node tries several addresses of one name, and wraps the error of each.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
-}
-
-/** Collects what the whole chain of causes says: the failure, how far the connection was, and the target host. */
-function rootCause(failure: unknown) {
-	let code = '';
-	let phase: Phase | null = null;
-	let host: string | null = null;
-	let byWords: FailureRow | undefined;
-	for (const error of causesOf(failure)) {
-		if (typeof error.code === 'string') code = error.code;
-		phase = phaseOf(error.syscall) ?? phase;
-		host = hostOf(error) ?? host;
-		const text = `${String(error.name)}: ${String(error.message)}`;
-		const found = CONNECTION_FAILURES.find(
-			([codes, , , words]) => words?.test(text) && codes.test(code),
-		);
-		// The words are more precise than the system call: a failed TLS handshake is a failed write.
-		if (found) [byWords, phase] = [found, 'connecting'];
-	}
-	const byCode = CONNECTION_FAILURES.find(([codes, , , words]) => !words && codes.test(code));
-	return { known: byWords ?? byCode, phase, host };
 }
 
 function hostOf({ hostname, address, port }: ErrorLink): string | null {
