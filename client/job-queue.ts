@@ -7,14 +7,11 @@ import { JobRun, type StepState } from './job-run';
  */
 const LEAD = { mostMs: 1_200, part: 0.5 };
 
-/**
- * The jobs of a step, in order. The first of those that wait are prepared shortly before a generation is due to end, so
- * that its slot is not idle while the table is written.
- */
+/** The jobs of a step, in order. They are prepared ahead, so that no slot is idle while the table is written. */
 export class JobQueue {
 	private readonly waiting: JobRun[];
 	private readonly prepared: JobRun[] = [];
-	/** How long generations take, in milliseconds: an average in which the last ones count most. */
+	/** How long generations take: an average in which the last ones count most. */
 	private usualMs: number | null = null;
 
 	constructor(
@@ -24,7 +21,6 @@ export class JobQueue {
 		this.waiting = jobs.map((job) => new JobRun(job, step));
 	}
 
-	/** Takes the next job. */
 	next(): JobRun | undefined {
 		return this.prepared.shift() ?? this.waiting.shift();
 	}
@@ -34,13 +30,7 @@ export class JobQueue {
 		this.usualMs = (tookMs + (this.usualMs ?? tookMs)) / 2;
 	}
 
-	/**
-	 * Prepares a job before a generation is due to end, if the duration of another one is known.
-	 *
-	 * @param since when the generation began
-	 * @param isAllowed returns whether a job may be prepared at that time
-	 * @param ended aborts when the generation has ended
-	 */
+	/** Prepares a job before a generation is due to end, unless it has `ended` by then. `since`: when it began. */
 	async prepareOne(since: number, isAllowed: () => boolean, ended: AbortSignal): Promise<void> {
 		const { usualMs } = this;
 		const { clock } = this.step;

@@ -2,19 +2,13 @@ import { attempt, withLock, type Attempt } from './async';
 import { attemptAfter, explainAttempts } from './attempts';
 import type { Clock } from './ports';
 import type { CreateJob, Job } from './job';
-import {
-	created,
-	failedGeneration,
-	inAnotherAccount,
-	isUnknown,
-	timedOutGeneration,
-} from './outcome';
+import { created, failedGeneration, inAnotherAccount, timedOutGeneration } from './outcome';
 import type { Journal, Order } from './orders/journal';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
 import { explainedByRow } from './orders/order-errors';
-import { Watch, type Goal, type Watcher } from './watch/watch';
-import type { KnownGeneration } from './api/errors';
+import { Watch, type Watcher } from './watch/watch';
+import { GenerationError, type KnownGeneration } from './api/errors';
 import { isFailed, isFinal, unseen, type Generation } from './api/generation';
 import { withModel, type CreateRequest } from './api/client';
 
@@ -43,7 +37,6 @@ export class JobRun {
 	private order: Order | null = null;
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
-	/** When the wait for the generation ends. */
 	private deadline = Infinity;
 	/** The request, if it is built before the job's turn. Not kept afterwards: it may be megabytes. */
 	private prepared: Promise<Attempt<CreateRequest>> | null = null;
@@ -53,10 +46,7 @@ export class JobRun {
 		private readonly step: StepState,
 	) {}
 
-	/**
-	 * The last known state of the generation, for any outcome of the job. Before there is one to watch, this is the one to
-	 * collect, or one that is already paid for.
-	 */
+	/** The last known state of the generation: the one to watch, to collect, or that is already paid for. */
 	get known(): KnownGeneration | null {
 		const { job, order, step, watch } = this;
 		if (watch?.generation) return watch.generation.item;
@@ -114,10 +104,10 @@ export class JobRun {
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}
 
-	/** Waits until the goal or the deadline is reached, and stores the last known state. Throws as `Watch.until`. */
-	async wait(goal: Goal): Promise<void> {
+	/** Waits as long as the job does, and stores the last known state. Throws as `Watch.until`. */
+	async wait(): Promise<void> {
 		try {
-			await this.watch?.until(goal, this.deadline);
+			await this.watch?.until(this.job.wait ? 'final' : 'fetched', this.deadline);
 		} finally {
 			this.keep();
 		}
@@ -147,7 +137,7 @@ export class JobRun {
 		return { failureReason: null, item: { ...known, timed_out: true } };
 	}
 
-	/** Adds advice about the stored order to an error. */
+	/** Adds advice about the row to an error. */
 	explain(error: unknown): unknown {
 		const { job, order, step } = this;
 		if (job.kind === 'collect') return job.row ? explainedByRow(error, job.row) : error;
@@ -198,7 +188,9 @@ export class JobRun {
 			const seen = await attempt(async () => await watch.until('fetched', this.deadline));
 			// Until the deadline, a 404 counts as transient.
 			const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
-			if (isUnknown(error)) throw journal.explain(order, inAnotherAccount(error, id));
+			if (error instanceof GenerationError && error.code === 'generation_not_found') {
+				throw journal.explain(order, inAnotherAccount(error, id));
+			}
 			if (!seen.ok) throw journal.explain(order, error);
 			this.keep();
 			if (!watch.generation || !isFailed(watch.generation)) {

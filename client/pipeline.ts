@@ -25,7 +25,7 @@ export interface PipelinePorts<T> {
 	slots: SlotPool;
 	/** Reads the balance for the step's hint; `null` if it cannot be read. If omitted, the hint is not shown. */
 	balance?: () => Promise<number | null>;
-	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
+	/** Aborts on the user's Stop or the workflow's timeout. */
 	cancel: AbortSignal;
 	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
@@ -33,11 +33,7 @@ export interface PipelinePorts<T> {
 	checks?: StatusChecks;
 	/** Set if the step sleeps while nothing is due. The remaining jobs then end as stopped. */
 	shift?: SleepDecision;
-	/**
-	 * Prepares a generation for output, for example by a download. Runs in parallel with all other work.
-	 *
-	 * @param refresh requests the generation again, as soon as the poll interval allows
-	 */
+	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again. */
 	finish: (
 		job: Job,
 		generation: Generation,
@@ -46,9 +42,8 @@ export interface PipelinePorts<T> {
 	) => Promise<{ generation: Generation; output: T | null }>;
 }
 
-/** Settings for all jobs of a step. */
 export interface PipelineSettings extends SpendLimits {
-	/** Maximum number of generations running at the same time. */
+	/** Maximum number of jobs running at the same time. */
 	maxConcurrent: number;
 	/** True: the first error ends the step. Requests in flight still return their ids, but their generations go on. */
 	stopOnError: boolean;
@@ -82,10 +77,7 @@ export interface PipelineResult<T> {
 	stats: PipelineStats;
 }
 
-/**
- * The only batch loop. Runs all jobs of a step, up to `maxConcurrent` at the same time. A job that does not wait ends
- * once its generation is created. An error of a job is in its outcome, and is never thrown.
- */
+/** The only batch loop. Runs all jobs of a step. An error of a job is in its outcome, and is never thrown. */
 export async function runPipeline<T>(
 	jobs: Job[],
 	ports: PipelinePorts<T>,
@@ -169,7 +161,6 @@ class Pipeline<T> {
 		};
 	}
 
-	/** Reads the balance after a step that created something. */
 	private async balances(): Promise<PipelineStats['balance']> {
 		const { balanceBefore: before } = this.guard;
 		const { made } = this.step.submission.stats;
@@ -178,16 +169,13 @@ class Pipeline<T> {
 		return after === null ? null : { before, after };
 	}
 
-	/**
-	 * True if an order may be reserved ahead. Its request must not wait long for a slot or a limit: if the process dies
-	 * meanwhile, the charge of its item is uncertain.
-	 */
+	/** A reserved order must not wait long for a slot or a limit: if the process dies, its charge is uncertain. */
 	private get mayPrepare(): boolean {
 		const { journal, slots } = this.ports;
 		return journal.prepare !== undefined && !slots.isLimited && !this.guard.isLimited;
 	}
 
-	/** One of `maxConcurrent` workers. Each runs one job at a time. */
+	/** Runs one job after the other. */
 	private async work(): Promise<void> {
 		while (!this.halt.signal.aborted) {
 			const run = this.queue.next();
@@ -215,7 +203,7 @@ class Pipeline<T> {
 		this.active--;
 	}
 
-	/** Waits for the generation of a job, and frees its slot when it has ended. */
+	/** Waits for the generation of a job, and frees its slot when it ends. */
 	private async watch(run: JobRun): Promise<void> {
 		const { job } = run;
 		const { clock, shift, slots } = this.ports;
@@ -224,7 +212,7 @@ class Pipeline<T> {
 		this.running.set(run, since);
 		void this.queue.prepareOne(since, () => this.mayPrepare, ended.signal);
 		try {
-			await run.wait(job.wait ? 'final' : 'fetched');
+			await run.wait();
 		} finally {
 			this.running.delete(run);
 			ended.abort();

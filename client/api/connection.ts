@@ -2,7 +2,7 @@ import { GenerationError, type GenerationErrorFields } from './errors';
 
 const INTERRUPTED = 'the connection closed while it was being made';
 
-/** A failure to make a connection: `reason` completes "… cannot be reached: ". */
+/** A failure to make a connection. `texts` replace the usual ones of an error. */
 type FailureRow = [
 	codes: RegExp,
 	retry: 'backoff' | 'never',
@@ -93,10 +93,8 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 }
 
 /**
- * Returns why a request made no connection, to the service or to a storage.
- *
- * @returns `null` if the request may have arrived. `reason` completes "… cannot be reached: ", and ends with the host
- * if that is known. `texts` replace the usual ones, as no change of the Base URL can fix some failures.
+ * Returns why a request made no connection, to the service or to a storage; `null` if it may have arrived. `reason`
+ * completes "… cannot be reached: ", and ends with the host if that is known.
  */
 export function connectionFailure(failure: unknown) {
 	let code = '';
@@ -126,7 +124,7 @@ export function connectionFailure(failure: unknown) {
 /** An error from Node, or from a library that wraps it. */
 type ErrorLink = Record<string, unknown>;
 
-/** Yields an error, its cause, the cause of that, and so on. */
+/** Yields an error and the chain of its causes. */
 export function* causesOf(failure: unknown): Generator<ErrorLink> {
 	let link: unknown = failure;
 	// Error chains are short. The limit protects against cycles.
