@@ -10,11 +10,11 @@ export type Outcome<T> = (
 	/** The step ended before the job did. Its generation continues at the service. */
 	| { kind: 'stopped'; generation: KnownGeneration | null }
 ) & {
-	/** If omitted, the position in the list. */
+	/** If omitted, the position in the list counts. */
 	itemIndex?: number;
 };
 
-/** True if the generation is known to exist, and so was paid for. An id from the user has no status until a check. */
+/** True if a generation is known to exist: only then may it be called paid for. A user's id has no status at first. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
