@@ -160,14 +160,15 @@ export class JobRun {
 			const model = this.fallback;
 			const sent = model === null ? request : withModel(request, model);
 			if (model !== null) order.fields = requestFields(sent);
-			try {
-				// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-				const obtain = async () => await this.obtain(order, sent);
-				return await withLock(journal.shared, order.lock, obtain);
-			} catch (error) {
-				// With a generation to watch, the error is about its status, and no other model is tried.
-				if (this.watch !== null || attemptAfter(job, error) !== 'next model') throw error;
-			}
+			const obtain = async () => await this.obtain(order, sent);
+			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
+			const obtained = await attempt(
+				async () => await withLock(journal.shared, order.lock, obtain),
+			);
+			if (obtained.ok) return;
+			const { error } = obtained;
+			// With a generation to watch, the error is about its status, and no other model is tried.
+			if (this.watch !== null || attemptAfter(job, error) !== 'next model') throw error;
 		}
 	}
 
