@@ -7,11 +7,6 @@ const OF_THE_MODEL = new Set(['model_unavailable', 'model_not_found', 'unsupport
 
 type Attempted = Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>;
 
-/** Returns the fallback model of the current attempt; `null` for the model of the request. */
-export function fallbackOf({ fallbackModels = [], tried }: Attempted): string | null {
-	return fallbackModels[(tried?.fallbacks ?? 0) - 1] ?? null;
-}
-
 /**
  * Decides after an error whether an output is created again, and updates `tried` of its job. A request that may have
  * been charged is never followed by another model.
@@ -33,29 +28,24 @@ export function attemptAfter(job: Attempted, error: unknown): 'same model' | 'ne
 }
 
 /** Adds to the last error of an output what was tried before it. */
-export function explainAttempts(
-	{ fallbackModels = [], tried }: Attempted,
-	thrown: unknown,
-): unknown {
+export function explainAttempts(job: Attempted, thrown: unknown): unknown {
+	const { fallbackModels = [], tried } = job;
 	if (!tried || !(thrown instanceof GenerationError)) return thrown;
 	const { failed, fallbacks, lastFailure } = tried;
 	let error = thrown;
 	if (thrown.skipped && lastFailure) {
 		// No further attempt was sent, so the last failure is the error of the output.
 		const notAgain = `It was not created again: ${thrown.message}`;
-		error = new GenerationError({
-			...lastFailure,
-			description: sentences(notAgain, lastFailure.description),
-		});
+		const description = sentences(notAgain, lastFailure.description);
+		error = new GenerationError({ ...lastFailure, description });
 	}
 	const models = fallbackModels.slice(0, fallbacks);
 	if (models.length === 0 && failed <= (error.charge === 'refunded' ? 1 : 0)) return error;
 	const failures = failed === 1 ? '1 generation' : `${failed} generations`;
-	return error.with({
-		description: sentences(
-			failed > 0 && `${failures} of this item failed and ${failed === 1 ? 'was' : 'were'} refunded`,
-			models.length > 0 && `Fallback models that were tried: ${models.join(', ')}`,
-			error.description,
-		),
-	});
+	const description = sentences(
+		failed > 0 && `${failures} of this item failed and ${failed === 1 ? 'was' : 'were'} refunded`,
+		models.length > 0 && `Fallback models that were tried: ${models.join(', ')}`,
+		error.description,
+	);
+	return error.with({ description });
 }

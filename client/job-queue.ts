@@ -1,4 +1,3 @@
-import type { Clock } from './ports';
 import type { Job } from './job';
 import { JobRun, type StepState } from './job-run';
 
@@ -8,27 +7,22 @@ import { JobRun, type StepState } from './job-run';
  */
 const LEAD = { mostMs: 1_200, part: 0.5 };
 
-/**
- * The jobs of a step, in order. The first of those that wait are prepared shortly before a generation is due to end, so
- * that its slot is not idle while the table is written.
- */
+/** The jobs of a step, in order. They are prepared ahead, so that no slot is idle while the table is written. */
 export class JobQueue {
-	private readonly waiting: Job[];
+	private readonly waiting: JobRun[];
 	private readonly prepared: JobRun[] = [];
-	/** How long generations take, in milliseconds: an average in which the last ones count most. */
+	/** How long generations take: an average in which the last ones count most. */
 	private usualMs: number | null = null;
 
 	constructor(
 		jobs: Job[],
 		private readonly step: StepState,
-		private readonly clock: Clock,
 	) {
-		this.waiting = [...jobs];
+		this.waiting = jobs.map((job) => new JobRun(job, step));
 	}
 
-	/** Takes the next job; `null` if there is none. */
-	next(): JobRun | null {
-		return this.prepared.shift() ?? this.nextWaiting();
+	next(): JobRun | undefined {
+		return this.prepared.shift() ?? this.waiting.shift();
 	}
 
 	/** Records how long a generation took. */
@@ -36,19 +30,14 @@ export class JobQueue {
 		this.usualMs = (tookMs + (this.usualMs ?? tookMs)) / 2;
 	}
 
-	/**
-	 * Prepares a job before a generation is due to end, once the duration of another one is known.
-	 *
-	 * @param since when the generation began
-	 * @param isAllowed returns whether a job may be prepared at that time
-	 * @param ended aborts when the generation has ended
-	 */
+	/** Prepares a job before a generation is due to end, unless it has `ended` by then. `since`: when it began. */
 	async prepareOne(since: number, isAllowed: () => boolean, ended: AbortSignal): Promise<void> {
-		const { clock, usualMs } = this;
+		const { usualMs } = this;
+		const { clock } = this.step;
 		if (usualMs === null) return;
 		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.part * usualMs);
 		await clock.sleep(Math.max(0, dueAt - clock.now()), ended);
-		const run = ended.aborted || !isAllowed() ? null : this.nextWaiting();
+		const run = ended.aborted || !isAllowed() ? undefined : this.waiting.shift();
 		if (!run) return;
 		this.prepared.push(run);
 		run.prepare();
@@ -57,10 +46,5 @@ export class JobQueue {
 	/** Takes back the reservations of jobs that were not taken. */
 	async close(): Promise<void> {
 		await Promise.all(this.prepared.map(async (run) => await run.abandon()));
-	}
-
-	private nextWaiting(): JobRun | null {
-		const job = this.waiting.shift();
-		return job ? new JobRun(job, this.step) : null;
 	}
 }

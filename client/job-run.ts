@@ -1,21 +1,14 @@
-import { attempt, withLock } from './async';
-import { attemptAfter, explainAttempts, fallbackOf } from './attempts';
+import { attempt, withLock, type Attempt } from './async';
+import { attemptAfter, explainAttempts } from './attempts';
 import type { Clock } from './ports';
 import type { CreateJob, Job } from './job';
-import {
-	created,
-	failedGeneration,
-	inAnotherAccount,
-	isUnknown,
-	timedOutGeneration,
-} from './outcome';
+import { created, failedGeneration, inAnotherAccount, timedOutGeneration } from './outcome';
 import type { Journal, Order } from './orders/journal';
-import type { SlotPool } from './orders/slot-pool';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
 import { explainedByRow } from './orders/order-errors';
-import { Watch, type Goal, type Watcher } from './watch/watch';
-import type { KnownGeneration } from './api/errors';
+import { Watch, type Watcher } from './watch/watch';
+import { GenerationError, type KnownGeneration } from './api/errors';
 import { isFailed, isFinal, unseen, type Generation } from './api/generation';
 import { withModel, type CreateRequest } from './api/client';
 
@@ -23,7 +16,7 @@ import { withModel, type CreateRequest } from './api/client';
 const LATE_MS = 10_000;
 /** A job with less time left than this, or than a quarter of a short timeout, is late. */
 const SHORTEST_TURN_MS = 1_000;
-/** Maximum time for the status check of a generation after a sleep. It covers all retries of a failing check. */
+/** Maximum time for the status check of a generation after a sleep, with all of its retries. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** State that all jobs of a step share. */
@@ -34,7 +27,6 @@ export interface StepState {
 	/** When a late job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
 	journal: Journal;
-	slots: SlotPool;
 	submission: Submission;
 	watcher: Watcher;
 }
@@ -45,21 +37,16 @@ export class JobRun {
 	private order: Order | null = null;
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
-	/** When the wait for the generation ends. */
 	private deadline = Infinity;
-	/** The request, if it was built before the job's turn. */
-	private request: CreateRequest | null = null;
-	private preparing: Promise<unknown> = Promise.resolve();
+	/** The request, if it is built before the job's turn. Not kept afterwards: it may be megabytes. */
+	private prepared: Promise<Attempt<CreateRequest>> | null = null;
 
 	constructor(
 		readonly job: Job,
 		private readonly step: StepState,
 	) {}
 
-	/**
-	 * The last known state of the generation, for any outcome of the job. If this attempt did not reach it, that is the one
-	 * to collect, or one that is already paid for.
-	 */
+	/** The last known state of the generation: the one to watch, to collect, or that is already paid for. */
 	get known(): KnownGeneration | null {
 		const { job, order, step, watch } = this;
 		if (watch?.generation) return watch.generation.item;
@@ -68,72 +55,65 @@ export class JobRun {
 		return step.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
 	}
 
+	/** The fallback model that creates the output; `null` for the model of the request. */
+	get fallback(): string | null {
+		if (this.job.kind !== 'create') return null;
+		const { fallbackModels = [], tried } = this.job;
+		return fallbackModels[(tried?.fallbacks ?? 0) - 1] ?? null;
+	}
+
 	/** Reserves the order before the job's turn. An error comes back when the job begins. */
 	prepare(): void {
 		const { job } = this;
 		const { journal } = this.step;
-		if (job.kind !== 'create' || this.usesFallback) return;
-		this.preparing = attempt(async () => {
+		if (job.kind !== 'create' || this.fallback !== null) return;
+		this.prepared = attempt(async () => {
 			const request = await job.request();
 			const order = journal.order(job, request);
-			[this.request, this.order] = [request, order];
+			this.order = order;
 			await withLock(journal.shared, order.lock, async () => await journal.prepare?.(order));
+			return request;
 		});
 	}
 
 	/** Takes back `prepare`, if the job does not begin after all. */
 	async abandon(): Promise<void> {
-		await this.preparing;
+		await this.prepared;
 		if (this.order) this.step.journal.abandon?.(this.order);
 	}
 
-	/**
-	 * Finds or creates the generation to watch, by its id or by an order.
-	 *
-	 * @throws GenerationError if there is none, or CancelledError
-	 */
+	/** Finds or creates the generation to watch. Throws GenerationError if there is none, or CancelledError. */
 	async begin(): Promise<void> {
 		const { job } = this;
 		if (job.kind === 'create') return await this.orderIt(job);
-		const { clock, startedAt, watcher } = this.step;
+		const { clock, startedAt, lateSeenAt, watcher } = this.step;
 		// The generations run in any case, so the timeout of each counts from the start of the step.
-		const { waitingSinceMs = startedAt } = job;
-		const slept = waitingSinceMs < startedAt;
+		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
+		const hasSlept = waitingSinceMs < startedAt;
 		// Between two sleeps, a 404 is not retried: the next check does that.
-		const exists = job.wait && (job.row !== undefined || watcher.requests.known(job.id) !== null);
-		this.watch = new Watch(watcher, job.id, null, job.readiness, exists);
-		this.deadline = waitingSinceMs + job.timeoutMs;
+		const exists = wait && (job.row !== undefined || watcher.requests.known(id) !== null);
+		this.watch = new Watch(watcher, id, null, job.readiness, exists);
+		this.deadline = waitingSinceMs + timeoutMs;
 		// A check between two sleeps must not hold its worker for long.
-		if (slept && !job.wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
-		const collects = slept && job.wait;
+		if (hasSlept && !wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
 		// The generation may have ended during the sleep, or while its item waited. Check it even after its deadline.
-		const left = this.deadline - clock.now();
-		if (!collects && left >= Math.min(SHORTEST_TURN_MS, job.timeoutMs / 4)) return;
-		const { lateSeenAt } = this.step;
-		const since = collects ? lateSeenAt : Math.max(this.deadline, lateSeenAt);
-		await this.watch.until('fetched', since + (collects ? AFTER_SLEEP_MS : LATE_MS));
+		let checkUntil = Math.max(this.deadline, lateSeenAt) + LATE_MS;
+		if (hasSlept && wait) checkUntil = lateSeenAt + AFTER_SLEEP_MS;
+		else if (this.deadline - clock.now() >= Math.min(SHORTEST_TURN_MS, timeoutMs / 4)) return;
+		await this.watch.until('fetched', checkUntil);
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}
 
-	/**
-	 * Waits for the generation until the goal or the deadline is reached, and stores its last known state.
-	 *
-	 * @throws as `Watch.until`
-	 */
-	async wait(goal: Goal): Promise<void> {
+	/** Waits as long as the job does, and stores the last known state. Throws as `Watch.until`. */
+	async wait(): Promise<void> {
 		try {
-			await this.watch?.until(goal, this.deadline);
+			await this.watch?.until(this.job.wait ? 'final' : 'fetched', this.deadline);
 		} finally {
 			this.keep();
 		}
 	}
 
-	/**
-	 * Creates the output again if its generation failed and the settings of the item allow another attempt.
-	 *
-	 * @returns true if there is another generation to wait for
-	 * @throws as `begin`
-	 */
+	/** Creates the output again if its generation failed and may be retried. Returns false if not. Throws as `begin`. */
 	async renew(): Promise<boolean> {
 		const { job, watch } = this;
 		if (job.kind !== 'create' || !job.wait) return false;
@@ -144,11 +124,7 @@ export class JobRun {
 		return true;
 	}
 
-	/**
-	 * Returns the generation after the wait.
-	 *
-	 * @throws GenerationError if the job waits and it failed, or if it timed out and `onTimeout` is `error`
-	 */
+	/** Returns the generation after the wait. Throws GenerationError if it failed, or did not end in time. */
 	result(): Generation {
 		const { job } = this;
 		const { id, generation, lastError } = this.watch as Watch;
@@ -161,16 +137,11 @@ export class JobRun {
 		return { failureReason: null, item: { ...known, timed_out: true } };
 	}
 
-	/** Adds advice about the stored order to an error. */
+	/** Adds advice about the row to an error. */
 	explain(error: unknown): unknown {
 		const { job, order, step } = this;
 		if (job.kind === 'collect') return job.row ? explainedByRow(error, job.row) : error;
 		return order === null ? error : step.journal.explain(order, error);
-	}
-
-	/** True if a fallback model creates the output. */
-	get usesFallback(): boolean {
-		return this.job.kind === 'create' && fallbackOf(this.job) !== null;
 	}
 
 	/** Adds the earlier attempts of the output to an error that ends the job. A job that collects has none. */
@@ -181,24 +152,23 @@ export class JobRun {
 	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
 	private async orderIt(job: CreateJob): Promise<void> {
 		const { journal } = this.step;
-		await this.preparing;
-		const request = this.request ?? (await job.request());
-		this.request = null;
-		const order = this.order ?? journal.order(job, request);
-		this.order = order;
+		const prepared = await this.prepared;
+		this.prepared = null;
+		const request = prepared?.ok ? prepared.value : await job.request();
+		const order = (this.order ??= journal.order(job, request));
 		for (;;) {
-			const model = fallbackOf(job);
+			const model = this.fallback;
 			const sent = model === null ? request : withModel(request, model);
 			if (model !== null) order.fields = requestFields(sent);
+			const obtain = async () => await this.obtain(order, sent);
 			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
 			const obtained = await attempt(
-				async () =>
-					await withLock(journal.shared, order.lock, async () => await this.obtain(order, sent)),
+				async () => await withLock(journal.shared, order.lock, obtain),
 			);
 			if (obtained.ok) return;
+			const { error } = obtained;
 			// With a generation to watch, the error is about its status, and no other model is tried.
-			if (this.watch !== null) throw obtained.error;
-			if (attemptAfter(job, obtained.error) !== 'next model') throw obtained.error;
+			if (this.watch !== null || attemptAfter(job, error) !== 'next model') throw error;
 		}
 	}
 
@@ -206,20 +176,22 @@ export class JobRun {
 	private async obtain(order: Order, request: CreateRequest): Promise<void> {
 		const { clock, journal, submission, watcher } = this.step;
 		for (;;) {
-			const id = await submission.earlier(order);
-			const made = id === null ? await submission.create(order, request) : null;
+			const earlierId = await submission.earlier(order);
+			const made = earlierId === null ? await submission.create(order, request) : null;
+			const id = earlierId ?? made?.item.id;
 			// Another item or execution is creating it. The journal has its result by now.
-			if (id === null && made === null) continue;
-			const known = made?.item.id ?? (id as string);
+			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
-			const watch = new Watch(watcher, known, made, order.job.readiness, true);
+			const watch = new Watch(watcher, id, made, order.job.readiness, true);
 			this.deadline = clock.now() + order.job.timeoutMs;
 			this.watch = watch;
 			if (made) return;
 			const seen = await attempt(async () => await watch.until('fetched', this.deadline));
 			// Until the deadline, a 404 counts as transient.
 			const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
-			if (isUnknown(error)) throw journal.explain(order, inAnotherAccount(error, known));
+			if (error instanceof GenerationError && error.code === 'generation_not_found') {
+				throw journal.explain(order, inAnotherAccount(error, id));
+			}
 			if (!seen.ok) throw journal.explain(order, error);
 			this.keep();
 			if (!watch.generation || !isFailed(watch.generation)) {

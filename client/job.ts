@@ -10,11 +10,9 @@ export type KeyedJob = Pick<Job, 'kind'> & Pick<CreateJob, 'idempotencyKey'>;
 /** How the end of a generation is detected (spec 4.3): by its status, its output URL, or both. */
 export type Readiness = 'auto' | 'status' | 'outputUrl';
 
-/** Identifies an output of a step. */
+/** Identifies an output of a step: the input item, and which of its outputs, each from 0. */
 export interface OutputRef {
-	/** Index of the input item. */
 	itemIndex: number;
-	/** Which of the item's outputs, from 0. */
 	outputIndex?: number;
 }
 
@@ -29,7 +27,6 @@ export function numbered(key: string, outputIndex: number): string {
 }
 
 interface JobBasics {
-	/** Index of the input item. */
 	itemIndex: number;
 	/** False: return the generation in its current state. */
 	wait: boolean;
@@ -44,16 +41,11 @@ export interface CreateJob extends JobBasics, OutputRef {
 	kind: 'create';
 	/** Number of input items of the step, for texts. */
 	itemCount?: number;
-	/**
-	 * Builds the creating request. Called only when the job starts, so that large inputs are not kept in memory for
-	 * long.
-	 */
+	/** Builds the creating request. Called late, so that large inputs are not kept in memory for long. */
 	request: () => Promise<CreateRequest>;
 	/** The request without its reference inputs, which are read only when it is built. */
 	draft?: CreateRequest;
-	/**
-	 * The parameters of the request and the idempotency key before evaluation. They are the same in every attempt.
-	 */
+	/** The parameters of the request and the idempotency key before evaluation: the same in every attempt. */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;
 	/** A unique key for the item: each key has one generation, across all executions. `null`: none. */
 	idempotencyKey?: string | null;
@@ -66,11 +58,10 @@ export interface CreateJob extends JobBasics, OutputRef {
 	tried?: Tried;
 }
 
-/** The attempts of an output: how many generations failed, and how many fallback models were used. */
+/** The attempts of an output: how many generations failed, and how many fallback models were used. Plain data. */
 export interface Tried {
 	failed: number;
 	fallbacks: number;
-	/** The error of the last one that failed, as plain data. */
 	lastFailure?: GenerationErrorFields;
 }
 

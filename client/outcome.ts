@@ -3,29 +3,23 @@ import type { Generation, GenerationItem } from './api/generation';
 import type { CreateJob } from './job';
 import { itemNames, sentences } from './text';
 
-/** The result of one job. `output` is the result of the pipeline's `finish` for a completed generation. */
+/** The result of one job. `output` is what the pipeline's `finish` made of a completed generation. */
 export type Outcome<T> = (
 	| { kind: 'done'; generation: GenerationItem; output: T | null }
 	| { kind: 'error'; error: GenerationError }
-	/** The step ended before the job did. If the job has a generation, it continues at the service. */
+	/** The step ended before the job did. Its generation continues at the service. */
 	| { kind: 'stopped'; generation: KnownGeneration | null }
 ) & {
-	/** Index of the input item. Without it, the position in the list counts. */
+	/** If omitted, the position in the list counts. */
 	itemIndex?: number;
 };
 
-/**
- * True if a generation is known to exist, because the service confirmed it or this project created it. Only then may
- * it be called paid for. An id from the user has no status until a check confirms it.
- */
+/** True if a generation is known to exist: only then may it be called paid for. A user's id has no status at first. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
 
-/**
- * Completes a generation that this project created. Without a known status it is pending, as in the creating response
- * (spec 4.1).
- */
+/** Completes a generation that this project created: it is pending unless its status is known (spec 4.1). */
 export function created(generation: KnownGeneration | null): KnownGeneration | null {
 	return generation && { ...generation, status: generation.status || 'pending' };
 }
@@ -43,24 +37,19 @@ export function failedGeneration({ item, failureReason }: Generation): Generatio
 	});
 }
 
-/**
- * Builds the error for a generation that did not end in time.
- *
- * @param lastError error of its last status check, if that failed
- */
+/** Builds the error for a generation that did not end in time. `lastError`: its last status check failed. */
 export function timedOutGeneration(
 	generation: KnownGeneration,
 	timeoutMs: number,
 	lastError: GenerationError | null,
 ): GenerationError {
 	const confirmed = isConfirmed(generation);
-	const status = lastError
-		? `It was ${generation.status} when last checked`
-		: `It is still ${generation.status}`;
+	const { status } = generation;
+	const state = lastError ? `It was ${status} when last checked` : `It is still ${status}`;
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
 		details: sentences(
-			confirmed ? status : 'Its status could not be checked, so it is unknown whether it exists',
+			confirmed ? state : 'Its status could not be checked, so it is unknown whether it exists',
 			lastError && `The last status check failed: ${lastError.message}`,
 		),
 		description:
@@ -71,10 +60,7 @@ export function timedOutGeneration(
 	});
 }
 
-/**
- * Builds the error for an item that was not sent because an earlier item failed. Its request would fail for the same
- * reason.
- */
+/** Builds the error for an item that was not sent, as its request would fail like that of an earlier item. */
 export function notSent(
 	cause: GenerationError,
 	{ itemIndex, itemCount }: Pick<CreateJob, 'itemIndex' | 'itemCount'>,
@@ -87,11 +73,7 @@ export function notSent(
 	});
 }
 
-/**
- * Builds the error for a paid generation that does not exist in the current account.
- *
- * @param error of its status check
- */
+/** Builds the error for a paid generation whose status check says that it does not exist. */
 export function inAnotherAccount(error: GenerationError, id: string): GenerationError {
 	return error.with({
 		title: 'The service does not know the generation of an earlier attempt',
@@ -103,12 +85,7 @@ export function inAnotherAccount(error: GenerationError, id: string): Generation
 	});
 }
 
-/** True if the service answered 404 for the generation ID. */
-export function isUnknown(error: unknown): error is GenerationError {
-	return error instanceof GenerationError && error.code === 'generation_not_found';
-}
-
-/** Converts any error of a job, and adds its generation. An unexpected error stays available as `cause`. */
+/** Converts any error of a job, and adds its generation if the error names none. */
 export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
 	const known =
 		error instanceof GenerationError

@@ -1,5 +1,5 @@
 import { onAbort } from './async';
-import type { Clock, ProbeUrl, Progress, Random, SleepDecision } from './ports';
+import type { Clock, ProbeUrl, Random, SleepDecision } from './ports';
 import { JobRun, type StepState } from './job-run';
 import type { Job } from './job';
 import { JobQueue } from './job-queue';
@@ -14,11 +14,10 @@ import { CancelledError } from './api/errors';
 import type { Generation } from './api/generation';
 import type { ServiceClient } from './api/client';
 
-/** Dependencies of the pipeline: the service, the storage, the clock, and the stored orders. */
+/** Dependencies of the pipeline. */
 export interface PipelinePorts<T> {
 	journal: Journal;
 	service: ServiceClient;
-	/** Probes an output URL for its file. */
 	probe: ProbeUrl;
 	clock: Clock;
 	random: Random;
@@ -26,7 +25,7 @@ export interface PipelinePorts<T> {
 	slots: SlotPool;
 	/** Reads the balance for the step's hint; `null` if it cannot be read. If omitted, the hint is not shown. */
 	balance?: () => Promise<number | null>;
-	/** Aborts on the user's Stop or the workflow's timeout. Nothing is sent afterwards. */
+	/** Aborts on the user's Stop or the workflow's timeout. */
 	cancel: AbortSignal;
 	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
@@ -34,11 +33,7 @@ export interface PipelinePorts<T> {
 	checks?: StatusChecks;
 	/** Set if the step sleeps while nothing is due. The remaining jobs then end as stopped. */
 	shift?: SleepDecision;
-	/**
-	 * Prepares a generation for output, for example by a download. Runs in parallel with all other work.
-	 *
-	 * @param refresh requests the generation again, as soon as the poll interval allows
-	 */
+	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again. */
 	finish: (
 		job: Job,
 		generation: Generation,
@@ -47,14 +42,10 @@ export interface PipelinePorts<T> {
 	) => Promise<{ generation: Generation; output: T | null }>;
 }
 
-/** Settings for all jobs of a step. */
 export interface PipelineSettings extends SpendLimits {
-	/** Maximum number of generations running at the same time. */
+	/** Maximum number of jobs running at the same time. */
 	maxConcurrent: number;
-	/**
-	 * True: the first error ends the step. Requests in flight may still return their ids, but their generations are
-	 * not awaited.
-	 */
+	/** True: the first error ends the step. Requests in flight still return their ids, but their generations go on. */
 	stopOnError: boolean;
 	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;
@@ -64,7 +55,7 @@ export interface PipelineSettings extends SpendLimits {
 export interface PipelineStats extends SubmissionStats {
 	/** Creating requests that were charged, or may have been, with those of `spentBefore`. */
 	spent: number;
-	/** Generations that were created again because one failed. */
+	/** Generations that were created because an earlier one failed. */
 	recreated: number;
 	/** Outputs that a fallback model created. */
 	fellBack: number;
@@ -86,13 +77,7 @@ export interface PipelineResult<T> {
 	stats: PipelineStats;
 }
 
-/**
- * The only batch loop. Runs all jobs of a step, up to `maxConcurrent` at the same time. A job that does not wait
- * ends once its generation is created. When a job ends, the next one starts at once. An error of a job is in its
- * outcome, and is never thrown.
- *
- * @returns the outcomes in the order of the jobs, and counters
- */
+/** The only batch loop. Runs all jobs of a step. An error of a job is in its outcome, and is never thrown. */
 export async function runPipeline<T>(
 	jobs: Job[],
 	ports: PipelinePorts<T>,
@@ -104,18 +89,17 @@ export async function runPipeline<T>(
 class Pipeline<T> {
 	/** Ends all waits: on cancel, and on the first error if `stopOnError` is set. */
 	private readonly halt = new AbortController();
-	private readonly shared: StepState;
 	private readonly guard: SpendGuard;
+	private readonly step: StepState;
+	private readonly queue: JobQueue;
+	/** Number of jobs that workers run. Those not in `running` look up, submit or retry. */
+	private active = 0;
+	/** Since when each generation is waited for. */
+	private readonly running = new Map<JobRun, number>();
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
-	private readonly queue: JobQueue;
-	/** Number of jobs that look up, submit or retry. */
-	private starting = 0;
-	/** Since when each generation is waited for. */
-	private readonly running = new Map<JobRun, number>();
-	private recreated = 0;
-	private fellBack = 0;
+	private readonly counted = { recreated: 0, fellBack: 0 };
 
 	constructor(
 		private readonly jobs: Job[],
@@ -128,25 +112,29 @@ class Pipeline<T> {
 			readBalance: async () => await ports.service.balance(),
 			balanceForHint: ports.balance,
 		});
-		this.shared = {
+		const now = ports.clock.now();
+		this.step = {
 			...ports,
-			startedAt: ports.startedAt ?? ports.clock.now(),
-			lateSeenAt: ports.clock.now(),
+			startedAt: ports.startedAt ?? now,
+			lateSeenAt: now,
 			submission: new Submission({ ...ports, halt, guard: this.guard }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks),
 		};
-		this.queue = new JobQueue(jobs, this.shared, ports.clock);
+		this.queue = new JobQueue(jobs, this.step);
 	}
 
 	async run(): Promise<PipelineResult<T>> {
-		const { cancel } = this.ports;
-		const forget = onAbort(cancel, () => this.halt.abort());
+		const { cancel, shift, slots } = this.ports;
+		const { submission, watcher } = this.step;
+		const stop = () => this.halt.abort();
+		const forget = onAbort(cancel, stop);
 		const ended = new AbortController();
-		void this.ports.shift?.run(
-			() => this.progress,
-			() => this.halt.abort(),
-			ended.signal,
-		);
+		const progress = () => ({
+			starting: this.active - this.running.size,
+			waiting: submission.slots.waitingItems,
+			runningSince: [...this.running.values()],
+		});
+		void shift?.run(progress, stop, ended.signal);
 		try {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
@@ -157,18 +145,15 @@ class Pipeline<T> {
 			ended.abort();
 		}
 		const balance = await this.balances();
-		const { slots, submission, watcher } = this.shared;
-		const { stats } = submission;
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
 			firstFailed: this.firstFailed,
 			stats: {
-				...stats,
-				retries: stats.retries + watcher.transientErrors.size,
+				...submission.stats,
+				...this.counted,
+				retries: submission.stats.retries + watcher.transientErrors.size,
 				spent: this.guard.spent,
-				recreated: this.recreated,
 				balance,
-				fellBack: this.fellBack,
 				slotWaitMs: submission.slots.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
 				changed: [...submission.changed].sort((a, b) => a - b),
@@ -176,30 +161,21 @@ class Pipeline<T> {
 		};
 	}
 
-	/** Reads the balance after a step that created something. */
 	private async balances(): Promise<PipelineStats['balance']> {
 		const { balanceBefore: before } = this.guard;
-		const { made } = this.shared.submission.stats;
+		const { made } = this.step.submission.stats;
 		if (before === null || made === 0 || this.halt.signal.aborted) return null;
 		const after = (await this.ports.balance?.()) ?? null;
 		return after === null ? null : { before, after };
 	}
 
-	/**
-	 * True if an order may be reserved ahead. Its request must not wait long for a slot or a limit: if the process dies
-	 * meanwhile, the charge of its item is uncertain.
-	 */
+	/** A reserved order must not wait long for a slot or a limit: if the process dies, its charge is uncertain. */
 	private get mayPrepare(): boolean {
 		const { journal, slots } = this.ports;
 		return journal.prepare !== undefined && !slots.isLimited && !this.guard.isLimited;
 	}
 
-	private get progress(): Progress {
-		const { waitingItems: waiting } = this.shared.submission.slots;
-		return { starting: this.starting, waiting, runningSince: [...this.running.values()] };
-	}
-
-	/** One of `maxConcurrent` workers. Each runs one job at a time. */
+	/** Runs one job after the other. */
 	private async work(): Promise<void> {
 		while (!this.halt.signal.aborted) {
 			const run = this.queue.next();
@@ -210,66 +186,57 @@ class Pipeline<T> {
 
 	/** Runs a job until its generation ends at the service. Finishing runs in parallel, and does not occupy the worker. */
 	private async runJob(run: JobRun): Promise<void> {
-		const { job } = run;
-		this.starting++;
+		this.active++;
 		try {
 			await run.begin();
 			await this.watch(run);
 			while (await run.renew()) {
-				this.recreated++;
+				this.counted.recreated++;
 				await this.watch(run);
 			}
 			const generation = run.result();
-			if (run.usesFallback) this.fellBack++;
+			if (run.fallback !== null) this.counted.fellBack++;
 			this.finishing.push(this.finish(run, generation));
 		} catch (error) {
-			this.settle(job, thrownOutcome(run.withAttempts(error), run.known));
+			this.settle(run.job, thrownOutcome(run.withAttempts(error), run.known));
 		}
-		this.starting--;
-		this.freeSlotOf(run);
+		this.active--;
 	}
 
-	/** Waits for the generation of a job. */
+	/** Waits for the generation of a job, and frees its slot when it ends. */
 	private async watch(run: JobRun): Promise<void> {
 		const { job } = run;
-		const { clock, shift } = this.ports;
+		const { clock, shift, slots } = this.ports;
 		const since = (job.kind === 'collect' ? job.waitingSinceMs : undefined) ?? clock.now();
 		const ended = new AbortController();
-		this.starting--;
 		this.running.set(run, since);
 		void this.queue.prepareOne(since, () => this.mayPrepare, ended.signal);
 		try {
-			await run.wait(job.wait ? 'final' : 'fetched');
+			await run.wait();
 		} finally {
-			this.starting++;
 			this.running.delete(run);
 			ended.abort();
 		}
-		this.freeSlotOf(run);
 		if (!run.watch?.isOver) return;
+		const { id, wasRunning } = run.watch;
 		const tookMs = clock.now() - since;
-		const { wasRunning } = run.watch;
-		if (wasRunning) this.queue.ended(tookMs);
+		if (wasRunning) {
+			slots.release(id);
+			this.queue.ended(tookMs);
+		}
 		shift?.ended(tookMs, wasRunning);
-	}
-
-	private freeSlotOf({ watch }: JobRun): void {
-		if (watch?.isOver && watch.wasRunning) this.shared.slots.release(watch.id);
 	}
 
 	private async finish(run: JobRun, generation: Generation): Promise<void> {
 		const { job } = run;
 		const { signal } = this.halt;
+		const { requests } = this.step.watcher;
 		try {
 			if (signal.aborted) throw new CancelledError();
-			const { watcher } = this.shared;
-			const refresh = async () => await watcher.requests.refetch(generation.item.id);
+			const refresh = async () => await requests.refetch(generation.item.id);
 			const finished = await this.ports.finish(job, generation, signal, refresh);
-			this.settle(job, {
-				kind: 'done',
-				generation: finished.generation.item,
-				output: finished.output,
-			});
+			const { output } = finished;
+			this.settle(job, { kind: 'done', generation: finished.generation.item, output });
 		} catch (error) {
 			this.settle(job, thrownOutcome(run.explain(error), generation.item));
 		}
@@ -277,7 +244,7 @@ class Pipeline<T> {
 
 	/** Returns the outcome of a job that never started. An earlier attempt may have started it. */
 	private stopped(job: Job): Outcome<T> {
-		return { kind: 'stopped', generation: new JobRun(job, this.shared).known };
+		return { kind: 'stopped', generation: new JobRun(job, this.step).known };
 	}
 
 	private settle(job: Job, outcome: Outcome<T>): void {

@@ -2,31 +2,27 @@ import { GenerationError, type GenerationErrorFields } from './errors';
 
 const INTERRUPTED = 'the connection closed while it was being made';
 
-/** A failure to make a connection: `reason` completes "… cannot be reached: ". */
+/** A failure to make a connection. `texts` replace the usual ones of an error. */
 type FailureRow = [
 	codes: RegExp,
 	retry: 'backoff' | 'never',
 	reason: string,
 	words?: RegExp | null,
-	texts?: Texts,
+	texts?: Partial<GenerationErrorFields>,
 ];
 
-/** Texts of an error, if the usual ones do not fit: no change of the Base URL can fix some failures. */
-type Texts = Partial<GenerationErrorFields>;
-
-const ALLOW_HOST: Texts = {
+const ALLOW_HOST = {
 	description: 'Ask the administrator of n8n to allow the host (N8N_SSRF_ALLOWED_HOSTNAMES).',
 };
-const BAD_KEY: Texts = {
+const BAD_KEY = {
 	title: 'The API key contains invalid characters',
 	details: 'No request was sent',
 	description: 'Enter the key in the credential again, without spaces or line breaks.',
 };
 
 /**
- * Failures before a request is sent: name resolution, connection, route or certificate failed. After any other
- * failure, the request may have arrived. Node's error code identifies them. Where that has several
- * meanings, the error's name or message has to match too. The first match counts.
+ * Failures before a request is sent. After any other failure, the request may have arrived. Where Node's error code has
+ * several meanings, the error's name or message has to match too. The first match counts.
  *
  * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is not here: it occurs on an open connection, whose other side may have
  * received the request.
@@ -64,11 +60,9 @@ const CONNECTION_FAILURES: FailureRow[] = [
 ];
 
 /**
- * Converts the rejection of a request without a response into an error. The charge is known only if the connection
- * was never made.
+ * Converts a rejection of the request port into an error. The charge is known only if the connection was never made.
  *
- * @param failure rejection of the request port. Its chain of causes is searched for Node's error codes. A
- * `GenerationError` is returned unchanged: the request was not sent.
+ * @param failure a `GenerationError` is returned unchanged: the request was not sent
  * @param charging true if the request could have charged credits
  */
 export function errorFromConnection(failure: unknown, charging: boolean): GenerationError {
@@ -94,39 +88,39 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 	});
 }
 
-/** Why no connection was made. */
-interface ConnectionFailure {
-	/** Completes "… cannot be reached: ", and ends with the host if that is known. */
-	reason: string;
-	retry: 'backoff' | 'never';
-	texts?: Texts;
-}
-
 /**
- * Returns why a request made no connection, to the service or to a storage.
- *
- * @returns `null` if the request may have arrived
+ * Returns why a request made no connection, to the service or to a storage; `null` if it may have arrived. `reason`
+ * completes "… cannot be reached: ", and ends with the host if that is known.
  */
-export function connectionFailure(failure: unknown): ConnectionFailure | null {
-	const { known, phase, host } = rootCause(failure);
-	if (phase === 'connected' || (phase === null && !known)) return null;
-	const [, retry, reason, , texts] = known ?? ([null, 'backoff', INTERRUPTED] as const);
-	const where = host === null ? '' : ` (${host})`;
-	return { reason: `${reason}${where}`, retry, texts };
-}
-
-/** How far the connection was. Systems also report EHOSTUNREACH for an established connection whose host is lost. */
-type Phase = 'connecting' | 'connected';
-
-function phaseOf(syscall: unknown): Phase | null {
-	if (syscall === 'connect' || syscall === 'getaddrinfo') return 'connecting';
-	return /^(read|write)/.test(String(syscall)) ? 'connected' : null;
+export function connectionFailure(failure: unknown) {
+	let code = '';
+	let host: string | null = null;
+	/** `null` if unknown. Systems also report EHOSTUNREACH for an established connection whose host is lost. */
+	let wasConnected: boolean | null = null;
+	let byWords: FailureRow | undefined;
+	for (const error of causesOf(failure)) {
+		if (typeof error.code === 'string') code = error.code;
+		host = hostOf(error) ?? host;
+		if (/^(read|write)/.test(String(error.syscall))) wasConnected = true;
+		if (error.syscall === 'connect' || error.syscall === 'getaddrinfo') wasConnected = false;
+		const text = `${String(error.name)}: ${String(error.message)}`;
+		const found = CONNECTION_FAILURES.find(
+			([codes, , , words]) => words?.test(text) && codes.test(code),
+		);
+		// The words are more precise than the system call: a failed TLS handshake is a failed write.
+		if (found) [byWords, wasConnected] = [found, false];
+	}
+	const row =
+		byWords ?? CONNECTION_FAILURES.find(([codes, , , words]) => !words && codes.test(code));
+	if (wasConnected ?? !row) return null;
+	const [, retry, reason, , texts] = row ?? ([null, 'backoff', INTERRUPTED] as const);
+	return { reason: host === null ? reason : `${reason} (${host})`, retry, texts };
 }
 
 /** An error from Node, or from a library that wraps it. */
 type ErrorLink = Record<string, unknown>;
 
-/** Yields an error, its cause, the cause of that, and so on. */
+/** Yields an error and the chain of its causes. */
 export function* causesOf(failure: unknown): Generator<ErrorLink> {
 	let link: unknown = failure;
 	// Error chains are short. The limit protects against cycles.
@@ -136,27 +130,6 @@ export function* causesOf(failure: unknown): Generator<ErrorLink> {
 		// Node tries several addresses of one name, and wraps the error of each.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
-}
-
-/** Collects what the whole chain of causes says: the failure, how far the connection was, and the target host. */
-function rootCause(failure: unknown) {
-	let code = '';
-	let phase: Phase | null = null;
-	let host: string | null = null;
-	let byWords: FailureRow | undefined;
-	for (const error of causesOf(failure)) {
-		if (typeof error.code === 'string') code = error.code;
-		phase = phaseOf(error.syscall) ?? phase;
-		host = hostOf(error) ?? host;
-		const text = `${String(error.name)}: ${String(error.message)}`;
-		const found = CONNECTION_FAILURES.find(
-			([codes, , , words]) => words?.test(text) && codes.test(code),
-		);
-		// The words are more precise than the system call: a failed TLS handshake is a failed write.
-		if (found) [byWords, phase] = [found, 'connecting'];
-	}
-	const byCode = CONNECTION_FAILURES.find(([codes, , , words]) => !words && codes.test(code));
-	return { known: byWords ?? byCode, phase, host };
 }
 
 function hostOf({ hostname, address, port }: ErrorLink): string | null {

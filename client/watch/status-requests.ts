@@ -15,7 +15,7 @@ export interface StatusPorts {
 /** How long a final status is reused: half of the hour for which its output URL is valid (spec 8). */
 const FINAL_STATUS_MS = 1_800_000;
 
-/** The last status check of a generation. Plain data, as it is stored while the execution sleeps. */
+/** The last status check of a generation. Plain data: it is stored while the execution sleeps. */
 export interface StatusCheck {
 	/** When it was sent. */
 	at: number;
@@ -34,19 +34,17 @@ export class StatusRequests {
 	/** The responses to the checks of this step, which all items with the same generation share. */
 	private readonly responses = new WeakMap<StatusCheck, Response>();
 
-	/** @param last earlier status checks, such as those before a sleep */
 	constructor(
 		private readonly ports: StatusPorts,
 		private readonly intervalMs: number,
 		private readonly last: StatusChecks = new Map(),
 	) {}
 
-	/** Returns the generation as last confirmed; `null` if it never was. */
 	known(id: string): Generation | null {
 		return this.last.get(id)?.known ?? null;
 	}
 
-	/** Stores a response as confirmed. Call this only if the response is about this generation. */
+	/** Stores a response that is certainly about this generation. */
 	confirm(id: string, generation: Generation): void {
 		const last = this.last.get(id);
 		if (last) last.known = generation;
@@ -75,10 +73,7 @@ export class StatusRequests {
 		return { at: reused?.at ?? now, response };
 	}
 
-	/**
-	 * Requests the status, for a fresh URL, as soon as the poll interval allows. Retries transient errors. Throws
-	 * GenerationError, or CancelledError once the step ends.
-	 */
+	/** Requests the status, for a fresh URL, as soon as the poll interval allows. Retries and throws as `withRetries`. */
 	async refetch(id: string): Promise<Generation> {
 		const { clock, random, halt, service } = this.ports;
 		const refetchOnce = async () => {
@@ -112,7 +107,7 @@ function isSettled({ at, known }: StatusCheck, now: number): boolean {
 	return isFailed(known) || Math.abs(now - at) < FINAL_STATUS_MS;
 }
 
-/** @throws GenerationError if the response is about another generation, for example from a wrong cache entry */
+/** Throws GenerationError if the response is about another generation, such as from a wrong cache entry. */
 export function requireAbout(id: string, generation: Generation): Generation {
 	if (generation.item.id === id) return generation;
 	throw new GenerationError({

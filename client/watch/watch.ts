@@ -3,7 +3,8 @@ import { isCompleted, isFinal, type Generation } from '../api/generation';
 import { backoffDelay, decideRetry, pause } from '../api/retry';
 import { attempt } from '../async';
 import type { Readiness } from '../job';
-import { OutputProbe, type ProbePorts } from './output-probe';
+import type { ProbeUrl } from '../ports';
+import { OutputProbe } from './output-probe';
 import { requireAbout, StatusRequests } from './status-requests';
 import type { StatusChecks, StatusPorts } from './status-requests';
 
@@ -33,7 +34,7 @@ export class Watcher {
 	readonly output: OutputProbe;
 
 	constructor(
-		readonly ports: StatusPorts & ProbePorts,
+		readonly ports: StatusPorts & { probe: ProbeUrl },
 		readonly intervalMs: number,
 		checks?: StatusChecks,
 	) {

@@ -34,7 +34,7 @@ export const waveMutations: Mutation[] = [
 	{
 		...pipeline(
 			'a stop does not end what is awake',
-			'const forget = onAbort(cancel, () => this.halt.abort());',
+			'const forget = onAbort(cancel, stop);',
 			'const forget = onAbort(cancel, () => undefined);',
 		),
 		also: [

@@ -184,8 +184,8 @@ export const mutations: Mutation[] = [
 	connection('a reset is certain', '[/^ECONNREFUSED$/', '[/^(ECONNREFUSED|ECONNRESET)$/'),
 	connection(
 		'a host that is lost midway is certain',
-		"if (phase === 'connected' || (phase === null && !known)) return null;",
-		'if (!known) return null;',
+		'if (wasConnected ?? !row) return null;',
+		'if (!row) return null;',
 	),
 	connection('a timeout is certain', '[/^ECONNREFUSED$/', '[/^(ECONNREFUSED|ECONNABORTED)$/'),
 	connection(

@@ -1,4 +1,4 @@
-import { interpretProbe, OutputProbe } from '../../../client/watch/output-probe';
+import { OutputProbe } from '../../../client/watch/output-probe';
 import { VirtualTime } from '../../support/virtual-time';
 
 describe("a storage's response to a request for the first byte", () => {
@@ -14,8 +14,12 @@ describe("a storage's response to a request for the first byte", () => {
 		['that its URL is gone', 410, false, 'unusable'],
 		['too many requests', 429, false, 'unusable'],
 		['a server error', 503, true, 'unusable'],
-	])('%s', (_, status, oneByte, result) => {
-		expect(interpretProbe({ status, oneByte })).toBe(result);
+	])('%s', async (_, status, oneByte, result) => {
+		const clock = new VirtualTime();
+		const halt = new AbortController().signal;
+		const probe = async () => await Promise.resolve({ status, oneByte });
+		const output = new OutputProbe({ clock, halt, probe });
+		expect(await clock.run(output.send('https://storage.test/a', 1000))).toBe(result);
 	});
 });
 
