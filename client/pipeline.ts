@@ -169,7 +169,7 @@ class Pipeline<T> {
 				recreated: this.recreated,
 				balance,
 				fellBack: this.fellBack,
-				slotWaitMs: submission.slots.waitedMs,
+				slotWaitMs: submission.gate.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
 				changed: [...submission.changed].sort((a, b) => a - b),
 			},
@@ -195,7 +195,7 @@ class Pipeline<T> {
 	}
 
 	private get progress(): Progress {
-		const { waitingItems: waiting } = this.shared.submission.slots;
+		const { waitingItems: waiting } = this.shared.submission.gate;
 		return { starting: this.starting, waiting, runningSince: [...this.running.values()] };
 	}
 
