@@ -9,6 +9,7 @@ import {
 	UnansweredError,
 	type CallTable,
 	type Change,
+	type Condition,
 	type Row,
 	type RowFields,
 	type TableCall,
@@ -38,11 +39,12 @@ export interface Answer {
  * Everything else waits, and goes with the next call. Only heartbeats bypass this queue.
  */
 export class BatchedTable {
+	/** Tasks of `keep` that are running. */
 	private readonly pending = new Set<Promise<unknown>>();
-	/** Ids of ended generations by status, for the next call. */
-	private readonly ends = new Map<string, string[]>();
+	/** Ended generations by status, for the next call. */
+	private readonly ends = new Map<string, Condition[]>();
 	/** Ids of the running generations of this step. */
-	private readonly running = new Set<string>();
+	readonly running = new Set<string>();
 
 	constructor(
 		private readonly scope: TableScope,
@@ -57,8 +59,12 @@ export class BatchedTable {
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
+			const ended = [...this.ends].map(([status, conditions]): Change => {
+				return { where: { match: 'any', conditions }, set: { status }, final: true };
+			});
+			this.ends.clear();
 			const call: TableCall = {
-				changes: [...this.takeEnds(), ...parts.flatMap(({ changes = [] }) => changes)],
+				changes: [...ended, ...parts.flatMap(({ changes = [] }) => changes)],
 				inserts: parts.flatMap(({ inserts = [] }) => inserts),
 				ifMissing: parts.some(({ ifMissing }) => ifMissing),
 				keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
@@ -84,7 +90,7 @@ export class BatchedTable {
 
 	/**
 	 * Runs a task that must not be lost, in the background, and retries it. An `UnansweredError` is not retried, because
-	 * final changes are carried out anyway. `settled` waits for it.
+	 * final changes are carried out anyway. `close` waits for it.
 	 *
 	 * @returns the error of the last attempt; `null` after a success or an `UnansweredError`
 	 */
@@ -109,9 +115,8 @@ export class BatchedTable {
 			if (!left) break;
 			where = all(['id', id], ['writer', left.writer]);
 		}
-		const added = { ...row, ...set };
-		const columns = TABLE_COLUMNS.map((name) => [name, added[name]]);
-		await this.run({ inserts: [Object.fromEntries(columns) as RowFields] });
+		const cells = TABLE_COLUMNS.map((name) => [name, set[name] ?? row[name]]);
+		await this.run({ inserts: [Object.fromEntries(cells) as RowFields] });
 	}
 
 	/**
@@ -128,23 +133,16 @@ export class BatchedTable {
 		return (await this.run({ keys })).rows;
 	}
 
-	/** Call this when a generation was created. */
-	began(id: string): void {
-		this.running.add(id);
-	}
-
 	/** Queues the final status of a generation for the next call. */
 	end(status: string, id: string): void {
 		this.running.delete(id);
-		this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
+		this.ends.set(status, [...(this.ends.get(status) ?? []), ['generation_id', id]]);
 	}
 
 	/** Proves to other executions that this step is alive. Bypasses the queue, so that a call that hangs cannot delay it. */
 	async beat(change: Change): Promise<void> {
-		const { table } = this.ports;
-		await attempt(
-			async () => await table({ changes: [change], inserts: [], ifMissing: false, keys: [] }),
-		);
+		const call = { changes: [change], inserts: [], ifMissing: false, keys: [] };
+		await attempt(async () => await this.ports.table(call));
 	}
 
 	/** Writes the queued final statuses. Never throws. */
@@ -152,9 +150,10 @@ export class BatchedTable {
 		if (this.ends.size > 0) await attempt(async () => await this.run({}));
 	}
 
-	/** Resolves when no task of `keep` is running. */
-	async settled(): Promise<void> {
+	/** Finishes all writes. Never throws. */
+	async close(): Promise<void> {
 		while (this.pending.size > 0) await Promise.all(this.pending);
+		await this.flush();
 	}
 
 	private async retry(task: () => Promise<unknown>): Promise<unknown> {
@@ -165,14 +164,5 @@ export class BatchedTable {
 			await this.ports.clock.sleep(pause, this.ports.signal);
 		}
 		return null;
-	}
-
-	private takeEnds(): Change[] {
-		const changes = [...this.ends].map(([status, ids]): Change => {
-			const conditions = ids.map((id): ['generation_id', string] => ['generation_id', id]);
-			return { where: { match: 'any', conditions }, set: { status }, final: true };
-		});
-		this.ends.clear();
-		return changes;
 	}
 }
