@@ -15,13 +15,11 @@ export interface SpendLimits {
 
 interface SpendPorts {
 	clock: Clock;
-	/** Throws if the balance cannot be read. */
 	readBalance: () => Promise<Credits>;
-	/** Returns `null` if the balance cannot be read. If omitted, the hint is not shown. */
+	/** Never throws: returns `null` if the balance cannot be read. */
 	balanceForHint?: () => Promise<number | null>;
 }
 
-/** Minimum time between two reads of the balance. */
 const BALANCE_INTERVAL_MS = 1_000;
 
 /**
@@ -35,7 +33,7 @@ export class SpendGuard {
 	spent: number;
 	private inFlight = 0;
 	/** Resume the requests that wait for the result of another one. */
-	private waiting: Array<() => void> = [];
+	private readonly waiting: Array<() => void> = [];
 	private reading: Promise<void> | null = null;
 	private readAt: number | null = null;
 
@@ -51,12 +49,7 @@ export class SpendGuard {
 		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
 	}
 
-	/**
-	 * Waits until a creating request may be sent. The caller then calls `report` once.
-	 *
-	 * @throws as `StepGate.requireOpen`, with GenerationError `generation_limit_reached`, `balance_below_minimum` or the
-	 * error of reading the balance
-	 */
+	/** Waits until a creating request may be sent. The caller then calls `report` once. Throws as `gate.requireOpen`. */
 	async admit(gate: StepGate): Promise<void> {
 		const most = this.limits.maxNewGenerations ?? Infinity;
 		gate.requireOpen();
@@ -77,7 +70,7 @@ export class SpendGuard {
 		throw checked.error;
 	}
 
-	/** Records the result of an admitted request. `mayBeCharged` is false if it was certainly not charged. */
+	/** Records the result of an admitted request. */
 	report(mayBeCharged: boolean): void {
 		this.inFlight--;
 		if (!mayBeCharged) this.spent--;

@@ -16,7 +16,7 @@ import {
 	type TableScope,
 } from './table';
 
-/** While several generations run, a call waits for others to join it: many begin and end at almost the same time. */
+/** While several generations run, a call waits for others to join it: many begin and end almost together. */
 const LINGER_MS = 300;
 /** Pauses between the attempts of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
@@ -24,7 +24,7 @@ const PAUSES_MS = [1_000, 3_000];
 export interface TablePorts {
 	table: CallTable;
 	clock: Clock;
-	/** Aborts when the execution ends. Ends waits for other executions, and pauses between attempts. */
+	/** Aborts when the execution ends. */
 	signal: AbortSignal;
 }
 
@@ -51,11 +51,7 @@ export class BatchedTable {
 		private readonly ports: TablePorts,
 	) {}
 
-	/**
-	 * Runs a part of a call: changes first, then insertions, then the read.
-	 *
-	 * @throws as `CallTable`
-	 */
+	/** Runs a part of a call. Throws as `CallTable`. */
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
@@ -81,7 +77,7 @@ export class BatchedTable {
 		},
 	);
 
-	/** Runs a call that a request waits for. Throws CancelledError after a stop, else GenerationError `record_unavailable`. */
+	/** As `run`, but throws CancelledError after a stop, else GenerationError `record_unavailable`. */
 	async require(part: Partial<TableCall>): Promise<Answer> {
 		const ran = await attempt(async () => await this.run(part));
 		if (ran.ok) return ran.value;
@@ -89,10 +85,10 @@ export class BatchedTable {
 	}
 
 	/**
-	 * Runs a task that must not be lost, in the background, and retries it. An `UnansweredError` is not retried, because
-	 * final changes are carried out anyway. `close` waits for it.
+	 * Runs a task that must not be lost, and retries it. An `UnansweredError` counts as a success, because final changes
+	 * are carried out anyway. `close` waits for it.
 	 *
-	 * @returns the error of the last attempt; `null` after a success or an `UnansweredError`
+	 * @returns the error of the last attempt; `null` after a success
 	 */
 	async keep(task: () => Promise<unknown>): Promise<unknown> {
 		const kept = this.retry(task);
@@ -119,12 +115,7 @@ export class BatchedTable {
 		await this.run({ inserts: [Object.fromEntries(cells) as RowFields] });
 	}
 
-	/**
-	 * Reads all rows of keys.
-	 *
-	 * @param missing rows whose ids could not be written before; they are written first, if the table takes them now
-	 * @throws as `CallTable`
-	 */
+	/** Reads all rows of keys, after another attempt to write the ids of `missing`. Throws as `CallTable`. */
 	async read(keys: string[], missing: Row[]): Promise<Row[]> {
 		for (const row of missing) {
 			const { generation_id, status } = row;
@@ -133,13 +124,13 @@ export class BatchedTable {
 		return (await this.run({ keys })).rows;
 	}
 
-	/** Queues the final status of a generation for the next call. */
+	/** Queues a final status for the next call. */
 	end(status: string, id: string): void {
 		this.running.delete(id);
 		this.ends.set(status, [...(this.ends.get(status) ?? []), ['generation_id', id]]);
 	}
 
-	/** Proves to other executions that this step is alive. Bypasses the queue, so that a call that hangs cannot delay it. */
+	/** Sends a heartbeat. Bypasses the queue, so that a call that hangs cannot delay it. */
 	async beat(change: Change): Promise<void> {
 		const call = { changes: [change], inserts: [], ifMissing: false, keys: [] };
 		await attempt(async () => await this.ports.table(call));
@@ -157,12 +148,11 @@ export class BatchedTable {
 	}
 
 	private async retry(task: () => Promise<unknown>): Promise<unknown> {
-		for (const pause of [...PAUSES_MS, null]) {
+		for (let retries = 0; ; retries++) {
 			const tried = await attempt(task);
 			if (tried.ok || tried.error instanceof UnansweredError) return null;
-			if (pause === null) return tried.error;
-			await this.ports.clock.sleep(pause, this.ports.signal);
+			if (retries === PAUSES_MS.length) return tried.error;
+			await this.ports.clock.sleep(PAUSES_MS[retries], this.ports.signal);
 		}
-		return null;
 	}
 }

@@ -21,8 +21,6 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
  * Builds the error of an item whose creating request got no response.
  *
  * @param cause error of the request; `null` if an earlier attempt of the step left it open
- * @param entry stored state of the order
- * @param choice value of On Uncertain Charge
  */
 export function uncertainCharge(
 	cause: GenerationError | null,

@@ -6,18 +6,15 @@ import { sentences } from '../text';
 
 /** How often to ask for slots that other clients may have freed, in seconds. */
 export interface Probing {
-	/** Maximum pause. Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
+	/** Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
 	longestPause: number;
-	/**
-	 * After this time without a slot, the maximum pause shrinks. Otherwise new clients, whose first request does not
-	 * wait, would always be faster.
-	 */
+	/** Without a slot for this time, pauses shrink: otherwise new clients, which ask at once, would always be faster. */
 	patience: number;
 }
 
 /** Measured with `npm run bench`, with two steps and with thousands that share a limit. */
 const PROBING: Probing = { longestPause: 10, patience: 60 };
-/** Lower bound of the maximum pause, in seconds: the recommended polling interval (spec 4.3). */
+/** To this length, in seconds, the longest pause shrinks: the recommended polling interval (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
 const LONGEST_PROBE_MS = 10_000;
@@ -26,7 +23,7 @@ const MOST_RELEASED = 10_000;
 
 /** Permission to send one creating request. */
 export interface Permit {
-	/** Call this once with the result of the request: an error if the service rejected it because no slot was free. */
+	/** Call this once: with an error if the service rejected the request because no slot was free. */
 	report(result: 'granted' | 'unused' | GenerationError): void;
 }
 
@@ -95,25 +92,24 @@ export class StepGate {
 export class SlotPool {
 	/** False while every request may be sent without waiting. */
 	isLimited = false;
-	/** The last 429 for a missing slot; `null` if there was none. */
+	/** The last 429 for a missing slot. */
 	lastRefusal: GenerationError | null = null;
 	private free = 0;
 	private speculative = 0;
 	private refusals = 0;
 	private probeAt = 0;
-	/** True while a speculative request is in flight. */
+	/** While a speculative request is in flight, a released slot does not start another one. */
 	private probing = false;
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
-	/** Sorted by ticket. */
 	private readonly line: Waiter[] = [];
-	/** Ids of generations whose slots were released, the newest last. Several executions may watch the same one. */
+	/** Ids of ended generations, the newest last. Several executions may watch the same one. */
 	private readonly released = new Set<string>();
 
 	constructor(private readonly ports: { clock: Clock; random: Random; probing?: Probing }) {}
 
-	/** Returns a position in the queue. An item keeps it for all of its requests. */
+	/** Returns a place in the queue. An item keeps it for all of its requests. */
 	ticket(): number {
 		return this.tickets++;
 	}
@@ -131,8 +127,8 @@ export class SlotPool {
 		const { clock } = this.ports;
 		const waiter: Waiter = { ticket, wake: new AbortController() };
 		gate.join(waiter, clock.now());
-		const later = line.findIndex((other) => other.ticket > ticket);
-		line.splice(later < 0 ? line.length : later, 0, waiter);
+		line.push(waiter);
+		line.sort((one, other) => one.ticket - other.ticket);
 		try {
 			for (;;) {
 				gate.requireOpen();
@@ -154,10 +150,7 @@ export class SlotPool {
 		}
 	}
 
-	/**
-	 * Frees the slot of a generation that was seen running and has ended. Repeated calls with the same id have no
-	 * effect.
-	 */
+	/** Frees the slot of a generation that was seen running and has ended. Only the first call with an id counts. */
 	release(id: string): void {
 		if (this.released.has(id)) return;
 		this.released.add(id);
@@ -179,14 +172,13 @@ export class SlotPool {
 			this.free--;
 			return this.permit(gate, false);
 		}
-		if (this.speculative > 0) {
-			this.speculative--;
-			return this.permit(gate, true);
+		if (this.speculative > 0) this.speculative--;
+		else {
+			const now = this.ports.clock.now();
+			if (now < this.probeAt) return null;
+			this.probing = true;
+			this.probeAt = now + LONGEST_PROBE_MS;
 		}
-		const now = this.ports.clock.now();
-		if (now < this.probeAt) return null;
-		this.probing = true;
-		this.probeAt = now + LONGEST_PROBE_MS;
 		return this.permit(gate, true);
 	}
 

@@ -24,13 +24,11 @@ interface SubmissionPorts {
 	slots: SlotPool;
 }
 
-/** Counters for the step's summary. */
+/** Counters for the step's summary: of created and of existing generations, and of requests. */
 export interface SubmissionStats {
-	/** Generations created. */
 	made: number;
-	/** Existing generations that were reused. */
 	reused: number;
-	/** Creating requests that were retried after a transient error. */
+	/** After transient errors. */
 	retries: number;
 	/** Requests with a lost response that were followed by another request. Each may have been charged as well. */
 	resubmitted: number;
@@ -45,7 +43,7 @@ export class Submission {
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	readonly changed = new Set<number>();
 	readonly gate: StepGate;
-	/** Number of lost responses in this attempt of the step, by order. Items with the same key share one count. */
+	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
 
 	constructor(private readonly ports: SubmissionPorts) {
@@ -53,9 +51,8 @@ export class Submission {
 	}
 
 	/**
-	 * Looks up the generation that an earlier attempt created for an order.
+	 * Returns the id of the generation that an earlier attempt created; `null` if the order may be sent.
 	 *
-	 * @returns the generation id, or `null` if the order may be sent
 	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent again
 	 */
 	async earlier(order: Order): Promise<string | null> {
@@ -76,8 +73,7 @@ export class Submission {
 	/**
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
-	 * @returns the generation; `null` if another item or execution is sending the order, so that the journal will
-	 * have the result
+	 * @returns `null` if another item or execution is sending the order, so that the journal will have the result
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
@@ -109,10 +105,7 @@ export class Submission {
 		}
 	}
 
-	/**
-	 * Sends one creating request when a slot may be free. Stores the intent before the request, and the id right
-	 * after it.
-	 */
+	/** Sends one request when a slot may be free. Stores the intent before it, and the id right after it. */
 	private async send(
 		order: Order,
 		request: CreateRequest,
@@ -160,16 +153,13 @@ export class Submission {
 		return this.lost.get(lock) ?? 0;
 	}
 
-	/** True if a request for the order may be sent again although an earlier one may have been charged. */
+	/** True if the order may be sent although an earlier request may have been charged. */
 	private mayResend(order: Order): boolean {
 		const { onUncertainCharge } = order.job;
 		return onUncertainCharge === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 
-	/**
-	 * Returns the error of an order that is given up. An open order may have been charged, even if its last request
-	 * was rejected.
-	 */
+	/** Gives an order up. An open order may have been charged, even if its last request was rejected. */
 	private finalError(order: Order, cause: GenerationError | null, error: unknown): unknown {
 		const { journal } = this.ports;
 		journal.abandon?.(order);

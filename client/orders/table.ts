@@ -34,7 +34,6 @@ export interface Row extends RowFields {
 type Column = 'id' | keyof RowFields;
 export type Condition = [column: Column, value: string | number, how?: 'is' | 'begins with'];
 
-/** Selects the rows that meet all of the conditions, or any of them. */
 export interface Where {
 	match: 'all' | 'any';
 	conditions: Condition[];
@@ -52,18 +51,16 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** True: a row is inserted only if its workflow, node and key have none, or only failed ones. */
+	/** Inserts a row only if its workflow, node and key have none, or only failed ones. */
 	ifMissing: boolean;
 	/** Keys to read afterwards. */
 	keys: string[];
 }
 
 /**
- * Calls the table.
+ * Calls the table. Returns all rows with one of the keys, from every workflow and node.
  *
- * @returns all rows with one of the keys, from every workflow and node
- * @throws UnansweredError, or Error if the table is unreachable, refuses, or does not answer. It may have carried out
- * any part of the call anyway.
+ * @throws UnansweredError, or Error. The table may have carried out any part of the call anyway.
  */
 export type CallTable = (call: TableCall) => Promise<Row[]>;
 
@@ -75,7 +72,7 @@ export class UnansweredError extends Error {
 	}
 }
 
-/** The step that the rows belong to. */
+/** The step that rows belong to. */
 export interface TableScope {
 	workflowId: string;
 	nodeId: string;
@@ -123,7 +120,7 @@ export function rowsInForce(rows: Row[]): Map<string, Row> {
 	return new Map(ranked.map((row) => [row.key, row]));
 }
 
-/** They change with every write. The id alone is not enough, because ids are reused. */
+/** They tell whether a row is unchanged. The id alone is not enough, because ids are reused. */
 const MARKS = ['id', 'writer', 'status', 'generation_id'] as const;
 
 /** True if the row was not written to between the two reads. */
@@ -131,7 +128,6 @@ export function sameState(one: Row, other: Row): boolean {
 	return one.changedAt === other.changedAt && MARKS.every((mark) => one[mark] === other[mark]);
 }
 
-/** Matches rows that meet every condition. */
 export function all(...conditions: Condition[]): Where {
 	return { match: 'all', conditions };
 }
@@ -146,37 +142,35 @@ const LONGEST_PROMPT = 200;
 
 /** Returns a key as the table stores it. A long one is truncated, and ends with its digest. */
 export function storedKey(key: string): string {
-	if (key.length <= LONGEST_KEY) return storable(key);
-	return `${storable(key.slice(0, LONGEST_KEY))}… ${digest(key)}`;
+	return storable(key, LONGEST_KEY, ` ${digest(key)}`);
 }
 
 /** PostgreSQL rejects NUL. No database takes half a character, which truncation may leave of an emoji. */
-function storable(text: string): string {
-	return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+function storable(text: string, most: number, ending = ''): string {
+	const cut = text.slice(0, most).replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+	return text.length > most ? `${cut}…${ending}` : cut;
 }
 
 export type RequestFields = Pick<RowFields, 'type' | 'model' | 'prompt' | 'request'>;
 
-/** The fields of a row that describe a request. */
+/** Returns the fields of a row that describe a request. */
 export function requestFields(request: CreateRequest): RequestFields {
 	const { type, body } = request;
 	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
-	const text = String(prompt ?? '');
-	const cut = storable(text.slice(0, LONGEST_PROMPT));
 	return {
 		type,
 		model: String(model ?? ''),
-		prompt: text.length > LONGEST_PROMPT ? `${cut}…` : cut,
+		prompt: storable(String(prompt ?? ''), LONGEST_PROMPT),
 		request: digestOf(request),
 	};
 }
 
-/** Returns a short digest of a text: the first 32 hexadecimal digits of its SHA-256. */
+/** Returns a short digest of a text. */
 export function digest(text: string): string {
 	return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Returns a digest of a creating request: of its type of output and its body. */
+/** Returns a digest that identifies a creating request. */
 export function digestOf({ type, body }: CreateRequest): string {
 	return digest(JSON.stringify([type, body]));
 }
