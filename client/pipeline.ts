@@ -131,7 +131,7 @@ class Pipeline<T> {
 		const ended = new AbortController();
 		const progress = () => ({
 			starting: this.active - this.running.size,
-			waiting: submission.slots.waitingItems,
+			waiting: submission.gate.waitingItems,
 			runningSince: [...this.running.values()],
 		});
 		void shift?.run(progress, stop, ended.signal);
@@ -154,7 +154,7 @@ class Pipeline<T> {
 				retries: submission.stats.retries + watcher.transientErrors.size,
 				spent: this.guard.spent,
 				balance,
-				slotWaitMs: submission.slots.waitedMs,
+				slotWaitMs: submission.gate.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
 				changed: [...submission.changed].sort((a, b) => a - b),
 			},

@@ -1,6 +1,7 @@
 import { balanceBelow, type Credits } from './api/client';
-import { CancelledError, GenerationError } from './api/errors';
+import { GenerationError } from './api/errors';
 import { attempt, raceAbort } from './async';
+import type { StepGate } from './orders/slot-pool';
 import type { Clock } from './ports';
 
 /** What a step may spend. `null` and missing values set no limit. */
@@ -14,18 +15,16 @@ export interface SpendLimits {
 
 interface SpendPorts {
 	clock: Clock;
-	/** Throws if the balance cannot be read. */
 	readBalance: () => Promise<Credits>;
-	/** Returns `null` if the balance cannot be read. If omitted, the hint is not shown. */
+	/** Never throws: returns `null` if the balance cannot be read. */
 	balanceForHint?: () => Promise<number | null>;
 }
 
-/** Minimum time between two reads of the balance. */
 const BALANCE_INTERVAL_MS = 1_000;
 
 /**
  * The spending limits of a step. Every creating request is admitted here first, and then reported as charged or not.
- * Once a limit is reached, or the balance cannot be read, nothing more is admitted.
+ * Once a limit is reached, or the balance cannot be read, the step's gate is closed.
  */
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */
@@ -33,9 +32,8 @@ export class SpendGuard {
 	/** Requests that were charged or may have been, with those of `spentBefore` and those in flight. */
 	spent: number;
 	private inFlight = 0;
-	private closedBy: GenerationError | null = null;
 	/** Resume the requests that wait for the result of another one. */
-	private waiting: Array<() => void> = [];
+	private readonly waiting: Array<() => void> = [];
 	private reading: Promise<void> | null = null;
 	private readAt: number | null = null;
 
@@ -51,76 +49,56 @@ export class SpendGuard {
 		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
 	}
 
-	/**
-	 * Waits until a creating request may be sent. The caller then calls `report` once.
-	 *
-	 * @throws GenerationError `generation_limit_reached` or `balance_below_minimum`, or the error of reading the balance;
-	 * CancelledError if the step ends first
-	 */
-	async admit(halt: AbortSignal): Promise<void> {
+	/** Waits until a creating request may be sent. The caller then calls `report` once. Throws as `gate.requireOpen`. */
+	async admit(gate: StepGate): Promise<void> {
 		const most = this.limits.maxNewGenerations ?? Infinity;
-		this.requireOpen(halt);
+		gate.requireOpen();
 		while (this.spent >= most) {
-			if (this.inFlight === 0) throw this.close(limitReached(most));
+			if (this.inFlight === 0) throw gate.close(limitReached(most));
 			const woken = new Promise<void>((resolve) => this.waiting.push(resolve));
-			await attempt(async () => await raceAbort(halt, woken));
-			this.requireOpen(halt);
+			await attempt(async () => await raceAbort(gate.halt, woken));
+			gate.requireOpen();
 		}
 		this.spent++;
 		this.inFlight++;
 		const checked = await attempt(async () => {
-			await (this.reading ??= this.check().finally(() => (this.reading = null)));
-			this.requireOpen(halt);
+			await (this.reading ??= this.check(gate).finally(() => (this.reading = null)));
+			gate.requireOpen();
 		});
 		if (checked.ok) return;
 		this.report(false);
 		throw checked.error;
 	}
 
-	/** Records the result of an admitted request. `mayBeCharged` is false if it was certainly not charged. */
+	/** Records the result of an admitted request. */
 	report(mayBeCharged: boolean): void {
 		this.inFlight--;
 		if (!mayBeCharged) this.spent--;
-		this.wake();
+		this.waiting.splice(0).forEach((resume) => resume());
 	}
 
 	/** Reads the balance: only once for the hint, but repeatedly if there is a minimum. */
-	private async check(): Promise<void> {
+	private async check(gate: StepGate): Promise<void> {
 		const { clock, readBalance, balanceForHint } = this.ports;
 		const { minimumBalance: minimum = null } = this.limits;
-		const first = this.readAt === null;
-		const age = clock.now() - (this.readAt ?? -Infinity);
 		if (minimum === null) {
-			this.readAt ??= clock.now();
-			if (first && balanceForHint) this.balanceBefore = await balanceForHint();
+			if (this.readAt !== null || !balanceForHint) return;
+			this.readAt = clock.now();
+			this.balanceBefore = await balanceForHint();
 			return;
 		}
+		const age = clock.now() - (this.readAt ?? -Infinity);
 		// Negative if the clock was set back.
 		if (age >= 0 && age < BALANCE_INTERVAL_MS) return;
 		const read = await attempt(readBalance);
 		if (!read.ok) {
-			throw read.error instanceof GenerationError ? this.close(notRead(read.error)) : read.error;
+			throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;
 		}
 		const { balance } = read.value;
 		this.readAt = clock.now();
-		if (first) this.balanceBefore = balance;
+		this.balanceBefore ??= balance;
 		if (balance >= minimum) return;
-		this.close(balanceBelow(balance, minimum, 'Stop Below Balance').with({ skipped: true }));
-	}
-
-	private requireOpen(halt: AbortSignal): void {
-		if (halt.aborted) throw new CancelledError();
-		if (this.closedBy) throw this.closedBy;
-	}
-
-	private close(error: GenerationError): GenerationError {
-		this.closedBy ??= error;
-		this.wake();
-		return this.closedBy;
-	}
-
-	private wake(): void {
-		this.waiting.splice(0).forEach((resume) => resume());
+		gate.close(balanceBelow(balance, minimum, 'Stop Below Balance').with({ skipped: true }));
 	}
 }
 

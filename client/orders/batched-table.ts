@@ -9,13 +9,14 @@ import {
 	UnansweredError,
 	type CallTable,
 	type Change,
+	type Condition,
 	type Row,
 	type RowFields,
 	type TableCall,
 	type TableScope,
 } from './table';
 
-/** While several generations run, a call waits for others to join it: many begin and end at almost the same time. */
+/** While several generations run, a call waits for others to join it: many begin and end almost together. */
 const LINGER_MS = 300;
 /** Pauses between the attempts of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
@@ -23,7 +24,7 @@ const PAUSES_MS = [1_000, 3_000];
 export interface TablePorts {
 	table: CallTable;
 	clock: Clock;
-	/** Aborts when the execution ends. Ends waits for other executions, and pauses between attempts. */
+	/** Aborts when the execution ends. */
 	signal: AbortSignal;
 }
 
@@ -38,27 +39,28 @@ export interface Answer {
  * Everything else waits, and goes with the next call. Only heartbeats bypass this queue.
  */
 export class BatchedTable {
+	/** Tasks of `keep` that are running. */
 	private readonly pending = new Set<Promise<unknown>>();
-	/** Ids of ended generations by status, for the next call. */
-	private readonly ends = new Map<string, string[]>();
+	/** Ended generations by status, for the next call. */
+	private readonly ends = new Map<string, Condition[]>();
 	/** Ids of the running generations of this step. */
-	private readonly running = new Set<string>();
+	readonly running = new Set<string>();
 
 	constructor(
 		private readonly scope: TableScope,
 		private readonly ports: TablePorts,
 	) {}
 
-	/**
-	 * Runs a part of a call: changes first, then insertions, then the read.
-	 *
-	 * @throws as `CallTable`
-	 */
+	/** Runs a part of a call. Throws as `CallTable`. */
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
+			const ended = [...this.ends].map(([status, conditions]): Change => {
+				return { where: { match: 'any', conditions }, set: { status }, final: true };
+			});
+			this.ends.clear();
 			const call: TableCall = {
-				changes: [...this.takeEnds(), ...parts.flatMap(({ changes = [] }) => changes)],
+				changes: [...ended, ...parts.flatMap(({ changes = [] }) => changes)],
 				inserts: parts.flatMap(({ inserts = [] }) => inserts),
 				ifMissing: parts.some(({ ifMissing }) => ifMissing),
 				keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
@@ -75,7 +77,7 @@ export class BatchedTable {
 		},
 	);
 
-	/** Runs a call that a request waits for. Throws CancelledError after a stop, else GenerationError `record_unavailable`. */
+	/** As `run`, but throws CancelledError after a stop, else GenerationError `record_unavailable`. */
 	async require(part: Partial<TableCall>): Promise<Answer> {
 		const ran = await attempt(async () => await this.run(part));
 		if (ran.ok) return ran.value;
@@ -83,10 +85,10 @@ export class BatchedTable {
 	}
 
 	/**
-	 * Runs a task that must not be lost, in the background, and retries it. An `UnansweredError` is not retried, because
-	 * final changes are carried out anyway. `settled` waits for it.
+	 * Runs a task that must not be lost, and retries it. An `UnansweredError` counts as a success, because final changes
+	 * are carried out anyway. `close` waits for it.
 	 *
-	 * @returns the error of the last attempt; `null` after a success or an `UnansweredError`
+	 * @returns the error of the last attempt; `null` after a success
 	 */
 	async keep(task: () => Promise<unknown>): Promise<unknown> {
 		const kept = this.retry(task);
@@ -109,17 +111,11 @@ export class BatchedTable {
 			if (!left) break;
 			where = all(['id', id], ['writer', left.writer]);
 		}
-		const added = { ...row, ...set };
-		const columns = TABLE_COLUMNS.map((name) => [name, added[name]]);
-		await this.run({ inserts: [Object.fromEntries(columns) as RowFields] });
+		const cells = TABLE_COLUMNS.map((name) => [name, set[name] ?? row[name]]);
+		await this.run({ inserts: [Object.fromEntries(cells) as RowFields] });
 	}
 
-	/**
-	 * Reads all rows of keys.
-	 *
-	 * @param missing rows whose ids could not be written before; they are written first, if the table takes them now
-	 * @throws as `CallTable`
-	 */
+	/** Reads all rows of keys, after another attempt to write the ids of `missing`. Throws as `CallTable`. */
 	async read(keys: string[], missing: Row[]): Promise<Row[]> {
 		for (const row of missing) {
 			const { generation_id, status } = row;
@@ -128,23 +124,16 @@ export class BatchedTable {
 		return (await this.run({ keys })).rows;
 	}
 
-	/** Call this when a generation was created. */
-	began(id: string): void {
-		this.running.add(id);
-	}
-
-	/** Queues the final status of a generation for the next call. */
+	/** Queues a final status for the next call. */
 	end(status: string, id: string): void {
 		this.running.delete(id);
-		this.ends.set(status, [...(this.ends.get(status) ?? []), id]);
+		this.ends.set(status, [...(this.ends.get(status) ?? []), ['generation_id', id]]);
 	}
 
-	/** Proves to other executions that this step is alive. Bypasses the queue, so that a call that hangs cannot delay it. */
+	/** Sends a heartbeat. Bypasses the queue, so that a call that hangs cannot delay it. */
 	async beat(change: Change): Promise<void> {
-		const { table } = this.ports;
-		await attempt(
-			async () => await table({ changes: [change], inserts: [], ifMissing: false, keys: [] }),
-		);
+		const call = { changes: [change], inserts: [], ifMissing: false, keys: [] };
+		await attempt(async () => await this.ports.table(call));
 	}
 
 	/** Writes the queued final statuses. Never throws. */
@@ -152,27 +141,18 @@ export class BatchedTable {
 		if (this.ends.size > 0) await attempt(async () => await this.run({}));
 	}
 
-	/** Resolves when no task of `keep` is running. */
-	async settled(): Promise<void> {
+	/** Finishes all writes. Never throws. */
+	async close(): Promise<void> {
 		while (this.pending.size > 0) await Promise.all(this.pending);
+		await this.flush();
 	}
 
 	private async retry(task: () => Promise<unknown>): Promise<unknown> {
-		for (const pause of [...PAUSES_MS, null]) {
+		for (let retries = 0; ; retries++) {
 			const tried = await attempt(task);
 			if (tried.ok || tried.error instanceof UnansweredError) return null;
-			if (pause === null) return tried.error;
-			await this.ports.clock.sleep(pause, this.ports.signal);
+			if (retries === PAUSES_MS.length) return tried.error;
+			await this.ports.clock.sleep(PAUSES_MS[retries], this.ports.signal);
 		}
-		return null;
-	}
-
-	private takeEnds(): Change[] {
-		const changes = [...this.ends].map(([status, ids]): Change => {
-			const conditions = ids.map((id): ['generation_id', string] => ['generation_id', id]);
-			return { where: { match: 'any', conditions }, set: { status }, final: true };
-		});
-		this.ends.clear();
-		return changes;
 	}
 }

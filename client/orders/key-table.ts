@@ -96,7 +96,7 @@ export class KeyTable {
 		const row = this.reservations.take(key, holder);
 		if (row === null) return;
 		const set = { generation_id: id, status: status ?? 'pending' };
-		this.table.began(id);
+		this.table.running.add(id);
 		this.view.rows.set(key, { ...row, generation_id: id, status: 'pending' });
 		const arrival = this.table.keep(async () => await this.table.writeId(row, set));
 		this.arriving.set(key, arrival);
@@ -125,8 +125,7 @@ export class KeyTable {
 	async close(): Promise<void> {
 		this.closing.abort();
 		await Promise.all(this.arriving.values());
-		await this.table.settled();
-		await this.table.flush();
+		await this.table.close();
 	}
 
 	/**

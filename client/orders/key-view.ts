@@ -5,7 +5,7 @@ import {
 	hasId,
 	isLive,
 	isOpenRow,
-	rowInForce,
+	rowsInForce,
 	sameState,
 	SENT,
 	silenceIn,
@@ -55,7 +55,7 @@ export class KeyView {
 	observe(key: string, answer: Answer): void {
 		const rows = this.rowsOf(key, answer);
 		if (this.isAhead(key)) return;
-		const row = rowInForce(rows);
+		const row = rowsInForce(rows).get(key) ?? null;
 		if (row && this.isElsewhere(row)) this.measure(row, answer.from);
 		this.rows.set(key, row);
 	}

@@ -1,10 +1,11 @@
 import { GenerationError } from '../api/errors';
 import { sentences } from '../text';
 import type { CreateJob } from '../job';
-import type { Entry } from './journal';
 import { TABLE_NAME, type Row } from './table';
 
-/** Tells the user how to resolve an open order. There is one procedure with a row, and another without. */
+const inTable = ({ id }: Row) => `row ${id} of the data table ${TABLE_NAME}`;
+
+/** Tells the user how to resolve an open order. */
 function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	const enter = row && `enter its ID in the column generation_id of row ${row.id} of ${TABLE_NAME}`;
 	if (choice === 'resubmit') {
@@ -20,15 +21,15 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
  * Builds the error of an item whose creating request got no response.
  *
  * @param cause error of the request; `null` if an earlier attempt of the step left it open
- * @param entry stored state of the order
- * @param choice value of On Uncertain Charge
  */
 export function uncertainCharge(
 	cause: GenerationError | null,
-	{ count, row }: Extract<Entry, { state: 'sent' }> = { state: 'sent', count: 1 },
+	{ count, row }: { count: number; row?: Row } = { count: 1 },
 	choice: CreateJob['onUncertainCharge'] = 'error',
 ): GenerationError {
-	const onRecord = row && inRow(row);
+	const onRecord =
+		row &&
+		`Execution ${row.execution_id} sent key "${row.key}" (${inTable(row)}) and received no ID`;
 	return new GenerationError({
 		title:
 			count > 1
@@ -47,60 +48,38 @@ export function uncertainCharge(
 	});
 }
 
-/** Describes the row of an open order. */
-function inRow({ id, key, execution_id: execution }: Row): string {
-	return `Execution ${execution} sent key "${key}" (row ${id} of the data table ${TABLE_NAME}) and received no ID`;
-}
+const CREATE_AGAIN =
+	'and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key';
 
-/**
- * Adds advice about a row to an error that says that its generation or its file does not exist. Returns any other error as
- * it is.
- */
+/** Adds advice about a row to an error that says that its generation or its file does not exist. */
 export function explainedByRow(error: unknown, row: Row): unknown {
 	if (!(error instanceof GenerationError)) return error;
-	if (error.code === 'generation_not_found') return unknownInRow(error, row);
-	const isGone = error.code === 'download_failed' && [403, 404, 410].includes(error.status ?? 0);
-	return isGone ? fileGoneInRow(error, row) : error;
+	const { code, description, status } = error;
+	if (code === 'generation_not_found') {
+		const { key, generation_id: id } = row;
+		return error.with({
+			title: `The service does not know generation ${id}`,
+			details: `It was created for the key "${key}" (${inTable(row)})`,
+			description: `Choose the credential that created it, or run the step again later. If the service’s app does not show it either, delete that row ${CREATE_AGAIN}.`,
+			generation: { id },
+			charge: 'none',
+		});
+	}
+	if (code !== 'download_failed' || ![403, 404, 410].includes(status ?? 0)) return error;
+	const advice = `If the file is gone for good, delete ${inTable(row)} (key "${row.key}") ${CREATE_AGAIN}`;
+	return error.with({ description: sentences(description, advice) });
 }
-
-/** Builds the error of a key whose generation the service does not know. Nothing is created again automatically. */
-function unknownInRow(
-	error: GenerationError,
-	{ id, key, generation_id: generation }: Row,
-): GenerationError {
-	return error.with({
-		title: `The service does not know generation ${generation}`,
-		details: `It was created for the key "${key}" (row ${id} of the data table ${TABLE_NAME})`,
-		description:
-			'Choose the credential that created it, or run the step again later. If the service’s app does not show it either, delete that row and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key.',
-		generation: { id: generation },
-		charge: 'none',
-	});
-}
-
-/** Builds the error of a key whose output file no longer exists, with advice. */
-function fileGoneInRow(error: GenerationError, { id, key }: Row): GenerationError {
-	return error.with({
-		description: sentences(
-			error.description,
-			`If the file is gone for good, delete row ${id} of the data table ${TABLE_NAME} (key "${key}") and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key`,
-		),
-	});
-}
-
-const WITHOUT_TABLE =
-	'To run without the table, remove the Idempotency Key. Every execution is then charged for all its items.';
 
 /**
  * Builds the error of an item with a key if the table cannot be used. Nothing was sent for the item.
  *
  * @param why the cause, and how to fix it
- * @param advice what to do; by default, how to run without the table. That may charge the item twice if a request for
- * its key was sent.
+ * @param advice by default, how to run without the table. That may charge the item twice if a request for its key was
+ * sent.
  */
 export function recordUnavailable(
 	why: string,
-	advice = WITHOUT_TABLE,
+	advice = 'To run without the table, remove the Idempotency Key. Every execution is then charged for all its items.',
 	title = 'The data table for idempotency keys is unavailable',
 ): GenerationError {
 	return new GenerationError({
@@ -117,11 +96,7 @@ export function unavailable(error: unknown): unknown {
 	return recordUnavailable(error instanceof Error ? error.message : String(error));
 }
 
-/**
- * Builds the error of a table that does not keep its changes.
- *
- * @param id of the row; `undefined` for rows that were inserted
- */
+/** Builds the error of a table that does not keep the changes of a row; without `id`, of rows that were inserted. */
 export function tableTrouble(id?: number): GenerationError {
 	const symptom =
 		id === undefined

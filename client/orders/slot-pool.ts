@@ -6,18 +6,15 @@ import { sentences } from '../text';
 
 /** How often to ask for slots that other clients may have freed, in seconds. */
 export interface Probing {
-	/** Maximum pause. Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
+	/** Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
 	longestPause: number;
-	/**
-	 * After this time without a slot, in seconds, the maximum pause shrinks. Otherwise new clients, whose first request
-	 * does not wait, would always be faster.
-	 */
+	/** Without a slot for this time, pauses shrink: otherwise new clients, which ask at once, would always be faster. */
 	patience: number;
 }
 
 /** Measured with `npm run bench`, with two steps and with thousands that share a limit. */
 const PROBING: Probing = { longestPause: 10, patience: 60 };
-/** Lower bound of the maximum pause, in seconds: the recommended polling interval (spec 4.3). */
+/** To this length, in seconds, the longest pause shrinks: the recommended polling interval (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
 const LONGEST_PROBE_MS = 10_000;
@@ -26,15 +23,61 @@ const MOST_RELEASED = 10_000;
 
 /** Permission to send one creating request. */
 export interface Permit {
-	/** Call this once with the result of the request: an error if the service rejected it because no slot was free. */
+	/** Call this once: with an error if the service rejected the request because no slot was free. */
 	report(result: 'granted' | 'unused' | GenerationError): void;
 }
 
 /** An item that waits for a slot. */
 interface Waiter {
-	/** Position in the queue: lower numbers go first. */
 	ticket: number;
 	wake: AbortController;
+}
+
+/** Whether a step may send creating requests, and how long its items wait for slots. */
+export class StepGate {
+	/** Milliseconds during which at least one item waited for a slot. */
+	waitedMs = 0;
+	/** Start of the time during which this step has gained no slot. */
+	starvedSince: number | null = null;
+	private readonly waiting = new Set<Waiter>();
+	private waitingSince = 0;
+	private closedBy: Error | null = null;
+
+	constructor(readonly halt: AbortSignal) {
+		onAbort(halt, () => this.wakeAll());
+	}
+
+	get waitingItems(): number {
+		return this.waiting.size;
+	}
+
+	/** Stops all further requests. Waiting items and later ones get the first error, which is returned. */
+	close(error: Error): Error {
+		this.closedBy ??= error;
+		this.wakeAll();
+		return this.closedBy;
+	}
+
+	/** @throws CancelledError or the error of `close`, if no request may be sent any more */
+	requireOpen(): void {
+		if (this.halt.aborted) throw new CancelledError();
+		if (this.closedBy) throw this.closedBy;
+	}
+
+	join(waiter: Waiter, now: number): void {
+		this.starvedSince ??= now;
+		if (this.waiting.size === 0) this.waitingSince = now;
+		this.waiting.add(waiter);
+	}
+
+	leave(waiter: Waiter, now: number): void {
+		this.waiting.delete(waiter);
+		if (this.waiting.size === 0) this.waitedMs += now - this.waitingSince;
+	}
+
+	private wakeAll(): void {
+		this.waiting.forEach(({ wake }) => wake.abort());
+	}
 }
 
 /**
@@ -49,63 +92,65 @@ interface Waiter {
 export class SlotPool {
 	/** False while every request may be sent without waiting. */
 	isLimited = false;
+	/** The last 429 for a missing slot. */
+	lastRefusal: GenerationError | null = null;
 	private free = 0;
 	private speculative = 0;
 	private refusals = 0;
 	private probeAt = 0;
-	/** True while a speculative request is in flight. */
+	/** While a speculative request is in flight, a released slot does not start another one. */
 	private probing = false;
-	private tickets = 0;
-	/** Sorted by ticket. */
-	private readonly line: Waiter[] = [];
-	/** Ids of generations whose slots were released, the newest last. Several executions may watch the same one. */
-	private readonly released = new Set<string>();
-
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
-	starvedSince: number | null = null;
-	/** The last 429 for a missing slot; `null` if there was none. */
-	lastRefusal: GenerationError | null = null;
+	private starvedSince: number | null = null;
+	private tickets = 0;
+	private readonly line: Waiter[] = [];
+	/** Ids of ended generations, the newest last. Several executions may watch the same one. */
+	private readonly released = new Set<string>();
 
 	constructor(private readonly ports: { clock: Clock; random: Random; probing?: Probing }) {}
 
-	/** Returns a position in the queue. An item keeps it for all of its requests. */
+	/** Returns a place in the queue. An item keeps it for all of its requests. */
 	ticket(): number {
 		return this.tickets++;
 	}
 
-	/** Adds an item to the queue. Returns a function that removes it. */
-	join(waiter: Waiter): () => void {
-		const later = this.line.findIndex(({ ticket }) => ticket > waiter.ticket);
-		this.line.splice(later < 0 ? this.line.length : later, 0, waiter);
-		return () => {
-			this.line.splice(this.line.indexOf(waiter), 1);
-			this.wakeFirst();
-		};
-	}
-
-	/** Returns the permit of an item; else when to try again, as `Clock.now`. */
-	take(waiter?: Waiter): Permit | number {
-		if (!this.isLimited) return this.permit(false);
-		if (this.line[0] !== waiter) return Infinity;
-		if (this.free > 0) {
-			this.free--;
-			return this.permit(false);
-		}
-		if (this.speculative > 0) {
-			this.speculative--;
-			return this.permit(true);
-		}
-		const now = this.ports.clock.now();
-		if (now < this.probeAt) return this.probeAt;
-		this.probing = true;
-		this.probeAt = now + LONGEST_PROBE_MS;
-		return this.permit(true);
-	}
-
 	/**
-	 * Frees the slot of a generation that was seen running and has ended. Repeated calls with the same id have no
-	 * effect.
+	 * Waits until an item of a step may send a request.
+	 *
+	 * @param timeoutMs time without any gained slot after which the item gives up
+	 * @throws GenerationError with the last refusal after the timeout; else as `StepGate.requireOpen`
 	 */
+	async acquire(gate: StepGate, timeoutMs: number, ticket = this.ticket()): Promise<Permit> {
+		gate.requireOpen();
+		if (!this.isLimited) return this.permit(gate, false);
+		const { line } = this;
+		const { clock } = this.ports;
+		const waiter: Waiter = { ticket, wake: new AbortController() };
+		gate.join(waiter, clock.now());
+		line.push(waiter);
+		line.sort((one, other) => one.ticket - other.ticket);
+		try {
+			for (;;) {
+				gate.requireOpen();
+				const permit = this.take(gate, waiter);
+				if (permit) return permit;
+				const now = clock.now();
+				// The time that others waited before this step started does not count.
+				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
+				const giveUpAt = since + timeoutMs;
+				if (now >= giveUpAt) throw starved(this.lastRefusal as GenerationError, timeoutMs);
+				const retryAt = line[0] === waiter ? this.probeAt : Infinity;
+				waiter.wake = new AbortController();
+				await clock.sleep(Math.min(retryAt, giveUpAt) - now, waiter.wake.signal);
+			}
+		} finally {
+			line.splice(line.indexOf(waiter), 1);
+			this.wakeFirst();
+			gate.leave(waiter, clock.now());
+		}
+	}
+
+	/** Frees the slot of a generation that was seen running and has ended. Only the first call with an id counts. */
 	release(id: string): void {
 		if (this.released.has(id)) return;
 		this.released.add(id);
@@ -119,30 +164,48 @@ export class SlotPool {
 		this.wakeFirst();
 	}
 
-	private permit(isSpeculative: boolean): Permit {
+	/** Returns the permit of a waiting item; `null` if it has to wait longer. */
+	private take(gate: StepGate, waiter: Waiter): Permit | null {
+		if (!this.isLimited) return this.permit(gate, false);
+		if (this.line[0] !== waiter) return null;
+		if (this.free > 0) {
+			this.free--;
+			return this.permit(gate, false);
+		}
+		if (this.speculative > 0) this.speculative--;
+		else {
+			const now = this.ports.clock.now();
+			if (now < this.probeAt) return null;
+			this.probing = true;
+			this.probeAt = now + LONGEST_PROBE_MS;
+		}
+		return this.permit(gate, true);
+	}
+
+	private permit(gate: StepGate, isSpeculative: boolean): Permit {
 		return {
 			report: (result) => {
-				if (result === 'granted') this.granted(isSpeculative);
+				if (result === 'granted') this.granted(gate, isSpeculative);
 				else if (result === 'unused') this.unused(isSpeculative);
 				else this.refused(isSpeculative, result);
 			},
 		};
 	}
 
-	private granted(isSpeculative: boolean): void {
+	private granted(gate: StepGate, isSpeculative: boolean): void {
+		gate.starvedSince = null;
 		this.starvedSince = null;
 		if (!isSpeculative) return;
 		this.probing = false;
 		this.refusals = 0;
 		// Other clients freed slots: there may be more.
 		this.speculative += 2;
-		if (this.line.length === 0) {
-			// More slots are free than items wait, so the limit is lifted until the next refusal.
-			this.isLimited = false;
-			this.free = 0;
-			this.speculative = 0;
-		}
 		this.wakeFirst();
+		if (this.line.length > 0) return;
+		// More slots are free than items wait, so the limit is lifted until the next refusal.
+		this.isLimited = false;
+		this.free = 0;
+		this.speculative = 0;
 	}
 
 	private refused(isSpeculative: boolean, error: GenerationError): void {
@@ -154,10 +217,10 @@ export class SlotPool {
 		this.pause();
 	}
 
-	/** A slot that was known to be free still is. */
 	private unused(isSpeculative: boolean): void {
 		if (!this.isLimited) return;
 		if (isSpeculative) return this.pause();
+		// A slot that was known to be free still is.
 		this.free++;
 		this.wakeFirst();
 	}
@@ -178,98 +241,6 @@ export class SlotPool {
 
 	private wakeFirst(): void {
 		this.line[0]?.wake.abort();
-	}
-}
-
-/** One step's access to the slots of its account. */
-export class StepSlots {
-	/** The error that stops all further requests, if there is one. */
-	private closedBy: Error | null = null;
-	private readonly waiting = new Set<Waiter>();
-	private waitingSince = 0;
-	/** Start of the time during which this step has gained no slot. */
-	private starvedSince: number | null = null;
-	/** Milliseconds during which at least one item waited for a slot. */
-	waitedMs = 0;
-
-	/** @param signal ends all waits */
-	constructor(
-		private readonly pool: SlotPool,
-		private readonly clock: Clock,
-		private readonly signal: AbortSignal,
-	) {
-		onAbort(signal, () => this.wakeAll());
-	}
-
-	/**
-	 * Waits until a request may be sent.
-	 *
-	 * @param timeoutMs time without any gained slot after which the item gives up
-	 * @throws GenerationError with the last refusal after the timeout, the error of `close`, or CancelledError
-	 */
-	async acquire(timeoutMs: number, ticket = this.pool.ticket()): Promise<Permit> {
-		this.requireOpen();
-		const { clock, pool, waiting } = this;
-		if (!pool.isLimited) return this.counted(pool.take() as Permit);
-		const waiter: Waiter = { ticket, wake: new AbortController() };
-		this.starvedSince ??= clock.now();
-		if (waiting.size === 0) this.waitingSince = clock.now();
-		waiting.add(waiter);
-		const leave = pool.join(waiter);
-		try {
-			return await this.wait(waiter, timeoutMs);
-		} finally {
-			leave();
-			waiting.delete(waiter);
-			if (waiting.size === 0) this.waitedMs += clock.now() - this.waitingSince;
-		}
-	}
-
-	/** Number of items of this step that wait for a slot. */
-	get waitingItems(): number {
-		return this.waiting.size;
-	}
-
-	/** Stops all further requests. Waiting items and later ones get the given error. */
-	close(error: Error): void {
-		this.closedBy ??= error;
-		this.wakeAll();
-	}
-
-	/** @throws CancelledError or the error of `close`, if no request may be sent any more */
-	requireOpen(): void {
-		if (this.signal.aborted) throw new CancelledError();
-		if (this.closedBy) throw this.closedBy;
-	}
-
-	private async wait(waiter: Waiter, timeoutMs: number): Promise<Permit> {
-		const { clock, pool } = this;
-		for (;;) {
-			this.requireOpen();
-			const taken = pool.take(waiter);
-			if (typeof taken !== 'number') return this.counted(taken);
-			const now = clock.now();
-			// The time that others waited before this step started does not count.
-			const since = Math.max(this.starvedSince ?? now, pool.starvedSince ?? now);
-			const giveUpAt = since + timeoutMs;
-			if (now >= giveUpAt) throw starved(pool.lastRefusal as GenerationError, timeoutMs);
-			waiter.wake = new AbortController();
-			await clock.sleep(Math.min(taken, giveUpAt) - now, waiter.wake.signal);
-		}
-	}
-
-	/** A granted request restarts the step's timeout for slots. */
-	private counted(permit: Permit): Permit {
-		return {
-			report: (result) => {
-				if (result === 'granted') this.starvedSince = null;
-				permit.report(result);
-			},
-		};
-	}
-
-	private wakeAll(): void {
-		this.waiting.forEach(({ wake }) => wake.abort());
 	}
 }
 

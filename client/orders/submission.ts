@@ -7,7 +7,7 @@ import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
 import type { SpendGuard } from '../spend-guard';
 import type { Journal, Order } from './journal';
-import { StepSlots, type Permit, type SlotPool } from './slot-pool';
+import { StepGate, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
 
 /** Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step. */
@@ -20,24 +20,17 @@ interface SubmissionPorts {
 	random: Random;
 	/** Aborts when the step ends. No creating request is sent afterwards. */
 	halt: AbortSignal;
-	/** What the step may spend. */
 	guard: SpendGuard;
-	/** The slots of the account, possibly shared with other steps. */
 	slots: SlotPool;
 }
 
-/** Counters for the step's summary. */
+/** Counters for the step's summary: of created and of existing generations, and of requests. */
 export interface SubmissionStats {
-	/** Generations created. */
 	made: number;
-	/** Existing generations that were reused. */
 	reused: number;
-	/** Creating requests that were retried after a transient error. */
+	/** After transient errors. */
 	retries: number;
-	/**
-	 * Requests with a lost response that were followed by another request. Each of them may have been charged as
-	 * well.
-	 */
+	/** Requests with a lost response that were followed by another request. Each may have been charged as well. */
 	resubmitted: number;
 }
 
@@ -49,20 +42,18 @@ export class Submission {
 	readonly stats: SubmissionStats = { made: 0, reused: 0, retries: 0, resubmitted: 0 };
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	readonly changed = new Set<number>();
-	readonly slots: StepSlots;
-	/** Number of lost responses in this attempt of the step, by order. Items with the same key share one count. */
+	readonly gate: StepGate;
+	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
 
 	constructor(private readonly ports: SubmissionPorts) {
-		this.slots = new StepSlots(ports.slots, ports.clock, ports.halt);
+		this.gate = new StepGate(ports.halt);
 	}
 
 	/**
-	 * Looks up the generation that an earlier attempt created for an order.
+	 * Returns the id of the generation that an earlier attempt created; `null` if the order may be sent.
 	 *
-	 * @returns the generation id, or `null` if the order may be sent
-	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent
-	 * again
+	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent again
 	 */
 	async earlier(order: Order): Promise<string | null> {
 		const { journal, guard, halt, slots } = this.ports;
@@ -82,26 +73,25 @@ export class Submission {
 	/**
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
-	 * @returns the generation; `null` if another item or execution is sending the order, so that the journal will
-	 * have the result
+	 * @returns `null` if another item or execution is sending the order, so that the journal will have the result
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
-		const { clock, random, halt } = this.ports;
-		const ticket = this.ports.slots.ticket();
+		const { clock, random, halt, slots } = this.ports;
+		const ticket = slots.ticket();
 		let retries = 0;
 		let failingSince: number | null = null;
 		let cause: GenerationError | null = null;
 		for (;;) {
 			const sent = await attempt(async () => await this.send(order, request, ticket));
 			if (sent.ok) return sent.value;
-			const error = sent.error instanceof CancelledError ? null : errorOfJob(sent.error, null);
-			cause = error ?? cause;
-			if (error !== null && error.retry !== 'slot') failingSince ??= clock.now();
+			if (sent.error instanceof CancelledError) throw this.finalError(order, cause, sent.error);
+			cause = errorOfJob(sent.error, null);
+			if (cause.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
+			if (cause.retry !== 'slot') failingSince ??= clock.now();
 			const leftMs = order.job.timeoutMs - (clock.now() - (failingSince ?? clock.now()));
-			if (error?.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
 			const limits = { retries, inTime: leftMs > 0, mayResend: this.mayResend(order) };
-			const decision = error === null ? 'stop' : decideRetry(error, limits);
+			const decision = decideRetry(cause, limits);
 			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
 			if (decision === 'slot') {
 				// A full account is no failure, and the wait may be long. Later failures start a new count.
@@ -115,50 +105,43 @@ export class Submission {
 		}
 	}
 
-	/**
-	 * Sends one creating request when a slot may be free. Stores the intent before the request, and the id right
-	 * after it.
-	 */
+	/** Sends one request when a slot may be free. Stores the intent before it, and the id right after it. */
 	private async send(
 		order: Order,
 		request: CreateRequest,
 		ticket: number,
 	): Promise<Generation | null> {
-		const { job } = order;
-		const { guard, halt, journal, service } = this.ports;
-		const permit = await this.slots.acquire(job.timeoutMs, ticket);
-		let reserved = false;
+		const { gate } = this;
+		const { guard, journal, service, slots } = this.ports;
+		const permit = await slots.acquire(gate, order.job.timeoutMs, ticket);
 		let admitted = false;
+		let reserved = false;
 		const sent = await attempt(async () => {
-			await guard.admit(halt);
+			await guard.admit(gate);
 			admitted = true;
 			const header = await journal.reserve(order);
 			reserved = header !== null;
 			// Storing takes time. Check again that the request may still be sent.
-			this.slots.requireOpen();
+			gate.requireOpen();
 			return header === null ? null : await service.create(request, header);
 		});
-		if (admitted) guard.report(sent.ok ? sent.value !== null : !isUncharged(sent.error));
-		if (!sent.ok) {
-			this.settleRefusal(permit, order, sent.error, reserved);
-			throw sent.error;
+		if (sent.ok) {
+			const made = sent.value;
+			guard.report(made !== null);
+			permit.report(made === null ? 'unused' : 'granted');
+			if (made !== null) this.store(order, made);
+			return made;
 		}
-		permit.report(sent.value === null ? 'unused' : 'granted');
-		if (sent.value !== null) this.settle(order, sent.value);
-		return sent.value;
-	}
-
-	/** Returns the permit. Releases the order only if the request was certainly not charged. */
-	private settleRefusal(permit: Permit, order: Order, error: unknown, reserved: boolean): void {
+		const { error } = sent;
+		if (admitted) guard.report(!isUncharged(error));
 		const refusal = error instanceof GenerationError ? error : null;
-		if (refusal?.fatalForStep) this.slots.close(notSent(refusal, order.job));
-		// A spending limit is reached.
-		if (refusal?.skipped) this.slots.close(refusal);
+		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit.report(refusal?.retry === 'slot' ? refusal : 'unused');
-		if (reserved && isUncharged(error)) this.ports.journal.release(order);
+		if (reserved && isUncharged(error)) journal.release(order);
+		throw error;
 	}
 
-	private settle(order: Order, generation: Generation): void {
+	private store(order: Order, generation: Generation): void {
 		const { journal } = this.ports;
 		this.stats.made++;
 		const known = journal.known(order);
@@ -170,16 +153,13 @@ export class Submission {
 		return this.lost.get(lock) ?? 0;
 	}
 
-	/** True if a request for the order may be sent again although an earlier one may have been charged. */
+	/** True if the order may be sent although an earlier request may have been charged. */
 	private mayResend(order: Order): boolean {
 		const { onUncertainCharge } = order.job;
 		return onUncertainCharge === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 
-	/**
-	 * Returns the error of an order that is given up. An open order may have been charged, even if its last request
-	 * was rejected.
-	 */
+	/** Gives an order up. An open order may have been charged, even if its last request was rejected. */
 	private finalError(order: Order, cause: GenerationError | null, error: unknown): unknown {
 		const { journal } = this.ports;
 		journal.abandon?.(order);

@@ -1,9 +1,7 @@
 import { createHash } from 'crypto';
 import type { CreateRequest } from '../api/client';
 
-/** The port to the table that outlives the execution, and the meaning of its rows. */
-
-/** Name of the table, in the project of the workflow. */
+/** Name of the table that outlives the execution, in the project of the workflow. */
 export const TABLE_NAME = 'media_generations';
 
 /**
@@ -33,13 +31,9 @@ export interface Row extends RowFields {
 	changedAt: number | null;
 }
 
-export type Condition = [
-	column: 'id' | keyof RowFields,
-	value: string | number,
-	how?: 'is' | 'begins with',
-];
+type Column = 'id' | keyof RowFields;
+export type Condition = [column: Column, value: string | number, how?: 'is' | 'begins with'];
 
-/** Selects the rows that meet all of the conditions, or any of them. */
 export interface Where {
 	match: 'all' | 'any';
 	conditions: Condition[];
@@ -57,18 +51,16 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** True: a row is inserted only if its workflow, node and key have none, or only failed ones. */
+	/** Inserts a row only if its workflow, node and key have none, or only failed ones. */
 	ifMissing: boolean;
 	/** Keys to read afterwards. */
 	keys: string[];
 }
 
 /**
- * Calls the table.
+ * Calls the table. Returns all rows with one of the keys, from every workflow and node.
  *
- * @returns all rows with one of the keys, from every workflow and node
- * @throws UnansweredError, or Error if the table is unreachable, refuses, or does not answer. It may have carried out
- * any part of the call anyway.
+ * @throws UnansweredError, or Error. The table may have carried out any part of the call anyway.
  */
 export type CallTable = (call: TableCall) => Promise<Row[]>;
 
@@ -80,7 +72,7 @@ export class UnansweredError extends Error {
 	}
 }
 
-/** The step that the rows belong to. */
+/** The step that rows belong to. */
 export interface TableScope {
 	workflowId: string;
 	nodeId: string;
@@ -98,16 +90,13 @@ export const SENT = 'sent';
 export const silentStatus = (ms: number) => `${SENT}, silent for ${Math.floor(ms / 1000)} s`;
 /** Milliseconds during which other executions have seen the row unchanged. */
 export function silenceIn({ status }: RowFields): number {
-	const [, seconds = '0'] = /silent for (\d+) s$/.exec(status) ?? [];
-	return Number(seconds) * 1000;
+	return Number(/silent for (\d+) s$/.exec(status)?.[1] ?? 0) * 1000;
 }
-/** No request was sent. Never written by this project: a user may write it to free a key. */
-const CLAIMED = 'claimed';
 
 /** True if a generation was created. It may have failed since. */
 export const hasId = (row: RowFields) => row.generation_id !== '';
-/** True if no request was sent for the row. */
-export const isFree = (row: RowFields) => !hasId(row) && row.status === CLAIMED;
+/** True if no request was sent for the row. This project never writes this status: a user may, to free a key. */
+export const isFree = (row: RowFields) => !hasId(row) && row.status === 'claimed';
 /** True if a request may have been sent for the row, and no id is known. */
 export const isOpenRow = (row: RowFields) => !hasId(row) && !isFree(row);
 /** A failed generation was refunded, so its row does not block a new one. */
@@ -119,63 +108,47 @@ export function newRow(
 	key: string,
 ): RowFields {
 	const empty = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, ''])) as RowFields;
-	return {
-		...empty,
-		key,
-		workflow_id: workflowId,
-		node_id: nodeId,
-		execution_id: executionId,
-	};
+	const step = { workflow_id: workflowId, node_id: nodeId, execution_id: executionId };
+	return { ...empty, ...step, key };
 }
 
-/** Sorts the rows of a key by how much they count: first those with an id, then sent ones, each from the oldest. */
-function byRank(one: Row, other: Row): number {
-	const rank = (row: Row) => (hasId(row) ? 0 : isFree(row) ? 2 : 1);
-	return rank(one) - rank(other) || one.id - other.id;
-}
-
-/** Returns the row that counts if a key has several: one with an id, else a sent one, else the oldest. */
-export function rowInForce(rows: Row[]): Row | null {
-	return rows.filter(isLive).sort(byRank)[0] ?? null;
-}
-
-/** Returns the row that counts for each key. */
+/** Returns the row that counts for each key: the oldest one with an id, else the oldest sent one, else the oldest. */
 export function rowsInForce(rows: Row[]): Map<string, Row> {
+	const live = rows.filter(isLive).sort((one, other) => other.id - one.id);
+	const ranked = [isFree, isOpenRow, hasId].flatMap((hasRank) => live.filter(hasRank));
 	// Of several entries with one key, a map keeps the last.
-	const ranked = rows.filter(isLive).sort(byRank).reverse();
 	return new Map(ranked.map((row) => [row.key, row]));
 }
 
+/** They tell whether a row is unchanged. The id alone is not enough, because ids are reused. */
+const MARKS = ['id', 'writer', 'status', 'generation_id'] as const;
+
 /** True if the row was not written to between the two reads. */
 export function sameState(one: Row, other: Row): boolean {
-	const marks = ['id', 'writer', 'status', 'generation_id', 'changedAt'] as const;
-	return marks.every((mark) => one[mark] === other[mark]);
+	return one.changedAt === other.changedAt && MARKS.every((mark) => one[mark] === other[mark]);
 }
 
-/** Matches rows that meet every condition. */
 export function all(...conditions: Condition[]): Where {
 	return { match: 'all', conditions };
 }
 
-/** Matches a row only while it is unchanged. The id alone is not enough, because ids are reused. */
+/** Matches a row only while it is unchanged. */
 export function asSeen(row: Row): Where {
-	const marks = ['id', 'writer', 'status', 'generation_id'] as const;
-	return all(...marks.map((mark): Condition => [mark, row[mark]]));
+	return all(...MARKS.map((mark): Condition => [mark, row[mark]]));
 }
 
-/** Longer keys are truncated, and end with their digest. */
 const LONGEST_KEY = 300;
 const LONGEST_PROMPT = 200;
 
-/** Returns a key in the form in which the table stores it: without characters that databases reject, and not too long. */
+/** Returns a key as the table stores it. A long one is truncated, and ends with its digest. */
 export function storedKey(key: string): string {
-	if (key.length <= LONGEST_KEY) return storable(key);
-	return `${storable(key.slice(0, LONGEST_KEY))}… ${digest(key)}`;
+	return storable(key, LONGEST_KEY, ` ${digest(key)}`);
 }
 
 /** PostgreSQL rejects NUL. No database takes half a character, which truncation may leave of an emoji. */
-function storable(text: string): string {
-	return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+function storable(text: string, most: number, ending = ''): string {
+	const cut = text.slice(0, most).replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+	return text.length > most ? `${cut}…${ending}` : cut;
 }
 
 export type RequestFields = Pick<RowFields, 'type' | 'model' | 'prompt' | 'request'>;
@@ -184,22 +157,20 @@ export type RequestFields = Pick<RowFields, 'type' | 'model' | 'prompt' | 'reque
 export function requestFields(request: CreateRequest): RequestFields {
 	const { type, body } = request;
 	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
-	const text = String(prompt ?? '');
-	const cut = storable(text.slice(0, LONGEST_PROMPT));
 	return {
 		type,
 		model: String(model ?? ''),
-		prompt: text.length > LONGEST_PROMPT ? `${cut}…` : cut,
+		prompt: storable(String(prompt ?? ''), LONGEST_PROMPT),
 		request: digestOf(request),
 	};
 }
 
-/** Returns a short digest of a text: the first 32 hexadecimal digits of its SHA-256. */
+/** Returns a short digest of a text. */
 export function digest(text: string): string {
 	return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Returns a digest of a creating request. It is the same for the same type of output and the same body. */
+/** Returns a digest that identifies a creating request. */
 export function digestOf({ type, body }: CreateRequest): string {
 	return digest(JSON.stringify([type, body]));
 }

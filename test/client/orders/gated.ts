@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { errorFromResponse, GenerationError } from '../../../client/api/errors';
 import { attempt } from '../../../client/async';
-import { SlotPool, StepSlots } from '../../../client/orders/slot-pool';
+import { SlotPool, StepGate } from '../../../client/orders/slot-pool';
 import { noSlot } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
 
@@ -11,14 +11,14 @@ export const refusedNow = () => errorFromResponse(noSlot(12, 10), true);
 
 /** Acts as a submission: each permit is reported with the result of the request. */
 export async function passThrough<T>(
-	gate: StepSlots,
+	gate: StepGate,
 	slots: SlotPool,
 	create: () => Promise<T>,
 	timeoutMs: number,
 ): Promise<T> {
 	const ticket = slots.ticket();
 	for (;;) {
-		const permit = await gate.acquire(timeoutMs, ticket);
+		const permit = await slots.acquire(gate, timeoutMs, ticket);
 		const tried = await attempt(create);
 		if (tried.ok) {
 			permit.report('granted');
@@ -39,7 +39,7 @@ export function gated(free: () => number, latencyMs = 0) {
 	const time = new VirtualTime(0);
 	const stop = new AbortController();
 	const slots = new SlotPool({ clock: time, random: () => 0 });
-	const gate = new StepSlots(slots, time, stop.signal);
+	const gate = new StepGate(stop.signal);
 	let taken = 0;
 	const asked: Array<{ item: number; at: number }> = [];
 	const passed: Array<{ item: number; at: number }> = [];

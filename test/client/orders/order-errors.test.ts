@@ -29,7 +29,7 @@ describe('an uncertain charge', () => {
 
 	it('names its row, for any result of the last request', () => {
 		const cause = new GenerationError({ title: 'It broke', description: '', code: 'broke' });
-		const entry = { state: 'sent', count: 1, row } as const;
+		const entry = { count: 1, row };
 		expect(uncertainCharge(cause, entry).description).toMatch(
 			/^It broke\. Execution e sent key "a" \(row 7 of the data table /,
 		);
@@ -39,7 +39,7 @@ describe('an uncertain charge', () => {
 	it.each(['error', 'resubmit'] as const)(
 		'with a row gives only the procedure for that row, with On Uncertain Charge set to %s',
 		(choice) => {
-			const { description } = uncertainCharge(null, { state: 'sent', count: 1, row }, choice);
+			const { description } = uncertainCharge(null, { count: 1, row }, choice);
 			expect(description).toMatch(
 				/look for the generation.*enter its ID in the column generation_id of row 7 of media_g/i,
 			);
@@ -48,7 +48,7 @@ describe('an uncertain charge', () => {
 	);
 
 	it('of requests that were sent again does not claim that none was sent again', () => {
-		const error = uncertainCharge(null, { state: 'sent', count: 4 }, 'resubmit');
+		const error = uncertainCharge(null, { count: 4 }, 'resubmit');
 		expect(error.description).toMatch(/A retry sends it again.*first look.*Wait for Completion/);
 		expect(error.description).not.toContain('set On Uncertain Charge');
 	});
@@ -62,7 +62,7 @@ describe('an uncertain charge', () => {
 	});
 
 	it('of several requests says how many may have been charged', () => {
-		expect(uncertainCharge(null, { state: 'sent', count: 3 }).message).toMatch(
+		expect(uncertainCharge(null, { count: 3 }).message).toMatch(
 			/responses to 3 requests were lost: up to 3 may have been/,
 		);
 	});

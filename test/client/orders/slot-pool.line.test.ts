@@ -69,19 +69,20 @@ describe('several requests without a slot', () => {
 	});
 
 	it('all fail at once when the gate is closed', async () => {
-		const { time, gate, pass } = gated(() => 0, 100);
+		const { time, gate, slots, pass } = gated(() => 0, 100);
 		const passing = Array.from({ length: 5 }, async (_, item) => await pass(item, 30_000));
 		const given = Promise.allSettled(passing);
 		const reason = new Error('the key was refused');
 		const learned: Array<{ error: unknown; at: number }> = [];
 		const standing = Array.from({ length: 3 }, async () => {
 			await time.sleep(8_000);
-			await gate.acquire(HOUR).catch((error: unknown) => learned.push({ error, at: time.now() }));
+			const waits = slots.acquire(gate, HOUR);
+			await waits.catch((error: unknown) => learned.push({ error, at: time.now() }));
 		});
 		time.at(9_000, () => gate.close(reason));
 		await time.run(Promise.all(standing));
 		expect(learned).toEqual(Array(3).fill({ error: reason, at: 9_000 }));
-		await expect(gate.acquire(HOUR)).rejects.toBe(reason);
+		await expect(slots.acquire(gate, HOUR)).rejects.toBe(reason);
 		void given;
 	});
 

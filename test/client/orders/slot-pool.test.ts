@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import fc from 'fast-check';
 
+import { attempt } from '../../../client/async';
 import { seededRandom } from '../../../sandbox/basics/random';
-import { SlotPool, StepSlots, type Permit } from '../../../client/orders/slot-pool';
+import { SlotPool, StepGate } from '../../../client/orders/slot-pool';
 import { VirtualTime } from '../../support/virtual-time';
 import { HOUR, passThrough, refusedNow } from './gated';
 
@@ -16,7 +17,7 @@ function sharing(limit: () => number, random = () => 0) {
 	const made: Array<{ step: string; at: number }> = [];
 	const step = (name: string) => {
 		const stop = new AbortController();
-		const gate = new StepSlots(slots, time, stop.signal);
+		const gate = new StepGate(stop.signal);
 		/** Creates a generation that takes this long. */
 		const make = async (ms: number, timeoutMs = HOUR) => {
 			await passThrough(
@@ -50,35 +51,34 @@ function sharing(limit: () => number, random = () => 0) {
 
 describe('a generation that ends', () => {
 	/** Returns the SlotPool of a full account, and a function that counts the slots known to be free. */
-	function fullAccount() {
+	async function fullAccount() {
 		const slots = new SlotPool({ clock: new VirtualTime(0), random: () => 0 });
-		(slots.take() as Permit).report(refusedNow());
-		const waiter = { ticket: 0, wake: new AbortController() };
-		slots.join(waiter);
-		const free = () => {
+		const gate = new StepGate(new AbortController().signal);
+		(await slots.acquire(gate, HOUR)).report(refusedNow());
+		const free = async () => {
 			let count = 0;
-			while (typeof slots.take(waiter) !== 'number') count++;
+			while ((await attempt(async () => await slots.acquire(gate, 0))).ok) count++;
 			return count;
 		};
 		return { slots, free };
 	}
 
-	it('frees one slot, however many executions see it end', () => {
-		const { slots, free } = fullAccount();
+	it('frees one slot, however many executions see it end', async () => {
+		const { slots, free } = await fullAccount();
 		for (const id of ['a', 'b', 'a', 'a', 'b']) slots.release(id);
-		expect(free()).toBe(2);
+		expect(await free()).toBe(2);
 		slots.release('a');
-		expect(free()).toBe(0);
+		expect(await free()).toBe(0);
 	});
 
-	it('is remembered until 10,000 others have ended, so that memory is bounded', () => {
-		const { slots, free } = fullAccount();
+	it('is remembered until 10,000 others have ended, so that memory is bounded', async () => {
+		const { slots, free } = await fullAccount();
 		for (let id = 0; id <= 10_000; id++) slots.release(String(id));
-		expect(free()).toBe(10_001);
+		expect(await free()).toBe(10_001);
 		slots.release('1');
-		expect(free()).toBe(0);
+		expect(await free()).toBe(0);
 		slots.release('0');
-		expect(free()).toBe(1);
+		expect(await free()).toBe(1);
 	});
 });
 
@@ -140,10 +140,10 @@ describe('steps that share the slots of an account', () => {
 	});
 
 	it('wait only a few seconds for a response that does not arrive', async () => {
-		const { time, step, made } = sharing(() => (time.now() < 5_000 ? 0 : 9));
+		const { time, slots, step, made } = sharing(() => (time.now() < 5_000 ? 0 : 9));
 		const hangs = step('hangs');
 		const hang = async () => {
-			const permit = await hangs.gate.acquire(HOUR, -1);
+			const permit = await slots.acquire(hangs.gate, HOUR, -1);
 			await time.sleep(60_000);
 			permit.report('unused');
 		};

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { CancelledError, errorFromResponse, GenerationError } from '../../../client/api/errors';
-import { SlotPool, StepSlots } from '../../../client/orders/slot-pool';
+import { SlotPool, StepGate } from '../../../client/orders/slot-pool';
 import { refusal } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
 import { gated, HOUR, itemsOf, passThrough, refusedNow, timesOf } from './gated';
@@ -11,7 +11,7 @@ describe('while the service has slots', () => {
 		const time = new VirtualTime(0);
 		const { signal } = new AbortController();
 		const slots = new SlotPool({ clock: time, random: () => 0 });
-		const gate = new StepSlots(slots, time, signal);
+		const gate = new StepGate(signal);
 		const create = async () => {
 			await time.sleep(100);
 			return time.now();

@@ -1,7 +1,6 @@
 import {
 	newRow,
 	requestFields,
-	rowInForce,
 	rowsInForce,
 	SENT,
 	storedKey,
@@ -30,8 +29,8 @@ describe('among several rows of a key', () => {
 		['a failed generation does not count', [failed(1), claim(2)], 2],
 		['a failed generation does not count even if it is the only row', [failed(1)], undefined],
 	])('%s', (_, rows, counts) => {
-		expect(rowInForce([...rows])?.id).toBe(counts);
-		expect(rowInForce([...rows].reverse())?.id).toBe(counts);
+		expect(rowsInForce(rows).get('a')?.id).toBe(counts);
+		expect(rowsInForce([...rows].reverse()).get('a')?.id).toBe(counts);
 	});
 
 	it('each key has its own rows', () => {

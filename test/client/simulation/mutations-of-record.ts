@@ -62,8 +62,8 @@ export const recordMutations: Mutation[] = [
 	view('a late read replaces what was done since', 'if (this.isAhead(key)) return;', ''),
 	table(
 		'a row is known by its id alone',
-		"const marks = ['id', 'writer', 'status', 'generation_id'] as const;\n\treturn all(",
-		"const marks = ['id'] as const;\n\treturn all(",
+		'return all(...MARKS.map(',
+		"return all(...(['id'] as const).map(",
 	),
 	table(
 		'a recorded generation is not reused',

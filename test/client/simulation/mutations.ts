@@ -59,7 +59,7 @@ export const mutations: Mutation[] = [
 	),
 	submission(
 		'a refusal leaves the intent behind',
-		'if (reserved && isUncharged(error)) this.ports.journal.release(order);',
+		'if (reserved && isUncharged(error)) journal.release(order);',
 		'',
 	),
 	submission('what exists is not taken up', 'return entry.id;', ''),
@@ -87,7 +87,7 @@ export const mutations: Mutation[] = [
 	retry('no free slot is an error', "return 'slot';", "return 'stop';"),
 	slots(
 		'a stop leaves those who wait for a slot waiting',
-		'onAbort(signal, () => this.wakeAll());',
+		'onAbort(halt, () => this.wakeAll());',
 		'void onAbort;',
 	),
 	slots(

@@ -133,7 +133,7 @@ const ERRORS: GenerationError[] = [
 	...refused.map((error) => errorOfJob(error, item)),
 	...refused.map((error) => errorOfJob(error, { id: ID })),
 	uncertainCharge(null),
-	uncertainCharge(null, { state: 'sent', count: 3 }),
+	uncertainCharge(null, { count: 3 }),
 	uncertainCharge(errorFromResponse({ status: 502, body: '' }, true)),
 	uncertainCharge(unreadableAnswer({ status: 200, body: '' }, true)),
 	unreadableAnswer({ status: 200, body: '' }, false),
@@ -150,7 +150,7 @@ const ERRORS: GenerationError[] = [
 	timedOutGeneration(generation('processing').item, 5000, refused[0]),
 	errorOfJob(paid, null),
 	balanceBelow(3, 10, 'Minimum Balance'),
-	uncertainCharge(null, { state: 'sent', count: 1, row }),
+	uncertainCharge(null, { count: 1, row }),
 	explainedByRow(refusedAs('generation_not_found'), row) as GenerationError,
 	recordUnavailable(`n8n says: ${HTML}`),
 	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
