@@ -70,7 +70,7 @@ export class SpendGuard {
 		throw checked.error;
 	}
 
-	/** Records the result of an admitted request. */
+	/** Records the result of an admitted request: false only if it was certainly not charged. */
 	report(mayBeCharged: boolean): void {
 		this.inFlight--;
 		if (!mayBeCharged) this.spent--;

@@ -75,6 +75,11 @@ export const mutations: Mutation[] = [
 	),
 	slots('sent although it will be refused', 'if (this.closedBy) throw this.closedBy;', ''),
 	submission(
+		'sent although every request of the step will be refused',
+		'if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));',
+		'',
+	),
+	submission(
 		'a lost answer is sent again unasked',
 		"return onUncertainCharge === 'resubmit' && this.lostOf",
 		'return Boolean(onUncertainCharge) && this.lostOf',
