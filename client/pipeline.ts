@@ -1,8 +1,7 @@
 import { onAbort } from './async';
 import type { Clock, ProbeUrl, Random, SleepDecision } from './ports';
-import { JobRun, type StepState } from './job-run';
+import { JobQueue, JobRun, type StepState } from './job-run';
 import type { Job } from './job';
-import { JobQueue } from './job-queue';
 import { thrownOutcome, type Outcome } from './outcome';
 import { SpendGuard, type SpendLimits } from './spend-guard';
 import type { Journal } from './orders/journal';

@@ -1,5 +1,12 @@
-import { attemptAfter, explainAttempts } from '../../../client/attempts';
-import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../../../client/job';
+import {
+	attemptAfter,
+	explainAttempts,
+	type CollectJob,
+	type CreateJob,
+	type Job,
+	type KeyedJob,
+	type Tried,
+} from '../../../client/job';
 import type { Outcome } from '../../../client/outcome';
 import {
 	hasId,

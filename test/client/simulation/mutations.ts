@@ -34,11 +34,11 @@ const connection = inFile('api/connection.ts');
 const outcome = inFile('outcome.ts');
 const pipeline = inFile('pipeline.ts');
 const jobRun = inFile('job-run.ts');
-const attempts = inFile('attempts.ts');
+const attempts = inFile('job.ts');
 const guard = inFile('spend-guard.ts');
 const watch = inFile('watch/watch.ts');
 const looks = inFile('watch/status-requests.ts');
-const outputProbe = inFile('watch/output-probe.ts');
+const outputProbe = inFile('watch/watch.ts');
 
 const watchOverHalt: Edit = watch(
 	'',

@@ -1,4 +1,4 @@
-import { OutputProbe } from '../../../client/watch/output-probe';
+import { OutputProbe } from '../../../client/watch/watch';
 import { VirtualTime } from '../../support/virtual-time';
 
 describe("a storage's response to a request for the first byte", () => {

@@ -1,6 +1,5 @@
 import { GenerationError, type Charge } from '../../client/api/errors';
-import { attemptAfter } from '../../client/attempts';
-import type { CreateJob } from '../../client/job';
+import { attemptAfter, type CreateJob } from '../../client/job';
 
 const error = (code: string, charge: Charge) =>
 	new GenerationError({ title: 'Not created', description: '', code, charge });
