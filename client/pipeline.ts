@@ -209,7 +209,9 @@ class Pipeline<T> {
 		const since = (job.kind === 'collect' ? job.waitingSinceMs : undefined) ?? clock.now();
 		const ended = new AbortController();
 		this.running.set(run, since);
-		void this.queue.prepareOne(since, () => this.mayPrepare, ended.signal);
+		if (this.mayPrepare) {
+			void this.queue.prepareOne(since, () => this.mayPrepare, ended.signal);
+		}
 		try {
 			await run.wait();
 		} finally {

@@ -12,15 +12,11 @@ import {
 	type Row,
 } from './table';
 
-/** Digests that identify an order within its item. `''` for none. Never the texts: they are stored with the execution. */
-interface Marks {
-	request: string;
-	/** The parameters of the request before evaluation. */
-	recipe: string;
-	/** The idempotency key, and the key before evaluation. */
-	key: string;
-	keyRecipe: string;
-}
+/**
+ * Digests that identify an order within its item; `''` for none. Never the texts: they are stored with the execution. The
+ * recipes are of the request's parameters and the key before evaluation.
+ */
+type Marks = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
 
 /** An order as it is stored with the execution. */
 export interface StoredOrder extends Marks {
@@ -49,26 +45,23 @@ export interface Order {
 	lock: string;
 }
 
-/** The stored state of an order. */
+/** The stored state of an order. `sent`: the results of these requests are unknown. `changed`: of another request. */
 export type Entry =
 	| { state: 'none' }
-	/** Requests were sent, and their results are unknown. `row` is its row in the table, if there is one. */
 	| { state: 'sent'; count: number; row?: Row }
-	/** There is a generation to reuse. `changed`: its request was different. */
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
 const NO_RECIPE = { request: '', idempotencyKey: '' };
 
 /**
- * Stores orders, so that later attempts reuse a paid generation. This one stores them in a plain object that n8n stores
- * with the execution: it survives Retry On Fail and "Retry execution". `TableJournal` also stores those with an
- * idempotency key in a table that outlives the execution.
+ * Stores orders, so that later attempts reuse a paid generation. This one stores them with the execution: they survive
+ * Retry On Fail and "Retry execution". `TableJournal` adds a table that outlives the execution.
  */
 export class Journal {
 	/**
-	 * @param shared the object stored with the execution; it is changed at once
-	 * @param runIndex run of the node; a later run of a loop pays for its own generations
-	 * @param execution identifies the execution, and is the same in all of its retries
+	 * @param shared the object stored with the execution
+	 * @param runIndex a later run of a loop pays for its own generations
+	 * @param execution is the same in all retries of the execution
 	 */
 	constructor(
 		readonly shared: StoredOrders,
@@ -77,9 +70,8 @@ export class Journal {
 	) {}
 
 	/**
-	 * Finds or makes the order of a request. A changed prompt is a new order, and so is a changed idempotency key. A
-	 * different result of the same recipe is not: otherwise a random seed would be charged in every attempt. Adding or
-	 * removing an idempotency key is no new order either.
+	 * Finds or makes the order of a request. A changed prompt or idempotency key is a new order. Another result of the same
+	 * recipe is not: a random seed would be charged in every attempt. Nor is a key that was added or removed.
 	 */
 	order(job: CreateJob, request: CreateRequest): Order {
 		const { recipe, idempotencyKey: key = null, fallbackModels = [] } = job;
@@ -111,7 +103,6 @@ export class Journal {
 	/**
 	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
 	 *
-	 * @param signal ends the wait
 	 * @param mayDefer true if `reserve` follows at once, and may find a generation as well
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
@@ -127,17 +118,12 @@ export class Journal {
 		return sent === undefined ? { state: 'none' } : { state: 'sent', count: sent };
 	}
 
-	/**
-	 * Reserves an order ahead of its request, so that `reserve` need not wait for the table. Never throws. If the request
-	 * is not sent after all, call `abandon`.
-	 */
+	/** Reserves an order ahead, so that `reserve` need not wait for the table. `abandon` takes it back. Never throws. */
 	prepare?(order: Order): Promise<void>;
 
 	/**
-	 * Stores that a request is about to be sent.
+	 * Stores that a request is about to be sent. Returns its `Idempotency-Key` header; `null` if another execution was first.
 	 *
-	 * @returns the request's `Idempotency-Key` header; `null` if nothing may be sent, because another execution was
-	 * first
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async reserve(order: Order): Promise<string | null> {
@@ -170,11 +156,7 @@ export class Journal {
 		Object.assign(entry, { id, ...(status !== null && { status }) });
 	}
 
-	/**
-	 * Returns the generation that an output is known to have paid for; `null` if there is none.
-	 *
-	 * @param order `null` if its request was never built, so that any order of the output counts
-	 */
+	/** Returns the generation that an output has paid for. `order` is `null` if its request was never built. */
 	paidBy(output: OutputRef & Partial<CreateJob>, order: Order | null): KnownGeneration | null {
 		const orders = this.orders(output);
 		const counted = order ? orders.filter((one) => isSame(one, order.marks)) : orders;
@@ -191,17 +173,15 @@ export class Journal {
 		return (this.shared[this.runIndex] ??= {});
 	}
 
-	/** Adds advice about the order's row to an error that says that the generation or its file does not exist. */
+	/** Adds advice about the order's row to an error. */
 	explain(_order: Order, error: unknown): unknown {
 		return error;
 	}
 
 	/**
-	 * Counts a request that is about to be sent. Earlier ones without a result stay counted.
+	 * Counts a request that is about to be sent. An order that may already be charged keeps its header, which is returned.
 	 *
-	 * @param header of a new order; one that may already be charged keeps its header
-	 * @param before number of open requests that are not stored here, used if there is no entry
-	 * @returns the header
+	 * @param before number of open requests of other executions, used if there is no entry
 	 */
 	protected note(order: Order, header: string, before = 0): string {
 		const entry = this.find(order) ?? this.add(order);
@@ -228,16 +208,11 @@ export class Journal {
 }
 
 /**
- * Returns the `Idempotency-Key` header of an order. The spec does not mention this header. Services and gateways that
- * know it create nothing for a second request with the same value.
- *
- * The value is the same in every attempt and every execution. It differs for another request, because such services
- * reject a changed body under an old value. It also differs after a failed generation, because they would return the
- * failed one again.
+ * Returns the `Idempotency-Key` header of an order, for services and gateways that know it: they create nothing for a
+ * second request with the same value, so it is the same in every attempt. It differs for another request, which they
+ * would reject, and after a failed generation, which they would return again.
  *
  * @param owner identifies the order: its workflow, node and idempotency key, or its execution, run and item
- * @param failures number of failed generations of the order
- * @param request from `digestOf`
  */
 export function headerOf(owner: Array<string | number>, failures: number, request: string): string {
 	return digest(JSON.stringify([...owner, failures, request]));

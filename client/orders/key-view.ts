@@ -99,9 +99,8 @@ export class KeyView {
 	}
 
 	/**
-	 * Returns the milliseconds during which a row was certainly unchanged; 0 for a state that was not observed. Only the
-	 * local clock and reads count. The dates in a row come from another clock, which may be minutes behind. A new date
-	 * proves that the writer is alive; an old one proves nothing.
+	 * Returns the milliseconds during which a row was certainly unchanged. Only the local clock and reads count: the dates in
+	 * a row come from another clock. A new date proves that the writer is alive; an old one proves nothing.
 	 */
 	stillMs(row: Row): number {
 		const seen = this.silent.get(row.id);

@@ -40,24 +40,18 @@ interface Held {
 	readAt: number;
 }
 
-interface ReserveOptions {
-	/** The open row from `KeyTable.find`, if it may be sent again. */
-	open?: Row;
-	/** False to reserve ahead: another call for the same holder follows before the request. */
-	isDue?: boolean;
-	/** True if the key was not read before. */
-	ifMissing?: boolean;
-}
+/**
+ * `open`: the row from `KeyTable.find`, if it may be sent again. `isDue`: false to reserve ahead, before another call for
+ * the same holder. `ifMissing`: true if the key was not read before.
+ */
+type ReserveOptions = { open?: Row; isDue?: boolean; ifMissing?: boolean };
 
 /**
  * The rows that this step has reserved: at most one request per key is sent, even if several executions use the key.
  *
- * 1. A new row is inserted as sent, and the key is then read. The request leaves only if no other row is there. Of two
- * executions, the one that reads later sees both rows. The newer row is deleted.
- *
- * 2. An existing row is changed only while it is unchanged. Its writer is a ticket that no other row has.
- *
- * Callers handle the orders of a key one after the other.
+ * A new row is inserted as sent, and the key is then read. The request leaves only if no other row is there. Of two
+ * executions, the one that reads later sees both rows, and the newer row is deleted. An existing row is changed only
+ * while it is unchanged. Callers handle the orders of a key one after the other.
  */
 export class Reservations {
 	private readonly held = new Map<string, Held>();

@@ -8,10 +8,7 @@ import { KeyTable } from './key-table';
 import { explainedByRow } from './order-errors';
 import { hasId, isOpenRow, storedKey, type Row, type TableScope } from './table';
 
-/**
- * Also stores the orders with an idempotency key in a table. Before a request, the table is written first; after a
- * response, the execution is.
- */
+/** Also stores the orders with an idempotency key in a table. It is written before a request, and after a response last. */
 export class TableJournal extends Journal {
 	/** The rows of generations that could not be written to the table, by key. */
 	readonly unrecorded: ReadonlyMap<string, Row>;
@@ -35,11 +32,7 @@ export class TableJournal extends Journal {
 		return Boolean(key) && !this.unrecorded.has(storedKey(key ?? ''));
 	}
 
-	/**
-	 * Reads the keys of a step. Call this before any order is sent.
-	 *
-	 * @throws GenerationError `record_unavailable`
-	 */
+	/** Reads the keys of a step, before any order is sent. Throws GenerationError `record_unavailable`. */
 	async begin(keys: string[]): Promise<void> {
 		await this.table.open(keys.map(storedKey));
 	}
