@@ -80,7 +80,7 @@ export async function withTimeout<T>(
 		return result;
 	} finally {
 		forget();
-		// Without a reason, each one would make a DOMException with a stack trace.
+		// Without a reason, each abort creates a DOMException with a stack trace.
 		settled.abort('settled');
 	}
 }

@@ -14,8 +14,8 @@ import { withModel, type CreateRequest } from './api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
 const LATE_MS = 10_000;
-/** A job with less time left than this, or than a quarter of a short timeout, is late. */
-const SHORTEST_TURN_MS = 1_000;
+/** A job is late with less time left than this, or than a quarter of its timeout. */
+const LEAST_LEFT_MS = 1_000;
 /** Maximum time for the status check of a generation after a sleep, with all of its retries. */
 const AFTER_SLEEP_MS = 100_000;
 
@@ -24,7 +24,7 @@ export interface StepState {
 	clock: Clock;
 	/** When the step began. */
 	startedAt: number;
-	/** When a late job last received a status; at first, when the pipeline started. */
+	/** When a late or resumed job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
 	journal: Journal;
 	submission: Submission;
@@ -62,7 +62,7 @@ export class JobRun {
 		return fallbackModels[(tried?.fallbacks ?? 0) - 1] ?? null;
 	}
 
-	/** Reserves the order before the job's turn. An error comes back when the job begins. */
+	/** Reserves the order before the job's turn. If that fails, `begin` builds the request again. */
 	prepare(): void {
 		const { job } = this;
 		const { journal } = this.step;
@@ -90,7 +90,7 @@ export class JobRun {
 		// The generations run in any case, so the timeout of each counts from the start of the step.
 		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
 		const hasSlept = waitingSinceMs < startedAt;
-		// Between two sleeps, a 404 is not retried: the next check does that.
+		// A single check does not retry a 404: between two sleeps, the next check does that.
 		const exists = wait && (job.row !== undefined || watcher.requests.known(id) !== null);
 		this.watch = new Watch(watcher, id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + timeoutMs;
@@ -99,7 +99,7 @@ export class JobRun {
 		// The generation may have ended during the sleep, or while its item waited. Check it even after its deadline.
 		let checkUntil = Math.max(this.deadline, lateSeenAt) + LATE_MS;
 		if (hasSlept && wait) checkUntil = lateSeenAt + AFTER_SLEEP_MS;
-		else if (this.deadline - clock.now() >= Math.min(SHORTEST_TURN_MS, timeoutMs / 4)) return;
+		else if (this.deadline - clock.now() >= Math.min(LEAST_LEFT_MS, timeoutMs / 4)) return;
 		await this.watch.until('fetched', checkUntil);
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
 	}
@@ -179,7 +179,7 @@ export class JobRun {
 			const earlierId = await submission.earlier(order);
 			const made = earlierId === null ? await submission.create(order, request) : null;
 			const id = earlierId ?? made?.item.id;
-			// Another item or execution is creating it. The journal has its result by now.
+			// Another execution was first. The next read waits for its result.
 			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
 			const watch = new Watch(watcher, id, made, order.job.readiness, true);

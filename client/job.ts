@@ -5,7 +5,7 @@ import { sentences } from './text';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
 export type Job = CreateJob | CollectJob;
-/** A job as far as its row in the table needs it. */
+/** The fields of a job that its row in the table depends on. */
 export type KeyedJob = Pick<Job, 'kind'> & Pick<CreateJob, 'idempotencyKey'>;
 
 /** How the end of a generation is detected (spec 4.3): by its status, its output URL, or both. */

@@ -85,7 +85,7 @@ export function inAnotherAccount(error: GenerationError, id: string): Generation
 	});
 }
 
-/** Converts any error of a job, and adds its generation if the error names none. */
+/** Converts any error of a job. Adds a missing generation; a confirmed one turns the charge `none` into `paid`. */
 export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
 	const known =
 		error instanceof GenerationError

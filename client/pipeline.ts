@@ -52,9 +52,9 @@ export interface PipelineSettings extends SpendLimits {
 
 /** Counters for the step's summary. */
 export interface PipelineStats extends SubmissionStats {
-	/** Creating requests that were charged, or may have been, with those of `spentBefore`. */
+	/** Creating requests that were charged or may have been, including `spentBefore`. */
 	spent: number;
-	/** Generations that were created because an earlier one failed. */
+	/** Generations that were created because one failed during this step. */
 	recreated: number;
 	/** Outputs that a fallback model created. */
 	fellBack: number;
@@ -86,14 +86,14 @@ export async function runPipeline<T>(
 }
 
 class Pipeline<T> {
-	/** Ends all waits: on cancel, and on the first error if `stopOnError` is set. */
+	/** Ends all waits: on cancel, before a sleep, or on the first error with `stopOnError`. */
 	private readonly halt = new AbortController();
 	private readonly guard: SpendGuard;
 	private readonly step: StepState;
 	private readonly queue: JobQueue;
 	/** Number of jobs that workers run. Those not in `running` look up, submit or retry. */
 	private active = 0;
-	/** Since when each generation is waited for. */
+	/** Start of the wait for each generation. */
 	private readonly running = new Map<JobRun, number>();
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
@@ -183,7 +183,7 @@ class Pipeline<T> {
 		}
 	}
 
-	/** Runs a job until its generation ends at the service. Finishing runs in parallel, and does not occupy the worker. */
+	/** Runs a job until its wait is over. Finishing runs in parallel, and does not occupy the worker. */
 	private async runJob(run: JobRun): Promise<void> {
 		this.active++;
 		try {
@@ -243,7 +243,7 @@ class Pipeline<T> {
 		}
 	}
 
-	/** Returns the outcome of a job that never started. An earlier attempt may have started it. */
+	/** Returns the outcome of a job that this run never started. Its generation may exist from before. */
 	private stopped(job: Job): Outcome<T> {
 		return { kind: 'stopped', generation: new JobRun(job, this.step).known };
 	}

@@ -58,7 +58,7 @@ export interface Progress {
 	starting: number;
 	/** How many of these wait for a slot. */
 	waiting: number;
-	/** Since when each running generation is waited for. */
+	/** Start of the wait for each running generation. */
 	runningSince: number[];
 }
 

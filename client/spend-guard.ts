@@ -102,7 +102,7 @@ export class SpendGuard {
 	}
 }
 
-/** The balance was read with retries of its own, so nothing is tried again for it. */
+/** The request for the balance has its own retries, so the item is not retried. */
 function notRead(error: GenerationError): GenerationError {
 	const title = `The balance could not be read: ${error.message}`;
 	return error.with({ title, retry: 'never', skipped: true });

@@ -21,8 +21,8 @@ const BAD_KEY = {
 };
 
 /**
- * Failures before a request is sent. After any other failure, the request may have arrived. Where Node's error code has
- * several meanings, the error's name or message has to match too. The first match counts.
+ * Failures before a request is sent. An unlisted failure of `connect` or `getaddrinfo` counts too. A listed code does not
+ * count if a read or write failed: the request may have arrived. Rows with words are tried first.
  *
  * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is not here: it occurs on an open connection, whose other side may have
  * received the request.

@@ -3,7 +3,7 @@ import { sentences, truncate } from '../text';
 import { errorRow, isListed, mayHavePassed, type RetryRule } from './error-table';
 import { asRecord, type GenerationItem } from './generation';
 
-/** Whether credits were charged. `paid`: a generation exists. `unknown`: a creating request's response was lost. */
+/** Whether credits were charged. `paid`: a generation exists. `unknown`: a creating request got no conclusive response. */
 export type Charge = 'none' | 'refunded' | 'paid' | 'unknown';
 
 /** A generation with a known id. Its other fields may be missing. */
@@ -63,7 +63,7 @@ export class GenerationError extends Error {
 	}
 }
 
-/** The user stopped the execution, or it timed out. Nothing is sent afterwards. */
+/** The step has ended, or is about to sleep. No creating request is sent afterwards. */
 export class CancelledError extends Error {
 	override readonly name = 'CancelledError';
 

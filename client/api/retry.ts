@@ -28,7 +28,7 @@ interface RetryLimits {
 	maxRetries?: number;
 	/** False once the time for retries is over. Default: true. */
 	inTime?: boolean;
-	/** True if the user allowed to send a request again that may have been charged. Default: false. */
+	/** True if the user allows resending a request that may have been charged. Default: false. */
 	mayResend?: boolean;
 }
 

@@ -28,7 +28,7 @@ export interface TablePorts {
 	signal: AbortSignal;
 }
 
-/** The rows of this step's workflow and node, and when they were read, as `Clock.now`. */
+/** The rows of this step's workflow and node. `from`: when the read started, as `Clock.now`. */
 export interface Answer {
 	rows: Row[];
 	from: number;

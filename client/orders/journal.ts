@@ -122,7 +122,8 @@ export class Journal {
 	prepare?(order: Order): Promise<void>;
 
 	/**
-	 * Stores that a request is about to be sent. Returns its `Idempotency-Key` header; `null` if another execution was first.
+	 * Stores that a request is about to be sent. Returns its `Idempotency-Key` header; `null` if it could not
+	 * be reserved, so that the order must be read again.
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
@@ -168,7 +169,7 @@ export class Journal {
 		return eachOnce(Object.values(this.run).flat().filter(isMade).map(knownOf));
 	}
 
-	/** The orders of this run of the node, in all attempts of the step. Also identifies the run. */
+	/** The orders of this run of the node, in all attempts of the step. The object also identifies the run. */
 	get run(): Record<string, StoredOrder[]> {
 		return (this.shared[this.runIndex] ??= {});
 	}
@@ -208,9 +209,8 @@ export class Journal {
 }
 
 /**
- * Returns the `Idempotency-Key` header of an order, for services and gateways that know it: they create nothing for a
- * second request with the same value, so it is the same in every attempt. It differs for another request, which they
- * would reject, and after a failed generation, which they would return again.
+ * Returns the `Idempotency-Key` header of an order. Services that support it create nothing for a repeated value, so all
+ * attempts send the same one. Another request gets a new one, and so does the order after a failed generation.
  *
  * @param owner identifies the order: its workflow, node and idempotency key, or its execution, run and item
  */

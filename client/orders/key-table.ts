@@ -51,8 +51,8 @@ export class KeyTable {
 	}
 
 	/**
-	 * Returns the row that counts for a key: of a generation, or an open one whose writer is gone. If another execution is
-	 * sending its request, waits for the result, for at least `SHORTEST_WAIT_MS`.
+	 * Returns the row that counts for a key: of a generation, a free one, or an open one whose writer is gone; `null` if
+	 * there is none. If another execution is sending its request, waits for the result.
 	 *
 	 * @param mayDefer true if `reserve` follows at once, and reads the key
 	 * @throws GenerationError `record_unavailable`, or CancelledError
@@ -97,6 +97,7 @@ export class KeyTable {
 		if (row === null) return;
 		const set = { generation_id: id, status: status ?? 'pending' };
 		this.table.running.add(id);
+		// `ended` stores a final status, in the view too.
 		this.view.rows.set(key, { ...row, generation_id: id, status: 'pending' });
 		const arrival = this.table.keep(async () => await this.table.writeId(row, set));
 		this.arriving.set(key, arrival);
@@ -153,14 +154,14 @@ export class KeyTable {
 		keys.forEach((key) => this.view.observe(key, answer));
 	}
 
-	/** Proves that the requests in flight are alive, and reads the rows that other executions are sending. */
+	/** Sends the heartbeat. Reads the open rows of other executions again, or writes the queued final statuses. */
 	private async beat(): Promise<void> {
 		const { signal } = this.closing;
 		for (;;) {
 			await this.ports.clock.sleep(BEAT_MS, signal);
 			if (signal.aborted) return;
 			this.reservations.beat();
-			// Their silence is measured before an item waits for them.
+			// The silence of other executions is measured before an item waits for them.
 			const { watched } = this.view;
 			if (watched.length === 0) void this.table.flush();
 			else void attempt(async () => await this.refresh(watched));

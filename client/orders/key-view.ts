@@ -26,7 +26,7 @@ const MARK_EVERY_MS = 20_000;
 
 /** What a step knows of its keys. Some of it is newer than the table. */
 export class KeyView {
-	/** The row that counts for each key, as last known; `null` if there is none. */
+	/** The row that counts for each key, as last known; `null` if there is none, missing if the key was not read. */
 	readonly rows = new Map<string, Row | null>();
 	/** Number of failed generations by key. */
 	readonly failures = new Map<string, number>();
@@ -86,7 +86,7 @@ export class KeyView {
 
 	/**
 	 * Decides about the writer of an open row. No clock of another machine is trusted: a row must be seen unchanged for a
-	 * minute, by one execution or by several after each other. A heartbeat of the writer starts the minute again.
+	 * minute, by one execution or by several in succession. A heartbeat of the writer starts the minute again.
 	 *
 	 * @returns what to write into the row: it is dead if `writer` is removed
 	 */

@@ -96,7 +96,7 @@ export function unavailable(error: unknown): unknown {
 	return recordUnavailable(error instanceof Error ? error.message : String(error));
 }
 
-/** Builds the error of a table that does not keep the changes of a row; without `id`, of rows that were inserted. */
+/** Builds the error for a table that loses changes to a row or, without `id`, inserted rows. */
 export function tableTrouble(id?: number): GenerationError {
 	const symptom =
 		id === undefined

@@ -20,7 +20,7 @@ import {
 	type TableScope,
 } from './table';
 
-/** Longest reservation without another read. The difference to `GONE_AFTER_MS` leaves time for a heartbeat. */
+/** Longest reservation without another read. The gap to `GONE_AFTER_MS` (key-view.ts) leaves time for a heartbeat. */
 const LATE_MS = 40_000;
 /** A read that is older than this is repeated before a request is resubmitted. */
 const STALE_MS = 5_000;
@@ -34,7 +34,7 @@ interface Held {
 	row: RowFields & Partial<Row>;
 	/** True if the row may already have been charged. It then stays open, even if this request is rejected. */
 	wasOpen: boolean;
-	/** True if its request may be in flight. False while it was only reserved ahead. */
+	/** True if its request may be in flight. False while the row is only reserved ahead. */
 	isDue: boolean;
 	/** When the row was last read as the only one of its key. */
 	readAt: number;
@@ -86,6 +86,7 @@ export class Reservations {
 		// Two items have the same key, and this one is first.
 		if (again) this.release(key, again.holder);
 		const row = this.view.rows.get(key) ?? null;
+		// An existing row may be sent only if it is free, or still the open row that `find` returned.
 		if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;
 		const { executionId, writer } = this.scope;
 		const ticket = `${writer}/${++this.tickets}`;
@@ -149,7 +150,7 @@ export class Reservations {
 		void this.table.beat({ where, set: { status: SENT }, final: true });
 	}
 
-	/** Writes and reads a reserved key until its row is the only one, or another row comes first. */
+	/** Writes a reserved key once, then reads it until its row is the only one, or another row wins. */
 	private async contend(key: string, held: Held, part: Partial<TableCall>): Promise<boolean> {
 		const { clock } = this.ports;
 		const { holder, wasOpen } = held;

@@ -8,13 +8,13 @@ import { sentences } from '../text';
 export interface Probing {
 	/** Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
 	longestPause: number;
-	/** Without a slot for this time, pauses shrink: otherwise new clients, which ask at once, would always be faster. */
+	/** After this long without a slot, pauses shrink: otherwise new clients, which ask at once, would always be faster. */
 	patience: number;
 }
 
 /** Measured with `npm run bench`, with two steps and with thousands that share a limit. */
 const PROBING: Probing = { longestPause: 10, patience: 60 };
-/** To this length, in seconds, the longest pause shrinks: the recommended polling interval (spec 4.3). */
+/** Lower bound of the longest pause, in seconds: the recommended polling interval (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
 const LONGEST_PROBE_MS = 10_000;
@@ -81,7 +81,7 @@ export class StepGate {
 }
 
 /**
- * The concurrent slots of an account, and the queue for them. All steps that use the account share it.
+ * The concurrent slots of an account, and the queue for them. The steps of a process with one credential share it.
  *
  * Every request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a
  * free slot. A slot is known to be free when a generation has ended.
@@ -98,7 +98,7 @@ export class SlotPool {
 	private speculative = 0;
 	private refusals = 0;
 	private probeAt = 0;
-	/** While a speculative request is in flight, a released slot does not start another one. */
+	/** True while the request after a backoff is in flight. Released slots then start no other one. */
 	private probing = false;
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
@@ -117,7 +117,7 @@ export class SlotPool {
 	/**
 	 * Waits until an item of a step may send a request.
 	 *
-	 * @param timeoutMs time without any gained slot after which the item gives up
+	 * @param timeoutMs the item gives up after this time without a slot for its step
 	 * @throws GenerationError with the last refusal after the timeout; else as `StepGate.requireOpen`
 	 */
 	async acquire(gate: StepGate, timeoutMs: number, ticket = this.ticket()): Promise<Permit> {

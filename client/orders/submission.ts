@@ -10,7 +10,7 @@ import type { Journal, Order } from './journal';
 import { StepGate, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
 
-/** Maximum number of times that `onUncertainCharge: resubmit` sends a request again within one attempt of the step. */
+/** `resubmit` stops once an order has lost more responses than this in one attempt of the step. */
 const MAX_RESUBMISSIONS = 3;
 
 interface SubmissionPorts {
@@ -73,7 +73,7 @@ export class Submission {
 	/**
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
-	 * @returns `null` if another item or execution is sending the order, so that the journal will have the result
+	 * @returns `null` if it could not be reserved: read the order again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
@@ -105,7 +105,7 @@ export class Submission {
 		}
 	}
 
-	/** Sends one request when a slot may be free. Stores the intent before it, and the id right after it. */
+	/** Sends one request when a slot may be free. Reserves the order first, and stores the id right after the response. */
 	private async send(
 		order: Order,
 		request: CreateRequest,

@@ -8,7 +8,7 @@ import { KeyTable } from './key-table';
 import { explainedByRow } from './order-errors';
 import { hasId, isOpenRow, storedKey, type Row, type TableScope } from './table';
 
-/** Also stores the orders with an idempotency key in a table. It is written before a request, and after a response last. */
+/** Also stores the orders with an idempotency key in a table, which is written first before a request, and last after a response. */
 export class TableJournal extends Journal {
 	/** The rows of generations that could not be written to the table, by key. */
 	readonly unrecorded: ReadonlyMap<string, Row>;
@@ -91,7 +91,7 @@ export class TableJournal extends Journal {
 		const { workflowId, nodeId } = this.scope;
 		const failures = this.table.view.failures.get(key) ?? 0;
 		const header = headerOf([workflowId, nodeId, key], failures, request);
-		// The execution does not have the request that another one sent.
+		// The entry of this execution does not count the request of another one.
 		return this.note(order, header, open ? 1 : 0);
 	}
 

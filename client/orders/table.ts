@@ -120,7 +120,7 @@ export function rowsInForce(rows: Row[]): Map<string, Row> {
 	return new Map(ranked.map((row) => [row.key, row]));
 }
 
-/** They tell whether a row is unchanged. The id alone is not enough, because ids are reused. */
+/** Columns that show whether a row is unchanged. The id alone is not enough, because ids are reused. */
 const MARKS = ['id', 'writer', 'status', 'generation_id'] as const;
 
 /** True if the row was not written to between the two reads. */

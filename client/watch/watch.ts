@@ -51,9 +51,9 @@ export class Watch {
 	private earliestAt: number;
 	/** When the last scheduled check was sent, or watching began. Confirming checks do not shift the schedule. */
 	private scheduledAt: number;
-	/** `Infinity` before the wait for the end, after the last probe, and if nothing is to be probed. */
+	/** When the next probe is due; `Infinity` if none is planned. */
 	private probeAt = Infinity;
-	/** `Infinity` before a probe finds the file, and after the last confirming check. */
+	/** When the next confirming check is due; `Infinity` if none is planned. */
 	private confirmAt = Infinity;
 	private confirmations = 0;
 	/** True if the step sends too many probes for this generation to be probed too. */

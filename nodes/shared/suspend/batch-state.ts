@@ -3,10 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { wallClock } from '../http/clock';
 import type { WaveState } from './wave-plan';
 
-/**
- * The state of a sleeping batch. The record has the generations. This has only what the record cannot have: which items
- * need no further work, and why.
- */
+/** The state of a sleeping batch: what its waves pass on. It repeats generation ids, because rows can be deleted. */
 
 /** How a node of a helper workflow of a batch is told what to do. The value of the hidden parameter. */
 const ROLES = [
@@ -43,7 +40,7 @@ export interface BatchState extends WaveState {
 	sleepsFrom: number;
 	/** Number of consecutive waves that ended without a report. */
 	dead: number;
-	/** The error of the last of them, for the user. */
+	/** The error of the last such wave, for the user. */
 	lastDeath: string;
 }
 

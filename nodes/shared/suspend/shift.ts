@@ -42,8 +42,8 @@ interface ShiftState {
 /** One shift of a sleeping batch. */
 export class Shift implements SleepDecision {
 	/**
-	 * When the next shift should begin, in milliseconds since the Unix epoch. `null` if this shift did not end before
-	 * its jobs.
+	 * When the next shift should begin, in milliseconds since the Unix epoch. `null` if its jobs
+	 * ended first.
 	 */
 	nextShiftAt: number | null = null;
 	private readonly startedAt: number;

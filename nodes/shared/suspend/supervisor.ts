@@ -69,7 +69,7 @@ function isResult(item: INodeExecutionData): boolean {
 function listen(state: BatchState, item: INodeExecutionData): void {
 	const message = messageIn(item);
 	if (message?.report) takeIn(state, message.report);
-	// n8n returns the order if it lost the wave's result.
+	// If n8n lost the wave's result, it returns the wave's input: `order`.
 	else if (!message || message.order) countDeath(state, deathIn(item) ?? 'n8n gave no reason');
 }
 

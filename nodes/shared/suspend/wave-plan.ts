@@ -22,15 +22,9 @@ import type { PipelineResult } from '../../../client/pipeline';
 import type { Shift } from './shift';
 import type { GenerationError, GenerationErrorFields } from '../../../client/api/errors';
 
-/**
- * One wave of a sleeping batch: the same items again, with the record as the state. What has ended is collected, and
- * free slots are filled.
- */
+/** One wave of a sleeping batch runs the same items again: it collects what has ended, and fills free slots. */
 
-/**
- * Maximum number of items that a wave may begin. It reads their keys a second time, so this limit saves a wave of
- * thousands of items many calls of the table.
- */
+/** Maximum number of items that a wave may begin. It reads their keys a second time, which takes many table calls. */
 const MOST_NEW = 200;
 
 /** Items that need no further work, by index: their errors, or `null` for an item without an error. */
@@ -47,7 +41,6 @@ type Known = Record<number, { id: string; since: number } | null>;
 
 /** What the waves of a batch tell each other. Plain data: it is stored while the batch sleeps. */
 export interface WaveState {
-	/** Items that need no further work. */
 	settled: Settled;
 	/** Attempts of items so far, by index. */
 	tried: Record<number, Tried>;
@@ -61,17 +54,15 @@ export interface WaveState {
 	durations: number[];
 }
 
-/** The jobs of a wave. */
 interface WavePlan {
 	/** Jobs to run, first those whose generations exist. */
 	jobs: Job[];
 	/** The jobs of the step that they stand for, in the same order. */
 	sources: CreateJob[];
-	/** Number of jobs of the step that have not ended. */
+	/** Number of jobs that have not ended. */
 	left: number;
 	/** Creating requests of earlier waves that were charged, or may have been. */
 	spentBefore: number;
-	/** Those of earlier waves that the table still does not have. */
 	unrecorded: Unrecorded;
 	known: Known;
 }
