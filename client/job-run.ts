@@ -66,7 +66,7 @@ export class JobRun {
 	prepare(): void {
 		const { job } = this;
 		const { journal } = this.step;
-		if (job.kind !== 'create' || this.fallback !== null) return;
+		if (job.kind !== 'create' || !job.idempotencyKey || this.fallback !== null) return;
 		this.prepared = attempt(async () => {
 			const request = await job.request();
 			const order = journal.order(job, request);
@@ -166,6 +166,8 @@ export class JobRun {
 				async () => await withLock(journal.shared, order.lock, obtain),
 			);
 			if (obtained.ok) return;
+			// A row that was reserved ahead and not sent is deleted.
+			journal.abandon?.(order);
 			const { error } = obtained;
 			// With a generation to watch, the error is about its status, and no other model is tried.
 			if (this.watch !== null || attemptAfter(job, error) !== 'next model') throw error;
@@ -211,15 +213,19 @@ export class JobRun {
 }
 
 /**
- * How long before the expected end of a generation another job is prepared: a busy table takes half a second. At most
- * this part of a generation's duration: if the process dies, the charge of a prepared item is uncertain.
+ * How long before the expected end of a generation another job is prepared: a busy table takes half a second, and calls
+ * wait for each other. At most this part of a generation's duration.
  */
 const LEAD = { mostMs: 1_200, part: 0.5 };
+/** A job whose turn does not come in time is not prepared any more: if the process dies, its charge is uncertain. */
+const HOLD_MS = 3_000;
 
 /** The jobs of a step, in order. They are prepared ahead, so that no slot is idle while the table is written. */
 export class JobQueue {
 	private readonly waiting: JobRun[];
 	private readonly prepared: JobRun[] = [];
+	private readonly closing = new AbortController();
+	private readonly abandoned: Array<Promise<void>> = [];
 	/** How long generations take: an average in which the last ones count most. */
 	private usualMs: number | null = null;
 
@@ -250,10 +256,19 @@ export class JobQueue {
 		if (!run) return;
 		this.prepared.push(run);
 		run.prepare();
+		await clock.sleep(HOLD_MS, this.closing.signal);
+		const index = this.prepared.indexOf(run);
+		if (index < 0) return;
+		this.prepared.splice(index, 1);
+		// At once, so that no worker finds the queue empty.
+		this.waiting.unshift(new JobRun(run.job, this.step));
+		this.abandoned.push(run.abandon());
 	}
 
 	/** Takes back the reservations of jobs that were not taken. */
 	async close(): Promise<void> {
-		await Promise.all(this.prepared.map(async (run) => await run.abandon()));
+		this.closing.abort();
+		this.abandoned.push(...this.prepared.splice(0).map(async (run) => await run.abandon()));
+		await Promise.all(this.abandoned);
 	}
 }

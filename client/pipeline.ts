@@ -48,6 +48,11 @@ export interface PipelineSettings extends SpendLimits {
 	stopOnError: boolean;
 	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;
+	/**
+	 * False if calls of one execution share their orders, as the parallel calls of an agent do: each would wait for a row
+	 * that the other has reserved ahead. Default: true.
+	 */
+	preparesAhead?: boolean;
 }
 
 /** Counters for the step's summary. */
@@ -171,7 +176,9 @@ class Pipeline<T> {
 	/** A reserved order must not wait long for a slot or a limit: if the process dies, its charge is uncertain. */
 	private get mayPrepare(): boolean {
 		const { journal, slots } = this.ports;
-		return journal.prepare !== undefined && !slots.isLimited && !this.guard.isLimited;
+		const { preparesAhead = true } = this.settings;
+		if (!preparesAhead || !journal.prepare) return false;
+		return !slots.isLimited && !this.guard.isLimited;
 	}
 
 	/** Runs one job after the other. */

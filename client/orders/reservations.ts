@@ -22,7 +22,7 @@ import {
 
 /** Longest reservation without another read. The gap to `GONE_AFTER_MS` (key-view.ts) leaves time for a heartbeat. */
 const LATE_MS = 40_000;
-/** A read that is older than this is repeated before a request is resubmitted. */
+/** A read that is older than this is repeated before a request that was reserved ahead, or is resubmitted. */
 const STALE_MS = 5_000;
 /** Pause before a key with several new rows is read again, and the maximum number of such reads. */
 const SETTLE_MS = 300;
@@ -109,7 +109,9 @@ export class Reservations {
 	private async reserveAgain(key: string, held: Held): Promise<boolean> {
 		if (!held.isDue) {
 			held.isDue = true;
-			if (this.ports.clock.now() - held.readAt < LATE_MS) return true;
+			const ageMs = this.ports.clock.now() - held.readAt;
+			// Negative if the clock was set back.
+			if (ageMs >= 0 && ageMs < STALE_MS) return true;
 		} else held.wasOpen = true;
 		// Meanwhile a user may have entered the ID, or deleted the row.
 		return await this.contend(key, held, {});
@@ -180,7 +182,7 @@ export class Reservations {
 			}
 			const isFirst = own && rivals.every((row) => !hasId(row) && row.id > own.id);
 			if (!isFirst || isLate || round === MOST_ROUNDS) {
-				if (own ? hasId(own) : rivals.length > 0) this.held.delete(key);
+				if (own ? hasId(own) : rivals.length > 0) this.take(key, holder);
 				else this.release(key, holder);
 				this.view.observe(key, answer);
 				if (isLate || (!own && rivals.length === 0)) this.view.missed(key, held.row.id);

@@ -76,6 +76,8 @@ export class TableJournal extends Journal {
 	override async prepare(order: Order): Promise<void> {
 		const { key, fields } = order;
 		if (key === null || super.known(order).state !== 'none') return;
+		// Only a key that was read, and has no row.
+		if (this.table.view.rows.get(key) !== null) return;
 		// An error of the table comes back when the order is reserved.
 		await attempt(async () => await this.table.reserve(key, order, fields, { isDue: false }));
 	}

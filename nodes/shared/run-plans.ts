@@ -7,7 +7,7 @@ import type { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import type { SleepDecision } from '../../client/ports';
 import type { StatusChecks } from '../../client/watch/status-requests';
-import { cancelSignal, continuesOnError, journalOf, runsByHand } from './execution';
+import { cancelSignal, continuesOnError, journalOf, runsAsTool, runsByHand } from './execution';
 import type { Plan } from './form/plan-items';
 import { stepOptionsOf, type StepOptions } from './form/step-options';
 import { glanceAtBalance } from './http/balance';
@@ -91,6 +91,7 @@ export async function runPlans(
 				spentBefore: spentIn.get(shared.journal.run),
 				...options,
 				stopOnError: !continuesOnError(context),
+				preparesAhead: !runsAsTool(context),
 			},
 		);
 	const result = await withSlots(context, run);

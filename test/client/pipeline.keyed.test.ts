@@ -1,4 +1,5 @@
 import type { CreateJob } from '../../client/job';
+import { GenerationError } from '../../client/api/errors';
 import { answer, refusal, wireGeneration } from '../support/answers';
 import { answerLost, refused } from '../support/fake-service';
 import { keyed, runKeyed } from '../support/keyed-step';
@@ -180,5 +181,48 @@ describe('an item that is prepared while others still run', () => {
 		expect(step.fake.made).toHaveLength(3);
 		expect(outcomes.map(inShort)[3]).toBe(outcomes.map(inShort)[2]);
 		expect(table.rows).toHaveLength(3);
+	});
+
+	it('is sent if it is the only one with a key', async () => {
+		const jobs = [creating('p0', 0), creating('p1', 1), keyed('p2', 2, 'only')];
+		const { outcomes } = await until(120_000, jobs);
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((made) => `completed generation-${made}`));
+	});
+
+	it.each([100, 800])(
+		'leaves no row if another item ends the step while it is prepared (table: %i ms)',
+		async (tableMs) => {
+			for (let ms = 20_000; ms < 26_000; ms += 50) {
+				const step = new Step({ maxConcurrent: 1 });
+				step.fake.latencyMs = 100;
+				step.fake.durationMs = (prompt) => (prompt === 'p1' ? 9_000 : 10_000);
+				const failsAt = step.time.now() + ms;
+				step.finish = async ({ itemIndex }, generation) => {
+					if (itemIndex > 0) return { generation, output: '' };
+					await step.time.sleep(failsAt - step.time.now());
+					throw new GenerationError({ title: 'Broken', description: '', code: 'download_failed' });
+				};
+				const table = new MemoryTable(step.time);
+				const jobs = [0, 1, 2, 3].map((i) => keyed(`p${i}`, i, `k${i}`, { readiness: 'auto' }));
+				const fateOf = () => ({ beforeMs: tableMs / 2, afterMs: tableMs / 2 });
+				await runKeyed(step, table, 'one', jobs, fateOf);
+				const ids = table.rows.map(({ generation_id: id }) => id);
+				expect(ids).toEqual(step.fake.made.map(({ id }) => id));
+			}
+		},
+	);
+
+	it('is not kept waiting: if the item before it takes longer, its row is deleted after a few seconds', async () => {
+		const step = new Step({ maxConcurrent: 1 });
+		step.fake.durationMs = (prompt) => (prompt === 'p1' ? 60_000 : 10_000);
+		const table = new MemoryTable(step.time);
+		const jobs = [0, 1, 2].map((i) => keyed(`p${i}`, i, `k${i}`, { readiness: 'auto' }));
+		const seen: number[] = [];
+		for (const ms of [19_900, 25_000, 65_000]) {
+			step.time.at(step.time.now() + ms, () => seen.push(table.rows.length));
+		}
+		const { outcomes } = await runKeyed(step, table, 'one', jobs);
+		expect(seen).toEqual([3, 2, 2]);
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((made) => `completed generation-${made}`));
 	});
 });

@@ -333,3 +333,24 @@ it.each(['invoke', 'engine'] as const)(
 		expect(rows()).toHaveLength(2);
 	},
 );
+
+it('parallel calls of an agent with the same keys do not wait for each other’s next outputs', async () => {
+	const prompt = "={{ $fromAI('prompt', 'what to make', 'string') }}";
+	const parameters = {
+		model: byId('lumen-turbo'),
+		prompt,
+		numberOfOutputs: 6,
+		size: '64x64',
+		options: { idempotencyKey: prompt },
+		runOptions: { maxConcurrent: 1 },
+	};
+	const options = { credentials: stage.credentials(), path: 'atOnce' } as const;
+	const calls = [{ prompt: 'a boat' }, { prompt: 'a boat' }];
+	const type = ownType('imageGeneration');
+	const ran = await stage.engine.runAsTool(type, parameters, calls, options);
+	const ids = ran.calls.map(({ response }) => {
+		return (JSON.parse(response) as IDataObject[]).map(({ id }) => id);
+	});
+	expect(ids[0]).toEqual(ids[1]);
+	expect(created()).toBe(6);
+}, 60_000);
