@@ -112,7 +112,7 @@ export function errorFromResponse(
 	});
 }
 
-/** With a 401, nothing was created (spec 7), whatever its body says: no code of it may lead to a retry. */
+/** A 401 means that nothing was created (spec 7). Its body may name a code that is retried, which must not count. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
 	const isOfKey = code !== null && errorRow(code, 400).cause === 'credential-invalid';
 	return charging && status === 401 && !isOfKey ? 'authentication_error' : code;
