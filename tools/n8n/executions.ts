@@ -55,21 +55,30 @@ export class Executions {
 		return executionId;
 	}
 
-	/** Runs n8n's "Retry with original workflow", and returns the id of the new execution. */
+	/**
+	 * Runs n8n's "Retry with original workflow", and returns the id of the new execution as soon as it exists.
+	 *
+	 * n8n's response says too little: it comes after the new execution has ended, with 500 if n8n cannot serialize the
+	 * data as JSON. In queue mode it never comes if a worker was so fast that n8n did not see the job end.
+	 */
 	async retry(id: string): Promise<string> {
 		const { workflowId } = await this.read(id);
 		const before = await this.idsOf(workflowId);
-		// n8n responds after the new execution has ended, with 500 if it cannot serialize the data as JSON.
-		const trouble = await this.rest
-			.send('POST', `/executions/${id}/retry`, { loadWorkflow: false })
-			.then(() => null)
-			.catch((error: unknown) => error);
-		for (const other of await this.idsOf(workflowId)) {
-			if (before.includes(other)) continue;
-			// The workflow may also have been started by something else in the meantime.
-			if ((await this.read(other)).retryOf === id) return other;
+		let response: { trouble?: unknown } | undefined;
+		void this.rest.send('POST', `/executions/${id}/retry`, { loadWorkflow: false }).then(
+			() => (response = {}),
+			(trouble: unknown) => (response = { trouble }),
+		);
+		for (;;) {
+			const responded = response;
+			for (const other of await this.idsOf(workflowId)) {
+				if (before.includes(other)) continue;
+				// The workflow may also have been started by something else in the meantime.
+				if ((await this.read(other)).retryOf === id) return other;
+			}
+			if (responded) throw responded.trouble ?? new Error(`Execution ${id} was not retried.`);
+			await delay(pollInterval);
 		}
-		throw trouble ?? new Error(`Execution ${id} was not retried.`);
 	}
 
 	/** Stops an execution, like n8n's Stop button. */

@@ -47,6 +47,9 @@ export class RestError extends Error {
 	}
 }
 
+/** n8n answers some requests only when an execution has ended. In milliseconds. */
+const longestRequest = 5 * 60_000;
+
 /** A client of the REST API that n8n's editor uses. */
 export class Rest {
 	private cookie = '';
@@ -84,6 +87,8 @@ export class Rest {
 			data,
 			headers: { cookie: this.cookie || undefined },
 			responseType: 'arraybuffer',
+			timeout: longestRequest,
+			timeoutErrorMessage: `n8n has not answered ${method} ${path} within ${longestRequest / 60_000} min`,
 		});
 		const { status } = response;
 		if (status >= 300) throw new RestError(status, `${method} ${path}`, response.data.toString());
