@@ -1,4 +1,4 @@
-import { SlotPool, type Probing } from '../client/orders/slot-pool';
+import { SlotPool, type SlotBackoff } from '../client/orders/slot-pool';
 import { seededRandom } from '../sandbox/basics/random';
 import { GenerationService } from '../sandbox/service';
 import { logNormal } from '../sandbox/generations/timing';
@@ -15,7 +15,7 @@ export interface ScaleCase {
 	/** Median seconds of a generation; their times are log-normal with a sigma of 0.3. */
 	seconds: number;
 	/** How a step probes for slots that other executions may have freed. */
-	probing: Probing;
+	backoff: SlotBackoff;
 	seed: number;
 }
 
@@ -66,7 +66,7 @@ export async function runScale(scale: ScaleCase): Promise<ScaleResult> {
 			pollIntervalMs: 3000,
 			timeoutMs: 24 * 3_600_000,
 			readiness: 'auto',
-			slots: new SlotPool({ clock: time, random: jitter, probing: scale.probing }),
+			slots: new SlotPool({ clock: time, random: jitter, backoff: scale.backoff }),
 		});
 		const [outcome] = outcomes;
 		if (outcome.kind !== 'done') throw new Error(`Execution ${index}: ${outcome.kind}`);

@@ -1,9 +1,9 @@
 import type { Clock } from './ports';
 
-export type Attempt<T> = { ok: true; value: T } | { ok: false; error: unknown };
+export type Result<T> = { ok: true; value: T } | { ok: false; error: unknown };
 
-/** Runs a task and returns its result or its error as a value. Never rejects. */
-export async function attempt<T>(task: () => Promise<T>): Promise<Attempt<T>> {
+/** Runs a task and returns its value or its error. Never rejects. */
+export async function toResult<T>(task: () => Promise<T>): Promise<Result<T>> {
 	try {
 		return { ok: true, value: await task() };
 	} catch (error) {
@@ -47,8 +47,8 @@ export async function raceAbort<T>(signal: AbortSignal, task: Promise<T>): Promi
 	}
 }
 
-/** A timer that fires later than this was delayed by a pause of the process, such as a paused container. */
-const LATE_MS = 1_000;
+/** A timer that fires this late was delayed by a pause of the process, such as a paused container. */
+const LATE_TIMER_MS = 1_000;
 /** Extra time to read responses that arrived during such a pause: timers fire before sockets are read. */
 const GRACE_MS = 5_000;
 
@@ -56,7 +56,7 @@ const GRACE_MS = 5_000;
 export async function deadline(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
 	const due = clock.now() + ms;
 	await clock.sleep(ms, signal);
-	if (!signal.aborted && clock.now() - due > LATE_MS) await deadline(clock, GRACE_MS, signal);
+	if (!signal.aborted && clock.now() - due > LATE_TIMER_MS) await deadline(clock, GRACE_MS, signal);
 }
 
 /**
@@ -70,18 +70,18 @@ export async function withTimeout<T>(
 	task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | null> {
 	if (ms <= 0) return null;
-	const own = new AbortController();
-	const settled = new AbortController();
-	const forget = onAbort(signal, () => own.abort());
-	const late = deadline(clock, ms, settled.signal).then(() => null);
+	const taskAbort = new AbortController();
+	const ended = new AbortController();
+	const forget = onAbort(signal, () => taskAbort.abort());
+	const timeout = deadline(clock, ms, ended.signal).then(() => null);
 	try {
-		const result = await Promise.race([task(own.signal), late]);
-		if (result === null) own.abort();
+		const result = await Promise.race([task(taskAbort.signal), timeout]);
+		if (result === null) taskAbort.abort();
 		return result;
 	} finally {
 		forget();
 		// Without a reason, each abort creates a DOMException with a stack trace.
-		settled.abort('settled');
+		ended.abort('settled');
 	}
 }
 

@@ -1,7 +1,7 @@
-import { attempt, withLock, type Attempt } from './async';
+import { toResult, withLock, type Result } from './async';
 
 import type { Clock } from './ports';
-import { attemptAfter, explainAttempts, type CreateJob, type Job } from './job';
+import { decideNextTry, explainTries, type CreateJob, type Job } from './job';
 import { created, failedGeneration, inAnotherAccount, timedOutGeneration } from './outcome';
 import type { Journal, Order } from './orders/journal';
 import { requestFields } from './orders/table';
@@ -13,7 +13,7 @@ import { isFailed, isFinal, unseen, type Generation } from './api/generation';
 import { withModel, type CreateRequest } from './api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
-const LATE_MS = 10_000;
+const LATE_CHECK_GRACE_MS = 10_000;
 /** A job is late with less time left than this, or than a quarter of its timeout. */
 const LEAST_LEFT_MS = 1_000;
 /** Maximum time for the status check of a generation after a sleep, with all of its retries. */
@@ -39,7 +39,7 @@ export class JobRun {
 	watch: Watch | null = null;
 	private deadline = Infinity;
 	/** The request, if it is built before the job's turn. Not kept afterwards: it may be megabytes. */
-	private prepared: Promise<Attempt<CreateRequest>> | null = null;
+	private prepared: Promise<Result<CreateRequest>> | null = null;
 
 	constructor(
 		readonly job: Job,
@@ -67,7 +67,7 @@ export class JobRun {
 		const { job } = this;
 		const { journal } = this.step;
 		if (job.kind !== 'create' || !job.idempotencyKey || this.fallback !== null) return;
-		this.prepared = attempt(async () => {
+		this.prepared = toResult(async () => {
 			const request = await job.request();
 			const order = journal.order(job, request);
 			this.order = order;
@@ -85,7 +85,7 @@ export class JobRun {
 	/** Finds or creates the generation to watch. Throws GenerationError if there is none, or CancelledError. */
 	async begin(): Promise<void> {
 		const { job } = this;
-		if (job.kind === 'create') return await this.orderIt(job);
+		if (job.kind === 'create') return await this.obtainWithFallback(job);
 		const { clock, startedAt, lateSeenAt, watcher } = this.step;
 		// The generations run in any case, so the timeout of each counts from the start of the step.
 		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
@@ -97,7 +97,7 @@ export class JobRun {
 		// A check between two sleeps must not hold its worker for long.
 		if (hasSlept && !wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
 		// The generation may have ended during the sleep, or while its item waited. Check it even after its deadline.
-		let checkUntil = Math.max(this.deadline, lateSeenAt) + LATE_MS;
+		let checkUntil = Math.max(this.deadline, lateSeenAt) + LATE_CHECK_GRACE_MS;
 		if (hasSlept && wait) checkUntil = lateSeenAt + AFTER_SLEEP_MS;
 		else if (this.deadline - clock.now() >= Math.min(LEAST_LEFT_MS, timeoutMs / 4)) return;
 		await this.watch.until('fetched', checkUntil);
@@ -109,7 +109,7 @@ export class JobRun {
 		try {
 			await this.watch?.until(this.job.wait ? 'final' : 'fetched', this.deadline);
 		} finally {
-			this.keep();
+			this.commit();
 		}
 	}
 
@@ -118,9 +118,9 @@ export class JobRun {
 		const { job, watch } = this;
 		if (job.kind !== 'create' || !job.wait) return false;
 		if (!watch?.generation || !isFailed(watch.generation)) return false;
-		if (attemptAfter(job, failedGeneration(watch.generation)) === 'stop') return false;
+		if (decideNextTry(job, failedGeneration(watch.generation)) === 'stop') return false;
 		this.watch = null;
-		await this.orderIt(job);
+		await this.obtainWithFallback(job);
 		return true;
 	}
 
@@ -144,13 +144,13 @@ export class JobRun {
 		return order === null ? error : step.journal.explain(order, error);
 	}
 
-	/** Adds the earlier attempts of the output to an error that ends the job. A job that collects has none. */
-	withAttempts(error: unknown): unknown {
-		return this.job.kind === 'create' ? explainAttempts(this.job, error) : this.explain(error);
+	/** Adds the earlier tries of the output to an error that ends the job. A job that collects has none. */
+	withEarlierTries(error: unknown): unknown {
+		return this.job.kind === 'create' ? explainTries(this.job, error) : this.explain(error);
 	}
 
 	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
-	private async orderIt(job: CreateJob): Promise<void> {
+	private async obtainWithFallback(job: CreateJob): Promise<void> {
 		const { journal } = this.step;
 		const prepared = await this.prepared;
 		this.prepared = null;
@@ -162,7 +162,7 @@ export class JobRun {
 			if (model !== null) order.fields = requestFields(sent);
 			const obtain = async () => await this.obtain(order, sent);
 			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-			const obtained = await attempt(
+			const obtained = await toResult(
 				async () => await withLock(journal.shared, order.lock, obtain),
 			);
 			if (obtained.ok) return;
@@ -170,7 +170,7 @@ export class JobRun {
 			journal.abandon?.(order);
 			const { error } = obtained;
 			// With a generation to watch, the error is about its status, and no other model is tried.
-			if (this.watch !== null || attemptAfter(job, error) !== 'next model') throw error;
+			if (this.watch !== null || decideNextTry(job, error) !== 'next model') throw error;
 		}
 	}
 
@@ -188,14 +188,14 @@ export class JobRun {
 			this.deadline = clock.now() + order.job.timeoutMs;
 			this.watch = watch;
 			if (made) return;
-			const seen = await attempt(async () => await watch.until('fetched', this.deadline));
+			const seen = await toResult(async () => await watch.until('fetched', this.deadline));
 			// Until the deadline, a 404 counts as transient.
 			const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
 			if (error instanceof GenerationError && error.code === 'generation_not_found') {
 				throw journal.explain(order, inAnotherAccount(error, id));
 			}
 			if (!seen.ok) throw journal.explain(order, error);
-			this.keep();
+			this.commit();
 			if (!watch.generation || !isFailed(watch.generation)) {
 				submission.stats.reused++;
 				return;
@@ -205,7 +205,7 @@ export class JobRun {
 	}
 
 	/** Stores the last known state of an order's generation. */
-	private keep(): void {
+	private commit(): void {
 		if (this.order !== null && this.watch?.generation) {
 			this.step.journal.commit(this.order, this.watch.generation);
 		}
@@ -214,9 +214,9 @@ export class JobRun {
 
 /**
  * How long before the expected end of a generation another job is prepared: a busy table takes half a second, and calls
- * wait for each other. At most this part of a generation's duration.
+ * wait for each other. At most this fraction of a generation's duration.
  */
-const LEAD = { mostMs: 1_200, part: 0.5 };
+const LEAD = { mostMs: 1_200, fraction: 0.5 };
 /** A job whose turn does not come in time is not prepared any more: if the process dies, its charge is uncertain. */
 const HOLD_MS = 3_000;
 
@@ -250,7 +250,7 @@ export class JobQueue {
 		const { usualMs } = this;
 		const { clock } = this.step;
 		if (usualMs === null) return;
-		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.part * usualMs);
+		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.fraction * usualMs);
 		await clock.sleep(Math.max(0, dueAt - clock.now()), ended);
 		const run = ended.aborted || !isAllowed() ? undefined : this.waiting.shift();
 		if (!run) return;

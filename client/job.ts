@@ -55,11 +55,11 @@ export interface CreateJob extends JobBasics, OutputRef {
 	retriesOnFailure?: number;
 	/** Models to try in order, if the model of the request creates nothing. Default: none. */
 	fallbackModels?: string[];
-	/** Attempts so far. Set while the job runs, and kept for its next run if the step sleeps. */
+	/** Tries so far. Set while the job runs, and kept for its next run if the step sleeps. */
 	tried?: Tried;
 }
 
-/** The attempts of an output: how many generations failed, and how many fallback models were used. Plain data. */
+/** The tries of an output: how many generations failed, and how many fallback models were used. Plain data. */
 export interface Tried {
 	failed: number;
 	fallbacks: number;
@@ -77,15 +77,15 @@ export interface CollectJob extends JobBasics {
 }
 
 /** Errors of a creating request after which another model is worth trying (spec 7). */
-const OF_THE_MODEL = new Set(['model_unavailable', 'model_not_found', 'unsupported_parameter']);
+const MODEL_ERRORS = new Set(['model_unavailable', 'model_not_found', 'unsupported_parameter']);
 
-type Attempted = Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>;
+type TriedJob = Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>;
 
 /**
  * Decides after an error whether an output is created again, and updates `tried` of its job. A request that may have
  * been charged is never followed by another model.
  */
-export function attemptAfter(job: Attempted, error: unknown): 'same model' | 'next model' | 'stop' {
+export function decideNextTry(job: TriedJob, error: unknown): 'same model' | 'next model' | 'stop' {
 	if (!(error instanceof GenerationError)) return 'stop';
 	const { charge, code, fields } = error;
 	const { retriesOnFailure = 0, fallbackModels = [] } = job;
@@ -95,20 +95,20 @@ export function attemptAfter(job: Attempted, error: unknown): 'same model' | 'ne
 		tried.lastFailure = fields;
 		if (tried.failed <= retriesOnFailure) return 'same model';
 	}
-	const certain = charge === 'refunded' || (charge === 'none' && OF_THE_MODEL.has(code));
+	const certain = charge === 'refunded' || (charge === 'none' && MODEL_ERRORS.has(code));
 	if (!certain || tried.fallbacks >= fallbackModels.length) return 'stop';
 	tried.fallbacks++;
 	return 'next model';
 }
 
 /** Adds to the last error of an output what was tried before it. */
-export function explainAttempts(job: Attempted, thrown: unknown): unknown {
+export function explainTries(job: TriedJob, thrown: unknown): unknown {
 	const { fallbackModels = [], tried } = job;
 	if (!tried || !(thrown instanceof GenerationError)) return thrown;
 	const { failed, fallbacks, lastFailure } = tried;
 	let error = thrown;
 	if (thrown.skipped && lastFailure) {
-		// No further attempt was sent, so the last failure is the error of the output.
+		// It was not tried again, so the last failure is the error of the output.
 		const notAgain = `It was not created again: ${thrown.message}`;
 		const description = sentences(notAgain, lastFailure.description);
 		error = new GenerationError({ ...lastFailure, description });

@@ -204,7 +204,7 @@ class Pipeline<T> {
 			if (run.fallback !== null) this.counted.fellBack++;
 			this.finishing.push(this.finish(run, generation));
 		} catch (error) {
-			this.settle(run.job, thrownOutcome(run.withAttempts(error), run.known));
+			this.settle(run.job, thrownOutcome(run.withEarlierTries(error), run.known));
 		}
 		this.active--;
 	}

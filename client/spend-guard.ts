@@ -1,6 +1,6 @@
 import { balanceBelow, type Credits } from './api/client';
 import { GenerationError } from './api/errors';
-import { attempt, raceAbort } from './async';
+import { raceAbort, toResult } from './async';
 import type { StepGate } from './orders/slot-pool';
 import type { Clock } from './ports';
 
@@ -56,12 +56,12 @@ export class SpendGuard {
 		while (this.spent >= most) {
 			if (this.inFlight === 0) throw gate.close(limitReached(most));
 			const woken = new Promise<void>((resolve) => this.waiting.push(resolve));
-			await attempt(async () => await raceAbort(gate.halt, woken));
+			await toResult(async () => await raceAbort(gate.halt, woken));
 			gate.requireOpen();
 		}
 		this.spent++;
 		this.inFlight++;
-		const checked = await attempt(async () => {
+		const checked = await toResult(async () => {
 			await (this.reading ??= this.check(gate).finally(() => (this.reading = null)));
 			gate.requireOpen();
 		});
@@ -90,7 +90,7 @@ export class SpendGuard {
 		const age = clock.now() - (this.readAt ?? -Infinity);
 		// Negative if the clock was set back.
 		if (age >= 0 && age < BALANCE_INTERVAL_MS) return;
-		const read = await attempt(readBalance);
+		const read = await toResult(readBalance);
 		if (!read.ok) {
 			throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;
 		}

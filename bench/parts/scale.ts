@@ -8,7 +8,7 @@ const LIMIT = 25;
 const LOAD = 0.95;
 const NEVER = Infinity;
 /** The nodes use a longest pause of 10 s and a patience of 60 s. */
-const PROBINGS = [
+const BACKOFFS = [
 	...[5, 10, 20].map((longestPause) => ({ longestPause, patience: NEVER })),
 	...[5, 10, 20].map((longestPause) => ({ longestPause, patience: 60 })),
 	{ longestPause: 10, patience: 30 },
@@ -30,7 +30,7 @@ export const scale: Part<Result> = {
 	name: 'scale',
 	async run() {
 		const rows = [];
-		for (const probing of PROBINGS) rows.push(await row(probing));
+		for (const backoff of BACKOFFS) rows.push(await row(backoff));
 		const title = `${EXECUTIONS} executions that share a limit of ${LIMIT}, load ${LOAD}, virtual time`;
 		printTable(title, rows);
 		return { executions: EXECUTIONS, limit: LIMIT, load: LOAD, rows };
@@ -48,12 +48,12 @@ export const scale: Part<Result> = {
 	}),
 };
 
-async function row(probing: (typeof PROBINGS)[number]) {
-	const shape = { executions: EXECUTIONS, limit: LIMIT, load: LOAD, seconds: 20, seed: 1, probing };
+async function row(backoff: (typeof BACKOFFS)[number]) {
+	const shape = { executions: EXECUTIONS, limit: LIMIT, load: LOAD, seconds: 20, seed: 1, backoff };
 	const result = await runScale(shape);
 	return {
-		'longest pause (s)': probing.longestPause,
-		'patience (s)': probing.patience === NEVER ? 'endless' : probing.patience,
+		'longest pause (s)': backoff.longestPause,
+		'patience (s)': backoff.patience === NEVER ? 'endless' : backoff.patience,
 		'slots busy, of the ideal': fixed(result.ofIdeal, 3),
 		'median wait (s)': fixed(result.medianWait, 1),
 		'longest wait (s)': fixed(result.longestWait, 0),

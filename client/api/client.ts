@@ -71,11 +71,11 @@ export class ServiceClient {
 	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
 	 * means that the response was lost.
 	 *
-	 * @param name the `Idempotency-Key` header, the same for all requests of an order; the spec promises nothing for it
+	 * @param header its `Idempotency-Key`, the same for all requests of an order; the spec promises nothing for it
 	 */
-	async create({ type, body }: CreateRequest, name: string): Promise<Generation> {
+	async create({ type, body }: CreateRequest, header: string): Promise<Generation> {
 		const path = `/v1/${type}s/generations`;
-		const headers = { 'Idempotency-Key': name };
+		const headers = { 'Idempotency-Key': header };
 		const { model } = asRecord(body);
 		const subject = typeof model === 'string' ? model : null;
 		return await this.generation({ method: 'POST', path, body, headers }, subject);

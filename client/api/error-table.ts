@@ -47,13 +47,13 @@ const withCredits: ErrorRow['specific'] = ({ message }, title) => {
 	return `${title}: ${needed} needed, ${left} left`;
 };
 
-const OF_THE_KEY = { cause: 'credential-invalid', fatalForStep: true } as const;
+const API_KEY_ERROR = { cause: 'credential-invalid', fatalForStep: true } as const;
 const TRANSIENT = { cause: 'temporarily-unavailable', retry: 'backoff' } as const;
 
-const KEY_REJECTED = row(
+const API_KEY_REJECTED = row(
 	'The API key was rejected',
 	'Open the Media Generation API credential and check the key. It may be missing, mistyped, expired or revoked. Replace a lost key in the service’s app, on the page API / MCP Access.',
-	OF_THE_KEY,
+	API_KEY_ERROR,
 );
 
 const TRY_LATER = 'Retrying did not help. Try again later.';
@@ -70,12 +70,12 @@ const BY_CODE: Record<string, ErrorRow> = {
 		'Change the parameter. The allowed sizes, durations and resolutions vary by model.',
 		{ specific: withMessage },
 	),
-	authentication_error: KEY_REJECTED,
-	invalid_api_key: KEY_REJECTED,
+	authentication_error: API_KEY_REJECTED,
+	invalid_api_key: API_KEY_REJECTED,
 	expired_api_key: row(
 		'The API key has expired or was revoked',
 		'Create a new key in the service’s app, on the page API / MCP Access, and enter it in the credential.',
-		OF_THE_KEY,
+		API_KEY_ERROR,
 	),
 	insufficient_credits: row(
 		'Not enough credits',
@@ -85,7 +85,7 @@ const BY_CODE: Record<string, ErrorRow> = {
 	forbidden: row(
 		'The API key lacks permission for this action',
 		'Use a key that may create and read generations, or extend the permissions of this key.',
-		OF_THE_KEY,
+		API_KEY_ERROR,
 	),
 	CONNECTION_PAUSED: row(
 		'The connected app is paused',
@@ -152,7 +152,7 @@ export function mayHavePassed(status: number): boolean {
 
 /** Rows for responses without a known code. */
 const BY_STATUS: Record<number, ErrorRow> = {
-	401: KEY_REJECTED,
+	401: API_KEY_REJECTED,
 	402: BY_CODE.insufficient_credits,
 	// A proxy in front of the service may have a smaller limit, and its own error body.
 	413: BY_CODE.payload_too_large,

@@ -84,22 +84,22 @@ export function errorFromResponse(
 	charging: boolean,
 	subject: string | null = null,
 ): GenerationError {
-	const own = readErrorBody(body, status);
-	const { message = null, param = null } = own ?? {};
-	const code = codeOf(own?.code ?? null, status, charging);
-	const row = errorRow(code, status, own === null);
+	const errorBody = readErrorBody(body, status);
+	const { message = null, param = null } = errorBody ?? {};
+	const code = codeOf(errorBody?.code ?? null, status, charging);
+	const row = errorRow(code, status, errorBody === null);
 	const facts = { message: inTitle(message), param: inTitle(param), subject: inTitle(subject) };
 	const specific = row.specific?.(facts, row.title) ?? null;
 	const title = specific ?? row.title;
 	const namesParam = [param, subject].some((named) => named && title.includes(named));
-	const uncertain = charging && !own?.listed && mayHavePassed(status);
+	const uncertain = charging && !errorBody?.listed && mayHavePassed(status);
 	return new GenerationError({
 		title,
 		details: sentences(
 			// A specific title replaces the service's message.
 			specific === null && message && `The service says: ${message}`,
 			param && !namesParam && `Parameter: ${param}`,
-			own === null &&
+			errorBody === null &&
 				'The response is not in the service’s format. It may come from a proxy or a website',
 		),
 		description: row.advice,
@@ -114,8 +114,8 @@ export function errorFromResponse(
 
 /** A 401 means that nothing was created (spec 7). Its body may name a code that is retried, which must not count. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
-	const isOfKey = code !== null && errorRow(code, 400).cause === 'credential-invalid';
-	return charging && status === 401 && !isOfKey ? 'authentication_error' : code;
+	const isAboutApiKey = code !== null && errorRow(code, 400).cause === 'credential-invalid';
+	return charging && status === 401 && !isAboutApiKey ? 'authentication_error' : code;
 }
 
 /** Builds the error for a 2xx response without the expected content. A status check may succeed later. */

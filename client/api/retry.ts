@@ -1,4 +1,4 @@
-import { attempt } from '../async';
+import { toResult } from '../async';
 import type { Clock, Random } from '../ports';
 import { CancelledError, GenerationError } from './errors';
 
@@ -66,9 +66,9 @@ export async function withRetries<T>(
 	{ clock, random, signal, maxRetries }: RetryPorts,
 ): Promise<T> {
 	for (let retries = 0; ; retries++) {
-		const tried = await attempt(run);
-		if (tried.ok) return tried.value;
-		const { error } = tried;
+		const result = await toResult(run);
+		if (result.ok) return result.value;
+		const { error } = result;
 		if (!(error instanceof GenerationError)) throw error;
 		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') throw error;
 		await pause(clock, backoffDelay(retries, random), signal);

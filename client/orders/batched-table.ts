@@ -1,10 +1,10 @@
-import { attempt, batched } from '../async';
+import { batched, toResult } from '../async';
 import { CancelledError } from '../api/errors';
 import type { Clock } from '../ports';
 import { unavailable } from './order-errors';
 import {
 	all,
-	isOpenRow,
+	isUnresolved,
 	TABLE_COLUMNS,
 	UnansweredError,
 	type CallTable,
@@ -18,7 +18,7 @@ import {
 
 /** While several generations run, a call waits for others to join it: many begin and end almost together. */
 const LINGER_MS = 300;
-/** Pauses between the attempts of a write that must not be lost. */
+/** Pauses before the retries of a write that must not be lost. */
 const PAUSES_MS = [1_000, 3_000];
 
 export interface TablePorts {
@@ -28,10 +28,10 @@ export interface TablePorts {
 	signal: AbortSignal;
 }
 
-/** The rows of this step's workflow and node. `from`: when the read started, as `Clock.now`. */
+/** The rows of this step's workflow and node. `readAt`: when the read started, as `Clock.now`. */
 export interface Answer {
 	rows: Row[];
-	from: number;
+	readAt: number;
 }
 
 /**
@@ -65,12 +65,12 @@ export class BatchedTable {
 				ifMissing: parts.some(({ ifMissing }) => ifMissing),
 				keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
 			};
-			const from = clock.now();
+			const readAt = clock.now();
 			const { workflowId, nodeId } = this.scope;
 			const rows = (await table(call)).filter(
 				(row) => row.workflow_id === workflowId && row.node_id === nodeId,
 			);
-			return parts.map(() => ({ rows, from }));
+			return parts.map(() => ({ rows, readAt }));
 		},
 		async () => {
 			if (this.running.size > 1) await this.ports.clock.sleep(LINGER_MS);
@@ -79,7 +79,7 @@ export class BatchedTable {
 
 	/** As `run`, but throws CancelledError after a stop, else GenerationError `record_unavailable`. */
 	async require(part: Partial<TableCall>): Promise<Answer> {
-		const ran = await attempt(async () => await this.run(part));
+		const ran = await toResult(async () => await this.run(part));
 		if (ran.ok) return ran.value;
 		throw this.ports.signal.aborted ? new CancelledError() : unavailable(ran.error);
 	}
@@ -88,7 +88,7 @@ export class BatchedTable {
 	 * Runs a task that must not be lost, and retries it. An `UnansweredError` counts as a success, because final changes
 	 * are carried out anyway. `close` waits for it.
 	 *
-	 * @returns the error of the last attempt; `null` after a success
+	 * @returns the error of the last retry; `null` after a success
 	 */
 	async keep(task: () => Promise<unknown>): Promise<unknown> {
 		const kept = this.retry(task);
@@ -106,7 +106,7 @@ export class BatchedTable {
 			if (rows.some((one) => one.generation_id === set.generation_id)) return;
 			// Another execution may have marked our row as abandoned.
 			const left = rows.find(
-				(one) => one.id === id && ['', writer].includes(one.writer) && isOpenRow(one),
+				(one) => one.id === id && ['', writer].includes(one.writer) && isUnresolved(one),
 			);
 			if (!left) break;
 			where = all(['id', id], ['writer', left.writer]);
@@ -115,11 +115,11 @@ export class BatchedTable {
 		await this.run({ inserts: [Object.fromEntries(cells) as RowFields] });
 	}
 
-	/** Reads all rows of keys, after another attempt to write the ids of `missing`. Throws as `CallTable`. */
+	/** Writes the ids of `missing` if possible, then reads all rows of keys. Throws as `CallTable`. */
 	async read(keys: string[], missing: Row[]): Promise<Row[]> {
 		for (const row of missing) {
 			const { generation_id, status } = row;
-			await attempt(async () => await this.writeId(row, { generation_id, status }));
+			await toResult(async () => await this.writeId(row, { generation_id, status }));
 		}
 		return (await this.run({ keys })).rows;
 	}
@@ -133,12 +133,12 @@ export class BatchedTable {
 	/** Sends a heartbeat. Bypasses the queue, so that a call that hangs cannot delay it. */
 	async beat(change: Change): Promise<void> {
 		const call = { changes: [change], inserts: [], ifMissing: false, keys: [] };
-		await attempt(async () => await this.ports.table(call));
+		await toResult(async () => await this.ports.table(call));
 	}
 
 	/** Writes the queued final statuses. Never throws. */
 	async flush(): Promise<void> {
-		if (this.ends.size > 0) await attempt(async () => await this.run({}));
+		if (this.ends.size > 0) await toResult(async () => await this.run({}));
 	}
 
 	/** Finishes all writes. Never throws. */
@@ -149,9 +149,9 @@ export class BatchedTable {
 
 	private async retry(task: () => Promise<unknown>): Promise<unknown> {
 		for (let retries = 0; ; retries++) {
-			const tried = await attempt(task);
-			if (tried.ok || tried.error instanceof UnansweredError) return null;
-			if (retries === PAUSES_MS.length) return tried.error;
+			const result = await toResult(task);
+			if (result.ok || result.error instanceof UnansweredError) return null;
+			if (retries === PAUSES_MS.length) return result.error;
 			await this.ports.clock.sleep(PAUSES_MS[retries], this.ports.signal);
 		}
 	}

@@ -16,10 +16,10 @@ import {
  * Digests that identify an order within its item; `''` for none. Never the texts: they are stored with the execution. The
  * recipes are of the request's parameters and the key before evaluation.
  */
-type Marks = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
+type OrderDigests = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
 
 /** An order as it is stored with the execution. */
-export interface StoredOrder extends Marks {
+export interface StoredOrder extends OrderDigests {
 	/** Number of requests that were sent and not certainly rejected, until there is a generation. */
 	sent?: number;
 	/** The `Idempotency-Key` header of these requests. */
@@ -34,7 +34,7 @@ export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 /** An item's order. Its request may be megabytes, so it is not kept. */
 export interface Order {
 	job: CreateJob;
-	marks: Marks;
+	digests: OrderDigests;
 	/** Key of its row in the table; `null` for an item without an idempotency key. */
 	key: string | null;
 	/** Row fields of the request that is sent. They change with its model, and it stays the same order. */
@@ -77,26 +77,26 @@ export class Journal {
 		const { recipe, idempotencyKey: key = null, fallbackModels = [] } = job;
 		const unevaluated = recipe?.() ?? NO_RECIPE;
 		const fields = requestFields(request);
-		const own: Marks = {
+		const current: OrderDigests = {
 			request: fields.request,
-			recipe: markOf(unevaluated.request),
-			key: markOf(key ?? ''),
-			keyRecipe: markOf(key === null ? '' : unevaluated.idempotencyKey),
+			recipe: digestOrEmpty(unevaluated.request),
+			key: digestOrEmpty(key ?? ''),
+			keyRecipe: digestOrEmpty(key === null ? '' : unevaluated.idempotencyKey),
 		};
-		const earlier = this.orders(job).filter((one) => isLive(one) && mayHaveSameKey(own, one));
-		const marks =
-			earlier.find((one) => one.request === own.request) ??
-			earlier.find((one) => own.recipe !== '' && one.recipe === own.recipe) ??
-			own;
+		const earlier = this.orders(job).filter((one) => isLive(one) && mayHaveSameKey(current, one));
+		const digests =
+			earlier.find((one) => one.request === current.request) ??
+			earlier.find((one) => current.recipe !== '' && one.recipe === current.recipe) ??
+			current;
 		const models = key === null ? [] : fallbackModels;
 		const others = models.map((model) => withModel(request, model));
 		return {
 			job,
-			marks,
+			digests,
 			key: key === null ? null : storedKey(key),
 			fields,
 			requests: new Set([fields.request, ...others.map(digestOf)]),
-			lock: JSON.stringify(key === null ? [this.runIndex, outputName(job), marks.request] : key),
+			lock: JSON.stringify(key === null ? [this.runIndex, outputName(job), digests.request] : key),
 		};
 	}
 
@@ -131,7 +131,7 @@ export class Journal {
 		const failed = this.orders(order.job).flatMap((one) => (isLive(one) ? [] : [one.id]));
 		const owner = [this.execution, this.runIndex, outputName(order.job)];
 		const header = headerOf(owner, new Set(failed).size, order.fields.request);
-		return await Promise.resolve(this.note(order, header));
+		return await Promise.resolve(this.countRequest(order, header));
 	}
 
 	/** Takes back a reservation whose request was certainly not charged. */
@@ -160,17 +160,17 @@ export class Journal {
 	/** Returns the generation that an output has paid for. `order` is `null` if its request was never built. */
 	paidBy(output: OutputRef & Partial<CreateJob>, order: Order | null): KnownGeneration | null {
 		const orders = this.orders(output);
-		const counted = order ? orders.filter((one) => isSame(one, order.marks)) : orders;
+		const counted = order ? orders.filter((one) => isSame(one, order.digests)) : orders;
 		return counted.filter(isMade).map(knownOf).at(-1) ?? null;
 	}
 
 	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */
 	paid(): KnownGeneration[] {
-		return eachOnce(Object.values(this.run).flat().filter(isMade).map(knownOf));
+		return eachOnce(Object.values(this.ordersOfRun).flat().filter(isMade).map(knownOf));
 	}
 
 	/** The orders of this run of the node, in all attempts of the step. The object also identifies the run. */
-	get run(): Record<string, StoredOrder[]> {
+	get ordersOfRun(): Record<string, StoredOrder[]> {
 		return (this.shared[this.runIndex] ??= {});
 	}
 
@@ -182,28 +182,28 @@ export class Journal {
 	/**
 	 * Counts a request that is about to be sent. An order that may already be charged keeps its header, which is returned.
 	 *
-	 * @param before number of open requests of other executions, used if there is no entry
+	 * @param sentElsewhere number of unresolved requests of other executions, used if there is no entry
 	 */
-	protected note(order: Order, header: string, before = 0): string {
+	protected countRequest(order: Order, header: string, sentElsewhere = 0): string {
 		const entry = this.find(order) ?? this.add(order);
-		entry.sent = (entry.sent ?? before) + 1;
+		entry.sent = (entry.sent ?? sentElsewhere) + 1;
 		return (entry.header ??= header);
 	}
 
 	private orders(output: OutputRef): StoredOrder[] {
-		return this.run[outputName(output)] ?? [];
+		return this.ordersOfRun[outputName(output)] ?? [];
 	}
 
-	private find({ job, marks }: Order): StoredOrder | undefined {
+	private find({ job, digests }: Order): StoredOrder | undefined {
 		return this.orders(job)
-			.filter((one) => isLive(one) && isSame(one, marks))
+			.filter((one) => isLive(one) && isSame(one, digests))
 			.at(-1);
 	}
 
-	private add({ job, marks }: Order): StoredOrder {
-		const { request, recipe, key, keyRecipe } = marks;
+	private add({ job, digests }: Order): StoredOrder {
+		const { request, recipe, key, keyRecipe } = digests;
 		const added = { request, recipe, key, keyRecipe };
-		(this.run[outputName(job)] ??= []).push(added);
+		(this.ordersOfRun[outputName(job)] ??= []).push(added);
 		return added;
 	}
 }
@@ -226,17 +226,17 @@ function knownOf({ id, status }: StoredOrder & { id: string }): KnownGeneration 
 	return { id, status };
 }
 
-function isSame(one: Marks, other: Marks): boolean {
+function isSame(one: OrderDigests, other: OrderDigests): boolean {
 	const names = ['request', 'recipe', 'key', 'keyRecipe'] as const;
 	return names.every((name) => one[name] === other[name]);
 }
 
 /** Two idempotency keys differ only if both their values and their expressions do. A missing key matches any key. */
-function mayHaveSameKey(one: Marks, other: Marks): boolean {
+function mayHaveSameKey(one: OrderDigests, other: OrderDigests): boolean {
 	if (one.key === '' || other.key === '') return true;
 	return one.key === other.key || (one.keyRecipe !== '' && one.keyRecipe === other.keyRecipe);
 }
 
-function markOf(text: string): string {
+function digestOrEmpty(text: string): string {
 	return text === '' ? '' : digest(text);
 }

@@ -1,10 +1,10 @@
-import { attempt } from '../async';
+import { toResult } from '../async';
 import { CancelledError, type KnownGeneration } from '../api/errors';
 import { BatchedTable, type TablePorts } from './batched-table';
 import { KeyView } from './key-view';
 import { stillSending, unavailable } from './order-errors';
 import { Reservations } from './reservations';
-import { asSeen, isOpenRow, type RequestFields, type Row, type TableScope } from './table';
+import { asSeen, isUnresolved, type RequestFields, type Row, type TableScope } from './table';
 
 /** Interval of the heartbeat while requests are in flight. */
 const BEAT_MS = 15_000;
@@ -15,7 +15,6 @@ const SHORTEST_WAIT_MS = 90_000;
 
 /** The rows of a step's keys in the table. */
 export class KeyTable {
-	/** What is known of the keys. */
 	readonly view: KeyView;
 	/** The rows of generations that could not be written to the table, by key. */
 	readonly unrecorded = new Map<string, Row>();
@@ -31,8 +30,8 @@ export class KeyTable {
 		scope: TableScope,
 		private readonly ports: TablePorts,
 	) {
-		const isAhead = (key: string) => this.reservations.has(key) || this.arriving.has(key);
-		this.view = new KeyView(scope, ports.clock, isAhead);
+		const isNewerInMemory = (key: string) => this.reservations.has(key) || this.arriving.has(key);
+		this.view = new KeyView(scope, ports.clock, isNewerInMemory);
 		this.table = new BatchedTable(scope, ports);
 		this.reservations = new Reservations(scope, ports, this.view, this.table);
 		void this.beat();
@@ -43,16 +42,16 @@ export class KeyTable {
 	 *
 	 * @throws GenerationError `record_unavailable`
 	 */
-	async open(keys: string[]): Promise<void> {
+	async begin(keys: string[]): Promise<void> {
 		if (keys.length === 1) return void this.deferred.add(keys[0]);
-		const read = await attempt(async () => await this.refresh([...new Set(keys)]));
+		const read = await toResult(async () => await this.refresh([...new Set(keys)]));
 		// After a cancellation nothing is sent.
 		if (!read.ok && !this.ports.signal.aborted) throw unavailable(read.error);
 	}
 
 	/**
-	 * Returns the row that counts for a key: of a generation, a free one, or an open one whose writer is gone; `null` if
-	 * there is none. If another execution is sending its request, waits for the result.
+	 * Returns the row that counts for a key: of a generation, a free one, or an unresolved one whose writer is gone; `null`
+	 * if there is none. If another execution is sending its request, waits for the result.
 	 *
 	 * @param mayDefer true if `reserve` follows at once, and reads the key
 	 * @throws GenerationError `record_unavailable`, or CancelledError
@@ -69,7 +68,7 @@ export class KeyTable {
 			if (this.view.rows.get(key) === null) await this.arriving.get(key);
 			if (signal.aborted) throw new CancelledError();
 			const row = this.view.rows.get(key);
-			if (row === null || (row && !isOpenRow(row))) return row;
+			if (row === null || (row && !isUnresolved(row))) return row;
 			if (row === undefined && mayDefer && this.deferred.has(key)) return null;
 			// An old read proves nothing: only a fresh one shows whether the writer is alive.
 			if (row && reads > 0 && (await this.isAbandoned(row))) return this.view.rows.get(key) ?? row;
@@ -85,10 +84,10 @@ export class KeyTable {
 		key: string,
 		holder: object,
 		fields: RequestFields,
-		{ open, isDue }: { open?: Row; isDue?: boolean } = {},
+		{ resend, isSending }: { resend?: Row; isSending?: boolean } = {},
 	): Promise<boolean> {
 		const ifMissing = this.deferred.delete(key);
-		return await this.reservations.reserve(key, holder, fields, { open, isDue, ifMissing });
+		return await this.reservations.reserve(key, holder, fields, { resend, isSending, ifMissing });
 	}
 
 	/** Writes the id of a created generation. Callers need not wait for it: `close` does. */
@@ -130,8 +129,8 @@ export class KeyTable {
 	}
 
 	/**
-	 * True if the writer of an open row is dead. Its name is then removed from the row, so that other executions need not
-	 * wait as well. If it may be dead, the row is marked with how long it has been silent.
+	 * True if the writer of an unresolved row is dead. Its name is then removed from the row, so that other executions need
+	 * not wait as well. If it may be dead, the row is marked with how long it has been silent.
 	 */
 	private async isAbandoned(row: Row): Promise<boolean> {
 		const { view, table } = this;
@@ -140,11 +139,11 @@ export class KeyTable {
 		if (next === 'abandoned') return true;
 		const final = next.writer === '';
 		const changes = [{ where: asSeen(row), set: next, final }];
-		const written = await attempt(async () => await table.run({ changes, keys: [row.key] }));
+		const written = await toResult(async () => await table.run({ changes, keys: [row.key] }));
 		if (!written.ok) return final;
 		view.observe(row.key, written.value);
 		const now = view.rows.get(row.key);
-		if (now?.id === row.id && isOpenRow(now) && now.writer === '') return true;
+		if (now?.id === row.id && isUnresolved(now) && now.writer === '') return true;
 		if (now?.writer === row.writer && now.status === row.status) view.missed(row.key, row.id);
 		return false;
 	}
@@ -154,7 +153,7 @@ export class KeyTable {
 		keys.forEach((key) => this.view.observe(key, answer));
 	}
 
-	/** Sends the heartbeat. Reads the open rows of other executions again, or writes the queued final statuses. */
+	/** Sends the heartbeat. Reads the unresolved rows of other executions again, or writes the queued final statuses. */
 	private async beat(): Promise<void> {
 		const { signal } = this.closing;
 		for (;;) {
@@ -164,7 +163,7 @@ export class KeyTable {
 			// The silence of other executions is measured before an item waits for them.
 			const { watched } = this.view;
 			if (watched.length === 0) void this.table.flush();
-			else void attempt(async () => await this.refresh(watched));
+			else void toResult(async () => await this.refresh(watched));
 		}
 	}
 }

@@ -4,7 +4,7 @@ import { tableTrouble } from './order-errors';
 import {
 	hasId,
 	isLive,
-	isOpenRow,
+	isUnresolved,
 	rowsInForce,
 	sameState,
 	SENT,
@@ -35,14 +35,14 @@ export class KeyView {
 	/** Writers of rows that are being deleted. */
 	readonly dropped = new Set<string>();
 	private readonly misses = new Map<string, number>();
-	/** Open rows of other executions, and for how long they were seen unchanged. */
-	private readonly silent = new Map<number, { row: Row; at: number; stillMs: number }>();
+	/** Unresolved rows of other executions, and for how long they were seen unchanged. */
+	private readonly silent = new Map<number, { row: Row; at: number; unchangedMs: number }>();
 
-	/** @param isAhead true if the state of a key in memory is newer than the table */
+	/** @param isNewerInMemory true if the table may hold an older state of a key */
 	constructor(
 		private readonly scope: TableScope,
 		private readonly clock: Clock,
-		private readonly isAhead: (key: string) => boolean,
+		private readonly isNewerInMemory: (key: string) => boolean,
 	) {}
 
 	/** Keys whose request another execution is sending. */
@@ -54,9 +54,9 @@ export class KeyView {
 	/** Stores what was read of a key. */
 	observe(key: string, answer: Answer): void {
 		const rows = this.rowsOf(key, answer);
-		if (this.isAhead(key)) return;
+		if (this.isNewerInMemory(key)) return;
 		const row = rowsInForce(rows).get(key) ?? null;
-		if (row && this.isElsewhere(row)) this.measure(row, answer.from);
+		if (row && this.isElsewhere(row)) this.measure(row, answer.readAt);
 		this.rows.set(key, row);
 	}
 
@@ -81,30 +81,30 @@ export class KeyView {
 	/** True if another execution is sending the request of a row. */
 	isElsewhere(row: Row): boolean {
 		const isOwn = row.writer.startsWith(`${this.scope.writer}/`);
-		return isOpenRow(row) && row.writer !== '' && !isOwn;
+		return isUnresolved(row) && row.writer !== '' && !isOwn;
 	}
 
 	/**
-	 * Decides about the writer of an open row. No clock of another machine is trusted: a row must be seen unchanged for a
-	 * minute, by one execution or by several in succession. A heartbeat of the writer starts the minute again.
+	 * Decides about the writer of an unresolved row. No clock of another machine is trusted: a row must be seen unchanged
+	 * for a minute, by one execution or by several in succession. A heartbeat of the writer starts the minute again.
 	 *
 	 * @returns what to write into the row: it is dead if `writer` is removed
 	 */
 	verdictOn(row: Row): 'wait' | 'abandoned' | Partial<RowFields> {
 		if (!this.isElsewhere(row)) return 'abandoned';
-		const stillMs = this.stillMs(row);
-		const silentMs = silenceIn(row) + stillMs;
+		const unchangedMs = this.unchangedMs(row);
+		const silentMs = silenceIn(row) + unchangedMs;
 		if (silentMs >= GONE_AFTER_MS) return { writer: '', status: SENT };
-		return stillMs < MARK_EVERY_MS ? 'wait' : { status: silentStatus(silentMs) };
+		return unchangedMs < MARK_EVERY_MS ? 'wait' : { status: silentStatus(silentMs) };
 	}
 
 	/**
 	 * Returns the milliseconds during which a row was certainly unchanged. Only the local clock and reads count: the dates in
 	 * a row come from another clock. A new date proves that the writer is alive; an old one proves nothing.
 	 */
-	stillMs(row: Row): number {
+	unchangedMs(row: Row): number {
 		const seen = this.silent.get(row.id);
-		return seen && sameState(seen.row, row) ? seen.stillMs : 0;
+		return seen && sameState(seen.row, row) ? seen.unchangedMs : 0;
 	}
 
 	/** Counts a write that had no effect. Throws GenerationError `record_unavailable` if that goes on. */
@@ -116,14 +116,14 @@ export class KeyView {
 		throw tableTrouble(id);
 	}
 
-	/** @param readFrom start of the read of the row, as `Clock.now` */
-	private measure(row: Row, readFrom: number): void {
+	/** @param readAt start of the read of the row, as `Clock.now` */
+	private measure(row: Row, readAt: number): void {
 		const before = this.silent.get(row.id);
 		if (before && sameState(before.row, row)) {
-			const gapMs = Math.max(0, Math.min(readFrom - before.at, LONGEST_GAP_MS));
-			this.silent.set(row.id, { row, at: readFrom, stillMs: before.stillMs + gapMs });
+			const gapMs = Math.max(0, Math.min(readAt - before.at, LONGEST_GAP_MS));
+			this.silent.set(row.id, { row, at: readAt, unchangedMs: before.unchangedMs + gapMs });
 		} else {
-			this.silent.set(row.id, { row, at: this.clock.now(), stillMs: 0 });
+			this.silent.set(row.id, { row, at: this.clock.now(), unchangedMs: 0 });
 		}
 	}
 }

@@ -5,7 +5,7 @@ import { TABLE_NAME, type Row } from './table';
 
 const inTable = ({ id }: Row) => `row ${id} of the data table ${TABLE_NAME}`;
 
-/** Tells the user how to resolve an open order. */
+/** Tells the user how to resolve an order whose result is unknown. */
 function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	const enter = row && `enter its ID in the column generation_id of row ${row.id} of ${TABLE_NAME}`;
 	if (choice === 'resubmit') {
@@ -20,7 +20,7 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 /**
  * Builds the error of an item whose creating request got no response.
  *
- * @param cause error of the request; `null` if an earlier attempt of the step left it open
+ * @param cause error of the request; `null` if an earlier attempt of the step sent it
  */
 export function uncertainCharge(
 	cause: GenerationError | null,

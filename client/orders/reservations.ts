@@ -1,4 +1,4 @@
-import { attempt } from '../async';
+import { toResult } from '../async';
 import { CancelledError } from '../api/errors';
 import type { BatchedTable, TablePorts } from './batched-table';
 import type { KeyView } from './key-view';
@@ -8,7 +8,7 @@ import {
 	hasId,
 	isFree,
 	isLive,
-	isOpenRow,
+	isUnresolved,
 	newRow,
 	sameState,
 	SENT,
@@ -20,8 +20,8 @@ import {
 	type TableScope,
 } from './table';
 
-/** Longest reservation without another read. The gap to `GONE_AFTER_MS` (key-view.ts) leaves time for a heartbeat. */
-const LATE_MS = 40_000;
+/** A reservation with an older read is given up. The gap to `GONE_AFTER_MS` (key-view.ts) leaves time for a heartbeat. */
+const MAX_READ_AGE_MS = 40_000;
 /** A read that is older than this is repeated before a request that was reserved ahead, or is resubmitted. */
 const STALE_MS = 5_000;
 /** Pause before a key with several new rows is read again, and the maximum number of such reads. */
@@ -32,19 +32,19 @@ const MOST_ROUNDS = 10;
 interface Held {
 	holder: object;
 	row: RowFields & Partial<Row>;
-	/** True if the row may already have been charged. It then stays open, even if this request is rejected. */
-	wasOpen: boolean;
+	/** True if the row may already have been charged. It then stays unresolved, even if this request is rejected. */
+	wasUnresolved: boolean;
 	/** True if its request may be in flight. False while the row is only reserved ahead. */
-	isDue: boolean;
+	isSending: boolean;
 	/** When the row was last read as the only one of its key. */
 	readAt: number;
 }
 
 /**
- * `open`: the row from `KeyTable.find`, if it may be sent again. `isDue`: false to reserve ahead, before another call for
- * the same holder. `ifMissing`: true if the key was not read before.
+ * `resend`: the unresolved row from `KeyTable.find`, if it may be sent again. `isSending`: false to reserve ahead, before
+ * another call for the same holder. `ifMissing`: true if the key was not read before.
  */
-type ReserveOptions = { open?: Row; isDue?: boolean; ifMissing?: boolean };
+type ReserveOptions = { resend?: Row; isSending?: boolean; ifMissing?: boolean };
 
 /**
  * The rows that this step has reserved: at most one request per key is sent, even if several executions use the key.
@@ -78,7 +78,7 @@ export class Reservations {
 		key: string,
 		holder: object,
 		fields: RequestFields,
-		{ open, isDue = true, ifMissing = false }: ReserveOptions = {},
+		{ resend, isSending = true, ifMissing = false }: ReserveOptions = {},
 	): Promise<boolean> {
 		if (this.ports.signal.aborted) throw new CancelledError();
 		const again = this.held.get(key);
@@ -86,16 +86,16 @@ export class Reservations {
 		// Two items have the same key, and this one is first.
 		if (again) this.release(key, again.holder);
 		const row = this.view.rows.get(key) ?? null;
-		// An existing row may be sent only if it is free, or still the open row that `find` returned.
-		if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;
+		// An existing row may be sent only if it is free, or still the unresolved row that `find` returned.
+		if (row && !isFree(row) && !(resend && !hasId(row) && sameState(row, resend))) return false;
 		const { executionId, writer } = this.scope;
 		const ticket = `${writer}/${++this.tickets}`;
 		const sent = { ...fields, execution_id: executionId, status: SENT, writer: ticket };
 		const held = {
 			holder,
 			row: { ...(row ?? newRow(this.scope, key)), ...sent },
-			wasOpen: row !== null && isOpenRow(row),
-			isDue,
+			wasUnresolved: row !== null && isUnresolved(row),
+			isSending,
 			readAt: this.ports.clock.now(),
 		};
 		this.held.set(key, held);
@@ -107,12 +107,12 @@ export class Reservations {
 
 	/** Reserves a row that was reserved ahead, or whose request got no response. */
 	private async reserveAgain(key: string, held: Held): Promise<boolean> {
-		if (!held.isDue) {
-			held.isDue = true;
+		if (!held.isSending) {
+			held.isSending = true;
 			const ageMs = this.ports.clock.now() - held.readAt;
 			// Negative if the clock was set back.
 			if (ageMs >= 0 && ageMs < STALE_MS) return true;
-		} else held.wasOpen = true;
+		} else held.wasUnresolved = true;
 		// Meanwhile a user may have entered the ID, or deleted the row.
 		return await this.contend(key, held, {});
 	}
@@ -125,14 +125,14 @@ export class Reservations {
 		const held = this.held.get(key);
 		if (held?.holder !== holder) return;
 		this.held.delete(key);
-		const { row, wasOpen, isDue } = held;
-		const isOpen = wasOpen || (mayBeCharged && isDue);
+		const { row, wasUnresolved, isSending } = held;
+		const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);
 		// A user may have entered an id into the row. Such a row is kept.
 		const where = all(['writer', row.writer], ['generation_id', '']);
-		const set = isOpen ? { writer: '', status: SENT } : null;
+		const set = staysUnresolved ? { writer: '', status: SENT } : null;
 		const changes = [{ where, set, final: true }];
 		void this.table.keep(async () => await this.table.run({ changes }));
-		if (!isOpen) this.view.dropped.add(row.writer);
+		if (!staysUnresolved) this.view.dropped.add(row.writer);
 		this.view.rows.set(key, set ? ({ ...row, ...set } as Row) : null);
 	}
 
@@ -155,37 +155,38 @@ export class Reservations {
 	/** Writes a reserved key once, then reads it until its row is the only one, or another row wins. */
 	private async contend(key: string, held: Held, part: Partial<TableCall>): Promise<boolean> {
 		const { clock } = this.ports;
-		const { holder, wasOpen } = held;
+		const { holder, wasUnresolved } = held;
 		const { writer } = held.row;
 		for (let round = 0; ; round++) {
 			const call = { ...(round === 0 && part), keys: [key] };
-			const called = await attempt(async () => await this.table.require(call));
+			const called = await toResult(async () => await this.table.require(call));
 			if (!called.ok) {
 				this.release(key, holder);
 				throw called.error;
 			}
 			const answer = called.value;
 			const seen = this.view.rowsOf(key, answer);
-			const own = seen.find((row) => row.writer === writer);
+			const ourRow = seen.find((row) => row.writer === writer);
 			const rivals = seen.filter(
 				(row) =>
-					isLive(row) && (hasId(row) || (row.writer !== writer && isOpenRow(row) && !wasOpen)),
+					isLive(row) &&
+					(hasId(row) || (row.writer !== writer && isUnresolved(row) && !wasUnresolved)),
 			);
-			const ageMs = clock.now() - answer.from;
+			const ageMs = clock.now() - answer.readAt;
 			// After a pause of the process, the first request may have its id by now.
-			if (wasOpen && ageMs >= STALE_MS && round === 0) continue;
-			const isLate = ageMs >= LATE_MS;
-			if (own && rivals.length === 0 && !isLate) {
-				held.row = own;
-				held.readAt = answer.from;
+			if (wasUnresolved && ageMs >= STALE_MS && round === 0) continue;
+			const isExpired = ageMs >= MAX_READ_AGE_MS;
+			if (ourRow && rivals.length === 0 && !isExpired) {
+				held.row = ourRow;
+				held.readAt = answer.readAt;
 				return true;
 			}
-			const isFirst = own && rivals.every((row) => !hasId(row) && row.id > own.id);
-			if (!isFirst || isLate || round === MOST_ROUNDS) {
-				if (own ? hasId(own) : rivals.length > 0) this.take(key, holder);
+			const isFirst = ourRow && rivals.every((row) => !hasId(row) && row.id > ourRow.id);
+			if (!isFirst || isExpired || round === MOST_ROUNDS) {
+				if (ourRow ? hasId(ourRow) : rivals.length > 0) this.take(key, holder);
 				else this.release(key, holder);
 				this.view.observe(key, answer);
-				if (isLate || (!own && rivals.length === 0)) this.view.missed(key, held.row.id);
+				if (isExpired || (!ourRow && rivals.length === 0)) this.view.missed(key, held.row.id);
 				return false;
 			}
 			// The other executions delete their rows, or have sent their requests.

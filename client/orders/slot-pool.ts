@@ -5,7 +5,7 @@ import { CancelledError, type GenerationError } from '../api/errors';
 import { sentences } from '../text';
 
 /** How often to ask for slots that other clients may have freed, in seconds. */
-export interface Probing {
+export interface SlotBackoff {
 	/** Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
 	longestPause: number;
 	/** After this long without a slot, pauses shrink: otherwise new clients, which ask at once, would always be faster. */
@@ -13,11 +13,11 @@ export interface Probing {
 }
 
 /** Measured with `npm run bench`, with two steps and with thousands that share a limit. */
-const PROBING: Probing = { longestPause: 10, patience: 60 };
+const BACKOFF: SlotBackoff = { longestPause: 10, patience: 60 };
 /** Lower bound of the longest pause, in seconds: the recommended polling interval (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
-const LONGEST_PROBE_MS = 10_000;
+const LONGEST_SPECULATION_MS = 10_000;
 /** Number of ended generations to remember. More than can end before the last execution notices one of them. */
 const MOST_RELEASED = 10_000;
 
@@ -95,11 +95,11 @@ export class SlotPool {
 	/** The last 429 for a missing slot. */
 	lastRefusal: GenerationError | null = null;
 	private free = 0;
-	private speculative = 0;
+	private allowedSpeculations = 0;
 	private refusals = 0;
-	private probeAt = 0;
+	private speculateAt = 0;
 	/** True while the request after a backoff is in flight. Released slots then start no other one. */
-	private probing = false;
+	private isSpeculating = false;
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
@@ -107,7 +107,7 @@ export class SlotPool {
 	/** Ids of ended generations, the newest last. Several executions may watch the same one. */
 	private readonly released = new Set<string>();
 
-	constructor(private readonly ports: { clock: Clock; random: Random; probing?: Probing }) {}
+	constructor(private readonly ports: { clock: Clock; random: Random; backoff?: SlotBackoff }) {}
 
 	/** Returns a place in the queue. An item keeps it for all of its requests. */
 	ticket(): number {
@@ -138,8 +138,8 @@ export class SlotPool {
 				// The time that others waited before this step started does not count.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const giveUpAt = since + timeoutMs;
-				if (now >= giveUpAt) throw starved(this.lastRefusal as GenerationError, timeoutMs);
-				const retryAt = line[0] === waiter ? this.probeAt : Infinity;
+				if (now >= giveUpAt) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
+				const retryAt = line[0] === waiter ? this.speculateAt : Infinity;
 				waiter.wake = new AbortController();
 				await clock.sleep(Math.min(retryAt, giveUpAt) - now, waiter.wake.signal);
 			}
@@ -160,7 +160,7 @@ export class SlotPool {
 		this.free++;
 		this.starvedSince = this.ports.clock.now();
 		this.refusals = 0;
-		if (!this.probing) this.probeAt = Math.min(this.probeAt, this.nextProbe());
+		if (!this.isSpeculating) this.speculateAt = Math.min(this.speculateAt, this.nextSpeculation());
 		this.wakeFirst();
 	}
 
@@ -172,12 +172,12 @@ export class SlotPool {
 			this.free--;
 			return this.permit(gate, false);
 		}
-		if (this.speculative > 0) this.speculative--;
+		if (this.allowedSpeculations > 0) this.allowedSpeculations--;
 		else {
 			const now = this.ports.clock.now();
-			if (now < this.probeAt) return null;
-			this.probing = true;
-			this.probeAt = now + LONGEST_PROBE_MS;
+			if (now < this.speculateAt) return null;
+			this.isSpeculating = true;
+			this.speculateAt = now + LONGEST_SPECULATION_MS;
 		}
 		return this.permit(gate, true);
 	}
@@ -196,22 +196,22 @@ export class SlotPool {
 		gate.starvedSince = null;
 		this.starvedSince = null;
 		if (!isSpeculative) return;
-		this.probing = false;
+		this.isSpeculating = false;
 		this.refusals = 0;
 		// Other clients freed slots: there may be more.
-		this.speculative += 2;
+		this.allowedSpeculations += 2;
 		this.wakeFirst();
 		if (this.line.length > 0) return;
 		// More slots are free than items wait, so the limit is lifted until the next refusal.
 		this.isLimited = false;
 		this.free = 0;
-		this.speculative = 0;
+		this.allowedSpeculations = 0;
 	}
 
 	private refused(isSpeculative: boolean, error: GenerationError): void {
 		this.isLimited = true;
 		this.lastRefusal = error;
-		this.speculative = 0;
+		this.allowedSpeculations = 0;
 		this.starvedSince ??= this.ports.clock.now();
 		if (isSpeculative) this.refusals++;
 		this.pause();
@@ -226,16 +226,16 @@ export class SlotPool {
 	}
 
 	private pause(): void {
-		this.probing = false;
-		this.probeAt = this.nextProbe();
+		this.isSpeculating = false;
+		this.speculateAt = this.nextSpeculation();
 		this.wakeFirst();
 	}
 
-	private nextProbe(): number {
-		const { clock, random, probing = PROBING } = this.ports;
-		const starved = (clock.now() - (this.starvedSince ?? clock.now())) / 1000;
-		const impatience = Math.max(1, starved / probing.patience);
-		const longestPause = Math.max(LEAST_LONGEST_PAUSE, probing.longestPause / impatience);
+	private nextSpeculation(): number {
+		const { clock, random, backoff = BACKOFF } = this.ports;
+		const starvedSeconds = (clock.now() - (this.starvedSince ?? clock.now())) / 1000;
+		const impatience = Math.max(1, starvedSeconds / backoff.patience);
+		const longestPause = Math.max(LEAST_LONGEST_PAUSE, backoff.longestPause / impatience);
 		return clock.now() + backoffDelay(this.refusals, random, longestPause);
 	}
 
@@ -244,7 +244,7 @@ export class SlotPool {
 	}
 }
 
-function starved(refusal: GenerationError, timeoutMs: number): GenerationError {
+function noFreeSlot(refusal: GenerationError, timeoutMs: number): GenerationError {
 	return refusal.with({
 		description: sentences(
 			`No slot became free within ${timeoutMs / 1000} s, so this item was not sent`,

@@ -1,4 +1,4 @@
-import { attempt } from '../async';
+import { toResult } from '../async';
 import type { Clock, Random } from '../ports';
 import { errorOfJob, notSent } from '../outcome';
 import { backoffDelay, decideRetry } from '../api/retry';
@@ -83,7 +83,7 @@ export class Submission {
 		let failingSince: number | null = null;
 		let cause: GenerationError | null = null;
 		for (;;) {
-			const sent = await attempt(async () => await this.send(order, request, ticket));
+			const sent = await toResult(async () => await this.send(order, request, ticket));
 			if (sent.ok) return sent.value;
 			if (sent.error instanceof CancelledError) throw this.finalError(order, cause, sent.error);
 			cause = errorOfJob(sent.error, null);
@@ -116,7 +116,7 @@ export class Submission {
 		const permit = await slots.acquire(gate, order.job.timeoutMs, ticket);
 		let admitted = false;
 		let reserved = false;
-		const sent = await attempt(async () => {
+		const sent = await toResult(async () => {
 			await guard.admit(gate);
 			admitted = true;
 			const header = await journal.reserve(order);
@@ -159,7 +159,7 @@ export class Submission {
 		return onUncertainCharge === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 
-	/** Gives an order up. An open order may have been charged, even if its last request was rejected. */
+	/** Gives an order up. An unresolved order may have been charged, even if its last request was rejected. */
 	private finalError(order: Order, cause: GenerationError | null, error: unknown): unknown {
 		const { journal } = this.ports;
 		journal.abandon?.(order);

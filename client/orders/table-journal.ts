@@ -1,4 +1,4 @@
-import { attempt } from '../async';
+import { toResult } from '../async';
 import type { CreateJob, OutputRef } from '../job';
 import type { KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
@@ -6,15 +6,15 @@ import type { TablePorts } from './batched-table';
 import { headerOf, Journal, type Entry, type Order } from './journal';
 import { KeyTable } from './key-table';
 import { explainedByRow } from './order-errors';
-import { hasId, isOpenRow, storedKey, type Row, type TableScope } from './table';
+import { hasId, isUnresolved, storedKey, type Row, type TableScope } from './table';
 
 /** Also stores the orders with an idempotency key in a table, which is written first before a request, and last after a response. */
 export class TableJournal extends Journal {
 	/** The rows of generations that could not be written to the table, by key. */
 	readonly unrecorded: ReadonlyMap<string, Row>;
 	private readonly table: KeyTable;
-	/** Open rows that may be sent again, if nothing changes them before. */
-	private readonly open = new Map<string, Row>();
+	/** Unresolved rows that may be sent again, if nothing changes them before. */
+	private readonly resendable = new Map<string, Row>();
 
 	/** @param inner the orders that are stored with the execution */
 	constructor(
@@ -34,7 +34,7 @@ export class TableJournal extends Journal {
 
 	/** Reads the keys of a step, before any order is sent. Throws GenerationError `record_unavailable`. */
 	async begin(keys: string[]): Promise<void> {
-		await this.table.open(keys.map(storedKey));
+		await this.table.begin(keys.map(storedKey));
 	}
 
 	/** Finishes all writes. Never throws. */
@@ -48,7 +48,7 @@ export class TableJournal extends Journal {
 		if (key === null) return entry;
 		const isNew = entry.state === 'none';
 		const row = await this.table.find(key, signal, job.timeoutMs, mayDefer && isNew);
-		this.open.delete(key);
+		this.resendable.delete(key);
 		if (entry.state === 'made') {
 			// The generation was paid for before the item had this key.
 			const isMissing = row === null && !this.table.view.failed.has(entry.id);
@@ -60,17 +60,17 @@ export class TableJournal extends Journal {
 			const changed = row.request !== '' && !requests.has(row.request);
 			return { state: 'made', id: row.generation_id, status: row.status, changed };
 		}
-		if (!row || !isOpenRow(row)) return entry;
-		this.open.set(key, row);
-		return openEntry(row, entry);
+		if (!row || !isUnresolved(row)) return entry;
+		this.resendable.set(key, row);
+		return unresolvedEntry(row, entry);
 	}
 
 	override known(order: Order): Entry {
 		const entry = super.known(order);
 		const row = this.rowOf(order);
 		if (!row || entry.state === 'made') return entry;
-		const isLeft = isOpenRow(row) && row.writer === '';
-		return isLeft || entry.state === 'sent' ? openEntry(row, entry) : entry;
+		const isLeft = isUnresolved(row) && row.writer === '';
+		return isLeft || entry.state === 'sent' ? unresolvedEntry(row, entry) : entry;
 	}
 
 	override async prepare(order: Order): Promise<void> {
@@ -79,28 +79,28 @@ export class TableJournal extends Journal {
 		// Only a key that was read, and has no row.
 		if (this.table.view.rows.get(key) !== null) return;
 		// An error of the table comes back when the order is reserved.
-		await attempt(async () => await this.table.reserve(key, order, fields, { isDue: false }));
+		await toResult(async () => await this.table.reserve(key, order, fields, { isSending: false }));
 	}
 
 	override async reserve(order: Order): Promise<string | null> {
 		const { key, fields } = order;
 		if (key === null) return await super.reserve(order);
-		const open = this.open.get(key);
+		const resend = this.resendable.get(key);
 		// A row that may already be charged keeps the request digest that its header is made from.
-		const request = open?.request || fields.request;
-		if (!(await this.table.reserve(key, order, { ...fields, request }, { open }))) return null;
-		this.open.delete(key);
+		const request = resend?.request || fields.request;
+		if (!(await this.table.reserve(key, order, { ...fields, request }, { resend }))) return null;
+		this.resendable.delete(key);
 		const { workflowId, nodeId } = this.scope;
 		const failures = this.table.view.failures.get(key) ?? 0;
 		const header = headerOf([workflowId, nodeId, key], failures, request);
 		// The entry of this execution does not count the request of another one.
-		return this.note(order, header, open ? 1 : 0);
+		return this.countRequest(order, header, resend ? 1 : 0);
 	}
 
 	override release(order: Order): void {
 		super.release(order);
-		const isOpen = super.known(order).state === 'sent';
-		if (order.key !== null && !isOpen) this.table.reservations.release(order.key, order);
+		const staysUnresolved = super.known(order).state === 'sent';
+		if (order.key !== null && !staysUnresolved) this.table.reservations.release(order.key, order);
 	}
 
 	override abandon(order: Order): void {
@@ -142,6 +142,6 @@ export class TableJournal extends Journal {
 }
 
 /** The state of an order that was sent, and whose row has no id. */
-function openEntry(row: Row, entry: Entry): Entry {
+function unresolvedEntry(row: Row, entry: Entry): Entry {
 	return { state: 'sent', count: entry.state === 'sent' ? entry.count : 1, row };
 }

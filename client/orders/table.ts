@@ -84,7 +84,7 @@ export interface TableScope {
 /** A request was sent, or is about to be. Without an id, its result is unknown. */
 export const SENT = 'sent';
 /**
- * The status of a row that other executions have seen unchanged for so long. The next execution continues to count from
+ * The status of a row that other executions have seen unchanged for `ms`. The next execution continues to count from
  * there. A heartbeat of the writer sets it back to `SENT`.
  */
 export const silentStatus = (ms: number) => `${SENT}, silent for ${Math.floor(ms / 1000)} s`;
@@ -98,7 +98,7 @@ export const hasId = (row: RowFields) => row.generation_id !== '';
 /** True if no request was sent for the row. This project never writes this status: a user may, to free a key. */
 export const isFree = (row: RowFields) => !hasId(row) && row.status === 'claimed';
 /** True if a request may have been sent for the row, and no id is known. */
-export const isOpenRow = (row: RowFields) => !hasId(row) && !isFree(row);
+export const isUnresolved = (row: RowFields) => !hasId(row) && !isFree(row);
 /** A failed generation was refunded, so its row does not block a new one. */
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
@@ -115,17 +115,17 @@ export function newRow(
 /** Returns the row that counts for each key: the oldest one with an id, else the oldest sent one, else the oldest. */
 export function rowsInForce(rows: Row[]): Map<string, Row> {
 	const live = rows.filter(isLive).sort((one, other) => other.id - one.id);
-	const ranked = [isFree, isOpenRow, hasId].flatMap((hasRank) => live.filter(hasRank));
+	const ranked = [isFree, isUnresolved, hasId].flatMap((hasRank) => live.filter(hasRank));
 	// Of several entries with one key, a map keeps the last.
 	return new Map(ranked.map((row) => [row.key, row]));
 }
 
 /** Columns that show whether a row is unchanged. The id alone is not enough, because ids are reused. */
-const MARKS = ['id', 'writer', 'status', 'generation_id'] as const;
+const COMPARED = ['id', 'writer', 'status', 'generation_id'] as const;
 
 /** True if the row was not written to between the two reads. */
 export function sameState(one: Row, other: Row): boolean {
-	return one.changedAt === other.changedAt && MARKS.every((mark) => one[mark] === other[mark]);
+	return one.changedAt === other.changedAt && COMPARED.every((name) => one[name] === other[name]);
 }
 
 export function all(...conditions: Condition[]): Where {
@@ -134,7 +134,7 @@ export function all(...conditions: Condition[]): Where {
 
 /** Matches a row only while it is unchanged. */
 export function asSeen(row: Row): Where {
-	return all(...MARKS.map((mark): Condition => [mark, row[mark]]));
+	return all(...COMPARED.map((name): Condition => [name, row[name]]));
 }
 
 const LONGEST_KEY = 300;

@@ -27,12 +27,12 @@ export interface StatusCheck {
 export type StatusChecks = Map<string, StatusCheck>;
 
 /** Resolves to `null` if the deadline passed first. Rejects as the request does. */
-type Response = Promise<Generation | null>;
+type StatusResponse = Promise<Generation | null>;
 
 /** The status requests of a step. Except for confirming checks, those for a generation keep the poll interval. */
 export class StatusRequests {
 	/** The responses to the checks of this step, which all items with the same generation share. */
-	private readonly responses = new WeakMap<StatusCheck, Response>();
+	private readonly responses = new WeakMap<StatusCheck, StatusResponse>();
 
 	constructor(
 		private readonly ports: StatusPorts,
@@ -56,7 +56,7 @@ export class StatusRequests {
 	 * @param deadline a response that takes longer becomes `null`
 	 * @param since a request sent at this time or later is recent; by default, one sent within the poll interval
 	 */
-	fetch(id: string, deadline: number, since?: number): { at: number; response: Response } {
+	fetch(id: string, deadline: number, since?: number): { at: number; response: StatusResponse } {
 		const { clock, service, halt } = this.ports;
 		const now = clock.now();
 		const last = this.last.get(id);
@@ -94,7 +94,7 @@ export class StatusRequests {
 		return await withRetries(refetchOnce, { clock, random, signal: halt });
 	}
 
-	private store(id: string, response: Response): void {
+	private store(id: string, response: StatusResponse): void {
 		const check = { at: this.ports.clock.now(), known: this.known(id) };
 		this.responses.set(check, response);
 		this.last.set(id, check);

@@ -1,7 +1,7 @@
 import { GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, type Generation } from '../api/generation';
 import { backoffDelay, decideRetry, pause } from '../api/retry';
-import { attempt, withTimeout } from '../async';
+import { toResult, withTimeout } from '../async';
 import type { Readiness } from '../job';
 import type { Clock, ProbeUrl } from '../ports';
 import { requireAbout, StatusRequests } from './status-requests';
@@ -116,7 +116,7 @@ export class Watch {
 		const request = watcher.requests.fetch(this.id, deadline, confirms ? confirmAt : undefined);
 		this.earliestAt = request.at + watcher.intervalMs;
 		if (!confirms) this.scheduledAt = request.at;
-		const tried = await attempt(async () => {
+		const checked = await toResult(async () => {
 			const response = await request.response;
 			const id = this.generation?.item.id ?? this.ownId;
 			return response && id !== null ? requireAbout(id, response) : response;
@@ -125,8 +125,8 @@ export class Watch {
 		if (confirms) {
 			this.confirmAt = clock.now() + (CONFIRMING_PAUSES_MS[this.confirmations++] ?? Infinity);
 		}
-		if (!tried.ok) this.retryLater(tried.error);
-		else if (tried.value !== null) await this.accept(tried.value, deadline);
+		if (!checked.ok) this.retryLater(checked.error);
+		else if (checked.value !== null) await this.accept(checked.value, deadline);
 	}
 
 	/** Plans the next check after a transient error. Throws any other error. */

@@ -6,7 +6,7 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 
-import { attempt } from '../../client/async';
+import { toResult } from '../../client/async';
 import { errorOfJob } from '../../client/outcome';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
@@ -43,7 +43,9 @@ export function suspensionOf(context: IExecuteFunctions): Suspension | undefined
 		afterMs: SHORTEST_SLEEP_MS,
 		leastTimeoutMs: LEAST_TIMEOUT_MS,
 		sleep: async (checks) => {
-			const slept = await attempt(async () => await sleepUntilEnded(context, waitingSince, checks));
+			const slept = await toResult(
+				async () => await sleepUntilEnded(context, waitingSince, checks),
+			);
 			if (slept.ok) return slept.value;
 			const { message } = slept.error as Error;
 			polledHint(context, `n8n could not suspend the execution: ${message}`);

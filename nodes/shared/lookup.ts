@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { attempt } from '../../client/async';
+import { toResult } from '../../client/async';
 import { CancelledError } from '../../client/api/errors';
 import { errorOfJob } from '../../client/outcome';
 import type { ServiceClient } from '../../client/api/client';
@@ -27,7 +27,7 @@ export async function runLookups(
 	const lookups = askingOnce(serviceOf(context));
 	const items: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
-		const fetched = await attempt(async () => await fetchEntries(lookups, itemIndex));
+		const fetched = await toResult(async () => await fetchEntries(lookups, itemIndex));
 		if (fetched.ok) {
 			const pairedItem = { item: itemIndex };
 			for (const entry of fetched.value)

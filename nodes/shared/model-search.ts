@@ -6,7 +6,7 @@ import type {
 
 import type { Model, ModelFilter } from '../../client/api/client';
 import { GenerationError } from '../../client/api/errors';
-import { attempt } from '../../client/async';
+import { toResult } from '../../client/async';
 import { sentences } from '../../client/text';
 import { nodeError } from './output/node-error';
 import { serviceOf } from './http/transport';
@@ -45,7 +45,7 @@ export function modelSearch(type: ModelFilter): ListSearch {
 async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
 	// A user is waiting for the list, and can open it again.
 	const service = serviceOf(context, { maxRetries: 1 });
-	const listed = await attempt(async () => await service.models(type));
+	const listed = await toResult(async () => await service.models(type));
 	if (!listed.ok) {
 		throw listed.error instanceof GenerationError
 			? nodeError(context, listed.error, 0)

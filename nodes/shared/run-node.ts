@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
-import { attempt } from '../../client/async';
+import { toResult } from '../../client/async';
 import type { GenerationError } from '../../client/api/errors';
 import type { Job } from '../../client/job';
 import { created, errorOfJob, type Outcome } from '../../client/outcome';
@@ -200,7 +200,7 @@ async function recordOf(
 	failures: Failures,
 ): Promise<TableJournal | null> {
 	const jobs = planned.map(({ job }) => job);
-	const opened = await attempt(async () => await openRecord(context, journal, jobs));
+	const opened = await toResult(async () => await openRecord(context, journal, jobs));
 	if (opened.ok) return opened.value;
 	// After a stop no request is sent, and the execution must end as stopped rather than failed.
 	if (cancelSignal(context).aborted) return null;

@@ -88,14 +88,14 @@ export async function runPlans(
 					}),
 			},
 			{
-				spentBefore: spentIn.get(shared.journal.run),
+				spentBefore: spentIn.get(shared.journal.ordersOfRun),
 				...options,
 				stopOnError: !continuesOnError(context),
 				preparesAhead: !runsAsTool(context),
 			},
 		);
 	const result = await withSlots(context, run);
-	spentIn.set(shared.journal.run, result.stats.spent);
+	spentIn.set(shared.journal.ordersOfRun, result.stats.spent);
 	reportUnexpected(
 		context,
 		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),

@@ -106,7 +106,7 @@ it.each(['empty the writer', 'empty the status', 'empty everything', 'delete', '
 	},
 );
 
-it('an open row is sent once more after an export and import, as the user asked', async () => {
+it('an unresolved row is sent once more after an export and import, as the user asked', async () => {
 	await playAtEach(1500, 4000, (atMs) => ({
 		lost: 1,
 		edits: [{ atMs, key: 0, deed: 'export and import', newest: false }],

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { attempt } from '../../client/async';
+import { toResult } from '../../client/async';
 import { CREDENTIAL } from '../../nodes/shared/http/credential';
 import { connect, probeWith } from '../../nodes/shared/http/transport';
 import { bareNode } from '../../tools/engine/bare-node';
@@ -45,7 +45,7 @@ describe('an aborted request', () => {
 		const { failed } = await acting(async (context) => {
 			const send = await connect(context);
 			const path = `/v1/generations/${id}`;
-			const asking = attempt(async () => await send({ method: 'GET', path }, look.signal));
+			const asking = toResult(async () => await send({ method: 'GET', path }, look.signal));
 			await until(() => stage.sandbox.requests.on('status').length > 0);
 			look.abort();
 			return { failed: !(await asking).ok };
@@ -83,7 +83,7 @@ describe('forty probes at once', () => {
 			const probe = probeWith(context);
 			let answered = 0;
 			const probes = Array.from({ length: 40 }, async () => {
-				const probed = await attempt(async () => await probe(url, stop.signal));
+				const probed = await toResult(async () => await probe(url, stop.signal));
 				if (probed.ok && ++answered === 20) stop.abort();
 				return probed;
 			});

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateRequest } from '../../../client/api/client';
-import { attempt, type Attempt } from '../../../client/async';
+import { toResult, type Result } from '../../../client/async';
 import type { Job } from '../../../client/job';
 import { runsAsTool } from '../execution';
 import { wallClock } from '../http/clock';
@@ -30,13 +30,13 @@ export interface Plan {
 export async function planItems(
 	context: IExecuteFunctions,
 	plan: (itemIndex: number) => Plan[],
-): Promise<Array<Attempt<Plan[]>>> {
+): Promise<Array<Result<Plan[]>>> {
 	const tool = runsAsTool(context);
-	const plans: Array<Attempt<Plan[]>> = [];
+	const plans: Array<Result<Plan[]>> = [];
 	const itemCount = context.getInputData().length;
 	for (let itemIndex = 0; itemIndex < itemCount; itemIndex++) {
 		if (itemIndex > 0 && itemIndex % READ_AT_ONCE === 0) await wallClock.sleep(0);
-		const planned = await attempt(async () =>
+		const planned = await toResult(async () =>
 			plan(itemIndex).map((one) => (tool ? { ...one, download: null } : one)),
 		);
 		plans.push(planned);

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { attempt, withTimeout } from '../../../client/async';
+import { toResult, withTimeout } from '../../../client/async';
 import { cancelSignal } from '../execution';
 import { requestClock } from './clock';
 import { serviceOf } from './transport';
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 3_000;
 export async function glanceAtBalance(context: IExecuteFunctions): Promise<number | null> {
 	const read = async (signal: AbortSignal) =>
 		(await serviceOf(context, { signal, maxRetries: 0 }).balance()).balance;
-	const found = await attempt(
+	const found = await toResult(
 		async () => await withTimeout(requestClock, TIMEOUT_MS, cancelSignal(context), read),
 	);
 	return found.ok ? found.value : null;

@@ -60,7 +60,7 @@ export function stalled(): GenerationError {
 /**
  * The error of a completed generation whose file could not be downloaded or stored. The generation stays charged.
  *
- * @param error of the last download attempt
+ * @param error of the last try
  */
 export function downloadError(error: GenerationError, { item }: Generation): GenerationError {
 	return error.with({
@@ -75,7 +75,7 @@ export function downloadError(error: GenerationError, { item }: Generation): Gen
 }
 
 /**
- * Converts the rejection of a download attempt into an error. Its description explains the cause, or how to remove it.
+ * Converts the rejection of a download into an error. Its description explains the cause, or how to remove it.
  */
 export function attemptError(failure: unknown): GenerationError {
 	if (failure instanceof GenerationError) return failure;

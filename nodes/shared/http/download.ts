@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { attempt, onAbort, raceAbort } from '../../../client/async';
+import { onAbort, raceAbort, toResult } from '../../../client/async';
 import { failedGeneration } from '../../../client/outcome';
 import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { CancelledError } from '../../../client/api/errors';
@@ -29,7 +29,7 @@ export interface DownloadRequest {
 	/** Fetches the generation's status with a fresh URL (spec 4.3). */
 	refresh: () => Promise<Generation>;
 	signal: AbortSignal;
-	/** Limits concurrency for one attempt. Other downloads run between two attempts. */
+	/** Limits concurrency for one try. Other downloads run between two tries. */
 	limited?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
 	/** Milliseconds; overrides `IDLE_TIMEOUT_MS`. */
 	idleTimeoutMs?: number;
@@ -58,7 +58,7 @@ export async function download(
 	let { generation } = request;
 	const since = wallClock.now();
 	for (let retries = 0; ; retries++) {
-		const tried = await attempt(
+		const tried = await toResult(
 			async () =>
 				await limited(async () => {
 					generation = await withFreshUrl(generation, request.refresh);
@@ -80,7 +80,7 @@ export async function download(
 		if (signal.aborted) throw new CancelledError();
 		// After a connection error the current URL is still valid.
 		if (error.status === null && generation.item.url !== null) continue;
-		const fresh = await attempt(request.refresh);
+		const fresh = await toResult(request.refresh);
 		// If the status check fails, the current URL may still work, unless the storage rejected it.
 		if (!fresh.ok) {
 			if (error.status === 403 || generation.item.url === null) throw fresh.error;
@@ -99,7 +99,7 @@ async function withFreshUrl(
 ): Promise<Generation> {
 	const { url_expires_at: expiry } = generation.item;
 	if (expiry === null || wallClock.now() < Date.parse(expiry)) return generation;
-	const fresh = await attempt(refresh);
+	const fresh = await toResult(refresh);
 	return fresh.ok ? withUrlOf(generation, fresh.value) : generation;
 }
 
@@ -112,7 +112,7 @@ function withUrlOf(
 	return { ...generation, item: { ...generation.item, url, url_expires_at } };
 }
 
-/** Runs one attempt. The connection is always closed afterwards, so no unneeded data is read. */
+/** Tries the download once. The connection is always closed afterwards, so no unneeded data is read. */
 async function fetchOnce(
 	context: IExecuteFunctions,
 	generation: Generation,

@@ -6,7 +6,7 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { attempt, deadline, onAbort, raceAbort } from '../../../client/async';
+import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
 import { cancelSignal } from '../execution';
@@ -151,7 +151,7 @@ async function exchange(
 		const { httpRequestWithAuthentication } = context.helpers;
 		return await httpRequestWithAuthentication.call(sender, CREDENTIAL, located, override);
 	};
-	const sent = await attempt(async () => await raceAbort(request.signal, send()));
+	const sent = await toResult(async () => await raceAbort(request.signal, send()));
 	const givenUp = request.signal.aborted;
 	for (const forget of waiting) forget();
 	end();

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
-import { attempt } from '../../../client/async';
+import { toResult } from '../../../client/async';
 import { recordUnavailable, unavailable } from '../../../client/orders/order-errors';
 import {
 	TABLE_COLUMNS,
@@ -39,7 +39,7 @@ const remembered = new Map<string, { id: string; at: number }>();
  */
 export async function dataTable(context: IExecuteFunctions): Promise<CallTable> {
 	const table = tableOf(context);
-	const found = await attempt(async () => await table.id());
+	const found = await toResult(async () => await table.id());
 	if (!found.ok) throw unavailable(found.error);
 	return async (call) => await table.use(async (id) => await run(context, id, call));
 }
@@ -89,7 +89,7 @@ function tableOf(context: IExecuteFunctions) {
 		/** Runs a call with the table's id, and again if there is no such table any more. */
 		use: async <T>(call: (id: string) => Promise<T>): Promise<T> => {
 			const id = await idOf();
-			const ran = await attempt(async () => await call(id));
+			const ran = await toResult(async () => await call(id));
 			if (ran.ok) return ran.value;
 			if (!(ran.error instanceof UnansweredError)) remembered.delete(workflowId);
 			if (!isTableGone(ran.error)) throw ran.error;
@@ -235,7 +235,7 @@ function parseRow(json: IDataObject): Row {
 async function findOrMake(context: IExecuteFunctions): Promise<string> {
 	const there = await find(context);
 	if (there !== undefined) return there;
-	const made = await attempt(async () => await runTableNodes(context, [creation]));
+	const made = await toResult(async () => await runTableNodes(context, [creation]));
 	if (made.ok && made.value[0]) return String(made.value[0].json.id);
 	const since = await find(context);
 	if (since !== undefined) return since;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { attempt } from '../../../client/async';
+import { toResult } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
 import type { CreateJob, Job, KeyedJob } from '../../../client/job';
 import { BatchedTable } from '../../../client/orders/batched-table';
@@ -42,7 +42,7 @@ export async function openRecord(
 	const table = await dataTable(context);
 	const ports = { table, clock: wallClock, signal: cancelSignal(context) };
 	const record = new TableJournal(journal, scopeOf(context), ports);
-	const begun = await attempt(async () => await record.begin(keys));
+	const begun = await toResult(async () => await record.begin(keys));
 	if (begun.ok) return record;
 	await record.close();
 	throw begun.error;
@@ -66,7 +66,7 @@ export async function rowsOf(
 	};
 	const table = new BatchedTable(scopeOf(context), ports);
 	const keys = [...new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey))];
-	const read = await attempt(async () => await table.read(keys, missing));
+	const read = await toResult(async () => await table.read(keys, missing));
 	if (!read.ok) throw unavailable(read.error);
 	return read.value;
 }
@@ -89,7 +89,7 @@ export async function recordUnreturned(
 	// After a stop, the row of a key may be written later than this.
 	const missing = created.filter(({ job }) => !record?.hasRow(job));
 	if (missing.length === 0) return;
-	await attempt(async () => {
+	await toResult(async () => {
 		const rows = missing.map(({ job, generation: { id, status, model } }) => ({
 			...newRow(scopeOf(context), storedKey((record && keyOf(job)) ?? '')),
 			...(job.draft && requestFields(job.draft)),

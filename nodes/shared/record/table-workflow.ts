@@ -6,7 +6,7 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 
-import { attempt, raceAbort } from '../../../client/async';
+import { raceAbort, toResult } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
 import { cancelSignal } from '../execution';
 import { helperWorkflow, type HelperNode } from '../helper-workflow';
@@ -60,7 +60,7 @@ export async function runTableNodes(
 		const longestMs = LONGEST_CALL_MS + LONGEST_ROW_MS * (rows.length + some.length);
 		return await raceAbort(AbortSignal.timeout(longestMs), running);
 	};
-	const ran = await attempt(async () => {
+	const ran = await toResult(async () => {
 		const { data } = await start(operations, false);
 		if (!data?.[0]) throw new Error('The helper workflow returned no output');
 		return data[0];

@@ -9,7 +9,7 @@ import {
 	type NodeParameterValueType,
 } from 'n8n-workflow';
 
-import { attempt, onAbort } from '../../../client/async';
+import { onAbort, toResult } from '../../../client/async';
 import { cancelSignal } from '../execution';
 import { isFile } from '../form/form';
 import { wallClock } from '../http/clock';
@@ -142,7 +142,7 @@ export async function unlessStopped<T>(
 			await wallClock.sleep(pauseMs, ended.signal);
 			if (ended.signal.aborted) return;
 			const began = wallClock.now();
-			const found = await attempt(async () => await stepOf(step, order));
+			const found = await toResult(async () => await stepOf(step, order));
 			stopped = found.ok && found.value === null;
 			pauseMs = Math.max(STOP_CHECK.leastMs, STOP_CHECK.ofCost * (wallClock.now() - began));
 		}

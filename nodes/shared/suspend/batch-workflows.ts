@@ -16,7 +16,7 @@ import { ROLE_PARAMETER, type BatchRole } from './batch-state';
 
 /** Number of waves in a supervisor. Then it starts another supervisor, and sleeps until that one ends. */
 const WAVES = 60;
-/** Number of attempts to collect the results. */
+/** Number of tries to collect the results. */
 const COLLECTIONS = 3;
 
 /**

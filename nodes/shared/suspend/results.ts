@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import { GenerationError, type KnownGeneration } from '../../../client/api/errors';
-import { attempt, type Attempt } from '../../../client/async';
+import { toResult, type Result } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
 import type { Row } from '../../../client/orders/table';
@@ -36,10 +36,10 @@ type Fetched = Pick<BatchState, 'settled' | 'spent' | 'unrecorded' | 'known'>;
  */
 export async function results(
 	context: IExecuteFunctions,
-	plans: Array<Attempt<Plan[]>>,
+	plans: Array<Result<Plan[]>>,
 	state: Fetched,
 ): Promise<INodeExecutionData[][]> {
-	const fetched = await attempt(async () => await fetchResults(context, plans, state));
+	const fetched = await toResult(async () => await fetchResults(context, plans, state));
 	if (fetched.ok) return fetched.value;
 	if (fetched.error instanceof NodeApiError) return [[failureItem(fetched.error)]];
 	throw fetched.error;
@@ -47,7 +47,7 @@ export async function results(
 
 async function fetchResults(
 	context: IExecuteFunctions,
-	plans: Array<Attempt<Plan[]>>,
+	plans: Array<Result<Plan[]>>,
 	{ settled, spent, ...state }: Fetched,
 ) {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
@@ -75,7 +75,7 @@ async function fetchResults(
 type ItemJob = KeyedJob & Pick<CreateJob, 'itemIndex'>;
 
 /** The job of an item. If a newer release of this package rejects the item after the sleep, only its key is known. */
-function jobOf(context: IExecuteFunctions, plan: Attempt<Plan[]>, itemIndex: number): ItemJob {
+function jobOf(context: IExecuteFunctions, plan: Result<Plan[]>, itemIndex: number): ItemJob {
 	if (plan.ok) return plan.value[0].job as CreateJob;
 	const job = { kind: 'create', itemIndex } as const;
 	try {
@@ -111,13 +111,13 @@ function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null)
  */
 export async function lastKnown(
 	context: IExecuteFunctions,
-	plans: Array<Attempt<Plan[]>>,
+	plans: Array<Result<Plan[]>>,
 	{ settled, ...state }: Omit<Fetched, 'spent'>,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
 	// Without the table, what the waves reported still names the generations.
-	const found = await attempt(async () => await read(context, jobs, state));
+	const found = await toResult(async () => await read(context, jobs, state));
 	const rows = rowsOfBatch(found.ok ? found.value : [], jobs, state);
 	return jobs.map((job, itemIndex): Outcome<Output> => {
 		const own = settled[itemIndex];

@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import { GenerationError } from '../../../client/api/errors';
-import { attempt } from '../../../client/async';
+import { toResult } from '../../../client/async';
 import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
 import { wallClock } from '../http/clock';
@@ -113,7 +113,7 @@ async function sleep(
 		dead: 0,
 		lastDeath: '',
 	};
-	const begun = await attempt(async () => await runWave(context, planned, state));
+	const begun = await toResult(async () => await runWave(context, planned, state));
 	if (cancelSignal(context).aborted) return null;
 	if (!begun.ok) {
 		polledHint(
@@ -130,7 +130,7 @@ async function sleep(
 	}
 	keepParameters(context, node.fields);
 	const items = [messageItem({ state })];
-	const slept = await attempt(
+	const slept = await toResult(
 		async () => await runHelper(context, supervisor(context.getNode(), state.step), items),
 	);
 	if (slept.ok) return [slept.value ?? []];
@@ -184,7 +184,7 @@ async function asWave(
 		const { result, stopped } = await unlessStopped(step, order, work);
 		if (!stopped) return [[messageItem({ report: result })]];
 		// The last chance to write the generations that the table did not take.
-		await attempt(async () => await rowsOf(step, [], Object.values(result.unrecorded)));
+		await toResult(async () => await rowsOf(step, [], Object.values(result.unrecorded)));
 		return [[messageItem({ report: asStopped(result) })]];
 	}
 	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
@@ -204,7 +204,7 @@ const RECOVERY_MS = 20_000;
  */
 async function n8nStarted(context: IExecuteFunctions): Promise<void> {
 	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
-		const isReady = (await attempt(async () => await dataTable(context))).ok;
+		const isReady = (await toResult(async () => await dataTable(context))).ok;
 		if (isReady && tries === 1) return;
 		await wallClock.sleep(isReady ? RECOVERY_MS : TABLE_PAUSE_MS, cancelSignal(context));
 		if (isReady || cancelSignal(context).aborted) return;

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 
-import { attempt } from '../../../client/async';
+import { toResult } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
 import { continuesOnError } from '../execution';
 import { planItems, type Plan } from '../form/plan-items';
@@ -79,7 +79,9 @@ async function start(
 	code: IWorkflowBase,
 	message: Message,
 ): Promise<INodeExecutionData[][]> {
-	const started = await attempt(async () => await runHelper(context, code, [messageItem(message)]));
+	const started = await toResult(
+		async () => await runHelper(context, code, [messageItem(message)]),
+	);
 	if (!started.ok) return [[{ json: { error: (started.error as Error).message } }]];
 	return [started.value ?? [interrupted]];
 }

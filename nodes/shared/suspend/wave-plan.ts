@@ -1,6 +1,6 @@
 import {
-	attemptAfter,
-	explainAttempts,
+	decideNextTry,
+	explainTries,
 	type CollectJob,
 	type CreateJob,
 	type Job,
@@ -42,7 +42,7 @@ type Known = Record<number, { id: string; since: number } | null>;
 /** What the waves of a batch tell each other. Plain data: it is stored while the batch sleeps. */
 export interface WaveState {
 	settled: Settled;
-	/** Attempts of items so far, by index. */
+	/** Tries of items so far, by index. */
 	tried: Record<number, Tried>;
 	/** Number of creating requests of the batch that were charged, or may have been. */
 	spent: number;
@@ -234,11 +234,11 @@ export function waveResult(
 		if (outcome.kind === 'error') {
 			// A generation of an earlier wave failed. The next wave may create it again.
 			const source = kind === 'collect' ? sources[index] : null;
-			if (source && attemptAfter(source, outcome.error) !== 'stop') {
+			if (source && decideNextTry(source, outcome.error) !== 'stop') {
 				again = true;
 				return;
 			}
-			const error = source ? explainAttempts(source, outcome.error) : outcome.error;
+			const error = source ? explainTries(source, outcome.error) : outcome.error;
 			settled[itemIndex] = (error as GenerationError).fields;
 		} else {
 			// It is completed, it timed out, or its item does not wait.

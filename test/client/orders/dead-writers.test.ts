@@ -8,21 +8,24 @@ function kill(records: Records): void {
 }
 
 describe('a request of an execution that died', () => {
-	it.each([0, 86_400_000])('is open after a minute (its clock: %i ms ahead)', async (ahead) => {
-		await inTime(async (records) => {
-			await (await records.open('first')).reserve();
-			kill(records);
-			records.row.changedAt = records.time.now() + ahead;
-			const since = records.time.now();
-			expect(await (await records.open('next')).stateOf()).toBe('sent');
-			expect(records.time.now() - since).toBeGreaterThanOrEqual(59_000);
-			expect(records.time.now() - since).toBeLessThan(63_000);
-		});
-	});
+	it.each([0, 86_400_000])(
+		'is unresolved after a minute (its clock: %i ms ahead)',
+		async (ahead) => {
+			await inTime(async (records) => {
+				await (await records.open('first')).reserve();
+				kill(records);
+				records.row.changedAt = records.time.now() + ahead;
+				const since = records.time.now();
+				expect(await (await records.open('next')).stateOf()).toBe('sent');
+				expect(records.time.now() - since).toBeGreaterThanOrEqual(59_000);
+				expect(records.time.now() - since).toBeLessThan(63_000);
+			});
+		},
+	);
 
 	const keys = Array.from({ length: 10 }, (_, index) => `key ${index}`);
 
-	async function leftOpen(records: Records): Promise<Execution[]> {
+	async function leftUnresolved(records: Records): Promise<Execution[]> {
 		const [first, next, last] = ['first', 'next', 'last'].map((name) => records.execution(name));
 		await first.journal.begin(keys);
 		for (const key of keys) await first.reserve(key);
@@ -37,16 +40,16 @@ describe('a request of an execution that died', () => {
 		return (records.time.now() - since) / 1000;
 	}
 
-	it('is open after one minute for ten keys, and at once in the next execution', async () => {
+	it('is unresolved after one minute for ten keys, and at once in the next execution', async () => {
 		await inTime(async (records) => {
-			const [next, last] = await leftOpen(records);
+			const [next, last] = await leftUnresolved(records);
 			expect(await secondsFor(next, records)).toBeLessThan(75);
 			await last.journal.begin(keys);
 			expect(await secondsFor(last, records)).toBeLessThan(3);
 		});
 	});
 
-	it('is open after a minute even if each execution that waits for it dies first', async () => {
+	it('is unresolved after a minute even if each execution that waits for it dies first', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.reserve();
@@ -91,9 +94,9 @@ describe('a request of an execution that died', () => {
 		});
 	});
 
-	it('is open at once if the minute passed while other items were created', async () => {
+	it('is unresolved at once if the minute passed while other items were created', async () => {
 		await inTime(async (records) => {
-			const [next] = await leftOpen(records);
+			const [next] = await leftUnresolved(records);
 			await records.time.sleep(80_000);
 			expect(await secondsFor(next, records)).toBeLessThan(2);
 		});

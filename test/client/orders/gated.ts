@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { errorFromResponse, GenerationError } from '../../../client/api/errors';
-import { attempt } from '../../../client/async';
+import { toResult } from '../../../client/async';
 import { SlotPool, StepGate } from '../../../client/orders/slot-pool';
 import { noSlot } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
@@ -19,7 +19,7 @@ export async function passThrough<T>(
 	const ticket = slots.ticket();
 	for (;;) {
 		const permit = await slots.acquire(gate, timeoutMs, ticket);
-		const tried = await attempt(create);
+		const tried = await toResult(create);
 		if (tried.ok) {
 			permit.report('granted');
 			return tried.value;

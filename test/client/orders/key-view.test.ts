@@ -24,11 +24,11 @@ async function seen(
 	const seconds: number[] = [];
 	const reading = async () => {
 		for (let read = 0; read < 4; read++) {
-			const readFrom = time.now();
+			const readAt = time.now();
 			const one = rows(time.now(), read);
 			await time.sleep(readMs);
-			view.observe('a', { rows: [one], from: readFrom });
-			seconds.push(view.stillMs(one) / 1000);
+			view.observe('a', { rows: [one], readAt });
+			seconds.push(view.unchangedMs(one) / 1000);
 			await time.sleep(gapMs - readMs);
 		}
 	};
@@ -66,7 +66,7 @@ it('the duration of a read does not count: the row may have changed right after 
 
 it('a row that was never read, or that has changed since, is not known to be unchanged', () => {
 	const view = viewAt(new VirtualTime(START));
-	expect(view.stillMs(row({}))).toBe(0);
-	view.observe('a', { rows: [row({})], from: START });
-	expect(view.stillMs(row({ writer: 'v/2' }))).toBe(0);
+	expect(view.unchangedMs(row({}))).toBe(0);
+	view.observe('a', { rows: [row({})], readAt: START });
+	expect(view.unchangedMs(row({ writer: 'v/2' }))).toBe(0);
 });

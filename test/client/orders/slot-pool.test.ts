@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import fc from 'fast-check';
 
-import { attempt } from '../../../client/async';
+import { toResult } from '../../../client/async';
 import { seededRandom } from '../../../sandbox/basics/random';
 import { SlotPool, StepGate } from '../../../client/orders/slot-pool';
 import { VirtualTime } from '../../support/virtual-time';
@@ -57,7 +57,7 @@ describe('a generation that ends', () => {
 		(await slots.acquire(gate, HOUR)).report(refusedNow());
 		const free = async () => {
 			let count = 0;
-			while ((await attempt(async () => await slots.acquire(gate, 0))).ok) count++;
+			while ((await toResult(async () => await slots.acquire(gate, 0))).ok) count++;
 			return count;
 		};
 		return { slots, free };

@@ -74,7 +74,7 @@ describe('a creating request', () => {
 		expect([desk.fake.seen.length, await desk.entry('cat')]).toEqual([0, nothing]);
 	});
 
-	it('that is stopped between two attempts leaves nothing stored', async () => {
+	it('that is stopped before a retry leaves nothing stored', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', unreachable);
 		desk.time.at(desk.time.now() + 500, () => desk.halt.abort());
@@ -82,7 +82,7 @@ describe('a creating request', () => {
 		expect([desk.fake.creating.length, await desk.entry('cat')]).toEqual([1, nothing]);
 	});
 
-	it('stays open after a bug in our code: only a certain "not charged" removes it', async () => {
+	it('stays unresolved after a bug in our code: only a certain "not charged" removes it', async () => {
 		const desk = new Desk(BrokenService);
 		const error = await desk.refusalOf('cat');
 		expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });

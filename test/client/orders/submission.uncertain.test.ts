@@ -5,7 +5,7 @@ import { answerLost, refused } from '../../support/fake-service';
 const resubmit = { onUncertainCharge: 'resubmit' } as const;
 
 describe('a request whose response was lost', () => {
-	it('is an error, stays open, and is not sent again', async () => {
+	it('is an error, stays unresolved, and is not sent again', async () => {
 		const desk = new Desk();
 		desk.fake.order('cat', answerLost);
 		expect(await desk.refusalOf('cat')).toMatchObject({

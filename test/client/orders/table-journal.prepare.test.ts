@@ -54,7 +54,7 @@ describe('an order that is reserved ahead', () => {
 		});
 	});
 
-	it('stays open if its request got no response', async () => {
+	it('stays unresolved if its request got no response', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.prepare();

@@ -64,7 +64,7 @@ describe('while another execution is sending the request of a key', () => {
 		});
 	});
 
-	it('an abandoned request is open at once', async () => {
+	it('an abandoned request is unresolved at once', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			await first.reserve();
@@ -77,7 +77,7 @@ describe('while another execution is sending the request of a key', () => {
 	});
 });
 
-describe('an open request', () => {
+describe('an unresolved request', () => {
 	/** Starts two executions that have found the request. */
 	async function found(records: Records): Promise<Execution[]> {
 		const first = await records.open('first');
@@ -98,7 +98,7 @@ describe('an open request', () => {
 		});
 	});
 
-	it('keeps its header, and stays open if it is rejected when sent again', async () => {
+	it('keeps its header, and stays unresolved if it is rejected when sent again', async () => {
 		await inTime(async (records) => {
 			const first = await records.open('first');
 			const header = await first.headerOf();

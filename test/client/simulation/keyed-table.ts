@@ -1,4 +1,4 @@
-import { attempt } from '../../../client/async';
+import { toResult } from '../../../client/async';
 import { UnansweredError, type CallTable, type Row } from '../../../client/orders/table';
 import type { TableFate } from '../../support/memory-table';
 import type { KeyedProcess } from './keyed-process';
@@ -40,12 +40,12 @@ export function tableOf(
 			await process.running();
 			return rows;
 		};
-		const ran = timeout.aborted ? null : await attempt(run);
+		const ran = timeout.aborted ? null : await toResult(run);
 		if (ran?.ok) return ran.value;
 		if (ran && !cancel.aborted) throw ran.error;
 		const final = call.changes.filter((change) => change.final);
 		const last = { changes: final, inserts: [], ifMissing: false, keys: [] };
-		if (final.length > 0) void attempt(async () => await table(last));
+		if (final.length > 0) void toResult(async () => await table(last));
 		throw new UnansweredError();
 	};
 }

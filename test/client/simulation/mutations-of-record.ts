@@ -11,12 +11,12 @@ const table = inFile('orders/table.ts');
 export const recordMutations: Mutation[] = [
 	journal(
 		'the request leaves before its row exists',
-		'if (!(await this.table.reserve(key, order, { ...fields, request }, { open }))) return null;',
-		'void this.table.reserve(key, order, { ...fields, request }, { open }).catch(() => false);',
+		'if (!(await this.table.reserve(key, order, { ...fields, request }, { resend }))) return null;',
+		'void this.table.reserve(key, order, { ...fields, request }, { resend }).catch(() => false);',
 	),
 	journal(
-		'a rejection frees a row that is open',
-		'if (order.key !== null && !isOpen)',
+		'a rejection frees an unresolved row',
+		'if (order.key !== null && !staysUnresolved)',
 		'if (order.key !== null)',
 	),
 	journal(
@@ -30,8 +30,8 @@ export const recordMutations: Mutation[] = [
 		'return true;',
 	),
 	reservations(
-		'a row that became open meanwhile is sent again',
-		'if (row && !isFree(row) && !(open && !hasId(row) && sameState(row, open))) return false;',
+		'a row that became unresolved meanwhile is sent again',
+		'if (row && !isFree(row) && !(resend && !hasId(row) && sameState(row, resend))) return false;',
 		'',
 	),
 	batched(
@@ -40,9 +40,9 @@ export const recordMutations: Mutation[] = [
 		'const changes = [{ where, set: {}, final: true }];\n\t\t\tconst { rows }',
 	),
 	reservations(
-		'a rejection deletes a row that another execution left open',
-		'const isOpen = wasOpen || (mayBeCharged && isDue);',
-		'const isOpen = mayBeCharged && isDue;',
+		'a rejection deletes a row that another execution left unresolved',
+		'const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);',
+		'const staysUnresolved = mayBeCharged && isSending;',
 	),
 	reservations(
 		'a rejection leaves the row as sent',
@@ -51,18 +51,18 @@ export const recordMutations: Mutation[] = [
 	),
 	reservations(
 		'an execution sends although another row is there',
-		'if (own && rivals.length === 0 && !isLate) {',
-		'if (own && !isLate) {',
+		'if (ourRow && rivals.length === 0 && !isExpired) {',
+		'if (ourRow && !isExpired) {',
 	),
 	reservations(
 		'an execution sends although its row is not there',
-		'if (own && rivals.length === 0 && !isLate) {',
-		'if (rivals.length === 0 && !isLate) {\n\t\t\t\tif (!own) return true;',
+		'if (ourRow && rivals.length === 0 && !isExpired) {',
+		'if (rivals.length === 0 && !isExpired) {\n\t\t\t\tif (!ourRow) return true;',
 	),
-	view('a late read replaces what was done since', 'if (this.isAhead(key)) return;', ''),
+	view('a late read replaces what was done since', 'if (this.isNewerInMemory(key)) return;', ''),
 	table(
 		'a row is known by its id alone',
-		'return all(...MARKS.map(',
+		'return all(...COMPARED.map(',
 		"return all(...(['id'] as const).map(",
 	),
 	table(
@@ -83,13 +83,13 @@ export const recordMutations: Mutation[] = [
 	keys('a writer sends no heartbeat', 'this.reservations.beat();', ''),
 	view(
 		'the clock of another process is believed',
-		'this.silent.set(row.id, { row, at: this.clock.now(), stillMs: 0 });',
-		'const stillMs = this.clock.now() - (row.changedAt ?? Infinity) - 120_000;\n\t\t\tthis.silent.set(row.id, { row, at: this.clock.now(), stillMs });',
+		'this.silent.set(row.id, { row, at: this.clock.now(), unchangedMs: 0 });',
+		'const unchangedMs = this.clock.now() - (row.changedAt ?? Infinity) - 120_000;\n\t\t\tthis.silent.set(row.id, { row, at: this.clock.now(), unchangedMs });',
 	),
 	view(
 		'a pause of the own process counts',
-		'Math.min(readFrom - before.at, LONGEST_GAP_MS)',
-		'readFrom - before.at',
+		'Math.min(readAt - before.at, LONGEST_GAP_MS)',
+		'readAt - before.at',
 	),
 	reservations(
 		'a heartbeat does not end the silence of a row',
@@ -108,8 +108,8 @@ export const recordMutations: Mutation[] = [
 	),
 	reservations(
 		'a request leaves although its row was abandoned during a pause',
-		'const isLate = ageMs >= LATE_MS;',
-		'const isLate = false as boolean;',
+		'const isExpired = ageMs >= MAX_READ_AGE_MS;',
+		'const isExpired = false as boolean;',
 	),
 	view(
 		'two failed generations have one header',
@@ -118,7 +118,7 @@ export const recordMutations: Mutation[] = [
 	),
 	reservations(
 		'a row that was reserved ahead stays as sent if its request is not sent',
-		'const isOpen = wasOpen || (mayBeCharged && isDue);',
-		'const isOpen = wasOpen || mayBeCharged;',
+		'const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);',
+		'const staysUnresolved = wasUnresolved || mayBeCharged;',
 	),
 ];

@@ -73,7 +73,7 @@ export const waveMutations: Mutation[] = [
 		'const left = { ...unrecorded };\n\tif (left) return left;',
 	),
 	keys(
-		'what failed before its id was written stays open',
+		'what failed before its id was written stays unresolved',
 		'this.unrecorded.set(key, { ...missing, status });',
 		'this.unrecorded.set(key, missing);',
 	),

@@ -49,8 +49,8 @@ const watchOverHalt: Edit = watch(
 export const mutations: Mutation[] = [
 	journal(
 		'nothing is reserved before the request',
-		'entry.sent = (entry.sent ?? before) + 1;',
-		'void before;',
+		'entry.sent = (entry.sent ?? sentElsewhere) + 1;',
+		'void sentElsewhere;',
 	),
 	submission(
 		'the intent is taken back after a lost answer',
@@ -64,7 +64,7 @@ export const mutations: Mutation[] = [
 	),
 	submission('what exists is not taken up', 'return entry.id;', ''),
 	submission(
-		'an open request is sent again',
+		'an unresolved request is sent again',
 		"if (entry.state === 'sent' && !this.mayResend(",
 		"if ((false as boolean) && entry.state === 'sent' && !this.mayResend(",
 	),
@@ -98,7 +98,7 @@ export const mutations: Mutation[] = [
 	slots(
 		'after a refusal nobody asks for a slot again',
 		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();',
-		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();\n\t\tthis.probeAt = this.ports.clock.now() + 1e9;',
+		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();\n\t\tthis.speculateAt = this.ports.clock.now() + 1e9;',
 	),
 	journal(
 		'a refusal takes back the intent of an earlier request',
@@ -117,13 +117,13 @@ export const mutations: Mutation[] = [
 	),
 	journal(
 		'equal requests of two items are one',
-		'return this.run[outputName(output)] ?? [];',
-		'return Object.values(this.run).flat().slice(0, output.itemIndex + 99);',
+		'return this.ordersOfRun[outputName(output)] ?? [];',
+		'return Object.values(this.ordersOfRun).flat().slice(0, output.itemIndex + 99);',
 	),
 	journal(
 		'two outputs of an item are one',
-		'return this.run[outputName(output)] ?? [];',
-		'return this.run[outputName({ ...output, outputIndex: 0 })] ?? [];',
+		'return this.ordersOfRun[outputName(output)] ?? [];',
+		'return this.ordersOfRun[outputName({ ...output, outputIndex: 0 })] ?? [];',
 	),
 	journal(
 		'a status is kept for an id',
@@ -169,7 +169,11 @@ export const mutations: Mutation[] = [
 		'return status >= 500 ||',
 		'return status === 401 || status >= 500 ||',
 	),
-	errors('a gateway’s error counts as the service’s', '&& !own?.listed', '&& own === null'),
+	errors(
+		'a gateway’s error counts as the service’s',
+		'&& !errorBody?.listed',
+		'&& errorBody === null',
+	),
 	errors(
 		'an unreadable answer is certain',
 		"charge: charging ? 'unknown' : 'none',",
@@ -215,8 +219,8 @@ export const mutations: Mutation[] = [
 	),
 	jobRun(
 		'a take-up is made anew when its time is over',
-		'this.keep();\n\t\t\tif (!watch.generation ||',
-		'this.keep();\n\t\t\tif (!watch.generation) {\n\t\t\t\tfor (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
+		'this.commit();\n\t\t\tif (!watch.generation ||',
+		'this.commit();\n\t\t\tif (!watch.generation) {\n\t\t\t\tfor (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
 	),
 	jobRun(
 		'what has failed is taken up',
@@ -225,7 +229,7 @@ export const mutations: Mutation[] = [
 	),
 	attempts(
 		'another model is tried although the first may have been charged',
-		"(charge === 'none' && OF_THE_MODEL.has(code))",
+		"(charge === 'none' && MODEL_ERRORS.has(code))",
 		"(charge !== 'paid')",
 	),
 	attempts(

@@ -1,5 +1,5 @@
 import { GenerationError, type Charge } from '../../client/api/errors';
-import { attemptAfter, type CreateJob } from '../../client/job';
+import { decideNextTry, type CreateJob } from '../../client/job';
 
 const error = (code: string, charge: Charge) =>
 	new GenerationError({ title: 'Not created', description: '', code, charge });
@@ -7,11 +7,11 @@ const error = (code: string, charge: Charge) =>
 /** Returns the next step after an error of an output that has this many models left. */
 function next(thrown: GenerationError, left: number, settings: Partial<CreateJob>) {
 	const fallbackModels = Array.from({ length: left }, (_, index) => `fallback-${index}`);
-	return attemptAfter({ fallbackModels, ...settings }, thrown);
+	return decideNextTry({ fallbackModels, ...settings }, thrown);
 }
 
 describe('the next step after an output that was not created', () => {
-	it.each<[string, number, number, number, ReturnType<typeof attemptAfter>]>([
+	it.each<[string, number, number, number, ReturnType<typeof decideNextTry>]>([
 		['no retries and no fallbacks', 1, 0, 0, 'stop'],
 		['a retry is left', 1, 0, 1, 'same model'],
 		['a retry is left, and a model', 1, 1, 1, 'same model'],
@@ -25,7 +25,7 @@ describe('the next step after an output that was not created', () => {
 		expect(next(failed, left, { retriesOnFailure, tried })).toBe(follows);
 	});
 
-	it.each<[string, Charge, ReturnType<typeof attemptAfter>]>([
+	it.each<[string, Charge, ReturnType<typeof decideNextTry>]>([
 		['model_unavailable', 'none', 'next model'],
 		['model_not_found', 'none', 'next model'],
 		['unsupported_parameter', 'none', 'next model'],
