@@ -1,3 +1,5 @@
+import { GenerationError } from '../../../client/api/errors';
+
 /** All faults that may occur between a request and its response. */
 
 interface NodeFields {
@@ -121,4 +123,12 @@ export function isEarly(how: Breakage): boolean {
 /** Returns whether the response leaves open if the request was forwarded. */
 export function mayHavePassed(name: ForeignAnswer): boolean {
 	return Object.hasOwn(gateways, name);
+}
+
+export function brokenDownload(): GenerationError {
+	return new GenerationError({
+		title: 'The output could not be downloaded',
+		description: '',
+		code: 'download_failed',
+	});
 }

@@ -6,8 +6,8 @@ import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { GenerationError } from '../../../client/api/errors';
 import { ServiceClient } from '../../../client/api/client';
-import { breakages } from './faults';
-import { promptOf, type KeyedWorld } from './keyed-world';
+import { breakages, brokenDownload } from './faults';
+import { bodyOf, keyIn, type KeyedWorld } from './keyed-world';
 import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { KeyedProcess } from './keyed-process';
 import { tableOf } from './keyed-table';
@@ -31,6 +31,7 @@ export class KeyedExecution {
 	private readonly stop = new AbortController();
 	private readonly timeout = new AbortController();
 	private readonly writer: string;
+	private readonly number: number;
 	private tries = 0;
 	private calls = 0;
 	/** Table calls that said that a request is sent. */
@@ -38,13 +39,19 @@ export class KeyedExecution {
 
 	constructor(
 		private readonly world: KeyedWorld,
-		private readonly planned: Planned,
+		readonly planned: Planned,
 	) {
-		this.writer = `writer-${++world.executions}`;
+		this.number = ++world.executions;
+		this.writer = `writer-${this.number}`;
 		this.process = new KeyedProcess(world.time, world.machine, planned.clockOffMs);
 	}
 
-	/** @returns the result of the last try; `null` if it was killed, or could not start */
+	/** Returns the key of an item, or a number that only this execution and run have for an item without one. */
+	keyOf(item: number, runIndex = 0): number {
+		return this.world.schedule.keys[item] ?? 100 * (2 * this.number + runIndex) + item;
+	}
+
+	/** @returns the result of the last try of the first call; `null` if it was killed, or could not start */
 	async run(): Promise<Ran | null> {
 		const { world, planned, process } = this;
 		const { diesAfterMs, stopsAfterMs, timesOutAfterMs, pause } = planned;
@@ -59,7 +66,7 @@ export class KeyedExecution {
 		world.time.at(startedAt + LONGEST_MS, () => {
 			if (!ended) world.blame(`${this.writer} does not end`);
 		});
-		const ran = await Promise.race([this.runTries(), process.death]);
+		const ran = await Promise.race([this.runCalls(), process.death]);
 		ended = true;
 		world.longestMs = Math.max(world.longestMs, world.time.now() - startedAt);
 		return ran;
@@ -89,23 +96,34 @@ export class KeyedExecution {
 		this.timeout.abort();
 	}
 
-	/** Rows that it has sent, or may be about to, without an id. */
-	private openKeys(): number[] {
+	/** Keys whose rows say that a writer has sent their request, or may be about to, and have no id. */
+	private openKeys(writer = `${this.writer}.`): number[] {
 		return this.world.table.rows
-			.filter(
-				({ writer, status }) => writer?.startsWith(`${this.writer}.`) && status?.startsWith('sent'),
-			)
+			.filter((row) => row.writer?.startsWith(writer) && row.status?.startsWith('sent'))
+			.filter((row) => !row.generation_id)
 			.map(({ key }) => Number(key));
 	}
 
-	private async runTries(): Promise<Ran | null> {
-		const { world } = this;
+	/** Runs the step, or the calls of a tool on the same orders. */
+	private async runCalls(): Promise<Ran | null> {
+		const { second } = this.world.schedule;
 		const entries: StoredOrders = {};
+		const first = this.runTries(entries, 0);
+		if (!second) return await first;
+		this.world.secondCalls++;
+		const later = this.process.clock
+			.sleep(second.afterMs)
+			.then(async () => await this.runTries(entries, second.runIndex));
+		return (await Promise.all([first, later]))[0];
+	}
+
+	private async runTries(entries: StoredOrders, runIndex: number): Promise<Ran | null> {
+		const { world } = this;
 		let ran: Ran | null = null;
 		for (let tried = 0; tried < this.planned.tries && !this.stop.signal.aborted; tried++) {
-			ran = await this.runNode(entries).catch((error: unknown) => {
+			ran = await this.runNode(entries, runIndex).catch((error: unknown) => {
 				if (!(error instanceof GenerationError && error.code === 'record_unavailable')) throw error;
-				if (world.schedule.keys.some((key) => this.mayLackTheTable(key))) return null;
+				if (world.keys.some((key) => this.mayLackTheTable(key))) return null;
 				throw world.failure(`No record, although the table is well: ${error.description}`);
 			});
 		}
@@ -139,7 +157,7 @@ export class KeyedExecution {
 		if (most > MOST_CALLS) world.blame(`${this.writer} asks the table again and again`);
 	}
 
-	private async runNode(entries: StoredOrders): Promise<Ran> {
+	private async runNode(entries: StoredOrders, runIndex: number): Promise<Ran> {
 		const { world, process, planned } = this;
 		const { clock } = process;
 		const { random, schedule } = world;
@@ -153,13 +171,13 @@ export class KeyedExecution {
 		// Each try writes under its own name.
 		const writer = `${this.writer}.${++this.tries}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
-		const inner = new Journal(entries, 0);
+		const inner = new Journal(entries, runIndex, this.writer);
 		const journal = new TableJournal(inner, scope, { ...ports, table });
 		const service = new ServiceClient({ ...ports, send: this.send });
 		try {
-			await journal.begin(schedule.keys.map(String));
+			await journal.begin(world.keys.map(String));
 			const ran = await runPipeline<string>(
-				schedule.keys.map((key, itemIndex) => this.jobOf(key, itemIndex)),
+				schedule.keys.map((_, itemIndex) => this.jobOf(itemIndex, runIndex)),
 				{
 					...ports,
 					service,
@@ -167,48 +185,80 @@ export class KeyedExecution {
 					probe: async () => await Promise.reject(new Error('not asked')),
 					slots: new SlotPool(ports),
 					cancel: this.stop.signal,
-					finish: async (_, generation) =>
-						await Promise.resolve({ generation, output: generation.item.url }),
+					finish: async ({ itemIndex }, generation) => {
+						await this.download(itemIndex);
+						return { generation, output: generation.item.url };
+					},
 				},
 				{
 					maxConcurrent: planned.maxConcurrent,
 					pollIntervalMs: 3000,
 					stopOnError: planned.stopOnError,
+					preparesAhead: !schedule.second,
 				},
 			);
-			this.judge(ran);
+			this.judge(ran, runIndex);
 			return ran;
 		} finally {
 			await journal.close();
+			this.judgeEnd(writer);
 		}
 	}
 
-	/** Checks that no item is uncertain if everything is known, and that each error is an expected one. */
-	private judge({ outcomes }: Ran): void {
+	private async download(item: number): Promise<void> {
+		const { world, process } = this;
+		const { breaks, keys } = world.schedule;
+		if (!breaks || world.calm || item !== breaks.item % keys.length) return;
+		await process.clock.sleep(breaks.afterMs);
+		world.brokenDownloads++;
+		throw brokenDownload();
+	}
+
+	/** Checks that no row of a step that has ended looks as if its request were in flight. */
+	private judgeEnd(writer: string): void {
+		const { world, stop } = this;
+		if (stop.signal.aborted) return;
+		const left = this.openKeys(`${writer}/`).find(
+			(key) => !world.isUncertain(key) && !world.copied.has(key) && !world.stuck.has(key),
+		);
+		if (left !== undefined) world.blame(`${writer} leaves key ${left} as sent`);
+	}
+
+	/** Checks what each item returns, and that no item is uncertain if everything is known. Errors must be expected ones. */
+	private judge({ outcomes }: Ran, runIndex: number): void {
 		const { world } = this;
 		outcomes.forEach((outcome, item) => {
+			const key = this.keyOf(item, runIndex);
+			const hasKey = world.keys.includes(key);
+			const paid = world.live(key);
+			const blame = (what: string) =>
+				world.blame(`${this.writer}, item ${item}, key ${key}: ${what}`);
+			const { generation } = outcome.kind === 'error' ? outcome.error : outcome;
+			if (outcome.kind === 'done' && !paid.includes(String(generation?.id))) {
+				blame('what it returns is not paid for');
+			}
+			// Others may create the generation of a key at any time, and so may a second call.
+			const isOwn = !hasKey && !world.schedule.second && !world.isUncertain(key);
+			if (isOwn && paid.length > 0 && !generation) blame('what it paid for is lost');
 			if (outcome.kind !== 'error') return;
-			const key = world.schedule.keys[item];
 			const { code, message, description } = outcome.error;
-			const blame = () =>
-				world.blame(
-					`${this.writer}, item ${item}, key ${key}: ${code}: ${message}: ${description}`,
-				);
-			if (code === 'unexpected_error') blame();
-			if (code === 'uncertain_charge' && !world.isUncertain(key)) blame();
-			if (code === 'generation_not_found' && !world.misled.has(key)) blame();
+			const error = `${code}: ${message}: ${description}`;
+			if (code === 'unexpected_error') blame(error);
+			if (code === 'uncertain_charge' && !world.isUncertain(key)) blame(error);
+			if (code === 'generation_not_found' && !world.misled.has(key)) blame(error);
 			const excused = this.mayLackTheTable(key) || this.sleptThroughItsTimeout;
-			if (code === 'record_unavailable' && !excused) blame();
+			if (code === 'record_unavailable' && !(hasKey && excused)) blame(error);
 		});
 	}
 
-	private jobOf(key: number, itemIndex: number): CreateJob {
-		const body = { model: 'aurora-image-1', prompt: promptOf(key) };
+	private jobOf(itemIndex: number, runIndex: number): CreateJob {
+		const key = this.world.schedule.keys[itemIndex];
+		const body = bodyOf(this.keyOf(itemIndex, runIndex));
 		return {
 			kind: 'create',
 			itemIndex,
 			request: async () => await Promise.resolve({ type: 'image', body }),
-			idempotencyKey: String(key),
+			...(key !== null && { idempotencyKey: String(key) }),
 			wait: true,
 			readiness: 'status',
 			timeoutMs: TIMEOUT_MS,
@@ -228,7 +278,7 @@ export class KeyedExecution {
 			await process.running();
 			return answer;
 		}
-		const key = Number(/\d+$/.exec(String((request.body as { prompt: string }).prompt)));
+		const key = keyIn(request.body);
 		world.judgeName(key, request.headers);
 		if (world.chance(refused)) {
 			await process.running();

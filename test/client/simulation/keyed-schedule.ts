@@ -27,8 +27,8 @@ export type Deed = (typeof deeds)[number];
  * killed or paused at any moment and have wrong clocks. The table is slow, fails, and is edited by hand.
  */
 export interface KeyedSchedule {
-	/** The key of each item. Two items may have the same. */
-	keys: number[];
+	/** The key of each item; `null` for one without. Two items may have the same. */
+	keys: Array<number | null>;
 	/** Maximum number of generations of the account at once, and how many seconds each takes. */
 	concurrency: number;
 	seconds: number;
@@ -56,6 +56,13 @@ export interface KeyedSchedule {
 	/** What a user does to the table, on the first or the newest row of a key. */
 	edits: Array<{ atMs: number; key: number; deed: Deed; newest: boolean }>;
 	seed: number;
+	/**
+	 * The second call in each execution, so much later than the first: the node is an agent's tool. n8n gives parallel
+	 * calls the same run index, and consecutive ones another.
+	 */
+	second?: { afterMs: number; runIndex: number } | null;
+	/** The item whose download fails, so much later than its generation ends. */
+	breaks?: { item: number; afterMs: number } | null;
 }
 
 export interface Planned {
@@ -86,6 +93,11 @@ const chance = fc.constantFrom(0, 0, 0.1, 0.4);
 const seldom = <T>(of: Arbitrary<T>) =>
 	fc.oneof(
 		{ weight: 5, arbitrary: fc.constant<T | null>(null) },
+		{ weight: 1, arbitrary: of as Arbitrary<T | null> },
+	);
+const sometimes = <T>(of: Arbitrary<T>) =>
+	fc.oneof(
+		{ weight: 3, arbitrary: fc.constant<T | null>(null) },
 		{ weight: 1, arbitrary: of as Arbitrary<T | null> },
 	);
 /** While the first items run, or later, when others are prepared before the generations of these end. */
@@ -130,7 +142,7 @@ const planned = anyPlanned.map((one) =>
 	one.pause?.afterMs === null ? { ...one, diesAfterMs: null } : one,
 );
 
-export const keyedSchedule: Arbitrary<KeyedSchedule> = fc.record({
+const drawn = fc.record({
 	keys: fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 6 }),
 	concurrency: fc.integer({ min: 1, max: 8 }),
 	seconds: fc.integer({ min: 1, max: 12 }),
@@ -152,4 +164,37 @@ export const keyedSchedule: Arbitrary<KeyedSchedule> = fc.record({
 	),
 	executions: fc.array(planned, { minLength: 1, maxLength: 4 }),
 	seed: fc.nat({ max: 1_000_000 }),
+	// Drawn last, so that a schedule without them is the same as before there were any.
+	unkeyed: sometimes(fc.array(fc.boolean(), { minLength: 1, maxLength: 10 })),
+	second: sometimes(
+		fc.record({
+			afterMs: fc.constantFrom(0, 0, 100, 2_000, 20_000),
+			runIndex: fc.constantFrom(0, 1),
+		}),
+	),
+	breaks: sometimes(
+		fc.record({ item: fc.nat({ max: 9 }), afterMs: fc.integer({ min: 1_000, max: 4_000 }) }),
+	),
 });
+
+export const keyedSchedule: Arbitrary<KeyedSchedule> = drawn.map(({ unkeyed, ...schedule }) => {
+	const { keys, ...rest } = schedule.breaks ? reservingAhead(schedule) : schedule;
+	return { ...rest, keys: keys.map((key, item) => (unkeyed?.[item - 1] ? null : key)) };
+});
+
+/** Items are reserved ahead only if enough of them wait, and only by a step that lives long enough. */
+function reservingAhead<S extends Pick<KeyedSchedule, 'keys' | 'seconds' | 'executions'>>(
+	schedule: S,
+): S {
+	const [first, ...others] = schedule.executions;
+	const lives = { diesAfterMs: null, stopsAfterMs: null, timesOutAfterMs: null, stopOnError: true };
+	return {
+		...schedule,
+		keys: [...schedule.keys, 5, 6, 7, 8],
+		seconds: Math.min(schedule.seconds, 3),
+		executions: [
+			{ ...first, ...lives, maxConcurrent: Math.min(first.maxConcurrent, 2) },
+			...others,
+		],
+	};
+}

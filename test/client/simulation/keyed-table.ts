@@ -64,10 +64,10 @@ function judgeRows(world: KeyedWorld): void {
 }
 
 function tableFate(world: KeyedWorld): TableFate {
-	const { tableMs, tableFails, keys } = world.schedule;
+	const { tableMs, tableFails } = world.schedule;
 	const times = { beforeMs: world.random() * tableMs, afterMs: world.random() * tableMs };
 	if (!world.chance(tableFails)) return times;
 	// The table may have carried out the call anyway: the result for these keys is unknown.
-	for (const key of keys) world.unsure.add(key);
+	for (const key of world.keys) world.unsure.add(key);
 	return { ...times, fails: world.random() < 0.5 ? 'before' : 'after' };
 }

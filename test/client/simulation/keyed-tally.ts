@@ -13,9 +13,16 @@ export class KeyedTally {
 	generations = 0;
 	lost = 0;
 	refunds = 0;
+	/** Generations of items without a key. */
+	unkeyed = 0;
+	secondCalls = 0;
+	brokenDownloads = 0;
 
 	add(world: KeyedWorld): void {
 		const { executions, deaths, lost, service } = world;
+		this.unkeyed += world.unkeyed;
+		this.secondCalls += world.secondCalls;
+		this.brokenDownloads += world.brokenDownloads;
 		this.timeouts += world.timeouts;
 		this.pauses += world.pauses;
 		this.deeds += world.deeds;
@@ -32,7 +39,7 @@ export class KeyedTally {
 	toString(): string {
 		const { executions, deaths, timeouts, pauses, deeds, requests, generations, lost, refunds } =
 			this;
-		const { mostCalls, longestMs } = this;
-		return `${executions} executions, ${deaths} of them killed, ${timeouts} timed out, ${pauses} paused; ${deeds} edits by hand; at most ${mostCalls} calls a key and ${longestMs / 1000} s; ${requests} requests; ${generations} generations, ${lost} with a lost answer and ${refunds} refunded`;
+		const { mostCalls, longestMs, unkeyed, secondCalls, brokenDownloads } = this;
+		return `${executions} executions, ${deaths} of them killed, ${timeouts} timed out, ${pauses} paused; ${deeds} edits by hand; ${secondCalls} second calls and ${brokenDownloads} broken downloads; at most ${mostCalls} calls a key and ${longestMs / 1000} s; ${requests} requests; ${generations} generations, ${unkeyed} of them without a key, ${lost} with a lost answer and ${refunds} refunded`;
 	}
 }

@@ -9,12 +9,26 @@ import type { KeyedSchedule } from './keyed-schedule';
 /** Maximum time from the moment when the row says that the request was sent until the service receives it. */
 const LATEST_MS = 5_000;
 
+/** Marks a request body with its key. Otherwise all requests are equal, so that nothing else tells them apart. */
+const KEY = Symbol('key');
+
+/** Returns the body of the creating request for a key. */
+export function bodyOf(key: number) {
+	return { model: 'aurora-image-1', prompt: 'a boat', [KEY]: key };
+}
+
+export function keyIn(body: unknown): number {
+	return (body as ReturnType<typeof bodyOf>)[KEY];
+}
+
 /** State that is shared by all executions: the time, the service and its records, and the table. */
 export class KeyedWorld {
 	readonly time = new VirtualTime();
 	readonly table: MemoryTable;
 	readonly service: GenerationService;
 	readonly random: () => number;
+	/** The keys of the items that have one. */
+	readonly keys: number[];
 	/** Keys with a request whose result may be unknown. */
 	readonly unsure = new Set<number>();
 	/** Keys whose request was sent by a paused process: others cannot know its result until the process resumes. */
@@ -31,14 +45,21 @@ export class KeyedWorld {
 	readonly machine = { wakesAt: 0 };
 	/** Nothing fails any more. */
 	calm = false;
-	/** Executions so far, those killed, timed out, and paused, edits by hand, and generations whose answer was lost. */
+	/**
+	 * Executions so far, those killed, timed out, and paused, edits by hand, generations whose answer was lost, broken
+	 * downloads, and second calls.
+	 */
 	executions = 0;
 	deaths = 0;
 	timeouts = 0;
 	pauses = 0;
 	deeds = 0;
 	lost = 0;
+	brokenDownloads = 0;
+	secondCalls = 0;
 	private readonly names = new Names();
+	/** The key that each generation was created for, by its id. */
+	private readonly keyOf = new Map<string, number>();
 	/** The most table calls of an execution for each of its keys and tries, and its longest duration. */
 	mostCalls = 0;
 	longestMs = 0;
@@ -52,6 +73,7 @@ export class KeyedWorld {
 
 	constructor(readonly schedule: KeyedSchedule) {
 		this.random = seededRandom(schedule.seed);
+		this.keys = schedule.keys.filter((key) => key !== null);
 		const clock = clockAhead(this.time, schedule.databaseOffMs);
 		this.table = new MemoryTable(clock, schedule.reusesIds, schedule.findsNull);
 		this.service = new GenerationService({
@@ -76,14 +98,16 @@ export class KeyedWorld {
 		const sent = { ...lowerCase(headers), authorization: this.authorization };
 		const { status, body: answer } = this.service.handle({ method, path, body, headers: sent });
 		this.service.faults.clear();
+		const { id } = answer as { id?: string };
+		if (creates && id !== undefined) this.keyOf.set(id, keyIn(body));
 		return { status, body: answer };
 	}
 
 	/** Judges a creating request that is sent for a key. If a user has edited rows, its failures may be unknown. */
 	judgeName(key: number, headers: Record<string, string> | undefined): void {
 		if (this.deeds > 0) return;
-		const made = this.service.books.generations.filter(({ prompt }) => prompt === promptOf(key));
-		const broken = this.names.judge(key, headers, made.length - this.live(key).length);
+		const made = [...this.keyOf.values()].filter((one) => one === key).length;
+		const broken = this.names.judge(key, headers, made - this.live(key).length);
 		if (broken !== null) this.blame(broken);
 	}
 
@@ -109,6 +133,11 @@ export class KeyedWorld {
 		return this.unsure.has(key) || this.doubtful.has(key);
 	}
 
+	/** Generations of items without a key. */
+	get unkeyed(): number {
+		return [...this.keyOf.values()].filter((key) => !this.keys.includes(key)).length;
+	}
+
 	/** Whether every request and every table call was answered. */
 	get isUndisturbed(): boolean {
 		const { deaths, pauses, timeouts, deeds, lost, schedule } = this;
@@ -123,7 +152,7 @@ export class KeyedWorld {
 	/** Returns the ids of generations of a key that were charged and not refunded. */
 	live(key: number): string[] {
 		return this.service.books.generations
-			.filter(({ prompt, charged, refunded }) => prompt === promptOf(key) && charged > refunded)
+			.filter(({ id, charged, refunded }) => this.keyOf.get(id) === key && charged > refunded)
 			.map(({ id }) => id);
 	}
 
@@ -159,11 +188,6 @@ export class KeyedWorld {
 
 function clockAhead(time: VirtualTime, ms: number): Clock {
 	return { now: () => time.now() + ms, sleep: async (...args) => await time.sleep(...args) };
-}
-
-/** Returns the prompt that all items of a key share. */
-export function promptOf(key: number): string {
-	return `for key ${key}`;
 }
 
 function lowerCase(headers: Record<string, string> = {}): Record<string, string> {

@@ -45,7 +45,7 @@ export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 	world.calm = true;
 	for (const onUncertainCharge of ['error', 'resubmit'] as const) {
 		const last = new KeyedExecution(world, { ...calm, onUncertainCharge });
-		judge(world, await time.run(Promise.race([last.run(), world.broken])), onUncertainCharge);
+		judge(world, last, await time.run(Promise.race([last.run(), world.broken])));
 	}
 	judgeRows(world);
 	world.assertKept();
@@ -53,19 +53,19 @@ export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 }
 
 /** Everything charged is returned, or reported as uncertain if the charge cannot be known. */
-function judge(world: KeyedWorld, ran: Ran | null, onUncertainCharge: 'error' | 'resubmit'): void {
+function judge(world: KeyedWorld, execution: KeyedExecution, ran: Ran | null): void {
+	const { onUncertainCharge } = execution.planned;
 	world.assertKept();
 	if (ran === null && world.stuck.size > 0) return;
 	if (ran === null) throw world.failure('A calm execution did not end');
 	const idOf = new Map<number, string>();
 	ran.outcomes.forEach((outcome, item) => {
-		const key = world.schedule.keys[item];
+		const key = execution.keyOf(item);
 		const blame = (what: string) => {
 			throw world.failure(`Item ${item}, key ${key}: ${what}`);
 		};
 		if (outcome.kind === 'done') {
 			const { id } = outcome.generation as KnownGeneration;
-			if (!world.live(key).includes(id)) blame(`${id} is not paid for`);
 			if (idOf.get(key) !== undefined && idOf.get(key) !== id) blame('its twin has another one');
 			idOf.set(key, id);
 			const durable = world.durable(key);
@@ -87,14 +87,16 @@ function judge(world: KeyedWorld, ran: Ran | null, onUncertainCharge: 'error' | 
 
 /** Checks that there is one row per generation, and no other rows. */
 function judgeRows(world: KeyedWorld): void {
-	for (const key of new Set(world.schedule.keys)) {
+	// If a user frees a row before its id is written, both calls of a run may write a row for the generation.
+	const mayHaveTwo = world.schedule.second?.runIndex === 0 && world.deeds > 0;
+	for (const key of new Set(world.keys)) {
 		if (world.copied.has(key) || world.stuck.size > 0) continue;
 		const rows = world.table.rows.filter(
 			(row) => row.key === String(key) && row.status !== 'failed',
 		);
 		const ids = rows.map((row) => row.generation_id).filter(Boolean);
 		const blame = (what: string) => world.blame(`Key ${key}: ${what}`);
-		if (new Set(ids).size < ids.length) blame('a generation has two rows');
+		if (new Set(ids).size < ids.length && !mayHaveTwo) blame('a generation has two rows');
 		if (world.isUndisturbed && ids.length < rows.length) {
 			blame('a row without a generation is left over');
 		}

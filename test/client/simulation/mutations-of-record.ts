@@ -6,6 +6,8 @@ const reservations = inFile('orders/reservations.ts');
 const view = inFile('orders/key-view.ts');
 const batched = inFile('orders/batched-table.ts');
 const table = inFile('orders/table.ts');
+const jobRun = inFile('job-run.ts');
+const pipeline = inFile('pipeline.ts');
 
 /** Ways to break what outlives the process, for the schedules with keys. */
 export const recordMutations: Mutation[] = [
@@ -120,5 +122,40 @@ export const recordMutations: Mutation[] = [
 		'a row that was reserved ahead stays as sent if its request is not sent',
 		'const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);',
 		'const staysUnresolved = wasUnresolved || mayBeCharged;',
+	),
+	journal(
+		'an item without a key is not stored with its execution',
+		'if (key === null) return await super.reserve(order);',
+		"if (key === null) return 'the same for all';",
+	),
+	journal(
+		'an item without a key is explained by the row of another one',
+		'return (key === null ? null : this.table.view.rows.get(key)) ?? null;',
+		'return this.table.view.rows.get(key ?? [...this.table.view.rows.keys()][0]) ?? null;',
+	),
+	jobRun(
+		'two calls of an execution send the same order at once',
+		'await withLock(journal.shared, order.lock, obtain)',
+		'await withLock(journal, order.lock, obtain)',
+	),
+	pipeline(
+		'two calls of an execution reserve ahead what the other one needs',
+		'if (!preparesAhead || !journal.prepare) return false;',
+		'if (!journal.prepare) return false;',
+	),
+	jobRun(
+		'an item that was reserved ahead stays as sent after an error of the step',
+		'this.abandoned.push(...this.prepared.splice(0).map(async (run) => await run.abandon()));',
+		'',
+	),
+	jobRun(
+		'an item that is being reserved when the step ends is not given back',
+		'await this.prepared;\n\t\tif (this.order)',
+		'if (this.order)',
+	),
+	jobRun(
+		'an item that waits too long after it was reserved ahead is not given back',
+		'this.abandoned.push(run.abandon());',
+		'',
 	),
 ];

@@ -1,4 +1,4 @@
-import { CancelledError, GenerationError } from '../../../client/api/errors';
+import { CancelledError } from '../../../client/api/errors';
 import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
@@ -6,6 +6,7 @@ import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
 import type { Job } from '../../../client/job';
 import { InvalidInputError } from '../../../nodes/shared/form/checks';
+import { brokenDownload } from './faults';
 import type { Try } from './schedule';
 import type { Transport } from './transport';
 import type { World } from './world';
@@ -77,12 +78,4 @@ function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): Job[] {
 		retriesOnFailure,
 		fallbackModels: world.modelsOf(item).slice(1, 1 + fallbacks),
 	}));
-}
-
-function brokenDownload(): GenerationError {
-	return new GenerationError({
-		title: 'The output could not be downloaded',
-		description: '',
-		code: 'download_failed',
-	});
 }
