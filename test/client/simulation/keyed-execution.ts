@@ -77,7 +77,7 @@ export class KeyedExecution {
 		world.tell(`${this.writer} is killed`);
 		world.deaths++;
 		this.process.kill();
-		for (const key of this.openKeys()) world.unsure.add(key);
+		for (const key of this.unresolvedKeys()) world.unsure.add(key);
 	}
 
 	private pause(ms: number): void {
@@ -86,7 +86,7 @@ export class KeyedExecution {
 		world.pauses++;
 		this.process.pause(ms);
 		if (ms < LONG_PAUSE_MS) return;
-		for (const key of this.openKeys()) world.doubtful.add(key);
+		for (const key of this.unresolvedKeys()) world.doubtful.add(key);
 	}
 
 	private timeOut(): void {
@@ -96,11 +96,11 @@ export class KeyedExecution {
 		this.timeout.abort();
 	}
 
-	/** Keys whose rows say that a writer has sent their request, or may be about to, and have no id. */
-	private openKeys(writer = `${this.writer}.`): number[] {
+	/** Keys whose rows say that a writer has sent their request, or may be about to. A user may have emptied the key. */
+	private unresolvedKeys(writer = `${this.writer}.`): number[] {
 		return this.world.table.rows
 			.filter((row) => row.writer?.startsWith(writer) && row.status?.startsWith('sent'))
-			.filter((row) => !row.generation_id)
+			.filter((row) => row.key && !row.generation_id)
 			.map(({ key }) => Number(key));
 	}
 
@@ -218,7 +218,7 @@ export class KeyedExecution {
 	private judgeEnd(writer: string): void {
 		const { world, stop } = this;
 		if (stop.signal.aborted) return;
-		const left = this.openKeys(`${writer}/`).find(
+		const left = this.unresolvedKeys(`${writer}/`).find(
 			(key) => !world.isUncertain(key) && !world.copied.has(key) && !world.stuck.has(key),
 		);
 		if (left !== undefined) world.blame(`${writer} leaves key ${left} as sent`);
