@@ -39,6 +39,17 @@ export async function sleepToEnd(stage: Stage, asleep: Run): Promise<Run> {
 	return last;
 }
 
+/** Ends the wave of a sleeping batch as when n8n is killed: only n8n's crash mark remains. */
+export function killWave(
+	stage: Stage,
+	asleep: Run,
+	message = 'Workflow did not finish, possible out-of-memory issue',
+): void {
+	const { state } = waveOf(stage, asleep).record;
+	state.status = 'crashed';
+	state.data.resultData.error = Object.assign(new Error(message), { name: 'Crashed' }) as never;
+}
+
 function childrenOf({ record }: Run): string[] {
 	const [task] = record.state.data.executionData?.nodeExecutionStack ?? [];
 	return task?.metadata?.waitingChildExecutionIds ?? [];

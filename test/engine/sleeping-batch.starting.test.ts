@@ -1,5 +1,5 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { sleepToEnd, wakeWave, waveOf } from './asleep';
+import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 const { stage, tables, created, execute } = openKeyedStage();
@@ -20,6 +20,21 @@ it('a wave does not end before the crash recovery of an n8n that has just starte
 	const woken = wallClock.now();
 	await wakeWave(stage, run);
 	expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
+});
+
+it('a supervisor does not fall asleep before the crash recovery of an n8n that may have died', async () => {
+	const first = await execute(
+		items(['a', 'x [seconds: 100]'], ['b', 'y [seconds: 100]']),
+		parameters,
+	);
+	killWave(stage, first);
+	const woken = wallClock.now();
+	const next = await stage.engine.resume(first);
+	expect(next.status).toBe('waiting');
+	expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
+	expect(waveOf(stage, next).waitTill?.getTime()).toBeGreaterThan(wallClock.now());
+	const end = await sleepToEnd(stage, next);
+	expect([end.status, created()]).toEqual(['success', 2]);
 });
 
 it('a wave waits until n8n has stored the execution that sleeps', async () => {

@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
-import { helperOf, sleepToEnd, wakeWave, waveOf } from './asleep';
+import { helperOf, killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
 import { files, filesNodes } from './files-node';
 import { items, openKeyedStage } from './keyed';
 import { binaryOf, byId, sha256 } from './stage';
@@ -31,12 +31,7 @@ function boats(count: number, seconds = 300) {
 
 const statuses = (run: Run) => run.output('Step').map(({ json }) => json.status);
 
-/** Ends the wave as when n8n is killed: only n8n's crash mark remains. */
-function kill(run: Run, message = 'Workflow did not finish, possible out-of-memory issue'): void {
-	const { state } = waveOf(stage, run).record;
-	state.status = 'crashed';
-	state.data.resultData.error = Object.assign(new Error(message), { name: 'Crashed' }) as never;
-}
+const kill = (run: Run, message?: string) => killWave(stage, run, message);
 
 describe('a suspended batch', () => {
 	it('returns the same output as a step that polls', async () => {

@@ -9,8 +9,6 @@ import { GenerationError } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
-import { wallClock } from '../http/clock';
-import { dataTable } from '../record/data-table';
 import { keyOf, rowsOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run-node';
 import { planItems, type Plan } from '../form/plan-items';
@@ -30,6 +28,7 @@ import {
 import { evaluatingOnce, keepParameters, stepOf, unlessStopped } from './batch-step';
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
+import { n8nStarted } from './crash-recovery';
 import { results } from './results';
 import { supervise } from './supervisor';
 import { runWave } from './wave';
@@ -189,26 +188,6 @@ async function asWave(
 	}
 	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
 	return (await unlessStopped(step, order, deliver)).result;
-}
-
-/** How often and how long to wait for the data table. */
-const TABLE_TRIES = 12;
-const TABLE_PAUSE_MS = 5_000;
-/** How long n8n may take from the start of its data tables to the end of its crash recovery. */
-const RECOVERY_MS = 20_000;
-
-/**
- * Waits until n8n has started. n8n wakes executions before its data tables can be used, and before its crash recovery.
- * The recovery marks every execution that is awake as crashed. A wave survives that, because its result still arrives.
- * The supervisor does not, so a wave must not end, and thereby wake it, before the recovery.
- */
-async function n8nStarted(context: IExecuteFunctions): Promise<void> {
-	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
-		const isReady = (await toResult(async () => await dataTable(context))).ok;
-		if (isReady && tries === 1) return;
-		await wallClock.sleep(isReady ? RECOVERY_MS : TABLE_PAUSE_MS, cancelSignal(context));
-		if (isReady || cancelSignal(context).aborted) return;
-	}
 }
 
 /** Adds the errors of items that the waves have settled. */

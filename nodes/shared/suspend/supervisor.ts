@@ -20,6 +20,7 @@ import {
 } from './batch-state';
 import { stepOf } from './batch-step';
 import { resultsWorkflow, supervisor, wave } from './batch-workflows';
+import { n8nStarted } from './crash-recovery';
 import { lastKnown, throwFailure } from './results';
 
 /**
@@ -42,7 +43,7 @@ export async function supervise(
 		if (role === 'return') throwFailure(context, messageIn(input[0])?.failure);
 		return [input];
 	}
-	listen(state, input[0]);
+	await listen(context, state, input[0]);
 	if (role === 'return') return await unfinished(context, state, plan);
 	if (role === 'collect') {
 		if (state.stopped || state.dead >= MOST_DEAD) return [[messageItem({})]];
@@ -66,11 +67,17 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /** Reads the result of the execution that the node before this one started. */
-function listen(state: BatchState, item: INodeExecutionData): void {
+async function listen(
+	context: IExecuteFunctions,
+	state: BatchState,
+	item: INodeExecutionData,
+): Promise<void> {
 	const message = messageIn(item);
-	if (message?.report) takeIn(state, message.report);
+	if (message?.report) return takeIn(state, message.report);
 	// If n8n lost the wave's result, it returns the wave's input: `order`.
-	else if (!message || message.order) countDeath(state, deathIn(item) ?? 'n8n gave no reason');
+	if (message && !message.order) return;
+	await n8nStarted(context, true);
+	countDeath(state, deathIn(item) ?? 'n8n gave no reason');
 }
 
 /** Starts a helper workflow, and sleeps until it ends. */

@@ -1,0 +1,29 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { toResult } from '../../../client/async';
+import { cancelSignal } from '../execution';
+import { wallClock } from '../http/clock';
+import { dataTable } from '../record/data-table';
+
+/** How often and how long to wait for the data table. */
+const TABLE_TRIES = 12;
+const TABLE_PAUSE_MS = 5_000;
+/** How long n8n may take from the start of its data tables to the end of its crash recovery. */
+const RECOVERY_MS = 20_000;
+
+/**
+ * Waits until n8n has started. n8n wakes executions before its data tables can be used, and before its crash recovery.
+ * The recovery marks every execution that is awake as crashed. What such an execution stores later replaces the mark,
+ * but what it stores at the same moment is lost. A wave must not end and thereby wake its supervisor, and a supervisor
+ * must not fall asleep, before the recovery has ended.
+ *
+ * @param mayHaveDied true if n8n may have died: waits for the recovery even if the data table can already be used
+ */
+export async function n8nStarted(context: IExecuteFunctions, mayHaveDied = false): Promise<void> {
+	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
+		const isReady = (await toResult(async () => await dataTable(context))).ok;
+		if (isReady && tries === 1 && !mayHaveDied) return;
+		await wallClock.sleep(isReady ? RECOVERY_MS : TABLE_PAUSE_MS, cancelSignal(context));
+		if (isReady || cancelSignal(context).aborted) return;
+	}
+}
