@@ -353,4 +353,4 @@ it('parallel calls of an agent with the same keys do not wait for each other’s
 	});
 	expect(ids[0]).toEqual(ids[1]);
 	expect(created()).toBe(6);
-}, 60_000);
+});

@@ -113,7 +113,7 @@ describe('a suspended batch', () => {
 		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
 		expect(statuses(end)).toEqual(list.map(() => 'completed'));
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 64, charged: 64 });
-	}, 120_000);
+	});
 });
 
 describe('a suspended batch that fails', () => {
@@ -264,7 +264,7 @@ describe('a suspended batch that is interrupted', () => {
 		expect(sent).toBeLessThan(20);
 		await waves;
 		expect(created()).toBe(sent);
-	}, 60_000);
+	});
 });
 
 describe('a batch that is set to suspend', () => {
