@@ -31,12 +31,21 @@ export async function usualPort(port: number): Promise<number> {
  * a port before its server starts.
  */
 const [FROM, TO] = [15_000, 32_000];
+/** The number of ranges. Processes that start one after the other use different ranges. */
+const RANGES = 68;
+const RANGE = (TO - FROM) / RANGES;
+const first = FROM + (process.pid % RANGES) * RANGE;
+let next = randomInt(RANGE);
 
-/** Returns different free ports. Programs that ask at the same time get others, because they are drawn at random. */
+/**
+ * Returns different free ports. A server may need many seconds until it listens on its port. Until then, the port is
+ * free for the system, so this process and others that ask at the same time must get different ones.
+ */
 export async function freePorts(count: number): Promise<number[]> {
 	const ports = new Set<number>();
 	while (ports.size < count) {
-		const port = randomInt(FROM, TO);
+		const port = first + next;
+		next = (next + 1) % RANGE;
 		const isFree = await requirePort(port).then(
 			() => true,
 			() => false,
