@@ -113,9 +113,7 @@ describe('the canvas', () => {
 	it('shows what each node is set to', async () => {
 		const file = byHand('Subtitles', ['a boat'], imageNode());
 		await editor.openWorkflow((await stage.save(file)).id);
-		const node = editor.page.locator('[data-test-id=canvas-node][data-node-name="Images"]');
-		await node.waitFor();
-		expect(await node.innerText()).toContain('aurora-image-1');
+		await editor.node('Images').getByText('aurora-image-1').waitFor();
 	});
 });
 

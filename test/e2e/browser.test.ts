@@ -22,8 +22,9 @@ afterAll(async () => {
 	await stage?.close();
 });
 
-/** Returns the text under a node's icon on the canvas: its name and its settings. */
-const captionOf = async (name: string) => await editor.node(name).innerText();
+/** Waits for a text under a node's icon on the canvas, where its name and its settings are. */
+const expectCaption = async (name: string, text: string) =>
+	await editor.node(name).getByText(text).waitFor();
 
 const wrongKey = `svc_live_${'0'.repeat(40)}`;
 
@@ -108,9 +109,9 @@ describe('the main example', () => {
 		const file = await readWorkflowFile(join(repository, 'examples', 'main.json'));
 		const workflow = await stage.save(file);
 		await editor.openWorkflow(workflow.id);
-		expect(await captionOf('Check Credits')).toContain('Get Balance');
-		expect(await captionOf('Create Picture')).toContain('Model by Expression');
-		expect(await captionOf('Collect Video')).toContain('Poll Until Ready');
+		await expectCaption('Check Credits', 'Get Balance');
+		await expectCaption('Create Picture', 'Model by Expression');
+		await expectCaption('Collect Video', 'Poll Until Ready');
 		await editor.execute(7);
 		await editor.shoot('workflow');
 
@@ -134,7 +135,7 @@ describe('as the tool of an agent', () => {
 		const file = await readWorkflowFile(join(repository, 'examples', 'ai-agent.json'));
 		const { id } = await stage.save(file);
 		await editor.openWorkflow(id);
-		expect(await captionOf('Create Picture')).toContain('Model by Expression');
+		await expectCaption('Create Picture', 'Model by Expression');
 		await editor.openNode('Create Picture');
 		await editor.field('prompt').waitFor();
 		await editor.field('waitForCompletion').waitFor();

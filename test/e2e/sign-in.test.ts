@@ -90,10 +90,11 @@ it('connects an account if a person allows it, and not if they deny it', async (
 	expect(stage.sandbox.service.apps.all()).toEqual([]);
 
 	const allowed = await connect('Connect');
-	await allowed.getByRole('button', { name: 'Allow' }).click();
+	// The notification disappears after some seconds.
+	const saved = editor.page.getByText('Credential saved').waitFor();
+	await Promise.all([saved, allowed.getByRole('button', { name: 'Allow' }).click()]);
 	// n8n closes both on its own.
 	await editor.part('editCredential-modal').waitFor({ state: 'hidden' });
-	await editor.page.getByText('Credential saved').waitFor();
 	await editor.shoot('connected');
 	const endpoint = editor.part('parameter-input-endpointUrl').locator('input');
 	await endpoint.fill(`${stage.sandbox.url}/mcp`);

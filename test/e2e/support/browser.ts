@@ -4,6 +4,7 @@ import { chromium, selectors } from 'playwright-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Owner } from '../../../tools/n8n/rest';
 import { programs, repository } from './surroundings';
+import { until } from './until';
 
 /** Headless, also in a container, and without telemetry to the browser's vendor. */
 const flags = [
@@ -16,7 +17,8 @@ const flags = [
 	'--disable-sync',
 ];
 
-const patienceMs = 30_000;
+/** Only ends a wait that would never end. */
+const patienceMs = 150_000;
 
 selectors.setTestIdAttribute('data-test-id');
 
@@ -51,8 +53,9 @@ export class Editor {
 		const browser = await chromium.launch({ executablePath: programs().chromium, args: flags });
 		try {
 			const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+			// Also for the windows that n8n opens.
+			context.setDefaultTimeout(patienceMs);
 			const page = await context.newPage();
-			page.setDefaultTimeout(patienceMs);
 			await page.route(
 				({ hostname }) => hostname !== 'localhost',
 				async (route) => await route.abort(),
@@ -96,10 +99,27 @@ export class Editor {
 				.first()
 				.click();
 		}
+		// n8n shows the start of the panel at once, and the result for words after a pause.
+		await bar.fill('');
+		const start = (await this.foundNames()).join();
 		await bar.fill(words);
-		// The list updates shortly after the input.
-		await this.page.waitForTimeout(600);
-		return await this.part('node-creator-item-name').allInnerTexts();
+		await until(
+			`the node panel shows the result for "${words}"`,
+			async () => (await this.foundNames()).join() !== start,
+		);
+		return await this.foundNames();
+	}
+
+	/** Returns the names in the node panel when all are there. n8n adds those of a long list frame by frame. */
+	private async foundNames(): Promise<string[]> {
+		const twoFrames =
+			'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+		for (let before = ''; ;) {
+			await this.page.evaluate(twoFrames);
+			const names = await this.part('node-creator-item-name').allInnerTexts();
+			if (names.join() === before) return names;
+			before = names.join();
+		}
 	}
 
 	/** Finds a node in the panel by search words and name, adds it, and opens it. */
@@ -184,8 +204,10 @@ export class Editor {
 	 */
 	async viewVideo(): Promise<number[]> {
 		const video = await this.viewFile('video');
-		return await video.evaluate(async (film: Video) => {
-			while (film.readyState < 3) await new Promise((resolve) => setTimeout(resolve, 100));
+		const isLoaded = async () =>
+			await video.evaluate(({ readyState }: Pick<Video, 'readyState'>) => readyState >= 3);
+		await until('the video is loaded', isLoaded);
+		return await video.evaluate((film: Video) => {
 			film.currentTime = film.duration / 2;
 			return [film.videoWidth, film.videoHeight, film.duration];
 		});
@@ -203,7 +225,7 @@ export class Editor {
 		await this.part('execute-workflow-button').click();
 		await this.part('canvas-node-status-success')
 			.nth(nodes - 1)
-			.waitFor({ timeout: 90_000 });
+			.waitFor();
 	}
 
 	/**
@@ -214,7 +236,7 @@ export class Editor {
 	async executeToError(): Promise<string> {
 		await this.part('execute-workflow-button').click();
 		const notice = this.page.locator('.el-notification').filter({ hasText: 'Problem in node' });
-		await notice.waitFor({ timeout: 90_000 });
+		await notice.waitFor();
 		return await notice.innerText();
 	}
 
