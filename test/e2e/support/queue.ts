@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
@@ -8,7 +10,7 @@ import { Service } from '../../../tools/n8n/service';
 import { programs } from './surroundings';
 
 const host = '127.0.0.1';
-const startTimeout = 60_000;
+const startTimeout = 300_000;
 const database = 'postgres';
 const user = 'n8n';
 
@@ -51,6 +53,18 @@ export class Backing {
 
 	get redis(): Service {
 		return this.services[0];
+	}
+
+	/** Returns the number of executions that the queue counts as running in a worker. */
+	async activeJobs(): Promise<number> {
+		const socket = connect(Number(this.env.QUEUE_BULL_REDIS_PORT), host);
+		try {
+			socket.write('LLEN bull:jobs:active\r\n');
+			const [answer] = (await once(socket, 'data')) as [Buffer];
+			return Number(/^:(\d+)/.exec(answer.toString())?.[1]);
+		} finally {
+			socket.destroy();
+		}
 	}
 
 	/** Stops Redis and starts it again with the data that it saved to disk. */

@@ -28,9 +28,12 @@ export interface StageOptions {
 	env?: Record<string, string>;
 }
 
-/** Settings that make n8n notice a lost worker within seconds instead of a minute. */
+/**
+ * Settings that make n8n notice a lost worker within seconds instead of a minute. n8n also counts a worker as lost, and
+ * fails its executions, if its event loop is blocked for longer than the lock lasts.
+ */
 export const lossNoticedSoon = {
-	QUEUE_WORKER_LOCK_DURATION: '5000',
+	QUEUE_WORKER_LOCK_DURATION: '15000',
 	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
 	QUEUE_WORKER_STALLED_INTERVAL: '2000',
 };
