@@ -9,6 +9,7 @@ import { Service } from '../../tools/n8n/service';
 import { button } from './support/examples';
 import { owner } from './support/stage';
 import { outputFolder, repository } from './support/surroundings';
+import { until } from './support/until';
 
 const folder = outputFolder('start');
 const data = join(folder, 'data');
@@ -25,7 +26,7 @@ async function start(): Promise<{ service: Service; url: string }> {
 		cwd: repository,
 		logFile: join(folder, 'start.log'),
 	});
-	await service.until(() => service.output.includes('Press Ctrl+C to stop everything'), 150_000);
+	await service.until(() => service.output.includes('Press Ctrl+C to stop everything'), 400_000);
 	const url = /^n8n +(\S+)/m.exec(service.output)?.[1];
 	if (!url) throw new Error(`No address in:\n${service.output}`);
 	return { service, url };
@@ -105,15 +106,16 @@ it('starts, runs the examples, keeps everything for the next start, and ends wit
 	await expectStandIns(rest, first.service.output);
 	await expectSignInPrepared(rest);
 
-	await first.service.stop(10_000, 'SIGINT');
+	await first.service.stop(60_000, 'SIGINT');
 	expect(first.service.exit).toBe('code 130');
-	expect(await refuses(first.url)).toBe(true);
+	// A process that is killed exists for a moment.
+	await until('n8n is gone', async () => await refuses(first.url));
 	expect(await refuses(sandbox)).toBe(true);
 
 	const second = await start();
 	const again = await signedIn(second.url);
 	expect(await idOf(again, examples[0])).toBe(ids[0]);
 	expect(await new Executions(again).idsOf(ids[0])).toEqual([run]);
-	await second.service.stop(10_000, 'SIGTERM');
-	expect(await refuses(second.url)).toBe(true);
+	await second.service.stop(60_000, 'SIGTERM');
+	await until('n8n is gone', async () => await refuses(second.url));
 });
