@@ -16,7 +16,7 @@ const ITEMS = 30;
 const MAX_CONCURRENT = 10;
 /** Only requests in flight and items that were reserved ahead can be uncertain: at most one of each for each slot. */
 const MOST_UNCERTAIN = 2 * MAX_CONCURRENT;
-const PATIENCE_MS = 120_000 + ROUNDS * 180_000;
+const PATIENCE_MS = 120_000 + ROUNDS * 600_000;
 
 /** Responses are slow, so that some are in flight when the process is killed. */
 const sandbox = { timeScale: 10, latencyMs: () => Math.random() * 200 };

@@ -83,7 +83,7 @@ it('five requests in flight at the timeout have one row each', async () => {
 	const rowsOf = async () => (await table.rows()).filter(({ key }) => prompts.includes(key));
 	// The responses arrive after the timeout. One that arrives more than five seconds later leaves its row open.
 	const isSettled = (row: Row) => row.generation_id !== null || row.writer === null;
-	await until('the rows are settled', async () => (await rowsOf()).every(isSettled), 60_000);
+	await until('the rows are settled', async () => (await rowsOf()).every(isSettled));
 	await settled();
 	expect(charges(prompts)).toEqual(prompts.map(() => 1));
 	const rows = await rowsOf();
@@ -110,15 +110,11 @@ async function resubmitting(workflow: Workflow): Promise<Workflow> {
 /** Waits until the rows have not changed for some seconds: the step does not wait for its last calls to n8n. */
 async function settled(): Promise<void> {
 	let before = '';
-	await until(
-		'the rows stand still',
-		async () => {
-			const now = JSON.stringify(await table.rows());
-			await new Promise((resolve) => setTimeout(resolve, 2_500));
-			const same = now === before;
-			before = now;
-			return same;
-		},
-		60_000,
-	);
+	await until('the rows stand still', async () => {
+		const now = JSON.stringify(await table.rows());
+		await new Promise((resolve) => setTimeout(resolve, 2_500));
+		const same = now === before;
+		before = now;
+		return same;
+	});
 }

@@ -43,7 +43,7 @@ describe('with data tables', () => {
 		const prompts = promptsNamed('[seconds: 3000] Stopped', 4);
 		const workflow = await stage.save(byHand('Stopped', prompts, keyed));
 		const id = await stage.executions.run(workflow, trigger);
-		await until('all are under way', () => charges(prompts).every((count) => count === 1), 90_000);
+		await until('all are under way', () => charges(prompts).every((count) => count === 1));
 		await stage.executions.stop(id);
 		await stage.executions.ended(id);
 		await takesUp(workflow, prompts);
@@ -69,17 +69,13 @@ describe('with data tables', () => {
 			const timeout = end === 'Stop' ? {} : { executionTimeout: 12 };
 			const workflow = await stage.save({ ...file, settings: { ...file.settings, ...timeout } });
 			const id = await stage.executions.run(workflow, trigger);
-			await until(
-				'all are under way',
-				() => charges(prompts).every((count) => count === 1),
-				90_000,
-			);
+			await until('all are under way', () => charges(prompts).every((count) => count === 1));
 			if (end === 'Stop') await stage.executions.stop(id);
 			await stage.executions.ended(id);
 			const table = await DataTable.of(stage.rest);
 			const written = async () =>
 				(await table.rows()).filter(({ prompt }) => prompts.includes(String(prompt)));
-			await until('the rows are there', async () => (await written()).length >= 3, 30_000);
+			await until('the rows are there', async () => (await written()).length >= 3);
 			const made = stage.sandbox.books.generations.filter(({ prompt }) => prompts.includes(prompt));
 			const rows = await written();
 			expect(rows.map(({ generation_id: paid }) => paid).sort()).toEqual(

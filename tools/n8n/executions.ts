@@ -117,7 +117,7 @@ export class Executions {
 	}
 
 	/** Polls until an execution has ended with any status. */
-	async ended(id: string, timeoutMs = 120_000, everyMs = pollInterval): Promise<Execution> {
+	async ended(id: string, timeoutMs = 300_000, everyMs = pollInterval): Promise<Execution> {
 		const deadline = Date.now() + timeoutMs;
 		for (;;) {
 			const execution = await this.read(id);

@@ -26,7 +26,8 @@ export interface N8n {
 	service: Service;
 }
 
-const startTimeout = 120_000;
+/** Only ends the wait for an n8n that hangs. Loading its code and creating a database can take minutes. */
+const startTimeout = 300_000;
 const host = '127.0.0.1';
 
 /** Turns off telemetry, surveys, the download of templates and packages, and Python, which may be missing. */

@@ -63,7 +63,7 @@ export async function crashRound(
 	const execution = await webhook.call(prompts);
 	const sent = () => requests.on('create').filter(({ at }) => at >= calledAt).length;
 	const after = 1 + Math.floor(random() * items);
-	await until('the batch is under way', () => sent() >= after, 60_000);
+	await until('the batch is under way', () => sent() >= after);
 	await delay(random() * 500);
 	const diedAt = await kill(execution);
 	const onTheWire = requests

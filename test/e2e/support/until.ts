@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits until a check succeeds. Throws after the timeout. */
+/** Waits until a check succeeds. Throws after the timeout, which only ends a wait that would never end. */
 export async function until(
 	what: string,
 	check: () => boolean | Promise<boolean>,
-	timeoutMs = 30_000,
+	timeoutMs = 120_000,
 ): Promise<void> {
 	const deadline = Date.now() + timeoutMs;
 	while (!(await check())) {

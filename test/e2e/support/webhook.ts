@@ -25,7 +25,7 @@ export class Webhook {
 	async listens(): Promise<void> {
 		const says = 'make a POST request';
 		const check = async () => JSON.stringify((await http.get(this.url)).data).includes(says);
-		await until('the webhook listens', check, 60_000);
+		await until('the webhook listens', check);
 	}
 
 	/**
@@ -34,7 +34,7 @@ export class Webhook {
 	 * @returns n8n's response
 	 * @throws if the call fails or takes too long
 	 */
-	async post(prompt: string[], timeoutMs = 30_000): Promise<unknown> {
+	async post(prompt: string[], timeoutMs = 120_000): Promise<unknown> {
 		const config = { signal: AbortSignal.timeout(timeoutMs) };
 		const { status, data } = await http.post<unknown>(this.url, { prompt }, config);
 		if (status !== 200) throw new Error(`Answered ${status}`);
@@ -50,9 +50,9 @@ export class Webhook {
 		return String(await this.post(prompt));
 	}
 
-	/** Calls the webhook, and returns the ended execution. */
+	/** Calls the webhook, and returns the ended execution. It may first wait minutes for one that was killed. */
 	async run(prompt: string[]): Promise<Execution> {
-		return await this.stage.executions.ended(await this.call(prompt), 240_000);
+		return await this.stage.executions.ended(await this.call(prompt), 480_000);
 	}
 
 	private get url(): string {
