@@ -22,7 +22,7 @@ beforeAll(async () => {
 	});
 	ended = play();
 	await Promise.allSettled([ended]);
-}, 15 * minutes);
+}, 40 * minutes);
 afterAll(async () => await stage?.close());
 
 async function play(): Promise<Execution> {
@@ -37,7 +37,7 @@ async function play(): Promise<Execution> {
 	await awakeWave();
 	await stage.restart();
 	stage.sandbox.faults.clear();
-	return await stage.executions.ended(id, 8 * minutes, 1000);
+	return await stage.executions.ended(id, 12 * minutes, 1000);
 }
 
 /**
@@ -51,7 +51,7 @@ async function awakeWave(): Promise<string> {
 	const before = hanging();
 	const match = { promptIncludes: prompts[0].slice(0, 6) };
 	faults.order({ on: 'status', match, times: 'always', action: { kind: 'hang' } });
-	await until('a wave is awake', () => hanging() > before, 5 * minutes);
+	await until('a wave is awake', () => hanging() > before, 8 * minutes);
 	// By then, its creating requests have been answered.
 	await delay(3000);
 	const { results } = await stage.rest.send<{ results: Array<{ id: string; status: string }> }>(
