@@ -10,6 +10,9 @@ const TABLE_TRIES = 12;
 const TABLE_PAUSE_MS = 5_000;
 /** How long n8n may take from the start of its data tables to the end of its crash recovery. */
 const RECOVERY_MS = 20_000;
+/** How long n8n may take from loading this package to the end of its crash recovery. */
+const START_MS = 30_000;
+const loadedAt = wallClock.now();
 
 /**
  * Waits until n8n has started. n8n wakes executions before its data tables can be used, and before its crash recovery.
@@ -17,12 +20,13 @@ const RECOVERY_MS = 20_000;
  * but what it stores at the same moment is lost. A wave must not end and thereby wake its supervisor, and a supervisor
  * must not fall asleep, before the recovery has ended.
  *
- * @param mayHaveDied true if n8n may have died: waits for the recovery even if the data table can already be used
+ * @param hasDied true if n8n reports that a helper execution died: it may have started only seconds ago
  */
-export async function n8nStarted(context: IExecuteFunctions, mayHaveDied = false): Promise<void> {
+export async function n8nStarted(context: IExecuteFunctions, hasDied = false): Promise<void> {
+	const mayRecover = hasDied && wallClock.now() - loadedAt < START_MS;
 	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
 		const isReady = (await toResult(async () => await dataTable(context))).ok;
-		if (isReady && tries === 1 && !mayHaveDied) return;
+		if (isReady && tries === 1 && !mayRecover) return;
 		await wallClock.sleep(isReady ? RECOVERY_MS : TABLE_PAUSE_MS, cancelSignal(context));
 		if (isReady || cancelSignal(context).aborted) return;
 	}
