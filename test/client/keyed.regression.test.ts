@@ -172,7 +172,7 @@ it('an execution that is frozen for longer than its timeout charges nothing twic
 	});
 });
 
-it('a process that is paused before it resubmits looks again whether the first request has its ID', async () => {
+it('a process that is paused before it resubmits reads again whether the first request has its ID', async () => {
 	await playKeyed({
 		...calm,
 		keys: [0, 0],

@@ -81,7 +81,7 @@ it('five requests in flight at the timeout have one row each', async () => {
 	const ended = await run(workflow);
 	expect(ended.status).toBe('canceled');
 	const rowsOf = async () => (await table.rows()).filter(({ key }) => prompts.includes(key));
-	// The responses arrive after the timeout. One that arrives more than five seconds later leaves its row open.
+	// The responses arrive after the timeout. One that arrives more than five seconds later leaves its row unresolved.
 	const isSettled = (row: Row) => row.generation_id !== null || row.writer === null;
 	await until('the rows are settled', async () => (await rowsOf()).every(isSettled));
 	await settled();

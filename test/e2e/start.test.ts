@@ -108,8 +108,8 @@ it('starts, runs the examples, keeps everything for the next start, and ends wit
 
 	await first.service.stop(60_000, 'SIGINT');
 	expect(first.service.exit).toBe('code 130');
-	// A process that is killed exists for a moment.
-	await until('n8n is gone', async () => await refuses(first.url));
+	// A killed process may hold its port for a moment.
+	await until('n8n is gone', async () => await refuses(first.url), 5_000);
 	expect(await refuses(sandbox)).toBe(true);
 
 	const second = await start();
@@ -117,5 +117,5 @@ it('starts, runs the examples, keeps everything for the next start, and ends wit
 	expect(await idOf(again, examples[0])).toBe(ids[0]);
 	expect(await new Executions(again).idsOf(ids[0])).toEqual([run]);
 	await second.service.stop(60_000, 'SIGTERM');
-	await until('n8n is gone', async () => await refuses(second.url));
+	await until('n8n is gone', async () => await refuses(second.url), 5_000);
 });

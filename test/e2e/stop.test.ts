@@ -32,8 +32,8 @@ it('ends all requests at once, also with Retry On Fail', async () => {
 	);
 
 	await stage.executions.stop(id);
-	// In-flight requests may arrive after n8n's response: the sandbox shares a busy process with this test. It reads
-	// them before later ones.
+	// In-flight requests may arrive after n8n's response: the sandbox shares a busy process with this test. It handles
+	// requests in order, so after these two it has read all earlier ones.
 	await delay(500);
 	for (const url of [stage.sandbox.url, stage.sandbox.storageUrl]) await http.get(url);
 	const answered = Date.now();

@@ -47,8 +47,8 @@ const named = suspended({
 	runOptions: { pollInterval },
 });
 /**
- * Sleeps until the next check is due. n8n marks what it wakes while it starts as crashed, so the sleep must be longer
- * than n8n's start after a kill.
+ * Makes the sleep longer than n8n takes to start after a kill: n8n marks executions that it resumes during its start as
+ * crashed.
  */
 const lasting: INodeParameters = { runOptions: { pollInterval: 180 } };
 const late = suspended({ runOptions: { timeout: 160, onTimeout: 'continue' } });

@@ -2,6 +2,8 @@ import { wallClock } from '../../nodes/shared/http/clock';
 import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
+/** About when the package was loaded: before the stage replaces the clock. */
+const loadedAt = wallClock.now();
 const { stage, tables, created, execute } = openKeyedStage();
 
 const parameters = {
@@ -21,6 +23,16 @@ it('a wave does not end before the crash recovery of an n8n that has just starte
 	await wakeWave(stage, run);
 	expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
 });
+
+/** The number of waves so far. The engine counts executions from 1. */
+function waves(): number {
+	let count = 0;
+	for (let id = 1; ; id++) {
+		const run = stage.engine.execution(String(id));
+		if (!run) return count;
+		if (run.record.workflow.name === 'Step: wave') count++;
+	}
+}
 
 describe('a supervisor whose wave has died', () => {
 	const died = async () => {
@@ -45,6 +57,26 @@ describe('a supervisor whose wave has died', () => {
 		expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
 		const end = await sleepToEnd(stage, next);
 		expect([end.status, created()]).toEqual(['success', 2]);
+	});
+
+	it('waits also if the tables are ready, but n8n has just loaded the package', async () => {
+		const first = await died();
+		stage.leap((loadedAt + 1_000 - wallClock.now()) / 1000);
+		const woken = wallClock.now();
+		expect((await stage.engine.resume(first)).status).toBe('waiting');
+		expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
+	});
+
+	it('starts no wave if it is stopped while it waits', async () => {
+		const first = await died();
+		const before = waves();
+		const stop = new AbortController();
+		tables.before = () => {
+			stop.abort();
+			throw new Error('The module is disabled');
+		};
+		await stage.engine.resume(first, { signal: stop.signal });
+		expect(waves()).toBe(before);
 	});
 
 	it('otherwise starts the next wave at once: if n8n died again meanwhile, the batch would end', async () => {

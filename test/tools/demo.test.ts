@@ -130,7 +130,7 @@ it.each(['the picture is processing', 'Building the nodes'])(
 			process.kill(-pid, 'SIGINT');
 		});
 		expect(said).toContain('Stopped. Nothing is left running.');
-		// Ended by the signal, or with its code: on a busy machine, Node may learn of the end of its child before the signal.
+		// Ended by SIGINT, or with code 130: on a busy machine, Node.js may see its child end before it handles the signal.
 		expect(code).toBe(130);
 		expect(said.includes('Building')).toBe(builds);
 		await expectNothingLeft();

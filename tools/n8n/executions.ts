@@ -58,7 +58,7 @@ export class Executions {
 	/**
 	 * Runs n8n's "Retry with original workflow", and returns the id of the new execution as soon as it exists.
 	 *
-	 * n8n's response says too little: it comes after the new execution has ended, with 500 if n8n cannot serialize the
+	 * Does not wait for n8n's response: it comes after the new execution has ended, with 500 if n8n cannot serialize the
 	 * data as JSON. In queue mode it never comes if a worker was so fast that n8n did not see the job end.
 	 */
 	async retry(id: string): Promise<string> {

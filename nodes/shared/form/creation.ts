@@ -7,7 +7,7 @@ import { integer, integerWithin, requiredText } from './checks';
 import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import {
-	attemptsOf,
+	triesOf,
 	booleanOr,
 	choiceOf,
 	downloadTarget,
@@ -72,7 +72,7 @@ export function creationPlans(
 		wait,
 		readiness: choiceOf(runOptions, 'readiness'),
 		onUncertainCharge: choiceOf(runOptions, 'onUncertainCharge'),
-		...attemptsOf(runOptions, requiredText('Model', form.model)),
+		...triesOf(runOptions, requiredText('Model', form.model)),
 		...waitingOf(runOptions, defaultTimeout),
 	};
 	const download = wait ? downloadTarget(form, options) : null;

@@ -144,7 +144,7 @@ export function waitingOf(options: Options, defaultTimeout: number): Waiting {
  *
  * @throws InvalidInputError
  */
-export function attemptsOf(
+export function triesOf(
 	options: Options,
 	model: string,
 ): Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels'> {

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData, IWorkflowBase } from 'n8n-w
 
 import { toResult } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
-import { continuesOnError } from '../execution';
+import { cancelSignal, continuesOnError } from '../execution';
 import { planItems, type Plan } from '../form/plan-items';
 import { nodeError, stepError } from '../output/node-error';
 import { outputItems } from '../output/results';
@@ -44,6 +44,8 @@ export async function supervise(
 		return [input];
 	}
 	await listen(context, state, input[0]);
+	// n8n also runs helper workflows after a stop.
+	if (cancelSignal(context).aborted) return [[interrupted]];
 	if (role === 'return') return await unfinished(context, state, plan);
 	if (role === 'collect') {
 		if (state.stopped || state.dead >= MOST_DEAD) return [[messageItem({})]];

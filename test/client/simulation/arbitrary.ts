@@ -137,7 +137,7 @@ function some<T>(of: Arbitrary<T>, maxLength: number): Arbitrary<T[]> {
 }
 
 const disturbances: Arbitrary<Omit<Try, 'settings'>> = fc.record({
-	ledger: fc.constantFrom('saved', 'same'),
+	journal: fc.constantFrom('saved', 'same'),
 	creates: list(createFate, upTo(14), 14),
 	failing: weighted([12, fc.constant(false)], [1, fc.constant(true)]),
 	looks: weighted([1, fc.constant([])], [1, list(lookFate, upTo(12), 12)]),

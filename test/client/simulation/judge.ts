@@ -58,7 +58,7 @@ function judgeItem(ended: ItemEnded): void {
 		if (charge.known) {
 			if (charge.id !== id) blame(`paid ${name} is missing in it`);
 			if (!paid.has(charge.id)) blame(`paid ${name} is not among what was paid for`);
-			if (!ledgerIds(kept).has(charge.id)) blame(`paid ${name} is missing in the ledger`);
+			if (!journalIds(kept).has(charge.id)) blame(`paid ${name} is missing in the journal`);
 		} else if (!charge.replaced && !tellsOfLoss(ended, charge)) {
 			blame(`the lost ${name} is mentioned nowhere`);
 		}
@@ -97,7 +97,7 @@ function judgeDone(
 }
 
 /**
- * Returns whether the outcome says that the response of the charge was lost. After a stop, an entry in the ledger is
+ * Returns whether the outcome says that the response of the charge was lost. After a stop, an entry in the journal is
  * enough. It is also enough for a charge of an earlier try if this try did not reach the item.
  */
 function tellsOfLoss(
@@ -110,7 +110,7 @@ function tellsOfLoss(
 		outcome.kind === 'stopped'
 			? earlier || transport.canceledAt !== null
 			: earlier && plan.brokenItems.includes(item);
-	return excused && ledgerOf(kept, world, item).some(({ id }) => id === undefined);
+	return excused && journalOf(kept, world, item).some(({ id }) => id === undefined);
 }
 
 function judgeTraffic({ world, plan, transport, result }: Ended): void {
@@ -173,12 +173,12 @@ export function tellOutcome(outcome: Outcome<unknown>): string {
 	return `${outcome.error.code}, charge ${outcome.error.charge}`;
 }
 
-function ledgerIds({ generations }: Kept): Set<string | undefined> {
+function journalIds({ generations }: Kept): Set<string | undefined> {
 	const orders = Object.values(generations).flatMap((items) => Object.values(items).flat());
 	return new Set(orders.map(({ id }) => id));
 }
 
 /** What is stored with the execution for one output. */
-function ledgerOf({ generations }: Kept, world: World, item: number): StoredOrder[] {
+function journalOf({ generations }: Kept, world: World, item: number): StoredOrder[] {
 	return generations[0]?.[outputName(world.outputOf(item))] ?? [];
 }

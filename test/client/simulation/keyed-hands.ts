@@ -69,6 +69,7 @@ function expect(world: KeyedWorld, key: number, deed: Deed, row: Row): void {
 	if (deed.startsWith('e') && !world.schedule.findsNull) world.stuck.add(key);
 	if (deed === 'write an id that does not exist') world.misled.add(key);
 	if (FREEING.has(deed)) {
+		world.freed.add(key);
 		// The writer of a claimed row still finds it, and sends its request without the key.
 		const frees =
 			isSent || deed === 'empty the key' || (isMade && deed !== 'write the status claimed');

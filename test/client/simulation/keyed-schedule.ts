@@ -23,7 +23,7 @@ const deeds = [
 export type Deed = (typeof deeds)[number];
 
 /**
- * Executions whose items have idempotency keys: consecutive and concurrent ones on the same record. Their processes are
+ * Executions whose items share idempotency keys, or have none: consecutive and concurrent ones on the same record. Their processes are
  * killed or paused at any moment and have wrong clocks. The table is slow, fails, and is edited by hand.
  */
 export interface KeyedSchedule {
@@ -57,11 +57,11 @@ export interface KeyedSchedule {
 	edits: Array<{ atMs: number; key: number; deed: Deed; newest: boolean }>;
 	seed: number;
 	/**
-	 * The second call in each execution, so much later than the first: the node is an agent's tool. n8n gives parallel
-	 * calls the same run index, and consecutive ones another.
+	 * A second call in each execution, `afterMs` after the first, as by an agent that uses the node as a tool. n8n gives
+	 * parallel calls the same run index, and consecutive calls different ones.
 	 */
 	second?: { afterMs: number; runIndex: number } | null;
-	/** The item whose download fails, so much later than its generation ends. */
+	/** The item whose download fails, `afterMs` after its generation ends. */
 	breaks?: { item: number; afterMs: number } | null;
 }
 
@@ -164,7 +164,7 @@ const drawn = fc.record({
 	),
 	executions: fc.array(planned, { minLength: 1, maxLength: 4 }),
 	seed: fc.nat({ max: 1_000_000 }),
-	// Drawn last, so that a schedule without them is the same as before there were any.
+	// Keep these last: a field before the others changes every schedule of a seed.
 	unkeyed: sometimes(fc.array(fc.boolean(), { minLength: 1, maxLength: 10 })),
 	second: sometimes(
 		fc.record({

@@ -37,6 +37,8 @@ export class KeyedWorld {
 	readonly misled = new Set<number>();
 	/** Keys with empty cells that the table does not match. */
 	readonly stuck = new Set<number>();
+	/** Keys of which the user has freed a row. */
+	readonly freed = new Set<number>();
 	/** Keys of which the user has copied a row. */
 	readonly copied = new Set<number>();
 	/** How many more generations of a key the user's edits allow. */

@@ -87,8 +87,6 @@ function judge(world: KeyedWorld, execution: KeyedExecution, ran: Ran | null): v
 
 /** Checks that there is one row per generation, and no other rows. */
 function judgeRows(world: KeyedWorld): void {
-	// If a user frees a row before its id is written, both calls of a run may write a row for the generation.
-	const mayHaveTwo = world.schedule.second?.runIndex === 0 && world.deeds > 0;
 	for (const key of new Set(world.keys)) {
 		if (world.copied.has(key) || world.stuck.size > 0) continue;
 		const rows = world.table.rows.filter(
@@ -96,6 +94,8 @@ function judgeRows(world: KeyedWorld): void {
 		);
 		const ids = rows.map((row) => row.generation_id).filter(Boolean);
 		const blame = (what: string) => world.blame(`Key ${key}: ${what}`);
+		// Parallel calls share a generation. If a user frees its row before the id is written, each may write a row.
+		const mayHaveTwo = world.schedule.second?.runIndex === 0 && world.freed.has(key);
 		if (new Set(ids).size < ids.length && !mayHaveTwo) blame('a generation has two rows');
 		if (world.isUndisturbed && ids.length < rows.length) {
 			blame('a row without a generation is left over');

@@ -34,10 +34,10 @@ const connection = inFile('api/connection.ts');
 const outcome = inFile('outcome.ts');
 const pipeline = inFile('pipeline.ts');
 const jobRun = inFile('job-run.ts');
-const attempts = inFile('job.ts');
+const job = inFile('job.ts');
 const guard = inFile('spend-guard.ts');
 const watch = inFile('watch/watch.ts');
-const looks = inFile('watch/status-requests.ts');
+const statusRequests = inFile('watch/status-requests.ts');
 const outputProbe = inFile('watch/watch.ts');
 
 const watchOverHalt: Edit = watch(
@@ -53,16 +53,16 @@ export const mutations: Mutation[] = [
 		'void sentElsewhere;',
 	),
 	submission(
-		'the intent is taken back after a lost answer',
+		'the reservation is released after a lost response',
 		'if (reserved && isUncharged(error))',
 		'if (reserved)',
 	),
 	submission(
-		'a refusal leaves the intent behind',
+		'a rejection leaves the reservation behind',
 		'if (reserved && isUncharged(error)) journal.release(order);',
 		'',
 	),
-	submission('what exists is not taken up', 'return entry.id;', ''),
+	submission('an existing generation is not reused', 'return entry.id;', ''),
 	submission(
 		'an unresolved request is sent again',
 		"if (entry.state === 'sent' && !this.mayResend(",
@@ -101,7 +101,7 @@ export const mutations: Mutation[] = [
 		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();\n\t\tthis.speculateAt = this.ports.clock.now() + 1e9;',
 	),
 	journal(
-		'a refusal takes back the intent of an earlier request',
+		'a rejection releases the reservation of an earlier request',
 		'if (entry.sent > 1) entry.sent--;\n\t\telse {',
 		'{',
 	),
@@ -111,7 +111,7 @@ export const mutations: Mutation[] = [
 		'void [entry, id, status];',
 	),
 	journal(
-		'the intent is not saved with the execution',
+		'the reservation is not stored with the execution',
 		'return (this.shared[this.runIndex] ??= {});',
 		"return (this.shared[this.runIndex] ??= Object.defineProperty({}, 'toJSON', { value: () => ({}) }));",
 	),
@@ -165,7 +165,7 @@ export const mutations: Mutation[] = [
 		'const uncertain = (false as boolean) && charging &&',
 	),
 	errorTable(
-		'a refused key leaves the charge open',
+		'a rejected API key leaves the charge unknown',
 		'return status >= 500 ||',
 		'return status === 401 || status >= 500 ||',
 	),
@@ -213,26 +213,26 @@ export const mutations: Mutation[] = [
 		"return { kind: 'stopped', generation: null };",
 	),
 	jobRun(
-		'what cannot be looked at is made anew',
+		'a generation whose status check fails is created again',
 		'if (!seen.ok) throw journal.explain(order, error);',
 		'if (!seen.ok) {\n\t\t\t\tfor (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}',
 	),
 	jobRun(
-		'a take-up is made anew when its time is over',
+		'a reused generation is created again after its timeout',
 		'this.commit();\n\t\t\tif (!watch.generation ||',
 		'this.commit();\n\t\t\tif (!watch.generation) {\n\t\t\t\tfor (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}\n\t\t\tif (!watch.generation ||',
 	),
 	jobRun(
-		'what has failed is taken up',
+		'a failed generation is reused',
 		'if (!watch.generation || !isFailed(watch.generation)) {',
 		'if (true as boolean) {',
 	),
-	attempts(
+	job(
 		'another model is tried although the first may have been charged',
 		"(charge === 'none' && MODEL_ERRORS.has(code))",
 		"(charge !== 'paid')",
 	),
-	attempts(
+	job(
 		'a failed generation is created again without end',
 		'tried.failed <= retriesOnFailure',
 		'retriesOnFailure > 0',
@@ -270,14 +270,20 @@ export const mutations: Mutation[] = [
 			'this.earliestAt = request.at + watcher.intervalMs;',
 			'this.earliestAt = request.at + watcher.intervalMs / 2;',
 		),
-		also: [looks('', 'Math.abs(now - at) < this.intervalMs :', 'now < at + this.intervalMs / 2 :')],
+		also: [
+			statusRequests(
+				'',
+				'Math.abs(now - at) < this.intervalMs :',
+				'now < at + this.intervalMs / 2 :',
+			),
+		],
 	},
 	watch(
 		'the waiting goes on after the stop',
 		'await pause(clock, at - clock.now(), halt);',
 		'await clock.sleep(Math.max(0, at - clock.now()));\n\t\t\tawait pause(clock, 0, halt);',
 	),
-	looks(
+	statusRequests(
 		'a status check outlasts the deadline',
 		'withTimeout(clock, deadline - now, halt,',
 		'withTimeout(clock, 3_600_000, halt,',

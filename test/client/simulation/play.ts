@@ -63,7 +63,7 @@ async function playCalmTry(
 async function playTry(world: World, plan: Try, kept: Kept): Promise<Ended & Before> {
 	const { time } = world;
 	world.tell(() => `--- a try: ${tellSettings(plan.settings)}`);
-	if (plan.ledger === 'saved') {
+	if (plan.journal === 'saved') {
 		kept.generations = (JSON.parse(JSON.stringify(kept)) as Kept).generations;
 	}
 	const begun = before(world);

@@ -33,8 +33,8 @@ export interface Item {
 /** One run of the whole step. */
 export interface Try {
 	settings: Settings;
-	/** The ledger at its start: the same object as in the previous try, or the copy that n8n saved. */
-	ledger: 'same' | 'saved';
+	/** The stored orders at its start: the same object as in the previous attempt, or the copy that n8n stored. */
+	journal: 'same' | 'saved';
 	/** The results of the creating requests, in the order of sending. Any further ones get the usual result. */
 	creates: CreateFate[];
 	/** Whether every generation of the try fails. */
@@ -105,7 +105,7 @@ export type Cancel =
 	| { when: 'answer'; value: number };
 
 export const undisturbed: Omit<Try, 'settings'> = {
-	ledger: 'saved',
+	journal: 'saved',
 	creates: [],
 	failing: false,
 	looks: [],

@@ -45,7 +45,7 @@ function tellTry(one: Try): string[] {
 		['broken downloads', brokenDownloads.map(String)],
 		['items that cannot be built', brokenItems.map(String)],
 		['building takes', one.buildMs > 0 ? [`${one.buildMs} ms`] : []],
-		['ledger', [one.ledger]],
+		['journal', [one.journal]],
 		['pause', one.pauseSeconds > 0 ? [`${one.pauseSeconds} s`] : []],
 	];
 	return lines

@@ -29,8 +29,8 @@ export interface StageOptions {
 }
 
 /**
- * Settings that make n8n notice a lost worker within seconds instead of a minute. n8n also counts a worker as lost, and
- * fails its executions, if its event loop is blocked for longer than the lock lasts.
+ * Settings that make n8n notice a lost worker within about 20 seconds instead of a minute. n8n also counts a worker as
+ * lost, and fails its executions, if the worker's event loop is blocked for longer than the lock lasts.
  */
 export const lossNoticedSoon = {
 	QUEUE_WORKER_LOCK_DURATION: '15000',
