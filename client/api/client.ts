@@ -105,7 +105,7 @@ export class ServiceClient {
 		return await this.read({ method: 'GET', path: '/v1/credits/summary' }, readCredits);
 	}
 
-	/** @param parse returns `null` for other content: any server at a wrong address may answer with 200 */
+	/** @param parse returns `null` for content that is not the service's: at a wrong Base URL, any server may answer */
 	private async read<T>(
 		request: ServiceRequest,
 		parse: (body: Record<string, unknown>) => T | null,

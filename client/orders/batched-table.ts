@@ -88,7 +88,7 @@ export class BatchedTable {
 	 * Runs a task that must not be lost, and retries it. An `UnansweredError` counts as a success, because final changes
 	 * are carried out anyway. `close` waits for it.
 	 *
-	 * @returns the error of the last retry; `null` after a success
+	 * @returns the error of the last try; `null` after a success
 	 */
 	async keep(task: () => Promise<unknown>): Promise<unknown> {
 		const kept = this.retry(task);

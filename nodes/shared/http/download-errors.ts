@@ -77,7 +77,7 @@ export function downloadError(error: GenerationError, { item }: Generation): Gen
 /**
  * Converts the rejection of a download into an error. Its description explains the cause, or how to remove it.
  */
-export function errorOfDownload(failure: unknown): GenerationError {
+export function errorFromDownload(failure: unknown): GenerationError {
 	if (failure instanceof GenerationError) return failure;
 	const unconnected = connectionFailure(failure);
 	if (unconnected) {

@@ -8,7 +8,13 @@ import { isFailed, type Generation } from '../../../client/api/generation';
 import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
-import { errorOfDownload, badOutput, downloadError, stalled, textInstead } from './download-errors';
+import {
+	errorFromDownload,
+	badOutput,
+	downloadError,
+	stalled,
+	textInstead,
+} from './download-errors';
 
 /** Maximum number of retries, except for a file that is missing. */
 const MAX_RETRIES = 4;
@@ -67,7 +73,7 @@ export async function download(
 		);
 		if (tried.ok) return { binary: tried.value, generation };
 		if (signal.aborted) throw new CancelledError();
-		const error = errorOfDownload(tried.error);
+		const error = errorFromDownload(tried.error);
 		const mayAppear = error.status === 404 && wallClock.now() - since < MISSING_PATIENCE_MS;
 		const maxRetries = mayAppear ? Infinity : MAX_RETRIES;
 		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') {

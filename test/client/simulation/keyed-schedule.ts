@@ -23,8 +23,8 @@ const deeds = [
 export type Deed = (typeof deeds)[number];
 
 /**
- * Executions whose items share idempotency keys, or have none: consecutive and concurrent ones on the same record. Their processes are
- * killed or paused at any moment and have wrong clocks. The table is slow, fails, and is edited by hand.
+ * Executions whose items share idempotency keys, or have none: consecutive and concurrent ones on the same record. Their
+ * processes are killed or paused at any moment and have wrong clocks. The table is slow, fails, and is edited by hand.
  */
 export interface KeyedSchedule {
 	/** The key of each item; `null` for one without. Two items may have the same. */
@@ -89,15 +89,10 @@ export interface Planned {
 
 const chance = fc.constantFrom(0, 0, 0.1, 0.4);
 
-/** Rare. */
-const seldom = <T>(of: Arbitrary<T>) =>
+/** `null`, except in one of so many schedules. */
+const oneIn = <T>(count: number, of: Arbitrary<T>) =>
 	fc.oneof(
-		{ weight: 5, arbitrary: fc.constant<T | null>(null) },
-		{ weight: 1, arbitrary: of as Arbitrary<T | null> },
-	);
-const sometimes = <T>(of: Arbitrary<T>) =>
-	fc.oneof(
-		{ weight: 3, arbitrary: fc.constant<T | null>(null) },
+		{ weight: count - 1, arbitrary: fc.constant<T | null>(null) },
 		{ weight: 1, arbitrary: of as Arbitrary<T | null> },
 	);
 /** While the first items run, or later, when others are prepared before the generations of these end. */
@@ -121,8 +116,9 @@ const anyPlanned: Arbitrary<Planned> = fc.record({
 		{ weight: 3, arbitrary: fc.constant(null) },
 		{ weight: 1, arbitrary: early },
 	),
-	timesOutAfterMs: seldom(early),
-	pause: seldom(
+	timesOutAfterMs: oneIn(6, early),
+	pause: oneIn(
+		6,
 		fc.record({
 			afterMs: fc.oneof(early, fc.constant(null)),
 			ms: fc.constantFrom(20_000, 70_000, 150_000, 400_000),
@@ -155,7 +151,8 @@ const drawn = fc.record({
 	refused: chance,
 	fails: chance,
 	databaseOffMs: clockOff,
-	sleep: seldom(
+	sleep: oneIn(
+		6,
 		fc.record({ atMs: fc.integer({ min: 0, max: 20_000 }), ms: fc.constantFrom(70_000, 200_000) }),
 	),
 	edits: fc.oneof(
@@ -165,14 +162,16 @@ const drawn = fc.record({
 	executions: fc.array(planned, { minLength: 1, maxLength: 4 }),
 	seed: fc.nat({ max: 1_000_000 }),
 	// Keep these last: a field before the others changes every schedule of a seed.
-	unkeyed: sometimes(fc.array(fc.boolean(), { minLength: 1, maxLength: 10 })),
-	second: sometimes(
+	unkeyed: oneIn(4, fc.array(fc.boolean(), { minLength: 1, maxLength: 10 })),
+	second: oneIn(
+		4,
 		fc.record({
 			afterMs: fc.constantFrom(0, 0, 100, 2_000, 20_000),
 			runIndex: fc.constantFrom(0, 1),
 		}),
 	),
-	breaks: sometimes(
+	breaks: oneIn(
+		4,
 		fc.record({ item: fc.nat({ max: 9 }), afterMs: fc.integer({ min: 1_000, max: 4_000 }) }),
 	),
 });

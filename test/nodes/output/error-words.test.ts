@@ -35,7 +35,7 @@ import {
 	unreadableCredential,
 } from '../../../nodes/shared/http/credential';
 import {
-	errorOfDownload,
+	errorFromDownload,
 	badOutput,
 	downloadError,
 	stalled,
@@ -154,9 +154,9 @@ const ERRORS: GenerationError[] = [
 	explainedByRow(refusedAs('generation_not_found'), row) as GenerationError,
 	recordUnavailable(`n8n says: ${HTML}`),
 	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
-		(code) => downloadError(errorOfDownload(networkError(code)), generation('completed')),
+		(code) => downloadError(errorFromDownload(networkError(code)), generation('completed')),
 	),
-	downloadError(errorOfDownload(new Error(HTML)), generation('completed')),
+	downloadError(errorFromDownload(new Error(HTML)), generation('completed')),
 	downloadError(
 		badOutput('The storage returned HTTP 403 instead of the file', 403),
 		generation('completed'),
