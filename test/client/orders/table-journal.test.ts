@@ -112,6 +112,21 @@ describe('an unresolved request', () => {
 		});
 	});
 
+	it('of an item that had no key yet gets a row that stays, even if it is rejected when sent again', async () => {
+		await inTime(async (records) => {
+			const first = await records.open('first');
+			const job = creating('a boat', 0);
+			await first.journal.reserve(first.journal.order(job, await job.request()));
+			expect(await first.entryOf('a', resubmit)).toMatchObject({ state: 'sent' });
+			await first.reserve();
+			await first.release();
+			await first.abandon();
+			await first.journal.close();
+			expect(records.table.rows).toMatchObject([{ key: 'a', status: 'sent', generation_id: '' }]);
+			expect(await (await records.open('next')).stateOf()).toBe('sent');
+		});
+	});
+
 	it('is not sent again if another execution was observed to send it in the meantime', async () => {
 		await inTime(async (records) => {
 			const [one, other] = await found(records);
