@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
+import type { RequestRecord } from '../../sandbox/books/requests';
 import { errorOf } from '../../tools/n8n/executions';
 import type { Approach } from './approaches';
 import type { Stage } from './stage';
@@ -11,7 +12,10 @@ import type { VideoOrder } from './trial';
 export interface Speed {
 	/** Time from the start of the execution to its end. */
 	seconds: number;
-	/** Number of requests to the service per video, including downloads. */
+	/**
+	 * Number of requests for a video, including its download. Requests for the balance, one before and one after a step
+	 * that is run by hand, are not for a video.
+	 */
 	requestsPerVideo: number;
 	/** Number of storage probes (requests for the first byte) per video. They cost the service nothing (spec 4.3). */
 	probesPerVideo?: number;
@@ -53,11 +57,12 @@ export async function measureSpeed(
 	trial.requireAll(execution);
 	const { startedAt, stoppedAt } = execution;
 	const seconds = (Date.parse(stoppedAt ?? '') - Date.parse(startedAt)) / 1000;
-	const probes = trial.requests.filter(({ on }) => on === 'probe').length;
+	const counted = (isCounted: (request: RequestRecord) => boolean) =>
+		trial.requests.filter(isCounted).length / order.videos;
 	return {
 		seconds,
-		requestsPerVideo: (trial.requests.length - probes) / order.videos,
-		probesPerVideo: probes / order.videos,
+		requestsPerVideo: counted(({ on, path }) => on !== 'probe' && !path.startsWith('/v1/credits/')),
+		probesPerVideo: counted(({ on }) => on === 'probe'),
 	};
 }
 

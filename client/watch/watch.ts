@@ -201,7 +201,7 @@ export class Watch {
 		const age = this.scheduledAt - this.since;
 		const first = FIRST_CHECKS_MS.find((ms) => ms > age);
 		if (first !== undefined) return first * jitter - age;
-		return Math.max(LATER_CHECKS_MS, age * LATER_CHECKS_OF_AGE) * jitter;
+		return Math.max(LATER_CHECKS_MS, age * LATER_CHECKS_OF_AGE);
 	}
 
 	private planProbe(): void {

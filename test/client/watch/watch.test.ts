@@ -64,7 +64,7 @@ describe('the end of a generation', () => {
 				const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs: 1_800_000 }));
 				expect(errorIn(outcomes[0]).code).toBe('generation_failed');
 				const late = step.elapsed - duration;
-				expect(late).toBeLessThanOrEqual(1.03 * Math.max(10_000, step.elapsed / 10));
+				expect(late).toBeLessThanOrEqual(Math.max(10_000, step.elapsed / 10));
 			}),
 			// The latest case: it fails at once.
 			{ numRuns: 40, examples: [[1, 1]] },
@@ -83,7 +83,7 @@ describe('the scheduled checks', () => {
 			wanted.push(last + Math.max(10, last / 10));
 		}
 		ages.forEach((age, index) => {
-			// The jitter of each pause is up to three percent.
+			// The jitter of the first two, three percent, carries over.
 			expect(age).toBeGreaterThanOrEqual(wanted[index]);
 			expect(age).toBeLessThanOrEqual(1.04 * wanted[index]);
 		});
