@@ -61,7 +61,7 @@ export async function measureSpeed(
 		trial.requests.filter(isCounted).length / order.videos;
 	return {
 		seconds,
-		requestsPerVideo: counted(({ on, path }) => on !== 'probe' && !path.startsWith('/v1/credits/')),
+		requestsPerVideo: counted(({ on }) => on !== 'probe' && on !== 'credits'),
 		probesPerVideo: counted(({ on }) => on === 'probe'),
 	};
 }
