@@ -15,10 +15,12 @@ const START_MS = 30_000;
 const loadedAt = wallClock.now();
 
 /**
- * Waits until n8n has started and its crash recovery has ended, or until the execution is stopped. n8n wakes executions before its data tables can be used, and before its crash recovery.
- * The recovery marks every execution that is awake as crashed. What such an execution stores later replaces the mark,
- * but what it stores at the same moment is lost. A wave must not end and thereby wake its supervisor, and a supervisor
- * must not fall asleep, before the recovery has ended.
+ * Waits until n8n has started and its crash recovery has ended, or until the execution is stopped.
+ *
+ * n8n wakes executions before its data tables can be used, and before its crash recovery. The recovery marks every
+ * execution that is awake as crashed. What such an execution stores later replaces the mark, but what it stores at the
+ * same moment is lost. A wave must not end and thereby wake its supervisor, and a supervisor must not fall asleep,
+ * before the recovery has ended.
  *
  * @param hasDied true if a helper execution died: n8n itself may have started only seconds ago
  */
