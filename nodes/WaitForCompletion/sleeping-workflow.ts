@@ -7,9 +7,9 @@ import { WAIT_TIMEOUT } from './fields';
 import { sleepsWithin } from './suspend-schedule';
 
 /**
- * The helper workflow of a suspended wait: a chain of checks, then the collecting. Each check sleeps until the
- * next one while any generation is unfinished. Once all have ended, an If node leads to the collecting, and the other checks
- * do not run.
+ * The helper workflow of a suspended wait: a chain of checks, then the collecting. Each check sleeps until the next one
+ * while any generation is unfinished. Once all have ended, an If node leads to the collecting, and the other checks do
+ * not run.
  *
  * It is a chain and not a loop because of how n8n handles crashes. n8n detects a crash in the middle of a node
  * only if that node never ran before. In a loop, n8n would return the output of the last sleep as the result.

@@ -35,8 +35,8 @@ interface Row {
 }
 
 /**
- * Spec 7: the sixteen rows and the three alternate forms. The tests make the sandbox respond with those that a key does not
- * meet: a node always has a key, and only a connected app has a daily limit and can be paused (spec 5.8).
+ * Spec 7: the sixteen rows and the three alternate forms. The tests make the sandbox respond with those that a key does
+ * not meet: a node always has a key, and only a connected app has a daily limit and can be paused (spec 5.8).
  */
 const rows: Row[] = [
 	{

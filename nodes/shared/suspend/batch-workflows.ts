@@ -7,7 +7,8 @@ import { ROLE_PARAMETER, type BatchRole } from './batch-state';
  * The helper workflows of a sleeping batch.
  *
  * The supervisor starts one wave after the other, and is awake for milliseconds only, except after a crash
- * (crash-recovery.ts). Each wave is an execution of its own. If n8n dies during a wave, n8n wakes the supervisor with an error, and the supervisor starts the next wave.
+ * (crash-recovery.ts). Each wave is an execution of its own. If n8n dies during a wave, n8n wakes the supervisor with an
+ * error, and the supervisor starts the next wave.
  *
  * The supervisor is a line of nodes and not a loop because of how n8n handles crashes. n8n detects a crash in the
  * middle of a node only if that node never ran before. In a loop, n8n would return the output of an earlier wave as

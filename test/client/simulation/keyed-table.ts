@@ -17,8 +17,8 @@ export interface Calls {
 }
 
 /**
- * The table as one execution reaches it through n8n, as `nodes/shared/record/table-workflow.ts` does. After the workflow's timeout
- * only final writes are carried out, and their answers never come.
+ * The table as one execution reaches it through n8n, as `nodes/shared/record/table-workflow.ts` does. After the
+ * workflow's timeout only final writes are carried out, and their answers never come.
  */
 export function tableOf(
 	world: KeyedWorld,

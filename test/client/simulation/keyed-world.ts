@@ -121,7 +121,8 @@ export class KeyedWorld {
 		const durable = this.durable(key, LATEST_MS);
 		const doubles = others.filter((other) => !excused || durable.includes(other));
 		if (excused) others.forEach((other) => this.replaced.add(other));
-		// The user entered the ID of the lost generation while this request was in flight. If its process dies now, no row shows it.
+		// The user entered the ID of the lost generation while this request was in flight. If its process dies now, no row
+		// shows it.
 		const justEntered = this.durable(key).some((other) => !durable.includes(other));
 		if (excused && justEntered) this.permit(key);
 		this.tell(`the service makes ${id.slice(0, 4)} for key ${key}`);
