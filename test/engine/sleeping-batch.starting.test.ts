@@ -24,6 +24,17 @@ it('a wave does not end before the crash recovery of an n8n that has just starte
 	expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
 });
 
+it('nor does a supervisor fall asleep before it, although its wave has ended as usual', async () => {
+	const first = await execute(items(['a', 'x [seconds: 100]']), parameters);
+	const next = waveOf(stage, first).waitTill?.getTime() ?? 0;
+	// The wave and its supervisor wake in an n8n that loaded the package a second ago.
+	stage.leap((loadedAt + 1_000 - wallClock.now()) / 1000);
+	const woken = wallClock.now();
+	expect(next).toBeGreaterThan(0);
+	expect((await stage.engine.resume(first)).status).toBe('waiting');
+	expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
+});
+
 /** The number of waves so far. The engine counts executions from 1. */
 function waves(): number {
 	let count = 0;

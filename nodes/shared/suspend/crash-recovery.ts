@@ -22,10 +22,10 @@ const loadedAt = wallClock.now();
  * same moment is lost. A wave must not end and thereby wake its supervisor, and a supervisor must not fall asleep,
  * before the recovery has ended.
  *
- * @param hasDied true if a helper execution died: n8n itself may have started only seconds ago
+ * Waits also if the table is ready, but this process has just started: the recovery may still be under way.
  */
-export async function n8nStarted(context: IExecuteFunctions, hasDied = false): Promise<void> {
-	const mayRecover = hasDied && wallClock.now() - loadedAt < START_MS;
+export async function n8nStarted(context: IExecuteFunctions): Promise<void> {
+	const mayRecover = wallClock.now() - loadedAt < START_MS;
 	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
 		const isReady = (await toResult(async () => await dataTable(context))).ok;
 		if (isReady && tries === 1 && !mayRecover) return;

@@ -74,11 +74,11 @@ async function listen(
 	state: BatchState,
 	item: INodeExecutionData,
 ): Promise<void> {
+	await n8nStarted(context);
 	const message = messageIn(item);
 	if (message?.report) return takeIn(state, message.report);
 	// If n8n lost the wave's result, it returns the wave's input: `order`.
 	if (message && !message.order) return;
-	await n8nStarted(context, true);
 	countDeath(state, deathIn(item) ?? 'n8n gave no reason');
 }
 
