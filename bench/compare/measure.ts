@@ -57,12 +57,12 @@ export async function measureSpeed(
 	trial.requireAll(execution);
 	const { startedAt, stoppedAt } = execution;
 	const seconds = (Date.parse(stoppedAt ?? '') - Date.parse(startedAt)) / 1000;
-	const counted = (isCounted: (request: RequestRecord) => boolean) =>
+	const perVideo = (isCounted: (request: RequestRecord) => boolean) =>
 		trial.requests.filter(isCounted).length / order.videos;
 	return {
 		seconds,
-		requestsPerVideo: counted(({ on }) => on !== 'probe' && on !== 'credits'),
-		probesPerVideo: counted(({ on }) => on === 'probe'),
+		requestsPerVideo: perVideo(({ on }) => on !== 'probe' && on !== 'credits'),
+		probesPerVideo: perVideo(({ on }) => on === 'probe'),
 	};
 }
 

@@ -6,7 +6,7 @@ import { ROLE_PARAMETER, type BatchRole } from './batch-state';
 /**
  * The helper workflows of a sleeping batch.
  *
- * The supervisor starts one wave after the other, and is awake for milliseconds only, except after a crash
+ * The supervisor starts one wave after the other, and is awake for milliseconds only, except while n8n starts
  * (crash-recovery.ts). Each wave is an execution of its own. If n8n dies during a wave, n8n wakes the supervisor with an
  * error, and the supervisor starts the next wave.
  *

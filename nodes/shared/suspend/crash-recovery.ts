@@ -21,15 +21,19 @@ const loadedAt = wallClock.now();
  * execution that is awake as crashed. What such an execution stores later replaces the mark, but what it stores at the
  * same moment is lost. A wave must not end and thereby wake its supervisor, and a supervisor must not fall asleep,
  * before the recovery has ended.
- *
- * Waits also if the table is ready, but this process has just started: the recovery may still be under way.
  */
 export async function n8nStarted(context: IExecuteFunctions): Promise<void> {
-	const mayRecover = wallClock.now() - loadedAt < START_MS;
+	const signal = cancelSignal(context);
 	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
 		const isReady = (await toResult(async () => await dataTable(context))).ok;
-		if (isReady && tries === 1 && !mayRecover) return;
-		await wallClock.sleep(isReady ? RECOVERY_MS : TABLE_PAUSE_MS, cancelSignal(context));
-		if (isReady || cancelSignal(context).aborted) return;
+		if (isReady) return await wallClock.sleep(tries > 1 ? RECOVERY_MS : startingMs(), signal);
+		await wallClock.sleep(TABLE_PAUSE_MS, signal);
+		if (signal.aborted) return;
 	}
+}
+
+/** How long n8n may still be starting. 0 if the clock was set back since it loaded this package. */
+function startingMs(): number {
+	const ageMs = wallClock.now() - loadedAt;
+	return ageMs < 0 ? 0 : Math.max(0, START_MS - ageMs);
 }

@@ -2,16 +2,8 @@
 // Breaks each promise once, in a copy of the code, and reports after how many schedules the simulation notices. If it
 // does not, the other tests of client/ have to. Fails if they do not either, or if the code to break is not found. With
 // 0 runs, only the latter is checked.
-import { spawn } from 'node:child_process';
-import {
-	cpSync,
-	existsSync,
-	mkdtempSync,
-	readFileSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -34,11 +26,6 @@ const [runs = '3000', part = ''] = process.argv.slice(2);
 /** Broken code may loop forever without any virtual time passing. */
 const LONGEST_MS = 300_000;
 
-/** What `jest --json` prints. */
-interface JestOutput {
-	testResults: Array<{ assertionResults: Array<{ status: string; fullName: string }> }>;
-}
-
 function makeCopy(): string {
 	const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
 	for (const path of needed) cpSync(join(root, path), join(copy, path), { recursive: true });
@@ -47,22 +34,39 @@ function makeCopy(): string {
 }
 
 /**
- * Runs the simulation in a folder.
+ * Runs Node.js in a folder.
  *
- * @returns the last line of what it printed
+ * @returns what it printed; `null` if it came to no end
  */
-async function check(folder: string, which: string, schedules: number): Promise<string> {
-	const script = join('test', 'client', 'simulation', 'check.ts');
-	const args = ['--import', 'tsx', script, String(schedules), '1', '--brief', which];
-	const child = spawn(process.execPath, args, {
+function node(folder: string, ...args: string[]): string | null {
+	const { stdout, signal } = spawnSync(process.execPath, args, {
 		cwd: folder,
-		stdio: ['ignore', 'pipe', 'inherit'],
+		encoding: 'utf8',
+		maxBuffer: 64 * 1024 ** 2,
 		timeout: LONGEST_MS,
 	});
-	let printed = '';
-	child.stdout.on('data', (chunk) => (printed += String(chunk)));
-	await new Promise((done) => child.on('close', done));
-	return printed.trim().split('\n').at(-1) || '{"played":0,"violation":"it came to no end"}';
+	return signal === null ? stdout : null;
+}
+
+/** What the simulation prints last. */
+interface Verdict {
+	kept?: boolean;
+	played: number;
+	violation?: string;
+}
+
+/** Runs the simulation in a folder. */
+function simulate(folder: string, which: string, schedules: number): Verdict {
+	const script = join('test', 'client', 'simulation', 'check.ts');
+	const printed = node(folder, '--import', 'tsx', script, String(schedules), '1', '--brief', which);
+	// Broken code may also end the process.
+	if (!printed) return { played: 0 };
+	return JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Verdict;
+}
+
+/** What `jest --json` prints. */
+interface JestOutput {
+	testResults: Array<{ assertionResults: Array<{ status: string; fullName: string }> }>;
 }
 
 /**
@@ -70,23 +74,13 @@ async function check(folder: string, which: string, schedules: number): Promise<
  *
  * @returns the name of a test that fails; `null` if all pass
  */
-async function failingTest(folder: string): Promise<string | null> {
-	const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
-	const outputFile = join(folder, 'tests.json');
+function failingTest(folder: string): string | null {
+	const jest = join('node_modules', 'jest', 'bin', 'jest.js');
 	const select = ['--selectProjects', 'unit', '--testPathPatterns', 'test/client/'];
-	const args = [...select, '--testPathIgnorePatterns', 'property', '--json', '--outputFile'];
-	const child = spawn(process.execPath, [jest, ...args, outputFile], {
-		cwd: folder,
-		stdio: ['ignore', 'ignore', 'pipe'],
-		timeout: LONGEST_MS,
-	});
-	let log = '';
-	child.stderr.on('data', (chunk) => (log += String(chunk)));
-	await new Promise((done) => child.on('close', done));
-	if (child.signalCode !== null) return 'the tests came to no end';
-	if (!existsSync(outputFile)) throw new Error(log);
-	const { testResults } = JSON.parse(readFileSync(outputFile, 'utf8')) as JestOutput;
-	rmSync(outputFile);
+	const printed = node(folder, jest, ...select, '--testPathIgnorePatterns', 'property', '--json');
+	if (printed === null) return 'the tests came to no end';
+	if (printed === '') throw new Error('Jest did not start');
+	const { testResults } = JSON.parse(printed) as JestOutput;
 	const results = testResults.flatMap(({ assertionResults }) => assertionResults);
 	return results.find(({ status }) => status === 'failed')?.fullName ?? null;
 }
@@ -104,29 +98,23 @@ function edit(copy: string, { file, from, to }: Edit): (() => void) | null {
 	return () => writeFileSync(path, original);
 }
 
-/** @returns whether the simulation noticed, or a test */
-async function tryOut(
-	copy: string,
-	mutation: Mutation,
-	which: string,
-	schedules: number,
-): Promise<boolean> {
+/** @returns whether the simulation or a test noticed. With no schedules, whether the code to break was found. */
+function tryOut(copy: string, mutation: Mutation, which: string, schedules: number): boolean {
 	const { name, also = [] } = mutation;
-	const undo = [mutation, ...also].map((one) => edit(copy, one));
 	const started = Date.now();
+	const undo = [mutation, ...also].map((one) => edit(copy, one));
 	const isStale = undo.includes(null);
-	const printed = isStale || schedules === 0 ? null : await check(copy, which, schedules);
-	const { kept, played, violation } = JSON.parse(printed ?? '{}') as Record<string, unknown>;
-	const found = kept === false ? violation : printed && (await failingTest(copy));
+	const verdict = isStale || schedules === 0 ? null : simulate(copy, which, schedules);
+	const found = verdict?.kept === false ? verdict.violation : verdict && failingTest(copy);
 	undo.reverse().forEach((putBack) => putBack?.());
-	if (printed === null) return !isStale;
+	if (verdict === null) return !isStale;
 	const seconds = ((Date.now() - started) / 1000).toFixed(1);
-	const verdict = found ? 'found   ' : 'SURVIVED';
-	console.log(`${verdict}  ${name} — after ${played} schedules, ${seconds} s: ${found ?? ''}`);
+	const told = `after ${verdict.played} schedules, ${seconds} s: ${found ?? ''}`;
+	console.log(`${found ? 'found   ' : 'SURVIVED'}  ${name} — ${told}`);
 	return Boolean(found);
 }
 
-async function main(): Promise<void> {
+function main(): void {
 	const copy = makeCopy();
 	try {
 		let [found, tried] = [0, 0];
@@ -138,7 +126,7 @@ async function main(): Promise<void> {
 		] as const) {
 			for (const mutation of all.filter(({ name }) => name.includes(part))) {
 				tried++;
-				if (await tryOut(copy, mutation, which, times * Number(runs))) found++;
+				if (tryOut(copy, mutation, which, times * Number(runs))) found++;
 			}
 		}
 		console.log(`${found} of ${tried} found`);
@@ -148,4 +136,4 @@ async function main(): Promise<void> {
 	}
 }
 
-void main();
+main();
