@@ -10,7 +10,7 @@ import { toResult } from '../../client/async';
 import { errorOfJob } from '../../client/outcome';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
-import { includesOtherFields, optionsOf } from '../shared/form/parameters';
+import { evaluatedOptions, includesOtherFields } from '../shared/form/parameters';
 import { planItems } from '../shared/form/plan-items';
 import { runNode, type Suspension } from '../shared/run-node';
 import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
@@ -63,15 +63,21 @@ function sleepingItem(
 	itemIndex: number,
 	waitingSince: number,
 ): SleepingItem {
-	const parameter = (name: string, fallback: string | boolean) =>
-		context.getNodeParameter(name, itemIndex, fallback) as GenericValue;
+	// An expression that fails is an error of its item, which is returned after the sleep.
+	const parameter = (name: string, fallback: string | boolean): GenericValue => {
+		try {
+			return context.getNodeParameter(name, itemIndex, fallback) as GenericValue;
+		} catch {
+			return null;
+		}
+	};
 	return {
 		generationId: parameter('generationId', ''),
 		mode: parameter('mode', 'poll'),
 		downloadOutput: parameter('downloadOutput', true),
 		binaryPropertyName: parameter('binaryPropertyName', 'data'),
-		options: optionsOf(context, itemIndex, 'options') as IDataObject,
-		runOptions: optionsOf(context, itemIndex, 'runOptions') as IDataObject,
+		options: evaluatedOptions(context, itemIndex, 'options') as IDataObject,
+		runOptions: evaluatedOptions(context, itemIndex, 'runOptions') as IDataObject,
 		...(includesOtherFields(context, itemIndex) && {
 			otherFields: context.getInputData()[itemIndex].json,
 		}),

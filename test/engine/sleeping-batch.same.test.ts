@@ -1,0 +1,134 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { openComparison } from './polled-and-asleep';
+
+/** A sleeping batch returns what a polling step returns, and keeps to the same limits. */
+
+const { compare } = openComparison();
+
+const continues = { onError: 'continueRegularOutput' };
+/** n8n throws for a reference to a node that does not exist. */
+const failing = "$('Nowhere').item.json.x";
+const boats = (count: number, seconds = 20): IDataObject[] =>
+	Array.from({ length: count }, (_, index) => ({
+		key: `k${index}`,
+		index,
+		prompt: `boat ${index} [seconds: ${seconds}]`,
+	}));
+const [boat, ship, raft] = boats(3);
+const broken = { ...ship, prompt: 'a ship [seconds: 20] [fail: out of paint]' };
+const rejected = { ...ship, key: 'r', prompt: 'a ship [reject: invalid_parameter]' };
+
+describe('a batch returns the same items asleep as polled', () => {
+	it.each<[string, Parameters<typeof compare>[0]]>([
+		['failed and rejected items', { list: [boat, broken, raft, rejected], settings: continues }],
+		[
+			'input fields, also of failed items and with names of ours',
+			{
+				list: [boat, broken, rejected].map((item) => ({
+					...item,
+					...{ id: 7, error: 'none', error_code: 'c', status: 'new', state: { of: ['CA'] } },
+				})),
+				options: { includeOtherFields: true },
+				settings: continues,
+			},
+		],
+		[
+			'input fields of items whose expressions say so',
+			{
+				list: [boat, broken, raft],
+				options: { includeOtherFields: '={{ $json.index > 0 }}' },
+				settings: continues,
+			},
+		],
+		[
+			'input fields of an item whose expression fails',
+			{
+				list: boats(3),
+				options: {
+					includeOtherFields: true,
+					fileName: `={{ $json.index === 1 ? ${failing} : "f" }}`,
+				},
+				settings: continues,
+			},
+		],
+		[
+			'files with names by expressions',
+			{
+				list: boats(3),
+				parameters: {
+					binaryPropertyName: '={{ "file" + $json.index }}',
+					downloadOutput: '={{ $json.index !== 1 }}',
+				},
+				options: { fileName: '={{ $json.index ? "boat" : "" }}' },
+			},
+		],
+		[
+			'retries of failed generations',
+			{
+				list: [boat, broken, raft],
+				runOptions: { retriesOnFailure: 1 },
+				settings: continues,
+			},
+		],
+		[
+			'fallback models',
+			{
+				list: boats(3),
+				runOptions: { fallbackModels: ['no-model', 'aurora-image-1'] },
+				parameters: {
+					model: { __rl: true, mode: 'id', value: 'no-model-either' },
+					size: '256x256',
+				},
+			},
+		],
+		[
+			'items beyond Limit New Generations',
+			{ list: boats(5), runOptions: { maxNewGenerations: 3 }, settings: continues },
+		],
+	])('%s', async (_, batch) => {
+		const { polled, asleep } = await compare(batch);
+		expect([polled.hasSlept, asleep.hasSlept]).toEqual([false, true]);
+		expect(asleep.output).toEqual(polled.output);
+		expect(asleep.created).toBe(polled.created);
+	});
+});
+
+describe('a batch keeps to its limits asleep as polled', () => {
+	it.each<[string, Parameters<typeof compare>[0]]>([
+		['in all of its waves', { list: boats(5, 300) }],
+		[
+			'with retries',
+			{
+				list: [...boats(3, 300), { ...broken, key: 'b' }],
+				runOptions: { retriesOnFailure: 1 },
+				settings: continues,
+			},
+		],
+		[
+			'if a run option of the first item fails',
+			{
+				list: boats(5, 300),
+				runOptions: { timeout: `={{ $json.index === 0 ? ${failing} : 500 }}` },
+				settings: continues,
+			},
+		],
+	])('Max Concurrent: %s', async (_, batch) => {
+		const { polled, asleep } = await compare(batch);
+		expect(asleep.hasSlept).toBe(true);
+		expect([polled.mostInFlight, asleep.mostInFlight]).toEqual([2, 2]);
+	});
+
+	it('Limit New Generations, if another run option of the only item that sets it fails', async () => {
+		const { polled, asleep } = await compare({
+			list: boats(6, 300),
+			runOptions: {
+				maxNewGenerations: '={{ $json.index === 0 ? 2 : "" }}',
+				timeout: `={{ $json.index === 0 ? ${failing} : 500 }}`,
+			},
+			settings: continues,
+		});
+		expect([polled.created, asleep.created]).toEqual([2, 2]);
+		expect(asleep.output).toEqual(polled.output);
+	});
+});

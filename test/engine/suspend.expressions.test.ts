@@ -1,0 +1,60 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { helperOf, wake } from './asleep';
+import { openStage } from './stage';
+
+/** Suspended waits whose expressions fail for one item: a failed item does not keep the others from sleeping. */
+
+const stage = openStage();
+
+/** n8n throws for a reference to a node that does not exist. */
+const failing = "$('Nowhere').item.json.x";
+const settings = { onError: 'continueRegularOutput' as const };
+
+/** Suspends a wait for two generations, and returns its output when both have ended. */
+async function waitForTwo(parameters: INodeParameters) {
+	const ids = [
+		await stage.made('a boat [seconds: 900]'),
+		await stage.made('a ship [seconds: 900]'),
+	];
+	const items = ids.map((id, index) => ({ id, index }));
+	const all = { mode: 'suspend', ...parameters };
+	const asleep = await stage.run('waitForCompletion', all, { items, settings });
+	expect([asleep.status, asleep.hints('Step')]).toEqual(['waiting', []]);
+	const checks = helperOf(stage, asleep).record.workflow.nodes.length;
+	ids.forEach((id) => stage.sandbox.service.finish(id));
+	return { output: (await wake(stage, asleep)).output('Step'), checks };
+}
+
+it.each<[string, INodeParameters]>([
+	['Generation ID', { generationId: `={{ $json.index ? ${failing} : $json.id }}` }],
+	['Mode', { mode: `={{ $json.index ? ${failing} : "suspend" }}` }],
+	['Put Output in Field', { binaryPropertyName: `={{ $json.index ? ${failing} : "data" }}` }],
+	['File Name', { options: { fileName: `={{ $json.index ? ${failing} : "boat" }}` } }],
+	['Timeout', { runOptions: { timeout: `={{ $json.index ? ${failing} : 900 }}` } }],
+])('only the item whose %s fails is an error, and the wait is suspended', async (_, parameters) => {
+	const { output } = await waitForTwo(parameters);
+	expect(output.map(({ json }) => json.error_code ?? json.status)).toEqual([
+		...['completed', 'invalid_input'],
+	]);
+});
+
+it('the first item may fail: the options of the others count', async () => {
+	const fileName = `={{ $json.index ? "ship" : ${failing} }}`;
+	const { output } = await waitForTwo({ options: { fileName, includeOtherFields: true } });
+	expect(output.map(({ json }) => [json.error_code ?? json.status, json.index])).toEqual([
+		['invalid_input', 0],
+		['completed', 1],
+	]);
+	expect(output[1].binary?.data.fileName).toBe('ship.png');
+});
+
+it('the first item may fail: the timeout of the others counts', async () => {
+	const timeout = (rest: number) => ({ timeout: `={{ $json.index ? ${rest} : ${failing} }}` });
+	const { output, checks } = await waitForTwo({ runOptions: timeout(86_400) });
+	expect(output.map(({ json }) => json.error_code ?? json.status)).toEqual([
+		...['invalid_input', 'completed'],
+	]);
+	const usual = await waitForTwo({ runOptions: timeout(1800) });
+	expect(checks).toBeGreaterThan(usual.checks);
+});
