@@ -15,7 +15,7 @@ import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './r
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
 import { paidGenerations } from './output/outcomes';
 import { outputItems, type Output } from './output/results';
-import { runPlans, startOf, type StepStart } from './run-plans';
+import { addStats, runPlans, startOf, type StepStart } from './run-plans';
 
 /** How a step suspends its execution during a long wait. */
 export interface Suspension {
@@ -40,7 +40,11 @@ export interface StepTerms {
 	 * Set if a creating node may sleep while its generations run. Returns the output of the step, or `null` if the
 	 * step must go on by itself. It may add failures.
 	 */
-	sleep?: (planned: Plan[], failures: Failures) => Promise<INodeExecutionData[][] | null>;
+	sleep?: (
+		start: StepStart,
+		planned: Plan[],
+		failures: Failures,
+	) => Promise<INodeExecutionData[][] | null>;
 }
 
 /** The errors of items that are not run, by item. */
@@ -73,7 +77,7 @@ export async function runNode(
 	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
 		return await suspension.sleep(start.checks);
 	}
-	const slept = (await sleep?.(planned, failures)) ?? null;
+	const slept = (await sleep?.(start, planned, failures)) ?? null;
 	return slept ?? (await runToEnd(context, start, planned, failures));
 }
 
@@ -90,15 +94,18 @@ export async function runToEnd(
 	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][]> {
-	const { journal } = start;
+	const { before, journal } = start;
 	throwFirst(context, journal, failures);
 	const isValid = ({ job }: Plan) => failures[job.itemIndex].length === 0;
 	const record = await recordOf(context, journal, planned.filter(isValid), failures);
 	throwFirst(context, journal, failures);
 	const valid = planned.filter(isValid);
 	const running = runPlans(context, valid, start, record);
-	const { outcomes, firstFailed, stats } = await running.finally(async () => await record?.close());
-	recordHint(context, record, stats.changed, withoutKey(valid));
+	const ran = await running.finally(async () => await record?.close());
+	const { outcomes, firstFailed } = ran;
+	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
+	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
+	recordHint(context, unrecorded, stats.changed, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
 
 	if (cancelSignal(context).aborted) {

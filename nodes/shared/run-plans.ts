@@ -4,7 +4,7 @@ import { limit } from '../../client/async';
 import type { Journal } from '../../client/orders/journal';
 import type { SlotPool } from '../../client/orders/slot-pool';
 import type { TableJournal } from '../../client/orders/table-journal';
-import { runPipeline, type PipelineResult } from '../../client/pipeline';
+import { runPipeline, type PipelineResult, type PipelineStats } from '../../client/pipeline';
 import type { SleepDecision } from '../../client/ports';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { cancelSignal, continuesOnError, journalOf, runsAsTool, runsByHand } from './execution';
@@ -36,6 +36,15 @@ export interface StepStart {
 	checks: StatusChecks;
 	/** Set if the step sleeps while nothing is due. */
 	shift?: SleepDecision;
+	/** What the step did before, for its hints. */
+	before?: EarlierWork;
+}
+
+/** What a step did in earlier runs of its jobs. */
+export interface EarlierWork {
+	stats: PipelineStats;
+	/** Idempotency keys whose rows could not be written. */
+	unrecorded: string[];
 }
 
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */
@@ -53,6 +62,29 @@ export function startOf(context: IExecuteFunctions, checks: StatusChecks = new M
  * raise a spending limit. The key is the object with the orders of the run, which n8n keeps in memory between attempts.
  */
 const spentIn = new WeakMap<object, number>();
+
+/** Adds up the counters of two runs of one step, the earlier one first. */
+export function addStats(earlier: PipelineStats, later: PipelineStats): PipelineStats {
+	const { balance } = earlier;
+	const changed = new Set([...earlier.changed, ...later.changed]);
+	return {
+		made: earlier.made + later.made,
+		reused: earlier.reused + later.reused,
+		retries: earlier.retries + later.retries,
+		resubmitted: earlier.resubmitted + later.resubmitted,
+		recreated: earlier.recreated + later.recreated,
+		fellBack: earlier.fellBack + later.fellBack,
+		slotWaitMs: earlier.slotWaitMs + later.slotWaitMs,
+		slotRefusal: later.slotRefusal ?? earlier.slotRefusal,
+		// That of the later run includes the requests of the earlier one.
+		spent: later.spent,
+		balance:
+			balance && later.balance
+				? { ...later.balance, before: balance.before }
+				: (later.balance ?? balance),
+		changed: [...changed].sort((a, b) => a - b),
+	};
+}
 
 /** Runs the jobs of valid items. */
 export async function runPlans(

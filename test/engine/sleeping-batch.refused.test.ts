@@ -1,3 +1,5 @@
+import { wallClock } from '../../nodes/shared/http/clock';
+import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';
 
 jest.mock('../../nodes/shared/helper-workflow', () => ({
@@ -12,13 +14,44 @@ const parameters = {
 	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, maxNewGenerations: 2 },
 };
 
+const hintsOf = (run: Run) => run.hints('Step').map(({ message }) => message);
+
 it('a batch that n8n cannot suspend is polled, says so, and keeps its spending limit', async () => {
 	const list = items(['a', 'x [seconds: 90]'], ['b', 'y [seconds: 90]'], ['c', 'z [seconds: 90]']);
 	const run = await execute(list, parameters, { onError: 'continueRegularOutput' });
 	const codes = run.output('Step').map(({ json }) => json.error_code ?? json.status);
 	expect(codes).toEqual(['completed', 'completed', 'generation_limit_reached']);
 	expect(created()).toBe(2);
-	expect(run.hints('Step').map(({ message }) => message)).toContainEqual(
-		expect.stringContaining('n8n could not suspend the execution: No helper workflows here'),
+	expect(hintsOf(run)).toEqual([
+		'Polled instead of suspending, because n8n could not suspend the execution: No helper workflows here',
+		'2 of 3 ready. 1 was skipped at no charge: The limit of 2 new generations is reached.',
+	]);
+});
+
+it('a batch that n8n cannot suspend keeps its retries, and waits no longer than its timeout', async () => {
+	const list = items(
+		['a', 'x [seconds: 90] [fail: no]'],
+		['b', 'y [seconds: 90]'],
+		['c', 'z [seconds: 9000]'],
 	);
+	const runOptions = {
+		whileWaiting: 'suspend',
+		retriesOnFailure: 1,
+		timeout: 300,
+		onTimeout: 'continue',
+	};
+	const began = wallClock.now();
+	const run = await execute(
+		list,
+		{ ...parameters, runOptions },
+		{ onError: 'continueRegularOutput' },
+	);
+	expect(run.output('Step').map(({ json }) => [json.status, json.timed_out])).toEqual([
+		['failed', false],
+		['completed', false],
+		['processing', true],
+	]);
+	expect(run.output('Step')[0].json.error).toContain('2 generations of this item failed');
+	expect(created()).toBe(4);
+	expect((wallClock.now() - began) / 1000).toBeLessThan(400);
 });

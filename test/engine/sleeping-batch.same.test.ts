@@ -4,7 +4,7 @@ import { openComparison } from './polled-and-asleep';
 
 /** A sleeping batch returns what a polling step returns, and keeps to the same limits. */
 
-const { compare } = openComparison();
+const { stage, compare, execute } = openComparison();
 
 const continues = { onError: 'continueRegularOutput' };
 /** n8n throws for a reference to a node that does not exist. */
@@ -130,5 +130,85 @@ describe('a batch keeps to its limits asleep as polled', () => {
 		});
 		expect([polled.created, asleep.created]).toEqual([2, 2]);
 		expect(asleep.output).toEqual(polled.output);
+	});
+});
+
+describe('the status checks of a batch that sleeps', () => {
+	it.each([
+		['of one wave after the other', 300],
+		['of the results after the last wave', 20],
+	])('keep the poll interval: those %s', async (_, seconds) => {
+		const runOptions = { pollInterval: 100, readiness: 'status' };
+		const { polled, asleep } = await compare({ list: boats(3, seconds), runOptions });
+		expect(asleep.hasSlept).toBe(true);
+		// Requests take a few seconds at this pace.
+		expect(polled.shortestInterval).toBeGreaterThan(95);
+		expect(asleep.shortestInterval).toBeGreaterThan(95);
+	});
+});
+
+describe('a batch that ends before it sleeps has the same hints and errors as a polled one', () => {
+	/** Generations this short end before the step decides to sleep, as long as time runs slowly. */
+	const quick = boats(3, 0.1);
+	const slowly = () => stage.setPace(5);
+	const made = async (list: IDataObject[]) => {
+		slowly();
+		const options = { idempotencyKey: '={{ $json.key }}' };
+		await execute(list, { options, downloadOutput: false });
+	};
+	const lost = () => {
+		slowly();
+		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+	};
+
+	it.each<[string, Parameters<typeof compare>[0]]>([
+		['created', { list: quick, before: slowly }],
+		[
+			'created and reused, with a changed request',
+			{
+				list: quick,
+				before: async () => await made([quick[0], { ...quick[1], prompt: 'other [seconds: 0.1]' }]),
+			},
+		],
+		[
+			'reused without exception',
+			{
+				list: quick,
+				before: async () => await made(quick.map((item) => ({ ...item, prompt: 'a' }))),
+			},
+		],
+		['paid from a balance', { list: quick, runOptions: { minimumBalance: 1 }, before: slowly }],
+		[
+			'from a fallback model',
+			{
+				list: quick,
+				runOptions: { fallbackModels: ['aurora-image-1'] },
+				parameters: { model: { __rl: true, mode: 'id', value: 'no-model' }, size: '256x256' },
+				before: slowly,
+			},
+		],
+		['sent again', { list: quick, runOptions: { onUncertainCharge: 'resubmit' }, before: lost }],
+		['uncertain', { list: quick, settings: continues, before: lost }],
+		['rejected', { list: [quick[0], rejected, quick[2]], settings: continues, before: slowly }],
+		[
+			'rejected, which ends the step',
+			{ list: [rejected, ...quick], runOptions: { maxConcurrent: 1 }, before: slowly },
+		],
+	])('%s', async (_, batch) => {
+		const { polled, asleep } = await compare(batch);
+		expect(asleep.hasSlept).toBe(false);
+		expect(asleep.hints).toEqual(polled.hints);
+		expect([asleep.output, asleep.error]).toEqual([polled.output, polled.error]);
+		expect(asleep.created).toBe(polled.created);
+	});
+
+	it('an item that does not finish in time is waited for only once', async () => {
+		const list = [quick[0], { key: 'late', prompt: 'a ship [seconds: 9000]' }];
+		const runOptions = { timeout: 8, onTimeout: 'continue' };
+		const { polled, asleep } = await compare({ list, runOptions, before: slowly });
+		expect(asleep.hasSlept).toBe(false);
+		expect(asleep.hints).toEqual(polled.hints);
+		expect(asleep.output).toEqual(polled.output);
+		expect(asleep.seconds).toBeLessThan(12);
 	});
 });

@@ -3,7 +3,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { GenerationError } from '../../../client/api/errors';
 import { isConfirmed, type Outcome } from '../../../client/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
-import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
 import { paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
@@ -176,16 +175,16 @@ function progressOf(stats: PipelineStats): string[] {
 /**
  * Shows a hint about idempotency keys after a run.
  *
+ * @param unrecorded keys whose rows could not be written
  * @param changed items that reused the generation of their key although the request differs
  * @param unkeyed items with an empty key
  */
 export function recordHint(
 	context: IExecuteFunctions,
-	record: TableJournal | null,
+	unrecorded: string[],
 	changed: number[],
 	unkeyed: number[],
 ): void {
-	const unrecorded = [...(record?.unrecorded.keys() ?? [])];
 	const message = sentences(
 		changed.length > 0 &&
 			`${itemsOf(context, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,

@@ -10,15 +10,16 @@ import { toResult, type Result } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
 import type { Row } from '../../../client/orders/table';
+import type { PipelineStats } from '../../../client/pipeline';
 import { continuesOnError } from '../execution';
 import { optionByPath, textIfSet } from '../form/parameters';
 import { stepError } from '../output/node-error';
 import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
-import { startOf } from '../run-plans';
+import { startOf, type StepStart } from '../run-plans';
 import type { Plan } from '../form/plan-items';
-import { rowOf, rowsOfBatch } from './wave-plan';
+import { missingIn, rowOf, rowsOfBatch } from './wave-plan';
 import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 
@@ -45,13 +46,32 @@ export async function results(
 	throw fetched.error;
 }
 
-async function fetchResults(
+/** A step that has not slept. */
+export interface AwakeStep {
+	start: StepStart;
+	/** The counters of its waves. */
+	stats: PipelineStats;
+}
+
+/**
+ * Fetches the results of a batch that has slept, or whose items all ended before it could.
+ *
+ * @param awake set if the step has not slept
+ * @returns the output items
+ * @throws NodeApiError as `runNode` does
+ */
+export async function fetchResults(
 	context: IExecuteFunctions,
 	plans: Array<Result<Plan[]>>,
 	{ settled, spent, ...state }: Fetched,
-) {
+	awake: AwakeStep | null = null,
+): Promise<INodeExecutionData[][]> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
-	const rows = rowsOfBatch(await read(context, jobs, state), jobs, state);
+	const found = await toResult(async () => await read(context, jobs, state));
+	// After a sleep, n8n runs this again. What the waves reported is enough for a step that is still awake.
+	if (!found.ok && !awake) throw found.error;
+	const all = found.ok ? found.value : [];
+	const rows = rowsOfBatch(all, jobs, state);
 	const known = jobs.map((job) => onRecord(rows, job));
 	const failures: Failures = plans.map((plan, itemIndex) => {
 		const own = settled[itemIndex];
@@ -60,16 +80,20 @@ async function fetchResults(
 	});
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first >= 0 && !continuesOnError(context)) {
-		const all = failures.map(([error], itemIndex): Outcome<unknown> =>
+		const outcomes = failures.map(([error], itemIndex): Outcome<unknown> =>
 			error ? { kind: 'error', error } : { kind: 'stopped', generation: known[itemIndex] },
 		);
-		throw stepError(context, failures[first][0], first, all);
+		throw stepError(context, failures[first][0], first, outcomes, awake?.start.journal);
 	}
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	const start = startOf(context);
+	const start = awake?.start ?? startOf(context);
 	const options = { ...start.options, spentBefore: spent };
-	const fetched = planned.map((plan) => fetching(plan, rows));
-	return await runToEnd(context, { ...start, options }, fetched, failures);
+	const unrecorded = Object.values(missingIn(all, state.unrecorded)).map(({ key }) => key);
+	const before = awake ? { stats: awake.stats, unrecorded } : undefined;
+	// An item that needed no wave reuses a completed generation. The step counts it, and compares its request.
+	const isReused = ({ job }: Plan) => awake !== null && !(job.itemIndex in settled);
+	const fetched = planned.map((plan) => (isReused(plan) ? plan : fetching(plan, rows)));
+	return await runToEnd(context, { ...start, options, before }, fetched, failures);
 }
 
 type ItemJob = KeyedJob & Pick<CreateJob, 'itemIndex'>;

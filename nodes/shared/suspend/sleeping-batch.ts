@@ -5,16 +5,16 @@ import {
 	type INodeProperties,
 } from 'n8n-workflow';
 
-import { GenerationError } from '../../../client/api/errors';
-import { toResult } from '../../../client/async';
+import { toResult, type Result } from '../../../client/async';
+import type { PipelineStats } from '../../../client/pipeline';
 import { cancelSignal, continuesOnError, journalOf } from '../execution';
 import { whileWaitingOfFirst } from '../form/parameters';
 import { keyOf, rowsOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run-node';
+import { addStats, type StepStart } from '../run-plans';
 import { planItems, type Plan } from '../form/plan-items';
 import { runHelper } from '../helper-workflow';
 import { InvalidInputError } from '../form/checks';
-import type { Settled } from './wave-plan';
 import {
 	messageIn,
 	messageItem,
@@ -29,7 +29,7 @@ import { evaluatingOnce, keepParameters, stepOf, unlessStopped } from './batch-s
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { n8nStarted } from './crash-recovery';
-import { results } from './results';
+import { fetchResults, results, type AwakeStep } from './results';
 import { supervise } from './supervisor';
 import { runWave } from './wave';
 
@@ -64,7 +64,7 @@ async function runStep(context: IExecuteFunctions, node: CreatingNode) {
 	}
 	const once = evaluatingOnce(context);
 	return await runNode(context, (itemIndex) => node.plan(once, itemIndex), {
-		sleep: async (planned, failures) => await sleep(once, node, planned, failures),
+		sleep: async (start, planned, failures) => await sleep(once, node, start, planned, failures),
 	});
 }
 
@@ -77,6 +77,7 @@ async function runStep(context: IExecuteFunctions, node: CreatingNode) {
 async function sleep(
 	context: IExecuteFunctions,
 	node: CreatingNode,
+	start: StepStart,
 	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][] | null> {
@@ -112,7 +113,8 @@ async function sleep(
 		dead: 0,
 		lastDeath: '',
 	};
-	const begun = await toResult(async () => await runWave(context, planned, state));
+	const { checks } = start;
+	const begun = await toResult(async () => await runWave(context, planned, state, { checks }));
 	if (cancelSignal(context).aborted) return null;
 	if (!begun.ok) {
 		polledHint(
@@ -121,20 +123,54 @@ async function sleep(
 		);
 		return null;
 	}
-	takeIn(state, begun.value);
-	state.wakeAt = shortly();
-	if (state.over) {
-		settle(failures, state.settled);
-		return null;
+	const { report, nextCheckAt } = begun.value;
+	let stats: PipelineStats | null = begun.value.stats;
+	takeIn(state, report);
+	if (!state.over) {
+		state.wakeAt = Math.max(shortly(), nextCheckAt);
+		keepParameters(context, node.fields);
+		const items = [messageItem({ state })];
+		const slept = await toResult(
+			async () => await runHelper(context, supervisor(context.getNode(), state.step), items),
+		);
+		if (slept.ok) return [slept.value ?? []];
+		polledHint(context, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
+		stats = await runAwake(context, planned, state, { start, stats });
 	}
-	keepParameters(context, node.fields);
-	const items = [messageItem({ state })];
-	const slept = await toResult(
-		async () => await runHelper(context, supervisor(context.getNode(), state.step), items),
+	return (
+		stats && (await fetchResults(context, plansOf(planned, failures), state, { start, stats }))
 	);
-	if (slept.ok) return [slept.value ?? []];
-	polledHint(context, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
-	return null;
+}
+
+/**
+ * Runs waves that do not sleep, until all items have ended.
+ *
+ * @returns the counters of the step; `null` if it was stopped, or if a wave could not read the table
+ */
+async function runAwake(
+	context: IExecuteFunctions,
+	planned: Plan[],
+	state: BatchState,
+	{ start: { checks }, stats }: AwakeStep,
+): Promise<PipelineStats | null> {
+	let all = stats;
+	while (!state.over) {
+		const terms = { checks, rests: false };
+		const ended = await toResult(async () => await runWave(context, planned, state, terms));
+		if (!ended.ok || cancelSignal(context).aborted) return null;
+		takeIn(state, ended.value.report);
+		all = addStats(all, ended.value.stats);
+	}
+	return all;
+}
+
+/** The plan of each item, or its error. A step that may sleep has one plan for each item. */
+function plansOf(planned: Plan[], failures: Failures): Array<Result<Plan[]>> {
+	const plans = new Map(planned.map((plan) => [plan.job.itemIndex, plan]));
+	return failures.map(([error], itemIndex) => {
+		const plan = plans.get(itemIndex);
+		return plan ? { ok: true, value: [plan] } : { ok: false, error };
+	});
 }
 
 function keyMissing(): InvalidInputError {
@@ -181,18 +217,11 @@ async function asWave(
 	if (role === 'work') {
 		const work = async (awake: IExecuteFunctions) => await runWave(awake, planned, order);
 		const { result, stopped } = await unlessStopped(step, order, work);
-		if (!stopped) return [[messageItem({ report: result })]];
+		if (!stopped) return [[messageItem({ report: result.report })]];
 		// The last chance to write the generations that the table did not take.
-		await toResult(async () => await rowsOf(step, [], Object.values(result.unrecorded)));
-		return [[messageItem({ report: asStopped(result) })]];
+		await toResult(async () => await rowsOf(step, [], Object.values(result.report.unrecorded)));
+		return [[messageItem({ report: asStopped(result.report) })]];
 	}
 	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
 	return (await unlessStopped(step, order, deliver)).result;
-}
-
-/** Adds the errors of items that the waves have settled. */
-function settle(failures: Failures, settled: Settled): void {
-	for (const [itemIndex, fields] of Object.entries(settled)) {
-		if (fields) failures[Number(itemIndex)] = [new GenerationError(fields)];
-	}
 }

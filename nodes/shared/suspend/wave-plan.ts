@@ -135,7 +135,8 @@ export function rowsOfBatch(
 	return rows;
 }
 
-function missingIn(all: Row[], unrecorded: Unrecorded): Unrecorded {
+/** The rows that are not in the table. */
+export function missingIn(all: Row[], unrecorded: Unrecorded): Unrecorded {
 	const written = new Set(all.map((row) => row.generation_id));
 	const missing = Object.entries(unrecorded).filter(([, row]) => !written.has(row.generation_id));
 	return Object.fromEntries(missing);

@@ -1,6 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateJob } from '../../../client/job';
+import type { PipelineResult, PipelineStats } from '../../../client/pipeline';
+import type { StatusChecks } from '../../../client/watch/status-requests';
 import { Shift } from './shift';
 import type { Row } from '../../../client/orders/table';
 import { continuesOnError } from '../execution';
@@ -10,6 +12,21 @@ import type { Plan } from '../form/plan-items';
 import { runPlans, startOf } from '../run-plans';
 import { collecting, planWave, recordEnds, rowOf, waveResult, type WaveState } from './wave-plan';
 import { shortly, type BatchState, type WaveReport } from './batch-state';
+
+/** How a wave ended. */
+interface EndedWave {
+	report: WaveReport;
+	stats: PipelineStats;
+	/** When the poll interval allows the next status checks, in milliseconds since the Unix epoch. */
+	nextCheckAt: number;
+}
+
+interface WaveTerms {
+	/** Status checks of earlier waves. Those of this wave are added. */
+	checks?: StatusChecks;
+	/** False if the execution cannot sleep, so that the wave runs until its jobs have ended. Default: true. */
+	rests?: boolean;
+}
 
 /**
  * Runs one wave: collects what has ended, fills the free slots, and stops when nothing is due to end soon.
@@ -23,7 +40,8 @@ export async function runWave(
 	context: IExecuteFunctions,
 	planned: Plan[],
 	state: Omit<WaveState, 'over'> & Pick<BatchState, 'sleepsFrom'>,
-): Promise<WaveReport> {
+	{ checks, rests = true }: WaveTerms = {},
+): Promise<EndedWave> {
 	const jobs = planned.map(({ job }) => {
 		return { ...(job as CreateJob), tried: state.tried[job.itemIndex] };
 	});
@@ -32,12 +50,13 @@ export async function runWave(
 	const plan = planWave(jobs, state, rows, context.getExecutionId(), now);
 	const sleptMs = state.sleepsFrom > 0 ? now - state.sleepsFrom : 0;
 	const shift = new Shift(wallClock, { sleptMs, durations: state.durations });
-	const start = startOf(context);
+	const start = startOf(context, checks);
 	const options = { ...start.options, spentBefore: plan.spentBefore };
 	const record = await openRecord(context, start.journal, plan.sources);
 	const plans = plan.jobs.map((job) => ({ job, download: null }));
 	const run = async () => {
-		const ran = await runPlans(context, plans, { ...start, options, shift }, record);
+		const terms = { ...start, options, ...(rests && { shift }) };
+		const ran = await runPlans(context, plans, terms, record);
 		if (record) recordEnds(record, plan, ran.outcomes);
 		return ran;
 	};
@@ -51,12 +70,33 @@ export async function runWave(
 		stopOnError,
 		wallClock.now(),
 	);
+	const nextCheckAt = lastCheckAt(start.checks, result, found.over) + options.pollIntervalMs;
 	return {
-		...found,
-		stopped: false,
-		wakeAt: nextAt ?? shortly(),
-		sleepsFrom: wallClock.now(),
+		report: {
+			...found,
+			stopped: false,
+			wakeAt: Math.max(nextAt ?? shortly(), nextCheckAt),
+			sleepsFrom: wallClock.now(),
+		},
+		stats: result.stats,
+		nextCheckAt,
 	};
+}
+
+/**
+ * The time of the last status check of what is checked again: generations that are still running. If the batch is over,
+ * all of them are.
+ */
+function lastCheckAt(
+	checks: StatusChecks,
+	{ outcomes }: PipelineResult<unknown>,
+	isOver: boolean,
+): number {
+	const running = outcomes.flatMap((outcome) =>
+		outcome.kind === 'stopped' && outcome.generation ? [outcome.generation.id] : [],
+	);
+	const ids = isOver ? [...checks.keys()] : running;
+	return ids.reduce((last, id) => Math.max(last, checks.get(id)?.at ?? 0), 0);
 }
 
 /** The plan of an item whose generation is only fetched; its own plan if it has none. */
