@@ -94,6 +94,18 @@ describe('a batch returns the same items asleep as polled', () => {
 	});
 });
 
+it('an error that ends a batch is the same, but advises no retry after a sleep: n8n would only show it again', async () => {
+	const { polled, asleep } = await compare({ list: [boat, broken, raft] });
+	const [message, description] = polled.error as string[];
+	const [messageAsleep, descriptionAsleep] = asleep.error as string[];
+	expect([asleep.hasSlept, messageAsleep]).toEqual([true, message]);
+	expect(description).toContain('Use Retry On Fail');
+	expect(descriptionAsleep).not.toContain('Retry On Fail');
+	expect(descriptionAsleep).toMatch(
+		/Charged: ID .*Run the same items in a new execution: charged generations are reused\. Retry in the executions list only shows this error again\.$/,
+	);
+});
+
 describe('a batch keeps to its limits asleep as polled', () => {
 	it.each<[string, Parameters<typeof compare>[0]]>([
 		['in all of its waves', { list: boats(5, 300) }],

@@ -11,6 +11,7 @@ import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
 import type { Row } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
+import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
 import { optionByPath, textIfSet } from '../form/parameters';
 import { stepError } from '../output/node-error';
@@ -160,6 +161,10 @@ async function read(
 	return await rowsOf(context, jobs, Object.values(unrecorded));
 }
 
+/** Advice for a step that failed after a sleep: n8n does not run it again. */
+const HOW_TO_GO_ON =
+	'Run the same items in a new execution: charged generations are reused. Retry in the executions list only shows this error again';
+
 function failureItem({
 	message,
 	description,
@@ -168,7 +173,7 @@ function failureItem({
 }: NodeApiError): INodeExecutionData {
 	const failure: StepFailure = {
 		message,
-		description: description ?? null,
+		description: sentences(description, HOW_TO_GO_ON),
 		httpCode,
 		context: { ...context } as IDataObject,
 	};

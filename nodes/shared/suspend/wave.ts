@@ -70,7 +70,9 @@ export async function runWave(
 		stopOnError,
 		wallClock.now(),
 	);
-	const nextCheckAt = lastCheckAt(start.checks, result, found.over) + options.pollIntervalMs;
+	// A clock that was set back does not extend the sleep.
+	const checkedAt = Math.min(lastCheckAt(start.checks, result, found.over), wallClock.now());
+	const nextCheckAt = checkedAt + options.pollIntervalMs;
 	return {
 		report: {
 			...found,
