@@ -2,6 +2,8 @@ import { wallClock } from '../../nodes/shared/http/clock';
 import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';
+// Otherwise n8n's engine loads it, on a busy machine seconds later.
+import '../../nodes/shared/suspend/crash-recovery';
 
 /** About when the package was loaded: before the stage replaces the clock. */
 const loadedAt = wallClock.now();
