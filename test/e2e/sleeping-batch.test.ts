@@ -1,4 +1,6 @@
 /** Batches that are suspended in n8n's database hold no worker, and continue on their own after a crash. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INodeParameters } from 'n8n-workflow';
 import { Rest } from '../../tools/n8n/rest';
@@ -6,6 +8,7 @@ import { startN8n } from '../../tools/n8n/server';
 import { errorOf, Executions, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import { n8nIn, owner, Stage } from './support/stage';
+import { surroundings } from './support/surroundings';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 import type { OwnNode } from './support/workflows';
@@ -20,6 +23,7 @@ const prompts = {
 	stoppedAwake: promptsNamed('Stopped awake [seconds: 35]', 12),
 	failing: ['Fine', 'Broken [fail: Out of paint]', 'Also fine'],
 	killed: promptsNamed('Killed', 8),
+	markedCrashed: promptsNamed('Marked as crashed [seconds: 300]', 4),
 };
 
 const base = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
@@ -33,7 +37,7 @@ function asleep(maxConcurrent: number, parameters: INodeParameters = {}): OwnNod
 }
 
 let stage: Stage;
-type Scene = 'files' | 'stopped' | 'stoppedAwake' | 'failing' | 'killed';
+type Scene = 'files' | 'stopped' | 'stoppedAwake' | 'failing' | 'killed' | 'markedCrashed';
 let scenes: Record<Scene, Promise<Execution>>;
 /** The share of the time during which the batch of files had a running execution. */
 let held = 0;
@@ -59,6 +63,7 @@ beforeAll(async () => {
 			return await play('Asleep, failing', prompts.failing, node);
 		}),
 		killed: playKilled(),
+		markedCrashed: stopped.then(playMarkedCrashed),
 	};
 	await Promise.allSettled(Object.values(scenes));
 }, 40 * minutes);
@@ -121,6 +126,28 @@ async function playStoppedAwake(): Promise<Execution> {
 	createdAtStop = created();
 	await helpersEnded(workflow.id);
 	return await stage.executions.ended(id);
+}
+
+/**
+ * After a crash, n8n marks sleeping executions as crashed for some milliseconds. This is the moment in which it checks
+ * whether the helper workflow of a step has ended.
+ */
+async function playMarkedCrashed(): Promise<Execution> {
+	const workflow = await stage.save(byHand('Marked', prompts.markedCrashed, asleep(2)));
+	const id = await stage.executions.run(workflow, trigger);
+	await stage.executions.asleep(id);
+	const { node } = surroundings().installation;
+	const marked =
+		"UPDATE execution_entity SET status = 'crashed' WHERE workflowId = ? AND id <> ? AND waitTill > '2999'";
+	const script = `
+		const { DatabaseSync } = require('node:sqlite');
+		const database = new DatabaseSync(${JSON.stringify(join(stage.data, 'n8n/.n8n/database.sqlite'))}, { timeout: 20_000 });
+		console.log(database.prepare(${JSON.stringify(marked)}).run(${JSON.stringify(workflow.id)}, ${id}).changes);`;
+	const { stdout, stderr } = spawnSync(node, ['-e', script], { encoding: 'utf8' });
+	if (stdout.trim() !== '1') throw new Error(`No helper workflow was marked: ${stdout}${stderr}`);
+	const ended = await stage.executions.ended(id, 4 * minutes, 1000);
+	await helpersEnded(workflow.id);
+	return ended;
 }
 
 async function helpersEnded(workflowId: string): Promise<void> {
@@ -248,4 +275,10 @@ it('continues on its own when n8n is killed while it is suspended, killed during
 	const items = itemsOf(execution, 'Images').map(({ json }) => json.status);
 	expect(items).toEqual(prompts.killed.map(() => 'completed'));
 	expect(charges(prompts.killed)).toEqual(prompts.killed.map(() => 1));
+});
+
+it('ends with an error if n8n takes its sleeping helper workflow for crashed, and creates nothing more', async () => {
+	const execution = await scenes.markedCrashed;
+	expect(execution.status).toBe('error');
+	expect(charges(prompts.markedCrashed)).toEqual([1, 1, 0, 0]);
 });

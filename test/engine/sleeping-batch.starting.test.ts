@@ -1,12 +1,11 @@
 import { wallClock } from '../../nodes/shared/http/clock';
+import { loadedAt } from '../../nodes/shared/suspend/crash-recovery';
 import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';
 // Otherwise n8n's engine loads it, on a busy machine seconds later.
 import '../../nodes/shared/suspend/crash-recovery';
 
-/** About when the package was loaded: before the stage replaces the clock. */
-const loadedAt = wallClock.now();
 const { stage, tables, created, execute } = openKeyedStage();
 
 const parameters = {

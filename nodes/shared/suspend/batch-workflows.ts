@@ -27,9 +27,9 @@ const COLLECTIONS = 3;
  * @param step name of the step
  */
 export function supervisor(node: INode, step: string): IWorkflowBase {
-	const waves = times(WAVES, (number) => helperNode(node, `Wave ${number}`, 'nextWave'));
+	const waves = times(WAVES, (number) => sleepingNode(node, `Wave ${number}`, 'nextWave'));
 	const collections = times(COLLECTIONS, (number) =>
-		helperNode(node, number > 1 ? `Collect ${number}` : 'Collect', 'collect'),
+		sleepingNode(node, number > 1 ? `Collect ${number}` : 'Collect', 'collect'),
 	);
 	return helperWorkflow({
 		name: `${step}: sleeping batch`,
@@ -42,7 +42,7 @@ export function supervisor(node: INode, step: string): IWorkflowBase {
 			[
 				...waves,
 				// A failure is that of the whole batch.
-				{ ...helperNode(node, 'Continue', 'continueLater'), onError: undefined },
+				{ ...sleepingNode(node, 'Continue', 'continueLater'), onError: undefined },
 				...collections,
 				{ ...helperNode(node, 'Return', 'return'), onError: undefined },
 			],
@@ -75,6 +75,16 @@ export function resultsWorkflow(node: INode, step: string): IWorkflowBase {
 		lines: [[helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Results', 'deliver', {})]],
 		saved: 'all',
 	});
+}
+
+/**
+ * A node with which the supervisor sleeps. After a crash of n8n, the supervisor is marked as crashed for some
+ * milliseconds. If n8n checks it at that moment, it returns the output of this node as the result of the step. An
+ * output of another type than `main` is no result, so the step then ends with an error. It does not change what the
+ * next node receives.
+ */
+function sleepingNode(node: INode, name: string, role: BatchRole): HelperNode {
+	return { ...helperNode(node, name, role), rewireOutputLogTo: 'ai_memory' };
 }
 
 function helperNode(

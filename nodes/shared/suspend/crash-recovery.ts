@@ -12,7 +12,8 @@ const TABLE_PAUSE_MS = 5_000;
 const RECOVERY_MS = 20_000;
 /** How long n8n may take from loading this package to the end of its crash recovery. */
 const START_MS = 30_000;
-const loadedAt = wallClock.now();
+/** When this process loaded the package, in milliseconds since the Unix epoch. */
+export const loadedAt = wallClock.now();
 
 /**
  * Waits until n8n has started and its crash recovery has ended, or until the execution is stopped.
