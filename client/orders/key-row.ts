@@ -7,6 +7,7 @@ import { Staleness } from './staleness';
 import {
 	all,
 	asSeen,
+	contest,
 	hasId,
 	isFree,
 	isLive,
@@ -271,24 +272,21 @@ export class KeyRow {
 			if (held.wasUnresolved && ageMs >= STALE_MS && round === 0) continue;
 			const isExpired = ageMs >= MAX_READ_AGE_MS;
 			const ours = seen.find((row) => row.writer === held.row.writer);
-			const rivals = seen.filter((row) => isRival(row, held));
-			const decision = isExpired ? 'lost' : decide(ours, rivals);
-			if (ours && decision === 'won') {
+			const result = contest(seen, ours, held.wasUnresolved);
+			if (ours && result === 'won' && !isExpired) {
 				held.row = ours;
 				held.readAt = answer.readAt;
 				return held;
 			}
-			if (decision === 'wait' && round < MOST_ROUNDS) {
-				// The other executions delete their rows, or have sent their requests.
-				await clock.sleep(SETTLE_MS);
-				continue;
+			if (result !== 'wait' || isExpired || round === MOST_ROUNDS) {
+				if (result === 'missing' || (ours && !hasId(ours))) this.release(held.order);
+				this.held = null;
+				this.observe(answer);
+				if (result === 'missing' || isExpired) this.missed(held.row.id);
+				return null;
 			}
-			const isMissing = !ours && rivals.length === 0;
-			if (isMissing || (ours && !hasId(ours))) this.release(held.order);
-			this.held = null;
-			this.observe(answer);
-			if (isExpired || isMissing) this.missed(held.row.id);
-			return null;
+			// The other executions delete their rows, or have sent their requests.
+			await clock.sleep(SETTLE_MS);
 		}
 	}
 
@@ -299,16 +297,4 @@ export class KeyRow {
 		this.row = undefined;
 		throw tableTrouble(id);
 	}
-}
-
-/** True if a row keeps a request from being sent: it has an id, or another execution may be sending it. */
-function isRival(row: Row, { row: { writer }, wasUnresolved }: Held): boolean {
-	if (!isLive(row)) return false;
-	return hasId(row) || (row.writer !== writer && isUnresolved(row) && !wasUnresolved);
-}
-
-/** Decides whether a reserved row may be sent. Of several new rows, the oldest wins once the others are deleted. */
-function decide(ours: Row | undefined, rivals: Row[]): 'won' | 'lost' | 'wait' {
-	if (!ours || rivals.some((row) => hasId(row) || row.id < ours.id)) return 'lost';
-	return rivals.length === 0 ? 'won' : 'wait';
 }

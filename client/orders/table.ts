@@ -120,6 +120,26 @@ export function rowsInForce(rows: Row[]): Map<string, Row> {
 	return new Map(ranked.map((row) => [row.key, row]));
 }
 
+/**
+ * Decides whether a reserved row may be sent. Of several new rows of a key, the oldest wins when the others are deleted.
+ *
+ * @param rows all rows of the key, as just read
+ * @param ours the reserved row, if it is there
+ * @param wasUnresolved true if the row may already have been charged. It then does not compete with other new rows.
+ * @returns `missing` if there is no row that counts
+ */
+export function contest(
+	rows: Row[],
+	ours: Row | undefined,
+	wasUnresolved: boolean,
+): 'won' | 'lost' | 'wait' | 'missing' {
+	const competes = (row: Row) => !wasUnresolved && isUnresolved(row) && row.writer !== ours?.writer;
+	const rivals = rows.filter((row) => isLive(row) && (hasId(row) || competes(row)));
+	if (!ours) return rivals.length === 0 ? 'missing' : 'lost';
+	if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'lost';
+	return rivals.length === 0 ? 'won' : 'wait';
+}
+
 /** Columns that show whether a row is unchanged. The id alone is not enough, because ids are reused. */
 const COMPARED = ['id', 'writer', 'status', 'generation_id'] as const;
 

@@ -52,13 +52,18 @@ export const recordMutations: Mutation[] = [
 	),
 	keyRow(
 		'an execution sends although another row is there',
-		"if (!ours || rivals.some((row) => hasId(row) || row.id < ours.id)) return 'lost';\n\treturn rivals.length === 0 ? 'won' : 'wait';",
-		"return ours ? 'won' : 'lost';",
+		"if (ours && result === 'won' && !isExpired) {",
+		'if (ours && !isExpired) {',
+	),
+	table(
+		'of two new rows, the newer one wins as well',
+		"if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'lost';",
+		"if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'won';",
 	),
 	keyRow(
 		'an execution sends although its row is not there',
-		"const decision = isExpired ? 'lost' : decide(ours, rivals);",
-		"const decision = isExpired ? 'lost' : decide(ours, rivals);\n\t\t\tif (!ours && rivals.length === 0 && !isExpired) return held;",
+		"if (ours && result === 'won' && !isExpired) {",
+		"if (result === 'missing' && !isExpired) return held;\n\t\t\tif (ours && result === 'won' && !isExpired) {",
 	),
 	keyRow('a late read replaces what was done since', 'if (this.held || this.arriving) return;', ''),
 	table(
