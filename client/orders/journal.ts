@@ -106,7 +106,8 @@ export class Journal {
 	 * @param mayDefer true if `reserve` follows at once, and may find a generation as well
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async read(order: Order, _signal: AbortSignal, _mayDefer?: boolean): Promise<Entry> {
+	read(order: Order, signal: AbortSignal, mayDefer?: boolean): Promise<Entry>;
+	async read(order: Order): Promise<Entry> {
 		return await Promise.resolve(this.known(order));
 	}
 

@@ -60,7 +60,7 @@ export class KeyRow {
 	/** The row while this step sends its request. */
 	held: Held | null = null;
 	/** The write of an id that is not finished. */
-	arriving: Promise<unknown> | null = null;
+	arriving: Promise<void> | null = null;
 	/** The row of a generation that could not be written to the table. */
 	unrecorded: Row | null = null;
 	/** Number of failed generations, as last read. */
@@ -82,9 +82,8 @@ export class KeyRow {
 	/** True if another execution is sending the request of the row. */
 	get isElsewhere(): boolean {
 		const { row, table } = this;
-		return (
-			Boolean(row && isUnresolved(row) && row.writer) && !row?.writer.startsWith(table.writers)
-		);
+		if (!row || !isUnresolved(row) || row.writer === '') return false;
+		return !row.writer.startsWith(table.writers);
 	}
 
 	/** Stores what was read, unless this step has written to the key in the meantime. */
@@ -189,12 +188,12 @@ export class KeyRow {
 		table.running.add(id);
 		// `ended` stores a final status, here too.
 		this.row = { ...row, generation_id: id, status: 'pending' };
-		const arriving = table.keep(async () => await table.writeId(row, set));
-		this.arriving = arriving;
-		void arriving.then((error) => {
+		const written = table.keep(async () => await table.writeId(row, set));
+		const arriving = written.then((error) => {
 			if (error !== null) this.unrecorded = { ...row, ...set };
 			if (this.arriving === arriving) this.arriving = null;
 		});
+		this.arriving = arriving;
 	}
 
 	/** Stores a final status. A failed generation was refunded, so its row no longer counts. */

@@ -1,4 +1,4 @@
-import { sameState, SENT, silenceIn, silentStatus, type Row, type RowFields } from './table';
+import { sameState, SENT, type Row, type RowFields } from './table';
 
 /** A writer is treated as dead when its row has not changed for this long. */
 const GONE_AFTER_MS = 60_000;
@@ -41,4 +41,15 @@ export class Staleness {
 		if (silentMs >= GONE_AFTER_MS) return { writer: '', status: SENT };
 		return unchangedMs < MARK_EVERY_MS ? null : { status: silentStatus(silentMs) };
 	}
+}
+
+/**
+ * The status of a row that other executions have seen unchanged for `ms`. The next execution continues to count from
+ * there. A heartbeat of the writer sets it back to `SENT`.
+ */
+const silentStatus = (ms: number) => `${SENT}, silent for ${Math.floor(ms / 1000)} s`;
+
+/** Milliseconds during which other executions have seen the row unchanged. */
+function silenceIn({ status }: RowFields): number {
+	return Number(/silent for (\d+) s$/.exec(status)?.[1] ?? 0) * 1000;
 }

@@ -154,7 +154,7 @@ export class TableJournal extends Journal {
 
 	/** Reads keys again. Throws as `BatchedTable.require`. */
 	private async refresh(keys: string[]): Promise<void> {
-		const answer = await this.table.require({ keys: [...new Set(keys)] });
+		const answer = await this.table.require({ keys });
 		keys.forEach((key) => this.rowOf(key).observe(answer));
 	}
 

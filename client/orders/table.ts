@@ -83,15 +83,6 @@ export interface TableScope {
 
 /** A request was sent, or is about to be. Without an id, its result is unknown. */
 export const SENT = 'sent';
-/**
- * The status of a row that other executions have seen unchanged for `ms`. The next execution continues to count from
- * there. A heartbeat of the writer sets it back to `SENT`.
- */
-export const silentStatus = (ms: number) => `${SENT}, silent for ${Math.floor(ms / 1000)} s`;
-/** Milliseconds during which other executions have seen the row unchanged. */
-export function silenceIn({ status }: RowFields): number {
-	return Number(/silent for (\d+) s$/.exec(status)?.[1] ?? 0) * 1000;
-}
 
 /** True if a generation was created. It may have failed since. */
 export const hasId = (row: RowFields) => row.generation_id !== '';
