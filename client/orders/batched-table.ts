@@ -5,6 +5,7 @@ import { unavailable } from './order-errors';
 import {
 	all,
 	isUnresolved,
+	SENT,
 	TABLE_COLUMNS,
 	UnansweredError,
 	type CallTable,
@@ -45,11 +46,21 @@ export class BatchedTable {
 	private readonly ends = new Map<string, Condition[]>();
 	/** Ids of the running generations of this step. */
 	readonly running = new Set<string>();
+	/** What the writers of all rows of this step begin with. */
+	readonly writers: string;
+	private tickets = 0;
 
 	constructor(
-		private readonly scope: TableScope,
-		private readonly ports: TablePorts,
-	) {}
+		readonly scope: TableScope,
+		readonly ports: TablePorts,
+	) {
+		this.writers = `${scope.writer}/`;
+	}
+
+	/** Returns a new writer, which identifies a row of this step. */
+	newWriter(): string {
+		return `${this.writers}${++this.tickets}`;
+	}
 
 	/** Runs a part of a call. Throws as `CallTable`. */
 	readonly run = batched(
@@ -130,9 +141,11 @@ export class BatchedTable {
 		this.ends.set(status, [...(this.ends.get(status) ?? []), ['generation_id', id]]);
 	}
 
-	/** Sends a heartbeat. Bypasses the queue, so that a call that hangs cannot delay it. */
-	async beat(change: Change): Promise<void> {
-		const call = { changes: [change], inserts: [], ifMissing: false, keys: [] };
+	/** Proves that the requests in flight are alive. Bypasses the queue, so that a call that hangs cannot delay it. */
+	async beat(): Promise<void> {
+		const where = all(['writer', this.writers, 'begins with'], ['status', SENT, 'begins with']);
+		const changes = [{ where, set: { status: SENT }, final: true }];
+		const call = { changes, inserts: [], ifMissing: false, keys: [] };
 		await toResult(async () => await this.ports.table(call));
 	}
 

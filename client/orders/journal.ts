@@ -161,12 +161,12 @@ export class Journal {
 	paidBy(output: OutputRef & Partial<CreateJob>, order: Order | null): KnownGeneration | null {
 		const orders = this.orders(output);
 		const counted = order ? orders.filter((one) => isSame(one, order.digests)) : orders;
-		return counted.filter(isMade).map(knownOf).at(-1) ?? null;
+		return paidIn(counted).at(-1) ?? null;
 	}
 
 	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */
 	paid(): KnownGeneration[] {
-		return eachOnce(Object.values(this.ordersOfRun).flat().filter(isMade).map(knownOf));
+		return eachOnce(paidIn(Object.values(this.ordersOfRun).flat()));
 	}
 
 	/** The orders of this run of the node, in all attempts of the step. The object also identifies the run. */
@@ -218,17 +218,16 @@ export function headerOf(owner: Array<string | number>, failures: number, reques
 	return digest(JSON.stringify([...owner, failures, request]));
 }
 
-function isMade(order: StoredOrder): order is StoredOrder & { id: string } {
-	return order.id !== undefined && isLive(order);
+/** Returns the generations of orders, without failed ones. */
+function paidIn(orders: StoredOrder[]): KnownGeneration[] {
+	return orders
+		.filter(isLive)
+		.flatMap(({ id, status }) => (id === undefined ? [] : [{ id, status }]));
 }
 
-function knownOf({ id, status }: StoredOrder & { id: string }): KnownGeneration {
-	return { id, status };
-}
-
+/** Each request and key of an output has at most one live order. */
 function isSame(one: OrderDigests, other: OrderDigests): boolean {
-	const names = ['request', 'recipe', 'key', 'keyRecipe'] as const;
-	return names.every((name) => one[name] === other[name]);
+	return one.request === other.request && one.key === other.key;
 }
 
 /** Two idempotency keys differ only if both their values and their expressions do. A missing key matches any key. */

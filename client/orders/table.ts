@@ -83,15 +83,6 @@ export interface TableScope {
 
 /** A request was sent, or is about to be. Without an id, its result is unknown. */
 export const SENT = 'sent';
-/**
- * The status of a row that other executions have seen unchanged for `ms`. The next execution continues to count from
- * there. A heartbeat of the writer sets it back to `SENT`.
- */
-export const silentStatus = (ms: number) => `${SENT}, silent for ${Math.floor(ms / 1000)} s`;
-/** Milliseconds during which other executions have seen the row unchanged. */
-export function silenceIn({ status }: RowFields): number {
-	return Number(/silent for (\d+) s$/.exec(status)?.[1] ?? 0) * 1000;
-}
 
 /** True if a generation was created. It may have failed since. */
 export const hasId = (row: RowFields) => row.generation_id !== '';
@@ -118,6 +109,26 @@ export function rowsInForce(rows: Row[]): Map<string, Row> {
 	const ranked = [isFree, isUnresolved, hasId].flatMap((hasRank) => live.filter(hasRank));
 	// Of several entries with one key, a map keeps the last.
 	return new Map(ranked.map((row) => [row.key, row]));
+}
+
+/**
+ * Decides whether a reserved row may be sent. Of several new rows of a key, the oldest wins when the others are deleted.
+ *
+ * @param rows all rows of the key, as just read
+ * @param ours the reserved row, if it is there
+ * @param wasUnresolved true if the row may already have been charged. It then does not compete with other new rows.
+ * @returns `missing` if there is no row that counts
+ */
+export function contest(
+	rows: Row[],
+	ours: Row | undefined,
+	wasUnresolved: boolean,
+): 'won' | 'lost' | 'wait' | 'missing' {
+	const competes = (row: Row) => !wasUnresolved && isUnresolved(row) && row.writer !== ours?.writer;
+	const rivals = rows.filter((row) => isLive(row) && (hasId(row) || competes(row)));
+	if (!ours) return rivals.length === 0 ? 'missing' : 'lost';
+	if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'lost';
+	return rivals.length === 0 ? 'won' : 'wait';
 }
 
 /** Columns that show whether a row is unchanged. The id alone is not enough, because ids are reused. */

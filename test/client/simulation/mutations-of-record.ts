@@ -1,9 +1,8 @@
 import { inFile, type Mutation } from './mutations';
 
 const journal = inFile('orders/table-journal.ts');
-const keys = inFile('orders/key-table.ts');
-const reservations = inFile('orders/reservations.ts');
-const view = inFile('orders/key-view.ts');
+const keyRow = inFile('orders/key-row.ts');
+const staleness = inFile('orders/staleness.ts');
 const batched = inFile('orders/batched-table.ts');
 const table = inFile('orders/table.ts');
 const jobRun = inFile('job-run.ts');
@@ -11,10 +10,10 @@ const pipeline = inFile('pipeline.ts');
 
 /** Ways to break what outlives the process, for the schedules with keys. */
 export const recordMutations: Mutation[] = [
-	journal(
+	keyRow(
 		'the request leaves before its row exists',
-		'if (!(await this.table.reserve(key, order, { ...fields, request }, { resend }))) return null;',
-		'void this.table.reserve(key, order, { ...fields, request }, { resend }).catch(() => false);',
+		'return await this.contend(held, part);',
+		'void this.contend(held, part).catch(() => null);\n\t\treturn held;',
 	),
 	journal(
 		'a rejection frees an unresolved row',
@@ -23,17 +22,17 @@ export const recordMutations: Mutation[] = [
 	),
 	journal(
 		'an order that was paid before it had a key is written for a failed generation',
-		'row === null && !this.table.view.failed.has(entry.id);',
+		'row === null && !keyRow.failed.has(entry.id);',
 		'row === null;',
 	),
-	reservations(
+	keyRow(
 		'the row is not read again before a request is resubmitted',
-		'return await this.contend(key, held, {});',
-		'return true;',
+		'return await this.contend(held, {});',
+		'return held;',
 	),
-	reservations(
+	keyRow(
 		'a row that became unresolved meanwhile is sent again',
-		'if (row && !isFree(row) && !(resend && !hasId(row) && sameState(row, resend))) return false;',
+		'if (row && !isFree(row) && row !== this.resendable) return null;',
 		'',
 	),
 	batched(
@@ -41,27 +40,32 @@ export const recordMutations: Mutation[] = [
 		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
 		'const changes = [{ where, set: {}, final: true }];\n\t\t\tconst { rows }',
 	),
-	reservations(
+	keyRow(
 		'a rejection deletes a row that another execution left unresolved',
 		'const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);',
 		'const staysUnresolved = mayBeCharged && isSending;',
 	),
-	reservations(
+	keyRow(
 		'a rejection leaves the row as sent',
-		'void this.table.keep(async () => await this.table.run({ changes }));',
+		'void table.keep(async () => await table.run({ changes }));',
 		'void changes;',
 	),
-	reservations(
+	keyRow(
 		'an execution sends although another row is there',
-		'if (ourRow && rivals.length === 0 && !isExpired) {',
-		'if (ourRow && !isExpired) {',
+		"if (ours && result === 'won' && !isExpired) {",
+		'if (ours && !isExpired) {',
 	),
-	reservations(
+	table(
+		'of two new rows, the newer one wins as well',
+		"if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'lost';",
+		"if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'won';",
+	),
+	keyRow(
 		'an execution sends although its row is not there',
-		'if (ourRow && rivals.length === 0 && !isExpired) {',
-		'if (rivals.length === 0 && !isExpired) {\n\t\t\t\tif (!ourRow) return true;',
+		"if (ours && result === 'won' && !isExpired) {",
+		"if (result === 'missing' && !isExpired) return held;\n\t\t\tif (ours && result === 'won' && !isExpired) {",
 	),
-	view('a late read replaces what was done since', 'if (this.isNewerInMemory(key)) return;', ''),
+	keyRow('a late read replaces what was done since', 'if (this.held || this.arriving) return;', ''),
 	table(
 		'a row is known by its id alone',
 		'return all(...COMPARED.map(',
@@ -72,7 +76,7 @@ export const recordMutations: Mutation[] = [
 		"isLive = ({ status }: { status?: string }) => status !== 'failed';",
 		"isLive = (row: Partial<Row>) => row.status !== 'failed' && !row.generation_id;",
 	),
-	reservations(
+	keyRow(
 		'after the timeout, a row that was not sent stays',
 		'const changes = [{ where, set, final: true }];',
 		'const changes = [{ where, set }];',
@@ -82,43 +86,47 @@ export const recordMutations: Mutation[] = [
 		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
 		'const changes = [{ where, set }];\n\t\t\tconst { rows }',
 	),
-	keys('a writer sends no heartbeat', 'this.reservations.beat();', ''),
-	view(
-		'the clock of another process is believed',
-		'this.silent.set(row.id, { row, at: this.clock.now(), unchangedMs: 0 });',
-		'const unchangedMs = this.clock.now() - (row.changedAt ?? Infinity) - 120_000;\n\t\t\tthis.silent.set(row.id, { row, at: this.clock.now(), unchangedMs });',
+	journal(
+		'a writer sends no heartbeat',
+		'if (rows.some(([, { held }]) => held)) void this.table.beat();',
+		'',
 	),
-	view(
+	staleness(
+		'the clock of another process is believed',
+		'} else this.seen = { row, at: now, unchangedMs: 0 };',
+		'} else this.seen = { row, at: now, unchangedMs: now - (row.changedAt ?? Infinity) - 120_000 };',
+	),
+	staleness(
 		'a pause of the own process counts',
 		'Math.min(readAt - before.at, LONGEST_GAP_MS)',
 		'readAt - before.at',
 	),
-	reservations(
+	batched(
 		'a heartbeat does not end the silence of a row',
-		'void this.table.beat({ where, set: { status: SENT }, final: true });',
-		'void this.table.beat({ where, set: {}, final: true });',
+		'const changes = [{ where, set: { status: SENT }, final: true }];',
+		'const changes = [{ where, set: {}, final: true }];',
 	),
-	view(
+	keyRow(
 		'a row that never changes is written to for ever',
-		'if (misses < MOST_MISSES) return;',
-		'if (misses > 0) return;',
+		'if (this.misses < MOST_MISSES) return;',
+		'if (this.misses > 0) return;',
 	),
-	reservations(
+	keyRow(
 		'a row that a user has given an id is deleted',
 		"const where = all(['writer', row.writer], ['generation_id', '']);",
 		"const where = all(['writer', row.writer]);",
 	),
-	reservations(
+	keyRow(
 		'a request leaves although its row was abandoned during a pause',
 		'const isExpired = ageMs >= MAX_READ_AGE_MS;',
 		'const isExpired = false as boolean;',
 	),
-	view(
+	keyRow(
 		'two failed generations have one header',
-		'this.failures.set(key, failed.length);',
-		'this.failures.set(key, 0);',
+		'this.failures = failed.length;',
+		'this.failures = 0;',
 	),
-	reservations(
+	keyRow(
 		'a row that was reserved ahead stays as sent if its request is not sent',
 		'const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);',
 		'const staysUnresolved = wasUnresolved || mayBeCharged;',
@@ -130,8 +138,8 @@ export const recordMutations: Mutation[] = [
 	),
 	journal(
 		'an item without a key is explained by the row of another one',
-		'return (key === null ? null : this.table.view.rows.get(key)) ?? null;',
-		'return this.table.view.rows.get(key ?? [...this.table.view.rows.keys()][0]) ?? null;',
+		'return (key === null ? null : this.rowOf(key).row) ?? null;',
+		'return this.rowOf(key ?? [...this.rows.keys()][0]).row ?? null;',
 	),
 	jobRun(
 		'two calls of an execution send the same order at once',

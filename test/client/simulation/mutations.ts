@@ -132,8 +132,8 @@ export const mutations: Mutation[] = [
 	),
 	journal(
 		'an earlier try is forgotten by one that did not come so far',
-		'return counted.filter(isMade).map(knownOf).at(-1) ?? null;',
-		'return counted.filter(isMade).map(knownOf).at(-1) && null;',
+		'return paidIn(counted).at(-1) ?? null;',
+		'return paidIn(counted).at(-1) && null;',
 	),
 	header(
 		'an order has another name in every try',

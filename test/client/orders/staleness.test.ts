@@ -1,4 +1,4 @@
-import { KeyView } from '../../../client/orders/key-view';
+import { Staleness } from '../../../client/orders/staleness';
 import { newRow, type Row } from '../../../client/orders/table';
 import { VirtualTime } from '../../support/virtual-time';
 
@@ -9,8 +9,6 @@ function row(changes: Partial<Row>): Row {
 	return { ...newRow(scope, 'a'), writer: 'v/1', id: 1, changedAt: null, ...changes };
 }
 
-const viewAt = (time: VirtualTime) => new KeyView(scope, time, () => false);
-
 /**
  * Returns for how many seconds a row was known to be unchanged, after each of four reads with this gap between them.
  */
@@ -20,15 +18,15 @@ async function seen(
 	readMs = 0,
 ): Promise<number[]> {
 	const time = new VirtualTime(START);
-	const view = viewAt(time);
+	const staleness = new Staleness();
 	const seconds: number[] = [];
 	const reading = async () => {
 		for (let read = 0; read < 4; read++) {
 			const readAt = time.now();
 			const one = rows(time.now(), read);
 			await time.sleep(readMs);
-			view.observe('a', { rows: [one], readAt });
-			seconds.push(view.unchangedMs(one) / 1000);
+			staleness.observe(one, readAt, time.now());
+			seconds.push(staleness.unchangedMs(one) / 1000);
 			await time.sleep(gapMs - readMs);
 		}
 	};
@@ -65,8 +63,8 @@ it('the duration of a read does not count: the row may have changed right after 
 });
 
 it('a row that was never read, or that has changed since, is not known to be unchanged', () => {
-	const view = viewAt(new VirtualTime(START));
-	expect(view.unchangedMs(row({}))).toBe(0);
-	view.observe('a', { rows: [row({})], readAt: START });
-	expect(view.unchangedMs(row({ writer: 'v/2' }))).toBe(0);
+	const staleness = new Staleness();
+	expect(staleness.unchangedMs(row({}))).toBe(0);
+	staleness.observe(row({}), START, START);
+	expect(staleness.unchangedMs(row({ writer: 'v/2' }))).toBe(0);
 });

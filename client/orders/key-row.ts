@@ -1,0 +1,299 @@
+import { toResult } from '../async';
+import { CancelledError, type KnownGeneration } from '../api/errors';
+import type { Answer, BatchedTable } from './batched-table';
+import type { Order } from './journal';
+import { stillSending, tableTrouble } from './order-errors';
+import { Staleness } from './staleness';
+import {
+	all,
+	asSeen,
+	contest,
+	hasId,
+	isFree,
+	isLive,
+	isUnresolved,
+	newRow,
+	rowsInForce,
+	SENT,
+	type Row,
+	type RowFields,
+	type TableCall,
+} from './table';
+
+/** A reservation with an older read is given up. The gap to `GONE_AFTER_MS` (staleness.ts) leaves time for a heartbeat. */
+const MAX_READ_AGE_MS = 40_000;
+/** Longest pause between reads of a key whose request another execution sends. Each read is a helper workflow. */
+const LONGEST_PAUSE_MS = 5_000;
+/** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
+const SHORTEST_WAIT_MS = 90_000;
+/** A read that is older than this is repeated before a request that was reserved ahead, or is resubmitted. */
+const STALE_MS = 5_000;
+/** Pause before a key with several new rows is read again, and the maximum number of such reads. */
+const SETTLE_MS = 300;
+const MOST_ROUNDS = 10;
+/** Maximum number of writes that have no effect. */
+const MOST_MISSES = 10;
+
+/** The reservation of a request that may be sent, or is in flight. */
+interface Held {
+	order: Order;
+	row: RowFields & Partial<Row>;
+	/** True if the row may already have been charged. It then stays unresolved, even if this request is rejected. */
+	wasUnresolved: boolean;
+	/** True if its request may be in flight. False while the row is only reserved ahead. */
+	isSending: boolean;
+	/** When the row was last read as the only one of its key. */
+	readAt: number;
+}
+
+/**
+ * An idempotency key and its row, as a step knows them. At most one request per key is sent, even if several executions
+ * use the key.
+ *
+ * A new row is inserted as sent, and the key is then read. The request leaves only if no other row is there. Of two
+ * executions, the one that reads later sees both rows, and the newer row is deleted. An existing row is changed only
+ * while it is unchanged. Callers handle the orders of a key one after the other.
+ */
+export class KeyRow {
+	/** The row that counts, as last known; `null` if there is none, `undefined` if the key was not read. */
+	row: Row | null | undefined;
+	/** The row while this step sends its request. */
+	held: Held | null = null;
+	/** The write of an id that is not finished. */
+	arriving: Promise<void> | null = null;
+	/** The row of a generation that could not be written to the table. */
+	unrecorded: Row | null = null;
+	/** Number of failed generations, as last read. */
+	failures = 0;
+	/** Ids of failed generations. The table may still hold an older status for them. */
+	readonly failed = new Set<string>();
+	/** Writers of rows that are being deleted. */
+	private readonly dropped = new Set<string>();
+	/** The unresolved row that `find` returned last. It may be sent again while nothing changes it. */
+	private resendable: Row | null = null;
+	private readonly staleness = new Staleness();
+	private misses = 0;
+
+	constructor(
+		private readonly key: string,
+		private readonly table: BatchedTable,
+	) {}
+
+	/** True if another execution is sending the request of the row. */
+	get isElsewhere(): boolean {
+		const { row, table } = this;
+		if (!row || !isUnresolved(row) || row.writer === '') return false;
+		return !row.writer.startsWith(table.writers);
+	}
+
+	/** Stores what was read, unless this step has written to the key in the meantime. */
+	observe(answer: Answer): void {
+		const rows = this.rowsIn(answer);
+		if (this.held || this.arriving) return;
+		this.row = rowsInForce(rows).get(this.key) ?? null;
+		const { clock } = this.table.ports;
+		if (this.row && this.isElsewhere) {
+			this.staleness.observe(this.row, answer.readAt, clock.now());
+		}
+	}
+
+	/**
+	 * Returns the row that counts: of a generation, a free one, or an unresolved one whose writer is gone; `null` if there
+	 * is none. If another execution is sending its request, waits for the result.
+	 *
+	 * @param mayDefer true if `reserve` follows at once, and reads the key
+	 * @throws GenerationError `record_unavailable`, or CancelledError
+	 */
+	async find(timeoutMs: number, signal: AbortSignal, mayDefer: boolean): Promise<Row | null> {
+		const { clock } = this.table.ports;
+		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
+		for (let reads = 0; ; reads++) {
+			if (this.row === null) await this.arriving;
+			if (signal.aborted) throw new CancelledError();
+			const { row } = this;
+			if (row === null || (row && !isUnresolved(row))) return row;
+			if (row === undefined && mayDefer) return null;
+			// An old read proves nothing: only a fresh one shows whether the writer is alive.
+			if (row && reads > 0 && (await this.isAbandoned(row))) {
+				this.resendable = this.row ?? row;
+				return this.resendable;
+			}
+			if (row && clock.now() >= deadline) throw stillSending(row);
+			if (reads > 1) await clock.sleep(Math.min((reads - 1) * 1000, LONGEST_PAUSE_MS), signal);
+			if (signal.aborted) throw new CancelledError();
+			this.observe(await this.table.require({ keys: [this.key] }));
+		}
+	}
+
+	/**
+	 * Writes the row of a request that is about to be sent. Afterwards, no other execution sends one for the key. Returns
+	 * `null` if another one was first, or if the row has changed: `find` then returns the result.
+	 *
+	 * @param isSending false to reserve ahead, before another call for the same order
+	 * @throws GenerationError `record_unavailable`, or CancelledError
+	 */
+	async reserve(order: Order, isSending = true): Promise<Held | null> {
+		const { ports, scope } = this.table;
+		if (ports.signal.aborted) throw new CancelledError();
+		if (this.held?.order === order) return await this.reserveAgain(this.held);
+		// Two items have the same key, and this one is first.
+		if (this.held) this.release(this.held.order);
+		const { row } = this;
+		if (row && !isFree(row) && row !== this.resendable) return null;
+		const wasUnresolved = row ? isUnresolved(row) : false;
+		const sent = {
+			...order.fields,
+			// A row that may already be charged keeps the request digest that its header is made from.
+			...(wasUnresolved && row?.request && { request: row.request }),
+			execution_id: scope.executionId,
+			status: SENT,
+			writer: this.table.newWriter(),
+		};
+		const reserved = { ...(row ?? newRow(scope, this.key)), ...sent };
+		const readAt = ports.clock.now();
+		const held = { order, row: reserved, wasUnresolved, isSending, readAt };
+		this.held = held;
+		const part = row
+			? { changes: [{ where: asSeen(row), set: sent }] }
+			: { inserts: [reserved], ifMissing: row === undefined };
+		return await this.contend(held, part);
+	}
+
+	/**
+	 * Ends a reservation without a generation. The row is deleted if it was certainly not charged. Otherwise it is marked as
+	 * abandoned, so that other executions need not wait.
+	 */
+	release(order: Order, mayBeCharged = false): void {
+		const { held, table } = this;
+		if (held?.order !== order) return;
+		this.held = null;
+		const { row, wasUnresolved, isSending } = held;
+		const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);
+		const set = staysUnresolved ? { writer: '', status: SENT } : null;
+		// A user may have entered an id into the row. Such a row is kept.
+		const where = all(['writer', row.writer], ['generation_id', '']);
+		const changes = [{ where, set, final: true }];
+		void table.keep(async () => await table.run({ changes }));
+		if (!staysUnresolved) this.dropped.add(row.writer);
+		this.row = set && ({ ...row, ...set } as Row);
+	}
+
+	/** Ends a reservation with a generation, and writes its id. Callers need not wait for it. */
+	made(order: Order, { id, status }: KnownGeneration): void {
+		const { held, table } = this;
+		if (held?.order !== order) return;
+		this.held = null;
+		const row = held.row as Row;
+		const set = { generation_id: id, status: status ?? 'pending' };
+		table.running.add(id);
+		// `ended` stores a final status, here too.
+		this.row = { ...row, generation_id: id, status: 'pending' };
+		const written = table.keep(async () => await table.writeId(row, set));
+		const arriving = written.then((error) => {
+			if (error !== null) this.unrecorded = { ...row, ...set };
+			if (this.arriving === arriving) this.arriving = null;
+		});
+		this.arriving = arriving;
+	}
+
+	/** Stores a final status. A failed generation was refunded, so its row no longer counts. */
+	ended({ id, status }: { id: string; status: string }): void {
+		const { row } = this;
+		// Another item with the same key may have a newer generation. A key that was not read yet has none in this step.
+		if (row !== undefined && (row?.generation_id !== id || row.status === status)) return;
+		// The id is written first.
+		void Promise.resolve(this.arriving).then(() => {
+			this.table.end(status, id);
+			if (this.unrecorded?.generation_id === id) this.unrecorded = { ...this.unrecorded, status };
+		});
+		if (status === 'failed') {
+			this.row = null;
+			this.failed.add(id);
+		} else if (row) this.row = { ...row, status };
+	}
+
+	/** Returns all rows of the key, without those that are being deleted. One into which a user has entered an id stays. */
+	private rowsIn({ rows }: Answer): Row[] {
+		const seen = rows
+			.filter((row) => row.key === this.key && (hasId(row) || !this.dropped.has(row.writer)))
+			.map((row) => (this.failed.has(row.generation_id) ? { ...row, status: 'failed' } : row));
+		const failed = seen.filter((row) => !isLive(row));
+		failed.filter(hasId).forEach((row) => this.failed.add(row.generation_id));
+		this.failures = failed.length;
+		return seen;
+	}
+
+	/**
+	 * True if the writer of the unresolved row is dead. Its name is then removed from the row, so that other executions need
+	 * not wait as well. If it may be dead, the row is marked with how long it has been silent.
+	 */
+	private async isAbandoned(row: Row): Promise<boolean> {
+		if (!this.isElsewhere) return true;
+		const { table } = this;
+		const set = this.staleness.verdictOn(row);
+		if (set === null) return false;
+		const final = set.writer === '';
+		const changes = [{ where: asSeen(row), set, final }];
+		const written = await toResult(async () => await table.run({ changes, keys: [this.key] }));
+		if (!written.ok) return final;
+		this.observe(written.value);
+		const now = this.row;
+		if (now?.id === row.id && isUnresolved(now) && now.writer === '') return true;
+		if (now?.writer === row.writer && now.status === row.status) this.missed(row.id);
+		return false;
+	}
+
+	/** Reserves a row that was reserved ahead, or whose request got no response. */
+	private async reserveAgain(held: Held): Promise<Held | null> {
+		const ageMs = this.table.ports.clock.now() - held.readAt;
+		held.wasUnresolved ||= held.isSending;
+		held.isSending = true;
+		// Negative if the clock was set back.
+		if (!held.wasUnresolved && ageMs >= 0 && ageMs < STALE_MS) return held;
+		// Meanwhile a user may have entered the ID, or deleted the row.
+		return await this.contend(held, {});
+	}
+
+	/** Writes the reserved row once, then reads the key until that row is the only one, or another row wins. */
+	private async contend(held: Held, part: Partial<TableCall>): Promise<Held | null> {
+		const { clock } = this.table.ports;
+		for (let round = 0; ; round++) {
+			const call = { ...(round === 0 && part), keys: [this.key] };
+			const called = await toResult(async () => await this.table.require(call));
+			if (!called.ok) {
+				this.release(held.order);
+				throw called.error;
+			}
+			const answer = called.value;
+			const seen = this.rowsIn(answer);
+			const ageMs = clock.now() - answer.readAt;
+			// After a pause of the process, the first request may have its id by now.
+			if (held.wasUnresolved && ageMs >= STALE_MS && round === 0) continue;
+			const isExpired = ageMs >= MAX_READ_AGE_MS;
+			const ours = seen.find((row) => row.writer === held.row.writer);
+			const result = contest(seen, ours, held.wasUnresolved);
+			if (ours && result === 'won' && !isExpired) {
+				held.row = ours;
+				held.readAt = answer.readAt;
+				return held;
+			}
+			if (result !== 'wait' || isExpired || round === MOST_ROUNDS) {
+				if (result === 'missing' || (ours && !hasId(ours))) this.release(held.order);
+				this.held = null;
+				this.observe(answer);
+				if (result === 'missing' || isExpired) this.missed(held.row.id);
+				return null;
+			}
+			// The other executions delete their rows, or have sent their requests.
+			await clock.sleep(SETTLE_MS);
+		}
+	}
+
+	/** Counts a write that had no effect. Throws GenerationError `record_unavailable` if that goes on. */
+	private missed(id?: number): void {
+		this.misses++;
+		if (this.misses < MOST_MISSES) return;
+		this.row = undefined;
+		throw tableTrouble(id);
+	}
+}

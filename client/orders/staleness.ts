@@ -1,0 +1,55 @@
+import { sameState, SENT, type Row, type RowFields } from './table';
+
+/** A writer is treated as dead when its row has not changed for this long. */
+const GONE_AFTER_MS = 60_000;
+/** Longest gap between two reads that counts in full. After a longer one, the process was paused or its clock jumped. */
+const LONGEST_GAP_MS = 20_000;
+/** How often a silent row is marked. If the waiting execution dies, the next one continues to count from the mark. */
+const MARK_EVERY_MS = 20_000;
+
+/**
+ * Decides whether the writer of an unresolved row is dead. No clock of another machine is trusted: a row must be seen
+ * unchanged for a minute, by one execution or by several in succession. A heartbeat of the writer starts the minute again.
+ */
+export class Staleness {
+	private seen: { row: Row; at: number; unchangedMs: number } | null = null;
+
+	/**
+	 * Measures a row of another execution. Only the local clock and reads count: the dates in a row come from another clock.
+	 * A new date proves that the writer is alive; an old one proves nothing.
+	 *
+	 * @param readAt start of the read
+	 * @param now end of the read: a row may have changed during the first one
+	 */
+	observe(row: Row, readAt: number, now: number): void {
+		const before = this.seen;
+		if (before && sameState(before.row, row)) {
+			before.unchangedMs += Math.max(0, Math.min(readAt - before.at, LONGEST_GAP_MS));
+			before.at = readAt;
+		} else this.seen = { row, at: now, unchangedMs: 0 };
+	}
+
+	/** Returns the milliseconds during which a row was certainly unchanged. */
+	unchangedMs(row: Row): number {
+		return this.seen && sameState(this.seen.row, row) ? this.seen.unchangedMs : 0;
+	}
+
+	/** Returns what to write into a row: its writer is dead if it is removed. Returns `null` if it is too early to tell. */
+	verdictOn(row: Row): Partial<RowFields> | null {
+		const unchangedMs = this.unchangedMs(row);
+		const silentMs = silenceIn(row) + unchangedMs;
+		if (silentMs >= GONE_AFTER_MS) return { writer: '', status: SENT };
+		return unchangedMs < MARK_EVERY_MS ? null : { status: silentStatus(silentMs) };
+	}
+}
+
+/**
+ * The status of a row that other executions have seen unchanged for `ms`. The next execution continues to count from
+ * there. A heartbeat of the writer sets it back to `SENT`.
+ */
+const silentStatus = (ms: number) => `${SENT}, silent for ${Math.floor(ms / 1000)} s`;
+
+/** Milliseconds during which other executions have seen the row unchanged. */
+function silenceIn({ status }: RowFields): number {
+	return Number(/silent for (\d+) s$/.exec(status)?.[1] ?? 0) * 1000;
+}
