@@ -111,11 +111,7 @@ class Pipeline<T> {
 		private readonly settings: PipelineSettings,
 	) {
 		const halt = this.halt.signal;
-		this.guard = new SpendGuard(settings, {
-			clock: ports.clock,
-			readBalance: async () => await ports.service.balance(),
-			balanceForHint: ports.balance,
-		});
+		this.guard = new SpendGuard(settings, ports);
 		const now = ports.clock.now();
 		this.step = {
 			...ports,

@@ -128,7 +128,7 @@ export class Submission {
 		if (sent.ok) {
 			const made = sent.value;
 			guard.report(made !== null);
-			permit.report(made === null ? 'unused' : 'granted');
+			permit(made === null ? 'unused' : 'granted');
 			if (made !== null) this.store(order, made);
 			return made;
 		}
@@ -136,7 +136,7 @@ export class Submission {
 		if (admitted) guard.report(!isUncharged(error));
 		const refusal = error instanceof GenerationError ? error : null;
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
-		permit.report(refusal?.retry === 'slot' ? refusal : 'unused');
+		permit(refusal?.retry === 'slot' ? refusal : 'unused');
 		if (reserved && isUncharged(error)) journal.release(order);
 		throw error;
 	}
