@@ -40,6 +40,8 @@ export class JobRun {
 	private deadline = Infinity;
 	/** The request, if it is built before the job's turn. Not kept afterwards: it may be megabytes. */
 	private prepared: Promise<Result<CreateRequest>> | null = null;
+	/** True if the next generation of the job replaces a failed one. */
+	private replacesFailed = false;
 
 	constructor(
 		readonly job: Job,
@@ -85,7 +87,7 @@ export class JobRun {
 	/** Finds or creates the generation to watch. Throws GenerationError if there is none, or CancelledError. */
 	async begin(): Promise<void> {
 		const { job } = this;
-		if (job.kind === 'create') return await this.obtainWithFallback(job);
+		if (job.kind === 'create') return await this.obtain(job);
 		const { clock, startedAt, lateSeenAt, watcher } = this.step;
 		// The generations run in any case, so the timeout of each counts from the start of the step.
 		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
@@ -113,14 +115,15 @@ export class JobRun {
 		}
 	}
 
-	/** Creates the output again if its generation failed and may be retried. Returns false if not. Throws as `begin`. */
-	async renew(): Promise<boolean> {
+	/** True if the job begins again after an error: its generation failed, or its model created nothing. */
+	triesAgain(error: unknown): boolean {
 		const { job, watch } = this;
-		if (job.kind !== 'create' || !job.wait) return false;
-		if (!watch?.generation || !isFailed(watch.generation)) return false;
-		if (decideNextTry(job, failedGeneration(watch.generation)) === 'stop') return false;
+		const isRefunded = error instanceof GenerationError && error.charge === 'refunded';
+		// With any other generation, the error is about its status.
+		if (job.kind !== 'create' || (watch !== null && !isRefunded)) return false;
+		if (decideNextTry(job, error) === 'stop') return false;
 		this.watch = null;
-		await this.obtainWithFallback(job);
+		this.replacesFailed ||= isRefunded;
 		return true;
 	}
 
@@ -149,33 +152,31 @@ export class JobRun {
 		return this.job.kind === 'create' ? explainTries(this.job, error) : this.explain(error);
 	}
 
-	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
-	private async obtainWithFallback(job: CreateJob): Promise<void> {
-		const { journal } = this.step;
+	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
+	private async obtain(job: CreateJob): Promise<void> {
+		const { journal, submission } = this.step;
 		const prepared = await this.prepared;
 		this.prepared = null;
 		const request = prepared?.ok ? prepared.value : await job.request();
 		const order = (this.order ??= journal.order(job, request));
-		for (;;) {
-			const model = this.fallback;
-			const sent = model === null ? request : withModel(request, model);
-			if (model !== null) order.fields = requestFields(sent);
-			const obtain = async () => await this.obtain(order, sent);
+		const model = this.fallback;
+		const sent = model === null ? request : withModel(request, model);
+		if (model !== null) order.fields = requestFields(sent);
+		const obtain = async () => await this.findOrCreate(order, sent);
+		try {
 			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-			const obtained = await toResult(
-				async () => await withLock(journal.shared, order.lock, obtain),
-			);
-			if (obtained.ok) return;
+			await withLock(journal.shared, order.lock, obtain);
+		} catch (error) {
 			// A row that was reserved ahead and not sent is deleted.
 			journal.abandon?.(order);
-			const { error } = obtained;
-			// With a generation to watch, the error is about its status, and no other model is tried.
-			if (this.watch !== null || decideNextTry(job, error) !== 'next model') throw error;
+			throw error;
 		}
+		if (this.replacesFailed) submission.stats.recreated++;
+		this.replacesFailed = false;
 	}
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
-	private async obtain(order: Order, request: CreateRequest): Promise<void> {
+	private async findOrCreate(order: Order, request: CreateRequest): Promise<void> {
 		const { clock, journal, submission, watcher } = this.step;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
@@ -232,6 +233,7 @@ export class JobQueue {
 	constructor(
 		jobs: Job[],
 		private readonly step: StepState,
+		private readonly mayPrepare: () => boolean,
 	) {
 		this.waiting = jobs.map((job) => new JobRun(job, step));
 	}
@@ -246,13 +248,13 @@ export class JobQueue {
 	}
 
 	/** Prepares a job before a generation is due to end, unless it has `ended` by then. `since`: when it began. */
-	async prepareOne(since: number, isAllowed: () => boolean, ended: AbortSignal): Promise<void> {
+	async prepareOne(since: number, ended: AbortSignal): Promise<void> {
 		const { usualMs } = this;
 		const { clock } = this.step;
-		if (usualMs === null) return;
+		if (usualMs === null || !this.mayPrepare()) return;
 		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.fraction * usualMs);
 		await clock.sleep(Math.max(0, dueAt - clock.now()), ended);
-		const run = ended.aborted || !isAllowed() ? undefined : this.waiting.shift();
+		const run = ended.aborted || !this.mayPrepare() ? undefined : this.waiting.shift();
 		if (!run) return;
 		this.prepared.push(run);
 		run.prepare();
