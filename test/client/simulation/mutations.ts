@@ -38,7 +38,6 @@ const job = inFile('job.ts');
 const guard = inFile('spend-guard.ts');
 const watch = inFile('watch/watch.ts');
 const statusRequests = inFile('watch/status-requests.ts');
-const outputProbe = inFile('watch/watch.ts');
 
 const watchOverHalt: Edit = watch(
 	'',
@@ -294,14 +293,11 @@ export const mutations: Mutation[] = [
 		'if (false as boolean)',
 	),
 	{
-		...outputProbe('probes leave after the stop', "if (halt.aborted) return 'unusable';", ''),
-		also: [
-			watchOverHalt,
-			watch(
-				'',
-				'await pause(clock, Math.min(waitMs, deadline - clock.now()), halt);',
-				'await clock.sleep(Math.min(waitMs, deadline - clock.now()));',
-			),
-		],
+		...watch(
+			'probes leave after the stop',
+			'await pause(clock, Math.min(at, deadline) - now, halt);',
+			'await clock.sleep(Math.min(at, deadline) - now);',
+		),
+		also: [watchOverHalt],
 	},
 ];
