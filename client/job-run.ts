@@ -31,6 +31,12 @@ export interface StepState {
 	watcher: Watcher;
 }
 
+/** What is made before a job's turn. */
+interface Prepared {
+	request: CreateRequest;
+	order: Order;
+}
+
 /** One job, from its order or id to the end of its generation. */
 export class JobRun {
 	/** `null` before the request is built, and for jobs that create nothing. */
@@ -38,8 +44,8 @@ export class JobRun {
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
 	private deadline = Infinity;
-	/** The request, if it is built before the job's turn. Not kept afterwards: it may be megabytes. */
-	private prepared: Promise<Result<CreateRequest>> | null = null;
+	/** The request and its order, if made before the job's turn. Not kept afterwards: a request may be megabytes. */
+	private prepared: Promise<Result<Prepared | null>> | null = null;
 	/** True if the next generation of the job replaces a failed one. */
 	private replacesFailed = false;
 
@@ -64,24 +70,30 @@ export class JobRun {
 		return fallbackModels[(tried?.fallbacks ?? 0) - 1] ?? null;
 	}
 
-	/** Reserves the order before the job's turn. If that fails, `begin` builds the request again. */
+	get isPrepared(): boolean {
+		return this.prepared !== null;
+	}
+
+	/** Reserves the order of a key before the job's turn. If that fails, `begin` builds the request again. */
 	prepare(): void {
 		const { job } = this;
 		const { journal } = this.step;
-		if (job.kind !== 'create' || !job.idempotencyKey || this.fallback !== null) return;
 		this.prepared = toResult(async () => {
+			if (job.kind !== 'create' || !job.idempotencyKey || this.fallback !== null) return null;
 			const request = await job.request();
 			const order = journal.order(job, request);
-			this.order = order;
 			await withLock(journal.shared, order.lock, async () => await journal.prepare?.(order));
-			return request;
+			return { request, order };
 		});
 	}
 
-	/** Takes back `prepare`, if the job does not begin after all. */
+	/** Takes back `prepare`, if the job does not begin in time. */
 	async abandon(): Promise<void> {
-		await this.prepared;
-		if (this.order) this.step.journal.abandon?.(this.order);
+		const { prepared } = this;
+		// At once: a job that begins meanwhile has an order of its own.
+		this.prepared = null;
+		const result = await prepared;
+		if (result?.ok && result.value) this.step.journal.abandon?.(result.value.order);
 	}
 
 	/** Finds or creates the generation to watch. Throws GenerationError if there is none, or CancelledError. */
@@ -155,10 +167,11 @@ export class JobRun {
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
 	private async obtain(job: CreateJob): Promise<void> {
 		const { journal, submission } = this.step;
-		const prepared = await this.prepared;
+		const result = await this.prepared;
 		this.prepared = null;
-		const request = prepared?.ok ? prepared.value : await job.request();
-		const order = (this.order ??= journal.order(job, request));
+		const prepared = result?.ok ? result.value : null;
+		const request = prepared?.request ?? (await job.request());
+		const order = (this.order ??= prepared?.order ?? journal.order(job, request));
 		const model = this.fallback;
 		const sent = model === null ? request : withModel(request, model);
 		if (model !== null) order.fields = requestFields(sent);
@@ -224,7 +237,6 @@ const HOLD_MS = 3_000;
 /** The jobs of a step, in order. They are prepared ahead, so that no slot is idle while the table is written. */
 export class JobQueue {
 	private readonly waiting: JobRun[];
-	private readonly prepared: JobRun[] = [];
 	private readonly closing = new AbortController();
 	private readonly abandoned: Array<Promise<void>> = [];
 	/** How long generations take: an average in which the last ones count most. */
@@ -239,7 +251,7 @@ export class JobQueue {
 	}
 
 	next(): JobRun | undefined {
-		return this.prepared.shift() ?? this.waiting.shift();
+		return this.waiting.shift();
 	}
 
 	/** Records how long a generation took. */
@@ -254,23 +266,17 @@ export class JobQueue {
 		if (usualMs === null || !this.mayPrepare()) return;
 		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.fraction * usualMs);
 		await clock.sleep(Math.max(0, dueAt - clock.now()), ended);
-		const run = ended.aborted || !this.mayPrepare() ? undefined : this.waiting.shift();
-		if (!run) return;
-		this.prepared.push(run);
+		const run = this.waiting.find(({ isPrepared }) => !isPrepared);
+		if (!run || ended.aborted || !this.mayPrepare()) return;
 		run.prepare();
 		await clock.sleep(HOLD_MS, this.closing.signal);
-		const index = this.prepared.indexOf(run);
-		if (index < 0) return;
-		this.prepared.splice(index, 1);
-		// At once, so that no worker finds the queue empty.
-		this.waiting.unshift(new JobRun(run.job, this.step));
-		this.abandoned.push(run.abandon());
+		if (this.waiting.includes(run)) this.abandoned.push(run.abandon());
 	}
 
 	/** Takes back the reservations of jobs that were not taken. */
 	async close(): Promise<void> {
 		this.closing.abort();
-		this.abandoned.push(...this.prepared.splice(0).map(async (run) => await run.abandon()));
+		this.abandoned.push(...this.waiting.map(async (run) => await run.abandon()));
 		await Promise.all(this.abandoned);
 	}
 }
