@@ -176,13 +176,12 @@ export class JobRun {
 		const sent = model === null ? request : withModel(request, model);
 		if (model !== null) order.fields = requestFields(sent);
 		const obtain = async () => await this.findOrCreate(order, sent);
-		try {
-			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-			await withLock(journal.shared, order.lock, obtain);
-		} catch (error) {
+		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
+		const obtained = await toResult(async () => await withLock(journal.shared, order.lock, obtain));
+		if (!obtained.ok) {
 			// A row that was reserved ahead and not sent is deleted.
 			journal.abandon?.(order);
-			throw error;
+			throw obtained.error;
 		}
 		if (this.replacesFailed) submission.stats.recreated++;
 		this.replacesFailed = false;

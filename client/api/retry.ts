@@ -1,3 +1,4 @@
+import { toResult } from '../async';
 import type { Clock, Random } from '../ports';
 import { CancelledError, GenerationError } from './errors';
 
@@ -65,12 +66,11 @@ export async function withRetries<T>(
 	{ clock, random, signal, maxRetries }: RetryPorts,
 ): Promise<T> {
 	for (let retries = 0; ; retries++) {
-		try {
-			return await run();
-		} catch (error) {
-			if (!(error instanceof GenerationError)) throw error;
-			if (decideRetry(error, { retries, maxRetries }) !== 'backoff') throw error;
-		}
+		const result = await toResult(run);
+		if (result.ok) return result.value;
+		const { error } = result;
+		if (!(error instanceof GenerationError)) throw error;
+		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') throw error;
 		await pause(clock, backoffDelay(retries, random), signal);
 	}
 }

@@ -135,8 +135,8 @@ export const recordMutations: Mutation[] = [
 	),
 	jobRun(
 		'two calls of an execution send the same order at once',
-		'await withLock(journal.shared, order.lock, obtain);',
-		'await withLock(journal, order.lock, obtain);',
+		'await withLock(journal.shared, order.lock, obtain)',
+		'await withLock(journal, order.lock, obtain)',
 	),
 	pipeline(
 		'two calls of an execution reserve ahead what the other one needs',
