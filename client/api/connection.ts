@@ -30,12 +30,8 @@ const BAD_KEY = {
 const CONNECTION_FAILURES: FailureRow[] = [
 	[/^/, 'never', 'n8n does not allow requests to its address', /^Ssrf/, ALLOW_HOST],
 	[/^EPROTO$/, 'never', 'it does not use https', /wrong version number/],
-	[
-		/^EPROTO$/,
-		'never',
-		'it rejected the TLS version',
-		/alert protocol version|unsupported protocol/,
-	],
+	[/^EPROTO$/, 'never', 'it rejected the TLS version', /alert protocol version/],
+	[/^EPROTO$/, 'never', 'it rejected the TLS version', /unsupported protocol/],
 	[/^EPROTO$/, 'never', 'it rejected the host name', /unrecognized name/],
 	// A load balancer without a backend does this, and a proxy that cannot reach the service.
 	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],
