@@ -31,6 +31,12 @@ export interface StepState {
 	watcher: Watcher;
 }
 
+/** What is made before a job's turn. */
+interface Prepared {
+	request: CreateRequest;
+	order: Order;
+}
+
 /** One job, from its order or id to the end of its generation. */
 export class JobRun {
 	/** `null` before the request is built, and for jobs that create nothing. */
@@ -38,8 +44,10 @@ export class JobRun {
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
 	private deadline = Infinity;
-	/** The request, if it is built before the job's turn. Not kept afterwards: it may be megabytes. */
-	private prepared: Promise<Result<CreateRequest>> | null = null;
+	/** The request and its order, if made before the job's turn. Not kept afterwards: a request may be megabytes. */
+	private prepared: Promise<Result<Prepared | null>> | null = null;
+	/** True if the next generation of the job replaces a failed one. */
+	private replacesFailed = false;
 
 	constructor(
 		readonly job: Job,
@@ -62,30 +70,36 @@ export class JobRun {
 		return fallbackModels[(tried?.fallbacks ?? 0) - 1] ?? null;
 	}
 
-	/** Reserves the order before the job's turn. If that fails, `begin` builds the request again. */
+	get isPrepared(): boolean {
+		return this.prepared !== null;
+	}
+
+	/** Reserves the order of a key before the job's turn. If that fails, `begin` builds the request again. */
 	prepare(): void {
 		const { job } = this;
 		const { journal } = this.step;
-		if (job.kind !== 'create' || !job.idempotencyKey || this.fallback !== null) return;
 		this.prepared = toResult(async () => {
+			if (job.kind !== 'create' || !job.idempotencyKey || this.fallback !== null) return null;
 			const request = await job.request();
 			const order = journal.order(job, request);
-			this.order = order;
 			await withLock(journal.shared, order.lock, async () => await journal.prepare?.(order));
-			return request;
+			return { request, order };
 		});
 	}
 
-	/** Takes back `prepare`, if the job does not begin after all. */
+	/** Takes back `prepare`, if the job does not begin in time. */
 	async abandon(): Promise<void> {
-		await this.prepared;
-		if (this.order) this.step.journal.abandon?.(this.order);
+		const { prepared } = this;
+		// At once: a job that begins meanwhile has an order of its own.
+		this.prepared = null;
+		const result = await prepared;
+		if (result?.ok && result.value) this.step.journal.abandon?.(result.value.order);
 	}
 
 	/** Finds or creates the generation to watch. Throws GenerationError if there is none, or CancelledError. */
 	async begin(): Promise<void> {
 		const { job } = this;
-		if (job.kind === 'create') return await this.obtainWithFallback(job);
+		if (job.kind === 'create') return await this.obtain(job);
 		const { clock, startedAt, lateSeenAt, watcher } = this.step;
 		// The generations run in any case, so the timeout of each counts from the start of the step.
 		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
@@ -113,14 +127,15 @@ export class JobRun {
 		}
 	}
 
-	/** Creates the output again if its generation failed and may be retried. Returns false if not. Throws as `begin`. */
-	async renew(): Promise<boolean> {
+	/** True if the job begins again after an error: its generation failed, or its model created nothing. */
+	triesAgain(error: unknown): boolean {
 		const { job, watch } = this;
-		if (job.kind !== 'create' || !job.wait) return false;
-		if (!watch?.generation || !isFailed(watch.generation)) return false;
-		if (decideNextTry(job, failedGeneration(watch.generation)) === 'stop') return false;
+		const isRefunded = error instanceof GenerationError && error.charge === 'refunded';
+		// With any other generation, the error is about its status.
+		if (job.kind !== 'create' || (watch !== null && !isRefunded)) return false;
+		if (decideNextTry(job, error) === 'stop') return false;
 		this.watch = null;
-		await this.obtainWithFallback(job);
+		this.replacesFailed ||= isRefunded;
 		return true;
 	}
 
@@ -149,33 +164,31 @@ export class JobRun {
 		return this.job.kind === 'create' ? explainTries(this.job, error) : this.explain(error);
 	}
 
-	/** Obtains a generation, with the next model if the service certainly created nothing with this one. */
-	private async obtainWithFallback(job: CreateJob): Promise<void> {
-		const { journal } = this.step;
-		const prepared = await this.prepared;
+	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
+	private async obtain(job: CreateJob): Promise<void> {
+		const { journal, submission } = this.step;
+		const result = await this.prepared;
 		this.prepared = null;
-		const request = prepared?.ok ? prepared.value : await job.request();
-		const order = (this.order ??= journal.order(job, request));
-		for (;;) {
-			const model = this.fallback;
-			const sent = model === null ? request : withModel(request, model);
-			if (model !== null) order.fields = requestFields(sent);
-			const obtain = async () => await this.obtain(order, sent);
-			// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-			const obtained = await toResult(
-				async () => await withLock(journal.shared, order.lock, obtain),
-			);
-			if (obtained.ok) return;
+		const prepared = result?.ok ? result.value : null;
+		const request = prepared?.request ?? (await job.request());
+		const order = (this.order ??= prepared?.order ?? journal.order(job, request));
+		const model = this.fallback;
+		const sent = model === null ? request : withModel(request, model);
+		if (model !== null) order.fields = requestFields(sent);
+		const obtain = async () => await this.findOrCreate(order, sent);
+		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
+		const obtained = await toResult(async () => await withLock(journal.shared, order.lock, obtain));
+		if (!obtained.ok) {
 			// A row that was reserved ahead and not sent is deleted.
 			journal.abandon?.(order);
-			const { error } = obtained;
-			// With a generation to watch, the error is about its status, and no other model is tried.
-			if (this.watch !== null || decideNextTry(job, error) !== 'next model') throw error;
+			throw obtained.error;
 		}
+		if (this.replacesFailed) submission.stats.recreated++;
+		this.replacesFailed = false;
 	}
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
-	private async obtain(order: Order, request: CreateRequest): Promise<void> {
+	private async findOrCreate(order: Order, request: CreateRequest): Promise<void> {
 		const { clock, journal, submission, watcher } = this.step;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
@@ -223,7 +236,6 @@ const HOLD_MS = 3_000;
 /** The jobs of a step, in order. They are prepared ahead, so that no slot is idle while the table is written. */
 export class JobQueue {
 	private readonly waiting: JobRun[];
-	private readonly prepared: JobRun[] = [];
 	private readonly closing = new AbortController();
 	private readonly abandoned: Array<Promise<void>> = [];
 	/** How long generations take: an average in which the last ones count most. */
@@ -232,12 +244,13 @@ export class JobQueue {
 	constructor(
 		jobs: Job[],
 		private readonly step: StepState,
+		private readonly mayPrepare: () => boolean,
 	) {
 		this.waiting = jobs.map((job) => new JobRun(job, step));
 	}
 
 	next(): JobRun | undefined {
-		return this.prepared.shift() ?? this.waiting.shift();
+		return this.waiting.shift();
 	}
 
 	/** Records how long a generation took. */
@@ -246,29 +259,23 @@ export class JobQueue {
 	}
 
 	/** Prepares a job before a generation is due to end, unless it has `ended` by then. `since`: when it began. */
-	async prepareOne(since: number, isAllowed: () => boolean, ended: AbortSignal): Promise<void> {
+	async prepareOne(since: number, ended: AbortSignal): Promise<void> {
 		const { usualMs } = this;
 		const { clock } = this.step;
-		if (usualMs === null) return;
+		if (usualMs === null || !this.mayPrepare()) return;
 		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.fraction * usualMs);
 		await clock.sleep(Math.max(0, dueAt - clock.now()), ended);
-		const run = ended.aborted || !isAllowed() ? undefined : this.waiting.shift();
-		if (!run) return;
-		this.prepared.push(run);
+		const run = this.waiting.find(({ isPrepared }) => !isPrepared);
+		if (!run || ended.aborted || !this.mayPrepare()) return;
 		run.prepare();
 		await clock.sleep(HOLD_MS, this.closing.signal);
-		const index = this.prepared.indexOf(run);
-		if (index < 0) return;
-		this.prepared.splice(index, 1);
-		// At once, so that no worker finds the queue empty.
-		this.waiting.unshift(new JobRun(run.job, this.step));
-		this.abandoned.push(run.abandon());
+		if (this.waiting.includes(run)) this.abandoned.push(run.abandon());
 	}
 
 	/** Takes back the reservations of jobs that were not taken. */
 	async close(): Promise<void> {
 		this.closing.abort();
-		this.abandoned.push(...this.prepared.splice(0).map(async (run) => await run.abandon()));
+		this.abandoned.push(...this.waiting.map(async (run) => await run.abandon()));
 		await Promise.all(this.abandoned);
 	}
 }

@@ -59,10 +59,6 @@ export interface PipelineSettings extends SpendLimits {
 export interface PipelineStats extends SubmissionStats {
 	/** Creating requests that were charged or may have been, including `spentBefore`. */
 	spent: number;
-	/** Generations that were created because one failed during this step. */
-	recreated: number;
-	/** Outputs that a fallback model created. */
-	fellBack: number;
 	/** Milliseconds during which the step waited for free slots. */
 	slotWaitMs: number;
 	/** The service's message when no slot was free: running generations, and the limit of the plan (spec 8). */
@@ -103,7 +99,6 @@ class Pipeline<T> {
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
-	private readonly counted = { recreated: 0, fellBack: 0 };
 
 	constructor(
 		private readonly jobs: Job[],
@@ -111,11 +106,7 @@ class Pipeline<T> {
 		private readonly settings: PipelineSettings,
 	) {
 		const halt = this.halt.signal;
-		this.guard = new SpendGuard(settings, {
-			clock: ports.clock,
-			readBalance: async () => await ports.service.balance(),
-			balanceForHint: ports.balance,
-		});
+		this.guard = new SpendGuard(settings, ports);
 		const now = ports.clock.now();
 		this.step = {
 			...ports,
@@ -124,7 +115,7 @@ class Pipeline<T> {
 			submission: new Submission({ ...ports, halt, guard: this.guard }),
 			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks),
 		};
-		this.queue = new JobQueue(jobs, this.step);
+		this.queue = new JobQueue(jobs, this.step, () => this.mayPrepare());
 	}
 
 	async run(): Promise<PipelineResult<T>> {
@@ -154,7 +145,6 @@ class Pipeline<T> {
 			firstFailed: this.firstFailed,
 			stats: {
 				...submission.stats,
-				...this.counted,
 				retries: submission.stats.retries + watcher.transientErrors.size,
 				spent: this.guard.spent,
 				balance,
@@ -174,7 +164,7 @@ class Pipeline<T> {
 	}
 
 	/** A reserved order must not wait long for a slot or a limit: if the process dies, its charge is uncertain. */
-	private get mayPrepare(): boolean {
+	private mayPrepare(): boolean {
 		const { journal, slots } = this.ports;
 		const { preparesAhead = true } = this.settings;
 		if (!preparesAhead || !journal.prepare) return false;
@@ -186,27 +176,28 @@ class Pipeline<T> {
 		while (!this.halt.signal.aborted) {
 			const run = this.queue.next();
 			if (!run) return;
-			await this.runJob(run);
+			this.active++;
+			while (!(await this.endsJob(run)));
+			this.active--;
 		}
 	}
 
-	/** Runs a job until its wait is over. Finishing runs in parallel, and does not occupy the worker. */
-	private async runJob(run: JobRun): Promise<void> {
-		this.active++;
+	/**
+	 * Runs a job until its wait is over. Returns false if it has to begin again. Finishing runs in parallel, and does not
+	 * occupy the worker.
+	 */
+	private async endsJob(run: JobRun): Promise<boolean> {
 		try {
 			await run.begin();
 			await this.watch(run);
-			while (await run.renew()) {
-				this.counted.recreated++;
-				await this.watch(run);
-			}
 			const generation = run.result();
-			if (run.fallback !== null) this.counted.fellBack++;
+			if (run.fallback !== null) this.step.submission.stats.fellBack++;
 			this.finishing.push(this.finish(run, generation));
 		} catch (error) {
+			if (run.triesAgain(error)) return false;
 			this.settle(run.job, thrownOutcome(run.withEarlierTries(error), run.known));
 		}
-		this.active--;
+		return true;
 	}
 
 	/** Waits for the generation of a job, and frees its slot when it ends. */
@@ -216,9 +207,7 @@ class Pipeline<T> {
 		const since = (job.kind === 'collect' ? job.waitingSinceMs : undefined) ?? clock.now();
 		const ended = new AbortController();
 		this.running.set(run, since);
-		if (this.mayPrepare) {
-			void this.queue.prepareOne(since, () => this.mayPrepare, ended.signal);
-		}
+		void this.queue.prepareOne(since, ended.signal);
 		try {
 			await run.wait();
 		} finally {

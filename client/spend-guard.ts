@@ -1,4 +1,4 @@
-import { balanceBelow, type Credits } from './api/client';
+import { balanceBelow, type ServiceClient } from './api/client';
 import { GenerationError } from './api/errors';
 import { raceAbort, toResult } from './async';
 import type { StepGate } from './orders/slot-pool';
@@ -15,9 +15,9 @@ export interface SpendLimits {
 
 interface SpendPorts {
 	clock: Clock;
-	readBalance: () => Promise<Credits>;
-	/** Never throws: returns `null` if the balance cannot be read. */
-	balanceForHint?: () => Promise<number | null>;
+	service: ServiceClient;
+	/** Reads the balance for the step's hint. Never throws: returns `null` if it cannot be read. */
+	balance?: () => Promise<number | null>;
 }
 
 const BALANCE_INTERVAL_MS = 1_000;
@@ -56,7 +56,7 @@ export class SpendGuard {
 		while (this.spent >= most) {
 			if (this.inFlight === 0) throw gate.close(limitReached(most));
 			const woken = new Promise<void>((resolve) => this.waiting.push(resolve));
-			await toResult(async () => await raceAbort(gate.halt, woken));
+			await raceAbort(gate.closed, woken);
 			gate.requireOpen();
 		}
 		this.spent++;
@@ -79,7 +79,7 @@ export class SpendGuard {
 
 	/** Reads the balance: only once for the hint, but repeatedly if there is a minimum. */
 	private async check(gate: StepGate): Promise<void> {
-		const { clock, readBalance, balanceForHint } = this.ports;
+		const { clock, service, balance: balanceForHint } = this.ports;
 		const { minimumBalance: minimum = null } = this.limits;
 		if (minimum === null) {
 			if (this.readAt !== null || !balanceForHint) return;
@@ -90,7 +90,7 @@ export class SpendGuard {
 		const age = clock.now() - (this.readAt ?? -Infinity);
 		// Negative if the clock was set back.
 		if (age >= 0 && age < BALANCE_INTERVAL_MS) return;
-		const read = await toResult(readBalance);
+		const read = await toResult(async () => await service.balance());
 		if (!read.ok) {
 			throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;
 		}

@@ -21,7 +21,6 @@ export type GenerationErrorFields = { title: string; description: string; code: 
 
 /** Any error of an item or a request. The title of an item's error with the charge `unknown` states that charge. */
 export class GenerationError extends Error {
-	override readonly name: string = 'GenerationError';
 	/** More about what happened. The sentence about the charge follows it. */
 	readonly details: string = '';
 	/** What the user can do next. */
@@ -41,6 +40,11 @@ export class GenerationError extends Error {
 	/** True if the item's request was not sent because another item failed, or because a spending limit was reached. */
 	readonly skipped: boolean = false;
 
+	static {
+		// Not a field of its own, which `fields` would contain.
+		this.prototype.name = 'GenerationError';
+	}
+
 	constructor({ title, cause, ...fields }: GenerationErrorFields) {
 		super(title, cause === undefined ? undefined : { cause });
 		const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -49,12 +53,7 @@ export class GenerationError extends Error {
 
 	/** The error as plain data, without its cause. The constructor makes an error of it again. */
 	get fields(): GenerationErrorFields {
-		const { message: title, details, description, code, serviceMessage, status } = this;
-		const { charge, retry, fatalForStep, generation, skipped } = this;
-		return {
-			...{ title, details, description, code, serviceMessage, status },
-			...{ charge, retry, fatalForStep, generation, skipped },
-		};
+		return { ...this, title: this.message };
 	}
 
 	/** Returns a copy with some fields replaced. */

@@ -21,62 +21,47 @@ const LONGEST_SPECULATION_MS = 10_000;
 /** Number of ended generations to remember. More than can end before the last execution notices one of them. */
 const MOST_RELEASED = 10_000;
 
-/** Permission to send one creating request. */
-export interface Permit {
-	/** Call this once: with an error if the service rejected the request because no slot was free. */
-	report(result: 'granted' | 'unused' | GenerationError): void;
-}
-
-/** An item that waits for a slot. */
-interface Waiter {
-	ticket: number;
-	wake: AbortController;
-}
+/**
+ * Permission to send one creating request. Call it once with the result: an error if the service rejected the request
+ * because no slot was free.
+ */
+export type Permit = (result: 'granted' | 'unused' | GenerationError) => void;
 
 /** Whether a step may send creating requests, and how long its items wait for slots. */
 export class StepGate {
 	/** Milliseconds during which at least one item waited for a slot. */
 	waitedMs = 0;
+	waitingItems = 0;
 	/** Start of the time during which this step has gained no slot. */
 	starvedSince: number | null = null;
-	private readonly waiting = new Set<Waiter>();
 	private waitingSince = 0;
-	private closedBy: Error | null = null;
+	private readonly closing = new AbortController();
+	/** Aborts once no request may be sent any more. Its reason is the error. */
+	readonly closed = this.closing.signal;
 
-	constructor(readonly halt: AbortSignal) {
-		onAbort(halt, () => this.wakeAll());
-	}
-
-	get waitingItems(): number {
-		return this.waiting.size;
+	constructor(private readonly halt: AbortSignal) {
+		onAbort(halt, () => this.close(new CancelledError()));
 	}
 
 	/** Stops all further requests. Waiting items and later ones get the first error, which is returned. */
 	close(error: Error): Error {
-		this.closedBy ??= error;
-		this.wakeAll();
-		return this.closedBy;
+		this.closing.abort(error);
+		return this.closed.reason as Error;
 	}
 
 	/** @throws CancelledError or the error of `close`, if no request may be sent any more */
 	requireOpen(): void {
 		if (this.halt.aborted) throw new CancelledError();
-		if (this.closedBy) throw this.closedBy;
+		this.closed.throwIfAborted();
 	}
 
-	join(waiter: Waiter, now: number): void {
+	join(now: number): void {
 		this.starvedSince ??= now;
-		if (this.waiting.size === 0) this.waitingSince = now;
-		this.waiting.add(waiter);
+		if (this.waitingItems++ === 0) this.waitingSince = now;
 	}
 
-	leave(waiter: Waiter, now: number): void {
-		this.waiting.delete(waiter);
-		if (this.waiting.size === 0) this.waitedMs += now - this.waitingSince;
-	}
-
-	private wakeAll(): void {
-		this.waiting.forEach(({ wake }) => wake.abort());
+	leave(now: number): void {
+		if (--this.waitingItems === 0) this.waitedMs += now - this.waitingSince;
 	}
 }
 
@@ -103,7 +88,8 @@ export class SlotPool {
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
-	private readonly line: Waiter[] = [];
+	/** The items that wait, by their tickets. `wake` ends the current sleep of an item. */
+	private readonly line: Array<{ ticket: number; wake: AbortController }> = [];
 	/** Ids of ended generations, the newest last. Several executions may watch the same one. */
 	private readonly released = new Set<string>();
 
@@ -125,28 +111,31 @@ export class SlotPool {
 		if (!this.isLimited) return this.permit(gate, false);
 		const { line } = this;
 		const { clock } = this.ports;
-		const waiter: Waiter = { ticket, wake: new AbortController() };
-		gate.join(waiter, clock.now());
+		const waiter = { ticket, wake: new AbortController() };
+		const forget = onAbort(gate.closed, () => waiter.wake.abort());
+		gate.join(clock.now());
 		line.push(waiter);
 		line.sort((one, other) => one.ticket - other.ticket);
 		try {
 			for (;;) {
 				gate.requireOpen();
-				const permit = this.take(gate, waiter);
+				const isFirst = line[0] === waiter;
+				const permit = isFirst ? this.take(gate) : null;
 				if (permit) return permit;
 				const now = clock.now();
 				// The time that others waited before this step started does not count.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const giveUpAt = since + timeoutMs;
 				if (now >= giveUpAt) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
-				const retryAt = line[0] === waiter ? this.speculateAt : Infinity;
+				const retryAt = isFirst ? this.speculateAt : Infinity;
 				waiter.wake = new AbortController();
 				await clock.sleep(Math.min(retryAt, giveUpAt) - now, waiter.wake.signal);
 			}
 		} finally {
+			forget();
 			line.splice(line.indexOf(waiter), 1);
 			this.wakeFirst();
-			gate.leave(waiter, clock.now());
+			gate.leave(clock.now());
 		}
 	}
 
@@ -164,10 +153,8 @@ export class SlotPool {
 		this.wakeFirst();
 	}
 
-	/** Returns the permit of a waiting item; `null` if it has to wait longer. */
-	private take(gate: StepGate, waiter: Waiter): Permit | null {
-		if (!this.isLimited) return this.permit(gate, false);
-		if (this.line[0] !== waiter) return null;
+	/** Returns a permit for the first item in the line; `null` if it has to wait longer. */
+	private take(gate: StepGate): Permit | null {
 		if (this.free > 0) {
 			this.free--;
 			return this.permit(gate, false);
@@ -183,12 +170,17 @@ export class SlotPool {
 	}
 
 	private permit(gate: StepGate, isSpeculative: boolean): Permit {
-		return {
-			report: (result) => {
-				if (result === 'granted') this.granted(gate, isSpeculative);
-				else if (result === 'unused') this.unused(isSpeculative);
-				else this.refused(isSpeculative, result);
-			},
+		return (result) => {
+			if (result === 'granted') return this.granted(gate, isSpeculative);
+			if (result === 'unused' && !isSpeculative) {
+				// A slot that was known to be free still is.
+				if (this.isLimited) this.free++;
+				return this.wakeFirst();
+			}
+			if (result !== 'unused') this.refused(isSpeculative, result);
+			this.isSpeculating = false;
+			this.speculateAt = this.nextSpeculation();
+			this.wakeFirst();
 		};
 	}
 
@@ -214,21 +206,6 @@ export class SlotPool {
 		this.allowedSpeculations = 0;
 		this.starvedSince ??= this.ports.clock.now();
 		if (isSpeculative) this.refusals++;
-		this.pause();
-	}
-
-	private unused(isSpeculative: boolean): void {
-		if (!this.isLimited) return;
-		if (isSpeculative) return this.pause();
-		// A slot that was known to be free still is.
-		this.free++;
-		this.wakeFirst();
-	}
-
-	private pause(): void {
-		this.isSpeculating = false;
-		this.speculateAt = this.nextSpeculation();
-		this.wakeFirst();
 	}
 
 	private nextSpeculation(): number {

@@ -32,6 +32,10 @@ export interface SubmissionStats {
 	retries: number;
 	/** Requests with a lost response that were followed by another request. Each may have been charged as well. */
 	resubmitted: number;
+	/** Generations that were created because one failed during this step. */
+	recreated: number;
+	/** Outputs that a fallback model created. */
+	fellBack: number;
 }
 
 /**
@@ -39,7 +43,9 @@ export interface SubmissionStats {
  * second one for an order that may already have one, unless the user chose to resubmit.
  */
 export class Submission {
-	readonly stats: SubmissionStats = { made: 0, reused: 0, retries: 0, resubmitted: 0 };
+	readonly stats: SubmissionStats = {
+		...{ made: 0, reused: 0, retries: 0, resubmitted: 0, recreated: 0, fellBack: 0 },
+	};
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	readonly changed = new Set<number>();
 	readonly gate: StepGate;
@@ -80,7 +86,7 @@ export class Submission {
 		const { clock, random, halt, slots } = this.ports;
 		const ticket = slots.ticket();
 		let retries = 0;
-		let failingSince: number | null = null;
+		let giveUpAt = Infinity;
 		let cause: GenerationError | null = null;
 		for (;;) {
 			const sent = await toResult(async () => await this.send(order, request, ticket));
@@ -88,14 +94,15 @@ export class Submission {
 			if (sent.error instanceof CancelledError) throw this.finalError(order, cause, sent.error);
 			cause = errorOfJob(sent.error, null);
 			if (cause.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
-			if (cause.retry !== 'slot') failingSince ??= clock.now();
-			const leftMs = order.job.timeoutMs - (clock.now() - (failingSince ?? clock.now()));
+			const now = clock.now();
+			if (cause.retry !== 'slot') giveUpAt = Math.min(giveUpAt, now + order.job.timeoutMs);
+			const leftMs = giveUpAt - now;
 			const limits = { retries, inTime: leftMs > 0, mayResend: this.mayResend(order) };
 			const decision = decideRetry(cause, limits);
 			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
 			if (decision === 'slot') {
 				// A full account is no failure, and the wait may be long. Later failures start a new count.
-				failingSince = null;
+				giveUpAt = Infinity;
 				retries = 0;
 				continue;
 			}
@@ -128,7 +135,7 @@ export class Submission {
 		if (sent.ok) {
 			const made = sent.value;
 			guard.report(made !== null);
-			permit.report(made === null ? 'unused' : 'granted');
+			permit(made === null ? 'unused' : 'granted');
 			if (made !== null) this.store(order, made);
 			return made;
 		}
@@ -136,7 +143,7 @@ export class Submission {
 		if (admitted) guard.report(!isUncharged(error));
 		const refusal = error instanceof GenerationError ? error : null;
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
-		permit.report(refusal?.retry === 'slot' ? refusal : 'unused');
+		permit(refusal?.retry === 'slot' ? refusal : 'unused');
 		if (reserved && isUncharged(error)) journal.release(order);
 		throw error;
 	}

@@ -38,7 +38,7 @@ export class Watcher {
 		checks?: StatusChecks,
 	) {
 		this.requests = new StatusRequests(ports, intervalMs, checks);
-		this.output = new OutputProbe(ports);
+		this.output = new OutputProbe(ports, intervalMs);
 	}
 }
 
@@ -47,7 +47,7 @@ export class Watch {
 	private readonly since: number;
 	/** The id as the service spells it, if the service has confirmed it. A user may have typed it differently. */
 	private readonly ownId: string | null;
-	/** When the poll interval allows the next scheduled check. */
+	/** When the poll interval, and the backoff after an error, allow the next scheduled check. */
 	private earliestAt: number;
 	/** When the last scheduled check was sent, or watching began. Confirming checks do not shift the schedule. */
 	private scheduledAt: number;
@@ -60,7 +60,6 @@ export class Watch {
 	private crowded = false;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
-	private pausedUntil = 0;
 	lastError: GenerationError | null = null;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
@@ -141,7 +140,8 @@ export class Watch {
 		const { clock, random } = this.watcher.ports;
 		this.lastError = error;
 		this.watcher.transientErrors.add(error);
-		this.pausedUntil = clock.now() + backoffDelay(this.failures++, random);
+		const pausedUntil = clock.now() + backoffDelay(this.failures++, random);
+		this.earliestAt = Math.max(this.earliestAt, pausedUntil);
 	}
 
 	private async accept(generation: Generation, deadline: number): Promise<void> {
@@ -154,23 +154,18 @@ export class Watch {
 		this.wasRunning ||= isRunning;
 		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) output.usable = false;
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
-		if (wasProbed && isCompleted(generation) && output.reserve() === 0) {
-			if ((await this.sendProbe(deadline)) === 'missing') output.usable = false;
-		}
+		if (!wasProbed || !isCompleted(generation)) return;
+		if ((await output.send(this.url, deadline, false)) === 'missing') output.usable = false;
 	}
 
 	private async probe(deadline: number): Promise<void> {
 		const { ports, output } = this.watcher;
-		const { clock, halt } = ports;
-		const waitMs = output.reserve();
-		this.crowded = waitMs === null;
-		if (waitMs === null) return this.planProbe();
-		await pause(clock, Math.min(waitMs, deadline - clock.now()), halt);
-		const result = await this.sendProbe(deadline);
-		if (result === 'missing') return this.planProbe();
+		const result = await output.send(this.url, deadline);
+		this.crowded = result === 'crowded';
+		if (result === 'missing' || result === 'crowded') return this.planProbe();
 		this.probeAt = Infinity;
 		if (result === 'unusable') return;
-		if (this.readiness !== 'outputUrl') this.confirmAt = clock.now();
+		if (this.readiness !== 'outputUrl') this.confirmAt = ports.clock.now();
 		else if (this.generation) {
 			// The existing file alone counts as completed (spec 4.3).
 			const { item } = this.generation;
@@ -178,15 +173,13 @@ export class Watch {
 		}
 	}
 
-	private async sendProbe(deadline: number) {
-		const { ports, intervalMs, output } = this.watcher;
-		const url = this.generation?.item.url as string;
-		return await output.send(url, Math.min(intervalMs, deadline - ports.clock.now()));
+	private get url(): string {
+		return this.generation?.item.url as string;
 	}
 
 	private statusDueAt(deadline: number): number {
-		const { since, earliestAt, confirmAt, pausedUntil } = this;
-		if (this.failures > 0 || this.generation === null) return Math.max(earliestAt, pausedUntil);
+		const { since, earliestAt, confirmAt } = this;
+		if (this.failures > 0 || this.generation === null) return earliestAt;
 		const due = this.scheduledAt + this.scheduledPause();
 		const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
 		return Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
@@ -230,24 +223,26 @@ export class OutputProbe {
 	usable = true;
 	private nextAt = 0;
 
-	constructor(private readonly ports: { probe: ProbeUrl; clock: Clock; halt: AbortSignal }) {}
-
-	/** Reserves a time. Returns the milliseconds until the probe may be sent; `null` if too many are waiting. */
-	reserve(): number | null {
-		const now = this.ports.clock.now();
-		const at = Math.max(now, this.nextAt);
-		if (at - now > MAX_QUEUE_MS) return null;
-		this.nextAt = at + 1000 / PROBES_PER_SECOND;
-		return at - now;
-	}
+	constructor(
+		private readonly ports: { probe: ProbeUrl; clock: Clock; halt: AbortSignal },
+		private readonly intervalMs: number,
+	) {}
 
 	/**
 	 * Requests the first byte of an output (spec 4.3). Only that byte proves that the file exists, and only 403 and 404
-	 * that it does not exist yet. After any other response, such as a page, or none within `ms`, this proves nothing.
+	 * that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
+	 *
+	 * @param mayWait false: the result is `crowded` if other probes wait. Its time passes unused, which spreads the others.
 	 */
-	async send(url: string, ms: number): Promise<'ready' | 'missing' | 'unusable'> {
+	async send(url: string, deadline: number, mayWait = true) {
 		const { clock, probe, halt } = this.ports;
-		if (halt.aborted) return 'unusable';
+		const now = clock.now();
+		const at = Math.max(now, this.nextAt);
+		if (at - now > MAX_QUEUE_MS) return 'crowded';
+		this.nextAt = at + 1000 / PROBES_PER_SECOND;
+		if (at > now && !mayWait) return 'crowded';
+		await pause(clock, Math.min(at, deadline) - now, halt);
+		const ms = Math.min(this.intervalMs, deadline - clock.now());
 		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
 		const { status, oneByte } = (await probing.catch(() => null)) ?? {};
 		if (status === 403 || status === 404) return 'missing';

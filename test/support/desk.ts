@@ -27,10 +27,7 @@ export class Desk {
 			journal: this.journal,
 			halt: this.halt.signal,
 			slots: new SlotPool(ports),
-			guard: new SpendGuard(
-				{},
-				{ clock: this.time, readBalance: async () => await service.balance() },
-			),
+			guard: new SpendGuard({}, { clock: this.time, service }),
 		});
 	}
 

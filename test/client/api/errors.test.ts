@@ -142,8 +142,9 @@ describe('an error', () => {
 	});
 
 	it('assumes nothing by default', () => {
-		expect({ ...new GenerationError({ title: '', description: '', code: 'x' }) }).toEqual({
-			name: 'GenerationError',
+		const error = new GenerationError({ title: '', description: '', code: 'x' });
+		expect(error.name).toBe('GenerationError');
+		expect({ ...error }).toEqual({
 			code: 'x',
 			details: '',
 			description: '',

@@ -21,15 +21,15 @@ export async function passThrough<T>(
 		const permit = await slots.acquire(gate, timeoutMs, ticket);
 		const tried = await toResult(create);
 		if (tried.ok) {
-			permit.report('granted');
+			permit('granted');
 			return tried.value;
 		}
 		const noSlot = tried.error instanceof GenerationError && tried.error.retry === 'slot';
 		if (noSlot) {
-			permit.report(tried.error as GenerationError);
+			permit(tried.error as GenerationError);
 			continue;
 		}
-		permit.report('unused');
+		permit('unused');
 		throw tried.error;
 	}
 }

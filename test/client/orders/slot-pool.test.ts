@@ -54,7 +54,7 @@ describe('a generation that ends', () => {
 	async function fullAccount() {
 		const slots = new SlotPool({ clock: new VirtualTime(0), random: () => 0 });
 		const gate = new StepGate(new AbortController().signal);
-		(await slots.acquire(gate, HOUR)).report(refusedNow());
+		(await slots.acquire(gate, HOUR))(refusedNow());
 		const free = async () => {
 			let count = 0;
 			while ((await toResult(async () => await slots.acquire(gate, 0))).ok) count++;
@@ -145,7 +145,7 @@ describe('steps that share the slots of an account', () => {
 		const hang = async () => {
 			const permit = await slots.acquire(hangs.gate, HOUR, -1);
 			await time.sleep(60_000);
-			permit.report('unused');
+			permit('unused');
 		};
 		const others = Array.from({ length: 3 }, async (_, n) => await step(`${n}`).make(1_000));
 		time.at(4_000, () => void hang());

@@ -153,17 +153,17 @@ export const recordMutations: Mutation[] = [
 	),
 	jobRun(
 		'an item that was reserved ahead stays as sent after an error of the step',
-		'this.abandoned.push(...this.prepared.splice(0).map(async (run) => await run.abandon()));',
+		'this.abandoned.push(...this.waiting.map(async (run) => await run.abandon()));',
 		'',
 	),
 	jobRun(
 		'an item that is being reserved when the step ends is not given back',
-		'await this.prepared;\n\t\tif (this.order)',
-		'if (this.order)',
+		'const result = await prepared;\n\t\tif (result?.ok && result.value)',
+		'const result = await Promise.race([prepared, null]);\n\t\tif (result?.ok && result.value)',
 	),
 	jobRun(
 		'an item that waits too long after it was reserved ahead is not given back',
-		'this.abandoned.push(run.abandon());',
+		'if (this.waiting.includes(run)) this.abandoned.push(run.abandon());',
 		'',
 	),
 ];

@@ -38,7 +38,6 @@ const job = inFile('job.ts');
 const guard = inFile('spend-guard.ts');
 const watch = inFile('watch/watch.ts');
 const statusRequests = inFile('watch/status-requests.ts');
-const outputProbe = inFile('watch/watch.ts');
 
 const watchOverHalt: Edit = watch(
 	'',
@@ -73,7 +72,7 @@ export const mutations: Mutation[] = [
 		"if (entry.state !== 'sent') return error;",
 		"if (entry.state !== 'sent' || error !== cause || cause.charge !== 'unknown') return error;",
 	),
-	slots('sent although it will be refused', 'if (this.closedBy) throw this.closedBy;', ''),
+	slots('sent although it will be refused', 'this.closed.throwIfAborted();', ''),
 	submission(
 		'sent although every request of the step will be refused',
 		'if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));',
@@ -92,13 +91,13 @@ export const mutations: Mutation[] = [
 	retry('no free slot is an error', "return 'slot';", "return 'stop';"),
 	slots(
 		'a stop leaves those who wait for a slot waiting',
-		'onAbort(halt, () => this.wakeAll());',
+		'onAbort(halt, () => this.close(new CancelledError()));',
 		'void onAbort;',
 	),
 	slots(
 		'after a refusal nobody asks for a slot again',
-		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();',
-		'if (isSpeculative) this.refusals++;\n\t\tthis.pause();\n\t\tthis.speculateAt = this.ports.clock.now() + 1e9;',
+		'this.isSpeculating = false;\n\t\t\tthis.speculateAt = this.nextSpeculation();',
+		'this.isSpeculating = false;\n\t\t\tthis.speculateAt = this.ports.clock.now() + 1e9;',
 	),
 	journal(
 		'a rejection releases the reservation of an earlier request',
@@ -294,14 +293,11 @@ export const mutations: Mutation[] = [
 		'if (false as boolean)',
 	),
 	{
-		...outputProbe('probes leave after the stop', "if (halt.aborted) return 'unusable';", ''),
-		also: [
-			watchOverHalt,
-			watch(
-				'',
-				'await pause(clock, Math.min(waitMs, deadline - clock.now()), halt);',
-				'await clock.sleep(Math.min(waitMs, deadline - clock.now()));',
-			),
-		],
+		...watch(
+			'probes leave after the stop',
+			'await pause(clock, Math.min(at, deadline) - now, halt);',
+			'await clock.sleep(Math.min(at, deadline) - now);',
+		),
+		also: [watchOverHalt],
 	},
 ];

@@ -18,31 +18,50 @@ describe("a storage's response to a request for the first byte", () => {
 		const clock = new VirtualTime();
 		const halt = new AbortController().signal;
 		const probe = async () => await Promise.resolve({ status, oneByte });
-		const output = new OutputProbe({ clock, halt, probe });
-		expect(await clock.run(output.send('https://storage.test/a', 1000))).toBe(result);
+		const output = new OutputProbe({ clock, halt, probe }, 1000);
+		expect(await clock.run(output.send('https://storage.test/a', Infinity))).toBe(result);
 	});
 });
 
 describe('the rate of a step’s probes', () => {
-	function reserved() {
+	/** Sends so many probes at once. Returns the pause before each one that was sent. */
+	function probing() {
 		const clock = new VirtualTime();
 		const halt = new AbortController().signal;
-		const output = new OutputProbe({ clock, halt, probe: async () => await Promise.reject() });
-		return { clock, reserve: () => output.reserve() };
+		const sentAt: number[] = [];
+		const probe = async () =>
+			await Promise.resolve({ status: sentAt.push(clock.now()), oneByte: false });
+		const output = new OutputProbe({ clock, halt, probe }, 1000);
+		const pauses = async (count: number, mayWait?: boolean) => {
+			const from = clock.now();
+			sentAt.length = 0;
+			const sends = Array.from(
+				{ length: count },
+				async () => await output.send('', Infinity, mayWait),
+			);
+			const results = await clock.run(Promise.all(sends));
+			expect(results.filter((result) => result !== 'crowded')).toHaveLength(sentAt.length);
+			return sentAt.map((at) => at - from);
+		};
+		return { clock, pauses };
 	}
 
 	it('is at most 25 a second, and a probe that would wait for longer than a second is not sent', async () => {
-		const { clock, reserve } = reserved();
-		const pauses = Array.from({ length: 100 }, reserve).filter((pause) => pause !== null);
-		expect(pauses).toEqual(Array.from({ length: 26 }, (_, index) => index * 40));
-		await clock.run(clock.sleep(1000));
-		expect(reserve()).toBe(40);
+		const { pauses } = probing();
+		expect(await pauses(100)).toEqual(Array.from({ length: 26 }, (_, index) => index * 40));
+		expect(await pauses(1)).toEqual([40]);
 	});
 
 	it('does not grow after a pause without probes', async () => {
-		const { clock, reserve } = reserved();
-		expect(reserve()).toBe(0);
+		const { clock, pauses } = probing();
+		expect(await pauses(1)).toEqual([0]);
 		await clock.run(clock.sleep(60_000));
-		expect([reserve(), reserve()]).toEqual([0, 40]);
+		expect(await pauses(2)).toEqual([0, 40]);
+	});
+
+	it('has no time for a probe that may not wait while others do', async () => {
+		const { pauses } = probing();
+		expect(await pauses(2, false)).toEqual([0]);
+		expect(await pauses(1)).toEqual([80]);
 	});
 });
