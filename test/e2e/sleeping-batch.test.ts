@@ -137,14 +137,15 @@ async function playMarkedCrashed(): Promise<Execution> {
 	const id = await stage.executions.run(workflow, trigger);
 	await stage.executions.asleep(id);
 	const { node } = surroundings().installation;
-	const marked =
-		"UPDATE execution_entity SET status = 'crashed' WHERE workflowId = ? AND id <> ? AND waitTill > '2999'";
+	const marked = `UPDATE execution_entity SET status = 'crashed' WHERE id =
+		(SELECT MAX(id) FROM execution_entity WHERE workflowId = ? AND waitTill LIKE '2999%') RETURNING id`;
 	const script = `
 		const { DatabaseSync } = require('node:sqlite');
 		const database = new DatabaseSync(${JSON.stringify(join(stage.data, 'n8n/.n8n/database.sqlite'))}, { timeout: 20_000 });
-		console.log(database.prepare(${JSON.stringify(marked)}).run(${JSON.stringify(workflow.id)}, ${id}).changes);`;
+		console.log(database.prepare(${JSON.stringify(marked)}).get(${JSON.stringify(workflow.id)}).id);`;
 	const { stdout, stderr } = spawnSync(node, ['-e', script], { encoding: 'utf8' });
-	if (stdout.trim() !== '1') throw new Error(`No helper workflow was marked: ${stdout}${stderr}`);
+	if (Number(stdout) <= Number(id))
+		throw new Error(`No helper workflow was marked: ${stdout}${stderr}`);
 	const ended = await stage.executions.ended(id, 4 * minutes, 1000);
 	await helpersEnded(workflow.id);
 	return ended;
