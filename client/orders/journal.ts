@@ -225,9 +225,10 @@ function paidIn(orders: StoredOrder[]): KnownGeneration[] {
 		.flatMap(({ id, status }) => (id === undefined ? [] : [{ id, status }]));
 }
 
-/** Each request and key of an output has at most one live order. */
+/** Calls of one agent may have equal requests and different recipes: n8n may evaluate all with the first one's arguments. */
 function isSame(one: OrderDigests, other: OrderDigests): boolean {
-	return one.request === other.request && one.key === other.key;
+	const names = ['request', 'recipe', 'key', 'keyRecipe'] as const;
+	return names.every((name) => one[name] === other[name]);
 }
 
 /** Two idempotency keys differ only if both their values and their expressions do. A missing key matches any key. */

@@ -3,8 +3,6 @@ import { loadedAt } from '../../nodes/shared/suspend/crash-recovery';
 import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';
-// Otherwise n8n's engine loads it, on a busy machine seconds later.
-import '../../nodes/shared/suspend/crash-recovery';
 
 const { stage, tables, created, execute } = openKeyedStage();
 
