@@ -145,7 +145,7 @@ export class Watch {
 	}
 
 	private async accept(generation: Generation, deadline: number): Promise<void> {
-		const { output, requests } = this.watcher;
+		const { output, ports, requests } = this.watcher;
 		const wasProbed = this.canProbe();
 		this.failures = 0;
 		this.generation = generation;
@@ -154,7 +154,7 @@ export class Watch {
 		this.wasRunning ||= isRunning;
 		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) output.usable = false;
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
-		if (!wasProbed || !isCompleted(generation)) return;
+		if (!wasProbed || !isCompleted(generation) || ports.halt.aborted) return;
 		if ((await output.send(this.url, deadline, false)) === 'missing') output.usable = false;
 	}
 
