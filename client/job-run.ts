@@ -31,7 +31,7 @@ export interface StepState {
 	watcher: Watcher;
 }
 
-/** What is made before a job's turn. */
+/** A request and its order, prepared ahead. */
 interface Prepared {
 	request: CreateRequest;
 	order: Order;
@@ -44,7 +44,7 @@ export class JobRun {
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
 	private deadline = Infinity;
-	/** The request and its order, if made before the job's turn. Not kept afterwards: a request may be megabytes. */
+	/** Set while the job is prepared ahead. Cleared when it begins, because a request may be megabytes. */
 	private prepared: Promise<Result<Prepared | null>> | null = null;
 	/** True if the next generation of the job replaces a failed one. */
 	private replacesFailed = false;
@@ -74,7 +74,7 @@ export class JobRun {
 		return this.prepared !== null;
 	}
 
-	/** Reserves the order of a key before the job's turn. If that fails, `begin` builds the request again. */
+	/** Reserves an order with a key before a worker takes the job. If that fails, `obtain` builds the request again. */
 	prepare(): void {
 		const { job } = this;
 		const { journal } = this.step;
@@ -90,7 +90,7 @@ export class JobRun {
 	/** Takes back `prepare`, if the job does not begin in time. */
 	async abandon(): Promise<void> {
 		const { prepared } = this;
-		// At once: a job that begins meanwhile has an order of its own.
+		// Cleared first: if the job begins in the meantime, it makes a new order.
 		this.prepared = null;
 		const result = await prepared;
 		if (result?.ok && result.value) this.step.journal.abandon?.(result.value.order);
@@ -127,11 +127,14 @@ export class JobRun {
 		}
 	}
 
-	/** True if the job begins again after an error: its generation failed, or its model created nothing. */
-	triesAgain(error: unknown): boolean {
+	/**
+	 * Prepares another try after an error: the generation failed, or its model created nothing. Returns false if the error
+	 * is final.
+	 */
+	planNextTry(error: unknown): boolean {
 		const { job, watch } = this;
 		const isRefunded = error instanceof GenerationError && error.charge === 'refunded';
-		// With any other generation, the error is about its status.
+		// If the generation did not fail, the error came from a status check.
 		if (job.kind !== 'create' || (watch !== null && !isRefunded)) return false;
 		if (decideNextTry(job, error) === 'stop') return false;
 		this.watch = null;

@@ -194,7 +194,7 @@ class Pipeline<T> {
 			if (run.fallback !== null) this.step.submission.stats.fellBack++;
 			this.finishing.push(this.finish(run, generation));
 		} catch (error) {
-			if (run.triesAgain(error)) return false;
+			if (run.planNextTry(error)) return false;
 			this.settle(run.job, thrownOutcome(run.withEarlierTries(error), run.known));
 		}
 		return true;

@@ -225,7 +225,7 @@ function paidIn(orders: StoredOrder[]): KnownGeneration[] {
 		.flatMap(({ id, status }) => (id === undefined ? [] : [{ id, status }]));
 }
 
-/** Calls of one agent may have equal requests and different recipes: n8n may evaluate all with the first one's arguments. */
+/** Parallel tool calls may have equal requests and different recipes: n8n may evaluate all with the first call's arguments. */
 function isSame(one: OrderDigests, other: OrderDigests): boolean {
 	const names = ['request', 'recipe', 'key', 'keyRecipe'] as const;
 	return names.every((name) => one[name] === other[name]);

@@ -59,7 +59,7 @@ export class KeyRow {
 	row: Row | null | undefined;
 	/** The row while this step sends its request. */
 	held: Held | null = null;
-	/** The write of an id that is not finished. */
+	/** The pending write of a generation id. */
 	arriving: Promise<void> | null = null;
 	/** The row of a generation that could not be written to the table. */
 	unrecorded: Row | null = null;
@@ -98,7 +98,7 @@ export class KeyRow {
 	}
 
 	/**
-	 * Returns the row that counts: of a generation, a free one, or an unresolved one whose writer is gone; `null` if there
+	 * Returns the row in force: one with a generation, a free one, or an unresolved one whose writer is dead; `null` if there
 	 * is none. If another execution is sending its request, waits for the result.
 	 *
 	 * @param mayDefer true if `reserve` follows at once, and reads the key
@@ -186,7 +186,7 @@ export class KeyRow {
 		const row = held.row as Row;
 		const set = { generation_id: id, status: status ?? 'pending' };
 		table.running.add(id);
-		// `ended` stores a final status, here too.
+		// `commit` then calls `ended`, which stores a final status.
 		this.row = { ...row, generation_id: id, status: 'pending' };
 		const written = table.keep(async () => await table.writeId(row, set));
 		const arriving = written.then((error) => {
@@ -212,7 +212,7 @@ export class KeyRow {
 		} else if (row) this.row = { ...row, status };
 	}
 
-	/** Returns all rows of the key, without those that are being deleted. One into which a user has entered an id stays. */
+	/** Returns all rows of the key, without those that are being deleted. Keeps a row into which a user has entered an id. */
 	private rowsIn({ rows }: Answer): Row[] {
 		const seen = rows
 			.filter((row) => row.key === this.key && (hasId(row) || !this.dropped.has(row.writer)))
@@ -293,7 +293,7 @@ export class KeyRow {
 	private missed(id?: number): void {
 		this.misses++;
 		if (this.misses < MOST_MISSES) return;
-		this.row = undefined;
+		this.row = null;
 		throw tableTrouble(id);
 	}
 }

@@ -88,7 +88,7 @@ export class SlotPool {
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
-	/** The items that wait, by their tickets. `wake` ends the current sleep of an item. */
+	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */
 	private readonly line: Array<{ ticket: number; wake: AbortController }> = [];
 	/** Ids of ended generations, the newest last. Several executions may watch the same one. */
 	private readonly released = new Set<string>();

@@ -12,21 +12,23 @@ const MARK_EVERY_MS = 20_000;
  * unchanged for a minute, by one execution or by several in succession. A heartbeat of the writer starts the minute again.
  */
 export class Staleness {
-	private seen: { row: Row; at: number; unchangedMs: number } | null = null;
+	private seen: { row: Row; readAt: number; at: number; unchangedMs: number } | null = null;
 
 	/**
 	 * Measures a row of another execution. Only the local clock and reads count: the dates in a row come from another clock.
 	 * A new date proves that the writer is alive; an old one proves nothing.
 	 *
 	 * @param readAt start of the read
-	 * @param now end of the read: a row may have changed during the first one
+	 * @param now end of the read. The first read counts from its end, because the row may have changed while it ran
 	 */
 	observe(row: Row, readAt: number, now: number): void {
 		const before = this.seen;
-		if (before && sameState(before.row, row)) {
-			before.unchangedMs += Math.max(0, Math.min(readAt - before.at, LONGEST_GAP_MS));
-			before.at = readAt;
-		} else this.seen = { row, at: now, unchangedMs: 0 };
+		// Several calls may share one read.
+		if (before?.readAt === readAt) return;
+		const isUnchanged = before !== null && sameState(before.row, row);
+		const gapMs = isUnchanged ? Math.max(0, Math.min(readAt - before.at, LONGEST_GAP_MS)) : 0;
+		const unchangedMs = isUnchanged ? before.unchangedMs + gapMs : 0;
+		this.seen = { row, readAt, at: isUnchanged ? readAt : now, unchangedMs };
 	}
 
 	/** Returns the milliseconds during which a row was certainly unchanged. */
@@ -34,7 +36,7 @@ export class Staleness {
 		return this.seen && sameState(this.seen.row, row) ? this.seen.unchangedMs : 0;
 	}
 
-	/** Returns what to write into a row: its writer is dead if it is removed. Returns `null` if it is too early to tell. */
+	/** Returns the fields to write into a row. An empty `writer` means that its writer is dead. `null`: too early to tell. */
 	verdictOn(row: Row): Partial<RowFields> | null {
 		const unchangedMs = this.unchangedMs(row);
 		const silentMs = silenceIn(row) + unchangedMs;

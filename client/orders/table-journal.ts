@@ -45,7 +45,7 @@ export class TableJournal extends Journal {
 	 */
 	async begin(keys: string[]): Promise<void> {
 		if (keys.length === 1) return;
-		const read = await toResult(async () => await this.refresh(keys.map(storedKey)));
+		const read = await toResult(async () => await this.refresh([...new Set(keys.map(storedKey))]));
 		// After a cancellation nothing is sent.
 		if (!read.ok && !this.table.ports.signal.aborted) throw read.error;
 	}
@@ -152,7 +152,7 @@ export class TableJournal extends Journal {
 		return (key === null ? null : this.rowOf(key).row) ?? null;
 	}
 
-	/** Reads keys again. Throws as `BatchedTable.require`. */
+	/** Reads keys again, each named once. Throws as `BatchedTable.require`. */
 	private async refresh(keys: string[]): Promise<void> {
 		const answer = await this.table.require({ keys });
 		keys.forEach((key) => this.rowOf(key).observe(answer));

@@ -112,7 +112,7 @@ export function rowsInForce(rows: Row[]): Map<string, Row> {
 }
 
 /**
- * Decides whether a reserved row may be sent. Of several new rows of a key, the oldest wins when the others are deleted.
+ * Decides whether a reserved row may be sent. If several new rows share a key, the oldest one wins once the others are deleted.
  *
  * @param rows all rows of the key, as just read
  * @param ours the reserved row, if it is there

@@ -145,7 +145,7 @@ export class Watch {
 	}
 
 	private async accept(generation: Generation, deadline: number): Promise<void> {
-		const { output, ports, requests } = this.watcher;
+		const { output, requests } = this.watcher;
 		const wasProbed = this.canProbe();
 		this.failures = 0;
 		this.generation = generation;
@@ -154,7 +154,7 @@ export class Watch {
 		this.wasRunning ||= isRunning;
 		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) output.usable = false;
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
-		if (!wasProbed || !isCompleted(generation) || ports.halt.aborted) return;
+		if (!wasProbed || !isCompleted(generation)) return;
 		if ((await output.send(this.url, deadline, false)) === 'missing') output.usable = false;
 	}
 
@@ -232,7 +232,8 @@ export class OutputProbe {
 	 * Requests the first byte of an output (spec 4.3). Only that byte proves that the file exists, and only 403 and 404
 	 * that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
 	 *
-	 * @param mayWait false: the result is `crowded` if other probes wait. Its time passes unused, which spreads the others.
+	 * @param mayWait if false, a probe that would have to wait is not sent (`crowded`). It still uses its time slot, which
+	 * spreads out the others
 	 */
 	async send(url: string, deadline: number, mayWait = true) {
 		const { clock, probe, halt } = this.ports;
@@ -241,7 +242,8 @@ export class OutputProbe {
 		if (at - now > MAX_QUEUE_MS) return 'crowded';
 		this.nextAt = at + 1000 / PROBES_PER_SECOND;
 		if (at > now && !mayWait) return 'crowded';
-		await pause(clock, Math.min(at, deadline) - now, halt);
+		if (at > now) await pause(clock, Math.min(at, deadline) - now, halt);
+		if (halt.aborted) return 'unusable';
 		const ms = Math.min(this.intervalMs, deadline - clock.now());
 		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
 		const { status, oneByte } = (await probing.catch(() => null)) ?? {};

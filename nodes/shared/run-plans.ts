@@ -36,7 +36,7 @@ export interface StepStart {
 	checks: StatusChecks;
 	/** Set if the step sleeps while nothing is due. */
 	shift?: SleepDecision;
-	/** What the step did before, for its hints. */
+	/** The results of earlier runs of the step, for its hints. */
 	before?: EarlierWork;
 }
 
@@ -76,7 +76,7 @@ export function addStats(earlier: PipelineStats, later: PipelineStats): Pipeline
 		fellBack: earlier.fellBack + later.fellBack,
 		slotWaitMs: earlier.slotWaitMs + later.slotWaitMs,
 		slotRefusal: later.slotRefusal ?? earlier.slotRefusal,
-		// That of the later run includes the requests of the earlier one.
+		// This already includes the requests of the earlier run.
 		spent: later.spent,
 		balance:
 			balance && later.balance

@@ -278,8 +278,10 @@ it('continues on its own when n8n is killed while it is suspended, killed during
 	expect(charges(prompts.killed)).toEqual(prompts.killed.map(() => 1));
 });
 
-it('ends with an error if n8n takes its sleeping helper workflow for crashed, and creates nothing more', async () => {
+it('ends with an error, and creates nothing more, if n8n treats its sleeping helper workflow as crashed', async () => {
 	const execution = await scenes.markedCrashed;
 	expect(execution.status).toBe('error');
+	// The documentation quotes it.
+	expect(errorOf(execution)).toContain('it seems to be in an endless loop');
 	expect(charges(prompts.markedCrashed)).toEqual([1, 1, 0, 0]);
 });

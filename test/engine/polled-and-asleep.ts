@@ -28,7 +28,7 @@ function withoutIds(value: unknown): unknown {
 	return JSON.parse(text) as unknown;
 }
 
-/** Opens a stage, and returns a function that runs a batch with `whileWaiting: poll` and `suspend`, from empty books. */
+/** Opens a stage, and returns a function that runs a batch with `whileWaiting: poll` and `suspend`, with an empty table. */
 export function openComparison() {
 	const keyed = openKeyedStage();
 	const { stage, tables, created, execute } = keyed;

@@ -140,6 +140,7 @@ describe('a batch keeps to its limits asleep as polled', () => {
 			},
 			settings: continues,
 		});
+		expect(asleep.hasSlept).toBe(true);
 		expect([polled.created, asleep.created]).toEqual([2, 2]);
 		expect(asleep.output).toEqual(polled.output);
 	});
@@ -147,9 +148,9 @@ describe('a batch keeps to its limits asleep as polled', () => {
 
 describe('the status checks of a batch that sleeps', () => {
 	it.each([
-		['of one wave after the other', 300],
-		['of the results after the last wave', 20],
-	])('keep the poll interval: those %s', async (_, seconds) => {
+		['from wave to wave', 300],
+		['after the last wave', 20],
+	])('keep the poll interval %s', async (_, seconds) => {
 		const runOptions = { pollInterval: 100, readiness: 'status' };
 		const { polled, asleep } = await compare({ list: boats(3, seconds), runOptions });
 		expect(asleep.hasSlept).toBe(true);
@@ -189,7 +190,7 @@ describe('a batch that ends before it sleeps has the same hints and errors as a 
 				before: async () => await made(quick.map((item) => ({ ...item, prompt: 'a' }))),
 			},
 		],
-		['paid from a balance', { list: quick, runOptions: { minimumBalance: 1 }, before: slowly }],
+		['with Stop Below Balance', { list: quick, runOptions: { minimumBalance: 1 }, before: slowly }],
 		[
 			'from a fallback model',
 			{
@@ -199,8 +200,11 @@ describe('a batch that ends before it sleeps has the same hints and errors as a 
 				before: slowly,
 			},
 		],
-		['sent again', { list: quick, runOptions: { onUncertainCharge: 'resubmit' }, before: lost }],
-		['uncertain', { list: quick, settings: continues, before: lost }],
+		[
+			'resubmitted after a lost response',
+			{ list: quick, runOptions: { onUncertainCharge: 'resubmit' }, before: lost },
+		],
+		['with an uncertain charge', { list: quick, settings: continues, before: lost }],
 		['rejected', { list: [quick[0], rejected, quick[2]], settings: continues, before: slowly }],
 		[
 			'rejected, which ends the step',

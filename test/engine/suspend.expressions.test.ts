@@ -39,7 +39,7 @@ it.each<[string, INodeParameters]>([
 	]);
 });
 
-it('the first item may fail: the options of the others count', async () => {
+it('if the first item fails, the others keep their own options', async () => {
 	const fileName = `={{ $json.index ? "ship" : ${failing} }}`;
 	const { output } = await waitForTwo({ options: { fileName, includeOtherFields: true } });
 	expect(output.map(({ json }) => [json.error_code ?? json.status, json.index])).toEqual([
@@ -49,7 +49,7 @@ it('the first item may fail: the options of the others count', async () => {
 	expect(output[1].binary?.data.fileName).toBe('ship.png');
 });
 
-it('the first item may fail: the timeout of the others counts', async () => {
+it('if the first item fails, the others keep their own timeout', async () => {
 	const timeout = (rest: number) => ({ timeout: `={{ $json.index ? ${rest} : ${failing} }}` });
 	const { output, checks } = await waitForTwo({ runOptions: timeout(86_400) });
 	expect(output.map(({ json }) => json.error_code ?? json.status)).toEqual([

@@ -8,7 +8,9 @@ import { truncate } from '../../../client/text';
 
 /** Invalid input, found before anything was sent or charged. */
 export class InvalidInputError extends GenerationError {
-	override readonly name = 'InvalidInputError';
+	static {
+		this.prototype.name = 'InvalidInputError';
+	}
 
 	constructor(title: string, description: string) {
 		super({ title, description, code: 'invalid_input' });

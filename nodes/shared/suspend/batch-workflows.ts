@@ -78,10 +78,10 @@ export function resultsWorkflow(node: INode, step: string): IWorkflowBase {
 }
 
 /**
- * A node with which the supervisor sleeps. After a crash of n8n, the supervisor is marked as crashed for some
- * milliseconds. If n8n checks it at that moment, it returns the output of this node as the result of the step. An
- * output of another type than `main` is no result, so the step then ends with an error. It does not change what the
- * next node receives.
+ * A supervisor node that starts a helper workflow and sleeps until it ends. After a crash, n8n marks the supervisor as
+ * crashed for a few milliseconds. If n8n reads the supervisor's result then, it takes this node's output as the result
+ * of the step. Output of a type other than `main` is not accepted, so the step fails instead. The next node's input is
+ * unaffected.
  */
 function sleepingNode(node: INode, name: string, role: BatchRole): HelperNode {
 	return { ...helperNode(node, name, role), rewireOutputLogTo: 'ai_memory' };

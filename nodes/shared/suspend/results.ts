@@ -69,7 +69,7 @@ export async function fetchResults(
 ): Promise<INodeExecutionData[][]> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
 	const found = await toResult(async () => await read(context, jobs, state));
-	// After a sleep, n8n runs this again. What the waves reported is enough for a step that is still awake.
+	// After a sleep, the supervisor tries again. A step that is still awake uses what the waves reported.
 	if (!found.ok && !awake) throw found.error;
 	const all = found.ok ? found.value : [];
 	const rows = rowsOfBatch(all, jobs, state);
@@ -91,7 +91,7 @@ export async function fetchResults(
 	const options = { ...start.options, spentBefore: spent };
 	const unrecorded = Object.values(missingIn(all, state.unrecorded)).map(({ key }) => key);
 	const before = awake ? { stats: awake.stats, unrecorded } : undefined;
-	// An item that needed no wave reuses a completed generation. The step counts it, and compares its request.
+	// An item without a wave result reuses a completed generation. Its own plan counts it, and compares its request.
 	const isReused = ({ job }: Plan) => awake !== null && !(job.itemIndex in settled);
 	const fetched = planned.map((plan) => (isReused(plan) ? plan : fetching(plan, rows)));
 	return await runToEnd(context, { ...start, options, before }, fetched, failures);

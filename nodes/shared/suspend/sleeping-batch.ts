@@ -145,7 +145,7 @@ async function sleep(
 /**
  * Runs waves that do not sleep, until all items have ended.
  *
- * @returns the counters of the step; `null` if it was stopped, or if a wave could not read the table
+ * @returns the counters of the step; `null` if it was stopped. If a wave cannot read the table, the rest is left to do
  */
 async function runAwake(
 	context: IExecuteFunctions,
@@ -157,7 +157,8 @@ async function runAwake(
 	while (!state.over) {
 		const terms = { checks, rests: false };
 		const ended = await toResult(async () => await runWave(context, planned, state, terms));
-		if (!ended.ok || cancelSignal(context).aborted) return null;
+		if (cancelSignal(context).aborted) return null;
+		if (!ended.ok) return all;
 		takeIn(state, ended.value.report);
 		all = addStats(all, ended.value.stats);
 	}

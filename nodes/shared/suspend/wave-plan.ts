@@ -24,7 +24,7 @@ import type { GenerationError, GenerationErrorFields } from '../../../client/api
 
 /** One wave of a sleeping batch runs the same items again: it collects what has ended, and fills free slots. */
 
-/** Maximum number of items that a wave may begin. It reads their keys a second time, which takes many table calls. */
+/** Maximum number of items that a wave begins before a sleep. It reads their keys a second time, in many table calls. */
 const MOST_NEW = 200;
 
 /** Items that need no further work, by index: their errors, or `null` for an item without an error. */
@@ -75,6 +75,7 @@ interface WavePlan {
  * @param all the rows of the jobs in the record
  * @param batch the execution id in the rows of this batch
  * @param now milliseconds since the Unix epoch
+ * @param mostNew maximum number of items that the wave begins
  */
 export function planWave(
 	jobs: CreateJob[],
@@ -82,20 +83,20 @@ export function planWave(
 	all: Row[],
 	batch: string,
 	now: number,
+	mostNew = MOST_NEW,
 ): WavePlan {
-	const { unrecorded, known } = state;
 	const rows = rowsOfBatch(all, jobs, state);
 	const left = jobs.filter(
 		(job) => !(job.itemIndex in settled) && rowOf(rows, job)?.status !== 'completed',
 	);
 	const isOwn = (job: CreateJob) => rowOf(rows, job)?.execution_id === batch;
 	const sinceOf = ({ itemIndex, ...job }: CreateJob) => {
-		const wait = known[itemIndex];
+		const wait = state.known[itemIndex];
 		return wait?.id === rowOf(rows, job)?.generation_id ? wait?.since : undefined;
 	};
 	const isRunning = (job: CreateJob) => isOwn(job) || sinceOf(job) !== undefined;
 	const running = left.filter(isRunning);
-	const others = left.filter((job) => !isRunning(job)).slice(0, MOST_NEW);
+	const others = left.filter((job) => !isRunning(job)).slice(0, mostNew);
 	const collected = running.map((job) =>
 		// The row of another execution may be older than this batch.
 		collecting(job, rowOf(rows, job) as Row, now, isOwn(job) ? undefined : sinceOf(job)),
@@ -106,8 +107,8 @@ export function planWave(
 		left: left.length,
 		// A wave that died reported none of its requests, but the record has them.
 		spentBefore: Math.max(spent, spentBy(batch, all)),
-		unrecorded: missingIn(all, unrecorded),
-		known,
+		unrecorded: missingIn(all, state.unrecorded),
+		known: state.known,
 	};
 }
 
@@ -125,10 +126,9 @@ export function rowsOfBatch(
 	for (const job of jobs) {
 		const generation = known[job.itemIndex];
 		if (!generation || written.has(generation.id) || rowOf(rows, job)) continue;
-		const key = storedKeyOf(job);
 		const { id, since } = generation;
-		const row = newRow({ workflowId: '', nodeId: '', executionId: '' }, key);
-		rows.set(key, { ...row, generation_id: id, id: 0, changedAt: since });
+		const row = newRow({ workflowId: '', nodeId: '', executionId: '' }, storedKeyOf(job));
+		rows.set(row.key, { ...row, generation_id: id, id: 0, changedAt: since });
 	}
 	const missing = Object.values(missingIn(all, unrecorded));
 	missing.filter(isLive).forEach((row) => rows.set(row.key, row));
@@ -194,12 +194,12 @@ function stillUnrecorded(
 	outcomes: Array<Outcome<unknown>>,
 ): Unrecorded {
 	const left = { ...unrecorded };
+	const missing = record.unrecorded;
 	sources.forEach((job, index) => {
-		const { itemIndex } = job;
-		const row = record.unrecorded.get(storedKeyOf(job)) ?? left[itemIndex];
+		const row = missing.get(storedKeyOf(job)) ?? left[job.itemIndex];
 		if (!row) return;
 		const ended = jobs[index].kind === 'collect' ? endOf(outcomes[index]) : null;
-		left[itemIndex] = { ...row, ...(ended && { status: ended.status }) };
+		left[job.itemIndex] = { ...row, ...(ended && { status: ended.status }) };
 	});
 	return left;
 }

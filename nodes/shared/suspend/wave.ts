@@ -47,7 +47,8 @@ export async function runWave(
 	});
 	const rows = await rowsOf(context, jobs, Object.values(state.unrecorded));
 	const now = wallClock.now();
-	const plan = planWave(jobs, state, rows, context.getExecutionId(), now);
+	const mostNew = rests ? undefined : Infinity;
+	const plan = planWave(jobs, state, rows, context.getExecutionId(), now, mostNew);
 	const sleptMs = state.sleepsFrom > 0 ? now - state.sleepsFrom : 0;
 	const shift = new Shift(wallClock, { sleptMs, durations: state.durations });
 	const start = startOf(context, checks);
@@ -70,9 +71,10 @@ export async function runWave(
 		stopOnError,
 		wallClock.now(),
 	);
-	// A clock that was set back does not extend the sleep.
+	// A clock that was set back does not extend the sleep. An error that ends the batch needs no further check.
 	const checkedAt = Math.min(lastCheckAt(start.checks, result, found.over), wallClock.now());
-	const nextCheckAt = checkedAt + options.pollIntervalMs;
+	const hasFailed = found.over && stopOnError && result.firstFailed !== null;
+	const nextCheckAt = hasFailed ? 0 : checkedAt + options.pollIntervalMs;
 	return {
 		report: {
 			...found,
@@ -86,8 +88,8 @@ export async function runWave(
 }
 
 /**
- * The time of the last status check of what is checked again: generations that are still running. If the batch is over,
- * all of them are.
+ * Returns when the generations to check again were last checked: those still running, or all of them once the batch is
+ * over.
  */
 function lastCheckAt(
 	checks: StatusChecks,

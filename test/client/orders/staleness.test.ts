@@ -16,6 +16,7 @@ async function seen(
 	rows: (now: number, read: number) => Row,
 	gapMs = 10_000,
 	readMs = 0,
+	times = 1,
 ): Promise<number[]> {
 	const time = new VirtualTime(START);
 	const staleness = new Staleness();
@@ -25,7 +26,7 @@ async function seen(
 			const readAt = time.now();
 			const one = rows(time.now(), read);
 			await time.sleep(readMs);
-			staleness.observe(one, readAt, time.now());
+			for (let count = 0; count < times; count++) staleness.observe(one, readAt, time.now());
 			seconds.push(staleness.unchangedMs(one) / 1000);
 			await time.sleep(gapMs - readMs);
 		}
@@ -51,6 +52,11 @@ it.each<[what: string, rows: (now: number, read: number) => Row, seconds: number
 	['only until another row takes its place', (_, read) => row({ id: read }), [0, 0, 0, 0]],
 ])('a row is unchanged %s', async (_, rows, seconds) => {
 	expect(await seen(rows)).toEqual(seconds);
+});
+
+it('the first read does not count, even if several calls share it', async () => {
+	for (const calls of [1, 2])
+		expect(await seen(() => row({}), 20_000, 8_000, calls)).toEqual([0, 12, 32, 52]);
 });
 
 it('time during which a process was paused, or its clock jumped, does not count', async () => {

@@ -58,7 +58,7 @@ export const recordMutations: Mutation[] = [
 	table(
 		'of two new rows, the newer one wins as well',
 		"if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'lost';",
-		"if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'won';",
+		"if (rivals.some(hasId)) return 'lost';\n\tif (rivals.some((row) => row.id < ours.id)) return 'won';",
 	),
 	keyRow(
 		'an execution sends although its row is not there',

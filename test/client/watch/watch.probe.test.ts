@@ -24,7 +24,7 @@ describe("a storage's response to a request for the first byte", () => {
 });
 
 describe('the rate of a step’s probes', () => {
-	/** Sends so many probes at once. Returns the pause before each one that was sent. */
+	/** Sends `count` probes at once. Returns when each one was sent. */
 	function probing() {
 		const clock = new VirtualTime();
 		const halt = new AbortController().signal;
@@ -59,7 +59,7 @@ describe('the rate of a step’s probes', () => {
 		expect(await pauses(2)).toEqual([0, 40]);
 	});
 
-	it('has no time for a probe that may not wait while others do', async () => {
+	it('drops a probe that may not wait, which still uses its time slot', async () => {
 		const { pauses } = probing();
 		expect(await pauses(2, false)).toEqual([0]);
 		expect(await pauses(1)).toEqual([80]);
