@@ -25,10 +25,10 @@ export class Staleness {
 		const before = this.seen;
 		// Several calls may share one read.
 		if (before?.readAt === readAt) return;
-		const isUnchanged = before !== null && sameState(before.row, row);
-		const gapMs = isUnchanged ? Math.max(0, Math.min(readAt - before.at, LONGEST_GAP_MS)) : 0;
-		const unchangedMs = isUnchanged ? before.unchangedMs + gapMs : 0;
-		this.seen = { row, readAt, at: isUnchanged ? readAt : now, unchangedMs };
+		if (before && sameState(before.row, row)) {
+			before.unchangedMs += Math.max(0, Math.min(readAt - before.at, LONGEST_GAP_MS));
+			before.at = before.readAt = readAt;
+		} else this.seen = { row, readAt, at: now, unchangedMs: 0 };
 	}
 
 	/** Returns the milliseconds during which a row was certainly unchanged. */

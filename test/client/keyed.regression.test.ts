@@ -190,3 +190,31 @@ it('a process that is paused before it resubmits reads again whether the first r
 		],
 	});
 });
+
+it('items that share a key do not shorten the minute after which another process counts as dead', async () => {
+	await playKeyed({
+		...calm,
+		keys: [2, 0, 2, 5, 6, 7, 8],
+		concurrency: 1,
+		answerMs: 75_000,
+		lost: 0.1,
+		fails: 0.1,
+		seed: 23_729,
+		second: { afterMs: 0, runIndex: 0 },
+		breaks: { item: 0, afterMs: 1_000 },
+		executions: [
+			{
+				...planned,
+				stopOnError: true,
+				pause: { afterMs: null, ms: 400_000, call: 1, laterMs: 500 },
+			},
+			{
+				...planned,
+				startMs: 70_000,
+				maxConcurrent: 2,
+				stopOnError: true,
+				onUncertainCharge: 'resubmit',
+			},
+		],
+	});
+});

@@ -93,8 +93,13 @@ export const recordMutations: Mutation[] = [
 	),
 	staleness(
 		'the clock of another process is believed',
-		'} else this.seen = { row, at: now, unchangedMs: 0 };',
-		'} else this.seen = { row, at: now, unchangedMs: now - (row.changedAt ?? Infinity) - 120_000 };',
+		'} else this.seen = { row, readAt, at: now, unchangedMs: 0 };',
+		'} else this.seen = { row, readAt, at: now, unchangedMs: now - (row.changedAt ?? Infinity) - 120_000 };',
+	),
+	staleness(
+		'a read that several calls share counts twice',
+		'if (before?.readAt === readAt) return;',
+		'',
 	),
 	staleness(
 		'a pause of the own process counts',
