@@ -10,7 +10,8 @@ import { toResult } from '../../client/async';
 import { errorOfJob } from '../../client/outcome';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
-import { evaluatedOptions, includesOtherFields } from '../shared/form/parameters';
+import { includesOtherFields } from '../shared/form/parameters';
+import { evaluatedOptions, parameterOrNull } from '../shared/form/unvalidated';
 import { planItems } from '../shared/form/plan-items';
 import { runNode, type Suspension } from '../shared/run-node';
 import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
@@ -64,13 +65,8 @@ function sleepingItem(
 	waitingSince: number,
 ): SleepingItem {
 	// An expression that fails is an error of its item, which is returned after the sleep.
-	const parameter = (name: string, fallback: string | boolean): GenericValue => {
-		try {
-			return context.getNodeParameter(name, itemIndex, fallback) as GenericValue;
-		} catch {
-			return null;
-		}
-	};
+	const parameter = (name: string, fallback: string | boolean) =>
+		parameterOrNull(context, name, itemIndex, fallback) as GenericValue;
 	return {
 		generationId: parameter('generationId', ''),
 		mode: parameter('mode', 'poll'),

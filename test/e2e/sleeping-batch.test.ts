@@ -144,7 +144,7 @@ async function playMarkedCrashed(): Promise<Execution> {
 		const database = new DatabaseSync(${JSON.stringify(join(stage.data, 'n8n/.n8n/database.sqlite'))}, { timeout: 20_000 });
 		console.log(database.prepare(${JSON.stringify(marked)}).get(${JSON.stringify(workflow.id)}).id);`;
 	const { stdout, stderr } = spawnSync(node, ['-e', script], { encoding: 'utf8' });
-	if (Number(stdout) <= Number(id))
+	if (!(Number(stdout) > Number(id)))
 		throw new Error(`No helper workflow was marked: ${stdout}${stderr}`);
 	const ended = await stage.executions.ended(id, 4 * minutes, 1000);
 	await helpersEnded(workflow.id);

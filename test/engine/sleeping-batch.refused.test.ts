@@ -2,12 +2,17 @@ import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';
 
+/** Runs when n8n refuses a helper workflow. */
+const mockRefusal = { action: () => {} };
 jest.mock('../../nodes/shared/helper-workflow', () => ({
 	...jest.requireActual<object>('../../nodes/shared/helper-workflow'),
-	runHelper: async () => await Promise.reject(new Error('No helper workflows here')),
+	runHelper: async () => {
+		mockRefusal.action();
+		await Promise.reject(new Error('No helper workflows here'));
+	},
 }));
 
-const { created, execute } = openKeyedStage();
+const { created, execute, tables } = openKeyedStage();
 
 const parameters = {
 	options: { idempotencyKey: '={{ $json.key }}' },
@@ -54,4 +59,27 @@ it('a batch that n8n cannot suspend keeps its retries, and waits no longer than 
 	expect(run.output('Step')[0].json.error).toContain('2 generations of this item failed');
 	expect(created()).toBe(4);
 	expect((wallClock.now() - began) / 1000).toBeLessThan(400);
+});
+
+it('a batch that n8n cannot suspend does not make a failed item again, even if the table cannot be read then', async () => {
+	let failures = 0;
+	mockRefusal.action = () => {
+		tables.before = () => {
+			// A read is tried twice.
+			if (failures++ < 2) throw new Error('The module is disabled');
+		};
+	};
+	const list = items(['a', 'x [seconds: 5] [fail: no]'], ['b', 'y [seconds: 90]']);
+	const runOptions = { whileWaiting: 'suspend' };
+	const run = await execute(
+		list,
+		{ ...parameters, runOptions },
+		{ onError: 'continueRegularOutput' },
+	);
+	expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+		'generation_failed',
+		'completed',
+	]);
+	expect(failures).toBeGreaterThan(2);
+	expect(created()).toBe(2);
 });

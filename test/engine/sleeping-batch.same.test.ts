@@ -146,6 +146,13 @@ describe('a batch keeps to its limits asleep as polled', () => {
 	});
 });
 
+it('an error that ends a batch is returned without another poll interval', async () => {
+	const runOptions = { pollInterval: 300, readiness: 'status' };
+	const { polled, asleep } = await compare({ list: [broken, ...boats(2, 5000)], runOptions });
+	expect([asleep.hasSlept, asleep.error !== undefined]).toEqual([true, true]);
+	expect(asleep.seconds - polled.seconds).toBeLessThan(200);
+});
+
 describe('the status checks of a batch that sleeps', () => {
 	it.each([
 		['from wave to wave', 300],

@@ -31,32 +31,6 @@ export function optionsOf(
 	return context.getNodeParameter(name, itemIndex, {}) as Options;
 }
 
-/**
- * One of an item's collections, not validated. `null` for each option whose expression fails. That is an error of the
- * item, but other options may apply to the whole step, or to how the error is returned. Never throws.
- */
-export function evaluatedOptions(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	name: 'options' | 'runOptions',
-): Options {
-	const read = (option: string) => {
-		try {
-			return optionByPath(context, itemIndex, name, option);
-		} catch {
-			return null;
-		}
-	};
-	try {
-		return optionsOf(context, itemIndex, name);
-	} catch {
-		const written = context.getNode().parameters[name];
-		// If one expression returns the whole collection, no option can be read.
-		const added = typeof written === 'object' ? Object.keys(written as Options) : [];
-		return Object.fromEntries(added.map((option) => [option, read(option)]));
-	}
-}
-
 /** Parameters that can change before a retry while the existing generation is still reused. */
 const NOT_REQUESTED = new Set([
 	'includeOtherFields',

@@ -12,7 +12,7 @@ import {
 import { onAbort, toResult } from '../../../client/async';
 import { cancelSignal } from '../execution';
 import { isFile } from '../form/form';
-import { evaluatedOptions } from '../form/parameters';
+import { evaluatedOptions, parameterOrNull } from '../form/unvalidated';
 import { wallClock } from '../http/clock';
 import type { BatchState } from './batch-state';
 
@@ -69,14 +69,10 @@ export function keepParameters(context: IExecuteFunctions, fields: INodeProperti
 
 /** An expression that fails is an error of its item, which was reported before. */
 function valueOf(context: IExecuteFunctions, name: string, itemIndex: number, fallback: unknown) {
-	if (name === 'options' || name === 'runOptions') {
-		return evaluatedOptions(context, itemIndex, name) as IDataObject;
-	}
-	try {
-		return context.getNodeParameter(name, itemIndex, fallback) as IDataObject;
-	} catch {
-		return null;
-	}
+	const isCollection = name === 'options' || name === 'runOptions';
+	return isCollection
+		? evaluatedOptions(context, itemIndex, name)
+		: parameterOrNull(context, name, itemIndex, fallback);
 }
 
 function hasExpression(value: unknown): boolean {

@@ -298,6 +298,6 @@ export const mutations: Mutation[] = [
 			'await pause(clock, Math.min(at, deadline) - now, halt);',
 			'await clock.sleep(Math.min(at, deadline) - now);',
 		),
-		also: [watchOverHalt],
+		also: [watchOverHalt, watch('', "if (halt.aborted) return 'unusable';", '')],
 	},
 ];
