@@ -104,8 +104,8 @@ export class JobRun {
 		// The generations run in any case, so the timeout of each counts from the start of the step.
 		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
 		const hasSlept = waitingSinceMs < startedAt;
-		// A single check does not retry a 404: between two sleeps, the next check does that.
-		const exists = wait && (job.row !== undefined || watcher.requests.known(id) !== null);
+		// A single check of an ID that a user gave does not retry a 404: between two sleeps, the next check does that.
+		const exists = job.row !== undefined || (wait && watcher.requests.known(id) !== null);
 		this.watch = new Watch(watcher, id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + timeoutMs;
 		// A check between two sleeps must not hold its worker for long.

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { newRow } from '../../../client/orders/table';
 import type { Probed } from '../../../client/ports';
 import { seededRandom } from '../../../sandbox/basics/random';
 import { networkError, refusal } from '../../support/answers';
@@ -274,6 +275,18 @@ describe('the status', () => {
 		step.fake.orderLooks(() => response);
 		const waitingSinceMs = step.time.now() - 70_000;
 		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('of a generation that has a row is requested again after a 404, even if its item does not wait', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(10_000));
+		step.checks = new Map();
+		step.fake.orderLooks(() => refusal(404, 'generation_not_found'));
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: '1' };
+		const row = { ...newRow(scope, 'k'), generation_id: 'generation-1', id: 1, changedAt: null };
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { row, wait: false })]);
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
