@@ -14,7 +14,7 @@ import { withModel, type CreateRequest } from './api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
 const LATE_CHECK_GRACE_MS = 10_000;
-/** A job is late with less time left than this, or than a quarter of its timeout. */
+/** A job is late with less time left than this or a quarter of its timeout, whichever is shorter. */
 const LEAST_LEFT_MS = 1_000;
 /** Maximum time for the status check of a generation after a sleep, with all of its retries. */
 const AFTER_SLEEP_MS = 100_000;

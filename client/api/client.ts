@@ -71,7 +71,7 @@ export class ServiceClient {
 	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
 	 * means that the response was lost.
 	 *
-	 * @param header value of `Idempotency-Key`, the same for all requests of an order; the spec does not define this header
+	 * @param header value of `Idempotency-Key`, the same if the request is sent again; the spec does not define this header
 	 */
 	async create({ type, body }: CreateRequest, header: string): Promise<Generation> {
 		const path = `/v1/${type}s/generations`;

@@ -26,7 +26,7 @@ const MAX_READ_AGE_MS = 40_000;
 const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;
-/** A read that is older than this is repeated before a request that was reserved ahead, or is resubmitted. */
+/** An older read is repeated before a request that was reserved ahead. Before a resubmission, the key is always read. */
 const STALE_MS = 5_000;
 /** Pause before a key with several new rows is read again, and the maximum number of such reads. */
 const SETTLE_MS = 300;

@@ -117,7 +117,7 @@ export function rowsInForce(rows: Row[]): Map<string, Row> {
  * @param rows all rows of the key, as just read
  * @param ours the reserved row, if it is there
  * @param wasUnresolved true if the row may already have been charged. It then does not compete with other new rows.
- * @returns `missing` if there is no row that counts
+ * @returns `missing` if `ours` is gone and there is no rival
  */
 export function contest(
 	rows: Row[],

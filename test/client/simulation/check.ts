@@ -1,8 +1,8 @@
 // npm run proof -- [runs] [seed] [--keyed | --unkeyed | --asleep] [--brief]
-// Plays this number of random schedules, a tenth of them without failures, and as many of executions that share
-// idempotency keys and may be killed. Prints the result: if a promise was broken, the smallest schedule that breaks it.
-// --keyed or --unkeyed plays only that kind; --asleep plays batches that sleep and whose waves die; --brief prints one
-// line of JSON as soon as the result is known, with the tally of the last part.
+// Plays this number of random schedules of each kind: without keys, of executions that share idempotency keys and may be
+// killed, and of batches that sleep and whose waves die. A tenth as many are played without failures. Prints the result:
+// if a promise was broken, the smallest schedule that breaks it. --keyed, --unkeyed or --asleep plays only that kind;
+// --brief prints one line of JSON as soon as the result is known, with the tally of the last part.
 import fc, { type Arbitrary } from 'fast-check';
 
 import { anySchedule, calmSchedule } from './arbitrary';
