@@ -95,7 +95,7 @@ async function start(
 	return [started.value ?? [interrupted]];
 }
 
-/** What n8n returns as the result if this execution is stopped while it sleeps. */
+/** The result of the step if this execution is stopped while `Return` runs. n8n accepts it from no other node. */
 const interrupted: INodeExecutionData = {
 	json: {
 		error:
