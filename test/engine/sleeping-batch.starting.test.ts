@@ -24,24 +24,6 @@ it('a wave does not end before the crash recovery of an n8n that has just starte
 	expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
 });
 
-it('a wave that wakes after the data tables are ready waits as long as those that waited for them', async () => {
-	const list = (key: string) => items([key, 'x [seconds: 100]']);
-	const [early, late] = [
-		await execute(list('early'), parameters),
-		await execute(list('late'), parameters),
-	];
-	stage.leap(600);
-	let refusals = 1;
-	tables.before = () => {
-		if (refusals-- > 0) throw new Error('The module is disabled');
-	};
-	await stage.engine.resume(waveOf(stage, early));
-	stage.leap(-15);
-	const woken = wallClock.now();
-	await stage.engine.resume(waveOf(stage, late));
-	expect((wallClock.now() - woken) / 1000).toBeGreaterThan(10);
-});
-
 describe('before the crash recovery of an n8n that has just loaded the package', () => {
 	const twoItems = items(['a', 'x [seconds: 100]'], ['b', 'y [seconds: 100]']);
 	/** n8n loaded the package a second ago. */
@@ -55,14 +37,14 @@ describe('before the crash recovery of an n8n that has just loaded the package',
 	it('a wave does not end', async () => {
 		const first = await execute(twoItems, parameters);
 		restart();
-		expect(await wakesFor(waveOf(stage, first))).toBeGreaterThan(14);
+		expect(await wakesFor(waveOf(stage, first))).toBeGreaterThan(29);
 	});
 
 	it('a supervisor does not fall asleep, although its wave has ended as usual', async () => {
 		const first = await execute(twoItems, parameters);
 		await stage.engine.resume(waveOf(stage, first));
 		restart();
-		expect(await wakesFor(first)).toBeGreaterThan(14);
+		expect(await wakesFor(first)).toBeGreaterThan(29);
 	});
 });
 
@@ -106,7 +88,7 @@ describe('a supervisor whose wave has died', () => {
 		stage.leap((loadedAt + 1_000 - wallClock.now()) / 1000);
 		const woken = wallClock.now();
 		expect((await stage.engine.resume(first)).status).toBe('waiting');
-		expect((wallClock.now() - woken) / 1000).toBeGreaterThan(13);
+		expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
 	});
 
 	it('starts no wave if it is stopped while it waits', async () => {

@@ -10,15 +10,10 @@ const TABLE_TRIES = 12;
 const TABLE_PAUSE_MS = 5_000;
 /** How long n8n may take from the start of its data tables to the end of its crash recovery. */
 const RECOVERY_MS = 20_000;
-/**
- * How long a process may take from loading this package to the end of its crash recovery. A queue worker recovers before
- * its first execution, so a longer wait would only hold up its slots.
- */
-const START_MS = 15_000;
+/** How long n8n may take from loading this package to the end of its crash recovery. */
+const START_MS = 30_000;
 /** When this process loaded the package, in milliseconds since the Unix epoch. */
 export const loadedAt = wallClock.now();
-/** When the data tables became ready, if an execution of this process had to wait for them. */
-let readyAt = -Infinity;
 
 /**
  * Waits until n8n has started and its crash recovery has ended, or until the execution is stopped.
@@ -32,18 +27,14 @@ export async function n8nStarted(context: IExecuteFunctions): Promise<void> {
 	const signal = cancelSignal(context);
 	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
 		const isReady = (await toResult(async () => await dataTable(context))).ok;
-		if (isReady) {
-			if (tries > 1) readyAt = wallClock.now();
-			const ms = Math.max(leftOf(START_MS, loadedAt), leftOf(RECOVERY_MS, readyAt));
-			return await wallClock.sleep(ms, signal);
-		}
+		if (isReady) return await wallClock.sleep(tries > 1 ? RECOVERY_MS : startingMs(), signal);
 		await wallClock.sleep(TABLE_PAUSE_MS, signal);
 		if (signal.aborted) return;
 	}
 }
 
-/** How much of a period is left, in milliseconds. 0 if the clock was set back since it began. */
-function leftOf(periodMs: number, beganAt: number): number {
-	const ageMs = wallClock.now() - beganAt;
-	return ageMs < 0 ? 0 : Math.max(0, periodMs - ageMs);
+/** How long n8n may still be starting. 0 if the clock was set back since it loaded this package. */
+function startingMs(): number {
+	const ageMs = wallClock.now() - loadedAt;
+	return ageMs < 0 ? 0 : Math.max(0, START_MS - ageMs);
 }
