@@ -95,7 +95,7 @@ async function start(
 	return [started.value ?? [interrupted]];
 }
 
-/** The result of the step if this execution is stopped while `Return` runs. n8n accepts it from no other node. */
+/** What a node returns after a stop. Only that of `Return` can become the result of the step (see `sleepingNode`). */
 const interrupted: INodeExecutionData = {
 	json: {
 		error:

@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+
+import { newRow } from '../../../client/orders/table';
+import type { Probed } from '../../../client/ports';
+import { seededRandom } from '../../../sandbox/basics/random';
+import { networkError, refusal } from '../../support/answers';
+import { hanging } from '../../support/fake-service';
+import { batch, errorIn, inShort, Step, waitingFor } from '../../support/step';
+import { anySeed, auto, expectScheduled, INTERVAL_MS, seconds, stepOf } from './watched';
+
+describe('the status', () => {
+	const answers: Array<() => Probed> = [
+		() => ({ status: 404, oneByte: false }),
+		() => ({ status: 206, oneByte: true }),
+		() => ({ status: 302, oneByte: false }),
+		() => {
+			throw networkError('ECONNREFUSED', 'connect');
+		},
+	];
+	const looks = [
+		() => undefined,
+		() => refusal(503, 'service_unavailable'),
+		() => ({ status: 200, body: '{"id":"gen' }),
+		() => {
+			throw networkError('ECONNRESET', 'read');
+		},
+	];
+
+	it('is always checked at most four times outside of the poll interval', async () => {
+		const schedule = fc.record({
+			readiness: fc.constantFrom('auto', 'status', 'outputUrl'),
+			interval: fc.constantFrom(1000, 3000, 20_000),
+			durations: fc.array(seconds(0.1, 60), { minLength: 1, maxLength: 4 }),
+			probes: fc.array(fc.constantFrom(...answers), { maxLength: 20 }),
+			looks: fc.array(fc.constantFrom(...looks), { maxLength: 6 }),
+			seed: anySeed,
+		});
+		await fc.assert(
+			fc.asyncProperty(schedule, async ({ readiness, interval, durations, seed, ...ordered }) => {
+				const step = new Step({ pollIntervalMs: interval, stopOnError: false });
+				step.random = seededRandom(seed);
+				step.fake.durationMs = (prompt) => durations[Number(prompt.slice(1))];
+				step.fake.orderLooks(...ordered.looks);
+				const usual = step.fake.storage;
+				step.fake.storage = (...args) => ordered.probes.shift()?.() ?? usual(...args);
+				const { outcomes } = await step.run(batch(durations.length, { readiness }));
+				expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+				expectScheduled(step.fake, interval);
+			}),
+			{ numRuns: 100 },
+		);
+	});
+
+	it('is checked as often if several items wait for the same generation, each with its own settings', async () => {
+		const item = fc.record({
+			readiness: fc.constantFrom('auto' as const, 'status' as const, 'outputUrl' as const),
+			timeoutMs: seconds(1, 300),
+		});
+		const schedule = fc.record({
+			items: fc.array(item, { minLength: 2, maxLength: 4 }),
+			duration: seconds(0.1, 60),
+			looks: fc.array(fc.constantFrom(...looks), { maxLength: 6 }),
+			seed: anySeed,
+		});
+		await fc.assert(
+			fc.asyncProperty(schedule, async ({ items, duration, seed, ...ordered }) => {
+				const step = stepOf(duration, seed);
+				step.settings.stopOnError = false;
+				await step.run(batch(1, { wait: false }));
+				step.fake.orderLooks(...ordered.looks);
+				const { outcomes } = await step.runAgain(
+					items.map((terms, index) =>
+						waitingFor('generation-1', index, { ...terms, onTimeout: 'continue' }),
+					),
+				);
+				expectScheduled(step.fake);
+				outcomes.forEach((outcome, index) => {
+					const patient = items[index].timeoutMs > duration + 120_000;
+					if (patient) expect(inShort(outcome)).toBe('completed generation-1');
+				});
+			}),
+			{ numRuns: 100 },
+		);
+	});
+
+	it('is checked again soon after a failed check', async () => {
+		const step = stepOf(4500);
+		step.fake.failure = () => 'out of paint';
+		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
+		expect(step.elapsed).toBeLessThanOrEqual(1.03 * 4000 + INTERVAL_MS);
+	});
+
+	it.each([
+		[15_000, 12_000],
+		[2000, 1300],
+	])('is checked just before a timeout of %d ms', async (timeoutMs, duration) => {
+		const step = stepOf(duration);
+		step.fake.failure = () => 'out of paint';
+		const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs }));
+		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
+	});
+
+	it('of one generation is retried, regardless of the error of another one', async () => {
+		const step = stepOf(5000);
+		step.settings.stopOnError = false;
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(
+			() => refusal(404, 'generation_not_found'),
+			() => refusal(503, 'service_unavailable'),
+		);
+		const { outcomes } = await step.runAgain([
+			waitingFor('foreign', 0),
+			waitingFor('generation-1', 1),
+		]);
+		expect(outcomes.map(inShort)).toEqual(['generation_not_found', 'completed generation-1']);
+	});
+
+	it('is requested again if the first connection is refused', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(nobody);
+		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('is requested again several times if connections are refused later', async () => {
+		const step = stepOf(10_000);
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(...Array.from({ length: 5 }, () => nobody));
+		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('whose check is interrupted by a Stop is no error', async () => {
+		const step = stepOf(60_000);
+		step.stopAt(11_000);
+		step.fake.orderLooks(async () => {
+			await step.time.sleep(INTERVAL_MS, step.cancel.signal);
+			throw networkError('ECONNABORTED');
+		});
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['stopped generation-1']);
+	});
+
+	it.each([
+		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
+		['a page of a firewall', { status: 403, body: '<html>Just a moment…</html>' }],
+		['a replica that lags', refusal(404, 'generation_not_found')],
+	])('of a known generation is requested again after a 403 or 404: %s', async (_, response) => {
+		const step = stepOf(20_000);
+		step.fake.orderLooks(() => response);
+		const { outcomes } = await step.run(batch(3, { readiness: 'status' }));
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((n) => `completed generation-${n}`));
+	});
+
+	it.each([
+		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
+		['a replica that lags', refusal(404, 'generation_not_found')],
+	])('of a generation known before a sleep is requested again, too: %s', async (_, response) => {
+		const step = stepOf(20_000);
+		await step.run(batch(1, { wait: false }));
+		step.checks = new Map();
+		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
+		await step.time.run(step.time.sleep(70_000));
+		step.fake.orderLooks(() => response);
+		const waitingSinceMs = step.time.now() - 70_000;
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('of a generation that has a row is requested again after a 404, even if its item does not wait', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		await step.time.run(step.time.sleep(10_000));
+		step.checks = new Map();
+		step.fake.orderLooks(() => refusal(404, 'generation_not_found'));
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: '1' };
+		const row = { ...newRow(scope, 'k'), generation_id: 'generation-1', id: 1, changedAt: null };
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { row, wait: false })]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('of a known generation that returns 404 for minutes is an error with its id', async () => {
+		const step = stepOf(200_000);
+		step.fake.orderLooks(...(Array<() => object>(20).fill(() => ({ status: 404 })) as never[]));
+		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
+		const error = errorIn(outcomes[0]);
+		expect([error.code, error.generation?.id]).toEqual(['http_404', 'generation-1']);
+		expect(step.elapsed).toBeGreaterThan(30_000);
+		expect(step.elapsed).toBeLessThan(150_000);
+	});
+
+	it('that is retried counts as one retry for all items with the same generation', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
+		const jobs = [0, 1].map((index) => waitingFor('generation-1', index));
+		const { outcomes, stats } = await step.runAgain(jobs);
+		expect(outcomes.map(inShort)).toEqual(Array(2).fill('completed generation-1'));
+		expect(stats.retries).toBe(1);
+	});
+
+	it('that hangs times out for each item by its own timeout', async () => {
+		const step = stepOf(5000);
+		await step.run(batch(1, { wait: false }));
+		step.fake.orderLooks(hanging);
+		const { outcomes } = await step.runAgain(
+			[60_000, 2000].map((timeoutMs, index) =>
+				waitingFor('generation-1', index, { timeoutMs, onTimeout: 'continue' }),
+			),
+		);
+		expect(outcomes[1]).toMatchObject({ generation: { status: null, timed_out: true } });
+	});
+
+	it('alone is checked with the readiness Status', async () => {
+		const step = stepOf(40_000);
+		await step.run(batch(3, { readiness: 'status' }));
+		expect(step.fake.probed).toEqual([]);
+	});
+
+	it('is not checked with the readiness Output URL, which is probed every poll interval', async () => {
+		const step = stepOf(10_000);
+		const { outcomes } = await step.run(batch(1, { readiness: 'outputUrl' }));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toEqual([]);
+		const { startedAt } = step.fake.made[0];
+		expect(step.fake.probed.map(({ at }) => at - startedAt)).toEqual([3000, 6000, 9000, 12_000]);
+	});
+});
