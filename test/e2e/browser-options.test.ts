@@ -38,8 +38,7 @@ it('a user sets what a step generates, what it may cost and how it runs, and the
 	await editor.field('maxNewGenerations').locator('input').fill('4');
 	await editor.field('retriesOnFailure').locator('input').fill('1');
 	await editor.field('minimumBalance').locator('input').fill('1');
-	await editor.field('fallbackModels').click();
-	await editor.page.getByRole('option', { name: 'Kestrel Vision XL' }).click();
+	await editor.choose('fallbackModels', /^Kestrel Vision XL/);
 	await editor.shoot('run-options');
 
 	await editor.part('ndv').getByText('Execute step', { exact: true }).first().click();

@@ -163,6 +163,8 @@ export class Editor {
 
 	/** Chooses an entry of a list by the beginning of its text, because a description may follow. */
 	async choose(field: string, label: RegExp): Promise<void> {
+		// n8n disables a list while it loads the entries, and a click on it then does nothing.
+		await this.field(field).locator('input:enabled').first().waitFor();
 		await this.field(field).click();
 		await this.page.getByRole('option', { name: label }).click();
 	}
