@@ -1,7 +1,14 @@
 import Sequencer from '@jest/test-sequencer';
 
 /** These take minutes each, mostly waiting for n8n. */
-const long = ['sleeping-batch', 'sleeping-batch.queue', 'crash', 'suspend', 'queue'];
+const long = [
+	'sleeping-batch',
+	'sleeping-batch.queue',
+	'sleeping-batch.loop',
+	'crash',
+	'suspend',
+	'queue',
+];
 
 function rankOf({ path }) {
 	const rank = long.findIndex((name) => path.endsWith(`/${name}.test.ts`));

@@ -32,6 +32,8 @@ export interface BatchState extends WaveState {
 	batch: string;
 	/** Name of the step. */
 	step: string;
+	/** The run index of the step: in a loop, each run has a batch of its own. */
+	run: number;
 	/** True if the user stopped the batch. */
 	stopped: boolean;
 	/** When the next wave begins, in milliseconds since the Unix epoch. */

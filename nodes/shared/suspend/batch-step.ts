@@ -23,6 +23,8 @@ import type { BatchState } from './batch-state';
 
 /** The evaluated parameters of the step's items. Expressions of the step do not work in another workflow. */
 interface KeptParameters extends IDataObject {
+	/** The run index of the step. */
+	run: number;
 	/** One entry per item: the parameters that contain expressions. */
 	items: IDataObject[];
 }
@@ -49,8 +51,13 @@ export function evaluatingOnce(context: IExecuteFunctions): IExecuteFunctions {
  * Stores the evaluated parameters of all items with the execution of the step.
  *
  * @param context evaluates each expression only once
+ * @param run the run index of the step
  */
-export function keepParameters(context: IExecuteFunctions, fields: INodeProperties[]): void {
+export function keepParameters(
+	context: IExecuteFunctions,
+	fields: INodeProperties[],
+	run: number,
+): void {
 	const { parameters } = context.getNode();
 	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));
 	const items = context
@@ -64,7 +71,7 @@ export function keepParameters(context: IExecuteFunctions, fields: INodeProperti
 			),
 		);
 	const kept = context.getContext('node') as Record<string, unknown>;
-	kept[KEPT] = { items } as KeptParameters;
+	kept[KEPT] = { run, items } as KeptParameters;
 }
 
 /** An expression that fails is an error of its item, which was reported before. */
@@ -79,6 +86,9 @@ function hasExpression(value: unknown): boolean {
 	return JSON.stringify(value ?? null).includes('"=');
 }
 
+/** Which batch it is: the sleeping execution, its step, and the run of the step. */
+type BatchOf = Pick<BatchState, 'batch' | 'step' | 'run'>;
+
 /** How often and how long to wait until n8n has stored the execution that sleeps. */
 const STORING = { looks: 12, pauseMs: 5_000 };
 
@@ -87,21 +97,22 @@ const STORING = { looks: 12, pauseMs: 5_000 };
  *
  * @param batch id of the execution that sleeps
  * @param step its name
+ * @param run its run index
  * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted
  */
 export async function stepOf(
 	context: IExecuteFunctions,
-	{ batch, step }: Pick<BatchState, 'batch' | 'step'>,
+	{ batch, step, run }: BatchOf,
 ): Promise<IExecuteFunctions | null> {
 	const signal = cancelSignal(context);
 	for (let looks = 0; looks < STORING.looks; looks++) {
 		const data = await context.getExecutionDataById(batch);
 		if (!data || data.resultData.error) return null;
 		const task = data.executionData?.nodeExecutionStack[0];
-		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step.
-		if (data.waitTill && task?.node.name === step) {
+		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as KeptParameters;
+		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step or round of a loop.
+		if (data.waitTill && task?.node.name === step && kept.run === run) {
 			const { node } = task;
-			const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as KeptParameters;
 			// n8n stores all items, even those that Execute Once leaves out.
 			const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
 			return actingAs(context, batch, node, items, kept);
@@ -129,7 +140,7 @@ const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
  */
 export async function unlessStopped<T>(
 	step: IExecuteFunctions,
-	order: Pick<BatchState, 'batch' | 'step'>,
+	order: BatchOf,
 	work: (step: IExecuteFunctions) => Promise<T>,
 ): Promise<{ result: T; stopped: boolean }> {
 	const stop = new AbortController();

@@ -98,6 +98,7 @@ async function sleep(
 	const state: BatchState = {
 		batch: context.getExecutionId(),
 		step: context.getNode().name,
+		run: journal.runIndex,
 		settled: Object.fromEntries(
 			failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
 		),
@@ -128,7 +129,7 @@ async function sleep(
 	takeIn(state, report);
 	if (!state.over) {
 		state.wakeAt = Math.max(shortly(), nextCheckAt);
-		keepParameters(context, node.fields);
+		keepParameters(context, node.fields, state.run);
 		const items = [messageItem({ state })];
 		const slept = await toResult(
 			async () => await runHelper(context, supervisor(context.getNode(), state.step), items),

@@ -1,4 +1,5 @@
 import { http } from '../../../tools/http';
+import type { WorkflowFile } from '../../../tools/n8n/rest';
 import type { Execution } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
 import { until } from './until';
@@ -14,9 +15,14 @@ export class Webhook {
 
 	/** Saves and publishes the workflow. */
 	static async open(stage: Stage, path: string, nodes: Step[], answer?: Answer): Promise<Webhook> {
-		const { id, versionId } = await stage.save(byWebhook(path, nodes, answer));
+		return await Webhook.publish(stage, byWebhook(path, nodes, answer));
+	}
+
+	/** Saves and publishes a workflow of `byWebhook`. */
+	static async publish(stage: Stage, workflow: WorkflowFile): Promise<Webhook> {
+		const { id, versionId } = await stage.save(workflow);
 		await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
-		const webhook = new Webhook(stage, path);
+		const webhook = new Webhook(stage, workflow.name);
 		await webhook.listens();
 		return webhook;
 	}
