@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/api/errors';
+import { asRecord } from '../../client/api/generation';
 import { generationId, number, oneOf } from '../shared/form/checks';
 import { collection, readForm } from '../shared/form/form';
 import {
@@ -106,13 +107,15 @@ interface InputError {
 
 /** The error that an item of a suspended wait had before the sleep: its expressions were evaluated only then. */
 function rejectedBeforeSleep(context: IExecuteFunctions, itemIndex: number) {
+	if (!isWithinSleep(context)) return null;
 	const { rejected } = context.getInputData()[itemIndex].json as SleepingItem;
-	return rejected && isWithinSleep(context) ? new GenerationError(rejected) : null;
+	return rejected ? new GenerationError(rejected) : null;
 }
 
 /** The error of an earlier node that continued on error; `null` if the item carries none. */
 function errorOfInput(context: IExecuteFunctions, itemIndex: number): InputError | null {
-	const { error, error_code } = context.getInputData()[itemIndex].json;
+	// Some nodes return an item with a file only.
+	const { error, error_code } = asRecord(context.getInputData()[itemIndex].json);
 	return typeof error === 'string' && typeof error_code === 'string' ? { error, error_code } : null;
 }
 

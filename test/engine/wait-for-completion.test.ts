@@ -1,4 +1,7 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
 import type { FaultAction } from '../../sandbox/faults';
+import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
@@ -14,8 +17,16 @@ async function madeBefore(stage: Stage, ...texts: string[]): Promise<string[]> {
 	return ids;
 }
 
+/** Returns an item without JSON. */
+const bare = bareNode('bare', {
+	async execute() {
+		const binary = { data: { data: 'AAAA', mimeType: 'image/png' } };
+		return [[{ binary } as unknown as INodeExecutionData]];
+	},
+});
+
 describe('Wait for Completion', () => {
-	const stage = openStage();
+	const stage = openStage({ extraNodes: { 'test.bare': bare } });
 	const completed = (id: string) => {
 		const entry = stage.sandbox.books.find(id);
 		return entry && stage.promised({ ...entry, state: 'completed' });
@@ -44,6 +55,14 @@ describe('Wait for Completion', () => {
 		const [{ json }] = run.output('Step');
 		expect(json).toMatchObject({ error_code: 'generation_not_found' });
 		expect(json.error).toContain('Status checks charge nothing');
+	});
+
+	it('takes an item that has a file and no JSON, as some nodes return it', async () => {
+		const [id] = await madeBefore(stage, '[seconds: 0] a boat');
+		const before = [{ name: 'Bare', type: 'test.bare' }];
+		const run = await stage.run('waitForCompletion', { generationId: id }, { before });
+		expect(run.error).toBeUndefined();
+		expect(run.output('Step')[0].json).toStrictEqual(completed(id));
 	});
 
 	it('rejects an ID that cannot be part of a URL', async () => {
