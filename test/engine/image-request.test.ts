@@ -242,6 +242,35 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		expect(stage.arrived).toBe(0);
 	});
 
+	it.each([
+		['n8n has deleted', { data: 'filesystem-v2', id: 'filesystem-v2:gone' }, 'File not found'],
+		['is in a storage that n8n no longer uses', { data: 's3', id: 's3:gone' }, 's3'],
+	])('that %s are an error of the item, and not a bug of the node', async (_case, gone, reason) => {
+		const items = [
+			{ json: { prompt: 'A boat' }, binary: { data: { ...gone, mimeType: 'image/png' } } },
+		];
+		const parameters = { ...capable, ...input(fromFile('data')) };
+		const run = await stage.run('imageGeneration', parameters, { items });
+		expect(run.error).toMatchObject({
+			message: expect.stringMatching(
+				`^Reference File 1 could not be read from n8n’s storage: .*${reason}`,
+			) as string,
+			description: expect.stringContaining('Run the node that creates the file again') as string,
+			context: { itemIndex: 0, code: 'invalid_input' },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+
+	it.each([
+		'={{ ({ mimeType: 5, data: "AAAA" }) }}',
+		'={{ ({ mimeType: "image/png", data: null }) }}',
+	])('are not an object that only has fields of these names: %s', async (binaryPropertyName) => {
+		const parameters = { ...capable, ...input(fromFile(binaryPropertyName)) };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
+		expect(run.error?.message).toContain('Input Binary Field must be a single value');
+		expect(stage.arrived).toBe(0);
+	});
+
 	it('without a declared size are measured before anything is sent', async () => {
 		const inItem = (bytes: number) => ({
 			data: { data: Buffer.alloc(bytes, 7).toString('base64'), mimeType: 'image/png' },

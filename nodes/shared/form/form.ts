@@ -143,12 +143,10 @@ function group(label: string, value: unknown): Form {
  * too.
  */
 export function isFile(value: unknown): value is IBinaryData {
-	return (
-		typeof value === 'object' &&
-		value !== null &&
-		'mimeType' in value &&
-		('data' in value || 'id' in value)
-	);
+	if (typeof value !== 'object' || value === null) return false;
+	// Other objects may have fields of these names.
+	const { mimeType, data, id } = value as Record<string, unknown>;
+	return typeof mimeType === 'string' && (typeof data === 'string' || typeof id === 'string');
 }
 
 function isPicked(value: unknown): value is { value: unknown } {

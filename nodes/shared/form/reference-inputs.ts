@@ -1,5 +1,7 @@
 import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { inTitle } from '../../../client/api/errors';
+import { toResult } from '../../../client/async';
 import {
 	InvalidInputError,
 	dataUri,
@@ -195,11 +197,25 @@ function binaryInput(
 	if (size !== undefined) inlineSize(field, size);
 	const kind = inputType(field, type ?? mimeType.split('/')[0]);
 	return async () => {
-		const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, place);
+		const read = await toResult(
+			async () => await context.helpers.getBinaryDataBuffer(itemIndex, place),
+		);
+		if (!read.ok) throw unreadable(field, read.error);
+		const bytes = read.value;
 		inlineSize(field, bytes.length);
 		const value = `data:${mimeType};base64,${bytes.toString('base64')}`;
 		return { type: kind, source: 'data', value };
 	};
+}
+
+/** n8n deletes a file with the execution that made it, and its storage may be down or have changed. */
+function unreadable(field: string, error: unknown): InvalidInputError {
+	const reason = error instanceof Error ? inTitle(error.message) : null;
+	const title = `${field} could not be read from n8n’s storage`;
+	return new InvalidInputError(
+		reason === null ? title : `${title}: ${reason}`,
+		'Run the node that creates the file again. If that does not help, check the storage of n8n’s binary data.',
+	);
 }
 
 /** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */
