@@ -36,7 +36,7 @@ const FILE_TYPES: FileType[] = [
 const MIME_TYPE = /^[\w+-]+\/[\w+-][\w.+-]{0,99}$/;
 
 /** Maximum length of a file name in bytes. Common file systems allow more; storages may add a suffix. */
-const MAX_NAME_BYTES = 200;
+export const MAX_NAME_BYTES = 200;
 
 /**
  * Returns the MIME type of a file, from its first bytes or else from the stated type.
@@ -141,7 +141,7 @@ function extensionIn(name: string, ofType: string[]): string {
 }
 
 /** Truncates to a number of bytes in UTF-8, between characters. */
-function truncated(text: string, bytes: number): string {
+export function truncated(text: string, bytes: number): string {
 	const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
 	return text.slice(0, read);
 }

@@ -1,4 +1,5 @@
 import type { GenerationItem } from '../../../client/api/generation';
+import { MAX_NAME_BYTES, truncated } from '../http/media-type';
 
 /** Maximum length of the words in a default file name, in characters. */
 const LONGEST_WORDS = 40;
@@ -21,11 +22,16 @@ export function defaultFileName(
 	return [words, id.slice(0, ID_LENGTH)].filter(Boolean).join('-');
 }
 
+/** Maximum length before the number of an output, in bytes: a longer name is cut later, and would lose its number. */
+const LONGEST_STEM = MAX_NAME_BYTES - 20;
+
 /** Returns the file name that a user chose, with a number from the second output of an item on. */
 export function outputFileName(chosen: string, outputIndex: number): string {
 	if (outputIndex === 0) return chosen;
 	// The end of "v1.5" is not an extension.
-	return chosen.replace(/(\.[a-z]\w{2,4})?$/i, (extension) => `-${outputIndex + 1}${extension}`);
+	const [extension = ''] = /\.[a-z]\w{2,4}$/i.exec(chosen) ?? [];
+	const stem = chosen.slice(0, chosen.length - extension.length).normalize('NFC');
+	return `${truncated(stem, LONGEST_STEM)}-${outputIndex + 1}${extension}`;
 }
 
 function slugOf(prompt: string): string {
