@@ -65,10 +65,14 @@ describe('Wait for Completion', () => {
 		expect(run.output('Step')[0].json).toStrictEqual(completed(id));
 	});
 
-	it('rejects an ID that cannot be part of a URL', async () => {
-		const run = await stage.run('waitForCompletion', {}, { items: idsOf('a\ud800') });
-		expect(run.error).toMatchObject({ context: { code: 'invalid_input' } });
-	});
+	it.each(['a\ud800', 'data:image/png;base64,'.padEnd(20_000, 'A')])(
+		'rejects an ID that cannot be part of a URL: %#',
+		async (id) => {
+			const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
+			expect(run.error).toMatchObject({ context: { code: 'invalid_input' } });
+			expect(stage.arrived).toBe(0);
+		},
+	);
 
 	it('does not say that an ID was charged that it has never checked, and names it', async () => {
 		const action = { kind: 'error', code: 'forbidden' } as const;

@@ -201,6 +201,9 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	throw invalid(field, `one of ${allowed.join(', ')}`, value);
 }
 
+/** A server rejects a longer URL in a way that looks like a wrong Base URL. IDs are UUIDs (spec 2.1). */
+const LONGEST_ID = 500;
+
 /**
  * The id of a generation. It becomes part of a path, where `.` and `..` would change the address. Other characters
  * are escaped later.
@@ -208,7 +211,7 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
 	// A lone surrogate cannot be part of a URL.
-	if (!/^\.{1,2}$|\p{Cs}/u.test(id)) return id;
+	if (id.length <= LONGEST_ID && !/^\.{1,2}$|\p{Cs}/u.test(id)) return id;
 	const advice = 'Use the ID from the output of Image Generation or Video Generation.';
 	throw invalid(field, 'the ID of a generation', id, advice);
 }
