@@ -44,6 +44,27 @@ describe('Additional Body Fields', () => {
 		expect(stage.bodies).toEqual([]);
 	});
 
+	it.each(['{"noise_seed": 18446744073709551615}', '{"a": [-9007199254740993]}', '{"a": 1e400}'])(
+		'with a number that would be sent as another one are an error of the item: %s',
+		async (additionalFields) => {
+			const options = { additionalFields };
+			const run = await stage.run('imageGeneration', { options }, { items: prompts('a boat') });
+			expect(run.error).toMatchObject({
+				message: expect.stringMatching(/^A number in Additional Body Fields must be/) as string,
+				context: { code: 'invalid_input', itemIndex: 0 },
+			});
+			expect(stage.bodies).toEqual([]);
+		},
+	);
+
+	it('are sent with every number that JavaScript can represent, and with digits in texts', async () => {
+		const more = { a: 2 ** 53, b: -0.1, c: 1e21, d: '18446744073709551615', 'e"1': '\\"1e400' };
+		const options = { additionalFields: JSON.stringify(more) };
+		const parameters = { options, waitForCompletion: false };
+		await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
+		expect(stage.bodies).toMatchObject([more]);
+	});
+
 	it.each<[string, unknown]>([
 		['{"parameters": "fast"}', 'fast'],
 		['{"parameters": ["fast", "small"]}', ['fast', 'small']],

@@ -52,11 +52,31 @@ function parsed(value: unknown): Fields {
 }
 
 function readJson(text: string): unknown {
+	let found: unknown;
 	try {
-		return JSON.parse(text);
+		found = JSON.parse(text);
 	} catch {
 		return undefined;
 	}
+	requireExactNumbers(text);
+	return found;
+}
+
+/** Rejects a number that would be sent as another one, such as a 64-bit seed, or as `null`. */
+function requireExactNumbers(json: string): void {
+	// Escapes first: one pattern for both would exhaust the stack on megabytes.
+	const withoutTexts = json.replace(/\\./g, '').replace(/"[^"]*"/g, '""');
+	const numbers = withoutTexts.match(/-?\d[\d.eE+-]*/g) ?? [];
+	const changed = numbers.find((written) => !isExact(written));
+	if (changed === undefined) return;
+	const advice = 'Enter a smaller number. If the model also takes it as text, write it in quotes.';
+	throw invalid(`A number in ${FIELD}`, 'one that JavaScript can represent', changed, advice);
+}
+
+function isExact(written: string): boolean {
+	const value = Number(written);
+	if (!Number.isFinite(value)) return false;
+	return !/^-?\d+$/.test(written) || BigInt(written) === BigInt(value);
 }
 
 /** Returns the value of an expression as JSON. A date becomes text. */
