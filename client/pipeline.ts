@@ -107,6 +107,7 @@ class Pipeline<T> {
 	) {
 		const halt = this.halt.signal;
 		this.guard = new SpendGuard(settings, ports);
+		if (this.guard.spent > 0) ports.service.confirmBaseUrl();
 		const now = ports.clock.now();
 		this.step = {
 			...ports,

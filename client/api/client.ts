@@ -53,7 +53,7 @@ export function modelNotFound(id: string, models: Model[]): never {
 	});
 }
 
-/** How long to retry a Base URL that has never answered. After that it is treated as misconfigured. */
+/** How long to retry a Base URL that is not known to work. After that it is treated as misconfigured. */
 const FIRST_CONTACT_MS = 2_000;
 
 /**
@@ -62,10 +62,15 @@ const FIRST_CONTACT_MS = 2_000;
  * of `create` and `status` decide about retries themselves.
  */
 export class ServiceClient {
-	/** When a request first failed to reach the service; `Infinity` once it has answered. */
+	/** When a request first failed to reach the service; `Infinity` once its Base URL is known to work. */
 	private unreachableSince: number | null = null;
 
 	constructor(private readonly ports: RetryPorts & { send: SendRequest }) {}
+
+	/** The Base URL works: it has answered, now or in an earlier attempt or before a sleep. Later failures are transient. */
+	confirmBaseUrl(): void {
+		this.unreachableSince = Infinity;
+	}
 
 	/**
 	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
@@ -143,12 +148,12 @@ export class ServiceClient {
 			const error = errorFromConnection(failure, charging);
 			throw this.isMisconfigured(error) ? error.with({ fatalForStep: true }) : error;
 		});
-		this.unreachableSince = Infinity;
+		this.confirmBaseUrl();
 		if (response.status >= 200 && response.status < 300) return response;
 		throw errorFromResponse(response, charging, subject);
 	}
 
-	/** True if the Base URL was never reachable, and was tried for long enough: treat it as misconfigured. */
+	/** True if the Base URL is not known to work, and was tried for long enough: treat it as misconfigured. */
 	private isMisconfigured({ code }: GenerationError): boolean {
 		if (code !== 'connection_failed') return false;
 		const now = this.ports.clock.now();

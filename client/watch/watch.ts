@@ -78,6 +78,7 @@ export class Watch {
 		this.since = this.scheduledAt = this.earliestAt = watcher.ports.clock.now();
 		this.ownId = watcher.requests.known(id)?.item.id ?? (exists ? id : null);
 		this.wasRunning = generation !== null && !isFinal(generation);
+		if (exists) watcher.ports.service.confirmBaseUrl();
 	}
 
 	get isOver(): boolean {

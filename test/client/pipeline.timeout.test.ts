@@ -244,6 +244,13 @@ describe('a Base URL that has never responded', () => {
 		expect(outcomes.filter(({ kind }) => kind === 'done')).toEqual([]);
 	});
 
+	it('is retried for longer if an earlier attempt of the step has created something', async () => {
+		const step = new Step({ spentBefore: 1 });
+		step.fake.order('p0', ...Array.from({ length: 5 }, () => unreachable));
+		const { outcomes } = await step.run(batch(1));
+		expect(outcomes.map(({ kind }) => kind)).toEqual(['done']);
+	});
+
 	it('fails within 6 s for all ids, too', async () => {
 		const step = new Step({ maxConcurrent: 2, stopOnError: false });
 		const nothing = () => {

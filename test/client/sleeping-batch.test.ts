@@ -1,4 +1,5 @@
 import { seededRandom } from '../../sandbox/basics/random';
+import { networkError } from '../support/answers';
 import { keyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
 import { sleepThrough } from '../support/sleeping-batch';
@@ -45,6 +46,22 @@ describe('a batch that sleeps, at a limit of ten', () => {
 		const { waves } = await night(300, 0);
 		// The first duration is not known.
 		expect(waves).toBeLessThan(ITEMS / LIMIT + 8);
+	});
+
+	it('goes on if the service restarts while the batch wakes', async () => {
+		const step = new Step({ maxConcurrent: 3 });
+		step.fake.slots = 3;
+		step.fake.durationMs = () => 300_000;
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		const restart = () => step.fake.orderLooks(...Array.from({ length: 12 }, () => nobody));
+		step.time.at(step.time.now() + 30_000, restart);
+		const jobs = [0, 1, 2, 3, 4, 5].map((item) =>
+			keyed(`p${item}`, item, `k${item}`, { timeoutMs: 3_600_000 }),
+		);
+		const seen = await step.time.run(sleepThrough(step, new MemoryTable(step.time), jobs));
+		expect(Object.values(seen.settled)).toEqual(jobs.map(() => null));
 	});
 
 	it('goes back to sleep if all slots of the account are taken by others', async () => {

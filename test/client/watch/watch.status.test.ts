@@ -175,6 +175,21 @@ describe('the status', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
+	it('of a generation known before a sleep is requested again while the service restarts', async () => {
+		const step = stepOf(20_000);
+		await step.run(batch(1, { wait: false }));
+		step.checks = new Map();
+		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
+		await step.time.run(step.time.sleep(70_000));
+		const nobody = () => {
+			throw networkError('ECONNREFUSED', 'connect');
+		};
+		step.fake.orderLooks(...Array.from({ length: 5 }, () => nobody));
+		const waitingSinceMs = step.time.now() - 70_000;
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
 	it('of a generation that has a row is requested again after a 404, even if its item does not wait', async () => {
 		const step = stepOf(5000);
 		await step.run(batch(1, { wait: false }));
