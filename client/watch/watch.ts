@@ -60,6 +60,7 @@ export class Watch {
 	private crowded = false;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
+	/** The error of the last status check; `null` if that succeeded. */
 	lastError: GenerationError | null = null;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
@@ -149,6 +150,7 @@ export class Watch {
 		const { output, requests } = this.watcher;
 		const wasProbed = this.canProbe();
 		this.failures = 0;
+		this.lastError = null;
 		this.generation = generation;
 		requests.confirm(this.id, generation);
 		const isRunning = !isFinal(generation);

@@ -82,6 +82,16 @@ describe.each(Object.keys(troubles))('with status checks %s, a step', (trouble) 
 	});
 });
 
+describe('the error of a timeout', () => {
+	it('does not mention a failed status check that was followed by a successful one', async () => {
+		const step = new Step();
+		step.fake.durationMs = () => 1_000_000;
+		step.fake.orderLooks(unavailable);
+		const { outcomes } = await step.run(batch(1, { timeoutMs: 60_000 }));
+		expect(errorIn(outcomes[0]).details).toBe('It is still processing.');
+	});
+});
+
 describe('ids after a sleep', () => {
 	const slept = (step: Step, changes: Parameters<typeof waitingFor>[2]) =>
 		Array.from({ length: 200 }, (_, index) =>
