@@ -113,7 +113,8 @@ export function explainTries(job: TriedJob, thrown: unknown): unknown {
 		const description = sentences(notAgain, lastFailure.description);
 		error = new GenerationError({ ...lastFailure, description });
 	}
-	const models = fallbackModels.slice(0, fallbacks);
+	// The last model of a skipped output may not have been sent.
+	const models = fallbackModels.slice(0, thrown.skipped ? Math.max(0, fallbacks - 1) : fallbacks);
 	if (models.length === 0 && failed <= (error.charge === 'refunded' ? 1 : 0)) return error;
 	const failures = failed === 1 ? '1 generation' : `${failed} generations`;
 	const description = sentences(

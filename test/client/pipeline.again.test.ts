@@ -128,6 +128,16 @@ describe('a fallback model', () => {
 			'Fallback models that were tried: second, third',
 		);
 	});
+
+	it('is not named in the error if it was skipped', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.order('p0', refused(402, 'insufficient_credits'));
+		step.fake.order('p1', refused(404, 'model_not_found'));
+		const { outcomes } = await step.run(batch(2, withFallbacks));
+		expect(modelsSent(step)).toEqual(['aurora-image-1', 'aurora-image-1']);
+		expect(errorIn(outcomes[1]).message).toContain('Skipped because item 1 failed');
+		expect(errorIn(outcomes[1]).description).not.toContain('second');
+	});
 });
 
 it('a status check that fails does not lead to a fallback model, and does not restart the timeout', async () => {
