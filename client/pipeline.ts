@@ -127,7 +127,7 @@ class Pipeline<T> {
 		const ended = new AbortController();
 		const progress = () => ({
 			starting: this.active - this.running.size,
-			waiting: submission.gate.waitingItems,
+			waiting: submission.waitingItems,
 			runningSince: [...this.running.values()],
 		});
 		void shift?.run(progress, stop, ended.signal);

@@ -56,7 +56,7 @@ export type Random = () => number;
 export interface Progress {
 	/** Number of jobs that look up, submit or retry. */
 	starting: number;
-	/** How many of these wait for a slot. */
+	/** How many of these wait for a slot, and can begin again after a sleep. */
 	waiting: number;
 	/** Start of the wait for each running generation. */
 	runningSince: number[];

@@ -51,9 +51,16 @@ export class Submission {
 	readonly gate: StepGate;
 	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
+	/** Number of orders that are sent again although they may have been charged. */
+	private resending = 0;
 
 	constructor(private readonly ports: SubmissionPorts) {
 		this.gate = new StepGate(ports.halt);
+	}
+
+	/** How many items wait for a slot; 0 if the step may not sleep, because an item would end as uncertain. */
+	get waitingItems(): number {
+		return this.resending > 0 ? 0 : this.gate.waitingItems;
 	}
 
 	/**
@@ -83,13 +90,16 @@ export class Submission {
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
-		const { clock, random, halt, slots } = this.ports;
+		const { clock, random, halt, journal, slots } = this.ports;
 		const ticket = slots.ticket();
 		let retries = 0;
 		let giveUpAt = Infinity;
 		let cause: GenerationError | null = null;
 		for (;;) {
+			const isResent = journal.known(order).state === 'sent';
+			if (isResent) this.resending++;
 			const sent = await toResult(async () => await this.send(order, request, ticket));
+			if (isResent) this.resending--;
 			if (sent.ok) return sent.value;
 			if (sent.error instanceof CancelledError) throw this.finalError(order, cause, sent.error);
 			cause = errorOfJob(sent.error, null);

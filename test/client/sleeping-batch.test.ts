@@ -1,5 +1,6 @@
 import { seededRandom } from '../../sandbox/basics/random';
 import { networkError } from '../support/answers';
+import { answerLost } from '../support/fake-service';
 import { keyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
 import { sleepThrough } from '../support/sleeping-batch';
@@ -62,6 +63,22 @@ describe('a batch that sleeps, at a limit of ten', () => {
 		);
 		const seen = await step.time.run(sleepThrough(step, new MemoryTable(step.time), jobs));
 		expect(Object.values(seen.settled)).toEqual(jobs.map(() => null));
+	});
+
+	it('sends an uncertain item again after a sleep if no slot was free before, with Resubmit', async () => {
+		const step = new Step({ maxConcurrent: 2 });
+		step.fake.slots = 1;
+		step.fake.durationMs = () => 300_000;
+		step.fake.order('p1', answerLost);
+		const jobs = [0, 1].map((item) =>
+			keyed(`p${item}`, item, `k${item}`, {
+				timeoutMs: 3_600_000,
+				onUncertainCharge: 'resubmit',
+			}),
+		);
+		const seen = await step.time.run(sleepThrough(step, new MemoryTable(step.time), jobs));
+		expect(Object.values(seen.settled)).toEqual([null, null]);
+		expect(step.fake.made).toHaveLength(2);
 	});
 
 	it('goes back to sleep if all slots of the account are taken by others', async () => {
