@@ -162,7 +162,7 @@ export class JobRun {
 		return order === null ? error : step.journal.explain(order, error);
 	}
 
-	/** Adds the earlier tries of the output to an error that ends the job. A job that collects has none. */
+	/** Adds the earlier tries of the output to an error that ends the job; for a job that collects, advice about the row. */
 	withEarlierTries(error: unknown): unknown {
 		return this.job.kind === 'create' ? explainTries(this.job, error) : this.explain(error);
 	}

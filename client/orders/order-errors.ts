@@ -96,6 +96,10 @@ export function unavailable(error: unknown): unknown {
 	return recordUnavailable(error instanceof Error ? error.message : String(error));
 }
 
+/** Advice for a table that cannot be used, without charging any item again. */
+export const RENEW_TABLE =
+	'Export it as CSV and rename it. Run the step once with Limit New Generations set to 0 to create a new table at no charge, and import the rows. Items without a row are charged again';
+
 /** Builds the error for a table that loses changes to a row or, without `id`, inserted rows. */
 export function tableTrouble(id?: number): GenerationError {
 	const symptom =
@@ -104,7 +108,7 @@ export function tableTrouble(id?: number): GenerationError {
 			: `Row ${id} cannot be changed`;
 	return recordUnavailable(
 		`Changes to the data table ${TABLE_NAME} are not saved. ${symptom}`,
-		'Export it as CSV and rename it. Run the step once with Limit New Generations set to 0 to create a new table at no charge, and import the rows. Items without a row are charged again.',
+		`${RENEW_TABLE}.`,
 		`The data table ${TABLE_NAME} could not be updated`,
 	);
 }

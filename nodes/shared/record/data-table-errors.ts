@@ -1,11 +1,8 @@
+import { RENEW_TABLE } from '../../../client/orders/order-errors';
 import { TABLE_COLUMNS, TABLE_NAME } from '../../../client/orders/table';
 
 /** n8n's messages when the table was deleted, or belongs to another project. */
 const GONE = /could not be found|could not find the data table/i;
-
-/** Advice for a table that cannot be used, without charging any item again. */
-const RENEW =
-	'Export it as CSV and rename it. Run the step once with Limit New Generations set to 0 to create a new table at no charge, and import the rows. Items without a row are charged again';
 
 /** n8n's messages when no table is available, with the explanation for users. */
 const KNOWN: Array<[pattern: RegExp, why: string]> = [
@@ -27,7 +24,7 @@ const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	],
 	[
 		/unknown column|do not exist in the selected table/i,
-		`The data table ${TABLE_NAME} does not have the required columns. ${RENEW}`,
+		`The data table ${TABLE_NAME} does not have the required columns. ${RENEW_TABLE}`,
 	],
 	[
 		GONE,
@@ -63,5 +60,5 @@ export function wrongColumns(columns: unknown): string | null {
 	);
 	const wrong = TABLE_COLUMNS.filter((name) => types.get(name) !== 'string');
 	if (wrong.length === 0) return null;
-	return `The data table ${TABLE_NAME} needs these columns with the type string: ${wrong.join(', ')}. ${RENEW}`;
+	return `The data table ${TABLE_NAME} needs these columns with the type string: ${wrong.join(', ')}. ${RENEW_TABLE}`;
 }

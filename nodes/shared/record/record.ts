@@ -4,7 +4,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { toResult } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
 import type { CreateJob, Job, KeyedJob } from '../../../client/job';
-import { BatchedTable } from '../../../client/orders/batched-table';
+import { BatchedTable, type TablePorts } from '../../../client/orders/batched-table';
 import type { Journal } from '../../../client/orders/journal';
 import { unavailable } from '../../../client/orders/order-errors';
 import {
@@ -39,9 +39,7 @@ export async function openRecord(
 ): Promise<TableJournal | null> {
 	const keys = jobs.map(keyOf).filter((key) => key !== null);
 	if (keys.length === 0) return null;
-	const table = await dataTable(context);
-	const ports = { table, clock: wallClock, signal: cancelSignal(context) };
-	const record = new TableJournal(journal, scopeOf(context), ports);
+	const record = new TableJournal(journal, scopeOf(context), await portsOf(context));
 	const begun = await toResult(async () => await record.begin(keys));
 	if (begun.ok) return record;
 	await record.close();
@@ -59,12 +57,7 @@ export async function rowsOf(
 	jobs: KeyedJob[],
 	missing: Row[],
 ): Promise<Row[]> {
-	const ports = {
-		table: await dataTable(context),
-		clock: wallClock,
-		signal: cancelSignal(context),
-	};
-	const table = new BatchedTable(scopeOf(context), ports);
+	const table = new BatchedTable(scopeOf(context), await portsOf(context));
 	const keys = [...new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey))];
 	const read = await toResult(async () => await table.read(keys, missing));
 	if (!read.ok) throw unavailable(read.error);
@@ -99,6 +92,12 @@ export async function recordUnreturned(
 		}));
 		await insertMissing(context, rows);
 	});
+}
+
+/** @throws GenerationError `record_unavailable` */
+async function portsOf(context: IExecuteFunctions): Promise<TablePorts> {
+	const table = await dataTable(context);
+	return { table, clock: wallClock, signal: cancelSignal(context) };
 }
 
 function scopeOf(context: IExecuteFunctions): TableScope {
