@@ -1,4 +1,4 @@
-import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
+import type { IDataObject, INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
@@ -9,11 +9,12 @@ import { items, openKeyedStage, workflowWith } from './keyed';
 
 const type = 'test.round';
 
-/** Passes on the items of one round, which is the node's name. */
+/** Passes on the items of one round, which is the node's name, and those of both rounds. */
 const round = bareNode('round', {
 	async execute() {
 		const { name } = this.getNode();
-		return [this.getInputData().filter(({ json }) => String(json.key).startsWith(name))];
+		const isInRound = (key: string) => key.startsWith(name) || key.startsWith('both');
+		return [this.getInputData().filter(({ json }) => isInRound(String(json.key)))];
 	},
 });
 
@@ -26,8 +27,12 @@ const parameters: INodeParameters = {
 };
 
 /** Returns a workflow that runs the step twice, as a loop does: with the items of the first and of the second round. */
-function twoRounds() {
-	const workflow = workflowWith(parameters, { onError: 'continueRegularOutput' });
+function twoRounds(runOptions: IDataObject = {}) {
+	const all = {
+		...parameters,
+		runOptions: { ...(parameters.runOptions as object), ...runOptions },
+	};
+	const workflow = workflowWith(all as INodeParameters, { onError: 'continueRegularOutput' });
 	const [start, step] = workflow.nodes;
 	const to = (node: string) => ({ node, type: 'main' as const, index: 0 });
 	const rounds = ['first', 'second'].map((name, index): INode => {
@@ -90,4 +95,35 @@ it('a wave waits until n8n has stored the sleep of its own round', async () => {
 	await stage.engine.resume(wave);
 	Object.defineProperty(last.record.state, 'data', { value: data });
 	expectBothRounds(await sleepToEnd(stage, last));
+});
+
+describe('an item that runs in both rounds', () => {
+	async function bothRounds(prompt: string, runOptions: IDataObject) {
+		const workflow = twoRounds(runOptions);
+		const run = await stage.runWorkflow(workflow, { items: items(['both', prompt]) });
+		const end = await sleepToEnd(stage, run);
+		return end.runData.Step.map(({ data }) => data?.main[0]?.[0].json);
+	}
+
+	it('is waited for in each of them, and not only until the timeout of the first', async () => {
+		const runOptions = { timeout: 250, onTimeout: 'continue' };
+		const [first, second] = await bothRounds('a boat [seconds: 400]', runOptions);
+		expect([first?.timed_out, second?.timed_out, second?.status]).toEqual([
+			true,
+			false,
+			'completed',
+		]);
+		expect([second?.id, created()]).toEqual([first?.id, 1]);
+	});
+
+	it('counts only once against Limit New Generations', async () => {
+		const [first, second] = await bothRounds('a boat [seconds: 300] [fail: no]', {
+			maxNewGenerations: 1,
+		});
+		expect([first?.error_code, second?.error_code]).toEqual([
+			'generation_failed',
+			'generation_failed',
+		]);
+		expect(created()).toBe(2);
+	});
 });

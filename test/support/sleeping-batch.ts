@@ -94,6 +94,7 @@ class SleepingBatch {
 	private tried: WaveState['tried'] = {};
 	private unrecorded: WaveState['unrecorded'] = {};
 	private known: WaveState['known'] = {};
+	private failed: WaveState['failed'];
 	private dead = 0;
 	private isAwake = false;
 	/** Stops the wave that is awake. */
@@ -203,6 +204,7 @@ class SleepingBatch {
 		state.spent = result.spent;
 		this.unrecorded = result.unrecorded;
 		Object.assign(this.known, result.known);
+		this.failed = result.failed;
 		if (isFirst && this.isStopped) return 'stopped';
 		return result.over ? 'over' : null;
 	}
@@ -222,13 +224,13 @@ class SleepingBatch {
 	}
 
 	private async work(clock: Clock): Promise<WaveResult> {
-		const { step, jobs, night, state, fate, unrecorded, known } = this;
+		const { step, jobs, night, state, fate, unrecorded, known, failed } = this;
 		const call = this.table.reachedBy(clock, (one) => fate.tableFate(night.waves, one));
 		const writer = `${fate.batch}, wave ${night.waves}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
 		const rows = await this.read(call, clock, scope);
 		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
-		const before = { settled: night.settled, spent: state.spent, unrecorded, known };
+		const before = { settled: night.settled, spent: state.spent, unrecorded, known, failed };
 		const plan = planWave(tried, before, rows, fate.batch, clock.now());
 		// Each later wave is a separate execution, so stopping the step's execution does not stop it.
 		this.waveStop = new AbortController();

@@ -9,7 +9,7 @@ import { GenerationError, type KnownGeneration } from '../../../client/api/error
 import { toResult, type Result } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
-import type { Row } from '../../../client/orders/table';
+import { isLive, type Row } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
@@ -20,12 +20,12 @@ import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
 import { startOf, type StepStart } from '../run-plans';
 import type { Plan } from '../form/plan-items';
-import { missingIn, rowOf, rowsOfBatch } from './wave-plan';
+import { missingIn, rowOf, rowsOfBatch, type GenerationState } from './wave-plan';
 import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 
 /** What the waves reported. */
-type Fetched = Pick<BatchState, 'settled' | 'spent' | 'unrecorded' | 'known'>;
+type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent'>;
 
 /**
  * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
@@ -111,9 +111,10 @@ function jobOf(context: IExecuteFunctions, plan: Result<Plan[]>, itemIndex: numb
 	}
 }
 
-function onRecord(rows: Map<string, Row>, job: KeyedJob): KnownGeneration | null {
+/** The charged generation of an item. A failed one was refunded. */
+function onRecord(rows: Map<number, Row>, job: ItemJob): KnownGeneration | null {
 	const row = rowOf(rows, job);
-	return row ? { id: row.generation_id, status: row.status } : null;
+	return row && isLive(row) ? { id: row.generation_id, status: row.status } : null;
 }
 
 function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null): GenerationError {

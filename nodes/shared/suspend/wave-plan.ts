@@ -35,7 +35,7 @@ type Unrecorded = Record<number, Row>;
 
 /**
  * The generation of each item that has one, by index, and since when the batch waits for it, in milliseconds since the
- * Unix epoch. `null` after it failed. Rows can be deleted while a batch sleeps, and would then be charged again.
+ * Unix epoch. `null` after an error. Rows can be deleted while a batch sleeps, and would then be charged again.
  */
 type Known = Record<number, { id: string; since: number } | null>;
 
@@ -48,6 +48,13 @@ export interface WaveState {
 	spent: number;
 	unrecorded: Unrecorded;
 	known: Known;
+	/**
+	 * Ids of failed generations that the waves have reacted to. The table may not have taken their status. A batch that fell
+	 * asleep with an older release has none.
+	 */
+	failed?: string[];
+	/** Ids of generations that the execution created for keys of this batch in earlier rounds of a loop. Likewise. */
+	earlier?: string[];
 	/** True if nothing is left but to collect. */
 	over: boolean;
 	/** The durations of the last generations, in milliseconds. */
@@ -65,7 +72,15 @@ interface WavePlan {
 	spentBefore: number;
 	unrecorded: Unrecorded;
 	known: Known;
+	/** Items that reuse a completed generation, and so have no job. */
+	reused: Known;
+	failed: string[];
+	earlier: string[];
 }
+
+/** What earlier waves reported about the generations of a batch. */
+export type GenerationState = Pick<WaveState, 'unrecorded' | 'known' | 'failed'>;
+type PlanState = GenerationState & Pick<WaveState, 'settled' | 'spent' | 'earlier'>;
 
 /**
  * Plans a wave.
@@ -79,26 +94,33 @@ interface WavePlan {
  */
 export function planWave(
 	jobs: CreateJob[],
-	{ settled, spent, ...state }: Pick<WaveState, 'settled' | 'spent' | 'unrecorded' | 'known'>,
+	{ settled, spent, earlier = [], ...state }: PlanState,
 	all: Row[],
 	batch: string,
 	now: number,
 	mostNew = MOST_NEW,
 ): WavePlan {
 	const rows = rowsOfBatch(all, jobs, state);
+	const ofEarlierRounds = new Set(earlier);
+	// In a loop, earlier runs of the step may have written rows for the same keys.
+	const isOwnRow = (row: Row) =>
+		row.execution_id === batch && !ofEarlierRounds.has(row.generation_id);
 	const left = jobs.filter(
 		(job) => !(job.itemIndex in settled) && rowOf(rows, job)?.status !== 'completed',
 	);
-	const isOwn = (job: CreateJob) => rowOf(rows, job)?.execution_id === batch;
-	const sinceOf = ({ itemIndex, ...job }: CreateJob) => {
-		const wait = state.known[itemIndex];
+	const isOwn = (job: CreateJob) => {
+		const row = rowOf(rows, job);
+		return row !== undefined && isOwnRow(row);
+	};
+	const sinceOf = (job: CreateJob) => {
+		const wait = state.known[job.itemIndex];
 		return wait?.id === rowOf(rows, job)?.generation_id ? wait?.since : undefined;
 	};
 	const isRunning = (job: CreateJob) => isOwn(job) || sinceOf(job) !== undefined;
 	const running = left.filter(isRunning);
 	const others = left.filter((job) => !isRunning(job)).slice(0, mostNew);
 	const collected = running.map((job) =>
-		// The row of another execution may be older than this batch.
+		// The row of another execution, or of an earlier round, may be older than this batch.
 		collecting(job, rowOf(rows, job) as Row, now, isOwn(job) ? undefined : sinceOf(job)),
 	);
 	return {
@@ -106,33 +128,57 @@ export function planWave(
 		sources: [...running, ...others],
 		left: left.length,
 		// A wave that died reported none of its requests, but the record has them.
-		spentBefore: Math.max(spent, spentBy(batch, all)),
+		spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow))),
 		unrecorded: missingIn(all, state.unrecorded),
 		known: state.known,
+		reused: reusedBy(jobs, rows, state.known, now),
+		failed: state.failed ?? [],
+		earlier,
 	};
 }
 
+/** The items whose completed generations the waves have not reported. Their rows can be deleted, too. */
+function reusedBy(jobs: CreateJob[], rows: Map<number, Row>, known: Known, now: number): Known {
+	const reused: Known = {};
+	for (const job of jobs) {
+		const row = rowOf(rows, job);
+		if (row?.status !== 'completed' || known[job.itemIndex]) continue;
+		reused[job.itemIndex] = { id: row.generation_id, since: now };
+	}
+	return reused;
+}
+
 /**
- * Returns the row that counts for each key. A row that could not be written counts, too, and so does one that was deleted
- * since an earlier wave.
+ * Returns the row of the generation of each item that has one, by index. A row that could not be written counts, too, and
+ * so does one that was deleted since an earlier wave.
  */
 export function rowsOfBatch(
 	all: Row[],
 	jobs: Array<KeyedJob & { itemIndex: number }>,
-	{ unrecorded, known }: Pick<WaveState, 'unrecorded' | 'known'>,
-): Map<string, Row> {
-	const rows = rowsInForce(all);
-	const written = new Set(all.map((row) => row.generation_id));
+	{ unrecorded, known, failed = [] }: GenerationState,
+): Map<number, Row> {
+	const ended = new Set(failed);
+	const marked = (row: Row) => (ended.has(row.generation_id) ? { ...row, status: 'failed' } : row);
+	const written = new Map(all.map((row) => [row.generation_id, marked(row)]));
+	const inForce = rowsInForce(all.map(marked));
+	const missing = Object.values(missingIn(all, unrecorded)).map(marked);
+	missing.filter(isLive).forEach((row) => inForce.set(row.key, row));
+	const rows = new Map<number, Row>();
 	for (const job of jobs) {
+		const row = inForce.get(storedKeyOf(job));
 		const generation = known[job.itemIndex];
-		if (!generation || written.has(generation.id) || rowOf(rows, job)) continue;
-		const { id, since } = generation;
-		const row = newRow({ workflowId: '', nodeId: '', executionId: '' }, storedKeyOf(job));
-		rows.set(row.key, { ...row, generation_id: id, id: 0, changedAt: since });
+		if (row && hasId(row)) rows.set(job.itemIndex, row);
+		else if (generation) {
+			// A row that does not count has failed: another item or execution has seen that, and this item has not.
+			rows.set(job.itemIndex, written.get(generation.id) ?? deletedRow(job, generation));
+		}
 	}
-	const missing = Object.values(missingIn(all, unrecorded));
-	missing.filter(isLive).forEach((row) => rows.set(row.key, row));
 	return rows;
+}
+
+function deletedRow(job: KeyedJob, { id, since }: { id: string; since: number }): Row {
+	const row = newRow({ workflowId: '', nodeId: '', executionId: '' }, storedKeyOf(job));
+	return { ...row, generation_id: id, id: 0, changedAt: since };
 }
 
 /** The rows that are not in the table. */
@@ -169,10 +215,12 @@ export function collecting(
 	};
 }
 
-/** The row of a job whose generation exists; `undefined` if there is none. */
-export function rowOf(rows: Map<string, Row>, job: KeyedJob): Row | undefined {
-	const row = rows.get(storedKeyOf(job));
-	return row && hasId(row) ? row : undefined;
+/** The row of an item whose generation exists; `undefined` if there is none. */
+export function rowOf(
+	rows: Map<number, Row>,
+	{ itemIndex }: Pick<CreateJob, 'itemIndex'>,
+): Row | undefined {
+	return rows.get(itemIndex);
 }
 
 /** Writes into the record how the generations of earlier waves ended. */
@@ -253,7 +301,9 @@ export function waveResult(
 		tried: triedBy(sources),
 		spent: stats.spent,
 		unrecorded: record ? stillUnrecorded(record, plan, outcomes) : plan.unrecorded,
-		known: knownAfter(plan, outcomes, now),
+		known: { ...plan.reused, ...knownAfter(plan, outcomes, now) },
+		failed: [...new Set([...plan.failed, ...outcomes.flatMap(failedIn)])],
+		earlier: plan.earlier,
 		over: ended === left || (failed && stopOnError),
 		nextAt: again ? null : shift.nextShiftAt,
 		durations: shift.lastDurations,
@@ -266,12 +316,17 @@ function knownAfter({ jobs, known }: WavePlan, outcomes: Array<Outcome<unknown>>
 		const { itemIndex } = jobs[index];
 		const generation = outcome.kind === 'error' ? null : outcome.generation;
 		const before = known[itemIndex];
-		if (outcome.kind === 'error' || generation?.status === 'failed') after[itemIndex] = null;
-		else if (generation && generation.id !== before?.id) {
-			after[itemIndex] = { id: generation.id, since: now };
-		}
+		if (generation === null) {
+			if (before) after[itemIndex] = null;
+		} else if (generation.id !== before?.id) after[itemIndex] = { id: generation.id, since: now };
 	});
 	return after;
+}
+
+/** The ID of the generation whose failure is the outcome. */
+function failedIn(outcome: Outcome<unknown>): string[] {
+	const end = endOf(outcome);
+	return end?.status === 'failed' ? [end.id] : [];
 }
 
 function triedBy(jobs: CreateJob[]): WaveState['tried'] {
@@ -279,9 +334,9 @@ function triedBy(jobs: CreateJob[]): WaveState['tried'] {
 	return Object.fromEntries(known.map(({ itemIndex, tried }) => [itemIndex, tried as Tried]));
 }
 
-/** Counts the rows of a batch whose requests were charged, or may have been. Failed generations count, too. */
-function spentBy(batch: string, rows: Row[]): number {
-	return rows.filter((row) => row.execution_id === batch && !isFree(row)).length;
+/** Counts the rows whose requests were charged, or may have been. Failed generations count, too. */
+function spentBy(rows: Row[]): number {
+	return rows.filter((row) => !isFree(row)).length;
 }
 
 function storedKeyOf({ idempotencyKey }: KeyedJob): string {

@@ -4,7 +4,8 @@ import type { CreateJob } from '../../../client/job';
 import type { PipelineResult, PipelineStats } from '../../../client/pipeline';
 import type { StatusChecks } from '../../../client/watch/status-requests';
 import { Shift } from './shift';
-import type { Row } from '../../../client/orders/table';
+import type { Journal } from '../../../client/orders/journal';
+import { hasId, type Row } from '../../../client/orders/table';
 import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
@@ -48,10 +49,13 @@ export async function runWave(
 	const rows = await rowsOf(context, jobs, Object.values(state.unrecorded));
 	const now = wallClock.now();
 	const mostNew = rests ? undefined : Infinity;
-	const plan = planWave(jobs, state, rows, context.getExecutionId(), now, mostNew);
+	const start = startOf(context, checks);
+	const batch = context.getExecutionId();
+	const isFirst = state.sleepsFrom === 0;
+	const earlier = isFirst ? earlierRounds(rows, batch, start.journal) : state.earlier;
+	const plan = planWave(jobs, { ...state, earlier }, rows, batch, now, mostNew);
 	const sleptMs = state.sleepsFrom > 0 ? now - state.sleepsFrom : 0;
 	const shift = new Shift(wallClock, { sleptMs, durations: state.durations });
-	const start = startOf(context, checks);
 	const options = { ...start.options, spentBefore: plan.spentBefore };
 	const record = await openRecord(context, start.journal, plan.sources);
 	const plans = plan.jobs.map((job) => ({ job, download: null }));
@@ -103,8 +107,22 @@ function lastCheckAt(
 	return ids.reduce((last, id) => Math.max(last, checks.get(id)?.at ?? 0), 0);
 }
 
+/**
+ * Returns the ids of generations that the execution created in earlier rounds of a loop. For this round, they are those of
+ * another execution: their timeouts and limits start anew.
+ *
+ * @param journal the generations of all attempts of this round
+ */
+function earlierRounds(rows: Row[], batch: string, journal: Journal): string[] {
+	const ofRound = new Set(
+		Object.values(journal.ordersOfRun).flatMap((all) => all.map(({ id }) => id)),
+	);
+	const own = rows.filter((row) => row.execution_id === batch && hasId(row));
+	return own.map((row) => row.generation_id).filter((id) => !ofRound.has(id));
+}
+
 /** The plan of an item whose generation is only fetched; its own plan if it has none. */
-export function fetching(plan: Plan, rows: Map<string, Row>): Plan {
+export function fetching(plan: Plan, rows: Map<number, Row>): Plan {
 	const job = plan.job as CreateJob;
 	const row = rowOf(rows, job);
 	return row ? { ...plan, draft: job.draft, job: collecting(job, row, wallClock.now()) } : plan;

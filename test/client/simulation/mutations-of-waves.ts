@@ -12,18 +12,18 @@ const submission = inFile('orders/submission.ts');
 export const waveMutations: Mutation[] = [
 	wave(
 		'a wave does not count what was spent',
-		'spentBefore: Math.max(spent, spentBy(batch, all))',
+		'spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)))',
 		'spentBefore: 0',
 	),
 	wave(
 		'what a wave spent that died is not counted',
-		'spentBefore: Math.max(spent, spentBy(batch, all))',
+		'spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)))',
 		'spentBefore: spent',
 	),
 	wave(
 		'a failed generation of a wave that died is not counted',
-		'spentBy(batch, all)',
-		'spentBy(batch, [...rows.values()])',
+		'spentBy(all.filter(isOwnRow))',
+		'spentBy(all.filter(isOwnRow).filter(isLive))',
 	),
 	table(
 		'an item is created again although its row has an id',
@@ -63,7 +63,7 @@ export const waveMutations: Mutation[] = [
 	),
 	wave(
 		'a row that could not be written is forgotten',
-		'missing.filter(isLive).forEach((row) => rows.set(row.key, row));',
+		'missing.filter(isLive).forEach((row) => inForce.set(row.key, row));',
 		'',
 	),
 	wave(
