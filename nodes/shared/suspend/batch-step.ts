@@ -212,14 +212,16 @@ function actingAs(
 	return Object.assign(Object.create(context) as object, own) as unknown as IExecuteFunctions;
 }
 
-/** The value at a path, such as `options.seed`. */
+/** A name in a path, or one in brackets: `[0]`, `["a name"]`. */
+const NAMES = /[^.[\]]+|\[(?:(\d+)|(["'])(.*?)\2)\]/g;
+
+/** The value at a path as n8n reads it, such as `options.seed` or `_files.photos[0]`. */
 function at(values: object, path: string): unknown {
-	return path
-		.split('.')
-		.reduce<unknown>(
-			(value, name) => (value as Record<string, unknown> | undefined)?.[name],
-			values,
-		);
+	const names = [...path.matchAll(NAMES)].map(([name, index, , quoted]) => quoted ?? index ?? name);
+	return names.reduce<unknown>(
+		(value, name) => (value as Record<string, unknown> | null | undefined)?.[name],
+		values,
+	);
 }
 
 function continues({ onError, continueOnFail }: INode): boolean {

@@ -1,0 +1,33 @@
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
+import { sleepToEnd } from './asleep';
+import { files, filesNodes } from './files-node';
+import { openKeyedStage } from './keyed';
+import { byId } from './stage';
+
+/** The files of a suspended batch in a workflow that keeps them within the JSON. */
+
+const { stage } = openKeyedStage({ extraNodes: filesNodes });
+
+it.each(['data', '_files.data', '_files["data"]'])(
+	'waves find them by %s',
+	async (binaryPropertyName) => {
+		const list = [0, 1].map((index) => ({
+			key: `k${index}`,
+			prompt: `boat ${index} [seconds: 300]`,
+			files: { data: { name: 'a.png', mimeType: 'image/png', bytes: 10 + index } },
+		}));
+		const parameters = {
+			options: { idempotencyKey: '={{ $json.key }}' },
+			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
+			...{ model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}', size: '256x256' },
+			referenceInputs: { input: [{ source: 'binary', binaryPropertyName }] },
+		};
+		const step = ownNode('Step', 'imageGeneration', parameters, { id: 'n' });
+		const settings = { binaryMode: 'combined' as const };
+		const workflow = { ...inARow(files, step), id: 'the-workflow', settings };
+		const end = await sleepToEnd(stage, await stage.runWorkflow(workflow, { items: list }));
+		expect([end.error?.message, end.status]).toEqual([undefined, 'success']);
+		expect(stage.bodies.map(({ inputs }) => (inputs as unknown[]).length)).toEqual([1, 1]);
+	},
+);
