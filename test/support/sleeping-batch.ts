@@ -8,14 +8,8 @@ import type { CallTable, Row, TableCall, TableScope } from '../../client/orders/
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
 import { Shift } from '../../nodes/shared/suspend/shift';
-import {
-	planWave,
-	recordEnds,
-	waveResult,
-	type Settled,
-	type WaveResult,
-	type WaveState,
-} from '../../nodes/shared/suspend/wave-plan';
+import { planWave, type Settled, type WaveState } from '../../nodes/shared/suspend/wave-plan';
+import { recordEnds, waveResult, type WaveResult } from '../../nodes/shared/suspend/wave-result';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import type { Step } from './step';
 
@@ -94,7 +88,7 @@ class SleepingBatch {
 	private tried: WaveState['tried'] = {};
 	private unrecorded: WaveState['unrecorded'] = {};
 	private known: WaveState['known'] = {};
-	private failed: WaveState['failed'];
+	private failed: WaveState['failed'] = [];
 	private dead = 0;
 	private isAwake = false;
 	/** Stops the wave that is awake. */
@@ -230,7 +224,14 @@ class SleepingBatch {
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
 		const rows = await this.read(call, clock, scope);
 		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
-		const before = { settled: night.settled, spent: state.spent, unrecorded, known, failed };
+		const before = {
+			settled: night.settled,
+			spent: state.spent,
+			unrecorded,
+			known,
+			failed,
+			earlier: [],
+		};
 		const plan = planWave(tried, before, rows, fate.batch, clock.now());
 		// Each later wave is a separate execution, so stopping the step's execution does not stop it.
 		this.waveStop = new AbortController();

@@ -106,6 +106,8 @@ async function sleep(
 		spent: 0,
 		unrecorded: {},
 		known: {},
+		failed: [],
+		earlier: [],
 		over: false,
 		stopped: false,
 		wakeAt: 0,

@@ -1,13 +1,4 @@
-import {
-	decideNextTry,
-	explainTries,
-	type CollectJob,
-	type CreateJob,
-	type Job,
-	type KeyedJob,
-	type Tried,
-} from '../../../client/job';
-import type { Outcome } from '../../../client/outcome';
+import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../../../client/job';
 import {
 	hasId,
 	isFree,
@@ -17,10 +8,7 @@ import {
 	storedKey,
 	type Row,
 } from '../../../client/orders/table';
-import type { TableJournal } from '../../../client/orders/table-journal';
-import type { PipelineResult } from '../../../client/pipeline';
-import type { Shift } from './shift';
-import type { GenerationError, GenerationErrorFields } from '../../../client/api/errors';
+import type { GenerationErrorFields } from '../../../client/api/errors';
 
 /** One wave of a sleeping batch runs the same items again: it collects what has ended, and fills free slots. */
 
@@ -48,20 +36,17 @@ export interface WaveState {
 	spent: number;
 	unrecorded: Unrecorded;
 	known: Known;
-	/**
-	 * Ids of failed generations that the waves have reacted to. The table may not have taken their status. A batch that fell
-	 * asleep with an older release has none.
-	 */
-	failed?: string[];
-	/** Ids of generations that the execution created for keys of this batch in earlier rounds of a loop. Likewise. */
-	earlier?: string[];
+	/** Ids of failed generations that the waves have reacted to. The table may not have taken their status. */
+	failed: string[];
+	/** Ids of generations that the execution created for keys of this batch in earlier rounds of a loop. */
+	earlier: string[];
 	/** True if nothing is left but to collect. */
 	over: boolean;
 	/** The durations of the last generations, in milliseconds. */
 	durations: number[];
 }
 
-interface WavePlan {
+export interface WavePlan {
 	/** Jobs to run, first those whose generations exist. */
 	jobs: Job[];
 	/** The jobs of the step that they stand for, in the same order. */
@@ -94,7 +79,7 @@ type PlanState = GenerationState & Pick<WaveState, 'settled' | 'spent' | 'earlie
  */
 export function planWave(
 	jobs: CreateJob[],
-	{ settled, spent, earlier = [], ...state }: PlanState,
+	{ settled, spent, earlier, ...state }: PlanState,
 	all: Row[],
 	batch: string,
 	now: number,
@@ -132,7 +117,7 @@ export function planWave(
 		unrecorded: missingIn(all, state.unrecorded),
 		known: state.known,
 		reused: reusedBy(jobs, rows, state.known, now),
-		failed: state.failed ?? [],
+		failed: state.failed,
 		earlier,
 	};
 }
@@ -155,7 +140,7 @@ function reusedBy(jobs: CreateJob[], rows: Map<number, Row>, known: Known, now: 
 export function rowsOfBatch(
 	all: Row[],
 	jobs: Array<KeyedJob & { itemIndex: number }>,
-	{ unrecorded, known, failed = [] }: GenerationState,
+	{ unrecorded, known, failed }: GenerationState,
 ): Map<number, Row> {
 	const ended = new Set(failed);
 	const marked = (row: Row) => (ended.has(row.generation_id) ? { ...row, status: 'failed' } : row);
@@ -223,133 +208,12 @@ export function rowOf(
 	return rows.get(itemIndex);
 }
 
-/** Writes into the record how the generations of earlier waves ended. */
-export function recordEnds(
-	record: TableJournal,
-	{ jobs, sources }: WavePlan,
-	outcomes: Array<Outcome<unknown>>,
-): void {
-	outcomes.forEach((outcome, index) => {
-		const ended = endOf(outcome);
-		if (jobs[index].kind === 'collect' && ended) record.ended(storedKeyOf(sources[index]), ended);
-	});
-}
-
-/** Returns the rows that a wave, or an earlier one, could not write. */
-function stillUnrecorded(
-	record: TableJournal,
-	{ jobs, sources, unrecorded }: WavePlan,
-	outcomes: Array<Outcome<unknown>>,
-): Unrecorded {
-	const left = { ...unrecorded };
-	const missing = record.unrecorded;
-	sources.forEach((job, index) => {
-		const row = missing.get(storedKeyOf(job)) ?? left[job.itemIndex];
-		if (!row) return;
-		const ended = jobs[index].kind === 'collect' ? endOf(outcomes[index]) : null;
-		left[job.itemIndex] = { ...row, ...(ended && { status: ended.status }) };
-	});
-	return left;
-}
-
-/** The result of a wave, with what it settled and tried itself. */
-export interface WaveResult extends WaveState {
-	/** When the next wave should begin, in milliseconds since the Unix epoch; `null`: at once. */
-	nextAt: number | null;
-}
-
-/**
- * Returns the result of a wave.
- *
- * @param record with all its writes finished; `null` if no job of the wave has a key
- * @param stopOnError true if the first error ends the batch
- * @param now milliseconds since the Unix epoch
- */
-export function waveResult(
-	plan: WavePlan,
-	{ outcomes, stats }: PipelineResult<unknown>,
-	shift: Shift,
-	record: TableJournal | null,
-	stopOnError: boolean,
-	now: number,
-): WaveResult {
-	const { jobs, sources, left } = plan;
-	const settled: Settled = {};
-	let ended = 0;
-	let again = false;
-	outcomes.forEach((outcome, index) => {
-		const { itemIndex, kind } = jobs[index];
-		if (outcome.kind === 'stopped') return;
-		if (outcome.kind === 'error') {
-			// A generation of an earlier wave failed. The next wave may create it again.
-			const source = kind === 'collect' ? sources[index] : null;
-			if (source && decideNextTry(source, outcome.error) !== 'stop') {
-				again = true;
-				return;
-			}
-			const error = source ? explainTries(source, outcome.error) : outcome.error;
-			settled[itemIndex] = (error as GenerationError).fields;
-		} else {
-			// It is completed, it timed out, or its item does not wait.
-			settled[itemIndex] = null;
-		}
-		ended++;
-	});
-	const failed = Object.values(settled).some((error) => error !== null);
-	return {
-		settled,
-		tried: triedBy(sources),
-		spent: stats.spent,
-		unrecorded: record ? stillUnrecorded(record, plan, outcomes) : plan.unrecorded,
-		known: { ...plan.reused, ...knownAfter(plan, outcomes, now) },
-		failed: [...new Set([...plan.failed, ...outcomes.flatMap(failedIn)])],
-		earlier: plan.earlier,
-		over: ended === left || (failed && stopOnError),
-		nextAt: again ? null : shift.nextShiftAt,
-		durations: shift.lastDurations,
-	};
-}
-
-function knownAfter({ jobs, known }: WavePlan, outcomes: Array<Outcome<unknown>>, now: number) {
-	const after: Known = {};
-	outcomes.forEach((outcome, index) => {
-		const { itemIndex } = jobs[index];
-		const generation = outcome.kind === 'error' ? null : outcome.generation;
-		const before = known[itemIndex];
-		if (generation === null) {
-			if (before) after[itemIndex] = null;
-		} else if (generation.id !== before?.id) after[itemIndex] = { id: generation.id, since: now };
-	});
-	return after;
-}
-
-/** The ID of the generation whose failure is the outcome. */
-function failedIn(outcome: Outcome<unknown>): string[] {
-	const end = endOf(outcome);
-	return end?.status === 'failed' ? [end.id] : [];
-}
-
-function triedBy(jobs: CreateJob[]): WaveState['tried'] {
-	const known = jobs.filter(({ tried }) => tried && tried.failed + tried.fallbacks > 0);
-	return Object.fromEntries(known.map(({ itemIndex, tried }) => [itemIndex, tried as Tried]));
-}
-
 /** Counts the rows whose requests were charged, or may have been. Failed generations count, too. */
 function spentBy(rows: Row[]): number {
 	return rows.filter((row) => !isFree(row)).length;
 }
 
-function storedKeyOf({ idempotencyKey }: KeyedJob): string {
+/** The key under which the row of a job is stored. */
+export function storedKeyOf({ idempotencyKey }: KeyedJob): string {
 	return storedKey(idempotencyKey ?? '');
-}
-
-/** The final state of a generation; `null` if it has not ended. */
-function endOf(outcome: Outcome<unknown>): { id: string; status: string } | null {
-	if (outcome.kind === 'error') {
-		const { code, generation } = outcome.error;
-		const failed = code === 'generation_failed' && generation !== null;
-		return failed ? { id: generation.id, status: 'failed' } : null;
-	}
-	const { generation } = outcome;
-	return generation?.status === 'completed' ? { id: generation.id, status: 'completed' } : null;
 }

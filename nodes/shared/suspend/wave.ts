@@ -11,7 +11,8 @@ import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
 import type { Plan } from '../form/plan-items';
 import { runPlans, startOf } from '../run-plans';
-import { collecting, planWave, recordEnds, rowOf, waveResult, type WaveState } from './wave-plan';
+import { collecting, planWave, rowOf, type WaveState } from './wave-plan';
+import { recordEnds, waveResult } from './wave-result';
 import { shortly, type BatchState, type WaveReport } from './batch-state';
 
 /** How a wave ended. */

@@ -122,7 +122,8 @@ function judgeNight(schedule: AsleepSchedule, night: Night, { fake }: Step, tabl
 	schedule.items.forEach((kind, index) => {
 		const made = fake.made.filter(({ prompt }) => prompt === `${kind} ${index}`);
 		const failed = made.filter(({ failure }) => failure !== undefined).length;
-		if (failed > 1 + retriesOnFailure + deaths) {
+		// A wave that died has not reported its tries.
+		if (failed > (1 + retriesOnFailure) * (1 + deaths)) {
 			throw broken(schedule, `item ${index} is created again ${failed} times`);
 		}
 		if (end !== 'over' || stopOnError) return;

@@ -1,6 +1,7 @@
 import { inFile, type Mutation } from './mutations';
 
 const wave = inFile('wave-plan.ts', 'nodes/shared/suspend');
+const result = inFile('wave-result.ts', 'nodes/shared/suspend');
 const pipeline = inFile('pipeline.ts');
 const table = inFile('orders/table.ts');
 const service = inFile('api/client.ts');
@@ -45,13 +46,13 @@ export const waveMutations: Mutation[] = [
 			keyRow('', 'if (ports.signal.aborted) throw new CancelledError();', ''),
 		],
 	},
-	wave(
+	result(
 		'the end of a generation of an earlier wave is not written',
 		"if (jobs[index].kind === 'collect' && ended)",
 		"if (jobs[index].kind === 'create' && ended)",
 	),
-	wave('a batch ends before its items', 'over: ended === left ||', 'over: ended >= 1 ||'),
-	wave(
+	result('a batch ends before its items', 'over: ended === left ||', 'over: ended >= 1 ||'),
+	result(
 		'a wave does not know how often an item failed',
 		'tried: triedBy(sources),',
 		'tried: triedBy([]),',
@@ -66,7 +67,7 @@ export const waveMutations: Mutation[] = [
 		'missing.filter(isLive).forEach((row) => inForce.set(row.key, row));',
 		'',
 	),
-	wave(
+	result(
 		'a wave does not report what it could not write',
 		'const left = { ...unrecorded };',
 		'const left = { ...unrecorded };\n\tif (left) return left;',
