@@ -28,6 +28,22 @@ it('a generation that failed counts for the limit if the next wave dies', async 
 	expect(night.deaths).toBe(1);
 });
 
+/** Two generations of an item fail within a wave that dies. */
+const failedTwiceAndDied: AsleepSchedule = {
+	...failedAndDied,
+	items: ['made', 'fails'],
+	seconds: 20,
+	limit: 1,
+	retriesOnFailure: 2,
+	maxNewGenerations: null,
+	lives: [581, 40_786],
+};
+
+it('an item is not created again more often because a wave dies that saw it fail', async () => {
+	const { night } = await playAsleep(failedTwiceAndDied);
+	expect(night.deaths).toBe(1);
+});
+
 it('no item of a sleeping batch is charged twice or lost, no matter which wave dies', async () => {
 	const tally = new AsleepTally();
 	const property = fc.asyncProperty(asleepSchedule, async (schedule) => {

@@ -65,7 +65,7 @@ describe('a batch that sleeps, at a limit of ten', () => {
 		expect(Object.values(seen.settled)).toEqual(jobs.map(() => null));
 	});
 
-	it('sends an uncertain item again after a sleep if no slot was free before, with Resubmit', async () => {
+	it('does not sleep while an uncertain item waits for a slot to be sent again, with Resubmit', async () => {
 		const step = new Step({ maxConcurrent: 2 });
 		step.fake.slots = 1;
 		step.fake.durationMs = () => 300_000;

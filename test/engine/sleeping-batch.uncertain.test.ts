@@ -17,7 +17,7 @@ const parameters = {
 const endsOf = (run: Run) => run.output('Step').map(({ json }) => json.error_code ?? json.status);
 const list = items(['a', 'a boat [seconds: 300]'], ['b', 'a ship [seconds: 300]']);
 
-it('a request that is to be sent again waits for a slot also while the batch sleeps', async () => {
+it('a request that is to be sent again waits for a slot, and does not end as uncertain by a sleep', async () => {
 	stage.sandbox.service.occupy('main', 8);
 	const match = { promptIncludes: 'ship' };
 	stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'loseAnswer' } });

@@ -20,7 +20,7 @@ import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
 import { startOf, type StepStart } from '../run-plans';
 import type { Plan } from '../form/plan-items';
-import { missingIn, rowOf, rowsOfBatch, type GenerationState } from './wave-plan';
+import { missingIn, rowsOfBatch, type GenerationState } from './wave-plan';
 import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 
@@ -113,7 +113,7 @@ function jobOf(context: IExecuteFunctions, plan: Result<Plan[]>, itemIndex: numb
 
 /** The charged generation of an item. A failed one was refunded. */
 function onRecord(rows: Map<number, Row>, job: ItemJob): KnownGeneration | null {
-	const row = rowOf(rows, job);
+	const row = rows.get(job.itemIndex);
 	return row && isLive(row) ? { id: row.generation_id, status: row.status } : null;
 }
 

@@ -90,23 +90,26 @@ export function planWave(
 	// In a loop, earlier runs of the step may have written rows for the same keys.
 	const isOwnRow = (row: Row) =>
 		row.execution_id === batch && !ofEarlierRounds.has(row.generation_id);
-	const left = jobs.filter(
-		(job) => !(job.itemIndex in settled) && rowOf(rows, job)?.status !== 'completed',
-	);
-	const isOwn = (job: CreateJob) => {
-		const row = rowOf(rows, job);
+	const failures = all.filter((row) => isOwnRow(row) && !isLive(row));
+	const left = jobs
+		.filter(
+			({ itemIndex }) => !(itemIndex in settled) && rows.get(itemIndex)?.status !== 'completed',
+		)
+		.map((job) => ({ ...job, tried: triedIn(failures, job, rows.get(job.itemIndex)) }));
+	const isOwn = ({ itemIndex }: CreateJob) => {
+		const row = rows.get(itemIndex);
 		return row !== undefined && isOwnRow(row);
 	};
-	const sinceOf = (job: CreateJob) => {
-		const wait = state.known[job.itemIndex];
-		return wait?.id === rowOf(rows, job)?.generation_id ? wait?.since : undefined;
+	const sinceOf = ({ itemIndex }: CreateJob) => {
+		const wait = state.known[itemIndex];
+		return wait?.id === rows.get(itemIndex)?.generation_id ? wait?.since : undefined;
 	};
 	const isRunning = (job: CreateJob) => isOwn(job) || sinceOf(job) !== undefined;
 	const running = left.filter(isRunning);
 	const others = left.filter((job) => !isRunning(job)).slice(0, mostNew);
 	const collected = running.map((job) =>
 		// The row of another execution, or of an earlier round, may be older than this batch.
-		collecting(job, rowOf(rows, job) as Row, now, isOwn(job) ? undefined : sinceOf(job)),
+		collecting(job, rows.get(job.itemIndex) as Row, now, isOwn(job) ? undefined : sinceOf(job)),
 	);
 	return {
 		jobs: [...collected, ...others],
@@ -122,13 +125,27 @@ export function planWave(
 	};
 }
 
+/**
+ * The tries of an item. A wave that died reported none of its failures, but the record has them.
+ *
+ * @param failures the failed rows of the batch
+ * @param current the generation of the item, if there is one. If it failed, the wave is about to react to that
+ */
+function triedIn(failures: Row[], job: CreateJob, current?: Row): Tried | undefined {
+	const key = storedKeyOf(job);
+	const { length } = failures.filter((row) => row.key === key && row.id !== current?.id);
+	const { tried } = job;
+	if (length <= (tried?.failed ?? 0)) return tried;
+	return { fallbacks: 0, ...tried, failed: length };
+}
+
 /** The items whose completed generations the waves have not reported. Their rows can be deleted, too. */
 function reusedBy(jobs: CreateJob[], rows: Map<number, Row>, known: Known, now: number): Known {
 	const reused: Known = {};
-	for (const job of jobs) {
-		const row = rowOf(rows, job);
-		if (row?.status !== 'completed' || known[job.itemIndex]) continue;
-		reused[job.itemIndex] = { id: row.generation_id, since: now };
+	for (const { itemIndex } of jobs) {
+		const row = rows.get(itemIndex);
+		if (row?.status !== 'completed' || known[itemIndex]) continue;
+		reused[itemIndex] = { id: row.generation_id, since: now };
 	}
 	return reused;
 }
@@ -198,14 +215,6 @@ export function collecting(
 		waitingSinceMs: Math.min(since, now - 1),
 		row,
 	};
-}
-
-/** The row of an item whose generation exists; `undefined` if there is none. */
-export function rowOf(
-	rows: Map<number, Row>,
-	{ itemIndex }: Pick<CreateJob, 'itemIndex'>,
-): Row | undefined {
-	return rows.get(itemIndex);
 }
 
 /** Counts the rows whose requests were charged, or may have been. Failed generations count, too. */

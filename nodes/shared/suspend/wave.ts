@@ -11,7 +11,7 @@ import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
 import type { Plan } from '../form/plan-items';
 import { runPlans, startOf } from '../run-plans';
-import { collecting, planWave, rowOf, type WaveState } from './wave-plan';
+import { collecting, planWave, type WaveState } from './wave-plan';
 import { recordEnds, waveResult } from './wave-result';
 import { shortly, type BatchState, type WaveReport } from './batch-state';
 
@@ -55,7 +55,7 @@ export async function runWave(
 	const isFirst = state.sleepsFrom === 0;
 	const earlier = isFirst ? earlierRounds(rows, batch, start.journal) : state.earlier;
 	const plan = planWave(jobs, { ...state, earlier }, rows, batch, now, mostNew);
-	const sleptMs = state.sleepsFrom > 0 ? now - state.sleepsFrom : 0;
+	const sleptMs = isFirst ? 0 : now - state.sleepsFrom;
 	const shift = new Shift(wallClock, { sleptMs, durations: state.durations });
 	const options = { ...start.options, spentBefore: plan.spentBefore };
 	const record = await openRecord(context, start.journal, plan.sources);
@@ -125,6 +125,6 @@ function earlierRounds(rows: Row[], batch: string, journal: Journal): string[] {
 /** The plan of an item whose generation is only fetched; its own plan if it has none. */
 export function fetching(plan: Plan, rows: Map<number, Row>): Plan {
 	const job = plan.job as CreateJob;
-	const row = rowOf(rows, job);
+	const row = rows.get(job.itemIndex);
 	return row ? { ...plan, draft: job.draft, job: collecting(job, row, wallClock.now()) } : plan;
 }

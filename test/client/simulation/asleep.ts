@@ -122,8 +122,7 @@ function judgeNight(schedule: AsleepSchedule, night: Night, { fake }: Step, tabl
 	schedule.items.forEach((kind, index) => {
 		const made = fake.made.filter(({ prompt }) => prompt === `${kind} ${index}`);
 		const failed = made.filter(({ failure }) => failure !== undefined).length;
-		// A wave that died has not reported its tries.
-		if (failed > (1 + retriesOnFailure) * (1 + deaths)) {
+		if (failed > 1 + retriesOnFailure + deaths) {
 			throw broken(schedule, `item ${index} is created again ${failed} times`);
 		}
 		if (end !== 'over' || stopOnError) return;

@@ -22,6 +22,11 @@ export const waveMutations: Mutation[] = [
 		'spentBefore: spent',
 	),
 	wave(
+		'what a wave tried that died is not counted',
+		'if (length <= (tried?.failed ?? 0)) return tried;',
+		'if (length >= 0) return tried;',
+	),
+	wave(
 		'a failed generation of a wave that died is not counted',
 		'spentBy(all.filter(isOwnRow))',
 		'spentBy(all.filter(isOwnRow).filter(isLive))',

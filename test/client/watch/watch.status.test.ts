@@ -9,13 +9,14 @@ import { batch, errorIn, inShort, Step, waitingFor } from '../../support/step';
 import { anySeed, auto, expectScheduled, INTERVAL_MS, seconds, stepOf } from './watched';
 
 describe('the status', () => {
+	const nobody = () => {
+		throw networkError('ECONNREFUSED', 'connect');
+	};
 	const answers: Array<() => Probed> = [
 		() => ({ status: 404, oneByte: false }),
 		() => ({ status: 206, oneByte: true }),
 		() => ({ status: 302, oneByte: false }),
-		() => {
-			throw networkError('ECONNREFUSED', 'connect');
-		},
+		nobody,
 	];
 	const looks = [
 		() => undefined,
@@ -120,9 +121,6 @@ describe('the status', () => {
 	it('is requested again if the first connection is refused', async () => {
 		const step = stepOf(5000);
 		await step.run(batch(1, { wait: false }));
-		const nobody = () => {
-			throw networkError('ECONNREFUSED', 'connect');
-		};
 		step.fake.orderLooks(nobody);
 		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
@@ -130,9 +128,6 @@ describe('the status', () => {
 
 	it('is requested again several times if connections are refused later', async () => {
 		const step = stepOf(10_000);
-		const nobody = () => {
-			throw networkError('ECONNREFUSED', 'connect');
-		};
 		step.fake.orderLooks(...Array.from({ length: 5 }, () => nobody));
 		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
@@ -161,30 +156,16 @@ describe('the status', () => {
 	});
 
 	it.each([
-		['a page of a proxy', { status: 404, body: 'default backend - 404' }],
-		['a replica that lags', refusal(404, 'generation_not_found')],
-	])('of a generation known before a sleep is requested again, too: %s', async (_, response) => {
+		['a page of a proxy', [() => ({ status: 404, body: 'default backend - 404' })]],
+		['a replica that lags', [() => refusal(404, 'generation_not_found')]],
+		['a service that restarts', Array.from({ length: 5 }, () => nobody)],
+	])('of a generation known before a sleep is requested again, too: %s', async (_, answered) => {
 		const step = stepOf(20_000);
 		await step.run(batch(1, { wait: false }));
 		step.checks = new Map();
 		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
 		await step.time.run(step.time.sleep(70_000));
-		step.fake.orderLooks(() => response);
-		const waitingSinceMs = step.time.now() - 70_000;
-		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-	});
-
-	it('of a generation known before a sleep is requested again while the service restarts', async () => {
-		const step = stepOf(20_000);
-		await step.run(batch(1, { wait: false }));
-		step.checks = new Map();
-		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
-		await step.time.run(step.time.sleep(70_000));
-		const nobody = () => {
-			throw networkError('ECONNREFUSED', 'connect');
-		};
-		step.fake.orderLooks(...Array.from({ length: 5 }, () => nobody));
+		step.fake.orderLooks(...answered);
 		const waitingSinceMs = step.time.now() - 70_000;
 		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
