@@ -44,6 +44,24 @@ it('an item is not created again more often because a wave dies that saw it fail
 	expect(night.deaths).toBe(1);
 });
 
+/** A wave dies that was charged, after an earlier wave has sent a request again. */
+const resentAndDied: AsleepSchedule = {
+	...failedAndDied,
+	items: ['answer lost', 'answer lost', 'made'],
+	seconds: 20,
+	limit: 1,
+	onUncertainCharge: 'resubmit',
+	retriesOnFailure: 0,
+	lives: [null, 17_599],
+	wavesWithoutIds: 2,
+	seed: 271_652,
+};
+
+it('what a wave spent that died counts for the limit, also if requests were sent again before', async () => {
+	const { night } = await playAsleep(resentAndDied);
+	expect(night.deaths).toBe(1);
+});
+
 it('no item of a sleeping batch is charged twice or lost, no matter which wave dies', async () => {
 	const tally = new AsleepTally();
 	const property = fc.asyncProperty(asleepSchedule, async (schedule) => {

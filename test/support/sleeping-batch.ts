@@ -84,7 +84,7 @@ class SleepingBatch {
 		stoppedAt: null,
 		settled: {},
 	};
-	private readonly state = { durations: [] as number[], sleptMs: 0, spent: 0 };
+	private readonly state = { durations: [] as number[], sleptMs: 0, spent: 0, resubmitted: 0 };
 	private tried: WaveState['tried'] = {};
 	private unrecorded: WaveState['unrecorded'] = {};
 	private known: WaveState['known'] = {};
@@ -196,6 +196,7 @@ class SleepingBatch {
 		this.tried = { ...this.tried, ...result.tried };
 		state.durations = result.durations;
 		state.spent = result.spent;
+		state.resubmitted = result.resubmitted;
 		this.unrecorded = result.unrecorded;
 		Object.assign(this.known, result.known);
 		this.failed = result.failed;
@@ -227,6 +228,7 @@ class SleepingBatch {
 		const before = {
 			settled: night.settled,
 			spent: state.spent,
+			resubmitted: state.resubmitted,
 			unrecorded,
 			known,
 			failed,

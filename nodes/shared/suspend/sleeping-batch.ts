@@ -104,6 +104,7 @@ async function sleep(
 		),
 		tried: {},
 		spent: 0,
+		resubmitted: 0,
 		unrecorded: {},
 		known: {},
 		failed: [],

@@ -34,6 +34,8 @@ export interface WaveState {
 	tried: Record<number, Tried>;
 	/** Number of creating requests of the batch that were charged, or may have been. */
 	spent: number;
+	/** How many of these were sent again for the same row, after a lost response. */
+	resubmitted: number;
 	unrecorded: Unrecorded;
 	known: Known;
 	/** Ids of failed generations that the waves have reacted to. The table may not have taken their status. */
@@ -55,6 +57,7 @@ export interface WavePlan {
 	left: number;
 	/** Creating requests of earlier waves that were charged, or may have been. */
 	spentBefore: number;
+	resubmitted: number;
 	unrecorded: Unrecorded;
 	known: Known;
 	/** Items that reuse a completed generation, and so have no job. */
@@ -65,7 +68,7 @@ export interface WavePlan {
 
 /** What earlier waves reported about the generations of a batch. */
 export type GenerationState = Pick<WaveState, 'unrecorded' | 'known' | 'failed'>;
-type PlanState = GenerationState & Pick<WaveState, 'settled' | 'spent' | 'earlier'>;
+type PlanState = GenerationState & Pick<WaveState, 'settled' | 'spent' | 'resubmitted' | 'earlier'>;
 
 /**
  * Plans a wave.
@@ -79,7 +82,7 @@ type PlanState = GenerationState & Pick<WaveState, 'settled' | 'spent' | 'earlie
  */
 export function planWave(
 	jobs: CreateJob[],
-	{ settled, spent, earlier, ...state }: PlanState,
+	{ settled, spent, resubmitted, earlier, ...state }: PlanState,
 	all: Row[],
 	batch: string,
 	now: number,
@@ -116,7 +119,8 @@ export function planWave(
 		sources: [...running, ...others],
 		left: left.length,
 		// A wave that died reported none of its requests, but the record has them.
-		spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow))),
+		spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)) + resubmitted),
+		resubmitted,
 		unrecorded: missingIn(all, state.unrecorded),
 		known: state.known,
 		reused: reusedBy(jobs, rows, state.known, now),

@@ -85,6 +85,7 @@ export function waveResult(
 		settled,
 		tried: triedBy(sources),
 		spent: stats.spent,
+		resubmitted: plan.resubmitted + stats.resubmitted,
 		unrecorded: record ? stillUnrecorded(record, plan, outcomes) : plan.unrecorded,
 		known: { ...plan.reused, ...knownAfter(plan, outcomes, now) },
 		failed: [...new Set([...plan.failed, ...outcomes.flatMap(failedIn)])],

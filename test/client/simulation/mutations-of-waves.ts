@@ -13,18 +13,23 @@ const submission = inFile('orders/submission.ts');
 export const waveMutations: Mutation[] = [
 	wave(
 		'a wave does not count what was spent',
-		'spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)))',
+		'spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)) + resubmitted)',
 		'spentBefore: 0',
 	),
 	wave(
 		'what a wave spent that died is not counted',
-		'spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)))',
+		'spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)) + resubmitted)',
 		'spentBefore: spent',
 	),
 	wave(
 		'what a wave tried that died is not counted',
 		'if (length <= (tried?.failed ?? 0)) return tried;',
 		'if (length >= 0) return tried;',
+	),
+	wave(
+		'what is sent again hides what a wave spent that died',
+		'spentBy(all.filter(isOwnRow)) + resubmitted',
+		'spentBy(all.filter(isOwnRow))',
 	),
 	wave(
 		'a failed generation of a wave that died is not counted',
