@@ -243,6 +243,7 @@ function parseRow(json: IDataObject): Row {
 	const changedAt = Date.parse(String(json.updatedAt));
 	return {
 		...(Object.fromEntries(fields) as RowFields),
+		key: String(json.key ?? '').normalize(),
 		// Users enter the id by hand and may paste a line break.
 		generation_id: String(json.generation_id ?? '').trim(),
 		id: Number(json.id),
