@@ -1,6 +1,6 @@
 import { GenerationError } from '../../../client/api/errors';
 import type { CallTable } from '../../../client/orders/table';
-import { inTime, Records } from './records';
+import { inTime, type Records } from './records';
 
 /** A table whose database is locked, has no free connection, or restarts. */
 
