@@ -105,15 +105,20 @@ export function limit(most: number): Limited {
 	};
 }
 
-/** A limit of one, by shared object and key. */
-const locks = new WeakMap<object, Map<string, Limited>>();
+/** A limit of one, and the tasks that wait for it or run, by shared object and key. */
+const locks = new WeakMap<object, Map<string, { run: Limited; tasks: number }>>();
 
 /** Runs tasks with the same object and key one at a time, in order of arrival. Settles as the task does. */
 export async function withLock<T>(shared: object, key: string, task: () => Promise<T>): Promise<T> {
-	const byKey = locks.get(shared) ?? new Map<string, Limited>();
-	const run = byKey.get(key) ?? limit(1);
-	locks.set(shared, byKey.set(key, run));
-	return await run(task);
+	const byKey = locks.get(shared) ?? new Map<string, { run: Limited; tasks: number }>();
+	const lock = byKey.get(key) ?? { run: limit(1), tasks: 0 };
+	locks.set(shared, byKey.set(key, lock));
+	lock.tasks++;
+	try {
+		return await lock.run(task);
+	} finally {
+		if (--lock.tasks === 0) byKey.delete(key);
+	}
 }
 
 /**

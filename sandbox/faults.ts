@@ -51,6 +51,8 @@ export type FaultAction =
 	| { kind: 'early'; seconds: number }
 	/** Storage: returns the whole file for any requested range. */
 	| { kind: 'ignoreRange' }
+	/** Storage: returns 206 with the first `bytes` of the file (default: all of them), for any requested range. */
+	| { kind: 'partialContent'; bytes?: number }
 	/** Downloads: encodes the file with gzip even if the client does not accept it. */
 	| { kind: 'gzip' }
 	/** Downloads: closes the connection after this many bytes. `chunked` sends no Content-Length. */
@@ -77,6 +79,7 @@ export type DownloadAction = Extract<
 			| 'wrongLength'
 			| 'gzip'
 			| 'ignoreRange'
+			| 'partialContent'
 			| 'trickle';
 	}
 >;
@@ -132,6 +135,7 @@ const kinds: Readonly<Record<FaultAction['kind'], true>> = {
 	remember404: true,
 	early: true,
 	ignoreRange: true,
+	partialContent: true,
 	gzip: true,
 	truncate: true,
 	stall: true,

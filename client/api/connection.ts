@@ -14,6 +14,13 @@ type FailureRow = [
 const ALLOW_HOST = {
 	description: 'Ask the administrator of n8n to allow the host (N8N_SSRF_ALLOWED_HOSTNAMES).',
 };
+const UNKNOWN_ISSUER = {
+	description:
+		'If it comes from a CA of your company, such as that of a proxy, ask the administrator of n8n to set NODE_EXTRA_CA_CERTS to the CA’s certificate, for workers too, and to restart n8n.',
+};
+const WRONG_TIME = {
+	description: 'Renew the certificate, or correct the clock of the server that runs n8n.',
+};
 const BAD_KEY = {
 	title: 'The API key contains invalid characters',
 	details: 'No request was sent',
@@ -54,8 +61,16 @@ const CONNECTION_FAILURES: FailureRow[] = [
 		'never',
 		'its URL, or the address of a proxy, is not valid',
 	],
-	[/^CERT_HAS_EXPIRED$/, 'never', 'its certificate has expired'],
+	[/^CERT_HAS_EXPIRED$/, 'never', 'its certificate has expired', null, WRONG_TIME],
+	[/^CERT_NOT_YET_VALID$/, 'never', 'its certificate is not valid yet', null, WRONG_TIME],
 	[/^ERR_TLS_CERT_ALTNAME/, 'never', 'its certificate is for a different host name'],
+	[
+		/^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)\w*)$/,
+		'never',
+		'its certificate is from an unknown issuer',
+		null,
+		UNKNOWN_ISSUER,
+	],
 	[/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'never', 'its certificate was not accepted'],
 ];
 

@@ -4,6 +4,7 @@ import type { Clock } from '../ports';
 import { unavailable } from './order-errors';
 import {
 	all,
+	hasId,
 	isUnresolved,
 	SENT,
 	TABLE_COLUMNS,
@@ -16,11 +17,10 @@ import {
 	type TableCall,
 	type TableScope,
 } from './table';
+import { callPatiently } from './table-retries';
 
 /** While several generations run, a call waits for others to join it: many begin and end almost together. */
 const LINGER_MS = 300;
-/** Pauses before the retries of a write that must not be lost. */
-const PAUSES_MS = [1_000, 3_000];
 
 export interface TablePorts {
 	table: CallTable;
@@ -62,7 +62,7 @@ export class BatchedTable {
 		return `${this.writers}${++this.tickets}`;
 	}
 
-	/** Runs a part of a call. Throws as `CallTable`. */
+	/** Runs a part of a call. If it fails, repeats it, although it may have taken effect. Throws as `CallTable`. */
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
@@ -76,10 +76,12 @@ export class BatchedTable {
 				ifMissing: parts.some(({ ifMissing }) => ifMissing),
 				keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
 			};
-			const readAt = clock.now();
+			const { readAt, found } = await callPatiently(this.ports, async () => {
+				return { readAt: clock.now(), found: await table(call) };
+			});
 			const { workflowId, nodeId } = this.scope;
-			const rows = (await table(call)).filter(
-				(row) => row.workflow_id === workflowId && row.node_id === nodeId,
+			const rows = this.withoutTwins(
+				found.filter((row) => row.workflow_id === workflowId && row.node_id === nodeId),
 			);
 			return parts.map(() => ({ rows, readAt }));
 		},
@@ -96,13 +98,13 @@ export class BatchedTable {
 	}
 
 	/**
-	 * Runs a task that must not be lost, and retries it. An `UnansweredError` counts as a success, because final changes
-	 * are carried out anyway. `close` waits for it.
+	 * Runs a task that must not be lost. An `UnansweredError` counts as a success, because final changes are carried out
+	 * anyway. `close` waits for it.
 	 *
-	 * @returns the error of the last try; `null` after a success
+	 * @returns its error; `null` after a success
 	 */
 	async keep(task: () => Promise<unknown>): Promise<unknown> {
-		const kept = this.retry(task);
+		const kept = this.carryOut(task);
 		this.pending.add(kept);
 		return await kept.finally(() => this.pending.delete(kept));
 	}
@@ -123,7 +125,7 @@ export class BatchedTable {
 			where = all(['id', id], ['writer', left.writer]);
 		}
 		const cells = TABLE_COLUMNS.map((name) => [name, set[name] ?? row[name]]);
-		await this.run({ inserts: [Object.fromEntries(cells) as RowFields] });
+		await this.run({ inserts: [Object.fromEntries(cells) as RowFields], keys: [key] });
 	}
 
 	/** Writes the ids of `missing` if possible, then reads all rows of keys. Throws as `CallTable`. */
@@ -160,12 +162,40 @@ export class BatchedTable {
 		await this.flush();
 	}
 
-	private async retry(task: () => Promise<unknown>): Promise<unknown> {
-		for (let retries = 0; ; retries++) {
-			const result = await toResult(task);
-			if (result.ok || result.error instanceof UnansweredError) return null;
-			if (retries === PAUSES_MS.length) return result.error;
-			await this.ports.clock.sleep(PAUSES_MS[retries], this.ports.signal);
-		}
+	private async carryOut(task: () => Promise<unknown>): Promise<unknown> {
+		const isDone = (error: unknown) => error instanceof UnansweredError;
+		let result = await toResult(task);
+		// A stop ends the repeats of a call. The table then carries out its final changes.
+		if (!result.ok && !isDone(result.error) && this.ports.signal.aborted)
+			result = await toResult(task);
+		return result.ok || isDone(result.error) ? null : result.error;
 	}
+
+	/** An insertion that got no answer and was repeated may have stored a row twice. Deletes the one too many. */
+	private withoutTwins(rows: Row[]): Row[] {
+		const byWriter = new Map<string, Row[]>();
+		for (const row of rows) {
+			if (!row.writer.startsWith(this.writers)) continue;
+			byWriter.set(row.writer, [...(byWriter.get(row.writer) ?? []), row]);
+		}
+		const twins = new Set(
+			[...byWriter.values()].flatMap((group) =>
+				group.filter((row) => group.some((other) => isTwin(row, other))),
+			),
+		);
+		if (twins.size === 0) return rows;
+		const changes = [...twins].map(({ id, writer, generation_id }): Change => {
+			const where = all(['id', id], ['writer', writer], ['generation_id', generation_id]);
+			return { where, set: null, final: true };
+		});
+		void this.keep(async () => await this.run({ changes }));
+		return rows.filter((row) => !twins.has(row));
+	}
+}
+
+/** True if a row says nothing that another row of the same writer does not say. Of two equal ones, the newer one. */
+function isTwin(row: Row, other: Row): boolean {
+	const isNewer = other.id < row.id;
+	if (hasId(row)) return isNewer && row.generation_id === other.generation_id;
+	return row.id !== other.id && (isNewer || hasId(other));
 }

@@ -90,10 +90,14 @@ export function recordUnavailable(
 	});
 }
 
+/** Advice for an error of n8n's database, which usually passes. */
+const TRY_AGAIN =
+	'n8n’s database may be locked, overloaded or restarting. Run the same items again: existing generations are reused at no charge.';
+
 /** Converts any error of the table into a `record_unavailable` error. A GenerationError stays as it is. */
 export function unavailable(error: unknown): unknown {
 	if (error instanceof GenerationError) return error;
-	return recordUnavailable(error instanceof Error ? error.message : String(error));
+	return recordUnavailable(error instanceof Error ? error.message : String(error), TRY_AGAIN);
 }
 
 /** Advice for a table that cannot be used, without charging any item again. */

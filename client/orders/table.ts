@@ -60,7 +60,8 @@ export interface TableCall {
 /**
  * Calls the table. Returns all rows with one of the keys, from every workflow and node.
  *
- * @throws UnansweredError, or Error. The table may have carried out any part of the call anyway.
+ * @throws UnansweredError, a GenerationError if calling again cannot help, or another Error. The table may have carried
+ * out any part of the call anyway.
  */
 export type CallTable = (call: TableCall) => Promise<Row[]>;
 

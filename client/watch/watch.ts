@@ -22,6 +22,9 @@ const STATUS_EVERY = 5;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
+/** A storage's statuses for a file that is not there yet. */
+export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
+
 /** When to stop watching: after the first response about the generation, or at its final status. */
 export type Goal = 'fetched' | 'final';
 
@@ -232,8 +235,8 @@ export class OutputProbe {
 	) {}
 
 	/**
-	 * Requests the first byte of an output (spec 4.3). Only that byte proves that the file exists, and only 403 and 404
-	 * that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
+	 * Requests the first byte of an output (spec 4.3). Only that byte proves that the file exists, and only `NOT_YET` and
+	 * 403 that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
 	 *
 	 * @param mayWait if false, a probe that would have to wait is not sent (`crowded`). It still uses its time slot, which
 	 * spreads out the others
@@ -249,8 +252,8 @@ export class OutputProbe {
 		if (halt.aborted) return 'unusable';
 		const ms = Math.min(this.intervalMs, deadline - clock.now());
 		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
-		const { status, oneByte } = (await probing.catch(() => null)) ?? {};
-		if (status === 403 || status === 404) return 'missing';
+		const { status = null, oneByte } = (await probing.catch(() => null)) ?? {};
+		if (status === 403 || NOT_YET.has(status)) return 'missing';
 		return (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable';
 	}
 }

@@ -7,6 +7,7 @@ import type { ServiceClient } from '../../client/api/client';
 import { continuesOnError } from './execution';
 import { stepError } from './output/node-error';
 import { errorItem } from './output/results';
+import { yieldBefore } from './http/clock';
 import { serviceOf } from './http/transport';
 
 /** The read-only requests. Their answers are the same for all items of a step, so each request is sent once. */
@@ -27,6 +28,7 @@ export async function runLookups(
 	const lookups = askingOnce(serviceOf(context));
 	const items: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
+		await yieldBefore(itemIndex);
 		const fetched = await toResult(async () => await fetchEntries(lookups, itemIndex));
 		if (fetched.ok) {
 			const pairedItem = { item: itemIndex };

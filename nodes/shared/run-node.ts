@@ -65,7 +65,7 @@ export async function runNode(
 	{ suspension, sleep, checks }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
-	const start = startOf(context, checks);
+	const start = await startOf(context, checks);
 	const { journal } = start;
 	const failures = plans.map((planned, itemIndex) =>
 		planned.ok ? [] : unsentErrors(journal, planned.error, itemIndex),

@@ -48,9 +48,12 @@ export interface EarlierWork {
 }
 
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */
-export function startOf(context: IExecuteFunctions, checks: StatusChecks = new Map()): StepStart {
+export async function startOf(
+	context: IExecuteFunctions,
+	checks: StatusChecks = new Map(),
+): Promise<StepStart> {
 	return {
-		options: stepOptionsOf(context),
+		options: await stepOptionsOf(context),
 		journal: journalOf(context),
 		startedAt: wallClock.now(),
 		checks,

@@ -34,9 +34,16 @@ function headersOf(file: MediaFile, fault: Fault, length: number): Sending['head
 	return headers;
 }
 
+/** Returns the range to send, as the value of a Range header; undefined for the whole file. */
+function wantedRange(asked: ServiceRequest, file: MediaFile, fault: Fault): string | undefined {
+	if (fault?.kind === 'ignoreRange') return undefined;
+	if (fault?.kind === 'partialContent') return `bytes=0-${(fault.bytes ?? file.size) - 1}`;
+	return asked.headers.range;
+}
+
 /** Returns the status, headers and bytes of a response, or null if the range is outside the file. */
 function plan(asked: ServiceRequest, file: MediaFile, fault: Fault): Sending | null {
-	const wanted = fault?.kind === 'ignoreRange' ? undefined : asked.headers.range;
+	const wanted = wantedRange(asked, file, fault);
 	const range = requestedRange(wanted, file.size);
 	if (range === 'unsatisfiable') return null;
 	const { start, end } = range ?? { start: 0, end: file.size };
@@ -48,7 +55,8 @@ function plan(asked: ServiceRequest, file: MediaFile, fault: Fault): Sending | n
 	const limit = fault?.kind === 'truncate' || fault?.kind === 'stall' ? fault.afterBytes : Infinity;
 	const bytes = readFile(file, start, Math.min(end, start + limit));
 	// Spec 4.3: the one-byte probe gets a 200. Other ranges follow the HTTP standard.
-	if (!range || wanted === 'bytes=0-0') return { status: 200, headers, bytes };
+	const isProbe = wanted === 'bytes=0-0' && fault?.kind !== 'partialContent';
+	if (!range || isProbe) return { status: 200, headers, bytes };
 	headers['content-range'] = `bytes ${start}-${end - 1}/${file.size}`;
 	return { status: 206, headers, bytes };
 }

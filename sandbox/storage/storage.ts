@@ -93,6 +93,7 @@ export function fetchOutput(
 		case 'wrongLength':
 		case 'gzip':
 		case 'ignoreRange':
+		case 'partialContent':
 			return { ...lookUp(request, shelf), fault: action };
 		case 'trickle':
 			return { ...lookUp(request, shelf), fault: action, pace: paceOf(action) };

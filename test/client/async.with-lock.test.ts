@@ -1,4 +1,10 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 import { withLock } from '../../client/async';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Tasks that the test ends, and their results. */
 function tasks() {
@@ -50,5 +56,37 @@ describe('tasks with a lock', () => {
 		await settled();
 		end.second();
 		expect(await second).toBe('second');
+	});
+
+	it('leave nothing in memory once they have ended', async () => {
+		const record = {};
+		const run = async (count: number) => {
+			for (let index = 0; index < count; index++) {
+				const key = Array.from({ length: 1_000 }, () => index).join(' ');
+				await Promise.all([1, 2].map(async () => await withLock(record, key, async () => {})));
+			}
+			collectGarbage();
+			return process.memoryUsage().heapUsed;
+		};
+		const before = await run(1);
+		const megabytes = ((await run(5_000)) - before) / 1024 / 1024;
+		expect(megabytes).toBeLessThan(10);
+		expect(await withLock(record, 'key', async () => 'done')).toBe('done');
+	});
+
+	it('with a key that was used before still run one after the other', async () => {
+		const { begun, end, task } = tasks();
+		const record = {};
+		const first = withLock(record, 'key', task('first'));
+		await settled();
+		end.first();
+		await first;
+		const all = ['second', 'third'].map(async (name) => await withLock(record, 'key', task(name)));
+		await settled();
+		expect(begun).toEqual(['first', 'second']);
+		end.second();
+		await settled();
+		end.third();
+		await Promise.all(all);
 	});
 });

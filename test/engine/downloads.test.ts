@@ -113,9 +113,22 @@ describe('a download', () => {
 		['comes to an empty file', { kind: 'respond', status: 200, contentType: 'image/png' }],
 		['finds the storage down', { kind: 'respond', status: 503, body: '<Error/>' }],
 		['comes before the file is there', { kind: 'respond', status: 404, body: '<Error/>' }],
+		['starts with a part of the file', { kind: 'partialContent', bytes: 100 }],
 	])('that %s is restarted', async (_case, action) => {
 		expect(await expectTheFile(action)).toHaveLength(2);
 	});
+
+	it('is complete with a 206 that covers the whole file', async () => {
+		expect(await expectTheFile({ kind: 'partialContent' })).toEqual([206]);
+	});
+
+	it.each([404, 202, 204])(
+		'that comes long before the file is there waits for it: the storage returns %d',
+		async (status) => {
+			const statuses = await expectTheFile({ kind: 'respond', status }, 7);
+			expect(statuses).toEqual([...Array.from({ length: 7 }, () => status), 200]);
+		},
+	);
 
 	it('that breaks several times is still restarted', async () => {
 		expect(await expectTheFile({ kind: 'truncate', afterBytes: 700 }, 3)).toHaveLength(4);

@@ -1,6 +1,6 @@
 import { items, keyed, openKeyedStage } from './keyed';
 
-const { stage, execute } = openKeyedStage();
+const { stage, rows, execute } = openKeyedStage();
 const boats = items(['a', 'a boat'], ['b', 'a ship']);
 const withKey = async (idempotencyKey: string) =>
 	await execute(boats, { ...keyed, options: { idempotencyKey } });
@@ -29,6 +29,23 @@ describe('an idempotency key whose expression has no value', () => {
 		expect(stage.arrived).toBe(0);
 	});
 
+	it('is an error, also if the value of another part contains such a word', async () => {
+		const named = items(['null-pointer-mug', 'a boat'], ['undefined', 'a ship']);
+		for (const key of [
+			'={{ $json.key }}-{{ $json.mistyped }}',
+			"={{ $json.key + '-' + $json.mistyped }}",
+			'={{ `${$json.key}-${$json.mistyped}` }}',
+			'={{ `${$json.key}-${null}` }}',
+		]) {
+			const run = await execute(named, { ...keyed, options: { idempotencyKey: key } });
+			expect([key, run.error?.message]).toEqual([
+				key,
+				expect.stringMatching(/A part of .*Idempotency Key has no value/),
+			]);
+		}
+		expect(stage.arrived).toBe(0);
+	});
+
 	it.each([
 		'={{ "undefinedly-" + $json.key }}',
 		'={{ "Nullarbor " + $json.key }}',
@@ -45,4 +62,54 @@ describe('an idempotency key whose expression has no value', () => {
 				.status,
 		).toBe('success');
 	});
+
+	it.each([
+		'={{ $json.slug }}',
+		'={{ $json["slug"] }}',
+		'={{ $json.product?.slug.trim() }}',
+		'={{ $input.item.json.slug.toLowerCase() }}',
+		"={{ $('Start').item.json.slug }}",
+		'=order-{{ $json.slug }}',
+		'={{ $json.slug }}-{{ $json.slug }}',
+		"={{ [$json.slug, $itemIndex].join('-') }}",
+		'={{ `${$json.slug}/${$itemIndex}` }}',
+		'=null-{{ $json.id }}',
+	])('may come from data that contains such a word: %s', async (idempotencyKey) => {
+		const slugs = ['null-pointer-mug', 'undefined behavior', 'NULL', 'NaN bread'];
+		const list = slugs.map((slug, id) => ({ slug, id, product: { slug }, prompt: 'a boat' }));
+		const run = await execute(list, { ...keyed, options: { idempotencyKey } });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toHaveLength(4);
+	});
+
+	it('may be punctuation only if that is the data itself', async () => {
+		const run = await execute(items(['???', 'a boat']), keyed);
+		expect(run.status).toBe('success');
+	});
+});
+
+describe('an idempotency key with accents', () => {
+	const composed = 'caf\u00e9';
+	const decomposed = 'cafe\u0301';
+
+	it('is the same key, however its characters are encoded', async () => {
+		const run = await execute(items([composed, 'a boat'], [decomposed, 'a boat']));
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toHaveLength(1);
+		const later = await execute(items([decomposed, 'a boat']));
+		expect(later.output('Step')[0].json.id).toBe(run.output('Step')[0].json.id);
+		expect(rows().map(({ key }) => key)).toEqual([composed]);
+	});
+
+	it.each([1, 2])(
+		'finds a row that an older release has written with the other encoding, as one of %d items',
+		async (count) => {
+			const run = await execute(items([composed, 'a boat'], ['b', 'a ship']));
+			rows()[0].key = decomposed;
+			const later = await execute(items([composed, 'a boat'], ['b', 'a ship']).slice(0, count));
+			expect(later.output('Step')[0].json.id).toBe(run.output('Step')[0].json.id);
+			expect(stage.bodies).toHaveLength(2);
+			expect(rows()).toHaveLength(2);
+		},
+	);
 });

@@ -18,7 +18,7 @@ describe('without a table', () => {
 		['excluded', 'Unrecognized node type: n8n-nodes-base.dataTable', /NODES_EXCLUDE/],
 		[
 			'of a release that cannot make one',
-			'Cannot read properties of undefined',
+			"Cannot read properties of undefined (reading 'execute')",
 			/n8n 2\.3 or later/,
 		],
 	];
@@ -28,6 +28,19 @@ describe('without a table', () => {
 		const run = await execute(items(['a', 'a boat']));
 		expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
 		expect(run.error).toHaveProperty('description', expect.stringMatching(advice));
+		expect(run.error).toHaveProperty(
+			'description',
+			expect.stringContaining(`n8n says: ${refusal}`),
+		);
+		expect(created()).toBe(0);
+	});
+
+	it('an error of n8n that is not known is quoted, and does not blame the release of n8n', async () => {
+		tables.refusal = 'SQLITE_IOERR: disk I/O error';
+		const { error } = await execute(items(['a', 'a boat']));
+		expect(error).toMatchObject({ context: { code: 'record_unavailable' } });
+		expect(error).toHaveProperty('description', expect.stringContaining('disk I/O error'));
+		expect(error).toHaveProperty('description', expect.not.stringMatching(/2\.3|later/));
 		expect(created()).toBe(0);
 	});
 

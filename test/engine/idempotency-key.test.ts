@@ -320,7 +320,7 @@ it.each(['invoke', 'engine'] as const)(
 			options: { idempotencyKey: prompt },
 		};
 		const options = { credentials: stage.credentials(), path };
-		const calls = [{ prompt: 'a boat' }, { prompt: 'a boat' }, { prompt: 'a ship' }];
+		const calls = ['a boat', 'a boat', 'an undefined ship'].map((text) => ({ prompt: text }));
 		const ran = await stage.engine.runAsTool(
 			ownType('imageGeneration'),
 			parameters,

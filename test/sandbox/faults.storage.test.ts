@@ -126,6 +126,22 @@ describe('faults at the storage', () => {
 		expect(sandbox.requests.on('probe')).toMatchObject([{ bytes: whole.length }]);
 	});
 
+	it.each([
+		['the whole file', undefined],
+		['its first bytes', 10],
+	])('return 206 with %s for any range', async (_, bytes) => {
+		const { url } = await finishedOverHttp(sandbox);
+		const { data: whole } = await getBytes(url);
+		const size = bytes ?? whole.length;
+		for (const on of ['probe', 'download'] as const) {
+			sandbox.faults.order({ on, action: { kind: 'partialContent', bytes } });
+			const { status, data, headers } = await getBytes(url, on === 'probe' ? probe : {});
+			expect(status).toBe(206);
+			expect(data.equals(whole.subarray(0, size))).toBe(true);
+			expect(headers['content-range']).toBe(`bytes 0-${size - 1}/${whole.length}`);
+		}
+	});
+
 	it('encode with gzip even if the client does not accept it', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const { data: whole } = await getBytes(url);

@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from
 import { undefinedPart } from './checks';
 
 /** An item of a step, for which expressions are evaluated. */
-interface At {
+export interface At {
 	context: IExecuteFunctions;
 	itemIndex: number;
 }
@@ -26,14 +26,46 @@ export function partsOf(
 	});
 }
 
+/** An expression within a text. The last one may be unclosed. */
+const BRACED = /\{\{[^]*?(?:\}\}|$)/g;
+
+/**
+ * A reference to data, such as `$json.product.name`, `$('Node').item.json['name']` or `$fromAI('name')`. It ends before the
+ * name of a method, which may make a text of a value that is missing.
+ */
+const REFERENCE =
+	/\$(?:\w+|(?=\())(?:\([^()$]*\))?(?:\??\.(?:(?:first|last)\(\)|[\p{L}\p{N}_]+(?![\p{L}\p{N}_]|\s*\())|(?:\?\.)?\[\s*(?:\d+|'[^']*'|"[^"]*")\s*\])*/gu;
+
+/** The texts that a parameter consists of: its fixed text, and every text in the data that its expressions refer to. */
+export function sourcesOf({ context, itemIndex }: At, written: string): string[] {
+	const references = (written.match(BRACED) ?? []).flatMap((part) => part.match(REFERENCE) ?? []);
+	const texts = references.flatMap((reference) => {
+		try {
+			return textsIn(context.evaluateExpression(`{{ ${reference} }}`, itemIndex));
+		} catch {
+			return [];
+		}
+	});
+	return [...written.slice(1).split(BRACED), ...texts];
+}
+
+/** How deep the data of an expression is searched for texts. */
+const MOST_LEVELS = 5;
+
+function textsIn(value: unknown, levels = MOST_LEVELS): string[] {
+	if (typeof value === 'string') return [value];
+	if (typeof value !== 'object' || value === null || levels === 0) return [];
+	return Object.values(value).flatMap((inner) => textsIn(inner, levels - 1));
+}
+
 /**
  * The expressions of a text that contains more than a single expression, even if it is only a blank: n8n then makes a
- * text of their values. The last expression may be unclosed. A text with escaped braces is not taken apart.
+ * text of their values. A text with escaped braces is not taken apart.
  */
 function expressionsIn(written: unknown): string[] {
 	if (typeof written !== 'string' || !written.startsWith('=')) return [];
 	if (/\\(\{\{|\}\})/.test(written)) return [];
-	const found = written.match(/\{\{[^]*?(\}\}|$)/g) ?? [];
+	const found = written.match(BRACED) ?? [];
 	return found[0] === written.slice(1) ? [] : found;
 }
 

@@ -3,7 +3,7 @@ import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 import type { CreateJob, Job } from '../../../client/job';
 import { truncate } from '../../../client/text';
 import { InvalidInputError, integerWithin, oneOf, positive, requiredText } from './checks';
-import { partsOf } from './expressions';
+import { partsOf, sourcesOf, type At } from './expressions';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
 
@@ -67,7 +67,25 @@ export function recipeOf(
 
 /** What JavaScript makes of a value that is missing, or that is not text. */
 const NO_VALUE =
-	/(?<![a-z\d])(undefined|null|NaN)(?![a-z\d])|Invalid Date|\[object |\[native code\]|^[^\p{L}\p{N}]+$/u;
+	/(?<![a-z\d])(undefined|null|NaN)(?![a-z\d])|Invalid Date|\[object |\[native code\]/;
+
+/**
+ * True if a part of a key has no value: the key has such a word more often than the data that it was made from. A key
+ * without letters and digits is what remains of separators, unless it is the data itself.
+ */
+function hasPartWithoutValue(at: At, key: string, written: string): boolean {
+	const hasCharacters = /[\p{L}\p{N}]/u.test(key);
+	if (hasCharacters && !NO_VALUE.test(key)) return false;
+	const sources = sourcesOf(at, written);
+	if (!hasCharacters) return !sources.some((text) => text.normalize().trim() === key);
+	const wordsIn = (text: string, flags: string) =>
+		(text.match(new RegExp(NO_VALUE, flags)) ?? []).map((word) => word.toLowerCase());
+	const found = wordsIn(key, 'g');
+	// A method may have changed the case of the data.
+	const known = sources.flatMap((text) => wordsIn(text, 'gi'));
+	const count = (words: string[], word: string) => words.filter((one) => one === word).length;
+	return found.some((word) => count(found, word) > count(known, word));
+}
 
 /**
  * Reads the idempotency key of an item; `null` if it is empty.
@@ -81,16 +99,18 @@ export function idempotencyKeyOf(
 	options: Options,
 ): string | null {
 	const field = 'Idempotency Key';
-	const key = textIfSet(field, options.idempotencyKey);
+	// Characters with accents have several encodings.
+	const key = textIfSet(field, options.idempotencyKey)?.normalize() ?? null;
 	const { options: written } = context.getNode().parameters;
 	const expression = (written as Options | undefined)?.idempotencyKey;
-	if (key === null || !String(expression).startsWith('=')) return key;
+	if (key === null || typeof expression !== 'string' || !expression.startsWith('=')) return key;
 	const advice =
 		'Items with the same key share one generation. Use a value in the expression that each item has.';
-	if (NO_VALUE.test(key)) {
+	const at = { context, itemIndex };
+	if (hasPartWithoutValue(at, key, expression)) {
 		throw new InvalidInputError(`A part of ${field} has no value: ${truncate(key)}`, advice);
 	}
-	const parts = partsOf({ context, itemIndex }, expression);
+	const parts = partsOf(at, expression);
 	const isFilled = parts.some(({ value }) => String(value ?? '').trim() !== '');
 	if (parts.length === 0 || isFilled) return key;
 	throw new InvalidInputError(

@@ -4,11 +4,8 @@ import type { CreateRequest } from '../../../client/api/client';
 import { toResult, type Result } from '../../../client/async';
 import type { Job } from '../../../client/job';
 import { runsAsTool } from '../execution';
-import { wallClock } from '../http/clock';
+import { yieldBefore } from '../http/clock';
 import type { DownloadTarget } from './parameters';
-
-/** Items to read before yielding to the event loop. n8n evaluates a few thousand items per second. */
-const READ_AT_ONCE = 50;
 
 /** The validated parameters of one output of an item. */
 export interface Plan {
@@ -35,7 +32,7 @@ export async function planItems(
 	const plans: Array<Result<Plan[]>> = [];
 	const itemCount = context.getInputData().length;
 	for (let itemIndex = 0; itemIndex < itemCount; itemIndex++) {
-		if (itemIndex > 0 && itemIndex % READ_AT_ONCE === 0) await wallClock.sleep(0);
+		await yieldBefore(itemIndex);
 		const planned = await toResult(async () =>
 			plan(itemIndex).map((one) => (tool ? { ...one, download: null } : one)),
 		);

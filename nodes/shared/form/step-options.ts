@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { SpendLimits } from '../../../client/spend-guard';
+import { yieldBefore } from '../http/clock';
 import { integer, number, positive } from './checks';
 import { isSet, optionByPath, type Options } from './parameters';
 
@@ -55,15 +56,19 @@ export function stepOptions(options: Options): StepOptions {
  * Reads the settings of the step from its first item. Other invalid options do not matter. An invalid setting
  * is an error of that item only, and the step uses the default. Never throws.
  */
-export function stepOptionsOf(context: IExecuteFunctions): StepOptions {
-	const names = Object.keys(SETTINGS) as Name[];
-	return Object.assign(stepOptions({}), ...names.map((name) => settingOf(context, name)));
+export async function stepOptionsOf(context: IExecuteFunctions): Promise<StepOptions> {
+	const options = stepOptions({});
+	for (const name of Object.keys(SETTINGS) as Name[]) {
+		Object.assign(options, await settingOf(context, name));
+	}
+	return options;
 }
 
-function settingOf(context: IExecuteFunctions, name: Name): Partial<StepOptions> {
+async function settingOf(context: IExecuteFunctions, name: Name): Promise<Partial<StepOptions>> {
 	const isLimit = LIMITS.has(name);
 	const items = isLimit ? context.getInputData().length : 1;
 	for (let itemIndex = 0; itemIndex < items; itemIndex++) {
+		await yieldBefore(itemIndex);
 		try {
 			const value = optionByPath(context, itemIndex, 'runOptions', name);
 			if (isLimit && String(value ?? '').trim() === '') continue;

@@ -44,3 +44,11 @@ export const requestClock: Clock = {
 			});
 		}),
 };
+
+/** Items to handle before yielding to the event loop. n8n evaluates a few thousand items per second. */
+const ITEMS_AT_ONCE = 50;
+
+/** Yields to the event loop now and then, so that thousands of items do not block n8n. Call it before each item. */
+export async function yieldBefore(itemIndex: number): Promise<void> {
+	if (itemIndex > 0 && itemIndex % ITEMS_AT_ONCE === 0) await wallClock.sleep(0);
+}

@@ -5,6 +5,7 @@ import { failedGeneration } from '../../../client/outcome';
 import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { CancelledError } from '../../../client/api/errors';
 import { isFailed, type Generation } from '../../../client/api/generation';
+import { NOT_YET } from '../../../client/watch/watch';
 import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';
@@ -19,7 +20,7 @@ import {
 /** Maximum number of retries, except for a file that is missing. */
 const MAX_RETRIES = 4;
 
-/** Milliseconds to keep retrying a 404. Caches may remember for minutes that the file was missing. */
+/** Milliseconds to keep retrying while the file is not there yet. Caches may remember for minutes that the file was missing. */
 const MISSING_PATIENCE_MS = 300_000;
 
 /**
@@ -74,7 +75,7 @@ export async function download(
 		if (tried.ok) return { binary: tried.value, generation };
 		if (signal.aborted) throw new CancelledError();
 		const error = errorFromDownload(tried.error);
-		const mayAppear = error.status === 404 && wallClock.now() - since < MISSING_PATIENCE_MS;
+		const mayAppear = NOT_YET.has(error.status) && wallClock.now() - since < MISSING_PATIENCE_MS;
 		const maxRetries = mayAppear ? Infinity : MAX_RETRIES;
 		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') {
 			throw downloadError(error, generation);
@@ -160,7 +161,9 @@ async function fetchWhole(
 	// A break reaches the current reader. Without this listener, an error with no reader would crash n8n.
 	body.on('error', () => {});
 	onAbort(connection.signal, () => body.destroy());
-	if (statusCode !== 200)
+	if (statusCode === 206 && !isWholeFile(headers['content-range']))
+		throw badOutput('The storage returned only a part of the file', statusCode);
+	if (statusCode !== 200 && statusCode !== 206)
 		throw badOutput(`The storage returned HTTP ${statusCode} instead of the file`, statusCode);
 	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
 	const head = await peek(body);
@@ -175,4 +178,10 @@ async function fetchWhole(
 	// there is an encoding.
 	const whole = head.length < SNIFF_BYTES ? head : body;
 	return await context.helpers.prepareBinaryData(whole, safeFileName(fileName, mimeType), mimeType);
+}
+
+/** True if the range of a 206 is the whole file, as in `bytes 0-99/100`. */
+function isWholeFile(contentRange = ''): boolean {
+	const [, last, size] = /^bytes 0-(\d+)\/(\d+)$/i.exec(contentRange) ?? [];
+	return size !== undefined && Number(last) + 1 === Number(size);
 }

@@ -26,8 +26,8 @@ import type { ByteStream } from './byte-stream';
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
- * The slowest supported upload speed, in bytes per millisecond. Reference inputs can be megabytes, in ten
- * concurrent requests.
+ * The slowest supported upload speed, in bytes per millisecond. Reference inputs and additional fields can be megabytes,
+ * in ten concurrent requests.
  */
 const SLOWEST_LINE = 16;
 
@@ -159,10 +159,9 @@ async function exchange(
 	throw handedOver ? sent.error : unreadableCredential(givenUp ? undefined : sent.error);
 }
 
-/** Timeout of a request in milliseconds: time to upload its inline data, plus time to answer. */
+/** Timeout of a request in milliseconds: time to upload its body, plus time to answer. */
 function timeoutOf(body: unknown): number {
-	const { inputs = [] } = (body ?? {}) as { inputs?: Array<{ value: string }> };
-	const bytes = inputs.reduce((sum, { value }) => sum + value.length, 0);
+	const bytes = Buffer.byteLength(JSON.stringify(body) ?? '');
 	return REQUEST_TIMEOUT_MS + Math.ceil(bytes / SLOWEST_LINE);
 }
 

@@ -1,10 +1,11 @@
-import { RENEW_TABLE } from '../../../client/orders/order-errors';
+import { recordUnavailable, RENEW_TABLE } from '../../../client/orders/order-errors';
+import { sentences, truncate } from '../../../client/text';
 import { TABLE_COLUMNS, TABLE_NAME } from '../../../client/orders/table';
 
 /** n8n's messages when the table was deleted, or belongs to another project. */
 const GONE = /could not be found|could not find the data table/i;
 
-/** n8n's messages when no table is available, with the explanation for users. */
+/** n8n's messages when no table is available and calling again cannot help, with the explanation for users. */
 const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	[
 		/module is disabled/i,
@@ -23,6 +24,11 @@ const KNOWN: Array<[pattern: RegExp, why: string]> = [
 		'This n8n instance has no Data Table node. Update n8n to 2.3 or later. If NODES_EXCLUDE contains the node, remove it there',
 	],
 	[
+		// The Data Table node has no such operation.
+		/cannot read properties of undefined \(reading '(execute|description)'\)/i,
+		'Creating data tables from a workflow needs n8n 2.3 or later. Update n8n',
+	],
+	[
 		/unknown column|do not exist in the selected table/i,
 		`The data table ${TABLE_NAME} does not have the required columns. ${RENEW_TABLE}`,
 	],
@@ -32,12 +38,19 @@ const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	],
 ];
 
-/** Explains why the table is unavailable. An unknown error keeps n8n's own message. */
-export function inPlainWords(error: unknown): string {
-	const message = error instanceof Error ? error.message : String(error);
+/**
+ * Explains an error of n8n, and quotes it.
+ *
+ * @returns a `GenerationError` if calling the table again cannot help
+ */
+export function tableError(cause: unknown): Error {
+	const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
 	const known = KNOWN.find(([pattern]) => pattern.test(message));
-	if (known) return known[1];
-	return `The data table ${TABLE_NAME} could not be found or created. Creating data tables needs n8n 2.3 or later. Message from n8n: ${message}`;
+	const quoted = `n8n says: ${truncate(message)}`;
+	if (known) return recordUnavailable(sentences(known[1], quoted)).with({ cause });
+	const isLate = name === 'TimeoutError';
+	const reason = isLate ? 'n8n did not respond in time' : quoted;
+	return new Error(`The data table ${TABLE_NAME} could not be used. ${reason}`, { cause });
 }
 
 /** True if a call failed because there is no table with the id. n8n's own error is the cause of ours. */

@@ -8,11 +8,13 @@ import {
 	UnansweredError,
 	type CallTable,
 	type Change,
+	type Condition,
 	type Row,
 	type RowFields,
 	type TableCall,
 	type Where,
 } from '../../../client/orders/table';
+import { callPatiently } from '../../../client/orders/table-retries';
 import { cancelSignal, isSaved } from '../execution';
 import { wallClock } from '../http/clock';
 import { isTableGone, wrongColumns } from './data-table-errors';
@@ -39,9 +41,15 @@ const remembered = new Map<string, { id: string; at: number }>();
  */
 export async function dataTable(context: IExecuteFunctions): Promise<CallTable> {
 	const table = tableOf(context);
-	const found = await toResult(async () => await table.id());
+	const ports = { clock: wallClock, signal: cancelSignal(context) };
+	const found = await toResult(async () => await callPatiently(ports, table.id));
 	if (!found.ok) throw unavailable(found.error);
 	return async (call) => await table.use(async (id) => await run(context, id, call));
+}
+
+/** True if n8n's data tables can be used: n8n starts them after it wakes executions. Creates no table. */
+export async function dataTablesWork(context: IExecuteFunctions): Promise<boolean> {
+	return (await toResult(async () => await runTableNodes(context, [listing]))).ok;
 }
 
 /**
@@ -59,11 +67,22 @@ export async function insertMissing(context: IExecuteFunctions, rows: RowFields[
 	const insert = async (...operations: Operation[]) =>
 		await runTableNodes(context, operations, rows.map(cells), operations);
 	const table = tableOf(context);
+	const signal = cancelSignal(context);
+	const ports = { clock: wallClock, signal };
+	if (!signal.aborted) {
+		const inserted = await toResult(
+			async () =>
+				await callPatiently(
+					ports,
+					async () => await table.use(async (id) => await insert(into(id))),
+				),
+		);
+		if (inserted.ok) return;
+		if (!signal.aborted || inserted.error instanceof UnansweredError) throw inserted.error;
+	}
 	// After a stop, n8n still runs a helper workflow, but returns no output. The table's id therefore cannot be read first.
-	if (cancelSignal(context).aborted) {
-		const table = `${OUTPUT_OF_SECOND}.find(({ json }) => json.name === "${TABLE_NAME}")`;
-		await insert({ ...creation, mayFail: true }, listing, into(`={{ ${table}.json.id }}`));
-	} else await table.use(async (id) => await insert(into(id)));
+	const found = `${OUTPUT_OF_SECOND}.find(({ json }) => json.name === "${TABLE_NAME}")`;
+	await insert({ ...creation, mayFail: true }, listing, into(`={{ ${found}.json.id }}`));
 }
 
 /** The table of the context's workflow. Its id is remembered for a while. */
@@ -143,7 +162,10 @@ async function run(context: IExecuteFunctions, tableId: string, call: TableCall)
 		operations.push(insertion(row, ifMissing ? sameKey(inserts[0]) : undefined));
 	const [first, ...others] = chunks({
 		match: 'any',
-		conditions: call.keys.map((key) => ['key', key]),
+		// Older releases of the package have stored keys as they were entered.
+		conditions: call.keys.flatMap((key) =>
+			[...new Set([key, key.normalize('NFD')])].map((form): Condition => ['key', form]),
+		),
 	}).map((part) => row('get', { returnAll: true, ...filter(part) }));
 	if (first) operations.push(first);
 	const final = writes(changes.filter((change) => change.final));
@@ -221,6 +243,7 @@ function parseRow(json: IDataObject): Row {
 	const changedAt = Date.parse(String(json.updatedAt));
 	return {
 		...(Object.fromEntries(fields) as RowFields),
+		key: String(json.key ?? '').normalize(),
 		// Users enter the id by hand and may paste a line break.
 		generation_id: String(json.generation_id ?? '').trim(),
 		id: Number(json.id),

@@ -10,7 +10,7 @@ import { raceAbort, toResult } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
 import { cancelSignal } from '../execution';
 import { helperWorkflow, type HelperNode } from '../helper-workflow';
-import { inPlainWords } from './data-table-errors';
+import { tableError } from './data-table-errors';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
 const LONGEST_CALL_MS = 60_000;
@@ -45,7 +45,7 @@ export interface Operation {
  * not awaited.
  * @returns the output items of the last operation
  * @throws UnansweredError if the execution was stopped before n8n answered
- * @throws Error with a readable message if n8n rejects the call or does not answer in time
+ * @throws as `tableError` returns it if n8n rejects the call or does not answer in time
  */
 export async function runTableNodes(
 	context: IExecuteFunctions,
@@ -66,9 +66,7 @@ export async function runTableNodes(
 		return data[0];
 	});
 	if (ran.ok) return ran.value;
-	if (!cancelSignal(context).aborted) {
-		throw new Error(inPlainWords(ran.error), { cause: ran.error });
-	}
+	if (!cancelSignal(context).aborted) throw tableError(ran.error);
 	if (final.length > 0) await start(final, true);
 	throw new UnansweredError();
 }

@@ -1,9 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { toResult } from '../../../client/async';
 import { cancelSignal } from '../execution';
 import { wallClock } from '../http/clock';
-import { dataTable } from '../record/data-table';
+import { dataTablesWork } from '../record/data-table';
 
 /** How often and how long to wait for the data table. */
 const TABLE_TRIES = 12;
@@ -26,8 +25,8 @@ export const loadedAt = wallClock.now();
 export async function n8nStarted(context: IExecuteFunctions): Promise<void> {
 	const signal = cancelSignal(context);
 	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
-		const isReady = (await toResult(async () => await dataTable(context))).ok;
-		if (isReady) return await wallClock.sleep(tries > 1 ? RECOVERY_MS : startingMs(), signal);
+		if (await dataTablesWork(context))
+			return await wallClock.sleep(tries > 1 ? RECOVERY_MS : startingMs(), signal);
 		await wallClock.sleep(TABLE_PAUSE_MS, signal);
 		if (signal.aborted) return;
 	}

@@ -87,7 +87,7 @@ export async function fetchResults(
 		throw stepError(context, failures[first][0], first, outcomes, awake?.start.journal);
 	}
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	const start = awake?.start ?? startOf(context);
+	const start = awake?.start ?? (await startOf(context));
 	const options = { ...start.options, spentBefore: spent };
 	const unrecorded = Object.values(missingIn(all, state.unrecorded)).map(({ key }) => key);
 	const before = awake ? { stats: awake.stats, unrecorded } : undefined;

@@ -50,7 +50,7 @@ export async function runWave(
 	const rows = await rowsOf(context, jobs, Object.values(state.unrecorded));
 	const now = wallClock.now();
 	const mostNew = rests ? undefined : Infinity;
-	const start = startOf(context, checks);
+	const start = await startOf(context, checks);
 	const batch = context.getExecutionId();
 	const isFirst = state.sleepsFrom === 0;
 	const earlier = isFirst ? earlierRounds(rows, batch, start.journal) : state.earlier;

@@ -99,7 +99,7 @@ describe('a row', () => {
 			await first.reserve();
 			records.down = true;
 			await first.commit('made');
-			await records.time.sleep(10_000);
+			await records.time.sleep(40_000);
 			expect([...first.journal.unrecorded.keys()]).toEqual(['a']);
 			records.down = false;
 			expect(await first.entryOf()).toMatchObject({ state: 'made', id: 'made' });

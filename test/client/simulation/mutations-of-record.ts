@@ -40,6 +40,11 @@ export const recordMutations: Mutation[] = [
 		'const changes = [{ where, set, final: true }];\n\t\t\tconst { rows }',
 		'const changes = [{ where, set: {}, final: true }];\n\t\t\tconst { rows }',
 	),
+	batched(
+		'a row that was inserted twice stays twice',
+		'if (twins.size === 0) return rows;',
+		'if (twins.size >= 0) return rows;',
+	),
 	keyRow(
 		'a rejection deletes a row that another execution left unresolved',
 		'const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);',

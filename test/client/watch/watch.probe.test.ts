@@ -7,6 +7,8 @@ describe("a storage's response to a request for the first byte", () => {
 		['a file of one byte', 200, true, 'ready'],
 		['that there is no such file', 404, false, 'missing'],
 		['that it may not be read', 403, false, 'missing'],
+		['that it was accepted', 202, false, 'missing'],
+		['that there is no content', 204, false, 'missing'],
 		['an error page of one byte', 404, true, 'missing'],
 		['the whole file', 200, false, 'unusable'],
 		['another range than the requested one', 206, false, 'unusable'],

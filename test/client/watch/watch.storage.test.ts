@@ -148,6 +148,8 @@ describe('a storage whose response says neither that the file exists nor that it
 
 describe.each([
 	['caches a 404', 404],
+	['accepts every request without a file', 202],
+	['has no content', 204],
 	['always answers 403', 403],
 ])('a storage that %s', (_, status) => {
 	const denying = (step: Step) => (step.fake.storage = () => ({ status, oneByte: false }));

@@ -59,41 +59,41 @@ describe('the options of running', () => {
 });
 
 describe('the options of the whole step', () => {
-	const read = (...options: unknown[]) =>
-		stepOptionsOf(contextOf({ parameters: options.map(byPath), items: [] }).context);
+	const read = async (...options: unknown[]) =>
+		await stepOptionsOf(contextOf({ parameters: options.map(byPath), items: [] }).context);
 	/** Builds parameters by the paths that n8n uses to find an option. */
 	const byPath = (options: unknown): IDataObject =>
 		Object.fromEntries(
 			Object.entries(options as object).map(([name, value]) => [`runOptions.${name}`, value]),
 		);
 
-	it('are those of the first item', () => {
-		expect(read({ maxConcurrent: 2, pollInterval: 5 }, { maxConcurrent: 3 })).toMatchObject({
+	it('are those of the first item', async () => {
+		expect(await read({ maxConcurrent: 2, pollInterval: 5 }, { maxConcurrent: 3 })).toMatchObject({
 			maxConcurrent: 2,
 			pollIntervalMs: 5000,
 		});
-		expect(read({}, { maxConcurrent: 3 })).toMatchObject({
+		expect(await read({}, { maxConcurrent: 3 })).toMatchObject({
 			maxConcurrent: 10,
 			pollIntervalMs: 3000,
 		});
 	});
 
-	it('use their defaults if they are invalid, each separately', () => {
-		expect(read({ maxConcurrent: 0, pollInterval: 5 })).toMatchObject({
+	it('use their defaults if they are invalid, each separately', async () => {
+		expect(await read({ maxConcurrent: 0, pollInterval: 5 })).toMatchObject({
 			maxConcurrent: 10,
 			pollIntervalMs: 5000,
 		});
-		expect(read({ maxConcurrent: 2, pollInterval: 'soon' })).toMatchObject({
+		expect(await read({ maxConcurrent: 2, pollInterval: 'soon' })).toMatchObject({
 			maxConcurrent: 2,
 			pollIntervalMs: 3000,
 		});
 	});
 
-	it('may all come from one expression', () => {
+	it('may all come from one expression', async () => {
 		const node = { parameters: { runOptions: '={{ $json.options }}' } };
-		const given = (runOptions: IDataObject) =>
-			stepOptionsOf(contextOf({ node, parameters: { runOptions } }).context);
-		expect(given({ maxConcurrent: 2 }).maxConcurrent).toBe(2);
+		const given = async (runOptions: IDataObject) =>
+			await stepOptionsOf(contextOf({ node, parameters: { runOptions } }).context);
+		expect((await given({ maxConcurrent: 2 })).maxConcurrent).toBe(2);
 	});
 });
 

@@ -92,13 +92,40 @@ describe('text instead of the output', () => {
 	});
 });
 
+describe('a 206', () => {
+	const partOf = async (range?: string) =>
+		await downloading({
+			bodyOf: async () => file(),
+			statusCode: 206,
+			headers: range === undefined ? {} : { 'content-range': range },
+		});
+
+	it('that covers the whole file is the file', async () => {
+		expect((await partOf('bytes 0-99/100')).binary).toEqual({ bytes: 100 });
+	});
+
+	it.each(['bytes 0-99/101', 'bytes 1-99/100', 'bytes 0-99/*', 'bytes */100', undefined])(
+		'that does not say so is only a part: %s',
+		async (range) => {
+			await expect(partOf(range)).rejects.toMatchObject({
+				message: 'The storage returned only a part of the file',
+				status: 206,
+			});
+		},
+	);
+});
+
 describe('a file that is said to be missing', () => {
-	it('is requested for five minutes, because caches remember that it was missing', async () => {
+	it.each([
+		['caches remember that it was missing', 404],
+		['it was only accepted', 202],
+		['it has no content yet', 204],
+	])('is requested for five minutes, because %s', async (_, statusCode) => {
 		let now = 0;
 		jest.spyOn(wallClock, 'now').mockImplementation(() => now);
 		jest.spyOn(wallClock, 'sleep').mockImplementation(async (ms) => void (now += ms));
 		const bodyOf = async () => endless('');
-		await expect(downloading({ bodyOf, statusCode: 404 })).rejects.toMatchObject({ status: 404 });
+		await expect(downloading({ bodyOf, statusCode })).rejects.toMatchObject({ status: statusCode });
 		expect(now).toBeGreaterThanOrEqual(300_000);
 		expect(now).toBeLessThan(360_000);
 	});

@@ -20,6 +20,7 @@ export interface World extends Partial<Pick<DownloadRequest, 'generation' | 'ref
 	bodyOf: (options: IHttpRequestOptions) => Promise<Readable>;
 	/** One status for all tries, or a list with one for each; the last one repeats. */
 	statusCode?: number | number[];
+	headers?: Record<string, string>;
 	/** How n8n's storage stores a body. */
 	store?: (whole: Buffer | Readable) => Promise<object>;
 }
@@ -32,13 +33,14 @@ export async function bytesOf(whole: Buffer | Readable): Promise<object> {
 }
 
 /** Downloads from a storage that responds with these bodies and statuses. */
-export async function downloading({ bodyOf, statusCode = 200, store = bytesOf, ...given }: World) {
+export async function downloading(world: World) {
+	const { bodyOf, statusCode = 200, headers = {}, store = bytesOf, ...given } = world;
 	const statuses = [statusCode].flat();
 	const { context } = contextOf({
 		helpers: {
 			httpRequest: async (options: IHttpRequestOptions) => {
 				const [status] = statuses.length > 1 ? statuses.splice(0, 1) : statuses;
-				return { statusCode: status, headers: {}, body: await bodyOf(options) };
+				return { statusCode: status, headers, body: await bodyOf(options) };
 			},
 			prepareBinaryData: store,
 		},

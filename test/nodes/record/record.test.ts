@@ -55,24 +55,33 @@ async function orderIn(journal: TableJournal) {
 	return journal.order(a, await a.request());
 }
 
-it('a table that cannot be read is closed: its heartbeat stops', async () => {
-	const beats: Array<AbortSignal | undefined> = [];
+/** Ends the pauses of a step at once, and its heartbeats when it ends. Returns the signals of the heartbeats. */
+function withoutPauses(step: AbortSignal): AbortSignal[] {
+	const beats: AbortSignal[] = [];
 	jest.spyOn(wallClock, 'sleep').mockImplementation(async (_ms, until) => {
-		if (!until) return;
+		if (!until || until === step) return;
 		beats.push(until);
 		await new Promise((resolve) => until.addEventListener('abort', resolve));
 	});
-	const { context } = beside({ refuses: (operation) => operation === 'get' });
+	return beats;
+}
+
+it('a table that cannot be read is closed: its heartbeat stops', async () => {
+	const { signal } = new AbortController();
+	const beats = withoutPauses(signal);
+	const { context } = beside({ refuses: (operation) => operation === 'get', cancel: signal });
 	await expect(openRecord(context, stored(), [a, b])).rejects.toMatchObject({
 		code: 'record_unavailable',
 	});
-	expect(beats.map((one) => one?.aborted)).toEqual([true]);
+	expect(beats.map((one) => one.aborted)).toEqual([true]);
 });
 
 it('no two steps have the same writer, in any execution', async () => {
 	const refuses = (operation: string) => operation === 'insert';
 	const writers: unknown[] = [];
-	for (const one of [beside({ refuses }), beside({ refuses })]) {
+	const { signal: cancel } = new AbortController();
+	withoutPauses(cancel);
+	for (const one of [beside({ refuses, cancel }), beside({ refuses, cancel })]) {
 		const journal = (await openRecord(one.context, stored(), [a])) as TableJournal;
 		const order = await orderIn(journal);
 		await expect(journal.reserve(order)).rejects.toMatchObject({ code: 'record_unavailable' });
