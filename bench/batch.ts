@@ -5,10 +5,19 @@ import { VirtualTime } from '../test/support/virtual-time';
 import type { Readiness } from '../client/job';
 import type { Outcome } from '../client/outcome';
 import { SlotPool } from '../client/orders/slot-pool';
+import { idealMakespan } from '../test/support/makespan';
 import { runSimulatedStep } from './simulated-step';
 
+export { idealMakespan };
+
 /** How the generation times of a batch are distributed around T. */
-export type Spread = 'each' | 'log-normal' | 'two speeds';
+export type Spread =
+	| 'each'
+	| 'log-normal'
+	| 'two speeds'
+	| 'slower later'
+	| 'faster later'
+	| 'one of ten times';
 
 /** A batch of generations on an account with a limit, in virtual time. */
 export interface BatchCase {
@@ -111,26 +120,15 @@ function hasEnded(outcome: Outcome<null>): boolean {
 	return outcome.kind === 'done';
 }
 
-function drawing({ seconds, spread, seed }: BatchCase): GenerationTime {
+function drawing({ items, seconds, spread, seed }: BatchCase): GenerationTime {
 	if (spread === 'each') return () => seconds;
 	if (spread === 'log-normal') return logNormal(seconds, 0.3);
+	let made = 0;
+	if (spread === 'slower later') return () => (made++ < items / 2 ? seconds / 2 : seconds);
+	if (spread === 'faster later') return () => (made++ < items / 2 ? seconds : seconds / 2);
+	if (spread === 'one of ten times') return () => (made++ === 0 ? 10 * seconds : seconds);
 	const random = seededRandom(seed);
 	return () => (random() < 0.5 ? seconds / 3 : (seconds * 5) / 3);
-}
-
-/**
- * Returns the makespan of list scheduling: each generation starts as soon as it has arrived and a slot is free.
- *
- * @param arrivals arrival times in seconds; by default, all arrive at the start
- * @returns seconds until the last generation ends
- */
-export function idealMakespan(durations: number[], slots: number, arrivals: number[] = []): number {
-	const freeAt = new Array<number>(slots).fill(0);
-	durations.forEach((duration, index) => {
-		const first = freeAt.indexOf(Math.min(...freeAt));
-		freeAt[first] = Math.max(freeAt[first], arrivals[index] ?? 0) + duration;
-	});
-	return Math.max(...freeAt);
 }
 
 /** Returns the times at which each generation's status was requested. */

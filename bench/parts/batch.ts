@@ -33,6 +33,19 @@ const APART: Bounds = [
 	[10, 1.1],
 ];
 
+/** The bounds for accounts with more slots, and ten items for each slot. */
+const SLOTS: Array<[slots: number, seconds: number, each: number, logNormal: number]> = [
+	[25, 2, 1.12, 1.14],
+	[25, 4, 1.06, 1.08],
+	[25, 10, 1.04, 1.06],
+	[50, 2, 1.2, 1.25],
+	[50, 4, 1.12, 1.16],
+	[100, 10, 1.06, 1.07],
+	[100, 30, 1.03, 1.05],
+];
+/** Number of lists for accounts with more slots. */
+const FEWER_SEEDS = 10;
+
 type Bounds = Array<[seconds: number, most: number]>;
 type Case = Omit<BatchCase, 'seed'>;
 type Columns = ReturnType<typeof columns> & { batch: string; 'at most': number };
@@ -41,6 +54,7 @@ interface Result {
 	seeds: number;
 	rows: Array<Columns & { 'by status alone': number; 'its status checks': number }>;
 	crowded: Columns[];
+	slots: Columns[];
 }
 
 /** The time that a batch takes relative to the ideal, in virtual time. */
@@ -63,10 +77,12 @@ export const batch: Part<Result> = {
 			'The limit shared, creating slow, files early, failures, and one picture alone',
 			crowded,
 		);
-		requireBounds([...rows, ...crowded]);
-		return { seeds: SEEDS, rows, crowded };
+		const slots = await moreSlots();
+		printTable(`Ten items for each slot, mean of ${FEWER_SEEDS} lists`, slots);
+		requireBounds([...rows, ...crowded, ...slots]);
+		return { seeds: SEEDS, rows, crowded, slots };
 	},
-	tables: ({ rows, crowded }) => ({
+	tables: ({ rows, crowded, slots }) => ({
 		batch: rows.map((row) => ({
 			'generations take': row.batch,
 			'time ÷ ideal': `**${row['makespan / ideal'].toFixed(2)}**`,
@@ -79,6 +95,12 @@ export const batch: Part<Result> = {
 			'': row.batch,
 			'time ÷ ideal': row['makespan / ideal'].toFixed(2),
 			'rejected: no free slot': row['429 answers'],
+		})),
+		'batch-slots': slots.map((row) => ({
+			'': row.batch,
+			'time ÷ ideal': row['makespan / ideal'].toFixed(2),
+			'status requests each': row['status requests each'],
+			'probes each': row['probes each'],
 		})),
 	}),
 };
@@ -155,6 +177,23 @@ async function failing(): Promise<Columns[]> {
 	return rows;
 }
 
+/** Measures accounts of larger plans (spec 8). */
+async function moreSlots(): Promise<Columns[]> {
+	const rows = [];
+	for (const [limit, seconds, each, logNormal] of SLOTS) {
+		for (const [spread, most] of [
+			['each', each],
+			['log-normal', logNormal],
+		] as const) {
+			const name = `${limit} slots, ${nameOf(seconds, spread)}`;
+			const shape = { steps: 1, items: 10 * limit, limit, maxConcurrent: limit };
+			const slots: Case = { ...shape, seconds, spread, readiness: 'auto' };
+			rows.push(await row(name, slots, most, FEWER_SEEDS));
+		}
+	}
+	return rows;
+}
+
 async function single(): Promise<Columns[]> {
 	const rows = [];
 	for (const seconds of [2, 4, 10, 30]) {
@@ -164,8 +203,8 @@ async function single(): Promise<Columns[]> {
 	return rows;
 }
 
-async function row(name: string, shape: Case, most: number): Promise<Columns> {
-	return { batch: name, ...columns(await meanOf(shape)), 'at most': most };
+async function row(name: string, shape: Case, most: number, seeds = SEEDS): Promise<Columns> {
+	return { batch: name, ...columns(await meanOf(shape, seeds)), 'at most': most };
 }
 
 interface Mean {
@@ -177,9 +216,9 @@ interface Mean {
 	refusals: number;
 }
 
-async function meanOf(shape: Case): Promise<Mean> {
+async function meanOf(shape: Case, seeds = SEEDS): Promise<Mean> {
 	const results: BatchResult[] = [];
-	for (let seed = 1; seed <= SEEDS; seed++) results.push(await runBatch({ ...shape, seed }));
+	for (let seed = 1; seed <= seeds; seed++) results.push(await runBatch({ ...shape, seed }));
 	return {
 		ratio: mean(results.map(({ ratio }) => ratio)),
 		worst: Math.max(...results.map(({ ratio }) => ratio)),
@@ -208,5 +247,8 @@ function nameOf(seconds: number, spread: Spread): string {
 		each: `${seconds} s each`,
 		'log-normal': `${seconds} s log-normal (sigma 0.3)`,
 		'two speeds': `half ${fixed(seconds / 3, 1)} s, half ${fixed((seconds * 5) / 3, 1)} s`,
+		'slower later': `${fixed(seconds / 2, 1)} s each, from the middle on ${seconds} s`,
+		'faster later': `${seconds} s each, from the middle on ${fixed(seconds / 2, 1)} s`,
+		'one of ten times': `${seconds} s each, but one of ${10 * seconds} s`,
 	}[spread];
 }

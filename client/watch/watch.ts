@@ -1,15 +1,13 @@
 import { GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, type Generation } from '../api/generation';
 import { backoffDelay, decideRetry, pause } from '../api/retry';
-import { toResult, withTimeout } from '../async';
+import { toResult } from '../async';
 import type { Readiness } from '../job';
-import type { Clock, ProbeUrl } from '../ports';
+import type { ProbeUrl } from '../ports';
+import { Prober, type Probed } from './prober';
 import { requireAbout, StatusRequests } from './status-requests';
 import type { StatusChecks, StatusPorts } from './status-requests';
 
-/** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
-const SHORTEST_PAUSE_MS = 250;
-const PAUSE_OF_AGE = 1 / 30;
 /** Ages at the first scheduled checks while probing works. They detect failures, which a probe cannot see. */
 const FIRST_CHECKS_MS = [4_000, 10_000];
 /** Later checks follow after this time or this fraction of the age, whichever is longer. */
@@ -19,11 +17,11 @@ const LATER_CHECKS_OF_AGE = 1 / 10;
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
 /** With `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
+/** A generation that has probably ended this long ago, and was not probed, gets a status check instead. */
+const LONGEST_TURN_MS = 1_000;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
-/** A storage's statuses for a file that is not there yet. */
-export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 
 /** When to stop watching: after the first response about the generation, or at its final status. */
 export type Goal = 'fetched' | 'final';
@@ -33,7 +31,7 @@ export class Watcher {
 	/** Errors after which a status check was retried, for the step's summary. */
 	readonly transientErrors = new Set<GenerationError>();
 	readonly requests: StatusRequests;
-	readonly output: OutputProbe;
+	readonly prober: Prober;
 
 	constructor(
 		readonly ports: StatusPorts & { probe: ProbeUrl },
@@ -41,13 +39,18 @@ export class Watcher {
 		checks?: StatusChecks,
 	) {
 		this.requests = new StatusRequests(ports, intervalMs, checks);
-		this.output = new OutputProbe(ports, intervalMs);
+		this.prober = new Prober(ports, intervalMs);
 	}
 }
 
 /** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
-export class Watch {
-	private readonly since: number;
+export class Watch implements Probed {
+	readonly since: number;
+	readonly model: string | null;
+	/** When the generation was last found running. */
+	seenAt: number;
+	/** When a probe found the file. */
+	private foundAt: number | null = null;
 	/** The id as the service spells it, if the service has confirmed it. A user may have typed it differently. */
 	private readonly ownId: string | null;
 	/** When the poll interval, and the backoff after an error, allow the next scheduled check. */
@@ -59,7 +62,7 @@ export class Watch {
 	/** When the next confirming check is due; `Infinity` if none is planned. */
 	private confirmAt = Infinity;
 	private confirmations = 0;
-	/** True if the step sends too many probes for this generation to be probed too. */
+	/** True if the step sends too many probes for this generation to be probed in time. */
 	private crowded = false;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
@@ -79,9 +82,10 @@ export class Watch {
 		private readonly readiness: Readiness,
 		private readonly exists: boolean,
 	) {
-		this.since = this.scheduledAt = this.earliestAt = watcher.ports.clock.now();
+		this.since = this.scheduledAt = this.earliestAt = this.seenAt = watcher.ports.clock.now();
 		this.ownId = watcher.requests.known(id)?.item.id ?? (exists ? id : null);
 		this.wasRunning = generation !== null && !isFinal(generation);
+		this.model = generation && this.wasRunning ? generation.item.model : null;
 		if (exists) watcher.ports.service.confirmBaseUrl();
 	}
 
@@ -95,8 +99,19 @@ export class Watch {
 	 * @throws GenerationError for an error that is permanent or persists; CancelledError once the step ends
 	 */
 	async until(goal: Goal, deadline: number): Promise<void> {
+		const { prober } = this.watcher;
+		if (goal === 'fetched') return await this.watch(goal, deadline);
+		if (this.readiness !== 'status') this.planProbe();
+		prober.running++;
+		try {
+			await this.watch(goal, deadline);
+		} finally {
+			prober.running--;
+		}
+	}
+
+	private async watch(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.watcher.ports;
-		if (goal === 'final' && this.readiness !== 'status') this.planProbe();
 		while (!this.hasReached(goal)) {
 			const statusAt = this.statusDueAt(deadline);
 			const probeAt = this.canProbe() ? this.probeAt : Infinity;
@@ -105,7 +120,8 @@ export class Watch {
 			if (at === deadline) return;
 			// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.
 			const until = clock.now() > deadline ? clock.now() + LAST_CHECK_MS : deadline;
-			await (statusAt <= probeAt ? this.check(until) : this.probe(until));
+			if (statusAt <= Math.max(probeAt, clock.now())) await this.check(until);
+			else await this.probe(statusAt, until);
 		}
 	}
 
@@ -150,7 +166,7 @@ export class Watch {
 	}
 
 	private async accept(generation: Generation, deadline: number): Promise<void> {
-		const { output, requests } = this.watcher;
+		const { ports, prober, requests } = this.watcher;
 		const wasProbed = this.canProbe();
 		this.failures = 0;
 		this.lastError = null;
@@ -158,24 +174,43 @@ export class Watch {
 		requests.confirm(this.id, generation);
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;
-		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) output.usable = false;
+		if (isRunning) [this.seenAt, this.foundAt] = [ports.clock.now(), null];
+		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) prober.usable = false;
+		if (isCompleted(generation)) prober.ended(this, this.foundAt ?? ports.clock.now());
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
 		if (!wasProbed || !isCompleted(generation)) return;
-		if ((await output.send(this.url, deadline, false)) === 'missing') output.usable = false;
+		if (!(await prober.turn(this, deadline))) return;
+		if ((await prober.send(this.url, deadline)) === 'missing') prober.usable = false;
 	}
 
-	private async probe(deadline: number): Promise<void> {
-		const { ports, output } = this.watcher;
-		const result = await output.send(this.url, deadline);
-		this.crowded = result === 'crowded';
-		if (result === 'missing' || result === 'crowded') return this.planProbe();
+	/** @param statusAt when the next status check is due, which does not wait for a probe */
+	private async probe(statusAt: number, deadline: number): Promise<void> {
+		const { ports, prober } = this.watcher;
+		const { clock } = ports;
+		const turn = await prober.turn(
+			this,
+			Math.min(statusAt, deadline, clock.now() + LONGEST_TURN_MS),
+		);
+		this.crowded = !turn && prober.isLikely(this, clock.now() - LONGEST_TURN_MS);
+		if (!turn) {
+			this.probeAt = clock.now();
+			return;
+		}
+		const sentAt = clock.now();
+		const result = await prober.send(this.url, deadline);
+		if (result === 'missing') {
+			this.seenAt = sentAt;
+			return this.planProbe();
+		}
 		this.probeAt = Infinity;
 		if (result === 'unusable') return;
+		this.foundAt = sentAt;
 		if (this.readiness !== 'outputUrl') this.confirmAt = ports.clock.now();
 		else if (this.generation) {
 			// The existing file alone counts as completed (spec 4.3).
 			const { item } = this.generation;
 			this.generation = { ...this.generation, item: { ...item, status: 'completed' } };
+			prober.ended(this, sentAt);
 		}
 	}
 
@@ -195,65 +230,42 @@ export class Watch {
 	private scheduledPause(): number {
 		const { ports, intervalMs } = this.watcher;
 		const jitter = 1 + 0.03 * ports.random();
-		if (!this.canProbe() || this.crowded) return intervalMs * jitter;
+		if (this.crowded || !this.canProbe()) return this.plainPause(intervalMs * jitter);
 		if (this.readiness === 'outputUrl') return STATUS_EVERY * intervalMs * jitter;
+		return this.failurePause(jitter);
+	}
+
+	/** Returns the time between two checks that detect failures. */
+	private failurePause(jitter: number): number {
 		const age = this.scheduledAt - this.since;
 		const first = FIRST_CHECKS_MS.find((ms) => ms > age);
 		if (first !== undefined) return first * jitter - age;
 		return Math.max(LATER_CHECKS_MS, age * LATER_CHECKS_OF_AGE);
 	}
 
+	/** Without probes, checks follow each other after the poll interval, except those that are unlikely to find an end. */
+	private plainPause(intervalMs: number): number {
+		const { prober } = this.watcher;
+		let pauseMs = intervalMs;
+		if (this.readiness !== 'auto') return pauseMs;
+		const mostMs = this.failurePause(1) - intervalMs;
+		while (pauseMs <= mostMs && prober.isUnlikely(this, this.scheduledAt + pauseMs)) {
+			pauseMs += intervalMs;
+		}
+		return pauseMs;
+	}
+
 	private planProbe(): void {
-		const { ports, intervalMs } = this.watcher;
-		const age = ports.clock.now() - this.since;
-		const pauseMs = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * ports.random());
-		const wanted = this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, pauseMs);
-		this.probeAt = ports.clock.now() + wanted;
+		const { intervalMs, ports, prober } = this.watcher;
+		const isPlain = this.readiness === 'outputUrl';
+		const now = ports.clock.now();
+		this.probeAt = isPlain ? now + intervalMs : prober.dueAt(this, intervalMs);
 	}
 
 	private canProbe(): boolean {
-		const { output, ports } = this.watcher;
-		if (this.probeAt === Infinity || !output.usable || !this.generation) return false;
+		const { ports, prober } = this.watcher;
+		if (this.probeAt === Infinity || !prober.usable || !this.generation) return false;
 		const { url, url_expires_at: expiry } = this.generation.item;
 		return url !== null && (expiry === null || Date.parse(expiry) > ports.clock.now());
-	}
-}
-
-/** For a whole step. */
-const PROBES_PER_SECOND = 25;
-const MAX_QUEUE_MS = 1_000;
-
-/** Probes output URLs for one step. Limits the rate, and remembers whether the storage is reliable. */
-export class OutputProbe {
-	/** False once the storage proved unreliable: a cached 404, or a file long before its generation is final. */
-	usable = true;
-	private nextAt = 0;
-
-	constructor(
-		private readonly ports: { probe: ProbeUrl; clock: Clock; halt: AbortSignal },
-		private readonly intervalMs: number,
-	) {}
-
-	/**
-	 * Requests the first byte of an output (spec 4.3). Only that byte proves that the file exists, and only `NOT_YET` and
-	 * 403 that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
-	 *
-	 * @param mayWait if false, a probe that would have to wait is not sent (`crowded`). It still uses its time slot, which
-	 * spreads out the others
-	 */
-	async send(url: string, deadline: number, mayWait = true) {
-		const { clock, probe, halt } = this.ports;
-		const now = clock.now();
-		const at = Math.max(now, this.nextAt);
-		if (at - now > MAX_QUEUE_MS) return 'crowded';
-		this.nextAt = at + 1000 / PROBES_PER_SECOND;
-		if (at > now && !mayWait) return 'crowded';
-		if (at > now) await pause(clock, Math.min(at, deadline) - now, halt);
-		if (halt.aborted) return 'unusable';
-		const ms = Math.min(this.intervalMs, deadline - clock.now());
-		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
-		const { status = null, oneByte } = (await probing.catch(() => null)) ?? {};
-		if (status === 403 || NOT_YET.has(status)) return 'missing';
-		return (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable';
 	}
 }

@@ -5,7 +5,7 @@ import { failedGeneration } from '../../../client/outcome';
 import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { CancelledError } from '../../../client/api/errors';
 import { isFailed, type Generation } from '../../../client/api/generation';
-import { NOT_YET } from '../../../client/watch/watch';
+import { NOT_YET } from '../../../client/watch/prober';
 import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
 import { wallClock } from './clock';

@@ -1,0 +1,167 @@
+import { CancelledError } from '../api/errors';
+import { onAbort, withTimeout } from '../async';
+import type { Clock, ProbeUrl, Random } from '../ports';
+import { Durations } from './durations';
+
+/** A storage's statuses for a file that is not there yet. */
+export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
+/** Probes a second of a whole step: 1.5 for each running generation, within these limits. */
+const PROBES_PER_SECOND = { least: 25, most: 38, each: 1.5 };
+/** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
+const SHORTEST_PAUSE_MS = 250;
+const PAUSE_OF_AGE = 1 / 30;
+/** A probe is due sooner if its generation has ended with at least this probability. */
+const LIKELY = 0.6;
+/** Without probes, a status check that finds an end with less than this probability is left out. */
+const UNLIKELY = 0.03;
+/** Number of moments at which that is evaluated. */
+const STEPS = 8;
+
+/** A generation whose output is probed. Times are in milliseconds since the Unix epoch. */
+export interface Probed {
+	/** When its wait began. */
+	readonly since: number;
+	/** Its model, if the step created it, so that its age is known. */
+	readonly model: string | null;
+	/** When it was last found running. */
+	readonly seenAt: number;
+	/** True if its status is final: the probe then verifies the storage. */
+	readonly isOver: boolean;
+}
+
+/**
+ * Probes the output URLs of one step, at a limited rate. The probe that most likely finds a file is sent first: the
+ * generations of the step that have ended show how long the others of the same model take.
+ */
+export class Prober {
+	/** False once the storage proved unreliable: a cached 404, or a file long before its generation is final. */
+	usable = true;
+	/** Number of generations that are watched until they end. */
+	running = 0;
+	private nextAt = 0;
+	/** The generations that wait for a turn, and what to call then. */
+	private readonly waiting = new Map<Probed, () => void>();
+	private readonly durations = new Map<string | null, Durations>();
+	private isServing = false;
+
+	constructor(
+		private readonly ports: { probe: ProbeUrl; clock: Clock; halt: AbortSignal; random: Random },
+		private readonly intervalMs: number,
+	) {}
+
+	/** Returns when the next probe of a generation is due, after a pause of at most `mostMs`. */
+	dueAt(probed: Probed, mostMs: number): number {
+		const { clock, random } = this.ports;
+		const now = clock.now();
+		const age = now - probed.since;
+		const usual = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * random());
+		const latest = now + Math.min(mostMs, usual);
+		return this.likelyEnd(probed, now, latest) ?? latest;
+	}
+
+	/**
+	 * Returns when a generation has probably ended, within a time in which it is not yet likely at the beginning. `null` if
+	 * there is no such moment.
+	 */
+	likelyEnd(probed: Probed, from: number, to: number): number | null {
+		if (this.isLikely(probed, from)) return null;
+		const moments = Array.from({ length: STEPS }, (_, step) => from + (step / STEPS) * (to - from));
+		return moments.find((at) => this.isLikely(probed, at)) ?? null;
+	}
+
+	/** True if a generation has hardly ended by this time. False if no generation of the model has ended yet. */
+	isUnlikely(probed: Probed, at: number): boolean {
+		return this.durationsOf(probed).areKnown && this.chance(probed, at) < UNLIKELY;
+	}
+
+	/** True if a generation has probably ended by this time. False if no generation of the model has ended yet. */
+	isLikely(probed: Probed, at: number): boolean {
+		return this.durationsOf(probed).areKnown && this.chance(probed, at) >= LIKELY;
+	}
+
+	/** Records that a generation ended after it was last found running, and before `foundAt`. */
+	ended(probed: Probed, foundAt: number): void {
+		const { since, seenAt } = probed;
+		if (probed.model !== null) this.durationsOf(probed).add(seenAt - since, foundAt - since);
+	}
+
+	/** The probability that a generation has ended since it was last found running. */
+	private chance(probed: Probed, now: number): number {
+		const { isOver, since, seenAt } = probed;
+		return isOver ? 1 : this.durationsOf(probed).chance(seenAt - since, now - since);
+	}
+
+	private durationsOf({ model }: Probed): Durations {
+		const durations = this.durations.get(model) ?? new Durations();
+		this.durations.set(model, durations);
+		return durations;
+	}
+
+	/**
+	 * Waits until a probe may be sent. The probe that most likely finds a file is next.
+	 *
+	 * @returns false if the time `until` comes first
+	 * @throws CancelledError once the step ends
+	 */
+	async turn(probed: Probed, until: number): Promise<boolean> {
+		const { clock, halt } = this.ports;
+		const ended = new AbortController();
+		const end = () => ended.abort('settled');
+		this.waiting.set(probed, end);
+		void this.serve();
+		const forget = onAbort(halt, end);
+		await clock.sleep(Math.max(0, until - clock.now()), ended.signal);
+		forget();
+		const isLate = this.waiting.delete(probed);
+		if (halt.aborted) throw new CancelledError();
+		return !isLate;
+	}
+
+	/** Gives one turn after the other, while generations wait for one. */
+	private async serve(): Promise<void> {
+		if (this.isServing) return;
+		this.isServing = true;
+		const { clock, halt } = this.ports;
+		while (this.waiting.size > 0 && !halt.aborted) {
+			const now = clock.now();
+			if (now < this.nextAt) {
+				await clock.sleep(this.nextAt - now, halt);
+				continue;
+			}
+			const next = this.likeliest(now);
+			const start = this.waiting.get(next);
+			this.waiting.delete(next);
+			this.nextAt = now + this.gapMs;
+			start?.();
+		}
+		this.isServing = false;
+	}
+
+	private get gapMs(): number {
+		const { least, most, each } = PROBES_PER_SECOND;
+		return 1000 / Math.min(most, Math.max(least, each * this.running));
+	}
+
+	private likeliest(now: number): Probed {
+		let [best, most] = [null as Probed | null, -1];
+		for (const probed of this.waiting.keys()) {
+			const chance = this.chance(probed, now);
+			if (chance > most) [best, most] = [probed, chance];
+		}
+		return best as Probed;
+	}
+
+	/**
+	 * Requests the first byte of an output (spec 4.3). Only that byte proves that the file exists, and only `NOT_YET` and
+	 * 403 that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
+	 */
+	async send(url: string, deadline: number): Promise<'ready' | 'missing' | 'unusable'> {
+		const { clock, probe, halt } = this.ports;
+		if (halt.aborted) return 'unusable';
+		const ms = Math.min(this.intervalMs, deadline - clock.now());
+		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
+		const { status = null, oneByte } = (await probing.catch(() => null)) ?? {};
+		if (status === 403 || NOT_YET.has(status)) return 'missing';
+		return (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable';
+	}
+}
