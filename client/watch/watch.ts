@@ -22,7 +22,6 @@ const LONGEST_TURN_MS = 1_000;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
-
 /** When to stop watching: after the first response about the generation, or at its final status. */
 export type Goal = 'fetched' | 'final';
 
