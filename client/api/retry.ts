@@ -19,6 +19,8 @@ export function backoffDelay(
 	return shortest * (1 + random()) * 1000;
 }
 
+/** Longer waits that a server asks for end a request that only reads, and has no timeout of its own. */
+const LONGEST_READ_WAIT_MS = 120_000;
 /** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
 export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
 
@@ -37,14 +39,16 @@ interface RetryLimits {
  * request that may have been charged is never repeated by itself.
  */
 export function decideRetry(
-	{ charge, retry, fatalForStep }: GenerationError,
+	{ charge, retry, fatalForStep, retryAfterMs }: GenerationError,
 	{ retries, maxRetries = MAX_RETRIES, inTime = true, mayResend = false }: RetryLimits,
 ): RetryDecision {
 	if (charge === 'unknown') return mayResend && inTime ? 'resend' : 'stop';
 	if (charge !== 'none') return 'stop';
 	if (retry === 'slot') return 'slot';
 	const isTransient = retry === 'backoff' && !fatalForStep;
-	return isTransient && inTime && retries < maxRetries ? 'backoff' : 'stop';
+	// A server that names a time is not broken: only the timeout of the item ends that.
+	const mayRetry = retryAfterMs !== null || retries < maxRetries;
+	return isTransient && inTime && mayRetry ? 'backoff' : 'stop';
 }
 
 /** Sleeps. Throws `CancelledError` once the signal has aborted. */
@@ -65,12 +69,16 @@ export async function withRetries<T>(
 	run: () => Promise<T>,
 	{ clock, random, signal, maxRetries }: RetryPorts,
 ): Promise<T> {
+	let askedMs = 0;
 	for (let retries = 0; ; retries++) {
 		const result = await toResult(run);
 		if (result.ok) return result.value;
 		const { error } = result;
 		if (!(error instanceof GenerationError)) throw error;
-		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') throw error;
-		await pause(clock, backoffDelay(retries, random), signal);
+		const waitMs = error.retryAfterMs ?? 0;
+		askedMs += waitMs;
+		const inTime = askedMs <= LONGEST_READ_WAIT_MS;
+		if (decideRetry(error, { retries, maxRetries, inTime }) !== 'backoff') throw error;
+		await pause(clock, Math.max(backoffDelay(retries, random), waitMs), signal);
 	}
 }
