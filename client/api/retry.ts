@@ -19,8 +19,9 @@ export function backoffDelay(
 	return shortest * (1 + random()) * 1000;
 }
 
-/** Longer waits that a server asks for end a request that only reads, and has no timeout of its own. */
-const LONGEST_READ_WAIT_MS = 120_000;
+/** A request that only reads waits as long as a server asks for, but at most this long for each of its retries. */
+const ASKED_PER_RETRY_MS = 20_000;
+
 /** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
 export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
 
@@ -39,22 +40,25 @@ interface RetryLimits {
  * request that may have been charged is never repeated by itself.
  */
 export function decideRetry(
-	{ charge, retry, fatalForStep, retryAfterMs }: GenerationError,
+	{ charge, retry, fatalForStep }: GenerationError,
 	{ retries, maxRetries = MAX_RETRIES, inTime = true, mayResend = false }: RetryLimits,
 ): RetryDecision {
 	if (charge === 'unknown') return mayResend && inTime ? 'resend' : 'stop';
 	if (charge !== 'none') return 'stop';
 	if (retry === 'slot') return 'slot';
 	const isTransient = retry === 'backoff' && !fatalForStep;
-	// A server that names a time is not broken: only the timeout of the item ends that.
-	const mayRetry = retryAfterMs !== null || retries < maxRetries;
-	return isTransient && inTime && mayRetry ? 'backoff' : 'stop';
+	return isTransient && inTime && retries < maxRetries ? 'backoff' : 'stop';
 }
 
 /** Sleeps. Throws `CancelledError` once the signal has aborted. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
 	await clock.sleep(Math.max(0, ms), signal);
 	if (signal.aborted) throw new CancelledError();
+}
+
+/** A server that asks to wait is not broken: only the timeout of the item, and not a number of retries, ends that. */
+export function mostRetries({ retryAfterMs }: GenerationError, usual = MAX_RETRIES): number {
+	return retryAfterMs === null ? usual : Infinity;
 }
 
 export interface RetryPorts {
@@ -67,7 +71,7 @@ export interface RetryPorts {
 /** Runs a request that only reads, and retries transient errors. Throws the last error, or `CancelledError`. */
 export async function withRetries<T>(
 	run: () => Promise<T>,
-	{ clock, random, signal, maxRetries }: RetryPorts,
+	{ clock, random, signal, maxRetries = MAX_RETRIES }: RetryPorts,
 ): Promise<T> {
 	let askedMs = 0;
 	for (let retries = 0; ; retries++) {
@@ -77,7 +81,7 @@ export async function withRetries<T>(
 		if (!(error instanceof GenerationError)) throw error;
 		const waitMs = error.retryAfterMs ?? 0;
 		askedMs += waitMs;
-		const inTime = askedMs <= LONGEST_READ_WAIT_MS;
+		const inTime = askedMs <= maxRetries * ASKED_PER_RETRY_MS;
 		if (decideRetry(error, { retries, maxRetries, inTime }) !== 'backoff') throw error;
 		await pause(clock, Math.max(backoffDelay(retries, random), waitMs), signal);
 	}

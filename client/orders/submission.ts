@@ -1,7 +1,7 @@
 import { toResult } from '../async';
 import type { Clock, Random } from '../ports';
 import { errorOfJob, heldTooLong, notSent } from '../outcome';
-import { backoffDelay, decideRetry } from '../api/retry';
+import { backoffDelay, decideRetry, mostRetries } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
@@ -124,7 +124,9 @@ export class Submission {
 			const now = clock.now();
 			if (cause.retry !== 'slot') giveUpAt = Math.min(giveUpAt, now + order.job.timeoutMs);
 			const leftMs = giveUpAt - now;
-			const limits = { retries, inTime: leftMs > 0, mayResend: this.mayResend(order) };
+			const maxRetries = mostRetries(cause);
+			const mayResend = this.mayResend(order);
+			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
 			const decision = decideRetry(cause, limits);
 			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
 			if (decision === 'slot') {

@@ -1,6 +1,6 @@
 import { GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/generation';
-import { backoffDelay, decideRetry, pause } from '../api/retry';
+import { backoffDelay, decideRetry, mostRetries, pause } from '../api/retry';
 import { toResult, withTimeout } from '../async';
 import type { Readiness } from '../job';
 import type { Clock, ProbeUrl } from '../ports';
@@ -148,7 +148,8 @@ export class Watch {
 		// A check needs no slot: a proxy may have sent that code.
 		const isTransient = (exists && isDenied) || failure.retry === 'slot';
 		const error = isTransient ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
-		if (decideRetry(error, { retries: this.failures }) !== 'backoff') throw error;
+		const limits = { retries: this.failures, maxRetries: mostRetries(error) };
+		if (decideRetry(error, limits) !== 'backoff') throw error;
 		const { clock, random } = this.watcher.ports;
 		this.lastError = error;
 		this.watcher.requests.hold.note(error);

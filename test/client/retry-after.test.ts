@@ -1,8 +1,9 @@
 import type { ServiceResponse } from '../../client/ports';
 import { errorFromResponse } from '../../client/api/errors';
-import { refusal, retryAfter } from '../support/answers';
+import { answer, refusal, retryAfter } from '../support/answers';
 import { keyed, runKeyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
+import { scripted, thrownBy } from '../support/scripted-service';
 import { batch, errorIn, inShort, Step, waitingFor } from '../support/step';
 
 const gateway = (status: number): ServiceResponse => ({ status, body: '<h1>Slow down</h1>' });
@@ -196,5 +197,18 @@ describe('Retry-After of a status check', () => {
 		step.fake.orderLooks(() => retryAfter(30, gateway(429)));
 		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
 		expect(step.elapsed - before).toBe(30_000);
+	});
+});
+
+describe('Retry-After of the models or the credits', () => {
+	it('is kept if it is not longer than the retries would take, and is the error otherwise', async () => {
+		const full = answer({ balance: 7 });
+		const short = scripted(retryAfter(90, gateway(503)), full);
+		expect(await short.time.run(short.service.balance())).toEqual({ balance: 7 });
+		expect(short.time.now()).toBe(90_000);
+		const long = scripted(retryAfter(500, gateway(503)), full);
+		const error = await long.time.run(thrownBy(long.service.balance()));
+		expect(error.details).toContain('500 s (Retry-After)');
+		expect([long.time.now(), long.seen.length]).toEqual([0, 1]);
 	});
 });

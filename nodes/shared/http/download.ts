@@ -3,7 +3,7 @@ import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { Hold } from '../../../client/hold';
 import { onAbort, raceAbort, toResult } from '../../../client/async';
 import { errorOfEnd } from '../../../client/outcome';
-import { backoffDelay, decideRetry } from '../../../client/api/retry';
+import { backoffDelay, decideRetry, mostRetries } from '../../../client/api/retry';
 import { retryAfterMs } from '../../../client/api/retry-after';
 import { CancelledError } from '../../../client/api/errors';
 import { isCompleted, type Generation } from '../../../client/api/generation';
@@ -94,7 +94,7 @@ export async function download(
 			throw downloadError(error, generation);
 		}
 		const mayAppear = error.status === 404 && wallClock.now() - since < MISSING_PATIENCE_MS;
-		const maxRetries = mayAppear ? Infinity : MAX_RETRIES;
+		const maxRetries = mayAppear ? Infinity : mostRetries(error, MAX_RETRIES);
 		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') {
 			throw downloadError(error, generation);
 		}
