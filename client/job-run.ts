@@ -148,14 +148,20 @@ export class JobRun {
 		const { id, generation, lastError } = this.watch as Watch;
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
-			// A single check returns a generation that ended in any status, but none without its output.
-			const isReturned = job.kind === 'collect' && !job.wait && !lacksOutput(generation);
-			if (error !== null && !isReturned) throw error;
+			if (error !== null && !this.isReturned(generation)) throw error;
 			return generation;
 		}
 		const known = { ...unseen(id).item, ...this.known };
 		if (job.onTimeout === 'error') throw timedOutGeneration(known, job.timeoutMs, lastError);
 		return { ...unseen(id), item: { ...known, timed_out: true } };
+	}
+
+	/** True for a generation without an output that is returned with its status, because the job does not wait. */
+	private isReturned(generation: Generation): boolean {
+		const { job } = this;
+		if (job.wait || lacksOutput(generation)) return false;
+		// A single check returns any status. A generation that was just created and failed was refunded.
+		return job.kind === 'collect' || isFailed(generation);
 	}
 
 	/** Adds advice about the row to an error. */

@@ -5,15 +5,15 @@ const SECONDS = /^\s*\d+(\.\d*)?\s*$/;
 const DATE = /\d:\d\d/;
 
 /**
- * Returns how long a response asks to wait (`Retry-After`), in milliseconds; `null` if it does not. A date counts from the
- * clock of its server, which may differ from this one.
+ * Returns how long a response asks to wait (`Retry-After`), in milliseconds; `null` if it does not. A date counts from this
+ * clock or from that of its server, whichever makes the wait shorter: one of them may be wrong.
  */
 export function retryAfterMs({ status, headers }: ServiceResponse, now: number): number | null {
 	if (status !== 429 && status !== 503) return null;
 	const value = String(headers?.['retry-after'] ?? '');
-	const sentAt = Date.parse(String(headers?.date ?? ''));
-	const ms = SECONDS.test(value)
-		? Number(value) * 1000
-		: Date.parse(DATE.test(value) ? value : '') - (Number.isNaN(sentAt) ? now : sentAt);
-	return ms > 0 ? ms : null;
+	if (SECONDS.test(value)) return Number(value) * 1000 || null;
+	const date = DATE.test(value) ? Date.parse(value) : NaN;
+	const waits = [now, Date.parse(String(headers?.date ?? ''))].map((from) => date - from);
+	const ahead = waits.filter((ms) => ms > 0);
+	return ahead.length > 0 ? Math.min(...ahead) : null;
 }

@@ -72,6 +72,16 @@ describe('a generation that ends with a status outside of the specification', ()
 		expect(outcomes.map(inShort)).toEqual(['generation_ended generation-1']);
 	});
 
+	it('is returned as it is if the creating response of a step that does not wait says that it failed', async () => {
+		const step = new Step();
+		step.fake.order('p0', (make) => {
+			make();
+			return answer(wireGeneration({ status: 'FAILED', error: 'no' }));
+		});
+		const { outcomes } = await step.run(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['failed generation-1']);
+	});
+
 	it('is an error of Wait for Completion, and is returned as it is by a single check', async () => {
 		const step = endingAs('Cancelled');
 		await step.run(batch(1, { wait: false }));

@@ -147,7 +147,7 @@ describe('Retry-After of a creating request', () => {
 		expect([step.elapsed, step.fake.creating.length]).toEqual([10_000, 1]);
 	});
 
-	it('counts from the clock of the server that sends a date', () => {
+	it('with a date counts from the clock of its server if this clock is wrong', () => {
 		const headers = {
 			date: 'Thu, 26 Nov 2026 10:00:00 GMT',
 			'retry-after': 'Thu, 26 Nov 2026 10:01:30 GMT',

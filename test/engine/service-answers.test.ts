@@ -40,7 +40,8 @@ describe('a generation that ends with a status outside of the specification', ()
 	});
 
 	it('is returned as it is by a single check', async () => {
-		const id = await stage.made('a boat [seconds: 0] [end: cancelled]');
+		const id = await stage.made('a boat [seconds: 1] [end: cancelled]');
+		await stage.pass(2);
 		const run = await stage.run('waitForCompletion', { mode: 'check' }, { items: [{ id }] });
 		expect(run.output('Step')).toMatchObject([{ json: { id, status: 'cancelled' } }]);
 	});
@@ -89,7 +90,8 @@ describe('a completed generation without an output URL', () => {
 	);
 
 	it('is an error of a single check', async () => {
-		const id = await stage.made('a boat [seconds: 0] [no-url]');
+		const id = await stage.made('a boat [seconds: 1] [no-url]');
+		await stage.pass(2);
 		const run = await stage.run('waitForCompletion', { mode: 'check' }, { items: [{ id }] });
 		expect(run.error).toMatchObject({ context: { code: 'output_missing' } });
 	});
@@ -139,6 +141,7 @@ describe('Retry-After', () => {
 		const action = { kind: 'respond', status: 503, headers: { 'retry-after': at } } as const;
 		stage.sandbox.faults.order({ on: 'download', action });
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		expect(run.error).toBeUndefined();
 		expect(run.status).toBe('success');
 		const [first, second] = stage.sandbox.requests.on('download').map((each) => each.at);
 		expect(second - first).toBeGreaterThan(40_000);
