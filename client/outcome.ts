@@ -33,6 +33,12 @@ export function created(generation: KnownGeneration | null): KnownGeneration | n
 	return generation && { ...generation, status: generation.status || 'pending' };
 }
 
+/** Codes of generations that ended without an output, and were not refunded for certain. Only a user has them created again. */
+export const ENDED_WITHOUT_OUTPUT: ReadonlySet<string> = new Set([
+	'generation_ended',
+	'output_missing',
+]);
+
 /** Builds the error for a generation that ended without an output; `null` if it runs, or has one. */
 export function errorOfEnd(generation: Generation): GenerationError | null {
 	if (isFailed(generation)) return failedGeneration(generation);

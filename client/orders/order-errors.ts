@@ -1,4 +1,5 @@
 import { GenerationError } from '../api/errors';
+import { ENDED_WITHOUT_OUTPUT } from '../outcome';
 import { sentences } from '../text';
 import type { CreateJob } from '../job';
 import { TABLE_NAME, type Row } from './table';
@@ -51,9 +52,6 @@ export function uncertainCharge(
 const CREATE_AGAIN =
 	'and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key';
 
-/** Ends without an output. The row keeps its key from being created again. */
-const ENDS = new Set(['generation_ended', 'output_missing']);
-
 /** Adds advice about a row to an error that says that its generation, its output or its file does not exist. */
 export function explainedByRow(error: unknown, row: Row): unknown {
 	if (!(error instanceof GenerationError)) return error;
@@ -68,7 +66,7 @@ export function explainedByRow(error: unknown, row: Row): unknown {
 			charge: 'none',
 		});
 	}
-	if (ENDS.has(code)) {
+	if (ENDED_WITHOUT_OUTPUT.has(code)) {
 		return error.with({
 			description: `It was created for the key "${row.key}" (${inTable(row)}), and later runs with that key return this error. Look for the generation in the service’s app, and check whether the credits were refunded. To create it again, change the Idempotency Key, or delete that row ${CREATE_AGAIN}.`,
 		});

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { GenerationError } from '../../../client/api/errors';
-import { isConfirmed, type Outcome } from '../../../client/outcome';
+import { ENDED_WITHOUT_OUTPUT, isConfirmed, type Outcome } from '../../../client/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
@@ -126,7 +126,7 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 			return sentences(
 				`${was} charged, but ${one ? 'has' : 'have'} no output: ${firstMessage(errors)}`,
 				// Waiting for one that has ended would change nothing.
-				errors[0].code !== 'generation_ended' &&
+				!ENDED_WITHOUT_OUTPUT.has(errors[0].code) &&
 					`Wait for Completion returns ${one ? 'it' : 'them'} by ID at no charge`,
 			);
 		case 'none':
