@@ -2,14 +2,14 @@ import { toResult, withLock, type Result } from './async';
 
 import type { Clock } from './ports';
 import { decideNextTry, explainTries, type CreateJob, type Job } from './job';
-import { created, failedGeneration, inAnotherAccount, timedOutGeneration } from './outcome';
+import { created, errorOfEnd, inAnotherAccount, timedOutGeneration } from './outcome';
 import type { Journal, Order } from './orders/journal';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
 import { explainedByRow } from './orders/order-errors';
 import { Watch, type Watcher } from './watch/watch';
 import { GenerationError, type KnownGeneration } from './api/errors';
-import { isFailed, isFinal, unseen, type Generation } from './api/generation';
+import { isFailed, isFinal, lacksOutput, unseen, type Generation } from './api/generation';
 import { withModel, type CreateRequest } from './api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
@@ -142,17 +142,26 @@ export class JobRun {
 		return true;
 	}
 
-	/** Returns the generation after the wait. Throws GenerationError if it failed, or did not end in time. */
+	/** Returns the generation after the wait. Throws GenerationError if it has no output, or did not end in time. */
 	result(): Generation {
 		const { job } = this;
 		const { id, generation, lastError } = this.watch as Watch;
 		if (generation && (!job.wait || isFinal(generation))) {
-			if (job.wait && isFailed(generation)) throw failedGeneration(generation);
+			const error = errorOfEnd(generation);
+			if (error !== null && !this.isReturned(generation)) throw error;
 			return generation;
 		}
 		const known = { ...unseen(id).item, ...this.known };
 		if (job.onTimeout === 'error') throw timedOutGeneration(known, job.timeoutMs, lastError);
-		return { failureReason: null, item: { ...known, timed_out: true } };
+		return { ...unseen(id), item: { ...known, timed_out: true } };
+	}
+
+	/** True for a generation without an output that is returned with its status, because the job does not wait. */
+	private isReturned(generation: Generation): boolean {
+		const { job } = this;
+		if (job.wait || lacksOutput(generation)) return false;
+		// A single check returns any status. A generation that was just created and failed was refunded.
+		return job.kind === 'collect' || isFailed(generation);
 	}
 
 	/** Adds advice about the row to an error. */
@@ -162,9 +171,10 @@ export class JobRun {
 		return order === null ? error : step.journal.explain(order, error);
 	}
 
-	/** Adds the earlier tries of the output to an error that ends the job; for a job that collects, advice about the row. */
-	withEarlierTries(error: unknown): unknown {
-		return this.job.kind === 'create' ? explainTries(this.job, error) : this.explain(error);
+	/** Adds advice about the row to an error that ends the job, and the earlier tries of the output. */
+	withEarlierTries(thrown: unknown): unknown {
+		const error = this.explain(thrown);
+		return this.job.kind === 'create' ? explainTries(this.job, error) : error;
 	}
 
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
@@ -192,7 +202,7 @@ export class JobRun {
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async findOrCreate(order: Order, request: CreateRequest): Promise<void> {
-		const { clock, journal, submission, watcher } = this.step;
+		const { clock, submission, watcher } = this.step;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
 			const made = earlierId === null ? await submission.create(order, request) : null;
@@ -208,9 +218,9 @@ export class JobRun {
 			// Until the deadline, a 404 counts as transient.
 			const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
 			if (error instanceof GenerationError && error.code === 'generation_not_found') {
-				throw journal.explain(order, inAnotherAccount(error, id));
+				throw inAnotherAccount(error, id);
 			}
-			if (!seen.ok) throw journal.explain(order, error);
+			if (!seen.ok) throw error;
 			this.commit();
 			if (!watch.generation || !isFailed(watch.generation)) {
 				submission.stats.reused++;

@@ -87,15 +87,16 @@ type TriedJob = Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>
  */
 export function decideNextTry(job: TriedJob, error: unknown): 'same model' | 'next model' | 'stop' {
 	if (!(error instanceof GenerationError)) return 'stop';
-	const { charge, code, fields } = error;
+	const { charge, code, fields, isContentRefusal } = error;
 	const { retriesOnFailure = 0, fallbackModels = [] } = job;
 	const tried = (job.tried ??= { failed: 0, fallbacks: 0 });
 	if (charge === 'refunded') {
 		tried.failed++;
 		tried.lastFailure = fields;
-		if (tried.failed <= retriesOnFailure) return 'same model';
+		if (!isContentRefusal && tried.failed <= retriesOnFailure) return 'same model';
 	}
-	const certain = charge === 'refunded' || (charge === 'none' && MODEL_ERRORS.has(code));
+	const isAboutModel = isContentRefusal || MODEL_ERRORS.has(code);
+	const certain = charge === 'refunded' || (charge === 'none' && isAboutModel);
 	if (!certain || tried.fallbacks >= fallbackModels.length) return 'stop';
 	tried.fallbacks++;
 	return 'next model';

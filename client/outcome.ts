@@ -1,18 +1,27 @@
 import { CancelledError, GenerationError, inTitle, type KnownGeneration } from './api/errors';
-import type { Generation, GenerationItem } from './api/generation';
+import {
+	hasEndedOtherwise,
+	isFailed,
+	lacksOutput,
+	type Generation,
+	type GenerationItem,
+} from './api/generation';
+import { isUnknownState } from './api/states';
 import type { CreateJob } from './job';
-import { itemNames, sentences } from './text';
+import { inSeconds, itemNames, sentences } from './text';
 
 /** The result of one job. `output` is what the pipeline's `finish` made of a completed generation. */
-export type Outcome<T> = (
-	| { kind: 'done'; generation: GenerationItem; output: T | null }
-	| { kind: 'error'; error: GenerationError }
-	/** The step ended before the job did. Its generation continues at the service. */
-	| { kind: 'stopped'; generation: KnownGeneration | null }
-) & {
-	/** If omitted, the position in the list counts. */
-	itemIndex?: number;
-};
+export type Outcome<T> =
+	/** `leftOut`: number of further outputs of the generation. */
+	(
+		| { kind: 'done'; generation: GenerationItem; output: T | null; leftOut?: number }
+		| { kind: 'error'; error: GenerationError }
+		/** The step ended before the job did. Its generation continues at the service. */
+		| { kind: 'stopped'; generation: KnownGeneration | null }
+	) & {
+		/** If omitted, the position in the list counts. */
+		itemIndex?: number;
+	};
 
 /** True if a generation is known to exist: only then may it be called paid for. A user's id has no status at first. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
@@ -24,16 +33,63 @@ export function created(generation: KnownGeneration | null): KnownGeneration | n
 	return generation && { ...generation, status: generation.status || 'pending' };
 }
 
-/** Builds the error for a failed generation, which the service has refunded (spec 3). */
-export function failedGeneration({ item, failureReason }: Generation): GenerationError {
+/** Codes of generations that ended without an output, and were not refunded for certain. Only a user has them created again. */
+export const ENDED_WITHOUT_OUTPUT: ReadonlySet<string> = new Set([
+	'generation_ended',
+	'output_missing',
+]);
+
+/** Builds the error for a generation that ended without an output; `null` if it runs, or has one. */
+export function errorOfEnd(generation: Generation): GenerationError | null {
+	if (isFailed(generation)) return failedGeneration(generation);
+	if (hasEndedOtherwise(generation)) return endedGeneration(generation);
+	return lacksOutput(generation) ? withoutOutput(generation) : null;
+}
+
+/** Returns the title of an error with the service's reason; a reason that is too long for it goes into `details`. */
+function withReason(title: string, { item, failureReason }: Generation) {
 	const reason = inTitle(failureReason);
-	return new GenerationError({
-		title: reason === null ? 'The generation failed' : `The generation failed: ${reason}`,
+	return {
+		title: reason === null ? title : `${title}: ${reason}`,
 		details: reason === null && failureReason ? `The service says: ${failureReason}` : '',
-		description: 'Change the prompt or the model, or try again.',
+		generation: item,
+	};
+}
+
+/** Builds the error for a failed generation, which the service has refunded (spec 3). */
+export function failedGeneration(generation: Generation): GenerationError {
+	const { isContentRefusal } = generation;
+	return new GenerationError({
+		...withReason('The generation failed', generation),
+		description: isContentRefusal
+			? 'The content was refused, so it was not sent to this model again. Change the prompt or the reference files, or choose another model.'
+			: 'Change the prompt or the model, or try again.',
 		code: 'generation_failed',
 		charge: 'refunded',
-		generation: item,
+		isContentRefusal,
+	});
+}
+
+/** Builds the error for a generation in a final state that the spec does not name. Only `failed` is refunded for certain. */
+function endedGeneration(generation: Generation): GenerationError {
+	const { status } = generation.item;
+	return new GenerationError({
+		...withReason(`The generation ended with the status "${status}"`, generation),
+		description:
+			'It is not known whether the credits were refunded, so it was not created again. Check the balance in the service’s app. To create it again, run the item in a new execution.',
+		code: 'generation_ended',
+		charge: 'paid',
+	});
+}
+
+/** Builds the error for a completed generation whose status has no output URL, although it was checked again. */
+function withoutOutput(generation: Generation): GenerationError {
+	return new GenerationError({
+		...withReason('The generation is completed, but the service returned no output', generation),
+		description:
+			'It was not created again. Look for it in the service’s app. Wait for Completion checks it again by its ID, at no charge.',
+		code: 'output_missing',
+		charge: 'paid',
 	});
 }
 
@@ -45,7 +101,10 @@ export function timedOutGeneration(
 ): GenerationError {
 	const confirmed = isConfirmed(generation);
 	const { status } = generation;
-	const state = lastError ? `It was ${status} when last checked` : `It is still ${status}`;
+	const seen = lastError ? `It was ${status} when last checked` : `It is still ${status}`;
+	const state = isUnknownState(status)
+		? `Its last status was "${status}", which counts as running`
+		: seen;
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
 		details: sentences(
@@ -70,6 +129,26 @@ export function notSent(
 		retry: 'never',
 		charge: 'none',
 		skipped: true,
+	});
+}
+
+/**
+ * Builds the error for an item that was not sent, because the service asks to wait longer than the item may.
+ *
+ * @param cause the error with the `Retry-After`, of this item or another one
+ */
+export function heldTooLong(
+	{ message: title, serviceMessage, code, status }: GenerationError,
+	leftMs: number,
+	timeoutMs: number,
+): GenerationError {
+	return new GenerationError({
+		title,
+		details: `The service or a proxy asks to wait ${inSeconds(leftMs)} more (Retry-After), which is longer than the Timeout of ${inSeconds(timeoutMs)}`,
+		description: 'Try again later, or raise Timeout.',
+		serviceMessage,
+		code,
+		status,
 	});
 }
 

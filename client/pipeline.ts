@@ -164,12 +164,13 @@ class Pipeline<T> {
 		return after === null ? null : { before, after };
 	}
 
-	/** A reserved order must not wait long for a slot or a limit: if the process dies, its charge is uncertain. */
+	/** A reserved order must not wait long for a slot, a limit or the service: if the process dies, its charge is uncertain. */
 	private mayPrepare(): boolean {
 		const { journal, slots } = this.ports;
 		const { preparesAhead = true } = this.settings;
 		if (!preparesAhead || !journal.prepare) return false;
-		return !slots.isLimited && !this.guard.isLimited;
+		const { hold } = this.step.submission;
+		return !slots.isLimited && !this.guard.isLimited && hold.leftMs === 0;
 	}
 
 	/** Runs one job after the other. */
@@ -234,7 +235,8 @@ class Pipeline<T> {
 			const refresh = async () => await requests.refetch(generation.item.id);
 			const finished = await this.ports.finish(job, generation, signal, refresh);
 			const { output } = finished;
-			this.settle(job, { kind: 'done', generation: finished.generation.item, output });
+			const { item, leftOut } = finished.generation;
+			this.settle(job, { kind: 'done', generation: item, output, ...(leftOut > 0 && { leftOut }) });
 		} catch (error) {
 			this.settle(job, thrownOutcome(run.explain(error), generation.item));
 		}

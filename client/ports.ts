@@ -14,6 +14,8 @@ export interface ServiceRequest {
 export interface ServiceResponse {
 	status: number;
 	body: unknown;
+	/** Its headers, with names in lower case. */
+	headers?: Readonly<Record<string, unknown>>;
 }
 
 /**

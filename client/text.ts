@@ -16,6 +16,11 @@ export function itemNames(indexes: number[], total?: number): string {
 	return `${indexes.length === 1 ? 'item' : 'items'} ${numbers}${of}`;
 }
 
+/** Returns a duration for a text: `90 s`. */
+export function inSeconds(ms: number): string {
+	return `${Math.ceil(ms / 1000)} s`;
+}
+
 /** Joins the given sentences, each with its period, and skips missing parts. */
 export function sentences(...parts: Array<string | false | null | undefined>): string {
 	return parts

@@ -12,8 +12,14 @@ export type FaultTarget = (typeof targets)[number];
 
 /** What happens to the request. Sizes are in bytes, and times in milliseconds unless the name says otherwise. */
 export type FaultAction =
-	/** Responds with a row of spec 7 in its exact form, without doing the work. */
-	| { kind: 'error'; code: ErrorName; message?: string; param?: string }
+	/** Responds with a row of spec 7 in its exact form, without doing the work. `retryAfter` is the header of that name. */
+	| {
+			kind: 'error';
+			code: ErrorName;
+			message?: string;
+			param?: string;
+			retryAfter?: number | string;
+	  }
 	/**
 	 * Sends any response. A text `body` is sent unchanged (as HTML unless `contentType` is set), a missing one as an
 	 * empty body, and anything else as JSON. `work: true` does and charges the work first. `endless: true` repeats the
@@ -40,11 +46,15 @@ export type FaultAction =
 	| { kind: 'trickle'; everyMs: number; bytes?: number }
 	| { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
 	/** Create only: the generation will fail. */
-	| { kind: 'fail'; reason?: string; asText?: boolean }
+	| { kind: 'fail'; reason?: string; asText?: boolean; code?: string }
+	/** Create only: the generation ends in a state that the spec does not name, without an output or a refund. */
+	| { kind: 'end'; status: string }
 	/** Create only: the generation takes this many seconds (before the time scale). */
 	| { kind: 'seconds'; seconds: number }
 	/** Create and status: the output URL in the response points to a closed port. */
 	| { kind: 'unreachable' }
+	/** Create and status: the response has no output URL. */
+	| { kind: 'withoutUrl' }
 	/** Storage: a request for a missing file makes its URL return "missing" for this many seconds, as a cache would. */
 	| { kind: 'remember404'; seconds: number }
 	/** Storage: the file exists this many seconds before its generation is completed. */
@@ -130,8 +140,10 @@ const kinds: Readonly<Record<FaultAction['kind'], true>> = {
 	trickle: true,
 	redirect: true,
 	fail: true,
+	end: true,
 	seconds: true,
 	unreachable: true,
+	withoutUrl: true,
 	remember404: true,
 	early: true,
 	ignoreRange: true,

@@ -13,7 +13,7 @@ import { parseBody, promptIn } from './requests/body';
 import { errorAnswer, ServiceError } from './basics/errors';
 import { FaultQueue } from './faults';
 import type { FaultAction, FaultSubject } from './faults';
-import { entryAt, statusAt } from './generations/generations';
+import { entryAt } from './generations/generations';
 import type { Generation } from './generations/generations';
 import { Ledger } from './books/ledger';
 import { Misses } from './storage/misses';
@@ -58,7 +58,7 @@ function refusalFrom(error: unknown): Reply {
 }
 
 function bearsOnGeneration({ kind }: FaultAction): boolean {
-	return kind === 'fail' || kind === 'seconds';
+	return kind === 'fail' || kind === 'end' || kind === 'seconds';
 }
 
 /**
@@ -259,7 +259,7 @@ export class GenerationService {
 	finish(id: string, failReason?: string): void {
 		const now = this.clock.now();
 		const generation = this.ledger.find(id);
-		if (!generation || ['completed', 'failed'].includes(statusAt(generation, now))) {
+		if (!generation || now >= generation.finishAt) {
 			throw new Error(`No generation "${id}" is running.`);
 		}
 		generation.failure = failReason === undefined ? null : { reason: failReason, asText: false };

@@ -150,7 +150,7 @@ export class ServiceClient {
 		});
 		this.confirmBaseUrl();
 		if (response.status >= 200 && response.status < 300) return response;
-		throw errorFromResponse(response, charging, subject);
+		throw errorFromResponse(response, charging, subject, this.ports.clock.now());
 	}
 
 	/** True if the Base URL is not known to work, and was tried for long enough: treat it as misconfigured. */

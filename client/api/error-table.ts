@@ -1,3 +1,5 @@
+import { isContentRefusal } from './states';
+
 /** How a request may be retried (spec 7, retry rules). `slot`: once a slot is free. */
 export type RetryRule = 'never' | 'backoff' | 'slot';
 
@@ -140,6 +142,12 @@ const BY_CODE: Record<string, ErrorRow> = {
 	}),
 };
 
+const CONTENT_REFUSED = row(
+	'The service refused the content',
+	'Change the prompt or the reference files, or choose another model.',
+	{ specific: withMessage },
+);
+
 /** True if a 5xx has a code, type and status that spec 7 lists. Proxies use the same form for other errors. */
 export function isListed(code: unknown, type: unknown, status: number): boolean {
 	return type === 'server_error' && BY_CODE[String(code)]?.status === status;
@@ -188,6 +196,7 @@ const NOT_THE_SERVICE = row(
 /** Returns the row for an error (spec 7). Without a known code, the status counts, and if the body is `foreign`. */
 export function errorRow(code: string | null, status: number, foreign = false): ErrorRow {
 	if (code !== null && Object.hasOwn(BY_CODE, code)) return BY_CODE[code];
+	if (isContentRefusal(code)) return CONTENT_REFUSED;
 	if (status >= 300 && status < 400) return REDIRECT;
 	if (status in BY_STATUS) return BY_STATUS[status];
 	if (mayHavePassed(status)) return NO_ANSWER;

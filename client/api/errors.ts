@@ -1,7 +1,9 @@
 import type { ServiceResponse } from '../ports';
-import { sentences, truncate } from '../text';
+import { inSeconds, sentences, truncate } from '../text';
 import { errorRow, isListed, mayHavePassed, type RetryRule } from './error-table';
 import { asRecord, type GenerationItem } from './generation';
+import { retryAfterMs } from './retry-after';
+import { isContentRefusal } from './states';
 
 /** Whether credits were charged. `paid`: a generation exists. `unknown`: a creating request got no conclusive response. */
 export type Charge = 'none' | 'refunded' | 'paid' | 'unknown';
@@ -33,8 +35,12 @@ export class GenerationError extends Error {
 	readonly status: number | null = null;
 	readonly charge: Charge = 'none';
 	readonly retry: RetryRule = 'never';
+	/** How long the service or a proxy asks to wait (`Retry-After`), in milliseconds; `null` if it does not. */
+	readonly retryAfterMs: number | null = null;
 	/** True if every further creating request of the step would be rejected too. */
 	readonly fatalForStep: boolean = false;
+	/** True if the content was refused: the same model would refuse it again. */
+	readonly isContentRefusal: boolean = false;
 	/** The generation that the error is about, if one exists. */
 	readonly generation: KnownGeneration | null = null;
 	/** True if the item's request was not sent because another item failed, or because a spending limit was reached. */
@@ -77,12 +83,16 @@ export class CancelledError extends Error {
  *
  * @param charging true if the request could have charged credits
  * @param subject the model or the generation id of the request, if it has one
+ * @param now the time of the response, for a `Retry-After` with a date
  */
 export function errorFromResponse(
-	{ status, body }: ServiceResponse,
+	response: ServiceResponse,
 	charging: boolean,
 	subject: string | null = null,
+	now = 0,
 ): GenerationError {
+	const { status, body } = response;
+	const asked = retryAfterMs(response, now);
 	const errorBody = readErrorBody(body, status);
 	const { message = null, param = null } = errorBody ?? {};
 	const code = codeOf(errorBody?.code ?? null, status, charging);
@@ -100,6 +110,7 @@ export function errorFromResponse(
 			param && !namesParam && `Parameter: ${param}`,
 			errorBody === null &&
 				'The response is not in the service’s format. It may come from a proxy or a website',
+			asked !== null && `It asks to wait ${inSeconds(asked)} (Retry-After)`,
 		),
 		description: row.advice,
 		serviceMessage: message,
@@ -107,7 +118,9 @@ export function errorFromResponse(
 		status,
 		charge: uncertain ? 'unknown' : 'none',
 		retry: row.retry,
+		retryAfterMs: asked,
 		fatalForStep: row.fatalForStep,
+		isContentRefusal: isContentRefusal(code),
 	});
 }
 

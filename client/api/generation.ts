@@ -1,10 +1,11 @@
 import { truncate } from '../text';
+import { isContentRefusal, isFinalState, isOtherEnd, readState } from './states';
 
 export type GenerationType = 'image' | 'video';
 
 /** A generation as the nodes return it (spec 2.1). Every item has all keys; unknown values are `null`. */
 export interface GenerationItem {
-	/** `pending`, `processing`, `completed` or `failed`. */
+	/** `pending`, `processing`, `completed` or `failed`; any other status as the service spells it. */
 	status: string | null;
 	model: string | null;
 	type: string | null;
@@ -22,8 +23,12 @@ export interface GenerationItem {
 
 export interface Generation {
 	item: GenerationItem;
-	/** The service's reason if the generation failed; `null` if there is none. */
+	/** The service's reason why there is no output; `null` if there is none. */
 	failureReason: string | null;
+	/** True if the content was refused: the same model would refuse it again. */
+	isContentRefusal: boolean;
+	/** Number of further outputs, which are not returned. */
+	leftOut: number;
 }
 
 /** An item without any known field. All nodes return these keys in this order, which n8n's output panel shows. */
@@ -41,12 +46,23 @@ export const NOTHING_KNOWN = {
 
 /** Returns a generation with only its id known. */
 export function unseen(id: string): Generation {
-	return { item: { ...NOTHING_KNOWN, id }, failureReason: null };
+	const item = { ...NOTHING_KNOWN, id };
+	return { item, failureReason: null, isContentRefusal: false, leftOut: 0 };
 }
 
-/** True for `completed` and `failed`, at which polling stops (spec 3). */
+/** True if polling stops (spec 3). */
 export function isFinal(generation: Generation): boolean {
-	return isCompleted(generation) || isFailed(generation);
+	return isFinalState(generation.item.status);
+}
+
+/** True if the generation ended in a state that the spec does not name, such as `cancelled`. */
+export function hasEndedOtherwise(generation: Generation): boolean {
+	return isOtherEnd(generation.item.status);
+}
+
+/** True if the generation is completed without an output URL. A later check may have it, if a replica lags. */
+export function lacksOutput(generation: Generation): boolean {
+	return isCompleted(generation) && generation.item.url === null;
 }
 
 /** True if the output exists. */
@@ -67,7 +83,9 @@ export function asRecord(value: unknown): Record<string, unknown> {
 /** Reads the response to a creating or status request (spec 2.1). Returns `null` if it has no id. */
 export function readGeneration(body: unknown, now: number): Generation | null {
 	const wire = asRecord(body);
-	const entry = asRecord(Array.isArray(wire.data) ? wire.data[0] : undefined);
+	const entries = (Array.isArray(wire.data) ? wire.data : []).map(asRecord);
+	const outputs = entries.filter(({ url }) => text(url) !== null);
+	const entry = outputs[0] ?? entries[0] ?? {};
 	const id = idIn(wire.id) ?? idIn(entry.generation_id);
 	if (id === null) return null;
 	const created = typeof wire.created === 'number' ? wire.created : null;
@@ -75,7 +93,7 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 	return {
 		item: {
 			...NOTHING_KNOWN,
-			status: text(wire.status) ?? text(entry.status) ?? 'pending',
+			status: readState(text(wire.status) ?? text(entry.status) ?? 'pending'),
 			model: text(wire.model) ?? text(entry.model),
 			type: text(wire.type),
 			id,
@@ -85,6 +103,8 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 			url,
 		},
 		failureReason: readFailureReason(wire.error ?? entry.error),
+		isContentRefusal: [wire.error, entry.error].some((error) => isContentRefusal(error)),
+		leftOut: Math.max(0, outputs.length - 1),
 	};
 }
 

@@ -19,6 +19,9 @@ export function backoffDelay(
 	return shortest * (1 + random()) * 1000;
 }
 
+/** A request that only reads waits as long as a server asks for, but at most this long for each of its retries. */
+const ASKED_PER_RETRY_MS = 20_000;
+
 /** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
 export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
 
@@ -53,6 +56,11 @@ export async function pause(clock: Clock, ms: number, signal: AbortSignal): Prom
 	if (signal.aborted) throw new CancelledError();
 }
 
+/** A server that asks to wait is not broken: only the timeout of the item, and not a number of retries, ends that. */
+export function mostRetries({ retryAfterMs }: GenerationError, usual = MAX_RETRIES): number {
+	return retryAfterMs === null ? usual : Infinity;
+}
+
 export interface RetryPorts {
 	clock: Clock;
 	random: Random;
@@ -63,14 +71,18 @@ export interface RetryPorts {
 /** Runs a request that only reads, and retries transient errors. Throws the last error, or `CancelledError`. */
 export async function withRetries<T>(
 	run: () => Promise<T>,
-	{ clock, random, signal, maxRetries }: RetryPorts,
+	{ clock, random, signal, maxRetries = MAX_RETRIES }: RetryPorts,
 ): Promise<T> {
+	let askedMs = 0;
 	for (let retries = 0; ; retries++) {
 		const result = await toResult(run);
 		if (result.ok) return result.value;
 		const { error } = result;
 		if (!(error instanceof GenerationError)) throw error;
-		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') throw error;
-		await pause(clock, backoffDelay(retries, random), signal);
+		const waitMs = error.retryAfterMs ?? 0;
+		askedMs += waitMs;
+		const inTime = askedMs <= maxRetries * ASKED_PER_RETRY_MS;
+		if (decideRetry(error, { retries, maxRetries, inTime }) !== 'backoff') throw error;
+		await pause(clock, Math.max(backoffDelay(retries, random), waitMs), signal);
 	}
 }

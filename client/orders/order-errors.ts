@@ -1,4 +1,5 @@
 import { GenerationError } from '../api/errors';
+import { ENDED_WITHOUT_OUTPUT } from '../outcome';
 import { sentences } from '../text';
 import type { CreateJob } from '../job';
 import { TABLE_NAME, type Row } from './table';
@@ -51,7 +52,7 @@ export function uncertainCharge(
 const CREATE_AGAIN =
 	'and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key';
 
-/** Adds advice about a row to an error that says that its generation or its file does not exist. */
+/** Adds advice about a row to an error that says that its generation, its output or its file does not exist. */
 export function explainedByRow(error: unknown, row: Row): unknown {
 	if (!(error instanceof GenerationError)) return error;
 	const { code, description, status } = error;
@@ -63,6 +64,11 @@ export function explainedByRow(error: unknown, row: Row): unknown {
 			description: `Choose the credential that created it, or run the step again later. If the service’s app does not show it either, delete that row ${CREATE_AGAIN}.`,
 			generation: { id },
 			charge: 'none',
+		});
+	}
+	if (ENDED_WITHOUT_OUTPUT.has(code)) {
+		return error.with({
+			description: `It was created for the key "${row.key}" (${inTable(row)}), and later runs with that key return this error. Look for the generation in the service’s app, and check whether the credits were refunded. To create it again, change the Idempotency Key, or delete that row ${CREATE_AGAIN}.`,
 		});
 	}
 	if (code !== 'download_failed' || ![403, 404, 410].includes(status ?? 0)) return error;

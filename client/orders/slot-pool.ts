@@ -83,8 +83,8 @@ export class SlotPool {
 	private allowedSpeculations = 0;
 	private refusals = 0;
 	private speculateAt = 0;
-	/** True while the request after a backoff is in flight. Released slots then start no other one. */
-	private isSpeculating = false;
+	/** The permit of the request after a backoff, while that is in flight. Released slots then start no other one. */
+	private speculation: Permit | null = null;
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
@@ -149,7 +149,7 @@ export class SlotPool {
 		this.free++;
 		this.starvedSince = this.ports.clock.now();
 		this.refusals = 0;
-		if (!this.isSpeculating) this.speculateAt = Math.min(this.speculateAt, this.nextSpeculation());
+		if (!this.speculation) this.speculateAt = Math.min(this.speculateAt, this.nextSpeculation());
 		this.wakeFirst();
 	}
 
@@ -159,18 +159,22 @@ export class SlotPool {
 			this.free--;
 			return this.permit(gate, false);
 		}
-		if (this.allowedSpeculations > 0) this.allowedSpeculations--;
-		else {
-			const now = this.ports.clock.now();
-			if (now < this.speculateAt) return null;
-			this.isSpeculating = true;
-			this.speculateAt = now + LONGEST_SPECULATION_MS;
+		if (this.allowedSpeculations > 0) {
+			this.allowedSpeculations--;
+			return this.permit(gate, true);
 		}
-		return this.permit(gate, true);
+		const now = this.ports.clock.now();
+		if (now < this.speculateAt) return null;
+		this.speculateAt = now + LONGEST_SPECULATION_MS;
+		this.speculation = this.permit(gate, true);
+		return this.speculation;
 	}
 
 	private permit(gate: StepGate, isSpeculative: boolean): Permit {
-		return (result) => {
+		const permit: Permit = (result) => {
+			const wasSpeculation = this.speculation === permit;
+			// Another request may still be the one after a backoff.
+			if (wasSpeculation) this.speculation = null;
 			if (result === 'granted') return this.granted(gate, isSpeculative);
 			if (result === 'unused' && !isSpeculative) {
 				// A slot that was known to be free still is.
@@ -178,17 +182,16 @@ export class SlotPool {
 				return this.wakeFirst();
 			}
 			if (result !== 'unused') this.refused(isSpeculative, result);
-			this.isSpeculating = false;
-			this.speculateAt = this.nextSpeculation();
+			if (!this.speculation) this.speculateAt = this.nextSpeculation();
 			this.wakeFirst();
 		};
+		return permit;
 	}
 
 	private granted(gate: StepGate, isSpeculative: boolean): void {
 		gate.starvedSince = null;
 		this.starvedSince = null;
 		if (!isSpeculative) return;
-		this.isSpeculating = false;
 		this.refusals = 0;
 		// Other clients freed slots: there may be more.
 		this.allowedSpeculations += 2;

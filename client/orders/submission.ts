@@ -1,17 +1,29 @@
 import { toResult } from '../async';
 import type { Clock, Random } from '../ports';
-import { errorOfJob, notSent } from '../outcome';
-import { backoffDelay, decideRetry } from '../api/retry';
+import { errorOfJob, heldTooLong, notSent } from '../outcome';
+import { backoffDelay, decideRetry, mostRetries } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
+import { Hold } from '../hold';
 import type { SpendGuard } from '../spend-guard';
 import type { Journal, Order } from './journal';
-import { StepGate, type SlotPool } from './slot-pool';
+import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
 
 /** `resubmit` stops once an order has lost more responses than this in one attempt of the step. */
 const MAX_RESUBMISSIONS = 3;
+
+/** Maximum time that an item waits longer than the service has asked for. */
+const MOST_JITTER_MS = 1_000;
+
+/** Since when an item waits because the service has asked to. */
+interface Held {
+	since: number | null;
+}
+
+/** The service has asked to wait while the order was being reserved. Nothing was sent. */
+class HeldBack extends Error {}
 
 interface SubmissionPorts {
 	service: ServiceClient;
@@ -49,6 +61,8 @@ export class Submission {
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	readonly changed = new Set<number>();
 	readonly gate: StepGate;
+	/** Until when the service has asked the step to create nothing. */
+	readonly hold: Hold;
 	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
 	/** Number of orders that are sent again although they may have been charged. */
@@ -56,6 +70,7 @@ export class Submission {
 
 	constructor(private readonly ports: SubmissionPorts) {
 		this.gate = new StepGate(ports.halt);
+		this.hold = new Hold(ports.clock);
 	}
 
 	/** How many items wait for a slot; 0 if the step may not sleep, because an item would end as uncertain. */
@@ -92,22 +107,26 @@ export class Submission {
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
 		const { clock, random, halt, journal, slots } = this.ports;
 		const ticket = slots.ticket();
+		const held: Held = { since: null };
 		let retries = 0;
 		let giveUpAt = Infinity;
 		let cause: GenerationError | null = null;
 		for (;;) {
 			const isResent = journal.known(order).state === 'sent';
 			if (isResent) this.resending++;
-			const sent = await toResult(async () => await this.send(order, request, ticket));
+			const sent = await toResult(async () => await this.send(order, request, ticket, held));
 			if (isResent) this.resending--;
 			if (sent.ok) return sent.value;
 			if (sent.error instanceof CancelledError) throw this.finalError(order, cause, sent.error);
 			cause = errorOfJob(sent.error, null);
+			if (cause.retryAfterMs === null) held.since = null;
 			if (cause.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
 			const now = clock.now();
 			if (cause.retry !== 'slot') giveUpAt = Math.min(giveUpAt, now + order.job.timeoutMs);
 			const leftMs = giveUpAt - now;
-			const limits = { retries, inTime: leftMs > 0, mayResend: this.mayResend(order) };
+			const maxRetries = mostRetries(cause);
+			const mayResend = this.mayResend(order);
+			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
 			const decision = decideRetry(cause, limits);
 			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
 			if (decision === 'slot') {
@@ -127,10 +146,11 @@ export class Submission {
 		order: Order,
 		request: CreateRequest,
 		ticket: number,
+		held: Held,
 	): Promise<Generation | null> {
-		const { gate } = this;
-		const { guard, journal, service, slots } = this.ports;
-		const permit = await slots.acquire(gate, order.job.timeoutMs, ticket);
+		const { gate, hold } = this;
+		const { guard, journal, service } = this.ports;
+		const permit = await this.acquire(order, ticket, held);
 		let admitted = false;
 		let reserved = false;
 		const sent = await toResult(async () => {
@@ -140,7 +160,9 @@ export class Submission {
 			reserved = header !== null;
 			// Storing takes time. Check again that the request may still be sent.
 			gate.requireOpen();
-			return header === null ? null : await service.create(request, header);
+			if (header === null) return null;
+			if (hold.leftMs > 0) throw new HeldBack();
+			return await service.create(request, header);
 		});
 		if (sent.ok) {
 			const made = sent.value;
@@ -152,10 +174,34 @@ export class Submission {
 		const { error } = sent;
 		if (admitted) guard.report(!isUncharged(error));
 		const refusal = error instanceof GenerationError ? error : null;
+		if (refusal) hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit(refusal?.retry === 'slot' ? refusal : 'unused');
 		if (reserved && isUncharged(error)) journal.release(order);
+		if (error instanceof HeldBack) return null;
 		throw error;
+	}
+
+	/** Waits until the item may send a request: not before the time that the service has named, and when a slot may be free. */
+	private async acquire(order: Order, ticket: number, held: Held): Promise<Permit> {
+		const { gate, hold } = this;
+		const { clock, journal, random, slots } = this.ports;
+		const { timeoutMs } = order.job;
+		for (;;) {
+			while (hold.leftMs > 0) {
+				held.since ??= clock.now();
+				// A row that was reserved ahead would be uncertain if the process died.
+				if (journal.known(order).state === 'none') journal.abandon?.(order);
+				if (hold.until > held.since + timeoutMs)
+					throw heldTooLong(hold.cause as GenerationError, hold.leftMs, timeoutMs);
+				// The jitter keeps items that were held back together from returning together.
+				await clock.sleep(hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
+				gate.requireOpen();
+			}
+			const permit = await slots.acquire(gate, timeoutMs, ticket);
+			if (hold.leftMs === 0) return permit;
+			permit('unused');
+		}
 	}
 
 	private store(order: Order, generation: Generation): void {
@@ -189,5 +235,5 @@ export class Submission {
 /** True if a request with this error was certainly not charged. */
 function isUncharged(error: unknown): boolean {
 	if (error instanceof GenerationError) return error.charge !== 'unknown';
-	return error instanceof CancelledError;
+	return error instanceof CancelledError || error instanceof HeldBack;
 }

@@ -1,8 +1,9 @@
 import { GenerationError } from '../api/errors';
-import { isFailed, isFinal, type Generation } from '../api/generation';
+import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/generation';
 import type { ServiceClient } from '../api/client';
 import { pause, withRetries } from '../api/retry';
 import { withTimeout } from '../async';
+import { Hold } from '../hold';
 import type { Clock, Random } from '../ports';
 
 export interface StatusPorts {
@@ -33,12 +34,16 @@ type StatusResponse = Promise<Generation | null>;
 export class StatusRequests {
 	/** The responses to the checks of this step, which all items with the same generation share. */
 	private readonly responses = new WeakMap<StatusCheck, StatusResponse>();
+	/** Until when the service has asked the step to send none. */
+	readonly hold: Hold;
 
 	constructor(
 		private readonly ports: StatusPorts,
 		private readonly intervalMs: number,
 		private readonly last: StatusChecks = new Map(),
-	) {}
+	) {
+		this.hold = new Hold(ports.clock);
+	}
 
 	known(id: string): Generation | null {
 		return this.last.get(id)?.known ?? null;
@@ -103,8 +108,8 @@ export class StatusRequests {
 
 /** True if the status cannot change, and its output URL is still valid. */
 function isSettled({ at, known }: StatusCheck, now: number): boolean {
-	if (known === null || !isFinal(known)) return false;
-	return isFailed(known) || Math.abs(now - at) < FINAL_STATUS_MS;
+	if (known === null || !isFinal(known) || lacksOutput(known)) return false;
+	return !isCompleted(known) || Math.abs(now - at) < FINAL_STATUS_MS;
 }
 
 /** Throws GenerationError if the response is about another generation, such as from a wrong cache entry. */

@@ -1,6 +1,6 @@
 import { GenerationError, isForeign } from '../api/errors';
-import { isCompleted, isFinal, type Generation } from '../api/generation';
-import { backoffDelay, decideRetry, pause } from '../api/retry';
+import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/generation';
+import { backoffDelay, decideRetry, mostRetries, pause } from '../api/retry';
 import { toResult } from '../async';
 import type { Readiness } from '../job';
 import type { ProbeUrl } from '../ports';
@@ -19,6 +19,8 @@ const CONFIRMING_PAUSES_MS = [200, 400, 800];
 const STATUS_EVERY = 5;
 /** A generation that has probably ended this long ago, and was not probed, gets a status check instead. */
 const LONGEST_TURN_MS = 1_000;
+/** A completed generation without an output URL is checked this often in total: a replica may lag behind. */
+const CHECKS_FOR_URL = 3;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
@@ -63,6 +65,8 @@ export class Watch implements Probed {
 	private confirmations = 0;
 	/** True if the step sends too many probes for this generation to be probed in time. */
 	private crowded = false;
+	/** Number of status checks that found the generation completed and without an output URL. */
+	private checksForUrl = 0;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
 	/** The error of the last status check; `null` if that succeeded. */
@@ -89,7 +93,7 @@ export class Watch implements Probed {
 	}
 
 	get isOver(): boolean {
-		return this.hasReached('final');
+		return this.generation !== null && isFinal(this.generation);
 	}
 
 	/**
@@ -112,7 +116,7 @@ export class Watch implements Probed {
 	private async watch(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.watcher.ports;
 		while (!this.hasReached(goal)) {
-			const statusAt = this.statusDueAt(deadline);
+			const statusAt = this.afterHold(this.statusDueAt(deadline));
 			const probeAt = this.canProbe() ? this.probeAt : Infinity;
 			const at = Math.min(statusAt, probeAt, deadline);
 			await pause(clock, at - clock.now(), halt);
@@ -125,12 +129,17 @@ export class Watch implements Probed {
 	}
 
 	private hasReached(goal: Goal): boolean {
-		return this.generation !== null && (goal === 'fetched' || isFinal(this.generation));
+		const { generation, checksForUrl } = this;
+		if (generation === null) return false;
+		if (lacksOutput(generation)) return checksForUrl >= CHECKS_FOR_URL;
+		return goal === 'fetched' || isFinal(generation);
 	}
 
 	private async check(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
+		// Another check was told to wait in the meantime.
+		if (watcher.requests.hold.leftMs > 0) return;
 		const confirms = confirmAt <= clock.now();
 		const request = watcher.requests.fetch(this.id, deadline, confirms ? confirmAt : undefined);
 		this.earliestAt = request.at + watcher.intervalMs;
@@ -154,11 +163,14 @@ export class Watch implements Probed {
 		// If the generation exists, these come from a proxy or a replica that lags.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
-		const error =
-			exists && isDenied ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
-		if (decideRetry(error, { retries: this.failures }) !== 'backoff') throw error;
+		// A check needs no slot: a proxy may have sent that code.
+		const isTransient = (exists && isDenied) || failure.retry === 'slot';
+		const error = isTransient ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
+		const limits = { retries: this.failures, maxRetries: mostRetries(error) };
+		if (decideRetry(error, limits) !== 'backoff') throw error;
 		const { clock, random } = this.watcher.ports;
 		this.lastError = error;
+		this.watcher.requests.hold.note(error);
 		this.watcher.transientErrors.add(error);
 		const pausedUntil = clock.now() + backoffDelay(this.failures++, random);
 		this.earliestAt = Math.max(this.earliestAt, pausedUntil);
@@ -170,6 +182,7 @@ export class Watch implements Probed {
 		this.failures = 0;
 		this.lastError = null;
 		this.generation = generation;
+		if (lacksOutput(generation)) this.checksForUrl++;
 		requests.confirm(this.id, generation);
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;
@@ -223,6 +236,13 @@ export class Watch implements Probed {
 		const due = this.scheduledAt + this.scheduledPause();
 		const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
 		return Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
+	}
+
+	/** Delays a check until the time that the service has named. Jitter spreads the checks of a step. */
+	private afterHold(at: number): number {
+		const { ports, requests } = this.watcher;
+		const { leftMs, until } = requests.hold;
+		return leftMs > 0 ? Math.max(at, until + ports.random() * 1000) : at;
 	}
 
 	/** Returns the time between two scheduled checks. Jitter spreads generations that were created together. */

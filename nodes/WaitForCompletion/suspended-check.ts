@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { isConfirmed } from '../../client/outcome';
 import type { StatusCheck, StatusChecks } from '../../client/watch/status-requests';
 import { GenerationError, isForeign, type KnownGeneration } from '../../client/api/errors';
+import { isFinalState } from '../../client/api/states';
 import { wallClock } from '../shared/http/clock';
 import { cancelSignal, isWithinSleep } from '../shared/execution';
 import { errorItem, failureOf } from '../shared/output/results';
@@ -123,7 +124,7 @@ function isUnfinished(item: INodeExecutionData): boolean {
 		const isTransient = failure.retry !== 'never' || failure.code === 'timeout';
 		return isTransient || isForeign(failure);
 	}
-	return item.json.status !== 'completed' && item.json.status !== 'failed';
+	return !isFinalState(item.json.status as string | null);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { limit } from '../../client/async';
+import { Hold } from '../../client/hold';
 import type { Journal } from '../../client/orders/journal';
 import type { SlotPool } from '../../client/orders/slot-pool';
 import type { TableJournal } from '../../client/orders/table-journal';
@@ -101,6 +102,7 @@ export async function runPlans(
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
 	const tellsBalance = runsByHand(context) || (options.minimumBalance ?? null) !== null;
 	const limited = limit(MAX_DOWNLOADS);
+	const hold = new Hold(wallClock);
 	const run = async (slots: SlotPool) =>
 		await runPipeline<Output>(
 			plans.map(({ job }) => job),
@@ -120,6 +122,7 @@ export async function runPlans(
 						signal,
 						refresh,
 						limited,
+						hold,
 					}),
 			},
 			{

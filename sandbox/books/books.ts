@@ -1,5 +1,5 @@
 import { statusAt } from '../generations/generations';
-import type { Output, Status } from '../generations/generations';
+import type { Output } from '../generations/generations';
 import { usedInDay } from './credits';
 import type { Ledger } from './ledger';
 
@@ -15,7 +15,7 @@ export interface BookEntry {
 	request: Readonly<Record<string, unknown>>;
 	created: number;
 	finishes: number;
-	state: Status;
+	state: string;
 	charged: number;
 	refunded: number;
 }
@@ -59,12 +59,12 @@ export class Books {
 	/** Totals over all generations. */
 	get totals(): Totals {
 		const totals = { created: 0, running: 0, completed: 0, failed: 0, charged: 0, refunded: 0 };
-		for (const { state, charged, refunded } of this.generations) {
+		for (const { state, charged, finishes, refunded } of this.generations) {
 			totals.created += 1;
 			totals.charged += charged;
 			totals.refunded += refunded;
 			if (state === 'completed' || state === 'failed') totals[state] += 1;
-			else totals.running += 1;
+			else if (finishes > this.now()) totals.running += 1;
 		}
 		return totals;
 	}

@@ -33,7 +33,7 @@ export class Ledger {
 		for (const generation of this.running) {
 			if (now < generation.finishAt) continue;
 			this.running.delete(generation);
-			if (generation.failure) this.refund(generation);
+			if (generation.failure && generation.end === null) this.refund(generation);
 		}
 	}
 

@@ -96,7 +96,8 @@ function outputOf(valid: ValidRequest, asked: Directives, random: Random): Outpu
 
 function failureOf(asked: Directives, ordered: FaultAction | null): Failure | null {
 	if (ordered?.kind === 'fail') {
-		return { reason: ordered.reason ?? defaultReason, asText: ordered.asText ?? false };
+		const { reason = defaultReason, asText = false, code } = ordered;
+		return { reason, asText, code };
 	}
 	return asked.fail ?? null;
 }
@@ -171,6 +172,9 @@ export function createGeneration(
 		processingAt: now + Math.min(milliseconds * 0.2, 2000 / workshop.timeScale),
 		finishAt: now + milliseconds,
 		failure: failureOf(asked, ordered),
+		end: ordered?.kind === 'end' ? ordered.status : (asked.end ?? null),
+		withoutUrl: asked.withoutUrl ?? null,
+		outputs: asked.outputs ?? 1,
 		charged: valid.credits,
 		refunded: 0,
 		url: signed.url,

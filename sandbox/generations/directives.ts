@@ -1,7 +1,15 @@
+import type { Failure } from './generations';
+
 /** Instructions to the sandbox, in square brackets in a prompt (sandbox/README.md). */
 export interface Directives {
 	/** The generation fails for this reason. */
-	fail?: { reason: string; asText: boolean };
+	fail?: Failure;
+	/** The generation ends in this state, which the spec does not name. It has no output and is not refunded. */
+	end?: string;
+	/** The generation is completed without an output URL, for this reason. */
+	withoutUrl?: { reason: string | null };
+	/** Number of entries in `data`. */
+	outputs?: number;
 	/** Generation time in seconds, before the time scale. */
 	seconds?: number;
 	/** Minimum size of the output file in bytes. */
@@ -16,12 +24,26 @@ export interface Directives {
 
 const units: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 const failPattern = /\[fail(-text)?(?::\s*([^\]]*))?\]/i;
+const refusePattern = /\[refuse:\s*(\w+)(?:\s+([^\]]*))?\]/i;
+const endPattern = /\[end:\s*([\w -]+?)\s*\]/i;
+const noUrlPattern = /\[no-url(?::\s*([^\]]*))?\]/i;
+const outputsPattern = /\[outputs:\s*(\d{1,2})\s*\]/i;
 const secondsPattern = /\[seconds:\s*(\d+(?:\.\d+)?)\s*\]/i;
 const sizePattern = /\[size:\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB)\s*\]/i;
 const rejectPattern = /\[reject:\s*(\w+)(?:\s+(\d+))?\s*\]/i;
 const revisePattern = /\[revise:\s*([^\]]+)\]/i;
 const anyPattern = new RegExp(
-	[failPattern, secondsPattern, sizePattern, rejectPattern, revisePattern]
+	[
+		failPattern,
+		refusePattern,
+		endPattern,
+		noUrlPattern,
+		outputsPattern,
+		secondsPattern,
+		sizePattern,
+		rejectPattern,
+		revisePattern,
+	]
 		.map((each) => each.source)
 		.join('|'),
 	'gi',
@@ -38,6 +60,17 @@ export function readDirectives(prompt: string): Directives {
 	const directives: Directives = { plain };
 	const fail = failPattern.exec(prompt);
 	if (fail) directives.fail = { reason: fail[2]?.trim() || defaultReason, asText: !!fail[1] };
+	const refuse = refusePattern.exec(prompt);
+	if (refuse) {
+		const reason = refuse[2]?.trim() || defaultReason;
+		directives.fail = { reason, asText: false, code: refuse[1] };
+	}
+	const end = endPattern.exec(prompt);
+	if (end) directives.end = end[1];
+	const noUrl = noUrlPattern.exec(prompt);
+	if (noUrl) directives.withoutUrl = { reason: noUrl[1]?.trim() || null };
+	const outputs = outputsPattern.exec(prompt);
+	if (outputs) directives.outputs = Number(outputs[1]);
 	const seconds = secondsPattern.exec(prompt);
 	if (seconds) directives.seconds = Number(seconds[1]);
 	const size = sizePattern.exec(prompt);

@@ -1,8 +1,6 @@
 import type { Caller } from '../accounts/accounts';
 import type { Fps, MediaType, Model } from '../models/model';
 
-export type Status = 'pending' | 'processing' | 'completed' | 'failed';
-
 interface OutputBasics {
 	readonly width: number;
 	readonly height: number;
@@ -33,6 +31,8 @@ export interface Failure {
 	readonly reason: string;
 	/** True if `error` is plain text. False if it is an object as in spec 2.5. */
 	readonly asText: boolean;
+	/** The code in `error`. Default: `generation_failed`. */
+	readonly code?: string;
 }
 
 /**
@@ -52,6 +52,12 @@ export interface Generation {
 	readonly processingAt: number;
 	finishAt: number;
 	failure: Failure | null;
+	/** The final state, if it is one that the spec does not name. The generation has no output and is not refunded. */
+	readonly end: string | null;
+	/** Set if it is completed without an output URL. */
+	readonly withoutUrl: { readonly reason: string | null } | null;
+	/** Number of entries in `data`; one in spec 2.1. */
+	readonly outputs: number;
 	readonly charged: number;
 	refunded: number;
 	url: string;
@@ -60,22 +66,26 @@ export interface Generation {
 }
 
 /** Returns the status of a generation at a given time (spec 3). */
-export function statusAt(generation: Generation, now: number): Status {
-	if (now >= generation.finishAt) return generation.failure ? 'failed' : 'completed';
+export function statusAt(generation: Generation, now: number): string {
+	if (now >= generation.finishAt) {
+		if (generation.end !== null) return generation.end;
+		return generation.failure ? 'failed' : 'completed';
+	}
 	return now >= generation.processingAt ? 'processing' : 'pending';
 }
 
 /** The JSON format of spec 2.1. */
 export interface GenerationEntry {
 	id: string;
-	status: Status;
+	status: string;
 	created: number;
 	model: string;
 	type: MediaType;
 	data: Array<{
+		/** Missing only by order. */
 		url: string;
 		generation_id: string;
-		status: Status;
+		status: string;
 		model: string;
 		revised_prompt: string | null;
 	}>;
@@ -85,7 +95,7 @@ export interface GenerationEntry {
 function errorOf(failure: Failure): unknown {
 	if (failure.asText) return failure.reason;
 	return {
-		code: 'generation_failed',
+		code: failure.code ?? 'generation_failed',
 		message: failure.reason,
 		type: 'server_error',
 		param: null,
@@ -95,17 +105,24 @@ function errorOf(failure: Failure): unknown {
 /** Returns a generation in the format of create and status responses (spec 2.1). */
 export function entryAt(generation: Generation, now: number): GenerationEntry {
 	const status = statusAt(generation, now);
-	const { id, model, url } = generation;
+	const { id, model, withoutUrl } = generation;
+	const isCompleted = status === 'completed';
+	const url = isCompleted && withoutUrl ? {} : { url: generation.url };
 	// The revised prompt is known only once the generation is completed.
-	const revised_prompt = status === 'completed' ? generation.revisedPrompt : null;
+	const revised_prompt = isCompleted ? generation.revisedPrompt : null;
 	const entry: GenerationEntry = {
 		id,
 		status,
 		created: Math.floor(generation.createdAt / 1000),
 		model: model.id,
 		type: model.type,
-		data: [{ url, generation_id: id, status, model: model.id, revised_prompt }],
+		data: Array.from({ length: generation.outputs }, () => {
+			const more = { generation_id: id, status, model: model.id, revised_prompt };
+			return { ...url, ...more } as GenerationEntry['data'][number];
+		}),
 	};
 	if (status === 'failed' && generation.failure) entry.error = errorOf(generation.failure);
+	const reason = isCompleted ? (withoutUrl?.reason ?? null) : null;
+	if (reason !== null) entry.error = errorOf({ reason, asText: false });
 	return entry;
 }

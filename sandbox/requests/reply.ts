@@ -70,6 +70,14 @@ function unreachable(reply: Reply): Reply {
 	return { ...reply, body };
 }
 
+function withoutUrl(reply: Reply): Reply {
+	if (typeof reply.body !== 'object') return reply;
+	const text = JSON.stringify(reply.body, (name, value: unknown) =>
+		name === 'url' ? null : value,
+	);
+	return { ...reply, body: JSON.parse(text) as unknown };
+}
+
 /**
  * Applies an ordered fault to a response. Without a fault, or with one for downloads or for the generation itself,
  * returns the response of `work`.
@@ -78,7 +86,11 @@ export function faulted(action: FaultAction | null, work: () => Reply): Reply {
 	switch (action?.kind) {
 		case 'error': {
 			const { status, body } = errorAnswer(action.code, action.message, action.param);
-			return answer(status, body, `ordered ${action.code}`);
+			const found = answer(status, body, `ordered ${action.code}`);
+			if (action.retryAfter !== undefined) {
+				found.headers['retry-after'] = String(action.retryAfter);
+			}
+			return found;
 		}
 		case 'respond':
 			return orderedAnswer(action, work);
@@ -94,6 +106,8 @@ export function faulted(action: FaultAction | null, work: () => Reply): Reply {
 			return { ...work(), pace: paceOf(action) };
 		case 'unreachable':
 			return unreachable(work());
+		case 'withoutUrl':
+			return withoutUrl(work());
 		case 'redirect': {
 			const redirect = answer(action.status ?? 302, undefined, `to ${action.location}`);
 			redirect.headers = { location: action.location };

@@ -107,7 +107,10 @@ export function fetchOutput(
 		}
 		case 'error': {
 			const { status, body } = errorAnswer(action.code, action.message);
-			return { ...xmlAnswer(status, action.code, ''), body };
+			const found = xmlAnswer(status, action.code, '');
+			const { retryAfter } = action;
+			if (retryAfter !== undefined) found.headers['retry-after'] = String(retryAfter);
+			return { ...found, body };
 		}
 		default: {
 			const found = lookUp(request, shelf);

@@ -46,6 +46,19 @@ describe('faults at the service', () => {
 		expect(sandbox.books.totals.created).toBe(work ? 1 : 0);
 	});
 
+	it('ask to wait before the next request', async () => {
+		const action = { kind: 'error', code: 'service_unavailable', retryAfter: 30 } as const;
+		onCreate(action);
+		const { status, headers } = await send(sandbox, '/v1/images/generations', image);
+		expect([status, headers['retry-after']]).toEqual([503, '30']);
+	});
+
+	it('remove the output URL from a response', async () => {
+		onCreate({ kind: 'withoutUrl' });
+		const { data } = await send(sandbox, '/v1/images/generations', image);
+		expect(data).toMatchObject({ status: 'pending', data: [{ url: null }] });
+	});
+
 	it('do the work immediately, and respond only after the delay', async () => {
 		const sleep = holdSleep();
 		onCreate({ kind: 'delay', ms: 150 });

@@ -8,19 +8,23 @@ export interface WireFields {
 	type?: 'image' | 'video';
 	/** Unix seconds. */
 	created?: number;
-	url?: string;
+	/** `null`: none. By default, a URL of the id. */
+	url?: string | null;
 	revised_prompt?: string;
 	error?: unknown;
+	/** Number of entries in `data`. Default: 1. */
+	outputs?: number;
 }
 
 /** Returns a generation in the service's format, which is the same for creating requests and status checks. */
 export function wireGeneration(fields: WireFields = {}): Record<string, unknown> {
 	const { id = 'generation-1', status = 'pending', model = 'aurora-image-1' } = fields;
 	const { type = 'image', created = Date.UTC(2026, 0, 1) / 1000, error } = fields;
-	const url = fields.url ?? `https://storage.example.com/outputs/${id}.png`;
-	const { revised_prompt = null } = fields;
+	const { url = `https://storage.example.com/outputs/${id}.png` } = fields;
+	const { revised_prompt = null, outputs = 1 } = fields;
 	const entry = { url, generation_id: id, status, model, revised_prompt };
-	return { id, status, created, model, type, data: [entry], ...(error !== undefined && { error }) };
+	const data = Array.from({ length: outputs }, () => entry);
+	return { id, status, created, model, type, data, ...(error !== undefined && { error }) };
 }
 
 const unknownFields = {
@@ -71,6 +75,11 @@ export function noSlot(running: number, allowed = running): ServiceResponse {
 		'CONCURRENCY_LIMIT_REACHED',
 		`${running} generations are running, and the plan allows ${allowed}`,
 	);
+}
+
+/** Adds the header `Retry-After` to a response. */
+export function retryAfter(value: string | number, response: ServiceResponse): ServiceResponse {
+	return { ...response, headers: { 'retry-after': String(value) } };
 }
 
 /** Returns an error like those that Node's network layer throws. */

@@ -5,7 +5,7 @@ import type {
 	ServiceRequest,
 	ServiceResponse,
 } from '../../client/ports';
-import { answer, networkError, noSlot, refusal, wireGeneration } from './answers';
+import { answer, networkError, noSlot, refusal, wireGeneration, type WireFields } from './answers';
 import type { VirtualTime } from './virtual-time';
 
 /** A request as the service received it. */
@@ -68,6 +68,8 @@ export class FakeService {
 	durationMs: (prompt: string) => number = () => 10_000;
 	/** Why the generation of a prompt fails; `undefined` if it succeeds. */
 	failure: (prompt: string) => string | undefined = () => undefined;
+	/** The fields of the status response once the generation of a prompt has ended; by default, as `failure` says. */
+	end: (prompt: string) => WireFields | undefined = () => undefined;
 	/** The revised prompt, returned once the generation is completed. */
 	revisedPrompt: (prompt: string) => string | undefined = () => undefined;
 	/** Number of slots that other clients of the account hold. */
@@ -110,7 +112,7 @@ export class FakeService {
 	readonly probed: Array<{ id: string; url: string; at: number }> = [];
 
 	/** The URL in a response; `undefined` for the default URL, which is valid for an hour. */
-	url: (id: string) => string | undefined = () => undefined;
+	url: (id: string) => string | null | undefined = () => undefined;
 
 	readonly probe: ProbeUrl = async (url) => {
 		const made = this.made.find(({ id }) => url.includes(`/${id}.`)) as Made;
@@ -184,6 +186,8 @@ export class FakeService {
 		const { endsAt, failure } = made;
 		const known = { id, url: this.url(id) };
 		if (endsAt > this.time.now()) return answer(wireGeneration({ ...known, status: 'processing' }));
+		const end = this.end(made.prompt);
+		if (end) return answer(wireGeneration({ ...known, ...end }));
 		if (failure === undefined) {
 			const revised_prompt = this.revisedPrompt(made.prompt);
 			return answer(wireGeneration({ ...known, revised_prompt, status: 'completed' }));

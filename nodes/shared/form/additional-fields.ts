@@ -16,6 +16,7 @@ const RESERVED = new Set(['model', 'prompt', 'inputs']);
  */
 export function withAdditionalFields(body: object, value: unknown): object {
 	const added = parsed(value);
+	if (Object.hasOwn(added, 'n')) throw severalOutputs();
 	const reserved = Object.keys(added).find((name) => RESERVED.has(name));
 	if (reserved !== undefined) {
 		throw new InvalidInputError(
@@ -24,6 +25,14 @@ export function withAdditionalFields(body: object, value: unknown): object {
 		);
 	}
 	return merged('', body as Fields, added);
+}
+
+/** Several outputs of one generation would be charged, and only the first of them returned. */
+function severalOutputs(): InvalidInputError {
+	return new InvalidInputError(
+		`${FIELD} cannot set "n"`,
+		'Only the first output of a generation is returned. Use Number of Images or Number of Videos instead, and remove it from Additional Body Fields.',
+	);
 }
 
 function merged(path: string, own: Fields, added: Fields): Fields {

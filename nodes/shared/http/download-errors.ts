@@ -1,7 +1,7 @@
 import { causesOf, connectionFailure } from '../../../client/api/connection';
 import { GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
-import { sentences } from '../../../client/text';
+import { inSeconds, sentences } from '../../../client/text';
 import { firstWords } from './media-type';
 
 /** A reason why an output cannot be stored although the storage was reached. */
@@ -43,6 +43,14 @@ const CONNECTION_ADVICE = {
 export function badOutput(title: string, status: number | null): GenerationError {
 	const code = 'download_failed';
 	return new GenerationError({ title, description: '', code, status, retry: 'backoff' });
+}
+
+/** The error for a response with another status. `retryAfterMs`: how long it asks to wait, in milliseconds. */
+export function notTheFile(status: number, retryAfterMs: number | null): GenerationError {
+	const error = badOutput(`The storage returned HTTP ${status} instead of the file`, status);
+	if (retryAfterMs === null) return error;
+	const description = `It asks to wait ${inSeconds(retryAfterMs)} (Retry-After)`;
+	return error.with({ retryAfterMs, description });
 }
 
 /** The error for a text response instead of an image or video. Its first words explain the cause. */

@@ -1,10 +1,12 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
+import { Hold } from '../../../client/hold';
 import { onAbort, raceAbort, toResult } from '../../../client/async';
-import { failedGeneration } from '../../../client/outcome';
-import { backoffDelay, decideRetry } from '../../../client/api/retry';
+import { errorOfEnd } from '../../../client/outcome';
+import { backoffDelay, decideRetry, mostRetries } from '../../../client/api/retry';
+import { retryAfterMs } from '../../../client/api/retry-after';
 import { CancelledError } from '../../../client/api/errors';
-import { isFailed, type Generation } from '../../../client/api/generation';
+import { isCompleted, type Generation } from '../../../client/api/generation';
 import { NOT_YET } from '../../../client/watch/prober';
 import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
@@ -13,12 +15,16 @@ import {
 	errorFromDownload,
 	badOutput,
 	downloadError,
+	notTheFile,
 	stalled,
 	textInstead,
 } from './download-errors';
 
 /** Maximum number of retries, except for a file that is missing. */
 const MAX_RETRIES = 4;
+
+/** How long to wait for a storage that asks for it, in milliseconds, without a timeout of the item. */
+const LONGEST_WAIT_MS = 600_000;
 
 /** Milliseconds to keep retrying while the file is not there yet. Caches may remember for minutes that the file was missing. */
 const MISSING_PATIENCE_MS = 300_000;
@@ -36,6 +42,10 @@ export interface DownloadRequest {
 	/** Fetches the generation's status with a fresh URL (spec 4.3). */
 	refresh: () => Promise<Generation>;
 	signal: AbortSignal;
+	/** Until when the storage has asked the step to download nothing. */
+	hold?: Hold;
+	/** How long to wait at most if the storage asks for it, in milliseconds: the timeout of the item. */
+	patienceMs?: number;
 	/** Limits concurrency for one try. Other downloads run between two tries. */
 	limited?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
 	/** Milliseconds; overrides `IDLE_TIMEOUT_MS`. */
@@ -62,12 +72,17 @@ export async function download(
 	request: DownloadRequest,
 ): Promise<Downloaded> {
 	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
+	const { hold = new Hold(wallClock), patienceMs = LONGEST_WAIT_MS } = request;
 	let { generation } = request;
 	const since = wallClock.now();
 	for (let retries = 0; ; retries++) {
 		const tried = await toResult(
 			async () =>
 				await limited(async () => {
+					// Another download of the step may have been told to wait.
+					const waitMs = Math.min(hold.leftMs, since + patienceMs - wallClock.now());
+					if (waitMs > 0) await wallClock.sleep(waitMs, signal);
+					signal.throwIfAborted();
 					generation = await withFreshUrl(generation, request.refresh);
 					return await fetchOnce(context, generation, request);
 				}),
@@ -75,8 +90,12 @@ export async function download(
 		if (tried.ok) return { binary: tried.value, generation };
 		if (signal.aborted) throw new CancelledError();
 		const error = errorFromDownload(tried.error);
+		hold.note(error);
+		if (error.retryAfterMs !== null && hold.until > since + patienceMs) {
+			throw downloadError(error, generation);
+		}
 		const mayAppear = NOT_YET.has(error.status) && wallClock.now() - since < MISSING_PATIENCE_MS;
-		const maxRetries = mayAppear ? Infinity : MAX_RETRIES;
+		const maxRetries = mayAppear ? Infinity : mostRetries(error, MAX_RETRIES);
 		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') {
 			throw downloadError(error, generation);
 		}
@@ -93,8 +112,9 @@ export async function download(
 			if (error.status === 403 || generation.item.url === null) throw fresh.error;
 			continue;
 		}
-		// The generation failed, so the storage's file was not its output.
-		if (isFailed(fresh.value)) throw failedGeneration(fresh.value);
+		// The generation has no output, so the storage's file was not its output.
+		const ended = isCompleted(fresh.value) ? null : errorOfEnd(fresh.value);
+		if (ended) throw ended;
 		generation = withUrlOf(generation, fresh.value);
 	}
 }
@@ -163,8 +183,10 @@ async function fetchWhole(
 	onAbort(connection.signal, () => body.destroy());
 	if (statusCode === 206 && !isWholeFile(headers['content-range']))
 		throw badOutput('The storage returned only a part of the file', statusCode);
-	if (statusCode !== 200 && statusCode !== 206)
-		throw badOutput(`The storage returned HTTP ${statusCode} instead of the file`, statusCode);
+	if (statusCode !== 200 && statusCode !== 206) {
+		const asked = retryAfterMs({ status: statusCode, body: null, headers }, wallClock.now());
+		throw notTheFile(statusCode, asked);
+	}
 	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
 	const head = await peek(body);
 	if (head.length === 0) throw badOutput('The storage returned an empty file', statusCode);

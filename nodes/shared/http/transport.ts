@@ -100,7 +100,8 @@ export function connect(context: Context): SendRequest {
 			disableFollowRedirect: true,
 		};
 		const response = await exchange(context, read, options, signal);
-		return withoutKeys({ status: response.statusCode, body: response.body }, keys);
+		const { statusCode: status, body: content, headers: received } = response;
+		return { ...withoutKeys({ status, body: content }, keys), headers: received };
 	};
 }
 

@@ -15,7 +15,7 @@ import type { Output } from './results';
 export async function fetchOutput(
 	context: IExecuteFunctions,
 	{ download: target, job, draft }: Plan,
-	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited'>,
+	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited' | 'hold'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
@@ -23,6 +23,7 @@ export async function fetchOutput(
 	const prompt = promptOf(creating ? creating.draft : draft);
 	const fetched = await download(context, {
 		...finished,
+		patienceMs: job.timeoutMs,
 		fileName:
 			target.fileName === null
 				? defaultFileName(prompt, generation.item)

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { GenerationError } from '../../../client/api/errors';
-import { isConfirmed, type Outcome } from '../../../client/outcome';
+import { ENDED_WITHOUT_OUTPUT, isConfirmed, type Outcome } from '../../../client/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
@@ -67,12 +67,13 @@ export function summaryHint(
 	outcomes: Array<Outcome<unknown>>,
 ): void {
 	const missing = missingFrom(outcomes);
-	const other = [...progressOf(stats), ...balanceOf(stats)];
+	const leftOut = leftOutOf(outcomes);
+	const other = [...leftOut, ...progressOf(stats), ...balanceOf(stats)];
 	if (missing.length + other.length === 0) return;
 	const there = outcomes.filter(isThere);
 	const what = `${there.length} of ${outcomes.length} ${there.every(isReady) ? 'ready' : 'returned'}`;
 	const message = sentences(what, ...missing, ...other);
-	const asAsked = missing.length === 0 && stats.fellBack + stats.resubmitted === 0;
+	const asAsked = missing.length + leftOut.length + stats.fellBack + stats.resubmitted === 0;
 	hint(context, message, asAsked ? 'info' : 'warning');
 }
 
@@ -122,7 +123,12 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 				? '1 got no response and may have been charged. Read the item’s error before you run it again'
 				: `${group.length} got no response and may have been charged. Read the items’ errors before you run them again`;
 		case 'paid':
-			return `${was} charged, but ${one ? 'has' : 'have'} no output: ${firstMessage(errors)}. Wait for Completion returns ${one ? 'it' : 'them'} by ID at no charge`;
+			return sentences(
+				`${was} charged, but ${one ? 'has' : 'have'} no output: ${firstMessage(errors)}`,
+				// Waiting for one that has ended would change nothing.
+				!ENDED_WITHOUT_OUTPUT.has(errors[0].code) &&
+					`Wait for Completion returns ${one ? 'it' : 'them'} by ID at no charge`,
+			);
 		case 'none':
 			return errors.some(({ skipped }) => skipped)
 				? `${was} skipped at no charge: ${firstMessage(errors)}`
@@ -139,6 +145,17 @@ function firstMessage(errors: GenerationError[]): string {
 	const [first = errors[0]] = own;
 	const others = own.some(({ message }) => message !== first.message);
 	return others ? `${first.message}, and others` : first.message;
+}
+
+/** Further outputs of a generation: the service returned more than the one that spec 2.1 shows. */
+function leftOutOf(outcomes: Array<Outcome<unknown>>): string[] {
+	const counts = outcomes.map((each) => (each.kind === 'done' ? (each.leftOut ?? 0) : 0));
+	const all = counts.reduce((sum, count) => sum + count, 0);
+	if (all === 0) return [];
+	const of = counted(counts.filter(Boolean).length, 'generation', 'generations');
+	return [
+		`${counted(all, 'more output', 'more outputs')} of ${of} ${all === 1 ? 'was' : 'were'} left out: only the first output of a generation is returned`,
+	];
 }
 
 /** The balance before and after the step. Other work on the account changes it too, so this is no price. */

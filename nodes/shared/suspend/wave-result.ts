@@ -124,8 +124,9 @@ function triedBy(jobs: CreateJob[]): WaveState['tried'] {
 function endOf(outcome: Outcome<unknown>): { id: string; status: string } | null {
 	if (outcome.kind === 'error') {
 		const { code, generation } = outcome.error;
-		const failed = code === 'generation_failed' && generation !== null;
-		return failed ? { id: generation.id, status: 'failed' } : null;
+		const ended = code === 'generation_failed' || code === 'generation_ended';
+		if (!ended || generation === null) return null;
+		return { id: generation.id, status: generation.status ?? 'failed' };
 	}
 	const { generation } = outcome;
 	return generation?.status === 'completed' ? { id: generation.id, status: 'completed' } : null;

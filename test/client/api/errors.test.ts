@@ -152,7 +152,9 @@ describe('an error', () => {
 			status: null,
 			charge: 'none',
 			retry: 'never',
+			retryAfterMs: null,
 			fatalForStep: false,
+			isContentRefusal: false,
 			generation: null,
 			skipped: false,
 		});

@@ -42,6 +42,8 @@ describe('a generation', () => {
 				timed_out: false,
 			},
 			failureReason: null,
+			isContentRefusal: false,
+			leftOut: 0,
 		});
 	});
 

@@ -72,12 +72,25 @@ const refusal = fc
 	)
 	.map((code): Answer => ({ kind: 'refusal', code: code as 'forbidden' }));
 const slotRefusal = fc.constant<Answer>({ kind: 'refusal', code: 'CONCURRENCY_LIMIT_REACHED' });
+/** A rejection that asks to wait for this many seconds. */
+const asking: Arbitrary<Answer> = fc
+	.tuple(
+		fc.constantFrom<Answer>(
+			{ kind: 'refusal', code: 'CONCURRENCY_LIMIT_REACHED' },
+			{ kind: 'refusal', code: 'service_unavailable' },
+			{ kind: 'foreign', name: 'html429' },
+			{ kind: 'foreign', name: 'empty503' },
+		),
+		fc.constantFrom(1, 7, 30, 100, 5_000),
+	)
+	.map(([answer, retryAfter]): Answer => ({ ...answer, retryAfter }) as Answer);
 const lostSight = fc.constant<Answer>({ kind: 'refusal', code: 'generation_not_found' });
 const own = fc.constant<Answer>({ kind: 'own' });
 
 const done = weighted<CreateFate['work']>(
 	[4, fc.constant('done')],
 	[1, fc.constant('fails later')],
+	[1, fc.constant('ends otherwise')],
 );
 const notDone = fc.constant<CreateFate['work']>('not done');
 
@@ -88,6 +101,7 @@ const createFate: Arbitrary<CreateFate> = weighted(
 	[2, fc.record({ work: notDone, answer: weighted([2, early], [1, gatekeeper]), ms: latency })],
 	[2, fc.record({ work: notDone, answer: passing, ms: latency })],
 	[2, fc.record({ work: notDone, answer: slotRefusal, ms: latency })],
+	[2, fc.record({ work: notDone, answer: asking, ms: latency })],
 	[2, fc.record({ work: notDone, answer: refusal, ms: latency })],
 );
 
@@ -100,6 +114,7 @@ const lookFate: Arbitrary<LookFate> = fc.record({
 		[2, gateway],
 		[1, gatekeeper],
 		[1, lostSight],
+		[1, asking],
 	),
 	ms: latency,
 });

@@ -15,7 +15,7 @@ import { Step } from '../../support/step';
  */
 
 /** The fate of a batch's items: their generations, and the responses to their creating requests. */
-type Kind = 'made' | 'fails' | 'fails once' | 'answer lost';
+type Kind = 'made' | 'fails' | 'fails once' | 'ends otherwise' | 'answer lost';
 
 export interface AsleepSchedule {
 	items: Kind[];
@@ -42,10 +42,18 @@ const seldom = <T>(of: Arbitrary<T>) =>
 const life = fc.oneof(fc.nat(700), fc.nat(700), fc.nat(5_000), fc.nat(60_000));
 
 export const asleepSchedule: Arbitrary<AsleepSchedule> = fc.record({
-	items: fc.array(fc.constantFrom<Kind[]>('made', 'made', 'fails', 'fails once', 'answer lost'), {
-		minLength: 1,
-		maxLength: 5,
-	}),
+	items: fc.array(
+		fc.constantFrom<Kind[]>(
+			'made',
+			'made',
+			'made',
+			'fails',
+			'fails once',
+			'answer lost',
+			'ends otherwise',
+		),
+		{ minLength: 1, maxLength: 5 },
+	),
 	seconds: fc.constantFrom(20, 100, 200),
 	limit: fc.integer({ min: 1, max: 3 }),
 	latencyMs: fc.constantFrom(0, 100, 800),
@@ -148,6 +156,8 @@ function stepOf({ seed, seconds, limit, latencyMs, items, ...settings }: AsleepS
 			? 'out of paint'
 			: undefined;
 	};
+	fake.end = (prompt) =>
+		prompt.startsWith('ends otherwise') ? { status: 'Timed Out' } : undefined;
 	items.forEach((kind, index) => {
 		if (kind === 'answer lost') fake.order(`${kind} ${index}`, answerLost);
 	});
@@ -182,7 +192,9 @@ function judge({ schedule, night, again, step, table }: Asleep, index: number): 
 	} else if (code === 'generation_failed') {
 		if (!kind.startsWith('fails')) blame('failed');
 		if (charged.length > 0) blame('failed, although it is charged');
-	} else if (code !== undefined) {
+	} else if (code === 'generation_ended') {
+		if (kind !== 'ends otherwise') blame('ended otherwise');
+	} else if (code !== undefined || kind === 'ends otherwise') {
 		blame(`ended with ${code}`);
 	} else if (!known.some((id) => charged.includes(id))) {
 		blame('is lost');

@@ -36,7 +36,9 @@ export function judgeCalm(ended: Ended & Before): void {
 		const { code } = outcome.error;
 		const uncertain = plan.settings.onUncertainCharge === 'error' && openBefore.has(item);
 		const explained =
-			(code === 'generation_failed' && failed) || (code === 'uncertain_charge' && uncertain);
+			(code === 'generation_failed' && failed) ||
+			(code === 'generation_ended' && existing !== undefined) ||
+			(code === 'uncertain_charge' && uncertain);
 		if (!explained) blame('it failed in calm weather');
 	});
 	world.assertKept();

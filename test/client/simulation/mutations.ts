@@ -96,8 +96,8 @@ export const mutations: Mutation[] = [
 	),
 	slots(
 		'after a refusal nobody asks for a slot again',
-		'this.isSpeculating = false;\n\t\t\tthis.speculateAt = this.nextSpeculation();',
-		'this.isSpeculating = false;\n\t\t\tthis.speculateAt = this.ports.clock.now() + 1e9;',
+		'if (!this.speculation) this.speculateAt = this.nextSpeculation();',
+		'this.speculateAt = this.ports.clock.now() + 1e9;',
 	),
 	journal(
 		'a rejection releases the reservation of an earlier request',
@@ -213,8 +213,23 @@ export const mutations: Mutation[] = [
 	),
 	jobRun(
 		'a generation whose status check fails is created again',
-		'if (!seen.ok) throw journal.explain(order, error);',
-		'if (!seen.ok) {\n\t\t\t\tfor (const key of Object.keys(journal.shared)) delete (journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}',
+		'if (!seen.ok) throw error;',
+		'if (!seen.ok) {\n\t\t\t\tfor (const key of Object.keys(this.step.journal.shared)) delete (this.step.journal.shared as Record<string, unknown>)[key];\n\t\t\t\tcontinue;\n\t\t\t}',
+	),
+	outcome(
+		'a generation that ended otherwise counts as refunded',
+		"code: 'generation_ended',\n\t\tcharge: 'paid',",
+		"code: 'generation_ended',\n\t\tcharge: 'refunded',",
+	),
+	submission(
+		'Retry-After of a creating request is ignored',
+		'if (refusal) hold.note(refusal);',
+		'void refusal;',
+	),
+	watch(
+		'Retry-After of a status check is ignored',
+		'this.watcher.requests.hold.note(error);',
+		'void error;',
 	),
 	jobRun(
 		'a reused generation is created again after its timeout',
@@ -228,7 +243,7 @@ export const mutations: Mutation[] = [
 	),
 	job(
 		'another model is tried although the first may have been charged',
-		"(charge === 'none' && MODEL_ERRORS.has(code))",
+		"(charge === 'none' && isAboutModel)",
 		"(charge !== 'paid')",
 	),
 	job(

@@ -72,13 +72,16 @@ export type Answer =
 	/** The real response of the service. */
 	| { kind: 'own' }
 	/** A rejection by the service, which does no work. */
-	| { kind: 'refusal'; code: ErrorName }
-	| { kind: 'foreign'; name: ForeignAnswer }
+	| { kind: 'refusal'; code: ErrorName; retryAfter?: number }
+	| { kind: 'foreign'; name: ForeignAnswer; retryAfter?: number }
 	| { kind: 'none'; how: Breakage };
 
 export interface CreateFate {
-	/** Whether the service does (and charges) the work, and whether it fails later. */
-	work: 'done' | 'fails later' | 'not done';
+	/**
+	 * Whether the service does (and charges) the work, and whether it fails later, or ends in a state that the spec does not
+	 * name, without a refund.
+	 */
+	work: 'done' | 'fails later' | 'ends otherwise' | 'not done';
 	answer: Answer;
 	/** Time from sending the request to its response. */
 	ms: number;

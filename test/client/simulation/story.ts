@@ -63,6 +63,12 @@ function tellLook({ answer, ms }: LookFate): string {
 }
 
 export function tellAnswer(answer: Answer): string {
+	const asks =
+		'retryAfter' in answer && answer.retryAfter ? `, Retry-After ${answer.retryAfter}` : '';
+	return `${nameOf(answer)}${asks}`;
+}
+
+function nameOf(answer: Answer): string {
 	switch (answer.kind) {
 		case 'own':
 			return 'answered';

@@ -68,6 +68,8 @@ export class Transport {
 	/** Status checks within the poll interval, by path. */
 	private readonly confirming = new Map<string, number>();
 	private looks = 0;
+	/** Until when the service has asked to send nothing, for each kind of request. */
+	readonly holds = { create: { since: 0, until: 0 }, look: { since: 0, until: 0 } };
 	private readonly spending: SpendingJudge;
 
 	constructor(
@@ -129,6 +131,7 @@ export class Transport {
 		if (sentAt > this.closedAt && traffic.creates === 0) {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
+		this.judgeHold('create', sentAt);
 		world.judgeName(item, request.headers, request.body);
 		this.spending.request(item);
 		traffic.creates++;
@@ -167,7 +170,9 @@ export class Transport {
 	private charge(request: ServiceRequest, item: number, { work }: CreateFate) {
 		const { world } = this;
 		const others = world.live(item);
-		const [reply, charge] = world.create(request, work === 'fails later' || this.plan.failing);
+		const fails = work === 'fails later' || this.plan.failing;
+		const otherwise = work === 'ends otherwise' ? work : null;
+		const [reply, charge] = world.create(request, fails ? 'fails' : otherwise);
 		if (!this.spending.created(item)) this.cancel();
 		if (charge) {
 			world.tell(() => `item ${item}  POST: the service makes ${nameOf(charge)}`);
@@ -186,6 +191,7 @@ export class Transport {
 		charge: Charge | null,
 	): ServiceResponse {
 		const response = answerOf(answer, own);
+		this.asked('create', answer);
 		this.world.tell(() => `item ${item}  POST: ${response.status} ${tellAnswer(answer)}`);
 		if (closesForAll(answer)) {
 			this.closedAt = Math.min(this.closedAt, this.world.time.now());
@@ -202,6 +208,23 @@ export class Transport {
 		}
 		if (answer.kind === 'foreign' && mayHavePassed(answer.name)) this.lost(item);
 		return response;
+	}
+
+	/** Notes that an answer asks to wait before the next request of its kind. */
+	private asked(kind: keyof Transport['holds'], answer: Answer): void {
+		const seconds = 'retryAfter' in answer ? (answer.retryAfter ?? 0) : 0;
+		const now = this.world.time.now();
+		const until = now + seconds * 1000;
+		if (until > this.holds[kind].until) this.holds[kind] = { since: now, until };
+	}
+
+	/** Judges whether a request is sent before the time that the service has named. Others may leave at the same moment. */
+	private judgeHold(kind: keyof Transport['holds'], sentAt: number): void {
+		const { since, until } = this.holds[kind];
+		if (sentAt <= since || sentAt >= until) return;
+		this.world.blame(
+			`A request (${kind}) leaves ${until - sentAt} ms before the service has asked`,
+		);
 	}
 
 	/** Notes that the client cannot know whether the item's request was charged. */
@@ -245,12 +268,14 @@ export class Transport {
 				world.blame(`Item ${item} is checked again after ${since} ms`);
 		}
 		this.askedAt.set(request.path, sentAt);
+		this.judgeHold('look', sentAt);
 		traffic.since = Math.min(traffic.since, sentAt);
 		try {
 			await this.travel(sentAt, fate.ms / 2, signal);
 			const own = world.handle(request);
 			await this.travel(sentAt, fate.ms / 2, signal);
 			const response = answerOf(fate.answer, { status: own.status, body: own.body });
+			this.asked('look', fate.answer);
 			const status = (response.body as { status?: string } | undefined)?.status ?? '';
 			world.tell(() => `item ${item}  GET: ${response.status} ${status}`);
 			if (fate.answer.kind === 'own') {
@@ -259,6 +284,8 @@ export class Transport {
 				traffic.watchedTo = world.time.now();
 				// A failed generation of an earlier try is created again.
 				if (status === 'failed' && traffic.creates > 0) this.failedOnce(traffic);
+				// It is not refunded, so that it is never created again.
+				if (status === 'Timed Out') this.failed();
 			}
 			return response;
 		} catch (failure) {
@@ -327,10 +354,15 @@ function answerOf(answer: Answer, own: ServiceResponse | null): ServiceResponse 
 		case 'own':
 			return own as ServiceResponse;
 		case 'refusal':
-			return errorAnswer(answer.code);
+			return { ...errorAnswer(answer.code), ...asking(answer) };
 		case 'foreign':
-			return foreignAnswers[answer.name];
+			return { ...foreignAnswers[answer.name], ...asking(answer) };
 		case 'none':
 			throw breakages[answer.how]();
 	}
+}
+
+/** The header of an answer that asks to wait. */
+function asking({ retryAfter }: { retryAfter?: number }): Pick<ServiceResponse, 'headers'> {
+	return retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } };
 }

@@ -30,7 +30,11 @@ const MODELS = {
 	image: ['aurora-image-1', 'lumen-turbo', 'pinhole-photo-2'],
 	video: ['aurora-motion-1', 'inkwell-animate', 'lumen-loop'],
 };
-const failing: FaultAction = { kind: 'fail', reason: 'out of paint' };
+/** How a generation ends without an output. */
+const ENDS: Record<'fails' | 'ends otherwise', FaultAction> = {
+	fails: { kind: 'fail', reason: 'out of paint' },
+	'ends otherwise': { kind: 'end', status: 'Timed Out' },
+};
 
 /** State that is shared by all tries of a step: the time, the service and its records, and what has happened so far. */
 export class World {
@@ -121,8 +125,11 @@ export class World {
 	 *
 	 * @returns its reply, and the charge if it made one
 	 */
-	create(request: Omit<ServiceRequest, 'headers'>, fails: boolean): [Reply, Charge | null] {
-		if (fails) this.service.faults.order({ on: 'create', action: failing });
+	create(
+		request: Omit<ServiceRequest, 'headers'>,
+		end: keyof typeof ENDS | null,
+	): [Reply, Charge | null] {
+		if (end !== null) this.service.faults.order({ on: 'create', action: ENDS[end] });
 		const reply = this.handle(request);
 		// If the generation was rejected, its failure must not affect the next one.
 		this.service.faults.clear();

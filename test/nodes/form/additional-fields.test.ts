@@ -30,6 +30,8 @@ describe('additional body fields', () => {
 		['{"model": "other"}', 'cannot set "model"'],
 		['{"prompt": ""}', 'cannot set "prompt"'],
 		['{"inputs": []}', 'cannot set "inputs"'],
+		['{"n": 3}', 'cannot set "n"'],
+		[{ n: 1 }, 'cannot set "n"'],
 		['{"parameters": {"seed": 8}}', 'sets "parameters.seed", which another field'],
 		['{"parameters": 1}', 'sets "parameters", which another field'],
 		['{"parameters": []}', 'sets "parameters", which another field'],

@@ -15,12 +15,15 @@ export const made = (fields: WireFields) =>
 export const generation = made({ status: 'completed' });
 
 /** The conditions of a download. */
-export interface World extends Partial<Pick<DownloadRequest, 'generation' | 'refresh' | 'signal'>> {
+export interface World extends Partial<
+	Pick<DownloadRequest, 'generation' | 'refresh' | 'signal' | 'hold' | 'patienceMs'>
+> {
 	/** Called once for each try. */
 	bodyOf: (options: IHttpRequestOptions) => Promise<Readable>;
 	/** One status for all tries, or a list with one for each; the last one repeats. */
 	statusCode?: number | number[];
-	headers?: Record<string, string>;
+	/** The headers of the next response. */
+	headersOf?: () => Record<string, string>;
 	/** How n8n's storage stores a body. */
 	store?: (whole: Buffer | Readable) => Promise<object>;
 }
@@ -33,14 +36,19 @@ export async function bytesOf(whole: Buffer | Readable): Promise<object> {
 }
 
 /** Downloads from a storage that responds with these bodies and statuses. */
-export async function downloading(world: World) {
-	const { bodyOf, statusCode = 200, headers = {}, store = bytesOf, ...given } = world;
+export async function downloading({
+	bodyOf,
+	statusCode = 200,
+	headersOf = () => ({}),
+	store = bytesOf,
+	...given
+}: World) {
 	const statuses = [statusCode].flat();
 	const { context } = contextOf({
 		helpers: {
 			httpRequest: async (options: IHttpRequestOptions) => {
 				const [status] = statuses.length > 1 ? statuses.splice(0, 1) : statuses;
-				return { statusCode: status, headers, body: await bodyOf(options) };
+				return { statusCode: status, headers: headersOf(), body: await bodyOf(options) };
 			},
 			prepareBinaryData: store,
 		},

@@ -14,7 +14,9 @@ import {
 } from '../../../nodes/shared/form/checks';
 import {
 	errorOfJob,
+	errorOfEnd,
 	failedGeneration,
+	heldTooLong,
 	notSent,
 	timedOutGeneration,
 	type Outcome,
@@ -143,6 +145,13 @@ const ERRORS: GenerationError[] = [
 	thrownBy(() => serviceAddress('https://user:password@api.example.com')),
 	errorFromConnection(networkError('ENOTFOUND', 'getaddrinfo'), true),
 	errorFromConnection(networkError('ECONNRESET', 'read'), false),
+	...['cancelled', 'completed'].flatMap((status) =>
+		[undefined, { message: HTML }].map((error) => {
+			const ended = generation(status, error);
+			const item = { ...ended.item, url: null };
+			return errorOfEnd({ ...ended, item }) as GenerationError;
+		}),
+	),
 	failedGeneration(generation('failed')),
 	failedGeneration(generation('failed', { message: HTML })),
 	failedGeneration(generation('failed', { message: `${HTML} `.repeat(10) })),
@@ -152,6 +161,9 @@ const ERRORS: GenerationError[] = [
 	balanceBelow(3, 10, 'Minimum Balance'),
 	uncertainCharge(null, { count: 1, row }),
 	explainedByRow(refusedAs('generation_not_found'), row) as GenerationError,
+	explainedByRow(errorOfEnd(generation('cancelled')), row) as GenerationError,
+	failedGeneration(generation('failed', { code: 'safety', message: 'No' })),
+	heldTooLong(refused[0], 3_600_000, 60_000),
 	recordUnavailable(`n8n says: ${HTML}`),
 	...['ENOSPC', 'EACCES', 'CERT_HAS_EXPIRED', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'].map(
 		(code) => downloadError(errorFromDownload(networkError(code)), generation('completed')),

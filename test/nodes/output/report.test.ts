@@ -27,6 +27,11 @@ function done(id: string, timed_out = false): Outcome<unknown> {
 	return { kind: 'done', generation, output: null };
 }
 
+/** A generation with further outputs, which were left out. */
+function several(id: string, leftOut: number): Outcome<unknown> {
+	return { ...done(id), leftOut } as Outcome<unknown>;
+}
+
 function failed(code: string, charge: Charge, skipped = false): Outcome<unknown> {
 	const error = new GenerationError({ title: `Title of ${code}`, description: '', code, charge });
 	return { kind: 'error', error: error.with({ skipped }) };
@@ -43,6 +48,25 @@ describe('the hint after a run', () => {
 		return hints;
 	};
 	const saying = (message: string, type = 'warning') => [{ message, location: 'outputPane', type }];
+
+	it.each([
+		[
+			[several('a', 2), several('b', 1), ...ready],
+			'4 of 4 ready. 3 more outputs of 2 generations were left out: only the first output of a generation is returned.',
+		],
+		[
+			[several('a', 1)],
+			'1 of 1 ready. 1 more output of 1 generation was left out: only the first output of a generation is returned.',
+		],
+	])('is a warning if a generation had several outputs', (outcomes, message) => {
+		expect(hintOf(outcomes)).toEqual(saying(message));
+	});
+
+	it('does not send the user to Wait for Completion for a generation that has ended', () => {
+		expect(hintOf([done('a'), failed('generation_ended', 'paid')])).toEqual(
+			saying('1 of 2 ready. 1 was charged, but has no output: Title of generation_ended.'),
+		);
+	});
 
 	it.each<[string, Array<Outcome<unknown>>, string]>([
 		['some failed', [...ready, refunded, refunded], '2 failed and were refunded.'],

@@ -1,0 +1,21 @@
+import type { ServiceResponse } from '../ports';
+
+/** A number of seconds, or a date with a time of day. Anything else is ignored, as a negative number is. */
+const SECONDS = /^\s*\d+(\.\d*)?\s*$/;
+const DATE = /\d:\d\d/;
+const YEAR_MS = 31_536_000_000;
+
+/**
+ * Returns how long a response asks to wait (`Retry-After`), in milliseconds; `null` if it does not. A date counts from this
+ * clock or from that of its server, whichever makes the wait shorter: one of them may be wrong.
+ */
+export function retryAfterMs({ status, headers }: ServiceResponse, now: number): number | null {
+	if (status !== 429 && status !== 503) return null;
+	const value = String(headers?.['retry-after'] ?? '');
+	// A number of four hundred digits would be infinite.
+	if (SECONDS.test(value)) return Math.min(Number(value) * 1000, YEAR_MS) || null;
+	const date = DATE.test(value) ? Date.parse(value) : NaN;
+	const waits = [now, Date.parse(String(headers?.date ?? ''))].map((from) => date - from);
+	const ahead = waits.filter((ms) => ms > 0);
+	return ahead.length > 0 ? Math.min(...ahead) : null;
+}

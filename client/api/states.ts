@@ -1,0 +1,62 @@
+/** The states of a generation (spec 3), and those that other services and gateways use instead. */
+
+/** Final states that the spec does not name, without separators. Nothing says whether they are refunded. */
+const OTHER_ENDS = new Set([
+	'cancelled',
+	'canceled',
+	'expired',
+	'rejected',
+	'error',
+	'timeout',
+	'timedout',
+	'aborted',
+]);
+const SPECIFIED = new Set(['pending', 'processing', 'completed', 'failed']);
+
+/** Codes that say that the content was refused, without separators: the same model would refuse it again. */
+const REFUSALS = ['contentpolicyviolation', 'contentfiltered', 'moderationblocked', 'safety'];
+/** The same codes within a text. `safety` is also an ordinary word, so that it only counts alone. */
+const REFUSAL_IN_TEXT =
+	/\b(content[_-]policy[_-]violation|content[_-]filtered|moderation[_-]blocked)\b/i;
+const DEEPEST = 6;
+
+/** Returns a state or code in lower case and without separators: `Timed Out`, `timed-out` and `timedOut` are equal. */
+function plain(text: string): string {
+	return text.toLowerCase().replace(/[\s_.-]+/g, '');
+}
+
+/** Returns a state of the spec in its own spelling, and any other one unchanged. */
+export function readState(state: string): string {
+	const known = plain(state);
+	return SPECIFIED.has(known) ? known : state.trim();
+}
+
+/** True for a final state that the spec does not name, such as `cancelled`. */
+export function isOtherEnd(state: string | null | undefined): boolean {
+	return OTHER_ENDS.has(plain(state ?? ''));
+}
+
+/** True for every state at which polling stops (spec 3). */
+export function isFinalState(state: string | null | undefined): boolean {
+	return state === 'completed' || state === 'failed' || isOtherEnd(state);
+}
+
+/** True for a state that neither the spec names nor is a known end. It counts as running. */
+export function isUnknownState(state: string | null | undefined): boolean {
+	return Boolean(state) && !SPECIFIED.has(String(state)) && !isOtherEnd(state);
+}
+
+/**
+ * True if an error says that the content was refused. Spec 2.1 does not show its shape: the code may be in any field, or in
+ * an inner error, or the error may be a text.
+ */
+export function isContentRefusal(error: unknown, depth = 0): boolean {
+	if (typeof error === 'string') {
+		return REFUSALS.includes(plain(error)) || REFUSAL_IN_TEXT.test(error);
+	}
+	if (typeof error !== 'object' || error === null || depth === DEEPEST) return false;
+	return Object.entries(error).some(
+		// A parameter may have such a name.
+		([name, value]) => name !== 'param' && isContentRefusal(value, depth + 1),
+	);
+}

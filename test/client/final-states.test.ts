@@ -1,0 +1,217 @@
+import { newRow } from '../../client/orders/table';
+import { answer, wireGeneration } from '../support/answers';
+import { keyed, runKeyed } from '../support/keyed-step';
+import { MemoryTable } from '../support/memory-table';
+import { batch, errorIn, inShort, Step, waitingFor } from '../support/step';
+
+/** Creates a step whose generations end with this status, which the service's specification does not name. */
+function endingAs(status: string, error?: unknown): Step {
+	const step = new Step({ stopOnError: false });
+	step.fake.end = () => ({ status, error });
+	return step;
+}
+
+describe('a generation that ends with a status outside of the specification', () => {
+	it.each([
+		'cancelled',
+		'canceled',
+		'expired',
+		'rejected',
+		'error',
+		'timeout',
+		'timed_out',
+		'aborted',
+		'CANCELLED',
+		'Timed Out',
+		'timed-out',
+		'timedOut',
+		' Expired ',
+	])('ends the wait as soon as it is seen: %s', async (status) => {
+		const step = endingAs(status);
+		const { outcomes } = await step.run(batch(1));
+		const error = errorIn(outcomes[0]);
+		expect(error).toMatchObject({
+			code: 'generation_ended',
+			charge: 'paid',
+			generation: { id: 'generation-1' },
+		});
+		expect(error.message).toContain(status.trim());
+		expect(step.elapsed).toBeLessThan(20_000);
+	});
+
+	it('is an error with the reason of the service', async () => {
+		const { outcomes } = await endingAs('rejected', { message: 'out of paint' }).run(batch(1));
+		expect(errorIn(outcomes[0]).message).toContain('out of paint');
+	});
+
+	it('claims no refund, and is not created again, neither in the step nor in its next attempt', async () => {
+		const step = endingAs('cancelled');
+		const jobs = () => batch(1, { retriesOnFailure: 5, fallbackModels: ['other'] });
+		const { outcomes, stats } = await step.run(jobs());
+		expect([stats.made, stats.recreated]).toEqual([1, 0]);
+		expect(errorIn(outcomes[0]).description).toMatch(/not known.*refunded/);
+		const again = await step.runAgain(jobs());
+		expect(again.outcomes.map(inShort)).toEqual(['generation_ended generation-1']);
+		expect(step.fake.creating).toHaveLength(1);
+	});
+
+	it('frees its slot for the next item', async () => {
+		const step = endingAs('cancelled');
+		step.fake.slots = 1;
+		const { outcomes } = await step.run(batch(3));
+		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((n) => `generation_ended generation-${n}`));
+	});
+
+	it('is an error of a step that does not wait, if the creating response says so', async () => {
+		const step = new Step();
+		step.fake.order('p0', (make) => {
+			make();
+			return answer(wireGeneration({ status: 'Rejected' }));
+		});
+		const { outcomes } = await step.run(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['generation_ended generation-1']);
+	});
+
+	it('is returned as it is if the creating response of a step that does not wait says that it failed', async () => {
+		const step = new Step();
+		step.fake.order('p0', (make) => {
+			make();
+			return answer(wireGeneration({ status: 'FAILED', error: 'no' }));
+		});
+		const { outcomes } = await step.run(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['failed generation-1']);
+	});
+
+	it('is an error of Wait for Completion, and is returned as it is by a single check', async () => {
+		const step = endingAs('Cancelled');
+		await step.run(batch(1, { wait: false }));
+		const waited = await step.runAgain([waitingFor('generation-1')]);
+		expect(waited.outcomes.map(inShort)).toEqual(['generation_ended generation-1']);
+		const checked = await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
+		expect(checked.outcomes.map(inShort)).toEqual(['Cancelled generation-1']);
+	});
+
+	it('ends no wait if the status is unknown, and the error of the timeout names it', async () => {
+		const { outcomes } = await endingAs('in_review').run(batch(1, { timeoutMs: 30_000 }));
+		const error = errorIn(outcomes[0]);
+		expect(error).toMatchObject({ code: 'timeout', charge: 'paid' });
+		expect(error.details).toContain('in_review');
+	});
+});
+
+describe('a status that is spelled in another case', () => {
+	it.each(['Completed', 'COMPLETED', ' completed'])(
+		'completes a generation: %s',
+		async (status) => {
+			const { outcomes } = await endingAs(status).run(batch(1));
+			expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		},
+	);
+
+	it('is refunded if it is a failure, which is created again', async () => {
+		const step = endingAs('FAILED', 'no paint');
+		const { outcomes, stats } = await step.run(batch(1, { retriesOnFailure: 1 }));
+		expect(errorIn(outcomes[0])).toMatchObject({ code: 'generation_failed', charge: 'refunded' });
+		expect([stats.made, stats.recreated]).toEqual([2, 1]);
+	});
+});
+
+describe('an idempotency key whose generation ended with a status outside of the specification', () => {
+	it('is not created again by itself, and the error names the key, the row and what to do', async () => {
+		const step = endingAs('Cancelled');
+		const table = new MemoryTable(step.time);
+		const first = await runKeyed(step, table, 'one', [keyed('p0', 0, 'a')]);
+		expect(table.rows).toMatchObject([{ generation_id: 'generation-1', status: 'Cancelled' }]);
+		const second = await runKeyed(step, table, 'two', [keyed('p0', 0, 'a', { wait: false })]);
+		for (const { outcomes } of [first, second]) {
+			const error = errorIn(outcomes[0]);
+			expect(error).toMatchObject({ code: 'generation_ended', charge: 'paid' });
+			expect(error.description).toMatch(/key "a".*row 1 of the data table/);
+			expect(error.description).toMatch(/delete (row 1|that row)/);
+		}
+		expect(step.fake.creating).toHaveLength(1);
+	});
+
+	it('is an error of a wave of a sleeping batch, which names its row, too', async () => {
+		const step = endingAs('expired');
+		await step.run(batch(1, { wait: false }));
+		const fields = newRow({ workflowId: 'w', nodeId: 'n', executionId: 'e' }, 'a');
+		const row = { ...fields, id: 7, changedAt: 0, generation_id: 'generation-1' };
+		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { row })]);
+		expect(errorIn(outcomes[0])).toMatchObject({
+			code: 'generation_ended',
+			description: expect.stringContaining('row 7') as string,
+		});
+	});
+});
+
+describe('a completed generation without an output URL', () => {
+	const withoutUrl = (error?: unknown) => ({ status: 'completed', url: null, error });
+
+	it.each([
+		['of a step that waits', {}],
+		['of a step that downloads by the output URL', { readiness: 'auto' as const }],
+	])('is an error with the reason of the service: %s', async (_, changes) => {
+		const step = new Step({ stopOnError: false });
+		step.fake.url = () => null;
+		step.fake.end = () =>
+			withoutUrl({ code: 'content_filtered', message: 'The image was removed' });
+		const { outcomes, stats } = await step.run(batch(1, { ...changes, retriesOnFailure: 2 }));
+		const error = errorIn(outcomes[0]);
+		expect(error).toMatchObject({ code: 'output_missing', charge: 'paid' });
+		expect(error.message).toContain('The image was removed');
+		expect(stats.made).toBe(1);
+	});
+
+	it.each([
+		['the creating response of a step that does not wait', batch(1, { wait: false })],
+		['a single check', [waitingFor('generation-1', 0, { wait: false })]],
+		['a wait', [waitingFor('generation-1')]],
+	])('is an error of %s', async (_, jobs) => {
+		const step = new Step({ stopOnError: false });
+		step.fake.replies = [answer(wireGeneration(withoutUrl('no bytes')))];
+		const { outcomes } = await step.run(jobs);
+		expect(errorIn(outcomes[0])).toMatchObject({ code: 'output_missing' });
+	});
+
+	it('is checked twice more: a replica may lag behind', async () => {
+		const step = new Step();
+		const late = answer(wireGeneration(withoutUrl()));
+		step.fake.orderLooks(
+			() => undefined,
+			() => undefined,
+			() => undefined,
+			() => late,
+			() => late,
+		);
+		const { outcomes } = await step.run(batch(1));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		for (const jobs of [
+			[waitingFor('generation-1', 0, { wait: false })],
+			[waitingFor('generation-1'), waitingFor('generation-1', 1)],
+		]) {
+			step.fake.orderLooks(
+				() => late,
+				() => late,
+			);
+			const again = await step.runAgain(jobs);
+			expect(new Set(again.outcomes.map(inShort))).toEqual(new Set(['completed generation-1']));
+		}
+	});
+
+	it('is an error and no timeout if the deadline comes first', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.end = () => withoutUrl();
+		const { outcomes } = await step.run(batch(1, { timeoutMs: 12_500, onTimeout: 'continue' }));
+		expect(outcomes.map(inShort)).toEqual(['output_missing generation-1']);
+	});
+});
+
+describe('an answer with several outputs', () => {
+	it('returns the first, and says how many were left out', async () => {
+		const step = new Step();
+		step.fake.end = () => ({ status: 'completed', outputs: 3 });
+		const { outcomes } = await step.run(batch(1));
+		expect(outcomes).toMatchObject([{ kind: 'done', leftOut: 2 }]);
+	});
+});
