@@ -97,7 +97,8 @@ describe('a 206', () => {
 		await downloading({
 			bodyOf: async () => file(),
 			statusCode: 206,
-			headersOf: () => (range === undefined ? {} : { 'content-range': range }),
+			headersOf: (): Record<string, string> =>
+				range === undefined ? {} : { 'content-range': range },
 		});
 
 	it('that covers the whole file is the file', async () => {
