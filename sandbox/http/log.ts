@@ -18,5 +18,9 @@ export function formatLine(logged: Logged, now: Date): string {
 	const status = logged.delivery === 'answer' ? String(logged.status) : '---';
 	const method = logged.method.padEnd(4);
 	const spent = `${logged.milliseconds.toFixed(0)} ms`;
-	return [time, method, logged.path, status, logged.happened, spent].filter(Boolean).join('  ');
+	const line = [time, method, logged.path, status, logged.happened, spent]
+		.filter(Boolean)
+		.join('  ');
+	// What happened can contain texts of the client, which must not begin a line or steer a terminal.
+	return line.replace(/\p{Cc}+/gu, ' ');
 }

@@ -1,10 +1,12 @@
 import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { getOAuthProtectedResourceMetadataUrl } from '@modelcontextprotocol/sdk/server/auth/router.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import type { Express } from 'express';
 import type { Caller } from '../accounts/accounts';
 import { authenticate, hasKeyForm } from '../accounts/authentication';
 import { errorAnswer, ServiceError } from '../basics/errors';
+import { jsonText } from '../basics/json';
 import { bearerOf } from '../books/requests';
 import { McpConnection } from '../mcp/connection';
 import { createMcpServer } from '../mcp/server';
@@ -55,15 +57,28 @@ function unauthorized(
 	return { status, headers, body: JSON.stringify(body), happened: row };
 }
 
+/** Returns the response to a body that cannot be read, as JSON-RPC requires it. */
+function unreadable(why: string): Answer {
+	const error = { code: ErrorCode.ParseError, message: `Parse error: ${why}` };
+	const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
+	return { status: 400, headers: json, body, happened: why };
+}
+
 /** Handles one MCP request. The connector is stateless: it has no sessions and sends no notifications. */
 async function answerMcp(
 	service: GenerationService,
 	caller: Caller,
-	{ method, headers: sent, body: text }: ServiceRequest,
+	{ method, headers: sent, body: bytes }: ServiceRequest,
 ): Promise<Answer> {
 	if (method !== 'POST') {
 		const headers = { allow: 'POST' };
 		return { status: 405, headers, body: '', happened: 'no stream of events' };
+	}
+	let text: string;
+	try {
+		text = jsonText(bytes as Uint8Array);
+	} catch (error) {
+		return unreadable((error as SyntaxError).message);
 	}
 	const lines: string[] = [];
 	const connection = new McpConnection(service, caller, sent.authorization);
@@ -73,7 +88,7 @@ async function answerMcp(
 	try {
 		const headers = Object.entries(sent).map(([name, value]) => [name, String(value)]);
 		const url = 'http://sandbox.invalid/mcp';
-		const request = new Request(url, { method, headers, body: String(text) });
+		const request = new Request(url, { method, headers, body: text });
 		const response = await transport.handleRequest(request);
 		return {
 			status: response.status,

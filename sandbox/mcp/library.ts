@@ -1,6 +1,7 @@
 import type { BookEntry } from '../books/books';
 import { badValue, optionalInteger, optionalText } from '../basics/fields';
 import type { Fields } from '../basics/fields';
+import { wellFormed } from '../basics/json';
 import { succeeded } from './connection';
 import type { McpConnection, ToolAnswer } from './connection';
 
@@ -74,5 +75,5 @@ export async function generationDetails(
 
 /** Returns the path of a generation's status endpoint (spec 4.3). */
 export function generationPath(id: string): string {
-	return `/v1/generations/${encodeURIComponent(id)}`;
+	return `/v1/generations/${encodeURIComponent(wellFormed(id))}`;
 }

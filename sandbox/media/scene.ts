@@ -1,6 +1,7 @@
 import { createCanvas } from '@napi-rs/canvas';
 import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
 import type { Output } from '../generations/generations';
+import { wellFormed } from '../basics/json';
 import { hashOf, seededRandom } from '../basics/random';
 import type { Random } from '../basics/random';
 import { fontOf } from './fonts';
@@ -52,14 +53,17 @@ function cutToFit(pen: SKRSContext2D, text: string, maxWidth: number): string {
 	if (pen.measureText(text).width <= maxWidth) return text;
 	let kept = text;
 	while (kept.length > 1 && pen.measureText(`${kept}…`).width > maxWidth) kept = kept.slice(0, -1);
-	return `${kept}…`;
+	// Without the first half of a character whose second half was cut off.
+	return `${kept.replace(/\p{Surrogate}$/u, '')}…`;
 }
 
 /** Wraps a text to lines of at most `maxWidth` pixels. Cuts it after `maxLines`. */
 function wrap(pen: SKRSContext2D, text: string, maxWidth: number, maxLines: number): string[] {
 	const lines: string[] = [];
 	let line = '';
-	for (const word of text.slice(0, 600).split(/\s+/)) {
+	// The canvas rejects some control characters, and none of them can be seen.
+	const visible = wellFormed(text.slice(0, 600)).replace(/[\p{Cc}\s]+/gu, ' ');
+	for (const word of visible.split(' ')) {
 		const longer = line === '' ? word : `${line} ${word}`;
 		if (line !== '' && pen.measureText(longer).width > maxWidth) {
 			lines.push(line);

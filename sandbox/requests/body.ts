@@ -1,13 +1,14 @@
 import { ServiceError } from '../basics/errors';
 import { isObject } from '../basics/fields';
+import { parseJson } from '../basics/json';
 
-/** Parses a body that is text. Throws `invalid_request` if it is not JSON. */
+/** Parses a body that is text or bytes. Throws `invalid_request` if it is not JSON. */
 export function parseBody(body: unknown): unknown {
-	if (typeof body !== 'string') return body;
+	if (typeof body !== 'string' && !(body instanceof Uint8Array)) return body;
 	try {
-		return JSON.parse(body) as unknown;
-	} catch {
-		throw new ServiceError('invalid_request', 'The body is not valid JSON.');
+		return parseJson(body);
+	} catch (error) {
+		throw new ServiceError('invalid_request', (error as SyntaxError).message);
 	}
 }
 

@@ -8,7 +8,7 @@ export interface ServiceRequest {
 	query?: Readonly<Record<string, string | undefined>>;
 	/** Headers with lowercase names. */
 	headers: Readonly<Record<string, string | undefined>>;
-	/** A text is parsed as JSON. Anything else is used as already parsed. */
+	/** A text or bytes are parsed as JSON. Anything else is used as already parsed. */
 	body?: unknown;
 	/** The caller that the connector has authenticated. Without one, the request is authenticated by its key. */
 	caller?: Caller;
