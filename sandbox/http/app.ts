@@ -1,14 +1,12 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import { errorAnswer } from '../basics/errors';
+import { createOrderlyServer } from './connections';
 
 /** Larger bodies are rejected with 413. The limit allows several inline inputs of 4.5 MB. */
 const bodyLimit = 64 * 1024 * 1024;
-
-/** Idle connections stay open longer than any client waits before it reuses one. */
-const keepAliveMs = 72_000;
 
 const readBody = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
 
@@ -28,7 +26,7 @@ const answerError: ErrorRequestHandler = (error: { status?: number }, _request, 
 		// The response is over. If the error were passed on, Express would print it.
 		return next();
 	}
-	const { status = 500 } = error;
+	const { status = error instanceof SyntaxError ? 400 : 500 } = error;
 	const name = status === 413 ? 'payload_too_large' : status < 500 ? 'invalid_request' : null;
 	const found = errorAnswer(name ?? 'server_error');
 	response.status(found.status).json(found.body);
@@ -41,7 +39,7 @@ export function serverWith(addRoutes: (app: Express) => void): Server {
 	app.enable('strict routing').enable('case sensitive routing');
 	addRoutes(app);
 	app.use(answerError);
-	return createServer({ keepAliveTimeout: keepAliveMs }, app);
+	return createOrderlyServer(app);
 }
 
 /** Starts listening and returns the origin. Rejects with `EADDRINUSE` if the port is taken. */

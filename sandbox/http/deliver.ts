@@ -7,7 +7,7 @@ import type { Pace, Reply } from '../requests/reply';
 
 /** Resets a connection instead of closing it normally. */
 function resetConnection(response: Response): void {
-	response.socket?.resetAndDestroy();
+	response.req.socket.resetAndDestroy();
 }
 
 /** Returns a body as bytes: a text unchanged, undefined as an empty body, anything else as JSON. */
@@ -25,7 +25,7 @@ export async function waitForTurn(response: Response, delayMs: number): Promise<
 		await realTime.sleep(delayMs, left.signal);
 		response.off('close', leave);
 	}
-	return !response.destroyed && !(response.socket?.destroyed ?? true);
+	return !response.destroyed && !response.req.socket.destroyed;
 }
 
 async function* atPace(chunks: Iterable<Buffer>, { bytes, everyMs }: Pace) {

@@ -1,0 +1,58 @@
+import { connect } from 'node:net';
+
+/** A response as it was sent over the connection. */
+export interface RawResponse {
+	status: number;
+	headers: string;
+	body: string;
+}
+
+/** Splits the bytes of a connection into its responses. The sandbox sends a Content-Length with each of them. */
+function responsesIn(text: string): RawResponse[] {
+	const responses: RawResponse[] = [];
+	let rest = text;
+	while (rest !== '') {
+		const end = rest.indexOf('\r\n\r\n');
+		if (end < 0) throw new Error(`Not a response: ${rest.slice(0, 100)}`);
+		const headers = rest.slice(0, end).toLowerCase();
+		const status = Number(/^http\/1\.1 (\d{3})/.exec(headers)?.[1]);
+		const length = Number(/\ncontent-length: (\d+)/.exec(headers)?.[1] ?? 0);
+		const start = end + 4;
+		responses.push({ status, headers, body: rest.slice(start, start + length) });
+		rest = rest.slice(start + length);
+	}
+	return responses;
+}
+
+/**
+ * Writes bytes to a new connection, as no HTTP client would. Returns the responses once there are `count`, or once the
+ * server has closed the connection.
+ */
+export async function sendRaw(
+	url: string,
+	bytes: string,
+	count = Infinity,
+): Promise<RawResponse[]> {
+	const { hostname, port } = new URL(url);
+	const socket = connect(Number(port), hostname);
+	socket.write(Buffer.from(bytes, 'latin1'));
+	let text = '';
+	for await (const chunk of socket as AsyncIterable<Buffer>) {
+		text += chunk.toString('latin1');
+		const found = responsesIn(text);
+		if (found.length >= count) return found;
+	}
+	return responsesIn(text);
+}
+
+/** Returns the bytes of a request with a key. */
+export function rawRequest(
+	method: string,
+	target: string,
+	key: string,
+	{ body = '', headers = [] as string[] } = {},
+): string {
+	const length = body === '' && method === 'GET' ? [] : [`Content-Length: ${body.length}`];
+	const lines = [`Host: 127.0.0.1`, `Authorization: Bearer ${key}`, ...length, ...headers];
+	return `${method} ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+}
