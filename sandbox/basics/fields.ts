@@ -19,13 +19,13 @@ export function badValue(param: string, message: string): ServiceError {
 }
 
 /** Returns a required text. Throws `invalid_request` if it is missing or blank (spec 7). */
-export function requiredText(fields: Fields, name: string): string {
+export function requiredText(fields: Fields, name: string, param = name): string {
 	const value = fields[name];
 	if (isAbsent(value)) {
-		throw new ServiceError('invalid_request', `Missing required parameter: ${name}.`, name);
+		throw new ServiceError('invalid_request', `Missing required parameter: ${param}.`, param);
 	}
 	if (typeof value !== 'string' || value.trim() === '') {
-		throw new ServiceError('invalid_request', `${name} must be a non-empty string.`, name);
+		throw new ServiceError('invalid_request', `${param} must be a non-empty string.`, param);
 	}
 	return value;
 }
@@ -60,8 +60,11 @@ export function optionalInteger(fields: Fields, name: string, param = name): num
 /** The URLs that an endpoint accepts. */
 export type UrlRule = 'https' | 'http or https';
 
+/** What RFC 3986 requires of the text. Browsers, and so the class URL, also repair other texts. */
+const urlForm = /^https?:\/\/[^/?#][^\s\p{Cc}\\]*$/iu;
+
 function isFetchable(text: string, rule: UrlRule): boolean {
-	if (!URL.canParse(text)) return false;
+	if (!urlForm.test(text) || !URL.canParse(text)) return false;
 	const { protocol, hostname } = new URL(text);
 	if (protocol === 'https:') return true;
 	// The sandbox's storage has no TLS, and its outputs can be used as references.

@@ -7,9 +7,11 @@ const inlineLimitBytes = 4.5 * 1024 * 1024;
 const dataUri = /^data:([\w.+-]+\/[\w.+-]+)?(;[\w=.+-]+)*;base64,/;
 const inputTypes: readonly string[] = ['image', 'video', 'audio'];
 
-/** Returns the decoded size in bytes of a base64 text. */
-function decodedBytes(base64Length: number, padding: number): number {
-	return Math.floor((base64Length * 3) / 4) - padding;
+/** Returns true if a text is base64 of at least one byte. The padding may be missing, but not be wrong. */
+function isBase64(text: string): boolean {
+	const [, digits, padding] = /^([A-Za-z0-9+/]*)(={0,2})$/.exec(text) ?? [];
+	if (!digits || digits.length % 4 === 1) return false;
+	return padding === '' || text.length % 4 === 0;
 }
 
 function assertInline(value: string, param: string): void {
@@ -17,23 +19,21 @@ function assertInline(value: string, param: string): void {
 	if (!header) throw badValue(param, `${param} must be a base64 data URI.`);
 	const base64 = value.slice(header[0].length);
 	if (base64 === '') throw badValue(param, `${param} holds no data.`);
-	const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
-	if (decodedBytes(base64.length, padding) > inlineLimitBytes) {
+	const digits = base64.length - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
+	if (Math.floor((digits * 3) / 4) > inlineLimitBytes) {
 		throw new ServiceError('payload_too_large', `${param} is over 4.5 MB decoded.`, param);
 	}
-	if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
-		throw badValue(param, `${param} is not valid base64.`);
-	}
+	if (!isBase64(base64)) throw badValue(param, `${param} is not valid base64.`);
 }
 
 function assertInput(input: unknown, name: string): void {
 	if (!isObject(input)) throw badValue(name, `${name} must be an object.`);
-	const type = requiredText(input, 'type');
+	const type = requiredText(input, 'type', `${name}.type`);
 	if (!inputTypes.includes(type)) {
 		throw badValue(`${name}.type`, `${name}.type must be one of ${inputTypes.join(', ')}.`);
 	}
-	const value = requiredText(input, 'value');
-	const source = requiredText(input, 'source');
+	const value = requiredText(input, 'value', `${name}.value`);
+	const source = requiredText(input, 'source', `${name}.source`);
 	if (source === 'url') assertUrl(value, `${name}.value`, 'https');
 	else if (source === 'data') assertInline(value, `${name}.value`);
 	else throw badValue(`${name}.source`, `${name}.source must be url or data.`);

@@ -183,6 +183,34 @@ describe('errors', () => {
 		await agent.close();
 	});
 
+	it.each([
+		[{ aspect_ratio: '16/9' }, 'aspect_ratio', 'aspect_ratio must have the form <w>:<h>.'],
+		[{ aspect_ratio: '9:1' }, 'aspect_ratio', 'aspect_ratio must lie between 1:4 and 4:1.'],
+		[{ negative_prompt: 5 }, 'negative_prompt', 'negative_prompt must be a string.'],
+		[{ seed: 1.5 }, 'seed', 'seed must be an integer.'],
+		[{ type: 'video', model: 'aurora-motion-1', seed: 1.5 }, 'seed', 'seed must be an integer.'],
+	])('name the argument as the agent has to send it: %j', async (args, param, message) => {
+		const answer = await call('create_generation', { ...boat, ...args });
+		expect(answer.body).toMatchObject({ error: { code: 'invalid_parameter', param, message } });
+	});
+
+	it.each(['image', 'video'])(
+		'occur for arguments inside "parameters", which would be dropped: %s',
+		async (type) => {
+			const model = type === 'image' ? 'aurora-image-1' : 'aurora-motion-1';
+			const parameters = { aspect_ratio: '16:9' };
+			const { body } = await call('create_generation', { ...boat, type, model, parameters });
+			expect(body).toMatchObject({
+				error: {
+					code: 'invalid_parameter',
+					param: 'parameters',
+					message: expect.stringContaining('aspect_ratio, negative_prompt and seed'),
+				},
+			});
+			expect(sandbox.books.totals.created).toBe(0);
+		},
+	);
+
 	it('occur at the concurrency limit of the plan', async () => {
 		sandbox.service.occupy('main', 10);
 		const full = await call('create_generation', boat);

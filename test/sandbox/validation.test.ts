@@ -75,6 +75,91 @@ describe('an image request (spec 4.1)', () => {
 		expect(outcome(new VirtualSandbox().image(fields))).toEqual(expected);
 	});
 
+	it.each(['type', 'source', 'value'])('names a missing field of an input: %s', (field) => {
+		const input = { type: 'image', source: 'data', value: png };
+		for (const value of [undefined, null, '', ' ', 5]) {
+			const reply = new VirtualSandbox().image({ inputs: [input, { ...input, [field]: value }] });
+			expect(outcome(reply)).toEqual([400, 'invalid_request', `inputs[1].${field}`]);
+			expect((reply.body as ErrorBody).error.message).toContain(`inputs[1].${field}`);
+		}
+	});
+
+	it.each([
+		'https://a.invalid',
+		'https://[::1]/b',
+		'https://a.invalid:8443/b?c=d#e',
+		'HTTPS://a.invalid/ü',
+	])('accepts the URL %s', (value) => {
+		const inputs = [{ type: 'image', source: 'url', value }];
+		expect(outcome(new VirtualSandbox().image({ inputs }))).toBe(200);
+	});
+
+	it.each([
+		'https:example.com/b.png',
+		'https:/example.com/b.png',
+		'https:///example.com/b.png',
+		'https://',
+		'https://?b',
+		' https://a.invalid/b.png',
+		'https://a.invalid/b.png\n',
+		'https://a.invalid/b c.png',
+		'https:\\\\a.invalid\\b.png',
+		'https://a.invalid\\b.png',
+		'ht\ntps://a.invalid/b.png',
+		'https://a.invalid/\u0000',
+		'http:127.0.0.1:8788/b.png',
+	])('does not accept what is no URL, although browsers would: %j', (value) => {
+		const sandbox = new VirtualSandbox();
+		const inputs = [{ type: 'image', source: 'url', value }];
+		expect(outcome(sandbox.image({ inputs }))).toEqual([
+			400,
+			'invalid_parameter',
+			'inputs[0].value',
+		]);
+		expect(outcome(sandbox.image({ input_images: [value] }))).toEqual([
+			400,
+			'invalid_parameter',
+			'input_images[0]',
+		]);
+		expect(outcome(sandbox.video({ image_url: value }))).toEqual([
+			400,
+			'invalid_parameter',
+			'image_url',
+		]);
+		expect(sandbox.service.books.totals.created).toBe(0);
+	});
+
+	it.each(['QQ==', 'QUI=', 'QUJD', 'QUJDRA==', 'QUJDRA'])(
+		'accepts the inline data %s',
+		(base64) => {
+			const inputs = [{ type: 'image', source: 'data', value: `data:image/png;base64,${base64}` }];
+			expect(outcome(new VirtualSandbox().image({ inputs }))).toBe(200);
+		},
+	);
+
+	it.each([
+		'=',
+		'==',
+		'A',
+		'A=',
+		'A==',
+		'QQ=',
+		'QUI==',
+		'QUJD=',
+		'QUJD==',
+		'QUJDR',
+		'QU=I',
+		'Q Q==',
+		'QQ==\n',
+	])('does not accept inline data that cannot be decoded: %j', (base64) => {
+		const inputs = [{ type: 'image', source: 'data', value: `data:image/png;base64,${base64}` }];
+		expect(outcome(new VirtualSandbox().image({ inputs }))).toEqual([
+			400,
+			'invalid_parameter',
+			'inputs[0].value',
+		]);
+	});
+
 	it('accepts an inline input of 4.5 MB', () => {
 		const value = `data:image/png;base64,${'A'.repeat(6_000_000)}`;
 		const reply = new VirtualSandbox().image({
