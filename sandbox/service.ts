@@ -15,6 +15,7 @@ import { FaultQueue } from './faults';
 import type { FaultAction, FaultSubject } from './faults';
 import { entryAt } from './generations/generations';
 import type { Generation } from './generations/generations';
+import { explained } from './generations/ordered';
 import { Ledger } from './books/ledger';
 import { Misses } from './storage/misses';
 import { Presigner } from './storage/presign';
@@ -114,7 +115,8 @@ export class GenerationService {
 			request.headers,
 		);
 		const taken = this.faults.take(this.subjectOf(request, route));
-		const action = taken?.action ?? null;
+		const { accounts, ledger } = this;
+		const action = explained(taken?.action ?? null, request, route, { accounts, ledger, now });
 		record.fault = action && action.kind;
 		const reply = faulted(action, () => this.work(request, route, now, action, record));
 		// A rejected request has no generation that could fail or take time, so the fault applies to the next one.

@@ -1,11 +1,12 @@
 import type { Caller } from '../accounts/accounts';
-import { usedInDay } from '../books/credits';
 import type { MediaType } from '../models/model';
 import { defaultReason, readDirectives } from './directives';
 import type { Directives } from './directives';
 import { isErrorName, ServiceError } from '../basics/errors';
 import type { FaultAction } from '../faults';
 import type { Failure, Generation, Output } from './generations';
+import { limitError, orderedError, standingOf } from './limits';
+import type { Standing } from './limits';
 import type { Ledger } from '../books/ledger';
 import type { Presigner } from '../storage/presign';
 import { uuidFrom } from '../basics/random';
@@ -37,45 +38,30 @@ export interface Workshop {
 
 function rejectAsAsked(
 	workshop: Workshop,
-	caller: Caller,
+	{ account }: Caller,
 	prompt: string,
 	asked: Directives,
+	standing: Standing,
 ): void {
 	if (!asked.reject || !isErrorName(asked.reject.code)) return;
-	const name = `${caller.account.name} ${prompt}`;
+	const name = `${account.name} ${prompt}`;
 	const before = workshop.rejections.get(name) ?? 0;
 	if (before >= asked.reject.times) return;
 	workshop.rejections.set(name, before + 1);
-	throw new ServiceError(asked.reject.code);
+	throw orderedError(asked.reject.code, standing);
 }
 
-function assertCredits({ account }: Caller, credits: number): void {
-	if (account.balance >= credits) return;
-	const message = `Insufficient credits: ${account.balance} remaining, ${credits} required.`;
-	const empty403 = account.balance === 0 && account.emptyForm === 403;
-	throw new ServiceError(empty403 ? 'insufficient_credits_403' : 'insufficient_credits', message);
-}
-
-function assertDailyLimit(workshop: Workshop, caller: Caller, credits: number, now: number): void {
-	if (!caller.connection) return;
-	const { dailyLimit } = caller.connection;
-	const used = usedInDay(caller.name, workshop.ledger.all, now);
-	if (used + credits <= dailyLimit) return;
-	throw new ServiceError(
-		'CONNECTION_LIMIT_REACHED',
-		`Daily credit limit reached: ${used} of ${dailyLimit} credits used in the last 24 hours, ` +
-			`this generation needs ${credits}.`,
-	);
-}
-
-function assertSlot(workshop: Workshop, { account }: Caller): void {
-	const running = workshop.ledger.runningOf(account);
-	if (running < account.concurrency) return;
-	throw new ServiceError(
-		'CONCURRENCY_LIMIT_REACHED',
-		`${running} generations are running and your plan allows ${account.concurrency} at a time. ` +
-			'Wait for one to finish.',
-	);
+/** Throws the first limit that the request would exceed. */
+function assertLimits({ account, connection }: Caller, standing: Standing): void {
+	const { needed, balance, running, concurrency, dailyLimit } = standing;
+	if (balance < needed) {
+		const empty403 = balance === 0 && account.emptyForm === 403;
+		throw limitError(empty403 ? 'insufficient_credits_403' : 'insufficient_credits', standing);
+	}
+	if (connection && standing.usedInDay + needed > dailyLimit) {
+		throw limitError('CONNECTION_LIMIT_REACHED', standing);
+	}
+	if (running >= concurrency) throw limitError('CONCURRENCY_LIMIT_REACHED', standing);
 }
 
 function outputOf(valid: ValidRequest, asked: Directives, random: Random): Output {
@@ -151,10 +137,9 @@ export function createGeneration(
 	if (caller.connection?.paused) throw new ServiceError('CONNECTION_PAUSED');
 	const valid = validateCreation(body, type);
 	const asked = readDirectives(valid.prompt);
-	rejectAsAsked(workshop, caller, valid.prompt, asked);
-	assertCredits(caller, valid.credits);
-	assertDailyLimit(workshop, caller, valid.credits, now);
-	assertSlot(workshop, caller);
+	const standing = standingOf(workshop.ledger, caller, valid.credits, now);
+	rejectAsAsked(workshop, caller, valid.prompt, asked, standing);
+	assertLimits(caller, standing);
 	const milliseconds = (secondsOf(workshop, valid, asked, ordered) * 1000) / workshop.timeScale;
 	const id = uuidFrom(workshop.random);
 	const path = outputPath(id, type);
