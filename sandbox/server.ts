@@ -10,13 +10,15 @@ import { addControlRoutes } from './http/control';
 import { refuseForeignHost, refuseForeignOrigin } from './http/guard';
 import { formatLine } from './http/log';
 import type { LogLine } from './http/log';
-import { addMcpRoutes, connectorPath } from './http/mcp';
+import { addMcpRoutes } from './http/mcp';
 import { addPreviews } from './http/previews';
 import { addRestRoutes } from './http/rest';
-import { addConsent, addSignInRoutes, signInPaths } from './http/sign-in';
+import { addOAuthRoutes, oauthPaths } from './http/oauth';
+import { addConsent } from './http/sign-in';
 import { addStatusPage } from './http/status-page';
 import { addStorageRoutes } from './http/storage';
 import { MediaLibrary } from './media/library';
+import { connectorPaths } from './oauth/connector';
 import { consentPath, SignIn } from './oauth/sign-in';
 import type { RequestLog } from './books/requests';
 import { GenerationService } from './service';
@@ -83,18 +85,16 @@ function logLineOf(log: SandboxOptions['log']): LogLine {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const { host = '127.0.0.1', port = 0, storagePort = 0, latencyMs = 0 } = options;
 	const service = new GenerationService(options);
-	let url = '';
-	const connector = (): URL => new URL(connectorPath, url);
-	const signIn = new SignIn(service, connector, options.accessTokenSeconds ?? 3600);
+	const signIn = new SignIn(service, options.accessTokenSeconds ?? 3600);
 	const log = logLineOf(options.log);
 	const library = new MediaLibrary();
 	const rest = serverWith((app) => {
 		// Before all other routes, so that a rejected request is not read. The REST interface accepts every origin
 		// because it requires a key. The sign-in endpoints do too, because apps in a browser use them.
-		const own = ['/', '/_sandbox/*rest', connectedAppsPath, consentPath, connectorPath];
-		app.all([...own, ...signInPaths], refuseForeignHost);
+		const own = ['/', '/_sandbox/*rest', connectedAppsPath, consentPath, ...connectorPaths];
+		app.all([...own, ...oauthPaths], refuseForeignHost);
 		app.all(own, refuseForeignOrigin);
-		addSignInRoutes(app, signIn, log);
+		addOAuthRoutes(app, signIn, log);
 		app.use(bodyAsBytes);
 		addMcpRoutes(app, service, signIn, log);
 		addControlRoutes(app, service, signIn);
@@ -110,7 +110,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	};
 	try {
 		const storageUrl = await listen(storage, host, storagePort);
-		url = await listen(rest, host, port);
+		const url = await listen(rest, host, port);
 		service.storageOrigin = storageUrl;
 		const keys = Object.fromEntries(keyNames.map((name) => [name, keyNamed(name)])) as Record<
 			KeyName,

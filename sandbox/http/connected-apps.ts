@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import type { ConnectedApp } from '../accounts/connected-apps';
+import { connectorAt } from '../oauth/connector';
 import type { SignIn } from '../oauth/sign-in';
 import type { GenerationService } from '../service';
 import { escaped, page, sendPage, table } from './pages';
@@ -33,7 +34,7 @@ function rowOf(service: GenerationService, signIn: SignIn, app: ConnectedApp) {
 	];
 }
 
-function appsPage(service: GenerationService, signIn: SignIn): string {
+function appsPage(service: GenerationService, signIn: SignIn, host: string | undefined): string {
 	const heads = ['App', 'Connected (UTC)', 'Last 24 hours', 'State', 'Change'];
 	const apps = service.apps.all();
 	const sections = [...new Set(apps.map(({ account }) => account))].map((account) => {
@@ -41,7 +42,7 @@ function appsPage(service: GenerationService, signIn: SignIn): string {
 		const rows = own.map((app) => rowOf(service, signIn, app));
 		return `<h3>Account ${escaped(account.name)}</h3>${table(heads, rows)}`;
 	});
-	const none = `<p>None yet. An app connects by signing in to ${escaped(signIn.connector().href)}.</p>`;
+	const none = `<p>None yet. An app connects by signing in to ${escaped(connectorAt(host).href)}.</p>`;
 	return page('API / MCP Access', `<h2>Connected apps</h2>${sections.join('') || none}`);
 }
 
@@ -58,8 +59,8 @@ function act({ apps }: GenerationService, fields: URLSearchParams): void {
 
 /** Serves the page and handles its forms. */
 export function addConnectedApps(app: Express, service: GenerationService, signIn: SignIn): void {
-	app.get(connectedAppsPath, (_request, response) => {
-		sendPage(response, appsPage(service, signIn));
+	app.get(connectedAppsPath, ({ headers }, response) => {
+		sendPage(response, appsPage(service, signIn, headers.host));
 	});
 	app.post(connectedAppsPath, (request, response) => {
 		try {

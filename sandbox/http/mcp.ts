@@ -10,6 +10,7 @@ import { jsonText } from '../basics/json';
 import { bearerOf } from '../books/requests';
 import { McpConnection } from '../mcp/connection';
 import { createMcpServer } from '../mcp/server';
+import { connectorAt, connectorPaths } from '../oauth/connector';
 import type { SignIn } from '../oauth/sign-in';
 import type { ServiceRequest } from '../requests/request';
 import type { GenerationService } from '../service';
@@ -22,9 +23,6 @@ interface Answer {
 	body: string;
 	happened: string;
 }
-
-/** Path of the connector (spec 1.6). */
-export const connectorPath = '/mcp';
 
 const json = { 'content-type': 'application/json' };
 
@@ -47,12 +45,15 @@ async function callerOf({ accounts }: GenerationService, signIn: SignIn, authori
 /** Returns a 401 response that points to the authorization metadata (RFC 9728). */
 function unauthorized(
 	{ row, message, param }: ServiceError,
-	signIn: SignIn,
-	tried: boolean,
+	{ headers: { host, authorization }, path }: ServiceRequest,
 ): Answer {
 	const { status, body } = errorAnswer(row, message, param);
-	const metadata = `resource_metadata="${getOAuthProtectedResourceMetadataUrl(signIn.connector())}"`;
-	const challenge = tried ? `Bearer error="invalid_token", ${metadata}` : `Bearer ${metadata}`;
+	const connector = connectorAt(host, path);
+	const metadata = `resource_metadata="${getOAuthProtectedResourceMetadataUrl(connector)}"`;
+	const challenge =
+		authorization !== undefined
+			? `Bearer error="invalid_token", ${metadata}`
+			: `Bearer ${metadata}`;
 	const headers = { ...json, 'www-authenticate': challenge };
 	return { status, headers, body: JSON.stringify(body), happened: row };
 }
@@ -114,10 +115,10 @@ export function addMcpRoutes(
 			return await answerMcp(service, await callerOf(service, signIn, authorization), asked);
 		} catch (error) {
 			if (!(error instanceof ServiceError)) throw error;
-			return unauthorized(error, signIn, authorization !== undefined);
+			return unauthorized(error, asked);
 		}
 	};
-	app.all(connectorPath, async (request, response) => {
+	app.all(connectorPaths, async (request, response) => {
 		const started = performance.now();
 		const asked = serviceRequest(request);
 		const { status, headers, body, happened } = await answer(asked);

@@ -22,16 +22,23 @@ export function jsonBody(request: Request): unknown {
 	return bytes.length === 0 ? {} : parseJson(bytes);
 }
 
+/** Returns the URL of a request. Only its path and its query mean something. */
+function urlOf({ originalUrl }: Request): URL {
+	// Not as a relative URL: a path that begins with two slashes would become a host.
+	return new URL(`http://sandbox.invalid${originalUrl.startsWith('/') ? '' : '/'}${originalUrl}`);
+}
+
+/** Returns the query of a request, in which a name can occur more than once. */
+export function queryOf(request: Request): URLSearchParams {
+	return urlOf(request).searchParams;
+}
+
 /** Converts a request to the service's format: path and query separated, the body as bytes. */
 export function serviceRequest(request: Request): ServiceRequest {
-	const { originalUrl } = request;
-	// Not as a relative URL: a path that begins with two slashes would become a host.
-	const url = new URL(
-		`http://sandbox.invalid${originalUrl.startsWith('/') ? '' : '/'}${originalUrl}`,
-	);
+	const { pathname: path, searchParams } = urlOf(request);
 	const headers = Object.fromEntries(
 		Object.entries(request.headers).map(([name, value]) => [name, textOf(value)]),
 	);
-	const query = Object.fromEntries(url.searchParams);
-	return { method: request.method, path: url.pathname, query, headers, body: bodyBytes(request) };
+	const query = Object.fromEntries(searchParams);
+	return { method: request.method, path, query, headers, body: bodyBytes(request) };
 }

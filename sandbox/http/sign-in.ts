@@ -1,65 +1,12 @@
-import { mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js';
-import type { Express, RequestHandler } from 'express';
+import type { Express } from 'express';
 import { consentPath, titleOf } from '../oauth/sign-in';
 import type { SignIn, SignInRequest } from '../oauth/sign-in';
-import { scope } from '../oauth/grants';
 import { destinationOf } from '../oauth/redirects';
 import type { GenerationService } from '../service';
 import { connectedAppsPath } from './connected-apps';
 import type { LogLine } from './log';
 import { escaped, page, sendPage } from './pages';
 import { formFields, serviceRequest } from './request';
-
-/** The paths that the SDK's router handles. */
-export const signInPaths = [
-	'/authorize',
-	'/token',
-	'/register',
-	'/revoke',
-	'/.well-known/oauth-protected-resource/mcp',
-	'/.well-known/oauth-authorization-server',
-];
-
-/** Creates the SDK's OAuth endpoints, without rate limits because the sandbox is used locally. */
-function sdkRoutes(signIn: SignIn): RequestHandler {
-	const unlimited = { rateLimit: false } as const;
-	return mcpAuthRouter({
-		provider: signIn,
-		issuerUrl: new URL(signIn.connector().origin),
-		resourceServerUrl: signIn.connector(),
-		resourceName: 'Media generation sandbox',
-		scopesSupported: [scope],
-		authorizationOptions: unlimited,
-		tokenOptions: unlimited,
-		clientRegistrationOptions: unlimited,
-		revocationOptions: unlimited,
-	});
-}
-
-/** Adds the SDK's endpoints that apps use to sign in to the connector (spec 5.8). They read bodies themselves. */
-export function addSignInRoutes(app: Express, signIn: SignIn, log: LogLine): void {
-	let sdk: RequestHandler | null = null;
-	app.all(signInPaths, async (request, response, next) => {
-		const started = performance.now();
-		// Log the path only, because the full URL can contain a code.
-		const { method, path } = request;
-		response.once('finish', () => {
-			const { grant_type: happened = '' } = (request.body ?? {}) as { grant_type?: string };
-			const milliseconds = performance.now() - started;
-			log({
-				method,
-				path,
-				status: response.statusCode,
-				delivery: 'answer',
-				happened,
-				milliseconds,
-			});
-		});
-		// Created on first use, because the sandbox does not know its address until it listens.
-		sdk ??= sdkRoutes(signIn);
-		await sdk(request, response, next);
-	});
-}
 
 function consentPage(
 	{ accounts }: GenerationService,

@@ -16,6 +16,8 @@ export interface CodeOrder extends Grant {
 	/** The PKCE challenge (method S256). */
 	readonly challenge: string;
 	readonly redirectUri: string;
+	/** If true, the request for tokens must repeat it (RFC 6749, 4.1.3). */
+	readonly redirectUriSent: boolean;
 }
 
 /** A grant in use. */

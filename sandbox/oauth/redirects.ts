@@ -30,3 +30,14 @@ export function destinationOf(address: string): { text: string; isApp: boolean }
 	url.search = '';
 	return { text: url.href, isApp: true };
 }
+
+/** Returns the URL that sends the browser back to the app, with the app's state and an outcome. */
+export function returnTo(
+	{ redirectUri, state }: { redirectUri: string; state?: string },
+	outcome: Readonly<Record<string, string>>,
+): string {
+	const back = new URL(redirectUri);
+	if (state !== undefined) back.searchParams.set('state', state);
+	for (const [name, value] of Object.entries(outcome)) back.searchParams.set(name, value);
+	return back.href;
+}

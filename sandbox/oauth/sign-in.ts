@@ -3,13 +3,9 @@ import type { Response } from 'express';
 import type { OAuthRegisteredClientsStore } from '@modelcontextprotocol/sdk/server/auth/clients.js';
 import {
 	InvalidGrantError,
-	InvalidTargetError,
 	InvalidTokenError,
 } from '@modelcontextprotocol/sdk/server/auth/errors.js';
-import type {
-	AuthorizationParams,
-	OAuthServerProvider,
-} from '@modelcontextprotocol/sdk/server/auth/provider.js';
+import type { OAuthServerProvider } from '@modelcontextprotocol/sdk/server/auth/provider.js';
 import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
 import type {
 	OAuthClientInformationFull as Client,
@@ -19,14 +15,15 @@ import type {
 import type { Account } from '../accounts/accounts';
 import type { ConnectedApp } from '../accounts/connected-apps';
 import type { GenerationService } from '../service';
+import type { AuthorizationRequest } from './authorization';
 import { Grants, scope } from './grants';
-import { assertRedirectUris, destinationOf } from './redirects';
+import { destinationOf, returnTo } from './redirects';
+import { acceptedClient } from './registration';
 
 /** A sign-in that the user has to allow or deny. */
 export interface SignInRequest {
 	readonly client: Client;
-	readonly params: AuthorizationParams;
-	readonly resource: string;
+	readonly params: AuthorizationRequest;
 	readonly expiresAt: number;
 }
 
@@ -42,8 +39,8 @@ export function titleOf({ client_name: name = '', redirect_uris: [address] }: Cl
 }
 
 /**
- * Handles sign-ins to the connector (spec 5.8). The official SDK implements OAuth and checks clients, redirect URIs and
- * PKCE. This class makes the decisions and stores the state.
+ * Handles sign-ins to the connector (spec 5.8). The official SDK exchanges codes and checks PKCE. This class makes the
+ * decisions and stores the state.
  */
 export class SignIn implements OAuthServerProvider {
 	readonly clientsStore: OAuthRegisteredClientsStore;
@@ -51,34 +48,31 @@ export class SignIn implements OAuthServerProvider {
 	private readonly clients = new Map<string, Client>();
 	private readonly requests = new Map<string, SignInRequest>();
 
-	/**
-	 * @param connector URL of the connector, which tokens are valid for
-	 * @param accessSeconds lifetime of an access token
-	 */
+	/** @param accessSeconds lifetime of an access token */
 	constructor(
 		private readonly service: GenerationService,
-		readonly connector: () => URL,
 		accessSeconds: number,
 	) {
 		this.grants = new Grants(service.clock, service.apps, accessSeconds);
 		this.clientsStore = {
-			getClient: (id) => this.clients.get(id),
+			getClient: this.clientOf,
 			registerClient: (registered) => {
 				// The SDK has already assigned an id, but the type does not show it.
-				const client = registered as Client;
-				assertRedirectUris(client.redirect_uris);
+				const client = acceptedClient(registered as Client);
 				this.clients.set(client.client_id, client);
 				return client;
 			},
 		};
 	}
 
-	/** Redirects the user to the consent page. Throws InvalidTargetError if the request is for another resource. */
-	async authorize(client: Client, params: AuthorizationParams, res: Response): Promise<void> {
-		const resource = this.assertResource(params.resource);
+	/** Returns the registered app with that ID. */
+	readonly clientOf = (id: string): Client | undefined => this.clients.get(id);
+
+	/** Redirects the user to the consent page. */
+	async authorize(client: Client, params: AuthorizationRequest, res: Response): Promise<void> {
 		const id = randomBytes(32).toString('base64url');
 		const expiresAt = this.service.clock.now() + decisionSeconds * 1000;
-		this.requests.set(id, { client, params, resource, expiresAt });
+		this.requests.set(id, { client, params, expiresAt });
 		res.redirect(302, `${consentPath}?request=${id}`);
 	}
 
@@ -94,21 +88,17 @@ export class SignIn implements OAuthServerProvider {
 	 * @param account the account that the app may act for, or null if denied
 	 */
 	decide(id: string, request: SignInRequest, account: Account | null): string {
-		const { client, params, resource } = request;
-		const back = new URL(params.redirectUri);
-		if (params.state !== undefined) back.searchParams.set('state', params.state);
-		if (account === null) {
-			back.searchParams.set('error', 'access_denied');
-			back.searchParams.set('error_description', 'The request to connect was denied.');
-		} else {
-			const { apps, clock } = this.service;
-			const app = apps.connect(client.client_id, titleOf(client), account, clock.now());
-			const { codeChallenge: challenge, redirectUri } = params;
-			const code = this.grants.issueCode({ app, resource, challenge, redirectUri });
-			back.searchParams.set('code', code);
-		}
+		const { client, params } = request;
 		this.requests.delete(id);
-		return back.href;
+		if (account === null) {
+			const error_description = 'The request to connect was denied.';
+			return returnTo(params, { error: 'access_denied', error_description });
+		}
+		const { apps, clock } = this.service;
+		const app = apps.connect(client.client_id, titleOf(client), account, clock.now());
+		const { codeChallenge: challenge, redirectUri, redirectUriSent, resource } = params;
+		const order = { app, resource: resource.href, challenge, redirectUri, redirectUriSent };
+		return returnTo(params, { code: this.grants.issueCode(order) });
 	}
 
 	async challengeForAuthorizationCode(client: Client, code: string): Promise<string> {
@@ -120,30 +110,22 @@ export class SignIn implements OAuthServerProvider {
 		text: string,
 		_verifier?: string,
 		redirectUri?: string,
-		resource?: URL,
 	): Promise<OAuthTokens> {
 		const code = this.grants.code(clientId, text);
-		if (redirectUri !== code.redirectUri) {
+		if (redirectUri === undefined ? code.redirectUriSent : redirectUri !== code.redirectUri) {
 			throw new InvalidGrantError('redirect_uri is not the one that the code was sent to.');
 		}
-		this.assertResource(resource);
 		return this.grants.redeem(clientId, text);
 	}
 
-	async exchangeRefreshToken(
-		{ client_id: clientId }: Client,
-		text: string,
-		_scopes?: string[],
-		resource?: URL,
-	): Promise<OAuthTokens> {
-		this.assertResource(resource);
+	async exchangeRefreshToken({ client_id: clientId }: Client, text: string): Promise<OAuthTokens> {
 		return this.grants.refresh(clientId, text);
 	}
 
 	/** Returns the app of an access token. Throws InvalidTokenError. */
 	async verifyAccessToken(token: string): Promise<AuthInfo & { extra: { app: ConnectedApp } }> {
 		const found = this.grants.access(token);
-		if (!found || found.grant.resource !== this.connector().href) {
+		if (!found) {
 			throw new InvalidTokenError('The access token is unknown, expired or revoked.');
 		}
 		const { app, resource } = found.grant;
@@ -159,17 +141,5 @@ export class SignIn implements OAuthServerProvider {
 
 	async revokeToken(client: Client, { token }: OAuthTokenRevocationRequest): Promise<void> {
 		this.grants.revoke(client.client_id, token);
-	}
-
-	/**
-	 * Tokens are valid for the connector only, whether or not the client names a resource (RFC 8707). Throws
-	 * InvalidTargetError.
-	 */
-	private assertResource(asked: URL | undefined): string {
-		const { href } = this.connector();
-		if (asked && asked.href !== href) {
-			throw new InvalidTargetError(`There are tokens for ${href} only.`);
-		}
-		return href;
 	}
 }

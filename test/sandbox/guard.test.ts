@@ -27,6 +27,7 @@ describe.each([
 	['DELETE', '/_sandbox/faults'],
 	['GET', '/mcp'],
 	['POST', '/mcp'],
+	['POST', '/mcp/'],
 	['DELETE', '/mcp'],
 ])('%s %s', (method, path) => {
 	const status = async (headers: Record<string, string>) =>
@@ -85,6 +86,7 @@ describe.each([
 	['POST', '/revoke'],
 	['GET', '/.well-known/oauth-authorization-server'],
 	['GET', '/.well-known/oauth-protected-resource/mcp'],
+	['GET', '/.well-known/oauth-protected-resource/mcp/'],
 ])('%s %s, which apps in a browser can use', (method, path) => {
 	const status = async (headers: Record<string, string>) =>
 		(await http.request({ url: `${sandbox.url}${path}`, method, headers })).status;

@@ -60,7 +60,7 @@ describe('an authorization request', () => {
 	it.each([
 		['no PKCE challenge', { code_challenge: undefined }, 'invalid_request'],
 		['a plain PKCE challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
-		['a token instead of a code', { response_type: 'token' }, 'invalid_request'],
+		['a token instead of a code', { response_type: 'token' }, 'unsupported_response_type'],
 		['tokens of another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
 	])('is rejected without asking the user: %s', async (_what, parameters, error) => {
 		const answer = await http.get(changed(parameters).href);

@@ -65,6 +65,7 @@ export class App implements OAuthClientProvider {
 		private readonly sandbox: Sandbox,
 		name = 'Test app',
 		readonly redirectUrl = callback,
+		private readonly path = '/mcp',
 	) {
 		this.clientMetadata = {
 			client_name: name,
@@ -91,7 +92,7 @@ export class App implements OAuthClientProvider {
 	codeVerifier = () => this.verifier;
 
 	private transport(): StreamableHTTPClientTransport {
-		const address = new URL(`${this.sandbox.url}/mcp`);
+		const address = new URL(`${this.sandbox.url}${this.path}`);
 		return new StreamableHTTPClientTransport(address, { authProvider: this });
 	}
 

@@ -165,7 +165,7 @@ it('a model cannot forge a line of the log with its ID', async () => {
 		const model = 'x\n12:00:00  POST  /v1  200\u001b[2K';
 		await send(logged, images, { ...picture, model });
 		expect(lines).toHaveLength(1);
-		expect(lines[0]).not.toMatch(/[\n\u001b]/);
+		expect(lines[0]).not.toMatch(/\p{Cc}/u);
 	} finally {
 		await logged.close();
 	}
