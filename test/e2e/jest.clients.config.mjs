@@ -1,0 +1,5 @@
+import base from './jest.config.js';
+
+/** Used by clients.mjs. The tests install the clients, and start neither n8n nor other programs. */
+const { globalSetup: _none, ...rest } = base;
+export default { ...rest, testMatch: ['<rootDir>/clients/*.test.ts'] };
