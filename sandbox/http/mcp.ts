@@ -1,7 +1,12 @@
 import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { getOAuthProtectedResourceMetadataUrl } from '@modelcontextprotocol/sdk/server/auth/router.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
+import {
+	createMcpHandler,
+	isLegacyRequest,
+	ProtocolErrorCode,
+	WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { Server } from '@modelcontextprotocol/server';
 import type { Express } from 'express';
 import type { Caller } from '../accounts/accounts';
 import { authenticate, hasKeyForm } from '../accounts/authentication';
@@ -60,9 +65,43 @@ function unauthorized(
 
 /** Returns the response to a body that cannot be read, as JSON-RPC requires it. */
 function unreadable(why: string): Answer {
-	const error = { code: ErrorCode.ParseError, message: `Parse error: ${why}` };
+	const error = { code: ProtocolErrorCode.ParseError, message: `Parse error: ${why}` };
 	const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
 	return { status: 400, headers: json, body, happened: why };
+}
+
+/** Returns the parsed text, or undefined: the SDK then rejects it. A parsed body may be larger than the SDK allows. */
+function parsedOr(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}
+
+/**
+ * Serves a request of the protocol revisions up to 2025-11-25, or of 2026-07-28. The connector has no sessions, so each
+ * request has a server of its own. It sends no events, so each response is a single body.
+ */
+async function serve(
+	request: Request,
+	parsedBody: unknown,
+	create: () => Server,
+): Promise<Response> {
+	if (!(await isLegacyRequest(request.clone(), parsedBody))) {
+		const options = { legacy: 'reject', maxSubscriptions: 0 } as const;
+		return await createMcpHandler(create, options).fetch(request, { parsedBody });
+	}
+	const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+	const server = create();
+	await server.connect(transport);
+	try {
+		const response = await transport.handleRequest(request, { parsedBody });
+		const body = await response.text();
+		return new Response(body || null, response);
+	} finally {
+		await server.close();
+	}
 }
 
 /** Handles one MCP request. The connector is stateless: it has no sessions and sends no notifications. */
@@ -81,25 +120,18 @@ async function answerMcp(
 	} catch (error) {
 		return unreadable((error as SyntaxError).message);
 	}
+	const headers = Object.entries(sent).map(([name, value]) => [name, String(value)]);
+	const request = new Request('http://sandbox.invalid/mcp', { method, headers, body: text });
 	const lines: string[] = [];
 	const connection = new McpConnection(service, caller, sent.authorization);
-	const server = createMcpServer(connection, (line) => lines.push(line));
-	const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-	await server.connect(transport);
-	try {
-		const headers = Object.entries(sent).map(([name, value]) => [name, String(value)]);
-		const url = 'http://sandbox.invalid/mcp';
-		const request = new Request(url, { method, headers, body: text });
-		const response = await transport.handleRequest(request);
-		return {
-			status: response.status,
-			headers: Object.fromEntries(response.headers),
-			body: await response.text(),
-			happened: lines.join(', '),
-		};
-	} finally {
-		await server.close();
-	}
+	const create = (): Server => createMcpServer(connection, (line) => lines.push(line));
+	const response = await serve(request, parsedOr(text), create);
+	return {
+		status: response.status,
+		headers: Object.fromEntries(response.headers),
+		body: await response.text(),
+		happened: lines.join(', '),
+	};
 }
 
 /** Adds the connector for agents at `/mcp` (spec 1.6). It uses streamable HTTP and accepts keys and access tokens. */

@@ -1,4 +1,4 @@
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Caller } from '../accounts/accounts';
 import { realTime } from '../basics/clock';
 import { errorAnswer } from '../basics/errors';
@@ -46,7 +46,7 @@ export class McpConnection {
 			reply = this.service.late(asked, reply);
 		}
 		if (reply.delivery !== 'answer') {
-			throw new McpError(ErrorCode.InternalError, 'The service did not answer.');
+			throw new ProtocolError(ProtocolErrorCode.InternalError, 'The service did not answer.');
 		}
 		const answer: ToolAnswer = {
 			body: reply.body,

@@ -1,11 +1,5 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-	CallToolRequestSchema,
-	ErrorCode,
-	ListToolsRequestSchema,
-	McpError,
-} from '@modelcontextprotocol/sdk/types.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ServiceError } from '../basics/errors';
 import type { Fields } from '../basics/fields';
 import { refused } from './connection';
@@ -42,7 +36,7 @@ export function createMcpServer(
 ): Server {
 	const info = { name: 'media-generation-sandbox', version: '1.0.0' };
 	const server = new Server(info, { capabilities: { tools: {} }, instructions });
-	server.setRequestHandler(ListToolsRequestSchema, () => ({
+	server.setRequestHandler('tools/list', () => ({
 		tools: mcpTools.map(({ name, description, annotations, inputSchema }) => ({
 			name,
 			description,
@@ -50,9 +44,11 @@ export function createMcpServer(
 			inputSchema,
 		})),
 	}));
-	server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
+	server.setRequestHandler('tools/call', async ({ params }): Promise<CallToolResult> => {
 		const tool = mcpTools.find(({ name }) => name === params.name);
-		if (!tool) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+		if (!tool) {
+			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+		}
 		const answer = await carryOut(tool, connection, params.arguments ?? {});
 		happened([tool.name, answer.happened].filter(Boolean).join(': '));
 		return {

@@ -1,4 +1,4 @@
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/server';
 import { badValue, isAbsent, optionalText, requiredText } from '../basics/fields';
 import type { Fields } from '../basics/fields';
 import type { McpConnection, ToolAnswer } from './connection';
@@ -9,7 +9,7 @@ export interface McpTool extends Tool {
 	work(connection: McpConnection, args: Fields): ToolAnswer | Promise<ToolAnswer>;
 }
 
-type Properties = Record<string, object>;
+type Properties = NonNullable<Tool['inputSchema']['properties']>;
 
 const text = (description: string) => ({ type: 'string', description });
 const integer = (description: string) => ({ type: 'integer', description });
