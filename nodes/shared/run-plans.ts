@@ -115,7 +115,7 @@ export async function runPlans(
 				...shared,
 				journal: record ?? shared.journal,
 				finish: async (job, generation, signal, refresh) =>
-					await fetchOutput(context, planOf.get(job) as Plan, {
+					await fetchOutput(context, planOf.get(job) as Plan, record, {
 						generation,
 						signal,
 						refresh,
