@@ -7,7 +7,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { serviceAddress } from '../nodes/shared/http/credential';
+import { apiKeyOf, serviceAddress } from '../nodes/shared/http/credential';
 
 /** The credential: the service's Base URL and the API key (spec 5). */
 export class MediaGenerationApi implements ICredentialType {
@@ -94,7 +94,7 @@ async function authenticate(
 		...options,
 		// Only the credential's test sets it, to the Base URL. An expression there could not normalize it.
 		...(options.baseURL !== undefined && { baseURL: own }),
-		headers: { ...options.headers, Authorization: `Bearer ${String(apiKey).trim()}` },
+		headers: { ...options.headers, Authorization: `Bearer ${apiKeyOf(apiKey)}` },
 		...NO_REDIRECTS,
 	};
 }

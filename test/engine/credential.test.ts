@@ -42,6 +42,31 @@ describe('the credential', () => {
 		},
 	);
 
+	describe.each(['Bearer ', 'bearer  ', ' BEARER\t', '\n', 'Bearer\n'])(
+		'with a key that was pasted after %j, and with a line break',
+		(before) => {
+			const pasted = () => `${before}${stage.sandbox.keys.main} \n`;
+
+			it('is green', async () => {
+				expect((await test({ apiKey: pasted() })).status).toBe('OK');
+			});
+
+			it('serves the nodes, the list of models, and third-party nodes', async () => {
+				const credential = { apiKey: pasted() };
+				const run = await stage.run('generationCredits', {}, { credential });
+				expect(run.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+				const nodeType = 'n8n-nodes-media-generation.imageGeneration';
+				const credentials = stage.credentials({ credential });
+				const search = { nodeType, method: 'searchImageModels', credentials };
+				expect((await stage.engine.listSearch(search)).results).not.toEqual([]);
+				const url = `${stage.sandbox.url}/v1/credits/balance`;
+				const step = { name: 'Step', type: 'test.foreign', parameters: { url } };
+				const foreign = await stage.runWorkflow(inARow(step), { credential });
+				expect(foreign.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+			});
+		},
+	);
+
 	it('is green for an account without credits', async () => {
 		expect((await test({ apiKey: stage.sandbox.keys.empty })).status).toBe('OK');
 	});
