@@ -142,6 +142,11 @@ export class TableJournal extends Journal {
 		return this.knownRow(key ? storedKey(key) : null)?.prompt || null;
 	}
 
+	override existsElsewhere({ key, requests }: Order): boolean {
+		const elsewhere = this.table.elsewhere.get(key ?? '');
+		return elsewhere !== undefined && [...requests].some((request) => elsewhere.has(request));
+	}
+
 	override explain(order: Order, error: unknown): unknown {
 		const row = this.knownRow(order.key);
 		return row ? explainedByRow(error, row) : error;

@@ -106,7 +106,7 @@ export async function runToEnd(
 	const { outcomes, firstFailed } = ran;
 	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
-	recordHint(context, unrecorded, stats.changed, withoutKey(valid));
+	recordHint(context, unrecorded, stats, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
 
 	if (cancelSignal(context).aborted) {

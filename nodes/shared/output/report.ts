@@ -5,6 +5,7 @@ import { isConfirmed, type Outcome } from '../../../client/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
 import { amount, sentences } from '../../../client/text';
+import { rowOwnerOf } from '../record/record';
 import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, counted, itemsOf } from './wording';
 
@@ -183,22 +184,34 @@ function progressOf(stats: PipelineStats): string[] {
 	].filter((part) => part !== false);
 }
 
+/** Says that items were charged although their generations exist, and how to reuse these from now on. */
+export function chargedAgain(context: IExecuteFunctions, items: number[]): string {
+	const { workflowId, nodeId } = rowOwnerOf(context);
+	return sentences(
+		`${itemsOf(context, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same key and request`,
+		'A key belongs to one node of one workflow',
+		`To reuse the rows of the other one in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}`,
+	);
+}
+
 /**
  * Shows a hint about idempotency keys after a run.
  *
  * @param unrecorded keys whose rows could not be written
- * @param changed items that reused the generation of their key although the request differs
+ * @param stats items that reused the generation of their key although the request differs, and items that were charged
+ * although another workflow or node has their generation
  * @param unkeyed items with an empty key
  */
 export function recordHint(
 	context: IExecuteFunctions,
 	unrecorded: string[],
-	changed: number[],
+	{ changed, repeated }: Pick<PipelineStats, 'changed' | 'repeated'>,
 	unkeyed: number[],
 ): void {
 	const message = sentences(
 		changed.length > 0 &&
 			`${itemsOf(context, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
+		repeated.length > 0 && chargedAgain(context, repeated),
 		unkeyed.length > 0 &&
 			`${itemsOf(context, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
 		unrecorded.length > 0 &&

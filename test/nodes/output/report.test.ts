@@ -18,6 +18,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		balance: null,
 		fellBack: 0,
 		changed: [],
+		repeated: [],
 		...changes,
 	};
 }
