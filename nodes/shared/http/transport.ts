@@ -233,7 +233,7 @@ async function isOneByte(
  * Removes the API keys from error responses. Other responses are unchanged: a change inside an id or URL would
  * corrupt it.
  */
-function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
+export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
 	const cutAll = (value: unknown) =>
 		[...keys].filter(Boolean).reduce((rest, key) => cut(rest, key), value);
 	if (status >= 300) return { status, body: cutAll(body) };
