@@ -305,7 +305,7 @@ describe('a batch that is set to suspend', () => {
 		const first = await execute(boats(5), asleep({ maxNewGenerations: 3 }));
 		const end = await sleepToEnd(stage, first);
 		expect([end.error, end.output('Step').length, created()]).toEqual([undefined, 3, 3]);
-		const ids = Array.from({ length: 100 }, (_, count) => Number(first.executionId) + count);
+		const ids = Array.from({ length: 1_000 }, (_, count) => Number(first.executionId) + count);
 		const results = ids
 			.map((id) => stage.engine.execution(String(id)))
 			.find((run) => run?.record.workflow.name?.endsWith(': results'));
