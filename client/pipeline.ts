@@ -3,7 +3,7 @@ import type { Clock, ProbeUrl, Random, SleepDecision } from './ports';
 import { JobQueue, JobRun, type StepState } from './job-run';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
-import { SpendGuard, type SpendLimits } from './spend-guard';
+import { isBeyondLimit, SpendGuard, type SpendLimits } from './spend-guard';
 import type { Journal } from './orders/journal';
 import type { SlotPool } from './orders/slot-pool';
 import { Submission, type SubmissionStats } from './orders/submission';
@@ -44,7 +44,10 @@ export interface PipelinePorts<T> {
 export interface PipelineSettings extends SpendLimits {
 	/** Maximum number of jobs running at the same time. */
 	maxConcurrent: number;
-	/** True: the first error ends the step. Requests in flight still return their ids, but their generations go on. */
+	/**
+	 * True: the first error ends the step, except that of an item beyond the limit. Requests in flight still return their
+	 * ids, but their generations go on.
+	 */
 	stopOnError: boolean;
 	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;
@@ -67,6 +70,8 @@ export interface PipelineStats extends SubmissionStats {
 	balance: { before: number; after: number } | null;
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	changed: number[];
+	/** Indexes of items that were created although another workflow or node has a generation of their key and request. */
+	repeated: number[];
 }
 
 export interface PipelineResult<T> {
@@ -84,6 +89,10 @@ export async function runPipeline<T>(
 	settings: PipelineSettings,
 ): Promise<PipelineResult<T>> {
 	return await new Pipeline(jobs, ports, settings).run();
+}
+
+function inOrder(indexes: Set<number>): number[] {
+	return [...indexes].sort((a, b) => a - b);
 }
 
 class Pipeline<T> {
@@ -151,7 +160,8 @@ class Pipeline<T> {
 				balance,
 				slotWaitMs: submission.gate.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
-				changed: [...submission.changed].sort((a, b) => a - b),
+				changed: inOrder(submission.changed),
+				repeated: inOrder(submission.repeated),
 			},
 		};
 	}
@@ -249,7 +259,7 @@ class Pipeline<T> {
 
 	private settle(job: Job, outcome: Outcome<T>): void {
 		this.outcomes.set(job, outcome);
-		if (outcome.kind !== 'error') return;
+		if (outcome.kind !== 'error' || isBeyondLimit(outcome.error)) return;
 		this.firstFailed ??= job;
 		if (this.settings.stopOnError) this.halt.abort();
 	}

@@ -3,6 +3,7 @@ import { GenerationError } from './api/errors';
 import { raceAbort, toResult } from './async';
 import type { StepGate } from './orders/slot-pool';
 import type { Clock } from './ports';
+import { amount } from './text';
 
 /** What a step may spend. `null` and missing values set no limit. */
 export interface SpendLimits {
@@ -108,12 +109,19 @@ function notRead(error: GenerationError): GenerationError {
 	return error.with({ title, retry: 'never', skipped: true });
 }
 
+const LIMIT_REACHED = 'generation_limit_reached';
+
+/** True for the error of an item beyond `maxNewGenerations`. It does not end a step: the user asked for that many. */
+export function isBeyondLimit({ code }: Pick<GenerationError, 'code'>): boolean {
+	return code === LIMIT_REACHED;
+}
+
 function limitReached(limit: number): GenerationError {
 	return new GenerationError({
-		title: `The limit of ${limit} new ${limit === 1 ? 'generation' : 'generations'} is reached`,
+		title: `The limit of ${amount(limit)} new ${limit === 1 ? 'generation' : 'generations'} is reached`,
 		description:
-			'If the items have an Idempotency Key, run the workflow again to create the rest. Without a key, a new run is charged for all items. If the execution failed, raise Limit New Generations, save, and use “Retry with currently saved workflow”. If it succeeded, run only the remaining items.',
-		code: 'generation_limit_reached',
+			'Run the workflow again to create the rest: items with an Idempotency Key are reused. Without keys, run only the remaining items, because a new run is charged for all.',
+		code: LIMIT_REACHED,
 		skipped: true,
 	});
 }

@@ -6,13 +6,15 @@ export function truncate(text: string, most = MAX_LENGTH): string {
 	return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/**
- * Names input items in a text: `item 3 (of 12)`. The numbers count from 1, as n8n's editor does. The total tells them
- * apart from the `[item 2]` in n8n's own messages, which counts from 0.
- */
+/** Writes a number for people: `99,541`. */
+export function amount(value: number): string {
+	return value.toLocaleString('en-US');
+}
+
+/** Names input items in a text: `item 3 of 12`. The numbers count from 1, as n8n's editor does. */
 export function itemNames(indexes: number[], total?: number): string {
-	const numbers = indexes.map((index) => index + 1).join(', ');
-	const of = total === undefined ? '' : ` (of ${total})`;
+	const numbers = indexes.map((index) => amount(index + 1)).join(', ');
+	const of = total === undefined ? '' : ` of ${amount(total)}`;
 	return `${indexes.length === 1 ? 'item' : 'items'} ${numbers}${of}`;
 }
 

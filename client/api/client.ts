@@ -3,6 +3,7 @@ import { errorFromConnection } from './connection';
 import { CancelledError, errorFromResponse, GenerationError, unreadableAnswer } from './errors';
 import { asRecord, readGeneration, type Generation, type GenerationType } from './generation';
 import { withRetries, type RetryPorts } from './retry';
+import { amount } from '../text';
 
 /** A validated creating request (spec 4.1, 4.2). */
 export interface CreateRequest {
@@ -39,7 +40,7 @@ export interface Credits {
 /** Builds the error for too few credits. `option` is the display name of the option that sets the minimum. */
 export function balanceBelow(balance: number, minimum: number, option: string): GenerationError {
 	return new GenerationError({
-		title: `Only ${balance} ${balance === 1 ? 'credit' : 'credits'} left, fewer than the minimum of ${minimum}`,
+		title: `Only ${amount(balance)} ${balance === 1 ? 'credit' : 'credits'} left, fewer than the minimum of ${amount(minimum)}`,
 		description: `Top up the account, or lower the ${option} option.`,
 		code: 'balance_below_minimum',
 	});

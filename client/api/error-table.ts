@@ -1,3 +1,4 @@
+import { amount } from '../text';
 import { isContentRefusal } from './states';
 
 /** How a request may be retried (spec 7, retry rules). `slot`: once a slot is free. */
@@ -46,7 +47,7 @@ const withCredits: ErrorRow['specific'] = ({ message }, title) => {
 	// The parts of "1,500" are not two numbers.
 	if (numbers.length !== 2 || !numbers.every((one) => /^\d+$/.test(one))) return null;
 	const [left, needed] = numbers.map(Number).sort((a, b) => a - b);
-	return `${title}: ${needed} needed, ${left} left`;
+	return `${title}: ${amount(needed)} needed, ${amount(left)} left`;
 };
 
 const API_KEY_ERROR = { cause: 'credential-invalid', fatalForStep: true } as const;

@@ -5,6 +5,7 @@ import { unavailable } from './order-errors';
 import {
 	all,
 	hasId,
+	isLive,
 	isUnresolved,
 	SENT,
 	TABLE_COLUMNS,
@@ -46,6 +47,8 @@ export class BatchedTable {
 	private readonly ends = new Map<string, Condition[]>();
 	/** Ids of the running generations of this step. */
 	readonly running = new Set<string>();
+	/** Digests of the requests whose generations other workflows and nodes have, by key. */
+	readonly elsewhere = new Map<string, Set<string>>();
 	/** What the writers of all rows of this step begin with. */
 	readonly writers: string;
 	private tickets = 0;
@@ -81,7 +84,11 @@ export class BatchedTable {
 			});
 			const { workflowId, nodeId } = this.scope;
 			const rows = this.withoutTwins(
-				found.filter((row) => row.workflow_id === workflowId && row.node_id === nodeId),
+				found.filter((row) => {
+					const isOwn = row.workflow_id === workflowId && row.node_id === nodeId;
+					if (!isOwn && hasId(row) && isLive(row)) this.addElsewhere(row);
+					return isOwn;
+				}),
 			);
 			return parts.map(() => ({ rows, readAt }));
 		},
@@ -169,6 +176,11 @@ export class BatchedTable {
 		if (!result.ok && !isDone(result.error) && this.ports.signal.aborted)
 			result = await toResult(task);
 		return result.ok || isDone(result.error) ? null : result.error;
+	}
+
+	private addElsewhere({ key, request }: Row): void {
+		const requests = this.elsewhere.get(key) ?? new Set();
+		this.elsewhere.set(key, requests.add(request));
 	}
 
 	/** An insertion that got no answer and was repeated may have stored a row twice. Deletes the one too many. */

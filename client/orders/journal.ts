@@ -174,6 +174,12 @@ export class Journal {
 		return (this.shared[this.runIndex] ??= {});
 	}
 
+	/**
+	 * True if another workflow or node has a generation of the same key and request. Only one of this step is reused. Valid
+	 * once the order was read or reserved.
+	 */
+	existsElsewhere?(order: Order): boolean;
+
 	/** Adds advice about the order's row to an error. */
 	explain(_order: Order, error: unknown): unknown {
 		return error;

@@ -137,6 +137,16 @@ export class TableJournal extends Journal {
 		return super.paidBy(output, order) ?? inRow;
 	}
 
+	/** The beginning of the prompt that the generation of a job's key was created from; `null` if it is not known. */
+	promptOf({ idempotencyKey: key }: Pick<CreateJob, 'idempotencyKey'>): string | null {
+		return this.knownRow(key ? storedKey(key) : null)?.prompt || null;
+	}
+
+	override existsElsewhere({ key, requests }: Order): boolean {
+		const elsewhere = this.table.elsewhere.get(key ?? '');
+		return elsewhere !== undefined && [...requests].some((request) => elsewhere.has(request));
+	}
+
 	override explain(order: Order, error: unknown): unknown {
 		const row = this.knownRow(order.key);
 		return row ? explainedByRow(error, row) : error;

@@ -7,6 +7,7 @@ import type {
 
 import { balanceBelow, type Credits } from '../../client/api/client';
 import { asTool, sharedDescription } from '../shared/form/description';
+import { testCredential } from '../shared/http/credential-test';
 import { runLookups, type Lookups } from '../shared/lookup';
 import { creditsHint } from '../shared/output/report';
 import { failureOf } from '../shared/output/results';
@@ -27,11 +28,14 @@ export class GenerationCredits implements INodeType {
 		subtitle: '={{ $parameter["operation"] === "getSummary" ? "Get Summary" : "Get Balance" }}',
 		description: 'Read the credit balance, or the spending of the last 30 days',
 		defaults: { name: 'Generation Credits' },
+		credentials: [{ name: 'mediaGenerationApi', required: true, testedBy: 'testCredential' }],
 		usableAsTool: asTool(
 			'Read how many credits are left, or the spending of the last 30 days. At no charge.',
 		),
 		properties: creditsFields,
 	};
+
+	methods = { credentialTest: { testCredential } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const output = await runLookups(this, async (lookups, itemIndex) => [

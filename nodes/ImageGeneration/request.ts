@@ -1,11 +1,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { aspectRatio, fetchableUrls, integer, requiredText, size } from '../shared/form/checks';
+import { aspectRatio, integer, requiredText, size } from '../shared/form/checks';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { checkedFields } from '../shared/form/parameters';
 import { referenceInputs } from '../shared/form/reference-inputs';
 import type { Plan } from '../shared/form/plan-items';
+import { fetchableUrl, urlList } from '../shared/form/urls';
 import { IMAGE_TIMEOUT, imageFields } from './fields';
 
 /**
@@ -27,7 +28,10 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan[]
 		...checkedFields({
 			size: [form.size, (value) => size('Size', value)],
 			edit_mode: [options.editMode, (value) => requiredText('Edit Mode', value)],
-			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URLs: URL', value)],
+			input_images: [
+				options.inputImages,
+				(value) => urlList('Input Image URLs: URL', value, fetchableUrl),
+			],
 		}),
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};

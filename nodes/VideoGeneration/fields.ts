@@ -58,12 +58,12 @@ export const videoFields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. https://example.com/first-frame.png',
 		description:
-			'The https URL of an image to animate, such as the output of Image Generation; if empty, only the prompt is used',
+			'The URL of an image to animate, such as the output of Image Generation; if empty, only the prompt is used',
 	},
 	...deliveryFields,
 	optionsField([
 		inputImagesOption(
-			'Reference images, if the model supports them: comma-separated https URLs, or an array',
+			'Reference images, if the model supports them: comma-separated URLs, or an array',
 		),
 		...creatingOptions,
 	]),

@@ -2,8 +2,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import {
 	duration,
-	fetchableUrl,
-	fetchableUrls,
 	FRAME_RATES,
 	integer,
 	oneOf,
@@ -14,6 +12,7 @@ import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
 import { checkedFields } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan-items';
+import { urlList, webUrl } from '../shared/form/urls';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
 
 /**
@@ -31,10 +30,13 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[]
 			resolution: [form.resolution, (value) => oneOf('Resolution', value, RESOLUTIONS)],
 			duration: [form.duration, (value) => duration('Duration', value)],
 			fps: [form.fps, (value) => oneOf('Frames per Second', value, FRAME_RATES)],
-			image_url: [form.imageUrl, (value) => fetchableUrl('Input Image URL', value)],
+			image_url: [form.imageUrl, (value) => webUrl('Input Image URL', value)],
 			negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 			seed: [options.seed, (value) => integer('Seed', value)],
-			input_images: [options.inputImages, (value) => fetchableUrls('Input Image URLs: URL', value)],
+			input_images: [
+				options.inputImages,
+				(value) => urlList('Input Image URLs: URL', value, webUrl),
+			],
 		}),
 	};
 	return creationPlans(context, itemIndex, form, {

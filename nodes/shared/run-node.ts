@@ -6,6 +6,7 @@ import type { Job } from '../../client/job';
 import { created, errorOfJob, type Outcome } from '../../client/outcome';
 import type { Journal } from '../../client/orders/journal';
 import type { TableJournal } from '../../client/orders/table-journal';
+import { isBeyondLimit } from '../../client/spend-guard';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { cancelSignal, continuesOnError } from './execution';
 import { stepError } from './output/node-error';
@@ -105,7 +106,7 @@ export async function runToEnd(
 	const { outcomes, firstFailed } = ran;
 	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
-	recordHint(context, unrecorded, stats.changed, withoutKey(valid));
+	recordHint(context, unrecorded, stats, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
 
 	if (cancelSignal(context).aborted) {
@@ -190,9 +191,14 @@ export function unsentErrors(
 	return (paid.length > 0 ? paid : [null]).map((known) => errorOfJob(error, created(known)));
 }
 
+/** The index of the first item whose error ends the step, if On Error does not continue; -1 if there is none. */
+export function firstFailure(failures: Failures): number {
+	return failures.findIndex((errors) => errors.some((error) => !isBeyondLimit(error)));
+}
+
 /** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
 function throwFirst(context: IExecuteFunctions, journal: Journal, failures: Failures): void {
-	const first = failures.findIndex((errors) => errors.length > 0);
+	const first = firstFailure(failures);
 	if (first < 0 || continuesOnError(context)) return;
 	const all = inOrder(failures, [], []);
 	const position = all.findIndex(({ itemIndex }) => itemIndex === first);

@@ -16,7 +16,7 @@ import { wallClock } from './http/clock';
 import { withSlots } from './http/slots';
 import { probeWith, serviceOf } from './http/transport';
 import { fetchOutput } from './output/fetch-output';
-import { reportUnexpected } from './output/report';
+import { chargedAgain, reportUnexpected } from './output/report';
 import type { Output } from './output/results';
 
 /**
@@ -70,7 +70,8 @@ const spentIn = new WeakMap<object, number>();
 /** Adds up the counters of two runs of one step, the earlier one first. */
 export function addStats(earlier: PipelineStats, later: PipelineStats): PipelineStats {
 	const { balance } = earlier;
-	const changed = new Set([...earlier.changed, ...later.changed]);
+	const both = (name: 'changed' | 'repeated') =>
+		[...new Set([...earlier[name], ...later[name]])].sort((a, b) => a - b);
 	return {
 		made: earlier.made + later.made,
 		reused: earlier.reused + later.reused,
@@ -86,7 +87,8 @@ export function addStats(earlier: PipelineStats, later: PipelineStats): Pipeline
 			balance && later.balance
 				? { ...later.balance, before: balance.before }
 				: (later.balance ?? balance),
-		changed: [...changed].sort((a, b) => a - b),
+		changed: both('changed'),
+		repeated: both('repeated'),
 	};
 }
 
@@ -117,7 +119,7 @@ export async function runPlans(
 				...shared,
 				journal: record ?? shared.journal,
 				finish: async (job, generation, signal, refresh) =>
-					await fetchOutput(context, planOf.get(job) as Plan, {
+					await fetchOutput(context, planOf.get(job) as Plan, record, {
 						generation,
 						signal,
 						refresh,
@@ -134,6 +136,9 @@ export async function runPlans(
 		);
 	const result = await withSlots(context, run);
 	spentIn.set(shared.journal.ordersOfRun, result.stats.spent);
+	// n8n keeps no hints of a step that has slept.
+	const { repeated } = result.stats;
+	if (repeated.length > 0) context.logger.warn(chargedAgain(context, repeated));
 	reportUnexpected(
 		context,
 		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),

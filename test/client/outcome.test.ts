@@ -79,7 +79,7 @@ describe('a skipped item', () => {
 	it('names the cause and its item, and that it was never sent', () => {
 		const cause = broken.with({ status: 402, retry: 'backoff', fatalForStep: true });
 		expect(notSent(cause, { itemIndex: 4, itemCount: 12 })).toMatchObject({
-			message: 'Skipped because item 5 (of 12) failed: Broken',
+			message: 'Skipped because item 5 of 12 failed: Broken',
 			description: 'Mend it.',
 			code: 'broken',
 			status: 402,

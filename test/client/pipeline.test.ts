@@ -167,6 +167,7 @@ describe('a batch', () => {
 			balance: null,
 			fellBack: 0,
 			changed: [],
+			repeated: [],
 			slotWaitMs: 0,
 			slotRefusal: null,
 		});

@@ -2,8 +2,8 @@ import { itemNames, sentences } from '../../client/text';
 
 describe('the items in a text', () => {
 	it('count from 1, and the total shows it', () => {
-		expect(itemNames([2], 12)).toBe('item 3 (of 12)');
-		expect(itemNames([0, 11], 12)).toBe('items 1, 12 (of 12)');
+		expect(itemNames([2], 12)).toBe('item 3 of 12');
+		expect(itemNames([0, 11], 12)).toBe('items 1, 12 of 12');
 		expect(itemNames([0])).toBe('item 1');
 	});
 });

@@ -70,6 +70,9 @@ it('tests the credential, and says what is wrong if the service rejects it', asy
 		await stage.rest.testCredential(stage.credential, { baseUrl, apiKey });
 	expect((await tested(keys.main)).status).toBe('OK');
 	expect((await tested(keys.revoked)).status).toBe('Error');
+	expect((await tested(keys.main, 'http://127.0.0.1:1')).message).toContain(
+		'The service cannot be reached: connection refused (127.0.0.1:1)',
+	);
 	expect(await tested(keys.main, 'file:///x')).toEqual({
 		status: 'Error',
 		message: 'The Base URL in the credential must start with https:// or http://',

@@ -42,6 +42,31 @@ describe('the credential', () => {
 		},
 	);
 
+	describe.each(['Bearer ', 'bearer  ', ' BEARER\t', '\n', 'Bearer\n'])(
+		'with a key that was pasted after %j, and with a line break',
+		(before) => {
+			const pasted = () => `${before}${stage.sandbox.keys.main} \n`;
+
+			it('is green', async () => {
+				expect((await test({ apiKey: pasted() })).status).toBe('OK');
+			});
+
+			it('serves the nodes, the list of models, and third-party nodes', async () => {
+				const credential = { apiKey: pasted() };
+				const run = await stage.run('generationCredits', {}, { credential });
+				expect(run.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+				const nodeType = 'n8n-nodes-media-generation.imageGeneration';
+				const credentials = stage.credentials({ credential });
+				const search = { nodeType, method: 'searchImageModels', credentials };
+				expect((await stage.engine.listSearch(search)).results).not.toEqual([]);
+				const url = `${stage.sandbox.url}/v1/credits/balance`;
+				const step = { name: 'Step', type: 'test.foreign', parameters: { url } };
+				const foreign = await stage.runWorkflow(inARow(step), { credential });
+				expect(foreign.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
+			});
+		},
+	);
+
 	it('is green for an account without credits', async () => {
 		expect((await test({ apiKey: stage.sandbox.keys.empty })).status).toBe('OK');
 	});
@@ -51,7 +76,9 @@ describe('the credential', () => {
 		async (key) => {
 			expect(await test({ apiKey: stage.sandbox.keys[key] })).toEqual({
 				status: 'Error',
-				message: expect.stringContaining('The API key was rejected') as string,
+				message: expect.stringMatching(
+					/^The API key (was rejected|has expired or was revoked)\. /,
+				) as string,
 			});
 		},
 	);
@@ -65,6 +92,40 @@ describe('the credential', () => {
 		expect((await test({ apiKey: 'svc_live_nonsense' })).status).toBe('Error');
 		expect((await test({ apiKey: '' })).status).toBe('Error');
 		expect((await test({ baseUrl: 'http://127.0.0.1:1' })).status).toBe('Error');
+	});
+
+	it.each<[string, string | (() => string), RegExp]>([
+		['connection refused', 'http://127.0.0.1:1', /connection refused \(127\.0\.0\.1:1\)/],
+		['an unknown host', 'http://nowhere.invalid', /its host name (does not exist|could not be)/],
+		[
+			'a port without TLS',
+			() => stage.sandbox.url.replace('http:', 'https:'),
+			/it does not use https/,
+		],
+	])('says in words why the service cannot be reached: %s', async (_, baseUrl, reason) => {
+		const { status, message } = await test({
+			baseUrl: typeof baseUrl === 'string' ? baseUrl : baseUrl(),
+		});
+		expect(status).toBe('Error');
+		expect(message).toMatch(/^The service cannot be reached: /);
+		expect(message).toMatch(reason);
+		expect(message).not.toMatch(/\bE[A-Z]{4,}/);
+	});
+
+	it('says so if the service does not answer in time', async () => {
+		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'hang' } });
+		const restore = stage.shortenTimeouts(100);
+		const { message } = await test({});
+		restore();
+		expect(message).toBe('The service cannot be reached: no response within 20 s');
+	});
+
+	it('never shows the key, also if the response contains it', async () => {
+		const { main } = stage.sandbox.keys;
+		const body = { error: { code: 'forbidden', message: `No: ${main}` } };
+		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'respond', status: 403, body } });
+		const { status, message } = await test({});
+		expect([status, message?.includes(main)]).toEqual(['Error', false]);
 	});
 
 	it.each([

@@ -80,7 +80,7 @@ describe('a key', () => {
 		expect(second.hints('Step')).toContainEqual(
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/Item 1 \(of 2\) reused an existing generation although its request has changed/,
+					/Item 1 of 2 reused an existing generation although its request has changed/,
 				),
 			}),
 		);
@@ -92,7 +92,7 @@ describe('a key', () => {
 		expect(run.hints('Step')).toContainEqual(
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/Item [12] \(of 2\) reused an existing generation although its request has changed/,
+					/Item [12] of 2 reused an existing generation although its request has changed/,
 				),
 			}),
 		);
@@ -104,7 +104,7 @@ describe('a key', () => {
 		expect(run.hints('Step')).toMatchObject([
 			{
 				message: expect.stringContaining(
-					'Items 2, 3 (of 3) have an empty idempotency key, so every run is charged',
+					'Items 2, 3 of 3 have an empty idempotency key, so every run is charged',
 				),
 			},
 		]);

@@ -36,6 +36,13 @@ describe('the request of an image', () => {
 		]);
 	});
 
+	it.each(['128 x 64', '128×64', '128X64'])('has the size that is written as %s', async (size) => {
+		const parameters = { ...capable, size };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toMatchObject([{ size: '128x64' }]);
+	});
+
 	it('leaves out every optional field that is empty', async () => {
 		const empty = {
 			aspectRatio: '',

@@ -133,7 +133,7 @@ describe('Generation Credits', () => {
 		// The account is the same for both.
 		expect(paths()).toEqual(['GET /v1/credits/balance']);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^12345 credits .* 2 items/) as string },
+			{ message: expect.stringMatching(/^12,345 credits .* 2 items/) as string },
 		]);
 	});
 
@@ -146,7 +146,7 @@ describe('Generation Credits', () => {
 		const settings = { onError: 'continueErrorOutput' as const };
 		const run = await stage.run('generationCredits', parameters, { items, settings });
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^100000 credits/) as string },
+			{ message: expect.stringMatching(/^100,000 credits/) as string },
 		]);
 		const poor = await stage.run('generationCredits', parameters, {
 			items,

@@ -1,3 +1,5 @@
+import type { NodeApiError } from 'n8n-workflow';
+
 import { NOTHING_KNOWN } from '../support/answers';
 import { workflowWith } from './keyed';
 import { byId, openStage, prompts } from './stage';
@@ -42,6 +44,42 @@ const failedItems = () => [
 	{ ...stage.promised({ ...entryOf(texts[1]), state: 'failed' }), ...failure },
 	...unpaid.map((refused) => ({ ...NOTHING_KNOWN, ...refused })),
 ];
+
+describe('On Error = Stop, with one item of twelve that fails', () => {
+	const twelve = prompts(
+		...Array.from({ length: 12 }, (_, index) =>
+			index === 3 ? 'a boat [fail: no paint]' : 'a ship',
+		),
+	);
+	const workflow = (settings = {}) =>
+		workflowWith({ ...plain, runOptions: { maxConcurrent: 12 } }, settings);
+
+	it('says how to get the others, and that works: they are reused at no charge', async () => {
+		const run = await stage.runWorkflow(workflow(), { items: twelve });
+		const { description } = run.error as NodeApiError;
+		expect(description).toMatch(
+			/To get the other outputs, set On Error to Continue, save, and use “Retry with currently saved workflow” on the latest execution: it reuses charged generations/,
+		);
+		const { charged } = stage.sandbox.books.totals;
+		const again = await stage.engine.retry(run, { workflow: workflow(goOn) });
+		expect(again.output('Step').map(({ json }) => json.status)).toEqual(
+			twelve.map((_, index) => (index === 3 ? 'failed' : 'completed')),
+		);
+		// The failed one was refunded, was created again, and has failed again.
+		expect(stage.sandbox.books.totals).toMatchObject({ charged: charged + 1, created: 13 });
+	});
+
+	it('says which one it was once, and counts from 1: n8n would add a number that counts from 0', async () => {
+		const run = await stage.runWorkflow(workflow(), { items: twelve });
+		const error = run.error as NodeApiError;
+		expect(error.description).toMatch(/^Item 4 of 12 failed\. The credits were refunded\./);
+		expect(error.description?.match(/item 4/gi)).toHaveLength(1);
+		// n8n's editor shows what is stored with the execution.
+		const stored = JSON.parse(JSON.stringify(error.context)) as object;
+		expect(stored).not.toHaveProperty('itemIndex');
+		expect(error.context.itemIndex).toBe(3);
+	});
+});
 
 describe('On Error = Continue', () => {
 	it.each([goOn, { continueOnFail: true }])(

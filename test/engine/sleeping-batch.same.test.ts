@@ -86,6 +86,10 @@ describe('a batch returns the same items asleep as polled', () => {
 			'items beyond Limit New Generations',
 			{ list: boats(5), runOptions: { maxNewGenerations: 3 }, settings: continues },
 		],
+		[
+			'items beyond Limit New Generations, with On Error = Stop',
+			{ list: boats(5), runOptions: { maxNewGenerations: 3 } },
+		],
 	])('%s', async (_, batch) => {
 		const { polled, asleep } = await compare(batch);
 		expect([polled.hasSlept, asleep.hasSlept]).toEqual([false, true]);
@@ -99,10 +103,10 @@ it('an error that ends a batch is the same, but advises no retry after a sleep: 
 	const [message, description] = polled.error as string[];
 	const [messageAsleep, descriptionAsleep] = asleep.error as string[];
 	expect([asleep.hasSlept, messageAsleep]).toEqual([true, message]);
-	expect(description).toContain('Use Retry On Fail');
-	expect(descriptionAsleep).not.toContain('Retry On Fail');
+	expect(description).toContain('use “Retry with currently saved workflow”');
+	expect(descriptionAsleep).not.toContain('currently saved');
 	expect(descriptionAsleep).toMatch(
-		/Charged: ID .*Run the same items in a new execution: charged generations are reused\. Retry in the executions list only shows this error again\.$/,
+		/Charged: ID .*Run the same items in a new execution: charged generations are reused\. If an item fails again, set On Error to Continue to get the others\. Retry in the executions list only shows this error again\.$/,
 	);
 });
 

@@ -301,6 +301,20 @@ describe('a batch that is set to suspend', () => {
 		for (const error of errors) expect(error).toContain('The limit of 3 new generations');
 	});
 
+	it('leaves out the items beyond the limit with On Error = Stop, and its results have the warning', async () => {
+		const first = await execute(boats(5), asleep({ maxNewGenerations: 3 }));
+		const end = await sleepToEnd(stage, first);
+		expect([end.error, end.output('Step').length, created()]).toEqual([undefined, 3, 3]);
+		const ids = Array.from({ length: 1_000 }, (_, count) => Number(first.executionId) + count);
+		const results = ids
+			.map((id) => stage.engine.execution(String(id)))
+			.find((run) => run?.record.workflow.name?.endsWith(': results'));
+		const hints = Object.values(results?.runData ?? {}).flatMap(([{ hints }]) => hints ?? []);
+		expect(hints).toMatchObject([
+			{ message: expect.stringContaining('2 were left out at no charge'), type: 'warning' },
+		]);
+	});
+
 	it('keeps the failure of an item that the limit keeps from being created again', async () => {
 		const parameters = asleep({ retriesOnFailure: 5, maxNewGenerations: 2 });
 		const list = items(['a', 'a boat [seconds: 300] [fail: out of paint]']);

@@ -74,10 +74,10 @@ describe('Limit New Generations', () => {
 	it('is not raised by Retry On Fail', async () => {
 		const again = { retryOnFail: true, maxTries: 4, waitBetweenTries: 1 };
 		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
-			items: prompts('a', 'b', 'c', 'd', 'e', 'f'),
+			items: prompts('a [fail: no]', 'b', 'c', 'd', 'e', 'f'),
 			settings: again,
 		});
-		expect(run.error).toMatchObject({ context: { code: 'generation_limit_reached' } });
+		expect(run.output('Step')).toMatchObject([{ pairedItem: { item: 1 } }]);
 		expect(created()).toBe(2);
 	});
 
@@ -94,16 +94,61 @@ describe('Limit New Generations', () => {
 		});
 		expect(codes(run.output('Step'))).toEqual(expected);
 	});
+});
 
-	it('that stops the step names what was charged', async () => {
-		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 1 }), {
-			items: prompts('a', 'b'),
-		});
-		const [{ id }] = stage.sandbox.books.generations;
-		expect(run.error).toMatchObject({
-			description: expect.stringContaining(id) as string,
-			context: { code: 'generation_limit_reached', itemIndex: 1 },
-		});
+describe('with On Error = Stop, the items beyond Limit New Generations', () => {
+	const leftOut = (message: string) => [{ message, type: 'warning' }];
+	const limited = { ...keyed, ...withRuns({ maxNewGenerations: 2, maxConcurrent: 1 }) };
+
+	it('are left out, which is no error, and a warning says how many', async () => {
+		const list = items(['1', 'a'], ['2', 'b'], ['3', 'c'], ['4', 'd']);
+		const run = await execute(list, limited);
+		expect([run.error, run.status]).toEqual([undefined, 'success']);
+		expect(run.output('Step').map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 1 },
+		]);
+		expect(run.hints('Step')).toMatchObject(
+			leftOut(
+				'2 of 4 ready. 2 were left out at no charge: The limit of 2 new generations is reached. Run the workflow again to create the rest: items with an Idempotency Key are reused. Without keys, run only the remaining items, because a new run is charged for all.',
+			),
+		);
+		const again = await execute(list, limited);
+		expect(codes(again.output('Step'))).toEqual(Array(4).fill('made'));
+		expect(created()).toBe(4);
+	});
+
+	it('are left out without waiting, too', async () => {
+		const parameters = { ...limited, waitForCompletion: false };
+		const run = await execute(items(['1', 'a'], ['2', 'b'], ['3', 'c']), parameters);
+		expect(run.error).toBeUndefined();
+		expect(run.output('Step').map(({ json }) => json.status)).toEqual(['pending', 'pending']);
+		expect(run.hints('Step')).toMatchObject([{ type: 'warning' }]);
+	});
+
+	it('do not keep the items after them from being reused', async () => {
+		await execute(items(['4', 'd']));
+		const list = items(['1', 'a'], ['2', 'b'], ['3', 'c'], ['4', 'd']);
+		const run = await execute(list, limited);
+		expect(run.output('Step').map(({ pairedItem }) => pairedItem)).toEqual(
+			[0, 1, 3].map((item) => ({ item })),
+		);
+	});
+
+	it('do not hide the error of another item', async () => {
+		const list = items(['1', 'a [fail: no]'], ['2', 'b'], ['3', 'c']);
+		const run = await execute(list, limited);
+		expect(run.error).toMatchObject({ context: { code: 'generation_failed', itemIndex: 0 } });
+	});
+
+	it('are all items with a limit of 0: the step ends without an output', async () => {
+		const none = { ...keyed, ...withRuns({ maxNewGenerations: 0 }) };
+		const run = await execute(items(['1', 'a'], ['2', 'b']), none);
+		expect([run.error, run.output('Step')]).toEqual([undefined, []]);
+		expect(run.hints('Step')).toMatchObject([
+			{ message: expect.stringMatching(/^0 of 2 ready\. 2 were left out/), type: 'warning' },
+		]);
+		expect(created()).toBe(0);
 	});
 });
 
@@ -187,7 +232,7 @@ describe('Stop Below Balance', () => {
 
 describe('the hint after a step', () => {
 	const hint =
-		/The balance was (\d+) before and (\d+) after: about 2 credits, other work on the account included\.$/;
+		/The balance was ([\d,]+) before and ([\d,]+) after: about 2 credits, other work on the account included\.$/;
 
 	it('says the balance before and after if there is a minimum', async () => {
 		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {

@@ -134,7 +134,7 @@ describe('a stop in the middle of thirty items', () => {
 		expect(run.logs).toContainEqual(
 			expect.objectContaining({
 				level: 'warn',
-				message: expect.stringMatching(/Item 1 \(of 1\) may have been charged\./),
+				message: expect.stringMatching(/Item 1 of 1 may have been charged\./),
 			}),
 		);
 	});

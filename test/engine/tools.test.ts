@@ -61,6 +61,13 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(everythingIn(run.runData)).not.toMatch(/\bbinary\b/);
 	});
 
+	it('an item beyond Limit New Generations is returned with its error: an agent sees no hint', async () => {
+		const parameters = { ...image, runOptions: { maxNewGenerations: 0 } };
+		const { answers } = await call('imageGeneration', parameters, { prompt: 'A boat' });
+		expect(JSON.stringify(answers)).toContain('The limit of 0 new generations is reached');
+		expect(stage.sandbox.books.generations).toEqual([]);
+	});
+
 	it('the pending generation is returned if the tool does not wait', async () => {
 		const parameters = { ...image, waitForCompletion: false };
 		const { answers } = await call('imageGeneration', parameters, { prompt: 'A boat' });

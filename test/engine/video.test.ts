@@ -40,6 +40,15 @@ describe('the request of a video', () => {
 		]);
 	});
 
+	it('may start from an image on the web that has no https', async () => {
+		const urls = ['http://example.com/first.png', 'http://example.com/a.png'];
+		const options = { inputImages: urls[1] };
+		const parameters = { ...quick, imageUrl: urls[0], options };
+		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toMatchObject([{ image_url: urls[0], input_images: [urls[1]] }]);
+	});
+
 	it('leaves out every optional field that is empty', async () => {
 		const parameters = {
 			...quick,

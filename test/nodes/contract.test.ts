@@ -28,7 +28,7 @@ const CREATING: Record<string, Field> = {
 	whileWaiting: ['options', 'poll'],
 	retriesOnFailure: ['number', 0],
 	fallbackModels: ['multiOptions', []],
-	maxNewGenerations: ['number', 0],
+	maxNewGenerations: ['number', 10],
 	minimumBalance: ['number', 0],
 };
 

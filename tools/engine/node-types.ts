@@ -50,6 +50,13 @@ export class TypeRegistry implements INodeTypes {
 		return this.ours.getCredential(name).type;
 	}
 
+	/** Returns all nodes of the package. */
+	ownNodes(): INodeType[] {
+		return Object.keys(this.ours.known.nodes).map((name) =>
+			this.getByNameAndVersion(`${this.ours.packageName}.${name}`),
+		);
+	}
+
 	private find(type: string): AnyNodeType | undefined {
 		return this.extraNodes[type] ?? this.fromPackage(type) ?? coreNodes[type];
 	}

@@ -9,6 +9,7 @@ export type NodesFrom = 'dist' | 'source';
 /** The part of n8n's package loaders that is used here. */
 export interface PackageLoader {
 	readonly packageName: string;
+	readonly known: { nodes: Record<string, unknown> };
 	getNode(name: string): { type: INodeType | IVersionedNodeType };
 	getCredential(name: string): { type: ICredentialType };
 }

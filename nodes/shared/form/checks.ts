@@ -135,9 +135,10 @@ export function requiredText(field: string, value: unknown): string {
 	);
 }
 
-/** A size in pixels, as `<width>x<height>` (spec 4.1). */
+/** A size in pixels, as `<width>x<height>` (spec 4.1). People and models also write `1024 × 1024`. */
 export function size(field: string, value: unknown): string {
-	return matching(field, value, /^[1-9]\d*x[1-9]\d*$/, 'a width and a height such as 1024x1024');
+	const written = String(value).replace(/\s*[x×]\s*/iu, 'x');
+	return matching(field, written, /^[1-9]\d*x[1-9]\d*$/, 'a width and a height such as 1024x1024');
 }
 
 /** An aspect ratio, as `<width>:<height>` (spec 4.1). */
@@ -216,43 +217,6 @@ export function generationId(field: string, value: unknown): string {
 	throw invalid(field, 'the ID of a generation', id, advice);
 }
 
-/** The start of a URL. Whitespace or a comma before it separates two URLs; alone, either may be part of a URL. */
-const URL_START = '[a-z][a-z\\d+.-]{0,20}://';
-const BETWEEN_URLS = new RegExp(`[\\s,]${URL_START}`, 'i');
-const COMMA_BETWEEN_URLS = new RegExp(`,(?=\\s|,|$|${URL_START})`, 'i');
-
-const UPLOAD_FIRST = 'Upload a file first, for example with an S3 node, and enter its URL.';
-
-/**
- * A URL for the service to fetch: https (spec 4.1). Plain http is allowed for this machine only, for a local service.
- *
- * @param forFiles advice for a file that is not on the web
- */
-export function fetchableUrl(field: string, value: unknown, forFiles = UPLOAD_FIRST): string {
-	const text = requiredText(field, value);
-	if (Array.isArray(value) ? value.length > 1 : BETWEEN_URLS.test(text)) {
-		throw new InvalidInputError(
-			`${field} contains several URLs`,
-			'Choose one of them, such as {{ $json.urls[0] }}.',
-		);
-	}
-	if (isFetchable(text)) return text;
-	const advice = `The service fetches this URL itself, over https only. ${forFiles}`;
-	throw invalid(field, 'an https:// URL', text, advice);
-}
-
-/** URLs as an array, or as a text with commas or line breaks between them. */
-export function fetchableUrls(field: string, value: unknown): string[] {
-	const parts: unknown[] = Array.isArray(value)
-		? value
-		: String(value)
-				.split('\n')
-				.flatMap((line) => line.split(COMMA_BETWEEN_URLS));
-	return parts
-		.filter((part) => String(part ?? '').trim() !== '')
-		.map((part, index) => fetchableUrl(`${field} ${index + 1}`, part));
-}
-
 const DATA_URI_HEAD = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[^;,]+)*;base64,$/;
 
 /** A base64 data URI of at most 4.5 MB decoded, returned without line breaks. */
@@ -290,11 +254,4 @@ export function inlineSize(field: string, bytes: number): void {
 		`${field} is too large: ${megabytes} MB, and at most 4.5 MB are allowed`,
 		'Use a smaller file, or upload it and set Source to URL.',
 	);
-}
-
-function isFetchable(text: string): boolean {
-	// The URL parser alone would accept malformed URLs, such as those with missing slashes.
-	if (!/^https?:\/\/[^\s/\\]/i.test(text) || !URL.canParse(text)) return false;
-	const { protocol, hostname } = new URL(text);
-	return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -2,16 +2,9 @@ import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 
 import { inTitle } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
-import {
-	InvalidInputError,
-	dataUri,
-	fetchableUrl,
-	inlineSize,
-	INPUT_TYPES,
-	oneOf,
-	requiredText,
-} from './checks';
+import { InvalidInputError, dataUri, inlineSize, INPUT_TYPES, oneOf, requiredText } from './checks';
 import { collection, isFile, readForm, type Form } from './form';
+import { fetchableUrl } from './urls';
 
 /** Not sorted by name: this is the order for filling in the form. */
 const inputFields: INodeProperties[] = [

@@ -172,10 +172,9 @@ const limitOption: INodeProperties = {
 	name: 'maxNewGenerations',
 	type: 'number',
 	typeOptions: { minValue: 0, numberPrecision: 0 },
-	default: 0,
-	placeholder: 'e.g. 100',
+	default: 10,
 	description:
-		'Maximum number of new generations in this step, without reused ones; 0 creates none, and the remaining items fail at no charge',
+		'Maximum number of new generations in this step, without reused ones; 0 creates none, and the remaining items are left out at no charge',
 };
 
 const minimumBalanceOption: INodeProperties = {

@@ -27,6 +27,13 @@ export function serviceAddress(typed: unknown): string {
 	return `${url.origin}${path.replace(/\/+$/, '')}`;
 }
 
+/** Returns the API key to send. Blanks around it, and a `Bearer` that was copied with it, are ignored. */
+export function apiKeyOf(typed: unknown): string {
+	return String(typed ?? '')
+		.trim()
+		.replace(/^Bearer\s+/i, '');
+}
+
 /** @param reason what is wrong with the Base URL; never the URL itself, which may contain a password */
 function invalidBaseUrl(reason: string): GenerationError {
 	return new GenerationError({

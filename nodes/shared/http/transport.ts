@@ -11,7 +11,13 @@ import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../cl
 import { ServiceClient } from '../../../client/api/client';
 import { cancelSignal } from '../execution';
 import { requestClock, wallClock } from './clock';
-import { CREDENTIAL, credentialChanged, serviceAddress, unreadableCredential } from './credential';
+import {
+	apiKeyOf,
+	CREDENTIAL,
+	credentialChanged,
+	serviceAddress,
+	unreadableCredential,
+} from './credential';
 import type { ByteStream } from './byte-stream';
 
 /**
@@ -80,9 +86,8 @@ export function connect(context: Context): SendRequest {
 		const address = serviceAddress(data.baseUrl);
 		started ??= address;
 		if (address !== started) throw credentialChanged();
-		// The request is sent without the spaces around a pasted key, so an error response contains the trimmed
-		// key.
-		keys.add(String(data.apiKey).trim());
+		// As it is sent: an error response may contain it.
+		keys.add(apiKeyOf(data.apiKey));
 		return { address, data };
 	};
 	return async ({ method, path, query, body, headers }, signal) => {
@@ -229,7 +234,7 @@ async function isOneByte(
  * Removes the API keys from error responses. Other responses are unchanged: a change inside an id or URL would
  * corrupt it.
  */
-function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
+export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
 	const cutAll = (value: unknown) =>
 		[...keys].filter(Boolean).reduce((rest, key) => cut(rest, key), value);
 	if (status >= 300) return { status, body: cutAll(body) };

@@ -4,30 +4,33 @@ import type { CreateRequest } from '../../../client/api/client';
 import { isCompleted, type Generation } from '../../../client/api/generation';
 import type { Plan } from '../form/plan-items';
 import { download, type DownloadRequest } from '../http/download';
+import type { TableJournal } from '../../../client/orders/table-journal';
 import { defaultFileName, outputFileName } from './file-name';
 import type { Output } from './results';
 
 /**
  * Downloads the output of a completed generation, if its item asks for it.
  *
+ * @param record names a reused generation after the prompt that it was created from
  * @throws as `download`
  */
 export async function fetchOutput(
 	context: IExecuteFunctions,
-	{ download: target, job, draft }: Plan,
+	plan: Plan,
+	record: TableJournal | null,
 	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited' | 'hold'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
+	const { download: target, job } = plan;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
-	const creating = job.kind === 'create' ? job : null;
-	const prompt = promptOf(creating ? creating.draft : draft);
+	const outputIndex = job.kind === 'create' ? job.outputIndex : 0;
 	const fetched = await download(context, {
 		...finished,
 		patienceMs: job.timeoutMs,
 		fileName:
 			target.fileName === null
-				? defaultFileName(prompt, generation.item)
-				: outputFileName(target.fileName, creating?.outputIndex ?? 0),
+				? defaultFileName(promptOf(plan, record), generation.item)
+				: outputFileName(target.fileName, outputIndex ?? 0),
 	});
 	return {
 		generation: fetched.generation,
@@ -35,7 +38,14 @@ export async function fetchOutput(
 	};
 }
 
-function promptOf(draft: CreateRequest | undefined): string | null {
+/** The prompt that a generation was created from. The item may have another one by now. */
+function promptOf({ job, draft }: Plan, record: TableJournal | null): string | null {
+	const isNew = job.kind === 'create';
+	const inRow = isNew ? record?.promptOf(job) : job.row?.prompt;
+	return inRow || promptIn(isNew ? job.draft : draft);
+}
+
+function promptIn(draft: CreateRequest | undefined): string | null {
 	const { prompt } = (draft?.body ?? {}) as { prompt?: unknown };
 	return typeof prompt === 'string' ? prompt : null;
 }

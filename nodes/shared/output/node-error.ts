@@ -12,6 +12,9 @@ import { asHtml, counted, explained, itemsOf, unitAt, withoutTags, type Unit } f
 /** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
 const HOW_TO_RESUME =
 	'Use Retry On Fail, or Retry on the latest execution: both reuse charged generations. A new execution, or a second retry of an older one, is charged again unless the items have an Idempotency Key';
+/** The same for several items. A retry with On Error = Stop fails again if the item itself is the cause. */
+const HOW_TO_GET_OTHERS =
+	'To get the other outputs, set On Error to Continue, save, and use “Retry with currently saved workflow” on the latest execution: it reuses charged generations, but n8n replays the same input. To change the input of an item, start a new execution, which is charged again for items without an Idempotency Key';
 
 /**
  * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
@@ -35,17 +38,19 @@ export function stepError(
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes, failed);
 	const itemIndex = itemIndexAt(outcomes, failed);
+	const isOneOfSeveral = context.getInputData().length > 1;
 	const { generation } = error;
 	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
 	const isNamed =
 		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
+		isOneOfSeveral && `${itemsOf(context, [itemIndex])} failed`,
 		explained(error, unitAt(outcomes, failed)),
-		context.getInputData().length > 1 && `${itemsOf(context, [itemIndex])} failed`,
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
 			`${counted(paid.length, 'generation has', 'generations have')} already been charged`,
-		(recorded.length > 0 || isWithinSleep(context)) && howToGoOn(context),
+		(recorded.length > 0 || isWithinSleep(context)) &&
+			howToGoOn(context, isOneOfSeveral || outcomes.length > 1),
 		open.length > 0 && `${itemsOf(context, open)} may have been charged`,
 		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
@@ -59,14 +64,19 @@ export function stepError(
 	});
 }
 
-/** How to get the generations that a stopped step was charged for. */
-function howToGoOn(context: IExecuteFunctions): string {
+/**
+ * How to get the generations that a stopped step was charged for.
+ *
+ * @param hasOthers true if the step has other outputs than the failed one
+ */
+function howToGoOn(context: IExecuteFunctions, hasOthers: boolean): string {
 	if (runsAsTool(context)) {
 		return 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion';
 	}
-	return isWithinSleep(context)
-		? 'Wait for it again by its ID in a new execution, at no charge. Retry in the executions list only shows this error again, without a new status check'
-		: HOW_TO_RESUME;
+	if (isWithinSleep(context)) {
+		return 'Wait for it again by its ID in a new execution, at no charge. Retry in the executions list only shows this error again, without a new status check';
+	}
+	return hasOthers ? HOW_TO_GET_OTHERS : HOW_TO_RESUME;
 }
 
 /** The description of an error of one item or output: what happened and what to do, the code, and the generation. */
@@ -84,7 +94,7 @@ export function descriptionOf(error: GenerationError, unit?: Unit): string {
  * the request, because the request holds the API key.
  */
 export function nodeError(
-	context: Pick<IExecuteFunctions, 'getNode'>,
+	context: Pick<IExecuteFunctions, 'getNode'> & Partial<Pick<IExecuteFunctions, 'getInputData'>>,
 	error: GenerationError,
 	itemIndex: number,
 	description = descriptionOf(error),
@@ -98,7 +108,6 @@ export function nodeError(
 		message: error.message,
 		description: asHtml(description),
 		httpCode: error.status === null ? undefined : String(error.status),
-		itemIndex,
 		// Older n8n releases ignore this property.
 		...(cause && { failure: { cause } }),
 	});
@@ -109,7 +118,24 @@ export function nodeError(
 	shown.stack = withMessage(shown);
 	if (error.cause instanceof Error) addCause(shown, error.cause);
 	Object.assign(shown.context, details);
+	addItemIndex(shown, itemIndex, (context.getInputData?.().length ?? 1) > 1);
 	return shown;
+}
+
+/**
+ * Adds the index of the item for programs.
+ *
+ * @param isOneOfSeveral true if the description names the item, from 1. n8n's editor adds `[item 3]` to the title of such
+ * an error, counted from 0, and must not find the index in the stored execution.
+ */
+export function addItemIndex(
+	{ context }: NodeApiError,
+	itemIndex: unknown,
+	isOneOfSeveral: boolean,
+): void {
+	const configurable = { configurable: true, writable: true };
+	const property = { ...configurable, value: itemIndex, enumerable: !isOneOfSeveral };
+	Object.defineProperty(context, 'itemIndex', property);
 }
 
 /**

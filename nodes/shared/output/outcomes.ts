@@ -1,5 +1,9 @@
-import { eachOnce, type KnownGeneration } from '../../../client/api/errors';
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { eachOnce, type GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import { isConfirmed, type Outcome } from '../../../client/outcome';
+import { isBeyondLimit } from '../../../client/spend-guard';
+import { continuesOnError, runsAsTool } from '../execution';
 
 /** Facts about the outcomes of a step, for its texts and its output. */
 
@@ -8,6 +12,14 @@ type Outcomes = Array<Outcome<unknown>>;
 /** Returns the index of the input item of an outcome. */
 export function itemIndexAt(outcomes: Outcomes, position: number): number {
 	return outcomes[position]?.itemIndex ?? position;
+}
+
+/**
+ * True if a failed item has no output item: it is beyond Limit New Generations, and On Error is Stop. An agent sees no
+ * hint, and so gets the error.
+ */
+export function isLeftOut(context: IExecuteFunctions, error: GenerationError): boolean {
+	return isBeyondLimit(error) && !continuesOnError(context) && !runsAsTool(context);
 }
 
 /** Returns every generation that the outcomes show as paid for and not refunded. */

@@ -4,8 +4,9 @@ import type { GenerationError } from '../../../client/api/errors';
 import { ENDED_WITHOUT_OUTPUT, isConfirmed, type Outcome } from '../../../client/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
-import { sentences } from '../../../client/text';
-import { paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
+import { amount, sentences } from '../../../client/text';
+import { rowOwnerOf } from '../record/record';
+import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, counted, itemsOf } from './wording';
 
 /** Log messages and editor hints of a step. */
@@ -66,12 +67,12 @@ export function summaryHint(
 	stats: PipelineStats,
 	outcomes: Array<Outcome<unknown>>,
 ): void {
-	const missing = missingFrom(outcomes);
+	const missing = missingFrom(context, outcomes);
 	const leftOut = leftOutOf(outcomes);
 	const other = [...leftOut, ...progressOf(stats), ...balanceOf(stats)];
 	if (missing.length + other.length === 0) return;
 	const there = outcomes.filter(isThere);
-	const what = `${there.length} of ${outcomes.length} ${there.every(isReady) ? 'ready' : 'returned'}`;
+	const what = `${amount(there.length)} of ${amount(outcomes.length)} ${there.every(isReady) ? 'ready' : 'returned'}`;
 	const message = sentences(what, ...missing, ...other);
 	const asAsked = missing.length + leftOut.length + stats.fellBack + stats.resubmitted === 0;
 	hint(context, message, asAsked ? 'info' : 'warning');
@@ -88,13 +89,24 @@ function isReady(outcome: Outcome<unknown>): boolean {
 }
 
 /** One sentence for each reason why items are missing, in the order of the items. */
-function missingFrom(outcomes: Array<Outcome<unknown>>): string[] {
+function missingFrom(context: IExecuteFunctions, outcomes: Array<Outcome<unknown>>): string[] {
 	const groups = new Map<string, Array<Outcome<unknown>>>();
 	for (const outcome of outcomes.filter((each) => !isThere(each))) {
 		const reason = reasonOf(outcome);
 		groups.set(reason, [...(groups.get(reason) ?? []), outcome]);
 	}
-	return [...groups.values()].map(sentenceOf);
+	return [...groups.values()].map((group) => leftOut(context, group) ?? sentenceOf(group));
+}
+
+/** Counts the items that have no output item, and says how to create them; `null` for any other group. */
+function leftOut(context: IExecuteFunctions, group: Array<Outcome<unknown>>): string | null {
+	const [first] = group;
+	if (first.kind !== 'error' || !isLeftOut(context, first.error)) return null;
+	const { message, description } = first.error;
+	return sentences(
+		`${counted(group.length, 'was', 'were')} left out at no charge: ${message}`,
+		description,
+	);
 }
 
 /** The group that an outcome is counted in. */
@@ -117,11 +129,11 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 	}
 	switch (errors[0].charge) {
 		case 'refunded':
-			return `${group.length} failed and ${one ? 'was' : 'were'} refunded`;
+			return `${amount(group.length)} failed and ${one ? 'was' : 'were'} refunded`;
 		case 'unknown':
 			return one
 				? '1 got no response and may have been charged. Read the item’s error before you run it again'
-				: `${group.length} got no response and may have been charged. Read the items’ errors before you run them again`;
+				: `${amount(group.length)} got no response and may have been charged. Read the items’ errors before you run them again`;
 		case 'paid':
 			return sentences(
 				`${was} charged, but ${one ? 'has' : 'have'} no output: ${firstMessage(errors)}`,
@@ -132,7 +144,7 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 		case 'none':
 			return errors.some(({ skipped }) => skipped)
 				? `${was} skipped at no charge: ${firstMessage(errors)}`
-				: `${group.length} failed at no charge: ${firstMessage(errors)}`;
+				: `${amount(group.length)} failed at no charge: ${firstMessage(errors)}`;
 	}
 }
 
@@ -165,7 +177,7 @@ function balanceOf({ balance }: PipelineStats): string[] {
 	const used = before - after;
 	const about = `about ${counted(Math.abs(used), 'credit', 'credits')}${used < 0 ? ' more' : ''}`;
 	return [
-		`The balance was ${before} before and ${after} after: ${about}, other work on the account included`,
+		`The balance was ${amount(before)} before and ${amount(after)} after: ${about}, other work on the account included`,
 	];
 }
 
@@ -177,34 +189,46 @@ function progressOf(stats: PipelineStats): string[] {
 	const { reused, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
-		reused > 0 && `${reused} reused, no charge`,
+		reused > 0 && `${amount(reused)} reused, no charge`,
 		resubmitted > 0 &&
 			`${counted(resubmitted, 'request was', 'requests were')} sent again after a lost response. Up to ${resubmitted} additional ${resubmitted === 1 ? 'generation' : 'generations'} may have been charged`,
 		recreated > 0 &&
 			`${counted(recreated, 'failed generation was', 'failed generations were')} refunded and created again`,
 		fellBack > 0 && `${counted(fellBack, 'output is', 'outputs are')} from a fallback model`,
 		retries > 0 && `${counted(retries, 'request was', 'requests were')} retried`,
-		waitedSeconds > 0 && `The step waited ${waitedSeconds} s for free slots`,
+		waitedSeconds > 0 && `The step waited ${amount(waitedSeconds)} s for free slots`,
 		waitedSeconds > 0 && slotRefusal !== null && `The service says: ${slotRefusal}`,
 	].filter((part) => part !== false);
+}
+
+/** Says that items were charged although their generations exist, and how to reuse these from now on. */
+export function chargedAgain(context: IExecuteFunctions, items: number[]): string {
+	const { workflowId, nodeId } = rowOwnerOf(context);
+	return sentences(
+		`${itemsOf(context, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same key and request`,
+		'A key belongs to one node of one workflow',
+		`To reuse the rows of the other one in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}`,
+	);
 }
 
 /**
  * Shows a hint about idempotency keys after a run.
  *
  * @param unrecorded keys whose rows could not be written
- * @param changed items that reused the generation of their key although the request differs
+ * @param stats items that reused the generation of their key although the request differs, and items that were charged
+ * although another workflow or node has their generation
  * @param unkeyed items with an empty key
  */
 export function recordHint(
 	context: IExecuteFunctions,
 	unrecorded: string[],
-	changed: number[],
+	{ changed, repeated }: Pick<PipelineStats, 'changed' | 'repeated'>,
 	unkeyed: number[],
 ): void {
 	const message = sentences(
 		changed.length > 0 &&
 			`${itemsOf(context, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
+		repeated.length > 0 && chargedAgain(context, repeated),
 		unkeyed.length > 0 &&
 			`${itemsOf(context, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
 		unrecorded.length > 0 &&
@@ -223,7 +247,7 @@ export function creditsHint(context: IExecuteFunctions, balance: unknown): void 
 	if (items < 2 || typeof balance !== 'number') return;
 	hint(
 		context,
-		`${counted(balance, 'credit', 'credits')} left for ${items} items. The service publishes no prices, so the cost is not known in advance.`,
+		`${counted(balance, 'credit', 'credits')} left for ${amount(items)} items. The service publishes no prices, so the cost is not known in advance.`,
 	);
 }
 

@@ -5,7 +5,7 @@ import { NOTHING_KNOWN } from '../../../client/api/generation';
 import type { Outcome } from '../../../client/outcome';
 import { hasErrorOutput, isWithinSleep } from '../execution';
 import { includesOtherFields } from '../form/parameters';
-import { itemIndexAt } from './outcomes';
+import { isLeftOut, itemIndexAt } from './outcomes';
 import { descriptionOf, nodeError } from './node-error';
 import { inFull, unitAt, type Unit } from './wording';
 
@@ -17,7 +17,7 @@ export interface Output {
 
 /**
  * Converts outcomes to output items, in order and paired. A stopped item without a generation has no output
- * item.
+ * item, and neither has one that is left out.
  */
 export function outputItems(
 	context: IExecuteFunctions,
@@ -35,6 +35,7 @@ export function outputItems(
 				return [{ json, binary: { [output.propertyName]: output.binary }, pairedItem }];
 			}
 			case 'error':
+				if (isLeftOut(context, outcome.error)) return [];
 				return [
 					errorItem(
 						context,

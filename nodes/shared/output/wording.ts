@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Charge, GenerationError } from '../../../client/api/errors';
 import type { Outcome } from '../../../client/outcome';
-import { itemNames, sentences } from '../../../client/text';
+import { amount, itemNames, sentences } from '../../../client/text';
 import { itemIndexAt } from './outcomes';
 
 /** The wording of errors and hints. */
@@ -43,10 +43,10 @@ export function inFull(error: GenerationError, unit?: Unit): string {
 
 /** A count with its noun or verb: `2 items were`, `1 item was`. */
 export function counted(count: number, one: string, many: string): string {
-	return `${count} ${count === 1 ? one : many}`;
+	return `${amount(count)} ${count === 1 ? one : many}`;
 }
 
-/** Names input items at the start of a sentence: `Item 3 (of 12)`. */
+/** Names input items at the start of a sentence: `Item 3 of 12`. */
 export function itemsOf(context: IExecuteFunctions, indexes: number[]): string {
 	const names = itemNames(indexes, context.getInputData().length);
 	return names.charAt(0).toUpperCase() + names.slice(1);

@@ -100,10 +100,14 @@ async function portsOf(context: IExecuteFunctions): Promise<TablePorts> {
 	return { table, clock: wallClock, signal: cancelSignal(context) };
 }
 
+/** The workflow and the node that the rows of a step belong to. */
+export function rowOwnerOf(context: IExecuteFunctions): Pick<TableScope, 'workflowId' | 'nodeId'> {
+	return { workflowId: context.getWorkflow().id ?? '', nodeId: nodeIdOf(context) };
+}
+
 function scopeOf(context: IExecuteFunctions): TableScope {
 	return {
-		workflowId: context.getWorkflow().id ?? '',
-		nodeId: nodeIdOf(context),
+		...rowOwnerOf(context),
 		executionId: context.getExecutionId(),
 		writer: randomUUID(),
 	};

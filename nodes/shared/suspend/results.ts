@@ -14,10 +14,10 @@ import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
 import { optionByPath, textIfSet } from '../form/parameters';
-import { stepError } from '../output/node-error';
+import { addItemIndex, stepError } from '../output/node-error';
 import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
-import { runToEnd, type Failures } from '../run-node';
+import { firstFailure, runToEnd, type Failures } from '../run-node';
 import { startOf, type StepStart } from '../run-plans';
 import type { Plan } from '../form/plan-items';
 import { missingIn, rowsOfBatch, type GenerationState } from './wave-plan';
@@ -79,7 +79,7 @@ export async function fetchResults(
 		if (own) return [new GenerationError(own)];
 		return plan.ok ? [] : [rejectedAfterSleep(plan.error, known[itemIndex])];
 	});
-	const first = failures.findIndex((errors) => errors.length > 0);
+	const first = firstFailure(failures);
 	if (first >= 0 && !continuesOnError(context)) {
 		const outcomes = failures.map(([error], itemIndex): Outcome<unknown> =>
 			error ? { kind: 'error', error } : { kind: 'stopped', generation: known[itemIndex] },
@@ -164,7 +164,7 @@ async function read(
 
 /** Advice for a step that failed after a sleep: n8n does not run it again. */
 const HOW_TO_GO_ON =
-	'Run the same items in a new execution: charged generations are reused. Retry in the executions list only shows this error again';
+	'Run the same items in a new execution: charged generations are reused. If an item fails again, set On Error to Continue to get the others. Retry in the executions list only shows this error again';
 
 function failureItem({
 	message,
@@ -176,7 +176,7 @@ function failureItem({
 		message,
 		description: sentences(description, HOW_TO_GO_ON),
 		httpCode,
-		context: { ...context } as IDataObject,
+		context: { ...context, itemIndex: context.itemIndex } as IDataObject,
 	};
 	return messageItem({ failure });
 }
@@ -190,5 +190,6 @@ export function throwFailure(context: IExecuteFunctions, failure: StepFailure | 
 	error.message = message;
 	error.description = description;
 	Object.assign(error.context, failure.context);
+	addItemIndex(error, failure.context.itemIndex, true);
 	throw error;
 }

@@ -3,6 +3,7 @@ import type { Outcome } from '../../../client/outcome';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineResult } from '../../../client/pipeline';
 import type { GenerationError } from '../../../client/api/errors';
+import { isBeyondLimit } from '../../../client/spend-guard';
 import type { Shift } from './shift';
 import { storedKeyOf, type WavePlan, type WaveState } from './wave-plan';
 
@@ -80,7 +81,7 @@ export function waveResult(
 		}
 		ended++;
 	});
-	const failed = Object.values(settled).some((error) => error !== null);
+	const failed = Object.values(settled).some((error) => error && !isBeyondLimit(error));
 	return {
 		settled,
 		tried: triedBy(sources),

@@ -136,7 +136,8 @@ function judgeTraffic({ world, plan, transport, result }: Ended): void {
 	const lasted = canceledAt && world.time.now() - Math.max(canceledAt, transport.createdAt);
 	if (lasted && lasted > plan.buildMs)
 		world.blame(`The step went on for ${lasted} ms after the stop`);
-	if (canceledAt === null && !plan.settings.stopOnError) {
+	// Items beyond the limit are left out, and end no step.
+	if (canceledAt === null && (!plan.settings.stopOnError || result.firstFailed === null)) {
 		const stopped = result.outcomes.findIndex(({ kind }) => kind === 'stopped');
 		if (stopped >= 0) world.blame(`Item ${stopped} was stopped by nothing`);
 	}
@@ -158,7 +159,9 @@ function judgeStats({ world, transport, result: { outcomes, stats, firstFailed }
 	if (stats.made !== transport.made) {
 		world.blame(`It says ${stats.made} were made, but ${transport.made} were`);
 	}
-	const failed = outcomes.some(({ kind }) => kind === 'error');
+	const failed = outcomes.some(
+		(one) => one.kind === 'error' && one.error.code !== 'generation_limit_reached',
+	);
 	const { itemIndex = 0, outputIndex = 0 }: Partial<OutputRef> = firstFailed ?? {};
 	const first = firstFailed && outcomes[itemIndex * world.schedule.outputs + outputIndex];
 	if (failed !== (first?.kind === 'error')) world.blame('The first error is not the one it names');

@@ -120,18 +120,25 @@ describe('a size', () => {
 		expect(size('Size', text)).toBe(text.trim());
 	});
 
+	it.each(['1080 x 1350', '1080×1350', '1080X1350', ' 1080 × 1350 ', '1080\u00a0x\u00a01350'])(
+		'may be written as people write it: %s',
+		(text) => {
+			expect(size('Size', text)).toBe('1080x1350');
+		},
+	);
+
 	it.each([
 		'',
 		'1024',
 		'1024x',
 		'x1024',
 		'0x10',
-		'1024X1024',
-		'1024×1024',
 		'-1x5',
 		'1.5x2',
 		'1024x1024x3',
-		'1024 x 1024',
+		'1024 1024',
+		'1024xx1024',
+		'1 024x1024',
 		'01x1',
 		'auto',
 		null,

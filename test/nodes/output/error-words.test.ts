@@ -2,7 +2,6 @@ import {
 	aspectRatio,
 	dataUri,
 	duration,
-	fetchableUrl,
 	generationId,
 	inlineSize,
 	integer,
@@ -12,6 +11,7 @@ import {
 	requiredText,
 	size,
 } from '../../../nodes/shared/form/checks';
+import { fetchableUrl, webUrl } from '../../../nodes/shared/form/urls';
 import {
 	errorOfJob,
 	errorOfEnd,
@@ -111,7 +111,8 @@ const ofInput = [
 	() => duration('Duration', 11),
 	() => oneOf('Resolution', HTML, ['480p', '720p']),
 	() => generationId('Generation ID', '..'),
-	() => fetchableUrl('Input Image URL', HTML),
+	() => fetchableUrl('Reference File 1: URL', HTML),
+	() => webUrl('Input Image URL', HTML),
 	() => dataUri('Data', HTML),
 	() => inlineSize('Data', 5 * 1024 * 1024),
 	() => modelNotFound(HTML, []),

@@ -189,7 +189,7 @@ describe('the error of a step that stops', () => {
 		const outcomes: Array<Outcome<null>> = [lost, done('a', 'completed'), lost, lost];
 		const { context: four } = contextOf({ items: outcomes.map(() => ({ json: {} })) });
 		expect(stepError(four, uncertainCharge(null), 2, outcomes).description).toContain(
-			'Items 1, 4 (of 4) may have been charged.',
+			'Items 1, 4 of 4 may have been charged.',
 		);
 		expect(stepError(context, failed, 1, [done('a', 'completed')]).description).not.toContain(
 			'not known',
@@ -230,8 +230,11 @@ it('counts the items of a failed step from 1 for people, and from 0 for programs
 		items: Array.from({ length: 12 }, () => ({ json: {} })),
 	});
 	const error = stepError(twelve, failed, 2, []);
-	expect(error.description).toContain('Change the prompt. Item 3 (of 12) failed.');
+	expect(error.description).toMatch(/^Item 3 of 12 failed\. .*Change the prompt\. Code/);
 	expect(error.context.itemIndex).toBe(2);
+	// The editor would add an index that it finds to the title: [item 2].
+	expect(Object.keys(error.context)).not.toContain('itemIndex');
+	expect(Object.keys(stepError(context, failed, 0, []).context)).toContain('itemIndex');
 });
 
 describe('the request, which holds the key,', () => {

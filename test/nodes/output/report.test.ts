@@ -18,6 +18,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		balance: null,
 		fellBack: 0,
 		changed: [],
+		repeated: [],
 		...changes,
 	};
 }
@@ -261,7 +262,7 @@ describe('the log message after a stop or an error', () => {
 		const { context, warnings } = contextOf({ items: [1, 2, 3].map(() => ({ json: {} })) });
 		reportEnd(context, 'Stopped', [stopped, uncertain, uncertain]);
 		expect(warnings[0].message).not.toContain('paid for');
-		expect(warnings[0].message).toContain('Items 2, 3 (of 3) may have been charged.');
+		expect(warnings[0].message).toContain('Items 2, 3 of 3 may have been charged.');
 	});
 
 	it('is absent if nothing was charged', () => {

@@ -1,0 +1,81 @@
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentialsDecrypted,
+	ICredentialTestFunctions,
+	INodeCredentialTestResult,
+} from 'n8n-workflow';
+
+import { ServiceClient } from '../../../client/api/client';
+import { GenerationError } from '../../../client/api/errors';
+import { raceAbort, toResult } from '../../../client/async';
+import type { SendRequest } from '../../../client/ports';
+import { sentences } from '../../../client/text';
+import { wallClock } from './clock';
+import { apiKeyOf, serviceAddress } from './credential';
+import { withoutKeys } from './transport';
+
+/** A user waits for the result. */
+const TIMEOUT_MS = 20_000;
+
+const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
+/** The service answers this request with none of these. */
+const NOT_THERE = new Set<number | null>([404, 405, 410]);
+
+/**
+ * Tests the credential: reads the balance (spec 4.5). For a declared test request, n8n shows the code of a connection
+ * error, such as ECONNREFUSED, which no rule can replace.
+ */
+export async function testCredential(
+	this: ICredentialTestFunctions,
+	{ data = {} }: ICredentialsDecrypted,
+): Promise<INodeCredentialTestResult> {
+	const end = AbortSignal.timeout(TIMEOUT_MS);
+	const ports = { clock: wallClock, random: Math.random, signal: end, maxRetries: 0 };
+	const service = new ServiceClient({ ...ports, send: sendWith(this, data) });
+	const read = await toResult(async () => await raceAbort(end, service.balance()));
+	if (read.ok && read.value.object === 'credit_balance') {
+		return { status: 'OK', message: 'Connection successful!' };
+	}
+	if (read.ok) return failed(WRONG_ADDRESS);
+	if (!(read.error instanceof GenerationError)) {
+		return failed(`The service cannot be reached: no response within ${TIMEOUT_MS / 1000} s`);
+	}
+	const { code, status, message, description } = read.error;
+	if (code === 'unreadable_answer' || NOT_THERE.has(status)) return failed(WRONG_ADDRESS);
+	return failed(code === 'invalid_base_url' ? message : sentences(message, description));
+}
+
+/** The only request that n8n offers to a credential's test, with the key and without redirects. */
+function sendWith(
+	{ helpers: { request } }: ICredentialTestFunctions,
+	{ apiKey, baseUrl }: ICredentialDataDecryptedObject,
+): SendRequest {
+	return async ({ method, path }) => {
+		const key = apiKeyOf(apiKey);
+		const { statusCode, body } = (await request({
+			method,
+			uri: `${serviceAddress(baseUrl)}${path}`,
+			headers: { Authorization: `Bearer ${key}` },
+			json: true,
+			simple: false,
+			resolveWithFullResponse: true,
+			followRedirect: false,
+			followAllRedirects: false,
+			timeout: TIMEOUT_MS,
+		})) as { statusCode: number; body: unknown };
+		return withoutKeys({ status: statusCode, body: parsed(body) }, new Set([key]));
+	};
+}
+
+/** n8n returns the body of an error as text. */
+function parsed(body: unknown): unknown {
+	try {
+		return typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
+	} catch {
+		return body;
+	}
+}
+
+function failed(message: string): INodeCredentialTestResult {
+	return { status: 'Error', message };
+}
