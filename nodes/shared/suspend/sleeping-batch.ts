@@ -13,7 +13,7 @@ import { keyOf, rowsOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run-node';
 import { addStats, type StepStart } from '../run-plans';
 import { planItems, type Plan } from '../form/plan-items';
-import { newTerms, runHelper, secretOf } from '../helper-workflow';
+import { newTerms, runHelper, secretOf, termsOf } from '../helper-workflow';
 import { InvalidInputError } from '../form/checks';
 import {
 	isState,
@@ -206,11 +206,23 @@ function wakesAfterCrash(): boolean {
 	return WAIT_FOR_SUB_EXECUTION instanceof Date;
 }
 
-/** Runs a node of a wave, or of the workflow that fetches the results. */
-async function asWave(
+type WaveRole = 'sleep' | 'work' | 'deliver';
+
+/**
+ * Runs a node of a wave, or of the workflow that fetches the results. If the user's workflow keeps no failed executions,
+ * an error is returned as n8n returns that of a failed helper workflow. Otherwise n8n would keep the failed wave.
+ */
+async function asWave(context: IExecuteFunctions, node: CreatingNode, role: WaveRole) {
+	const ran = await toResult(async () => await runRole(context, node, role));
+	if (ran.ok) return ran.value;
+	if (termsOf(context)?.errors !== 'none') throw ran.error;
+	return [[{ json: { error: (ran.error as Error).message } }]];
+}
+
+async function runRole(
 	context: IExecuteFunctions,
 	node: CreatingNode,
-	role: 'sleep' | 'work' | 'deliver',
+	role: WaveRole,
 ): Promise<INodeExecutionData[][]> {
 	const input = context.getInputData();
 	const order = messageIn(input[0])?.order;
