@@ -5,7 +5,7 @@ import { startSandbox, type Sandbox } from '../../sandbox/server';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
-import { killWave, sleepToEnd, waveOf } from './asleep';
+import { helperOf, killWave, sleepToEnd, waveOf } from './asleep';
 import { files, filesNodes } from './files-node';
 import { items, openKeyedStage } from './keyed';
 import { byId } from './stage';
@@ -247,4 +247,20 @@ describe('the secret of a sleeping batch', () => {
 	it('differs from batch to batch', async () => {
 		expect(secretOf(await victim())).not.toBe(secretOf(await victim()));
 	});
+});
+
+it('a batch that fell asleep with an older release, without a secret, says so, and its items reuse what is charged', async () => {
+	const asleep = await victim();
+	for (const { record } of [helperOf(stage, asleep), waveOf(stage, asleep)]) {
+		delete (record.workflow.settings as IDataObject).mediaGeneration;
+	}
+	const { sleepingBatch } = asleep.contextData['node:Step'] as { sleepingBatch: IDataObject };
+	delete sleepingBatch.secret;
+	const end = await sleepToEnd(stage, asleep);
+	const [{ json }] = end.output('Step');
+	expect(json.error).toContain('The sleeping batch was not found, and items may have been charged');
+	expect(created()).toBe(1);
+	const again = await sleepToEnd(stage, await victim());
+	expect(again.output('Step').map(({ json }) => json.status)).toEqual(list.map(() => 'completed'));
+	expect(created()).toBe(3);
 });
