@@ -71,8 +71,7 @@ export function sleepingWorkflow(node: INode, items: SleepingItem[]): IWorkflowB
 		],
 		lines: [[...checks(node, items), collect(node, items)]],
 		branches: (name) => (name.startsWith(ENDED) ? COLLECT : null),
-		// The execution owns the downloaded files, and its result must survive a crash.
-		saved: 'all',
+		saved: 'result',
 	});
 }
 

@@ -15,7 +15,7 @@ import { evaluatedOptions, parameterOrNull } from '../shared/form/unvalidated';
 import { planItems } from '../shared/form/plan-items';
 import { runNode, type Suspension } from '../shared/run-node';
 import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
-import { runHelper } from '../shared/helper-workflow';
+import { newTerms, runHelper } from '../shared/helper-workflow';
 import { modeOfFirst, planWait } from './request';
 import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
 import { LEAST_TIMEOUT_MS, SHORTEST_SLEEP_MS } from './suspend-schedule';
@@ -109,10 +109,13 @@ async function sleepUntilEnded(
 	}));
 	items[0].checks = Object.fromEntries(checks);
 	const workflow = sleepingWorkflow(context.getNode(), items);
+	// The helper execution owns the files. It must stay as long as they are needed.
+	const hasFiles = plans.some((plan) => plan.ok && plan.value[0].download !== null);
 	const output = await runHelper(
 		context,
 		workflow,
 		items.map((json) => ({ json })),
+		newTerms(context, hasFiles),
 	);
 	// n8n ignores the output of a sleeping step. It must contain no error, because Retry On Fail would run
 	// the step again.

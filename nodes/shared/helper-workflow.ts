@@ -1,4 +1,12 @@
-import type { IExecuteFunctions, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INode,
+	INodeExecutionData,
+	IWorkflowBase,
+} from 'n8n-workflow';
+
+import { runsByHand } from './execution';
 
 /**
  * Helper workflows, for what a node cannot do itself: use n8n's own nodes, or work while its execution sleeps. n8n does
@@ -28,9 +36,34 @@ export interface Helper {
 	lines: HelperNode[][];
 	/** The node to which the first output of an If node leads; `null` for other nodes. */
 	branches?: (name: string) => string | null;
-	/** `sleeps`: its execution is kept only if it fails. `all`: it is kept with its files. `none`: it does not sleep. */
+	/**
+	 * Which executions n8n keeps. `none`: it does not sleep, and none are kept. `sleeps`: those that fail. `result`: those
+	 * that fail, and those that succeed if `HelperTerms.results` says so.
+	 */
 	saved: keyof typeof SAVED;
 }
+
+/** A setting of a workflow that tells n8n which executions to keep. */
+type Saving = 'all' | 'none' | 'DEFAULT';
+
+/**
+ * What a sleeping helper workflow knows from the step that started it, and passes on to those that it starts. It is part
+ * of the settings of the helper workflow. n8n stores these with the execution, and shows them in no item, error or log.
+ */
+export interface HelperTerms {
+	/** Proves to the step that it started this helper workflow. Set only if the helper workflow reads the step. */
+	secret?: string;
+	/** Whether n8n keeps the execution that returns the result, after it succeeded. */
+	results: Saving;
+	/** What the user's workflow says about executions that fail. */
+	errors: Saving;
+}
+
+/** The setting that contains the `HelperTerms`. */
+const TERMS = 'mediaGeneration';
+
+/** What a helper workflow keeps of the settings of the workflow that starts it. */
+const KEPT = ['timezone', 'redactionPolicy'];
 
 /** n8n must be able to read the result of a sleeping helper workflow, even after a crash. */
 const SLEEPS = {
@@ -42,7 +75,7 @@ const SLEEPS = {
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
 	sleeps: { ...SLEEPS, saveDataSuccessExecution: 'none' },
-	all: { ...SLEEPS, saveDataSuccessExecution: 'all' },
+	result: SLEEPS,
 };
 
 /** Builds a helper workflow: a trigger, and lines of nodes. */
@@ -83,19 +116,72 @@ export function sameAs({ type, typeVersion, credentials }: INode) {
 }
 
 /**
+ * The terms of the helper workflows of a step.
+ *
+ * @param hasFiles true if the execution that returns the result owns files
+ * @param secret only if they read the step
+ */
+export function newTerms(
+	context: IExecuteFunctions,
+	hasFiles: boolean,
+	secret?: string,
+): HelperTerms {
+	const { saveManualExecutions, saveDataSuccessExecution, saveDataErrorExecution } =
+		settingsOf(context);
+	const isDiscarded = runsByHand(context) && saveManualExecutions === false;
+	const saving = (setting: unknown) =>
+		isDiscarded ? 'none' : ((setting as Saving | undefined) ?? 'DEFAULT');
+	return {
+		...(secret !== undefined && { secret }),
+		results: hasFiles ? 'all' : saving(saveDataSuccessExecution),
+		errors: saving(saveDataErrorExecution),
+	};
+}
+
+/** The terms of the helper workflow that the node runs in; `null` in a workflow of the user. */
+export function termsOf(context: IExecuteFunctions): HelperTerms | null {
+	return (settingsOf(context)[TERMS] as HelperTerms | undefined) ?? null;
+}
+
+/** The length of a UUID. */
+const SECRET_LENGTH = 36;
+
+/** The secret of the helper workflow that the node runs in. `null` if it has none: a missing secret never matches. */
+export function secretOf(context: IExecuteFunctions): string | null {
+	const secret: unknown = termsOf(context)?.secret;
+	return typeof secret === 'string' && secret.length === SECRET_LENGTH ? secret : null;
+}
+
+/** Adds to a helper workflow what it keeps of the caller's settings. */
+export function withCallerSettings(context: IExecuteFunctions, code: IWorkflowBase): IWorkflowBase {
+	const settings = Object.entries(settingsOf(context)).filter(([name]) => KEPT.includes(name));
+	return { ...code, settings: { ...Object.fromEntries(settings), ...code.settings } };
+}
+
+/** n8n's type does not have all settings. Older releases give nodes none. */
+function settingsOf(context: IExecuteFunctions): IDataObject {
+	return (context.getWorkflowSettings?.() ?? {}) as unknown as IDataObject;
+}
+
+/**
  * Runs a helper workflow. If it sleeps, the execution sleeps too, until the helper workflow ends. n8n then returns the
  * result of the helper workflow as the output of this node, and ignores what the node itself returns.
  *
+ * @param terms by default those of the helper workflow that the node runs in
  * @returns the output of the helper workflow; `null` if it sleeps
  * @throws n8n's error if it rejects the helper workflow
  * @throws the error of the helper workflow if it fails before it sleeps
  */
 export async function runHelper(
 	context: IExecuteFunctions,
-	code: IWorkflowBase,
+	helper: IWorkflowBase,
 	items: INodeExecutionData[],
+	terms = termsOf(context),
 ): Promise<INodeExecutionData[] | null> {
 	const { id: workflowId = '' } = context.getWorkflow();
+	const code = withCallerSettings(context, helper);
+	const given = { saveDataSuccessExecution: terms?.results, [TERMS]: terms };
+	code.settings = { ...given, ...code.settings };
 	const { data, waitTill } = await context.executeWorkflow({ code }, items, undefined, {
 		parentExecution: { executionId: context.getExecutionId(), workflowId, shouldResume: true },
 		executionMode: context.getMode(),

@@ -2,6 +2,7 @@ import Sequencer from '@jest/test-sequencer';
 
 /** These take minutes each, mostly waiting for n8n. */
 const long = [
+	'sleeping-batch.security',
 	'sleeping-batch',
 	'sleeping-batch.queue',
 	'sleeping-batch.loop',

@@ -9,7 +9,7 @@ import type {
 import { raceAbort, toResult } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
 import { cancelSignal } from '../execution';
-import { helperWorkflow, type HelperNode } from '../helper-workflow';
+import { helperWorkflow, withCallerSettings, type HelperNode } from '../helper-workflow';
 import { tableError } from './data-table-errors';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
@@ -84,9 +84,10 @@ function workflow(context: IExecuteFunctions, operations: Operation[]): IWorkflo
 		},
 		...(next ? lineOf(next) : []),
 	];
-	return helperWorkflow({
+	const code = helperWorkflow({
 		name: `${context.getNode().name}: record`,
 		lines: operations.map(lineOf),
 		saved: 'none',
 	});
+	return withCallerSettings(context, code);
 }

@@ -96,6 +96,17 @@ export function messageIn({ json }: INodeExecutionData): Message | null {
 	return Object.keys(json).join() === MESSAGE ? (json[MESSAGE] as Message) : null;
 }
 
+/** The latest time that a `Date` can hold, in milliseconds since the Unix epoch. */
+const LAST_TIME = 8.64e15;
+
+/** True for the state of a batch. Anything else is not from this package. */
+export function isState(value: unknown): value is BatchState {
+	if (typeof value !== 'object' || value === null) return false;
+	const { batch, step, run, wakeAt } = value as Partial<BatchState>;
+	const isTime = typeof wakeAt === 'number' && wakeAt >= 0 && wakeAt <= LAST_TIME;
+	return typeof batch === 'string' && typeof step === 'string' && Number.isInteger(run) && isTime;
+}
+
 /** n8n's error message for a wave that died; `null` for any other item. */
 export function deathIn({ json }: INodeExecutionData): string | null {
 	return Object.keys(json).join() === 'error' ? String(json.error) : null;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'crypto';
 import {
 	type IBinaryData,
 	type IDataObject,
@@ -13,6 +14,7 @@ import { onAbort, toResult } from '../../../client/async';
 import { cancelSignal } from '../execution';
 import { isFile } from '../form/form';
 import { evaluatedOptions, parameterOrNull } from '../form/unvalidated';
+import { secretOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import type { BatchState } from './batch-state';
 
@@ -21,11 +23,16 @@ import type { BatchState } from './batch-state';
  * sleeps: a wave reads them there, so they are stored once and not with every wave.
  */
 
-/** The evaluated parameters of the step's items. Expressions of the step do not work in another workflow. */
+/** What the step stores for its waves. Expressions of the step do not work in another workflow. */
 interface KeptParameters extends IDataObject {
+	/**
+	 * Proves to the step that a wave belongs to it. n8n lets every workflow read every execution: without this, any workflow
+	 * could run as the step, with the step's items and with its own credential.
+	 */
+	secret: string;
 	/** The run index of the step. */
 	run: number;
-	/** One entry per item: the parameters that contain expressions. */
+	/** One entry per item: the evaluated values of the parameters that contain expressions. */
 	items: IDataObject[];
 }
 
@@ -52,12 +59,13 @@ export function evaluatingOnce(context: IExecuteFunctions): IExecuteFunctions {
  *
  * @param context evaluates each expression only once
  * @param run the run index of the step
+ * @returns the secret for the helper workflows of the step
  */
 export function keepParameters(
 	context: IExecuteFunctions,
 	fields: INodeProperties[],
 	run: number,
-): void {
+): string {
 	const { parameters } = context.getNode();
 	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));
 	const items = context
@@ -70,8 +78,11 @@ export function keepParameters(
 				]),
 			),
 		);
-	const kept = context.getContext('node') as Record<string, unknown>;
-	kept[KEPT] = { run, items } as KeptParameters;
+	const kept = context.getContext('node') as { [KEPT]?: KeptParameters };
+	// All runs of a step in a loop share it.
+	const secret = kept[KEPT]?.secret ?? randomUUID();
+	kept[KEPT] = { secret, run, items } as KeptParameters;
+	return secret;
 }
 
 /** An expression that fails is an error of its item, which was reported before. */
@@ -98,20 +109,26 @@ const STORING = { looks: 12, pauseMs: 5_000 };
  * @param batch id of the execution that sleeps
  * @param step its name
  * @param run its run index
- * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted
+ * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted. Also `null` if the
+ * helper workflow does not know the secret of the step
  */
 export async function stepOf(
 	context: IExecuteFunctions,
 	{ batch, step, run }: BatchOf,
 ): Promise<IExecuteFunctions | null> {
+	const secret = secretOf(context);
+	if (secret === null) return null;
 	const signal = cancelSignal(context);
 	for (let looks = 0; looks < STORING.looks; looks++) {
 		const data = await context.getExecutionDataById(batch);
 		if (!data || data.resultData.error) return null;
 		const task = data.executionData?.nodeExecutionStack[0];
-		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as KeptParameters;
+		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as
+			| KeptParameters
+			| undefined;
+		if (kept && kept.secret !== secret) return null;
 		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step or round of a loop.
-		if (data.waitTill && task?.node.name === step && kept.run === run) {
+		if (data.waitTill && task?.node.name === step && kept?.run === run) {
 			const { node } = task;
 			// n8n stores all items, even those that Execute Once leaves out.
 			const items = (task.data.main[0] ?? []).slice(0, kept.items.length);

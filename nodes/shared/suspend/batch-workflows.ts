@@ -64,7 +64,7 @@ export function wave(node: INode, step: string): IWorkflowBase {
 	});
 }
 
-/** Builds the workflow that fetches the results. Its execution owns the files, and is kept. */
+/** Builds the workflow that fetches the results. Its execution owns the files, and is kept if there are any. */
 export function resultsWorkflow(node: INode, step: string): IWorkflowBase {
 	return helperWorkflow({
 		name: `${step}: results`,
@@ -73,7 +73,7 @@ export function resultsWorkflow(node: INode, step: string): IWorkflowBase {
 			'### All generations have ended. This workflow fetched them for your execution, and holds their files. It charges nothing.',
 		],
 		lines: [[helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Results', 'deliver', {})]],
-		saved: 'all',
+		saved: 'result',
 	});
 }
 

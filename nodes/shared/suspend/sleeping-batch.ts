@@ -13,9 +13,10 @@ import { keyOf, rowsOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run-node';
 import { addStats, type StepStart } from '../run-plans';
 import { planItems, type Plan } from '../form/plan-items';
-import { runHelper } from '../helper-workflow';
+import { newTerms, runHelper, secretOf, termsOf } from '../helper-workflow';
 import { InvalidInputError } from '../form/checks';
 import {
+	isState,
 	messageIn,
 	messageItem,
 	roleOf,
@@ -30,7 +31,7 @@ import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { n8nStarted } from './crash-recovery';
 import { fetchResults, results, type AwakeStep } from './results';
-import { supervise } from './supervisor';
+import { notOfBatch, supervise } from './supervisor';
 import { runWave } from './wave';
 
 /** A node type that creates generations. */
@@ -52,6 +53,8 @@ export async function runCreatingNode(
 ): Promise<INodeExecutionData[][]> {
 	const role = roleOf(context.getNode().parameters?.[ROLE_PARAMETER]);
 	if (role === null) return await runStep(context, node);
+	// Also the helper workflow of an older release, whose batch cannot go on.
+	if (secretOf(context) === null) throw notOfBatch(context);
 	if (role === 'sleep' || role === 'work' || role === 'deliver')
 		return await asWave(context, node, role);
 	return await supervise(context, role, node.plan);
@@ -132,10 +135,12 @@ async function sleep(
 	takeIn(state, report);
 	if (!state.over) {
 		state.wakeAt = Math.max(shortly(), nextCheckAt);
-		keepParameters(context, node.fields, state.run);
+		const secret = keepParameters(context, node.fields, state.run);
+		const hasFiles = planned.some(({ download }) => download !== null);
+		const terms = newTerms(context, hasFiles, secret);
 		const items = [messageItem({ state })];
 		const slept = await toResult(
-			async () => await runHelper(context, supervisor(context.getNode(), state.step), items),
+			async () => await runHelper(context, supervisor(context.getNode(), state.step), items, terms),
 		);
 		if (slept.ok) return [slept.value ?? []];
 		polledHint(context, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
@@ -201,14 +206,27 @@ function wakesAfterCrash(): boolean {
 	return WAIT_FOR_SUB_EXECUTION instanceof Date;
 }
 
-/** Runs a node of a wave, or of the workflow that fetches the results. */
-async function asWave(
+type WaveRole = 'sleep' | 'work' | 'deliver';
+
+/**
+ * Runs a node of a wave, or of the workflow that fetches the results. If the user's workflow keeps no failed executions,
+ * an error is returned as n8n returns that of a failed helper workflow. Otherwise n8n would keep the failed wave.
+ */
+async function asWave(context: IExecuteFunctions, node: CreatingNode, role: WaveRole) {
+	const ran = await toResult(async () => await runRole(context, node, role));
+	if (ran.ok) return ran.value;
+	if (termsOf(context)?.errors !== 'none') throw ran.error;
+	return [[{ json: { error: (ran.error as Error).message } }]];
+}
+
+async function runRole(
 	context: IExecuteFunctions,
 	node: CreatingNode,
-	role: 'sleep' | 'work' | 'deliver',
+	role: WaveRole,
 ): Promise<INodeExecutionData[][]> {
 	const input = context.getInputData();
-	const order = messageIn(input[0])?.order as BatchState;
+	const order = messageIn(input[0])?.order;
+	if (!isState(order)) throw notOfBatch(context);
 	if (role === 'sleep') {
 		await context.putExecutionToWait(new Date(order.wakeAt));
 		return [input];

@@ -1,4 +1,9 @@
-import type { IExecuteFunctions, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	IWorkflowBase,
+	NodeApiError,
+} from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
@@ -10,6 +15,7 @@ import { runHelper } from '../helper-workflow';
 import {
 	countDeath,
 	deathIn,
+	isState,
 	messageIn,
 	messageItem,
 	MOST_DEAD,
@@ -37,8 +43,9 @@ export async function supervise(
 ): Promise<INodeExecutionData[][]> {
 	const input = context.getInputData();
 	const kept = context.getContext('flow') as { batch?: BatchState };
-	kept.batch ??= messageIn(input[0])?.state as BatchState;
+	kept.batch ??= messageIn(input[0])?.state;
 	const state = kept.batch;
+	if (!isState(state)) throw notOfBatch(context);
 	if (isResult(input[0])) {
 		if (role === 'return') throwFailure(context, messageIn(input[0])?.failure);
 		return [input];
@@ -134,4 +141,17 @@ function endedEarly({ dead, lastDeath, stopped }: BatchState): GenerationError {
 		code: 'batch_interrupted',
 		charge: 'unknown',
 	});
+}
+
+/** The error of a node that is to run as a part of a sleeping batch, and is not in a helper workflow of one. */
+export function notOfBatch(context: IExecuteFunctions): NodeApiError {
+	const error = new GenerationError({
+		title: 'The sleeping batch was not found, and items may have been charged',
+		details:
+			'Either it fell asleep with an older release of this package, or the hidden parameter batchRole is set in a workflow of your own',
+		description: 'Run the same items again: charged generations are reused.',
+		code: 'batch_interrupted',
+		charge: 'unknown',
+	});
+	return nodeError(context, error, 0);
 }

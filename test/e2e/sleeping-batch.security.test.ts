@@ -1,0 +1,277 @@
+/** What others learn of sleeping executions: from n8n's list, and by attacks on a shared n8n. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { startSandbox } from '../../sandbox/server';
+import type { Sandbox } from '../../sandbox/server';
+import { errorOf, Executions, itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
+import { Rest } from '../../tools/n8n/rest';
+import type { Credential } from '../../tools/n8n/rest';
+import { Stage } from './support/stage';
+import { until } from './support/until';
+import { byHand, imageNode, promptsNamed, trigger, withItem } from './support/workflows';
+import type { OwnNode } from './support/workflows';
+
+const minutes = 60_000;
+const prompts = promptsNamed('Secret plan', 4);
+const secretFile = Buffer.from('The bytes of a secret file').toString('base64');
+const waitedFor = 'Another secret plan';
+const attacker = { email: 'attacker@example.com', password: 'Attacker-2026' };
+
+const image = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
+const batch: OwnNode = {
+	...image,
+	parameters: {
+		...image.parameters,
+		size: '256x256',
+		referenceInputs: { input: [{ source: 'data', data: `data:image/png;base64,${secretFile}` }] },
+		options: { idempotencyKey: '={{ $json.prompt }}', includeOtherFields: true },
+		runOptions: { whileWaiting: 'suspend', maxConcurrent: 2 },
+	},
+};
+const submit: OwnNode = {
+	...imageNode(),
+	parameters: { ...imageNode().parameters, size: '256x256', waitForCompletion: false },
+};
+const wait: OwnNode = {
+	name: 'Asleep',
+	type: 'waitForCompletion',
+	parameters: { mode: 'suspend', options: { includeOtherFields: true } },
+};
+
+const roles = ['nextWave', 'continueLater', 'collect', 'return', 'sleep', 'work', 'deliver'];
+/** The settings of a workflow whose author knows how helper workflows prove where they belong. */
+const claims = {
+	mediaGeneration: {
+		secret: '00000000-0000-4000-8000-000000000000',
+		results: 'all',
+		errors: 'all',
+	},
+};
+
+/** Without files, which would have to be kept. */
+const unkeptBatch: OwnNode = {
+	...batch,
+	parameters: { ...batch.parameters, downloadOutput: false },
+};
+const unkeptWait: OwnNode = {
+	...wait,
+	parameters: { ...wait.parameters, downloadOutput: false },
+};
+const after: OwnNode = {
+	...submit,
+	name: 'After',
+	parameters: { ...submit.parameters, prompt: "=After {{ $('Prompts').item.json.prompt }}" },
+};
+
+const keepsNothing = { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' };
+
+let stage: Stage;
+let theirs: Sandbox;
+let theirRest: Rest;
+let theirCredential: Credential;
+/** The executions that are attacked, while they sleep. */
+let asleep: Record<'batch' | 'wait', Execution>;
+/** The same executions after their end. */
+let ended: Record<'batch' | 'wait', Execution>;
+let attacks: Execution[];
+/** The number of executions of workflows that keep none, after all have ended. */
+let unkept: number[];
+
+beforeAll(async () => {
+	stage = await Stage.open({
+		name: 'sleeping-batch-security',
+		sandbox: { generationSeconds: 150, timeScale: 1 },
+		env: { N8N_LOG_LEVEL: 'debug' },
+	});
+	theirs = await startSandbox({ timeScale: 100, generationSeconds: 1 });
+	await signUp();
+	const ids = {
+		batch: await begin(byHand('Sleeping batch', prompts, batch)),
+		wait: await begin(byHand('Suspended wait', [waitedFor], submit, wait)),
+	};
+	await Promise.all(Object.values(ids).map(async (id) => await stage.executions.asleep(id)));
+	asleep = {
+		batch: await stage.executions.read(ids.batch),
+		wait: await stage.executions.read(ids.wait),
+	};
+	const attacking = attackAll();
+	const unkeeping = Promise.all([
+		runUnkept('Unkept batch', unkeptBatch),
+		runUnkept('Unkept wait', submit, unkeptWait),
+	]);
+	ended = {
+		batch: await stage.executions.ended(ids.batch, 20 * minutes, 1000),
+		wait: await stage.executions.ended(ids.wait, 20 * minutes, 1000),
+	};
+	attacks = await attacking;
+	unkept = await unkeeping;
+}, 40 * minutes);
+afterAll(async () => {
+	await stage?.close();
+	await theirs?.close();
+});
+
+/** A second user, without any rights to what belongs to the first one. */
+async function signUp(): Promise<void> {
+	const invitation = [{ email: attacker.email, role: 'global:member' }];
+	type Invited = Array<{ user: { inviteAcceptUrl: string } }>;
+	const [{ user }] = await stage.rest.send<Invited>('POST', '/invitations', invitation);
+	const token = new URL(user.inviteAcceptUrl).searchParams.get('token');
+	theirRest = new Rest(stage.n8n.url);
+	const { password } = attacker;
+	const names = { firstName: 'Other', lastName: 'Author' };
+	await theirRest.send('POST', '/invitations/accept', { token, password, ...names });
+	await theirRest.signIn(attacker);
+	const data = { baseUrl: theirs.url, apiKey: theirs.keys.enterprise };
+	theirCredential = await theirRest.saveCredential('Own service', 'mediaGenerationApi', data);
+}
+
+async function begin(file: ReturnType<typeof byHand>): Promise<string> {
+	return await stage.executions.run(await stage.save(file), trigger);
+}
+
+/** Runs a workflow that keeps no executions, and returns how many are left after its last node. */
+async function runUnkept(prompt: string, ...nodes: OwnNode[]): Promise<number> {
+	const file = byHand(prompt, [prompt], ...nodes, after);
+	const settings = { ...file.settings, saveManualExecutions: false, ...keepsNothing };
+	const workflow = await stage.save({ ...file, settings });
+	await stage.executions.asleep(await stage.executions.run(workflow, trigger));
+	const created = () => stage.sandbox.books.liveChargesFor(`After ${prompt}`) > 0;
+	await until('the execution goes on', created, 20 * minutes);
+	const left = async () => (await stage.executions.idsOf(workflow.id)).length;
+	// n8n removes them at their ends. Whatever is left after that stays.
+	await until('nothing is left', async () => (await left()) === 0, minutes).catch(() => undefined);
+	return await left();
+}
+
+/** Runs a workflow of the attacker, and returns all of its executions. */
+async function attack(name: string, item: object, node: OwnNode, settings: object) {
+	const file = withItem(name, item, { ...node, onError: 'continueRegularOutput' });
+	const workflow = await theirRest.createWorkflow(
+		{ ...file, settings: { ...file.settings, ...settings } },
+		theirCredential,
+	);
+	const executions = new Executions(theirRest);
+	await executions.ended(await executions.run(workflow, trigger), 20 * minutes, 1000);
+	const ids = await executions.idsOf(workflow.id);
+	return await Promise.all(ids.map(async (id) => await executions.ended(id, 20 * minutes)));
+}
+
+async function attackAll(): Promise<Execution[]> {
+	const victims = [
+		{ batch: asleep.batch.id, step: 'Images' },
+		{ batch: asleep.wait.id, step: 'Asleep' },
+	];
+	const all = victims.flatMap((victim) => [
+		...roles.flatMap((role) => {
+			const over = role === 'collect' || role === 'deliver' || role === 'return';
+			const state = { ...forgedState, ...victim, over };
+			const kinds = ['sleep', 'work', 'deliver'].includes(role) ? { order: state } : { state };
+			const item = { sleepingBatchMessage: kinds };
+			const node = { ...image, parameters: { ...image.parameters, batchRole: role } };
+			return [{}, claims].map((settings) => ({ name: role, item, node, settings }));
+		}),
+		{
+			name: 'check',
+			item: { ...forgedItem, ...victim, sleepingBatchMessage: { order: victim } },
+			node: { ...wait, parameters: within('check') },
+			settings: claims,
+		},
+		{
+			name: 'poll',
+			item: { ...forgedItem, ...victim, sleepingBatchMessage: { order: victim } },
+			node: { ...wait, parameters: within('poll') },
+			settings: claims,
+		},
+	]);
+	const run = all.map(
+		async ({ name, item, node, settings }) => await attack(name, item, node, settings),
+	);
+	return (await Promise.all(run)).flat();
+}
+
+const forgedState = {
+	run: 0,
+	settled: {},
+	tried: {},
+	spent: 0,
+	resubmitted: 0,
+	unrecorded: {},
+	known: {},
+	failed: [],
+	earlier: [],
+	stopped: false,
+	wakeAt: 1,
+	sleepsFrom: 1,
+	durations: [],
+	dead: 0,
+	lastDeath: '',
+};
+
+/** An item of a suspended wait, as its helper workflow has it. */
+const forgedItem = {
+	generationId: 'made-up',
+	mode: 'suspend',
+	downloadOutput: true,
+	binaryPropertyName: 'data',
+	options: {},
+	runOptions: { timeout: 1 },
+	waitingSince: 1,
+	checks: {},
+};
+
+/** The parameters of a node that claims to be in the helper workflow of a suspended wait. */
+function within(mode: string): INodeParameters {
+	return {
+		generationId: '={{ $json.generationId }}',
+		mode,
+		waitingSince: '={{ $json.waitingSince }}',
+	};
+}
+
+function secretOf({ data }: Execution): string {
+	const { contextData = {} } = data.executionData ?? {};
+	const { sleepingBatch } = contextData['node:Images'] as { sleepingBatch: IDataObject };
+	return String(sleepingBatch.secret);
+}
+
+it('sends no prompt, file or ID of another user to the service of the attacker', () => {
+	const arrived = theirs.requests.all.map(({ method, path }) => `${method} ${path}`);
+	// The attacker's own ID, from the attacks on Wait for Completion.
+	expect(arrived.filter((request) => !request.endsWith('/made-up'))).toEqual([]);
+	expect(theirs.books.generations.map(({ prompt }) => prompt)).toEqual([]);
+});
+
+it('shows no prompt, file or result of another user in the executions of the attacker', () => {
+	expect(attacks.length).toBeGreaterThan(2 * roles.length);
+	const made = stage.sandbox.books.generations.map(({ id }) => id);
+	expect(made.length).toBeGreaterThan(prompts.length);
+	const shown = JSON.stringify(attacks);
+	const secrets = ['Secret plan', waitedFor, secretFile, stage.sandbox.url, ...made];
+	expect(secrets.filter((secret) => shown.includes(secret))).toEqual([]);
+});
+
+it('does not show the secret of the batch to the attacker, in a log, or in what the batch returns', () => {
+	const secret = secretOf(asleep.batch);
+	expect(secret).toHaveLength(36);
+	const log = readFileSync(join(stage.folder, 'n8n.log'), 'utf8');
+	expect(log).toContain('Resuming execution');
+	const output = JSON.stringify(ended.batch.data.resultData);
+	expect([JSON.stringify(attacks), log, output].map((text) => text.includes(secret))).toEqual([
+		...[false, false, false],
+	]);
+});
+
+it('lets the attacked executions go on as if nothing had happened', () => {
+	expect([ended.batch.status, errorOf(ended.batch)]).toEqual(['success', '']);
+	expect([ended.wait.status, errorOf(ended.wait)]).toEqual(['success', '']);
+	expect(itemsOf(ended.batch, 'Images').map(({ json }) => json.prompt)).toEqual(prompts);
+	const charges = [...prompts, waitedFor].map((text) => stage.sandbox.books.liveChargesFor(text));
+	expect(charges).toEqual([1, 1, 1, 1, 1]);
+});
+
+it('leaves no execution behind if the workflow keeps none and there are no files', () => {
+	expect(unkept).toEqual([0, 0]);
+});

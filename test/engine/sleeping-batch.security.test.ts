@@ -1,0 +1,266 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { BatchRole, BatchState, Message } from '../../nodes/shared/suspend/batch-state';
+import { startSandbox, type Sandbox } from '../../sandbox/server';
+import type { Run } from '../../tools/engine';
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
+import { helperOf, killWave, sleepToEnd, waveOf } from './asleep';
+import { files, filesNodes } from './files-node';
+import { items, openKeyedStage } from './keyed';
+import { byId } from './stage';
+
+const { stage, created, rows } = openKeyedStage({ extraNodes: filesNodes });
+
+/** The service of an author who attacks the batches of others. */
+let theirs: Sandbox;
+beforeAll(async () => (theirs = await startSandbox({ timeScale: 100, generationSeconds: 1 })));
+afterAll(async () => await theirs.close());
+beforeEach(() => theirs.reset());
+
+const secretPrompt = 'Secret plan';
+const secretField = 'Secret field';
+const secretFile = Buffer.alloc(40, 7).toString('base64');
+
+const list = items(
+	...[1, 2, 3].map((n): [string, string] => [`k${n}`, `${secretPrompt} ${n} [seconds: 300]`]),
+).map((item) => ({
+	...item,
+	more: secretField,
+	files: { data: { name: 'a.png', mimeType: 'image/png', bytes: 40 } },
+}));
+
+/** A batch of somebody else, asleep: one generation is running, two items are left. */
+async function victim(): Promise<Run> {
+	const step = ownNode(
+		'Step',
+		'imageGeneration',
+		{
+			model: byId('aurora-image-1'),
+			prompt: '={{ $json.prompt }}',
+			size: '256x256',
+			referenceInputs: { input: [{ source: 'binary', binaryPropertyName: 'data' }] },
+			options: { idempotencyKey: '={{ $json.key }}', includeOtherFields: true },
+			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
+		},
+		{ id: 'the-node', onError: 'continueRegularOutput' },
+	);
+	const workflow = { ...inARow(files, step), id: 'the-workflow' };
+	const run = await stage.runWorkflow(workflow, { items: list });
+	expect(run.status).toBe('waiting');
+	return run;
+}
+
+/** The state of a batch, as an author can write it who knows or guesses the ID of the execution. */
+function forged({ executionId }: Run, changes: Partial<BatchState> = {}): BatchState {
+	return {
+		batch: executionId,
+		step: 'Step',
+		run: 0,
+		settled: {},
+		tried: {},
+		spent: 0,
+		resubmitted: 0,
+		unrecorded: {},
+		known: {},
+		failed: [],
+		earlier: [],
+		over: false,
+		stopped: false,
+		wakeAt: 1,
+		sleepsFrom: 1,
+		durations: [],
+		dead: 0,
+		lastDeath: '',
+		...changes,
+	};
+}
+
+/** Runs the workflow of an author who uses the hidden parameter, with a credential for the author's own service. */
+async function attack(role: BatchRole, json: unknown, settings: IDataObject = {}): Promise<Run> {
+	const parameters = { batchRole: role, model: byId('aurora-image-1'), prompt: 'x' };
+	const node = { id: 'their-node', onError: 'continueRegularOutput' } as const;
+	const step = ownNode('Step', 'imageGeneration', parameters, node);
+	const workflow = { ...inARow(step), id: 'their-workflow', settings };
+	const run = await stage.runWorkflow(workflow, {
+		items: [{ json: json as IDataObject }],
+		credential: { baseUrl: theirs.url, apiKey: theirs.keys.enterprise },
+	});
+	return await sleepToEnd(stage, run);
+}
+
+/** Everything that an execution, and the helper executions that it has started, show to their author. */
+function shownBy(attack: Run): string {
+	const shown: string[] = [];
+	for (let id = Number(attack.executionId); ; id++) {
+		const run = stage.engine.execution(String(id));
+		if (!run) return shown.join('\n');
+		const { state, workflow, logs } = run.record;
+		shown.push(JSON.stringify([state, workflow, logs]), String(run.error?.stack));
+	}
+}
+
+function expectNothingTaken(attack: Run): void {
+	expect(theirs.requests.all.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+	const shown = shownBy(attack);
+	const secrets = [secretPrompt, secretField, secretFile];
+	expect(secrets.filter((secret) => shown.includes(secret))).toEqual([]);
+}
+
+const message = (content: Message) => ({ sleepingBatchMessage: content });
+
+/** The settings of a workflow whose author knows how helper workflows prove where they belong. */
+const claims = (secret: unknown): IDataObject => ({
+	mediaGeneration: { secret, results: 'all', errors: 'all' } as IDataObject,
+});
+const wrongSecret = '00000000-0000-4000-8000-000000000000';
+
+const attacks: Array<[BatchRole, string, Partial<BatchState>]> = [
+	['work', 'a batch that goes on', {}],
+	['work', 'a batch that was stopped', { stopped: true }],
+	['deliver', 'a batch that is over', { over: true }],
+	['sleep', 'a batch that goes on', {}],
+	['nextWave', 'a batch that goes on', {}],
+	['continueLater', 'a batch that goes on', {}],
+	['collect', 'a batch that is over', { over: true }],
+	['return', 'a batch that goes on', {}],
+	['return', 'a batch that was given up', { over: true, dead: 5 }],
+	['return', 'a batch that was stopped', { over: true, stopped: true }],
+];
+
+describe('a workflow of another author', () => {
+	it.each(attacks)(
+		'learns nothing of a sleeping batch through the hidden role %s, for %s',
+		async (role, _, changes) => {
+			const asleep = await victim();
+			const state = forged(asleep, changes);
+			for (const settings of [{}, claims(wrongSecret)]) {
+				for (const content of [{ state }, { order: state }]) {
+					expectNothingTaken(await attack(role, message(content), settings));
+				}
+			}
+			const end = await sleepToEnd(stage, asleep);
+			expect(end.output('Step').map(({ json }) => json.more)).toEqual(list.map(() => secretField));
+			expect(created()).toBe(3);
+			expect(rows()).toHaveLength(3);
+		},
+	);
+
+	it.each<BatchRole>(['work', 'deliver', 'return'])(
+		'learns nothing through the role %s of a batch that has no secret, because an older release stored it',
+		async (role) => {
+			const asleep = await victim();
+			const { sleepingBatch } = asleep.contextData['node:Step'] as { sleepingBatch: IDataObject };
+			expect(sleepingBatch.secret).toHaveLength(36);
+			for (const missing of [undefined, null, '']) {
+				sleepingBatch.secret = missing;
+				const state = forged(asleep, { over: true });
+				expectNothingTaken(await attack(role, message({ state, order: state }), claims(missing)));
+			}
+		},
+	);
+
+	it.each<BatchRole>(['work', 'sleep', 'nextWave', 'return'])(
+		'ends with an error if it sends something else to the role %s',
+		async (role) => {
+			const state = forged(await victim());
+			const others: unknown[] = [
+				null,
+				[],
+				'x',
+				{ ...state, wakeAt: 1e300 },
+				{ ...state, wakeAt: null },
+				{ ...state, batch: {} },
+				{ ...state, batch: undefined },
+				{ ...state, step: '__proto__', run: '0' },
+			];
+			for (const other of others) {
+				const content = { state: other, order: other } as unknown as Message;
+				const ended = await attack(role, message(content), claims(wrongSecret));
+				expectNothingTaken(ended);
+				expect(ended.nodeError('Step')?.message).toContain('batch was not found');
+			}
+		},
+	);
+
+	it('changes nothing outside of its own execution through the names of keys', async () => {
+		const polluted = JSON.parse('{ "__proto__": { "polluted": 1 }, "constructor": null }') as never;
+		const state = forged(await victim(), { settled: polluted, known: polluted, tried: polluted });
+		for (const role of ['nextWave', 'return'] as const) {
+			await attack(role, message({ state, order: state }), claims(wrongSecret));
+			await attack(role, message({ state, report: state }), claims(wrongSecret));
+		}
+		expect({}).not.toHaveProperty('polluted');
+	});
+});
+
+describe('the secret of a sleeping batch', () => {
+	/** Everything that users see of all executions since the given one: items, errors, logs, and the nodes. */
+	const visibleSince = (first: Run): string => {
+		const seen: string[] = [];
+		for (let id = Number(first.executionId); ; id++) {
+			const run = stage.engine.execution(String(id));
+			if (!run) return seen.join('\n');
+			const { nodeExecutionStack } = run.record.state.data.executionData ?? {};
+			const { flow } = run.contextData;
+			const { nodes, connections, name } = run.record.workflow;
+			seen.push(JSON.stringify([run.runData, nodeExecutionStack, flow, nodes, connections, name]));
+			seen.push(JSON.stringify(run.record.logs), JSON.stringify(run.error), `${run.error?.stack}`);
+		}
+	};
+	const secretOf = (run: Run) =>
+		(run.contextData['node:Step'] as { sleepingBatch: { secret: string } }).sleepingBatch.secret;
+
+	it.each<[string, (asleep: Run) => Promise<Run>, string]>([
+		['succeeds', async (asleep) => await sleepToEnd(stage, asleep), 'success'],
+		[
+			'is given up',
+			async (asleep) => {
+				let run = asleep;
+				while (run.status === 'waiting') {
+					killWave(stage, run);
+					run = await stage.engine.resume(run);
+				}
+				return run;
+			},
+			'success',
+		],
+		[
+			'is stopped in a wave',
+			async (asleep) => {
+				killWave(stage, asleep, 'This execution was cancelled manually');
+				return await stage.engine.resume(asleep);
+			},
+			'success',
+		],
+	])('is in no item, error, log or node of a batch that %s', async (_, toEnd, status) => {
+		const asleep = await victim();
+		const secret = secretOf(asleep);
+		const waves = JSON.stringify(waveOf(stage, asleep).record.workflow.settings);
+		const end = await toEnd(asleep);
+		expect([end.status, secretOf(end)]).toEqual([status, secret]);
+		// Its helper workflows have it.
+		expect(waves).toContain(secret);
+		expect(visibleSince(asleep).includes(secret)).toBe(false);
+	});
+
+	it('differs from batch to batch', async () => {
+		expect(secretOf(await victim())).not.toBe(secretOf(await victim()));
+	});
+});
+
+it('a batch that fell asleep with an older release, without a secret, says so, and its items reuse what is charged', async () => {
+	const asleep = await victim();
+	for (const { record } of [helperOf(stage, asleep), waveOf(stage, asleep)]) {
+		delete (record.workflow.settings as IDataObject).mediaGeneration;
+	}
+	const { sleepingBatch } = asleep.contextData['node:Step'] as { sleepingBatch: IDataObject };
+	delete sleepingBatch.secret;
+	const end = await sleepToEnd(stage, asleep);
+	const [{ json }] = end.output('Step');
+	expect(json.error).toContain('The sleeping batch was not found, and items may have been charged');
+	expect(created()).toBe(1);
+	const again = await sleepToEnd(stage, await victim());
+	expect(again.output('Step').map(({ json }) => json.status)).toEqual(list.map(() => 'completed'));
+	expect(created()).toBe(3);
+});
