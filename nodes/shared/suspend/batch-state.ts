@@ -79,6 +79,8 @@ export interface Message {
 	order?: BatchState;
 	/** From a wave. */
 	report?: WaveReport;
+	/** From a wave or the workflow that fetches the results: the step no longer sleeps. */
+	stopped?: true;
 	/** From the workflow that fetches the results. */
 	failure?: StepFailure;
 }

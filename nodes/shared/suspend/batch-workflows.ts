@@ -70,7 +70,7 @@ export function resultsWorkflow(node: INode, step: string): IWorkflowBase {
 		name: `${step}: results`,
 		note: [
 			`## The results of the sleeping batch of “${step}”`,
-			'### All generations have ended. This workflow fetched them for your execution, and holds their files. It charges nothing.',
+			'### The batch has ended. This workflow fetched its generations for your execution, and holds their files. It creates none, and charges nothing.',
 		],
 		lines: [[helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Results', 'deliver', {})]],
 		saved: 'all',

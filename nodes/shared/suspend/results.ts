@@ -9,7 +9,7 @@ import { GenerationError, type KnownGeneration } from '../../../client/api/error
 import { toResult, type Result } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
-import { isLive, type Row } from '../../../client/orders/table';
+import { isFree, isLive, type Row } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
@@ -20,12 +20,12 @@ import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
 import { startOf, type StepStart } from '../run-plans';
 import type { Plan } from '../form/plan-items';
-import { missingIn, rowsOfBatch, type GenerationState } from './wave-plan';
+import { missingIn, rowsOfBatch, storedKeyOf, type GenerationState } from './wave-plan';
 import { messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 
 /** What the waves reported. */
-type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent'>;
+type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent' | 'lastDeath'>;
 
 /**
  * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
@@ -42,9 +42,7 @@ export async function results(
 	state: Fetched,
 ): Promise<INodeExecutionData[][]> {
 	const fetched = await toResult(async () => await fetchResults(context, plans, state));
-	if (fetched.ok) return fetched.value;
-	if (fetched.error instanceof NodeApiError) return [[failureItem(fetched.error)]];
-	throw fetched.error;
+	return fetched.ok ? fetched.value : [[failureItem(fetched.error)]];
 }
 
 /** A step that has not slept. */
@@ -64,7 +62,7 @@ export interface AwakeStep {
 export async function fetchResults(
 	context: IExecuteFunctions,
 	plans: Array<Result<Plan[]>>,
-	{ settled, spent, ...state }: Fetched,
+	{ settled, spent, lastDeath, ...state }: Fetched,
 	awake: AwakeStep | null = null,
 ): Promise<INodeExecutionData[][]> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
@@ -77,7 +75,9 @@ export async function fetchResults(
 	const failures: Failures = plans.map((plan, itemIndex) => {
 		const own = settled[itemIndex];
 		if (own) return [new GenerationError(own)];
-		return plan.ok ? [] : [rejectedAfterSleep(plan.error, known[itemIndex])];
+		if (!plan.ok) return [rejectedAfterSleep(plan.error, known[itemIndex])];
+		if (awake || rows.has(itemIndex)) return [];
+		return [neverCreated(all, jobs[itemIndex], itemIndex in settled, lastDeath)];
 	});
 	const first = failures.findIndex((errors) => errors.length > 0);
 	if (first >= 0 && !continuesOnError(context)) {
@@ -127,6 +127,32 @@ function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null)
 }
 
 /**
+ * The error of an item for which the batch has no generation: it ended before it could create one. After a sleep, nothing
+ * is created any more.
+ *
+ * @param all the rows of the batch
+ * @param isSettled true if the item had a generation
+ * @param lastDeath why the batch ended
+ */
+function neverCreated(
+	all: Row[],
+	job: ItemJob,
+	isSettled: boolean,
+	lastDeath: string,
+): GenerationError {
+	const key = storedKeyOf(job);
+	const isOpen = isSettled || all.some((row) => row.key === key && isLive(row) && !isFree(row));
+	const ended = 'The sleeping batch ended before this item was created';
+	return new GenerationError({
+		title: isOpen ? `${ended}, and it may have been charged` : ended,
+		details: lastDeath && `The last helper execution ended with: ${lastDeath}`,
+		description: 'Run the same items again: charged generations are reused.',
+		code: 'batch_interrupted',
+		charge: isOpen ? 'unknown' : 'none',
+	});
+}
+
+/**
  * The errors of a batch that is given up. An item keeps the error that it had, and names the generation that is on
  * record for it.
  *
@@ -138,7 +164,7 @@ function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null)
 export async function lastKnown(
 	context: IExecuteFunctions,
 	plans: Array<Result<Plan[]>>,
-	{ settled, ...state }: Omit<Fetched, 'spent'>,
+	{ settled, ...state }: Pick<Fetched, 'settled' | keyof GenerationState>,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
@@ -166,12 +192,14 @@ async function read(
 const HOW_TO_GO_ON =
 	'Run the same items in a new execution: charged generations are reused. Retry in the executions list only shows this error again';
 
-function failureItem({
-	message,
-	description,
-	httpCode,
-	context,
-}: NodeApiError): INodeExecutionData {
+/**
+ * The item that `throwFailure` reads.
+ *
+ * @throws any error that is not that of the step
+ */
+export function failureItem(error: unknown): INodeExecutionData {
+	if (!(error instanceof NodeApiError)) throw error;
+	const { message, description, httpCode, context } = error;
 	const failure: StepFailure = {
 		message,
 		description: sentences(description, HOW_TO_GO_ON),

@@ -23,7 +23,6 @@ import {
 	shortly,
 	takeIn,
 	type BatchState,
-	type WaveReport,
 } from './batch-state';
 import { evaluatingOnce, keepParameters, stepOf, unlessStopped } from './batch-step';
 import { supervisor } from './batch-workflows';
@@ -214,8 +213,7 @@ async function asWave(
 		return [input];
 	}
 	const step = await stepOf(context, order);
-	const asStopped = (report: WaveReport) => ({ ...report, over: true, stopped: true });
-	if (step === null) return [[messageItem({ report: asStopped(order) })]];
+	if (step === null) return [[messageItem({ stopped: true })]];
 	await n8nStarted(step);
 	const plans = await planItems(step, (itemIndex) => node.plan(step, itemIndex));
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
@@ -225,7 +223,7 @@ async function asWave(
 		if (!stopped) return [[messageItem({ report: result.report })]];
 		// The last chance to write the generations that the table did not take.
 		await toResult(async () => await rowsOf(step, [], Object.values(result.report.unrecorded)));
-		return [[messageItem({ report: asStopped(result.report) })]];
+		return [[messageItem({ report: { ...result.report, over: true, stopped: true } })]];
 	}
 	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
 	return (await unlessStopped(step, order, deliver)).result;

@@ -77,6 +77,7 @@ async function listen(
 	await n8nStarted(context);
 	const message = messageIn(item);
 	if (message?.report) return takeIn(state, message.report);
+	if (message?.stopped) state.stopped = state.over = true;
 	// If n8n lost the wave's result, it returns the wave's input: `order`.
 	if (message && !message.order) return;
 	countDeath(state, deathIn(item) ?? 'n8n gave no reason');
