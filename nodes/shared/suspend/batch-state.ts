@@ -26,8 +26,22 @@ export function roleOf(parameter: unknown): BatchRole | null {
 /** The hidden parameter of the creating nodes that names a role. */
 export const ROLE_PARAMETER = 'batchRole';
 
+/**
+ * The version of what a sleeping batch stores: its state, the orders and reports of its waves, and the parameters of its
+ * step. Raise it with any change of these that makes a difference to a reader. The package may be updated while a batch
+ * sleeps, and the workers of one n8n may run different releases.
+ */
+export const STORED_VERSION = 1;
+
+/** True if this release stored it, or one that stores the same. */
+export function isCurrent(stored: object | null | undefined): boolean {
+	return (stored as { v?: unknown } | null | undefined)?.v === STORED_VERSION;
+}
+
 /** What the executions of a batch must know of each other. */
 export interface BatchState extends WaveState {
+	/** `STORED_VERSION` of the release that stored it. */
+	v: number;
 	/** Id of the execution that the step belongs to. */
 	batch: string;
 	/** Name of the step. */
@@ -47,7 +61,7 @@ export interface BatchState extends WaveState {
 }
 
 /** The result of a wave. */
-export type WaveReport = WaveState & Pick<BatchState, 'stopped' | 'wakeAt' | 'sleepsFrom'>;
+export type WaveReport = WaveState & Pick<BatchState, 'v' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
 
 /** A wave that dies this often in a row dies for a reason that does not pass. */
 export const MOST_DEAD = 5;
@@ -81,7 +95,7 @@ export interface Message {
 	report?: WaveReport;
 	/** From a wave or the workflow that fetches the results: the step no longer sleeps. */
 	stopped?: true;
-	/** From the workflow that fetches the results. */
+	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
 }
 

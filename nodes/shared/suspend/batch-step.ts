@@ -14,7 +14,8 @@ import { cancelSignal } from '../execution';
 import { isFile } from '../form/form';
 import { evaluatedOptions, parameterOrNull } from '../form/unvalidated';
 import { wallClock } from '../http/clock';
-import type { BatchState } from './batch-state';
+import { isCurrent, STORED_VERSION, type BatchState } from './batch-state';
+import { otherVersion } from './other-version';
 
 /**
  * The step of a sleeping batch, for the waves that work for it. Its items and parameters stay with the execution that
@@ -23,6 +24,8 @@ import type { BatchState } from './batch-state';
 
 /** The evaluated parameters of the step's items. Expressions of the step do not work in another workflow. */
 interface KeptParameters extends IDataObject {
+	/** `STORED_VERSION` of the release that stored them. */
+	v: number;
 	/** The run index of the step. */
 	run: number;
 	/** One entry per item: the parameters that contain expressions. */
@@ -71,7 +74,7 @@ export function keepParameters(
 			),
 		);
 	const kept = context.getContext('node') as Record<string, unknown>;
-	kept[KEPT] = { run, items } as KeptParameters;
+	kept[KEPT] = { v: STORED_VERSION, run, items } as KeptParameters;
 }
 
 /** An expression that fails is an error of its item, which was reported before. */
@@ -86,8 +89,8 @@ function hasExpression(value: unknown): boolean {
 	return JSON.stringify(value ?? null).includes('"=');
 }
 
-/** Which batch it is: the sleeping execution, its step, and the run of the step. */
-type BatchOf = Pick<BatchState, 'batch' | 'step' | 'run'>;
+/** Which batch it is: the sleeping execution, its step, and the run of the step. An order or the state of the batch. */
+type BatchOf = Pick<BatchState, 'v' | 'batch' | 'step' | 'run'>;
 
 /** How often and how long to wait until n8n has stored the execution that sleeps. */
 const STORING = { looks: 12, pauseMs: 5_000 };
@@ -95,23 +98,26 @@ const STORING = { looks: 12, pauseMs: 5_000 };
 /**
  * Returns a context in which a wave runs as the step itself.
  *
- * @param batch id of the execution that sleeps
- * @param step its name
- * @param run its run index
  * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted
+ * @throws NodeApiError if another release has stored the order or the parameters of the step, and this one cannot read them
  */
 export async function stepOf(
 	context: IExecuteFunctions,
-	{ batch, step, run }: BatchOf,
+	order: BatchOf,
 ): Promise<IExecuteFunctions | null> {
+	if (!isCurrent(order)) throw await otherVersion(context, [order]);
+	const { batch, step, run } = order;
 	const signal = cancelSignal(context);
+	let isReadable = true;
 	for (let looks = 0; looks < STORING.looks; looks++) {
 		const data = await context.getExecutionDataById(batch);
 		if (!data || data.resultData.error) return null;
 		const task = data.executionData?.nodeExecutionStack[0];
 		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as KeptParameters;
 		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step or round of a loop.
-		if (data.waitTill && task?.node.name === step && kept.run === run) {
+		const isAsleep = Boolean(data.waitTill && task?.node.name === step);
+		isReadable = !isAsleep || isCurrent(kept);
+		if (task && isAsleep && isReadable && kept.run === run) {
 			const { node } = task;
 			// n8n stores all items, even those that Execute Once leaves out.
 			const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
@@ -120,6 +126,7 @@ export async function stepOf(
 		await wallClock.sleep(STORING.pauseMs, signal);
 		if (signal.aborted) return null;
 	}
+	if (!isReadable) throw await otherVersion(context, [order]);
 	return null;
 }
 

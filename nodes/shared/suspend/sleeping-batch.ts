@@ -16,11 +16,13 @@ import { planItems, type Plan } from '../form/plan-items';
 import { runHelper } from '../helper-workflow';
 import { InvalidInputError } from '../form/checks';
 import {
+	isCurrent,
 	messageIn,
 	messageItem,
 	roleOf,
 	ROLE_PARAMETER,
 	shortly,
+	STORED_VERSION,
 	takeIn,
 	type BatchState,
 } from './batch-state';
@@ -28,7 +30,7 @@ import { evaluatingOnce, keepParameters, stepOf, unlessStopped } from './batch-s
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { n8nStarted } from './crash-recovery';
-import { fetchResults, results, type AwakeStep } from './results';
+import { failureItem, fetchResults, results, type AwakeStep } from './results';
 import { supervise } from './supervisor';
 import { runWave } from './wave';
 
@@ -95,6 +97,7 @@ async function sleep(
 		return null;
 	}
 	const state: BatchState = {
+		v: STORED_VERSION,
 		batch: context.getExecutionId(),
 		step: context.getNode().name,
 		run: journal.runIndex,
@@ -209,10 +212,13 @@ async function asWave(
 	const input = context.getInputData();
 	const order = messageIn(input[0])?.order as BatchState;
 	if (role === 'sleep') {
-		await context.putExecutionToWait(new Date(order.wakeAt));
+		// The next node reports an order that cannot be read.
+		if (isCurrent(order)) await context.putExecutionToWait(new Date(order.wakeAt));
 		return [input];
 	}
-	const step = await stepOf(context, order);
+	const found = await toResult(async () => await stepOf(context, order));
+	if (!found.ok) return [[failureItem(found.error)]];
+	const step = found.value;
 	if (step === null) return [[messageItem({ stopped: true })]];
 	await n8nStarted(step);
 	const plans = await planItems(step, (itemIndex) => node.plan(step, itemIndex));

@@ -10,6 +10,7 @@ import { runHelper } from '../helper-workflow';
 import {
 	countDeath,
 	deathIn,
+	isCurrent,
 	messageIn,
 	messageItem,
 	MOST_DEAD,
@@ -21,7 +22,8 @@ import {
 import { stepOf } from './batch-step';
 import { resultsWorkflow, supervisor, wave } from './batch-workflows';
 import { n8nStarted } from './crash-recovery';
-import { lastKnown, throwFailure } from './results';
+import { otherVersion } from './other-version';
+import { failureItem, lastKnown, throwFailure } from './results';
 
 /**
  * Runs a node of the supervisor. Each node reads the result of the wave before it, and starts the next one. While a
@@ -35,10 +37,10 @@ export async function supervise(
 	role: BatchRole,
 	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[],
 ): Promise<INodeExecutionData[][]> {
-	const input = context.getInputData();
 	const kept = context.getContext('flow') as { batch?: BatchState };
-	kept.batch ??= messageIn(input[0])?.state as BatchState;
+	kept.batch ??= messageIn(context.getInputData()[0])?.state as BatchState;
 	const state = kept.batch;
+	const input = await readable(context, state);
 	if (isResult(input[0])) {
 		if (role === 'return') throwFailure(context, messageIn(input[0])?.failure);
 		return [input];
@@ -60,6 +62,18 @@ export async function supervise(
 	const settled = Object.fromEntries(Object.keys(state.settled).map((index) => [index, null]));
 	const code = wave(context.getNode(), state.step);
 	return await start(context, code, { order: { ...state, settled } });
+}
+
+/** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */
+async function readable(
+	context: IExecuteFunctions,
+	state: BatchState,
+): Promise<INodeExecutionData[]> {
+	const input = context.getInputData();
+	if (isResult(input[0])) return input;
+	const { report = state } = messageIn(input[0]) ?? {};
+	if (isCurrent(state) && isCurrent(report)) return input;
+	return [failureItem(await otherVersion(context, [state, report]))];
 }
 
 /** True for the output items or the failure of the step. */
