@@ -15,7 +15,8 @@ jest.mock('../../nodes/shared/helper-workflow', () => {
 		'../../nodes/shared/helper-workflow',
 	);
 	const runHelper: typeof actual.runHelper = async (context, code, list) => {
-		if (mockRefused.has(code.name) && mockStarted.has(code.name)) throw new Error('Not another one');
+		if (mockRefused.has(code.name) && mockStarted.has(code.name))
+			throw new Error('Not another one');
 		mockStarted.add(code.name);
 		return await actual.runHelper(context, code, list);
 	};
@@ -23,7 +24,7 @@ jest.mock('../../nodes/shared/helper-workflow', () => {
 });
 beforeEach(() => [mockRefused, mockStarted].forEach((names) => names.clear()));
 
-const { stage, created, execute, rows } = openKeyedStage();
+const { stage, execute, rows } = openKeyedStage();
 
 const asleep = (runOptions: IDataObject = {}): INodeParameters => ({
 	downloadOutput: false,

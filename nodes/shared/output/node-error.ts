@@ -109,7 +109,16 @@ export function nodeError(
 	shown.stack = withMessage(shown);
 	if (error.cause instanceof Error) addCause(shown, error.cause);
 	Object.assign(shown.context, details);
+	causes.set(shown, error);
 	return shown;
+}
+
+/** The error behind each n8n error, with more detail. */
+const causes = new WeakMap<object, GenerationError>();
+
+/** @returns the error that `nodeError` converted; `undefined` for any other error */
+export function causeOf(error: unknown): GenerationError | undefined {
+	return causes.get(error as object);
 }
 
 /**

@@ -54,6 +54,8 @@ export interface BatchState extends WaveState {
 	wakeAt: number;
 	/** When the last wave ended. */
 	sleepsFrom: number;
+	/** Number of executions that were to fetch the results. */
+	collections: number;
 	/** Number of consecutive waves that ended without a report. */
 	dead: number;
 	/** The error of the last such wave, for the user. */
@@ -62,6 +64,9 @@ export interface BatchState extends WaveState {
 
 /** The result of a wave. */
 export type WaveReport = WaveState & Pick<BatchState, 'v' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
+
+/** How often the results are fetched, if the execution dies or the service is down. */
+export const COLLECTIONS = 3;
 
 /** A wave that dies this often in a row dies for a reason that does not pass. */
 export const MOST_DEAD = 5;
@@ -95,6 +100,8 @@ export interface Message {
 	report?: WaveReport;
 	/** From a wave or the workflow that fetches the results: the step no longer sleeps. */
 	stopped?: true;
+	/** From the workflow that fetches the results: the service is down. When to try again, in Unix milliseconds. */
+	laterAt?: number;
 	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
 }

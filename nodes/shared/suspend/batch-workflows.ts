@@ -1,7 +1,7 @@
 import type { INode, IWorkflowBase } from 'n8n-workflow';
 
 import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
-import { ROLE_PARAMETER, type BatchRole } from './batch-state';
+import { COLLECTIONS, ROLE_PARAMETER, type BatchRole } from './batch-state';
 
 /**
  * The helper workflows of a sleeping batch.
@@ -17,8 +17,6 @@ import { ROLE_PARAMETER, type BatchRole } from './batch-state';
 
 /** Number of waves in a supervisor. Then it starts another supervisor, and sleeps until that one ends. */
 const WAVES = 60;
-/** Number of tries to collect the results. */
-const COLLECTIONS = 3;
 
 /**
  * Builds the workflow that starts the waves.

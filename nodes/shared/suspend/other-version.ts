@@ -27,7 +27,8 @@ export async function otherVersion(
 	});
 	const batch = batchIn(stored);
 	const rows = await toResult(async () => await rowsOfExecution(context, batch));
-	const written = batch !== '' && rows.ok ? rows.value.filter((row) => isLive(row) && hasId(row)) : [];
+	const written =
+		batch !== '' && rows.ok ? rows.value.filter((row) => isLive(row) && hasId(row)) : [];
 	const ids = [...new Set([...idsIn(stored), ...written.map((row) => row.generation_id)])];
 	const description = sentences(
 		descriptionOf(error),

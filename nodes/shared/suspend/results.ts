@@ -3,9 +3,10 @@ import {
 	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
+	type IPairedItemData,
 } from 'n8n-workflow';
 
-import { GenerationError, type KnownGeneration } from '../../../client/api/errors';
+import { GenerationError, isOutage, type KnownGeneration } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
@@ -13,15 +14,16 @@ import { isFree, isLive, type Row } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
+import { wallClock } from '../http/clock';
 import { optionByPath, textIfSet } from '../form/parameters';
-import { stepError } from '../output/node-error';
-import type { Output } from '../output/results';
+import { causeOf, stepError } from '../output/node-error';
+import { failureOf, type Output } from '../output/results';
 import { rowsOf } from '../record/record';
 import { runToEnd, type Failures } from '../run-node';
 import { startOf, type StepStart } from '../run-plans';
 import type { Plan } from '../form/plan-items';
 import { missingIn, rowsOfBatch, storedKeyOf, type GenerationState } from './wave-plan';
-import { messageItem, type BatchState, type StepFailure } from './batch-state';
+import { COLLECTIONS, messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 
 /** What the waves reported. */
@@ -34,15 +36,43 @@ type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent' | 'lastDea
  * @param plans of the step's items
  * @param state the items without a result to fetch, the generations that are not in the record, and the number of creating
  * requests of the batch that were charged, or may have been
- * @returns the output items, or an item that `throwFailure` reads
+ * @returns the output items, an item that `throwFailure` reads, or when to try again because the service is down
  */
 export async function results(
 	context: IExecuteFunctions,
 	plans: Array<Result<Plan[]>>,
-	state: Fetched,
+	state: Fetched & Pick<BatchState, 'collections'>,
 ): Promise<INodeExecutionData[][]> {
 	const fetched = await toResult(async () => await fetchResults(context, plans, state));
+	if (state.collections < COLLECTIONS && hasOutage(fetched, state)) {
+		return [[messageItem({ laterAt: wallClock.now() + PAUSE_MS })]];
+	}
 	return fetched.ok ? fetched.value : [[failureItem(fetched.error)]];
+}
+
+/** The pause before the results are fetched again. */
+const PAUSE_MS = 120_000;
+
+/** True if a result is missing because the service or its storage is down. Errors of the waves do not count. */
+function hasOutage(
+	fetched: Result<INodeExecutionData[][]>,
+	{ settled }: Pick<Fetched, 'settled'>,
+): boolean {
+	if (!fetched.ok) return !Object.values(settled).some(Boolean) && isDown(causeOf(fetched.error));
+	return fetched.value
+		.flat()
+		.some((item) => !settled[itemIndexOf(item)] && isDown(failureOf(item)));
+}
+
+function itemIndexOf({ pairedItem }: INodeExecutionData): number {
+	return (pairedItem as IPairedItemData).item;
+}
+
+/** A missing file, or one without a URL, has been waited for already. */
+function isDown(error: GenerationError | undefined): boolean {
+	if (!error || !isOutage(error)) return false;
+	const { code, status, generation } = error;
+	return code !== 'download_failed' || (generation?.url !== null && (status ?? 500) >= 500);
 }
 
 /** A step that has not slept. */

@@ -109,6 +109,7 @@ async function sleep(
 		resubmitted: 0,
 		unrecorded: {},
 		known: {},
+		down: {},
 		failed: [],
 		earlier: [],
 		over: false,
@@ -116,6 +117,7 @@ async function sleep(
 		wakeAt: 0,
 		sleepsFrom: 0,
 		durations: [],
+		collections: 0,
 		dead: 0,
 		lastDeath: '',
 	};

@@ -52,6 +52,7 @@ export async function supervise(
 	if (role === 'collect') {
 		if (state.stopped || state.dead >= MOST_DEAD) return [[messageItem({})]];
 		const code = resultsWorkflow(context.getNode(), state.step);
+		state.collections++;
 		return await start(context, code, { order: state });
 	}
 	if (state.over) return [[messageItem({})]];
@@ -92,6 +93,7 @@ async function listen(
 	const message = messageIn(item);
 	if (message?.report) return takeIn(state, message.report);
 	if (message?.stopped) state.stopped = state.over = true;
+	if (message?.laterAt) state.wakeAt = message.laterAt;
 	// If n8n lost the wave's result, it returns the wave's input: `order`.
 	if (message && !message.order) return;
 	countDeath(state, deathIn(item) ?? 'n8n gave no reason');

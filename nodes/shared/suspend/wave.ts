@@ -73,7 +73,7 @@ export async function runWave(
 		result,
 		shift,
 		record,
-		stopOnError,
+		{ stopOnError, rests },
 		wallClock.now(),
 	);
 	// A clock that was set back does not extend the sleep. An error that ends the batch needs no further check.
