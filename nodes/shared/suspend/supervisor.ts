@@ -89,8 +89,10 @@ async function listen(
 	state: BatchState,
 	item: INodeExecutionData,
 ): Promise<void> {
-	await n8nStarted(context);
 	const message = messageIn(item);
+	// The node before this one has read the result.
+	if (message && Object.keys(message).length === 0) return;
+	await n8nStarted(context);
 	if (message?.report) return takeIn(state, message.report);
 	if (message?.stopped) state.stopped = state.over = true;
 	if (message?.laterAt) state.wakeAt = message.laterAt;
