@@ -9,7 +9,7 @@ import { byHand, smallImageNode, trigger } from './support/workflows';
 
 const minutes = 60_000;
 /** Number of kills, each with a batch of its own. */
-const KILLS = Number(process.env.MEDIA_SUPERVISOR_KILLS ?? 2);
+const KILLS = Number(process.env.MEDIA_SUPERVISOR_KILLS ?? 1);
 const ITEMS = 6;
 
 let stage: Stage;
