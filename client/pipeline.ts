@@ -9,7 +9,7 @@ import type { SlotPool } from './orders/slot-pool';
 import { Submission, type SubmissionStats } from './orders/submission';
 import type { StatusChecks } from './watch/status-requests';
 import { Watcher } from './watch/watch';
-import { CancelledError } from './api/errors';
+import { CancelledError, isOutage } from './api/errors';
 import type { Generation } from './api/generation';
 import type { ServiceClient } from './api/client';
 
@@ -108,6 +108,8 @@ class Pipeline<T> {
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
+	/** True if the service was down. A step that can sleep then begins no further job. */
+	private isDown = false;
 
 	constructor(
 		private readonly jobs: Job[],
@@ -185,7 +187,7 @@ class Pipeline<T> {
 
 	/** Runs one job after the other. */
 	private async work(): Promise<void> {
-		while (!this.halt.signal.aborted) {
+		while (!this.halt.signal.aborted && !this.isDown) {
 			const run = this.queue.next();
 			if (!run) return;
 			this.active++;
@@ -261,6 +263,7 @@ class Pipeline<T> {
 		this.outcomes.set(job, outcome);
 		if (outcome.kind !== 'error' || isBeyondLimit(outcome.error)) return;
 		this.firstFailed ??= job;
+		this.isDown ||= this.ports.shift !== undefined && isOutage(outcome.error);
 		if (this.settings.stopOnError) this.halt.abort();
 	}
 }

@@ -169,3 +169,16 @@ function readErrorBody(body: unknown, status: number) {
 export function isForeign({ code }: GenerationError): boolean {
 	return code.startsWith('http_');
 }
+
+/**
+ * True if a later request may succeed, although all retries failed: the network, the service or a gateway in front of it
+ * was down. A step that sleeps then leaves the item open until its deadline.
+ *
+ * A creating request must certainly be uncharged. The service's word that a generation does not exist is final.
+ */
+export function isOutage(error: GenerationError): boolean {
+	const { charge, code, fatalForStep, generation, retry } = error;
+	if (generation === null) return charge === 'none' && retry === 'backoff' && !fatalForStep;
+	if (charge === 'unknown' || code === 'generation_not_found') return false;
+	return retry !== 'never' || isForeign(error);
+}

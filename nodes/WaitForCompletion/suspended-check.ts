@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { isConfirmed } from '../../client/outcome';
 import type { StatusCheck, StatusChecks } from '../../client/watch/status-requests';
-import { GenerationError, isForeign, type KnownGeneration } from '../../client/api/errors';
+import { GenerationError, isOutage, type KnownGeneration } from '../../client/api/errors';
 import { isFinalState } from '../../client/api/states';
 import { wallClock } from '../shared/http/clock';
 import { cancelSignal, isWithinSleep } from '../shared/execution';
@@ -114,16 +114,10 @@ function ended(items: SleepingItem[]): INodeExecutionData[] {
 	return items.map((json, item) => ({ json: { ...json, ended: true }, pairedItem: { item } }));
 }
 
-/**
- * True if an item may still change. After the sleep, transient errors of the service are retried. So are errors
- * of a proxy or gateway in front of it.
- */
+/** True if an item may still change. */
 function isUnfinished(item: INodeExecutionData): boolean {
 	const failure = failureOf(item);
-	if (failure) {
-		const isTransient = failure.retry !== 'never' || failure.code === 'timeout';
-		return isTransient || isForeign(failure);
-	}
+	if (failure) return isOutage(failure) || failure.code === 'timeout';
 	return !isFinalState(item.json.status as string | null);
 }
 

@@ -16,6 +16,7 @@ it('no item of a sleeping batch is charged twice or lost, no matter which wave d
 	// Check that the schedules exercised every failure.
 	expect(tally.deaths).toBeGreaterThan(60);
 	expect(tally.stops).toBeGreaterThan(10);
+	expect(tally.outages).toBeGreaterThan(20);
 	expect(tally.limited).toBeGreaterThan(20);
 	expect(tally.uncertain).toBeGreaterThan(20);
 	expect(tally.refunds).toBeGreaterThan(20);

@@ -15,6 +15,7 @@ const failedAndDied: AsleepSchedule = {
 	lives: [null, null, null, 121],
 	stopsAfterMs: null,
 	wavesWithoutIds: 0,
+	outage: null,
 	seed: 0,
 };
 

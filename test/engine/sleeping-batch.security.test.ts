@@ -1,6 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { BatchRole, BatchState, Message } from '../../nodes/shared/suspend/batch-state';
+import {
+	STORED_VERSION,
+	type BatchRole,
+	type BatchState,
+	Message,
+} from '../../nodes/shared/suspend/batch-state';
 import { startSandbox, type Sandbox } from '../../sandbox/server';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
@@ -54,6 +59,9 @@ async function victim(): Promise<Run> {
 /** The state of a batch, as an author can write it who knows or guesses the ID of the execution. */
 function forged({ executionId }: Run, changes: Partial<BatchState> = {}): BatchState {
 	return {
+		v: STORED_VERSION,
+		collections: 0,
+		down: {},
 		batch: executionId,
 		step: 'Step',
 		run: 0,

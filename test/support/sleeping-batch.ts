@@ -88,6 +88,7 @@ class SleepingBatch {
 	private tried: WaveState['tried'] = {};
 	private unrecorded: WaveState['unrecorded'] = {};
 	private known: WaveState['known'] = {};
+	private down: WaveState['down'] = {};
 	private failed: WaveState['failed'] = [];
 	private dead = 0;
 	private isAwake = false;
@@ -199,6 +200,7 @@ class SleepingBatch {
 		state.resubmitted = result.resubmitted;
 		this.unrecorded = result.unrecorded;
 		Object.assign(this.known, result.known);
+		this.down = result.down;
 		this.failed = result.failed;
 		if (isFirst && this.isStopped) return 'stopped';
 		return result.over ? 'over' : null;
@@ -219,7 +221,7 @@ class SleepingBatch {
 	}
 
 	private async work(clock: Clock): Promise<WaveResult> {
-		const { step, jobs, night, state, fate, unrecorded, known, failed } = this;
+		const { step, jobs, night, state, fate, unrecorded, known, down, failed } = this;
 		const call = this.table.reachedBy(clock, (one) => fate.tableFate(night.waves, one));
 		const writer = `${fate.batch}, wave ${night.waves}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
@@ -231,6 +233,7 @@ class SleepingBatch {
 			resubmitted: state.resubmitted,
 			unrecorded,
 			known,
+			down,
 			failed,
 			earlier: [],
 		};
@@ -261,7 +264,9 @@ class SleepingBatch {
 			return ran;
 		};
 		const result = await run().finally(async () => await journal.close());
-		return waveResult(plan, result, shift, journal, step.settings.stopOnError, clock.now());
+		const { stopOnError } = step.settings;
+		const settings = { stopOnError, rests: true };
+		return waveResult(plan, result, shift, journal, settings, clock.now());
 	}
 }
 

@@ -119,7 +119,16 @@ export function nodeError(
 	if (error.cause instanceof Error) addCause(shown, error.cause);
 	Object.assign(shown.context, details);
 	addItemIndex(shown, itemIndex, (context.getInputData?.().length ?? 1) > 1);
+	causes.set(shown, error);
 	return shown;
+}
+
+/** The error behind each n8n error, with more detail. */
+const causes = new WeakMap<object, GenerationError>();
+
+/** @returns the error that `nodeError` converted; `undefined` for any other error */
+export function causeOf(error: unknown): GenerationError | undefined {
+	return causes.get(error as object);
 }
 
 /**

@@ -52,6 +52,19 @@ export async function dataTablesWork(context: IExecuteFunctions): Promise<boolea
 	return (await toResult(async () => await runTableNodes(context, [listing]))).ok;
 }
 
+/** Reads the rows that an execution wrote. */
+export async function rowsOfExecution(
+	context: IExecuteFunctions,
+	executionId: string,
+): Promise<Row[]> {
+	const where: Where = { match: 'all', conditions: [['execution_id', executionId]] };
+	return await tableOf(context).use(async (id) => {
+		const get = operationsOn(id)('get', { returnAll: true, ...filter(where) });
+		const output = await runTableNodes(context, [get]);
+		return output.map(({ json }) => parseRow(json));
+	});
+}
+
 /**
  * Inserts rows of generations that have no row yet. The call is also carried out after the execution was stopped.
  *

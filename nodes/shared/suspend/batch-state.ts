@@ -26,8 +26,22 @@ export function roleOf(parameter: unknown): BatchRole | null {
 /** The hidden parameter of the creating nodes that names a role. */
 export const ROLE_PARAMETER = 'batchRole';
 
+/**
+ * The version of what a sleeping batch stores: its state, the orders and reports of its waves, and the parameters of its
+ * step. Raise it with any change of these that makes a difference to a reader. The package may be updated while a batch
+ * sleeps, and the workers of one n8n may run different releases.
+ */
+export const STORED_VERSION = 1;
+
+/** True if this release stored it, or one that stores the same. */
+export function isCurrent(stored: object | null | undefined): boolean {
+	return (stored as { v?: unknown } | null | undefined)?.v === STORED_VERSION;
+}
+
 /** What the executions of a batch must know of each other. */
 export interface BatchState extends WaveState {
+	/** `STORED_VERSION` of the release that stored it. */
+	v: number;
 	/** Id of the execution that the step belongs to. */
 	batch: string;
 	/** Name of the step. */
@@ -40,6 +54,8 @@ export interface BatchState extends WaveState {
 	wakeAt: number;
 	/** When the last wave ended. */
 	sleepsFrom: number;
+	/** Number of executions that were to fetch the results. */
+	collections: number;
 	/** Number of consecutive waves that ended without a report. */
 	dead: number;
 	/** The error of the last such wave, for the user. */
@@ -47,7 +63,10 @@ export interface BatchState extends WaveState {
 }
 
 /** The result of a wave. */
-export type WaveReport = WaveState & Pick<BatchState, 'stopped' | 'wakeAt' | 'sleepsFrom'>;
+export type WaveReport = WaveState & Pick<BatchState, 'v' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
+
+/** How often the results are fetched, if the execution dies or the service is down. */
+export const COLLECTIONS = 3;
 
 /** A wave that dies this often in a row dies for a reason that does not pass. */
 export const MOST_DEAD = 5;
@@ -79,7 +98,11 @@ export interface Message {
 	order?: BatchState;
 	/** From a wave. */
 	report?: WaveReport;
-	/** From the workflow that fetches the results. */
+	/** From a wave or the workflow that fetches the results: the step no longer sleeps. */
+	stopped?: true;
+	/** From the workflow that fetches the results: the service is down. When to try again, in Unix milliseconds. */
+	laterAt?: number;
+	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
 }
 

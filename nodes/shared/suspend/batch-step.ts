@@ -16,7 +16,8 @@ import { isFile } from '../form/form';
 import { evaluatedOptions, parameterOrNull } from '../form/unvalidated';
 import { secretOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
-import type { BatchState } from './batch-state';
+import { isCurrent, STORED_VERSION, type BatchState } from './batch-state';
+import { otherVersion } from './other-version';
 
 /**
  * The step of a sleeping batch, for the waves that work for it. Its items and parameters stay with the execution that
@@ -30,6 +31,8 @@ interface KeptParameters extends IDataObject {
 	 * could run as the step, with the step's items and with its own credential.
 	 */
 	secret: string;
+	/** `STORED_VERSION` of the release that stored them. */
+	v: number;
 	/** The run index of the step. */
 	run: number;
 	/** One entry per item: the evaluated values of the parameters that contain expressions. */
@@ -81,7 +84,7 @@ export function keepParameters(
 	const kept = context.getContext('node') as { [KEPT]?: KeptParameters };
 	// All runs of a step in a loop share it.
 	const secret = kept[KEPT]?.secret ?? randomUUID();
-	kept[KEPT] = { secret, run, items } as KeptParameters;
+	kept[KEPT] = { v: STORED_VERSION, secret, run, items } as KeptParameters;
 	return secret;
 }
 
@@ -97,8 +100,8 @@ function hasExpression(value: unknown): boolean {
 	return JSON.stringify(value ?? null).includes('"=');
 }
 
-/** Which batch it is: the sleeping execution, its step, and the run of the step. */
-type BatchOf = Pick<BatchState, 'batch' | 'step' | 'run'>;
+/** Which batch it is: the sleeping execution, its step, and the run of the step. An order or the state of the batch. */
+type BatchOf = Pick<BatchState, 'v' | 'batch' | 'step' | 'run'>;
 
 /** How often and how long to wait until n8n has stored the execution that sleeps. */
 const STORING = { looks: 12, pauseMs: 5_000 };
@@ -106,19 +109,20 @@ const STORING = { looks: 12, pauseMs: 5_000 };
 /**
  * Returns a context in which a wave runs as the step itself.
  *
- * @param batch id of the execution that sleeps
- * @param step its name
- * @param run its run index
  * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted. Also `null` if the
  * helper workflow does not know the secret of the step
+ * @throws NodeApiError if another release has stored the order or the parameters of the step, and this one cannot read them
  */
 export async function stepOf(
 	context: IExecuteFunctions,
-	{ batch, step, run }: BatchOf,
+	order: BatchOf,
 ): Promise<IExecuteFunctions | null> {
+	if (!isCurrent(order)) throw await otherVersion(context, [order]);
+	const { batch, step, run } = order;
 	const secret = secretOf(context);
 	if (secret === null) return null;
 	const signal = cancelSignal(context);
+	let isReadable = true;
 	for (let looks = 0; looks < STORING.looks; looks++) {
 		const data = await context.getExecutionDataById(batch);
 		if (!data || data.resultData.error) return null;
@@ -128,7 +132,9 @@ export async function stepOf(
 			| undefined;
 		if (kept && kept.secret !== secret) return null;
 		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step or round of a loop.
-		if (data.waitTill && task?.node.name === step && kept?.run === run) {
+		const isAsleep = Boolean(data.waitTill && task?.node.name === step);
+		isReadable = !isAsleep || isCurrent(kept);
+		if (task && kept && isAsleep && isReadable && kept.run === run) {
 			const { node } = task;
 			// n8n stores all items, even those that Execute Once leaves out.
 			const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
@@ -137,6 +143,7 @@ export async function stepOf(
 		await wallClock.sleep(STORING.pauseMs, signal);
 		if (signal.aborted) return null;
 	}
+	if (!isReadable) throw await otherVersion(context, [order]);
 	return null;
 }
 

@@ -1,7 +1,7 @@
 import type { INode, IWorkflowBase } from 'n8n-workflow';
 
 import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
-import { ROLE_PARAMETER, type BatchRole } from './batch-state';
+import { COLLECTIONS, ROLE_PARAMETER, type BatchRole } from './batch-state';
 
 /**
  * The helper workflows of a sleeping batch.
@@ -17,8 +17,6 @@ import { ROLE_PARAMETER, type BatchRole } from './batch-state';
 
 /** Number of waves in a supervisor. Then it starts another supervisor, and sleeps until that one ends. */
 const WAVES = 60;
-/** Number of tries to collect the results. */
-const COLLECTIONS = 3;
 
 /**
  * Builds the workflow that starts the waves.
@@ -70,7 +68,7 @@ export function resultsWorkflow(node: INode, step: string): IWorkflowBase {
 		name: `${step}: results`,
 		note: [
 			`## The results of the sleeping batch of “${step}”`,
-			'### All generations have ended. This workflow fetched them for your execution, and holds their files. It charges nothing.',
+			'### The batch has ended. This workflow fetched its generations for your execution, and holds their files. It creates none, and charges nothing.',
 		],
 		lines: [[helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Results', 'deliver', {})]],
 		saved: 'result',

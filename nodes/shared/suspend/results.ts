@@ -3,29 +3,31 @@ import {
 	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
+	type IPairedItemData,
 } from 'n8n-workflow';
 
-import { GenerationError, type KnownGeneration } from '../../../client/api/errors';
+import { GenerationError, isOutage, type KnownGeneration } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
-import { isLive, type Row } from '../../../client/orders/table';
+import { isFree, isLive, type Row } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
+import { wallClock } from '../http/clock';
 import { optionByPath, textIfSet } from '../form/parameters';
-import { addItemIndex, stepError } from '../output/node-error';
-import type { Output } from '../output/results';
+import { addItemIndex, causeOf, stepError } from '../output/node-error';
+import { failureOf, type Output } from '../output/results';
 import { rowsOf } from '../record/record';
 import { firstFailure, runToEnd, type Failures } from '../run-node';
 import { startOf, type StepStart } from '../run-plans';
 import type { Plan } from '../form/plan-items';
-import { missingIn, rowsOfBatch, type GenerationState } from './wave-plan';
-import { messageItem, type BatchState, type StepFailure } from './batch-state';
+import { missingIn, rowsOfBatch, storedKeyOf, type GenerationState } from './wave-plan';
+import { COLLECTIONS, messageItem, type BatchState, type StepFailure } from './batch-state';
 import { fetching } from './wave';
 
 /** What the waves reported. */
-type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent'>;
+type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent' | 'lastDeath'>;
 
 /**
  * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
@@ -34,17 +36,43 @@ type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent'>;
  * @param plans of the step's items
  * @param state the items without a result to fetch, the generations that are not in the record, and the number of creating
  * requests of the batch that were charged, or may have been
- * @returns the output items, or an item that `throwFailure` reads
+ * @returns the output items, an item that `throwFailure` reads, or when to try again because the service is down
  */
 export async function results(
 	context: IExecuteFunctions,
 	plans: Array<Result<Plan[]>>,
-	state: Fetched,
+	state: Fetched & Pick<BatchState, 'collections'>,
 ): Promise<INodeExecutionData[][]> {
 	const fetched = await toResult(async () => await fetchResults(context, plans, state));
-	if (fetched.ok) return fetched.value;
-	if (fetched.error instanceof NodeApiError) return [[failureItem(fetched.error)]];
-	throw fetched.error;
+	if (state.collections < COLLECTIONS && hasOutage(fetched, state)) {
+		return [[messageItem({ laterAt: wallClock.now() + PAUSE_MS })]];
+	}
+	return fetched.ok ? fetched.value : [[failureItem(fetched.error)]];
+}
+
+/** The pause before the results are fetched again. */
+const PAUSE_MS = 120_000;
+
+/** True if a result is missing because the service or its storage is down. Errors of the waves do not count. */
+function hasOutage(
+	fetched: Result<INodeExecutionData[][]>,
+	{ settled }: Pick<Fetched, 'settled'>,
+): boolean {
+	if (!fetched.ok) return !Object.values(settled).some(Boolean) && isDown(causeOf(fetched.error));
+	return fetched.value
+		.flat()
+		.some((item) => !settled[itemIndexOf(item)] && isDown(failureOf(item)));
+}
+
+function itemIndexOf({ pairedItem }: INodeExecutionData): number {
+	return (pairedItem as IPairedItemData).item;
+}
+
+/** A missing file, or one without a URL, has been waited for already. */
+function isDown(error: GenerationError | undefined): boolean {
+	if (!error || !isOutage(error)) return false;
+	const { code, status, generation } = error;
+	return code !== 'download_failed' || (generation?.url !== null && (status ?? 500) >= 500);
 }
 
 /** A step that has not slept. */
@@ -64,7 +92,7 @@ export interface AwakeStep {
 export async function fetchResults(
 	context: IExecuteFunctions,
 	plans: Array<Result<Plan[]>>,
-	{ settled, spent, ...state }: Fetched,
+	{ settled, spent, lastDeath, ...state }: Fetched,
 	awake: AwakeStep | null = null,
 ): Promise<INodeExecutionData[][]> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
@@ -77,7 +105,9 @@ export async function fetchResults(
 	const failures: Failures = plans.map((plan, itemIndex) => {
 		const own = settled[itemIndex];
 		if (own) return [new GenerationError(own)];
-		return plan.ok ? [] : [rejectedAfterSleep(plan.error, known[itemIndex])];
+		if (!plan.ok) return [rejectedAfterSleep(plan.error, known[itemIndex])];
+		if (awake || rows.has(itemIndex)) return [];
+		return [neverCreated(all, jobs[itemIndex], itemIndex in settled, lastDeath)];
 	});
 	const first = firstFailure(failures);
 	if (first >= 0 && !continuesOnError(context)) {
@@ -127,6 +157,32 @@ function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null)
 }
 
 /**
+ * The error of an item for which the batch has no generation: it ended before it could create one. After a sleep, nothing
+ * is created any more.
+ *
+ * @param all the rows of the batch
+ * @param isSettled true if the item had a generation
+ * @param lastDeath why the batch ended
+ */
+function neverCreated(
+	all: Row[],
+	job: ItemJob,
+	isSettled: boolean,
+	lastDeath: string,
+): GenerationError {
+	const key = storedKeyOf(job);
+	const isOpen = isSettled || all.some((row) => row.key === key && isLive(row) && !isFree(row));
+	const ended = 'The sleeping batch ended before this item was created';
+	return new GenerationError({
+		title: isOpen ? `${ended}, and it may have been charged` : ended,
+		details: lastDeath && `The last helper execution ended with: ${lastDeath}`,
+		description: 'Run the same items again: charged generations are reused.',
+		code: 'batch_interrupted',
+		charge: isOpen ? 'unknown' : 'none',
+	});
+}
+
+/**
  * The errors of a batch that is given up. An item keeps the error that it had, and names the generation that is on
  * record for it.
  *
@@ -138,7 +194,7 @@ function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null)
 export async function lastKnown(
 	context: IExecuteFunctions,
 	plans: Array<Result<Plan[]>>,
-	{ settled, ...state }: Omit<Fetched, 'spent'>,
+	{ settled, ...state }: Pick<Fetched, 'settled' | keyof GenerationState>,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
@@ -166,12 +222,14 @@ async function read(
 const HOW_TO_GO_ON =
 	'Run the same items in a new execution: charged generations are reused. If an item fails again, set On Error to Continue to get the others. Retry in the executions list only shows this error again';
 
-function failureItem({
-	message,
-	description,
-	httpCode,
-	context,
-}: NodeApiError): INodeExecutionData {
+/**
+ * The item that `throwFailure` reads.
+ *
+ * @throws any error that is not that of the step
+ */
+export function failureItem(error: unknown): INodeExecutionData {
+	if (!(error instanceof NodeApiError)) throw error;
+	const { message, description, httpCode, context } = error;
 	const failure: StepFailure = {
 		message,
 		description: sentences(description, HOW_TO_GO_ON),

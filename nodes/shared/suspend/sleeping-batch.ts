@@ -16,21 +16,22 @@ import { planItems, type Plan } from '../form/plan-items';
 import { newTerms, runHelper, secretOf, termsOf } from '../helper-workflow';
 import { InvalidInputError } from '../form/checks';
 import {
+	isCurrent,
 	isState,
 	messageIn,
 	messageItem,
 	roleOf,
 	ROLE_PARAMETER,
 	shortly,
+	STORED_VERSION,
 	takeIn,
 	type BatchState,
-	type WaveReport,
 } from './batch-state';
 import { evaluatingOnce, keepParameters, stepOf, unlessStopped } from './batch-step';
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { n8nStarted } from './crash-recovery';
-import { fetchResults, results, type AwakeStep } from './results';
+import { failureItem, fetchResults, results, type AwakeStep } from './results';
 import { notOfBatch, supervise } from './supervisor';
 import { runWave } from './wave';
 
@@ -99,6 +100,7 @@ async function sleep(
 		return null;
 	}
 	const state: BatchState = {
+		v: STORED_VERSION,
 		batch: context.getExecutionId(),
 		step: context.getNode().name,
 		run: journal.runIndex,
@@ -110,6 +112,7 @@ async function sleep(
 		resubmitted: 0,
 		unrecorded: {},
 		known: {},
+		down: {},
 		failed: [],
 		earlier: [],
 		over: false,
@@ -117,6 +120,7 @@ async function sleep(
 		wakeAt: 0,
 		sleepsFrom: 0,
 		durations: [],
+		collections: 0,
 		dead: 0,
 		lastDeath: '',
 	};
@@ -228,12 +232,14 @@ async function runRole(
 	const order = messageIn(input[0])?.order;
 	if (!isState(order)) throw notOfBatch(context);
 	if (role === 'sleep') {
-		await context.putExecutionToWait(new Date(order.wakeAt));
+		// The next node reports an order that cannot be read.
+		if (isCurrent(order)) await context.putExecutionToWait(new Date(order.wakeAt));
 		return [input];
 	}
-	const step = await stepOf(context, order);
-	const asStopped = (report: WaveReport) => ({ ...report, over: true, stopped: true });
-	if (step === null) return [[messageItem({ report: asStopped(order) })]];
+	const found = await toResult(async () => await stepOf(context, order));
+	if (!found.ok) return [[failureItem(found.error)]];
+	const step = found.value;
+	if (step === null) return [[messageItem({ stopped: true })]];
 	await n8nStarted(step);
 	const plans = await planItems(step, (itemIndex) => node.plan(step, itemIndex));
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
@@ -243,7 +249,7 @@ async function runRole(
 		if (!stopped) return [[messageItem({ report: result.report })]];
 		// The last chance to write the generations that the table did not take.
 		await toResult(async () => await rowsOf(step, [], Object.values(result.report.unrecorded)));
-		return [[messageItem({ report: asStopped(result.report) })]];
+		return [[messageItem({ report: { ...result.report, over: true, stopped: true } })]];
 	}
 	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
 	return (await unlessStopped(step, order, deliver)).result;

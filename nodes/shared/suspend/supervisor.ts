@@ -15,6 +15,7 @@ import { runHelper } from '../helper-workflow';
 import {
 	countDeath,
 	deathIn,
+	isCurrent,
 	isState,
 	messageIn,
 	messageItem,
@@ -27,7 +28,8 @@ import {
 import { stepOf } from './batch-step';
 import { resultsWorkflow, supervisor, wave } from './batch-workflows';
 import { n8nStarted } from './crash-recovery';
-import { lastKnown, throwFailure } from './results';
+import { otherVersion } from './other-version';
+import { failureItem, lastKnown, throwFailure } from './results';
 
 /**
  * Runs a node of the supervisor. Each node reads the result of the wave before it, and starts the next one. While a
@@ -41,11 +43,11 @@ export async function supervise(
 	role: BatchRole,
 	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[],
 ): Promise<INodeExecutionData[][]> {
-	const input = context.getInputData();
 	const kept = context.getContext('flow') as { batch?: BatchState };
-	kept.batch ??= messageIn(input[0])?.state;
+	kept.batch ??= messageIn(context.getInputData()[0])?.state;
 	const state = kept.batch;
 	if (!isState(state)) throw notOfBatch(context);
+	const input = await readable(context, state);
 	if (isResult(input[0])) {
 		if (role === 'return') throwFailure(context, messageIn(input[0])?.failure);
 		return [input];
@@ -57,6 +59,7 @@ export async function supervise(
 	if (role === 'collect') {
 		if (state.stopped || state.dead >= MOST_DEAD) return [[messageItem({})]];
 		const code = resultsWorkflow(context.getNode(), state.step);
+		state.collections++;
 		return await start(context, code, { order: state });
 	}
 	if (state.over) return [[messageItem({})]];
@@ -67,6 +70,18 @@ export async function supervise(
 	const settled = Object.fromEntries(Object.keys(state.settled).map((index) => [index, null]));
 	const code = wave(context.getNode(), state.step);
 	return await start(context, code, { order: { ...state, settled } });
+}
+
+/** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */
+async function readable(
+	context: IExecuteFunctions,
+	state: BatchState,
+): Promise<INodeExecutionData[]> {
+	const input = context.getInputData();
+	if (isResult(input[0])) return input;
+	const { report = state } = messageIn(input[0]) ?? {};
+	if (isCurrent(state) && isCurrent(report)) return input;
+	return [failureItem(await otherVersion(context, [state, report]))];
 }
 
 /** True for the output items or the failure of the step. */
@@ -81,9 +96,13 @@ async function listen(
 	state: BatchState,
 	item: INodeExecutionData,
 ): Promise<void> {
-	await n8nStarted(context);
 	const message = messageIn(item);
+	// The node before this one has read the result.
+	if (message && Object.keys(message).length === 0) return;
+	await n8nStarted(context);
 	if (message?.report) return takeIn(state, message.report);
+	if (message?.stopped) state.stopped = state.over = true;
+	if (message?.laterAt) state.wakeAt = message.laterAt;
 	// If n8n lost the wave's result, it returns the wave's input: `order`.
 	if (message && !message.order) return;
 	countDeath(state, deathIn(item) ?? 'n8n gave no reason');

@@ -38,6 +38,11 @@ export interface WaveState {
 	resubmitted: number;
 	unrecorded: Unrecorded;
 	known: Known;
+	/**
+	 * Items whose creating requests failed at no charge because the service was down, by index: when that was first, in
+	 * milliseconds since the Unix epoch. They are sent again until their timeout.
+	 */
+	down: Record<number, number>;
 	/** Ids of failed generations that the waves have reacted to. The table may not have taken their status. */
 	failed: string[];
 	/** Ids of generations that the execution created for keys of this batch in earlier rounds of a loop. */
@@ -62,13 +67,15 @@ export interface WavePlan {
 	known: Known;
 	/** Items that reuse a completed generation, and so have no job. */
 	reused: Known;
+	down: WaveState['down'];
 	failed: string[];
 	earlier: string[];
 }
 
 /** What earlier waves reported about the generations of a batch. */
 export type GenerationState = Pick<WaveState, 'unrecorded' | 'known' | 'failed'>;
-type PlanState = GenerationState & Pick<WaveState, 'settled' | 'spent' | 'resubmitted' | 'earlier'>;
+type PlanState = GenerationState &
+	Pick<WaveState, 'settled' | 'spent' | 'resubmitted' | 'earlier' | 'down'>;
 
 /**
  * Plans a wave.
@@ -82,7 +89,7 @@ type PlanState = GenerationState & Pick<WaveState, 'settled' | 'spent' | 'resubm
  */
 export function planWave(
 	jobs: CreateJob[],
-	{ settled, spent, resubmitted, earlier, ...state }: PlanState,
+	{ settled, spent, resubmitted, earlier, down, ...state }: PlanState,
 	all: Row[],
 	batch: string,
 	now: number,
@@ -109,7 +116,13 @@ export function planWave(
 	};
 	const isRunning = (job: CreateJob) => isOwn(job) || sinceOf(job) !== undefined;
 	const running = left.filter(isRunning);
-	const others = left.filter((job) => !isRunning(job)).slice(0, mostNew);
+	const isDown = ({ itemIndex }: CreateJob) => itemIndex in down;
+	const unsent = left.filter((job) => !isRunning(job));
+	// The others come first: an item that fails each time must not keep them from their turn.
+	const others = [...unsent.filter((job) => !isDown(job)), ...unsent.filter(isDown)].slice(
+		0,
+		mostNew,
+	);
 	const collected = running.map((job) =>
 		// The row of another execution, or of an earlier round, may be older than this batch.
 		collecting(job, rows.get(job.itemIndex) as Row, now, isOwn(job) ? undefined : sinceOf(job)),
@@ -124,6 +137,7 @@ export function planWave(
 		unrecorded: missingIn(all, state.unrecorded),
 		known: state.known,
 		reused: reusedBy(jobs, rows, state.known, now),
+		down,
 		failed: state.failed,
 		earlier,
 	};

@@ -2,7 +2,8 @@ import { decideNextTry, explainTries, type CreateJob, type Tried } from '../../.
 import type { Outcome } from '../../../client/outcome';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import type { PipelineResult } from '../../../client/pipeline';
-import type { GenerationError } from '../../../client/api/errors';
+import { isOutage, type GenerationError } from '../../../client/api/errors';
+import { unseen } from '../../../client/api/generation';
 import { isBeyondLimit } from '../../../client/spend-guard';
 import type { Shift } from './shift';
 import { storedKeyOf, type WavePlan, type WaveState } from './wave-plan';
@@ -44,22 +45,83 @@ export interface WaveResult extends WaveState {
 	nextAt: number | null;
 }
 
+/** The pause after an outage: at least this long, and at least this part of the longest wait so far. */
+const OUTAGE = { leastMs: 120_000, part: 0.1 };
+
+interface WaveSettings {
+	/** True if the first error ends the batch. */
+	stopOnError: boolean;
+	/** True if the batch sleeps after the wave. Otherwise an error that persists is the end of its item. */
+	rests: boolean;
+}
+
+/**
+ * Returns the outcome of a job. Until the deadline of its item, an outage ends nothing: the job counts as stopped, and the
+ * next wave goes on with it.
+ */
+function unlessDown(
+	{ jobs, down }: WavePlan,
+	index: number,
+	outcome: Outcome<unknown>,
+	now: number,
+): Outcome<unknown> {
+	if (outcome.kind !== 'error' || !isOutage(outcome.error)) return outcome;
+	const { generation } = outcome.error;
+	const job = jobs[index];
+	// A job that is watched since this wave has not reached its deadline: it would have timed out.
+	const watchedSince = (job.kind === 'collect' && job.waitingSinceMs) || now;
+	const since = generation === null ? (down[job.itemIndex] ?? now) : watchedSince;
+	if (now < since + job.timeoutMs) return { kind: 'stopped', generation };
+	if (generation === null || job.onTimeout === 'error') return outcome;
+	// The last status check is that of the results.
+	return {
+		kind: 'done',
+		generation: { ...unseen(generation.id).item, ...generation },
+		output: null,
+	};
+}
+
+/** When the wave after an outage begins. */
+function afterOutage({ jobs }: WavePlan, { nextShiftAt }: Shift, now: number): number {
+	const waits = jobs.map((job) => (job.kind === 'collect' ? now - (job.waitingSinceMs ?? now) : 0));
+	const pauseMs = Math.max(OUTAGE.leastMs, OUTAGE.part * Math.max(...waits));
+	return Math.max(nextShiftAt ?? 0, now + pauseMs);
+}
+
+/** Since when the service has been down for each item that could not be sent. */
+function downAfter(
+	{ jobs, down }: WavePlan,
+	ends: Array<Outcome<unknown>>,
+	outcomes: Array<Outcome<unknown>>,
+	now: number,
+): WaveState['down'] {
+	const after = { ...down };
+	outcomes.forEach((outcome, index) => {
+		const { itemIndex } = jobs[index];
+		const isLeft = outcome.kind === 'stopped' && outcome.generation === null;
+		if (!isLeft) delete after[itemIndex];
+		else if (outcome !== ends[index]) after[itemIndex] ??= now;
+	});
+	return after;
+}
+
 /**
  * Returns the result of a wave.
  *
  * @param record with all its writes finished; `null` if no job of the wave has a key
- * @param stopOnError true if the first error ends the batch
  * @param now milliseconds since the Unix epoch
  */
 export function waveResult(
 	plan: WavePlan,
-	{ outcomes, stats }: PipelineResult<unknown>,
+	{ outcomes: ends, stats }: PipelineResult<unknown>,
 	shift: Shift,
 	record: TableJournal | null,
-	stopOnError: boolean,
+	{ stopOnError, rests }: WaveSettings,
 	now: number,
 ): WaveResult {
 	const { jobs, sources, left } = plan;
+	const outcomes = rests ? ends.map((end, index) => unlessDown(plan, index, end, now)) : ends;
+	const hasOutage = outcomes.some((outcome, index) => outcome !== ends[index]);
 	const settled: WaveState['settled'] = {};
 	let ended = 0;
 	let again = false;
@@ -89,10 +151,11 @@ export function waveResult(
 		resubmitted: plan.resubmitted + stats.resubmitted,
 		unrecorded: record ? stillUnrecorded(record, plan, outcomes) : plan.unrecorded,
 		known: { ...plan.reused, ...knownAfter(plan, outcomes, now) },
+		down: downAfter(plan, ends, outcomes, now),
 		failed: [...new Set([...plan.failed, ...outcomes.flatMap(failedIn)])],
 		earlier: plan.earlier,
 		over: ended === left || (failed && stopOnError),
-		nextAt: again ? null : shift.nextShiftAt,
+		nextAt: hasOutage ? afterOutage(plan, shift, now) : again ? null : shift.nextShiftAt,
 		durations: shift.lastDurations,
 	};
 }

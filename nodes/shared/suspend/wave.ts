@@ -13,7 +13,7 @@ import type { Plan } from '../form/plan-items';
 import { runPlans, startOf } from '../run-plans';
 import { collecting, planWave, type WaveState } from './wave-plan';
 import { recordEnds, waveResult } from './wave-result';
-import { shortly, type BatchState, type WaveReport } from './batch-state';
+import { shortly, STORED_VERSION, type BatchState, type WaveReport } from './batch-state';
 
 /** How a wave ended. */
 interface EndedWave {
@@ -73,7 +73,7 @@ export async function runWave(
 		result,
 		shift,
 		record,
-		stopOnError,
+		{ stopOnError, rests },
 		wallClock.now(),
 	);
 	// A clock that was set back does not extend the sleep. An error that ends the batch needs no further check.
@@ -82,6 +82,7 @@ export async function runWave(
 	const nextCheckAt = hasFailed ? 0 : checkedAt + options.pollIntervalMs;
 	return {
 		report: {
+			v: STORED_VERSION,
 			...found,
 			stopped: false,
 			wakeAt: Math.max(nextAt ?? shortly(), nextCheckAt),

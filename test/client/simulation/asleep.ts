@@ -2,6 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 
 import { seededRandom } from '../../../sandbox/basics/random';
 import { isLive, type TableCall } from '../../../client/orders/table';
+import { networkError } from '../../support/answers';
 import { answerLost } from '../../support/fake-service';
 import type { Outcome } from '../../../client/outcome';
 import type { PipelineResult } from '../../../client/pipeline';
@@ -34,6 +35,8 @@ export interface AsleepSchedule {
 	stopsAfterMs: number | null;
 	/** Number of waves in which the table accepts no ids. */
 	wavesWithoutIds: number;
+	/** When the service cannot be reached. */
+	outage: { fromMs: number; lastsMs: number } | null;
 	seed: number;
 }
 
@@ -67,6 +70,13 @@ export const asleepSchedule: Arbitrary<AsleepSchedule> = fc.record({
 		.map(([step, waves]) => [step, ...waves]),
 	stopsAfterMs: seldom(fc.oneof(fc.nat(200), fc.nat(400_000))),
 	wavesWithoutIds: fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 4 })),
+	// Earlier, the step would not know whether its Base URL works.
+	outage: seldom(
+		fc.record({
+			fromMs: fc.integer({ min: 5_000, max: 400_000 }),
+			lastsMs: fc.integer({ min: 1_000, max: 600_000 }),
+		}),
+	),
 	seed: fc.nat({ max: 1_000_000 }),
 });
 
@@ -101,7 +111,17 @@ export async function playAsleep(schedule: AsleepSchedule): Promise<Asleep> {
 			return writesId && wave < schedule.wavesWithoutIds ? { ...prompt, fails: 'before' } : prompt;
 		},
 	};
+	const { outage } = schedule;
+	let isOver = false;
+	if (outage) {
+		const from = time.now() + outage.fromMs;
+		const down = networkError('ECONNREFUSED', 'connect');
+		time.at(from, () => (step.fake.replies = isOver ? [] : [down]));
+		time.at(from + outage.lastsMs, () => (step.fake.replies = []));
+	}
 	const night = await time.run(sleepThrough(step, table, jobs, fate));
+	isOver = true;
+	step.fake.replies = [];
 	judgeNight(schedule, night, step, table);
 	await time.run(time.sleep(180_000));
 	step.cancel = new AbortController();
@@ -128,6 +148,10 @@ function judgeNight(schedule: AsleepSchedule, night: Night, { fake }: Step, tabl
 		throw broken(schedule, `${fake.made.length} generations, although there is a limit`);
 	}
 	schedule.items.forEach((kind, index) => {
+		// Outages are shorter than the timeout. A service that never answered may have another address.
+		if (settled[index]?.code === 'connection_failed' && fake.made.length > 0) {
+			throw broken(schedule, `item ${index} is ended by an outage`);
+		}
 		const made = fake.made.filter(({ prompt }) => prompt === `${kind} ${index}`);
 		const failed = made.filter(({ failure }) => failure !== undefined).length;
 		if (failed > 1 + retriesOnFailure + deaths) {
@@ -215,15 +239,17 @@ export class AsleepTally {
 	stops = 0;
 	generations = 0;
 	uncertain = 0;
+	outages = 0;
 	refunds = 0;
 	/** Batches that were ended by a limit. */
 	limited = 0;
 
-	add({ night, again, step }: Asleep): void {
+	add({ schedule, night, again, step }: Asleep): void {
 		const { made } = step.fake;
 		this.schedules++;
 		this.waves += night.waves;
 		this.deaths += night.deaths;
+		this.outages += schedule.outage ? 1 : 0;
 		this.stops += night.stoppedAt === null ? 0 : 1;
 		this.generations += made.length;
 		this.refunds += made.filter(({ failure }) => failure !== undefined).length;
@@ -234,8 +260,8 @@ export class AsleepTally {
 	}
 
 	toString(): string {
-		const { waves, deaths, stops, generations, uncertain, refunds, limited } = this;
-		return `${waves} waves, ${deaths} of them died; ${stops} batches stopped, ${limited} ended by a limit; ${generations} generations, ${refunds} refunded; ${uncertain} uncertain items`;
+		const { waves, deaths, stops, outages, generations, uncertain, refunds, limited } = this;
+		return `${waves} waves, ${deaths} of them died; ${outages} outages; ${stops} batches stopped, ${limited} ended by a limit; ${generations} generations, ${refunds} refunded; ${uncertain} uncertain items`;
 	}
 }
 

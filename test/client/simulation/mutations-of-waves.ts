@@ -5,6 +5,7 @@ const result = inFile('wave-result.ts', 'nodes/shared/suspend');
 const pipeline = inFile('pipeline.ts');
 const table = inFile('orders/table.ts');
 const service = inFile('api/client.ts');
+const errors = inFile('api/errors.ts');
 const keyRow = inFile('orders/key-row.ts');
 const batched = inFile('orders/batched-table.ts');
 const submission = inFile('orders/submission.ts');
@@ -62,6 +63,16 @@ export const waveMutations: Mutation[] = [
 		"if (jobs[index].kind === 'create' && ended)",
 	),
 	result('a batch ends before its items', 'over: ended === left ||', 'over: ended >= 1 ||'),
+	result(
+		'an outage ends the items that are running',
+		"if (now < since + job.timeoutMs) return { kind: 'stopped', generation };",
+		"if (now < 0) return { kind: 'stopped', generation };",
+	),
+	errors(
+		'an outage ends the items that were not sent',
+		"if (generation === null) return charge === 'none' &&",
+		'if (generation === null) return false &&',
+	),
 	result(
 		'a wave does not know how often an item failed',
 		'tried: triedBy(sources),',

@@ -1,0 +1,59 @@
+import type { IExecuteFunctions, NodeApiError } from 'n8n-workflow';
+
+import { GenerationError } from '../../../client/api/errors';
+import { toResult } from '../../../client/async';
+import { hasId, isLive } from '../../../client/orders/table';
+import { sentences } from '../../../client/text';
+import { descriptionOf, nodeError } from '../output/node-error';
+import { rowsOfExecution } from '../record/data-table';
+
+/**
+ * The error of a batch whose stored state this release cannot read. It names every generation: those in the state, in
+ * whatever form, and those that the table has for the execution of the step.
+ *
+ * @param stored what was read, such as the state of a batch and the report of a wave
+ */
+export async function otherVersion(
+	context: IExecuteFunctions,
+	stored: unknown[],
+): Promise<NodeApiError> {
+	const error = new GenerationError({
+		title:
+			'The package was updated while the batch was asleep, so the batch ended, and items may have been charged',
+		details: 'This release cannot read what the other one has stored',
+		description: 'Update the package only while no batch sleeps.',
+		code: 'batch_interrupted',
+		charge: 'unknown',
+	});
+	const batch = batchIn(stored);
+	const rows = await toResult(async () => await rowsOfExecution(context, batch));
+	const written =
+		batch !== '' && rows.ok ? rows.value.filter((row) => isLive(row) && hasId(row)) : [];
+	const ids = [...new Set([...idsIn(stored), ...written.map((row) => row.generation_id)])];
+	const description = sentences(
+		descriptionOf(error),
+		ids.length > 0 && `Generations of the batch: ${ids.join(', ')}`,
+	);
+	return nodeError(context, error, 0, description, {
+		code: error.code,
+		generations: ids.map((id) => ({ id, status: null })),
+	});
+}
+
+/** The id of the step's execution. All releases call it `batch`. */
+function batchIn(stored: unknown[]): string {
+	const ids = stored.map((one) => (one as { batch?: unknown } | undefined)?.batch);
+	return String(ids.find((id) => typeof id === 'string') ?? '');
+}
+
+/** The names under which releases store the id of a generation. */
+const ID_FIELDS = new Set(['id', 'generation_id']);
+
+/** All generation ids in stored data of an unknown form. */
+function idsIn(stored: unknown): string[] {
+	if (typeof stored !== 'object' || stored === null) return [];
+	return Object.entries(stored).flatMap(([name, value]: [string, unknown]) => {
+		if (ID_FIELDS.has(name) && typeof value === 'string' && value !== '') return [value];
+		return idsIn(value);
+	});
+}

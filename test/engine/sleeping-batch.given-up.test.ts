@@ -1,0 +1,106 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { wallClock } from '../../nodes/shared/http/clock';
+import type { Run } from '../../tools/engine';
+import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
+import { items, openKeyedStage } from './keyed';
+
+/** Suspended batches that end before all of their items have. */
+
+/** The names of the helper workflows that n8n refuses to start, after the first of each. */
+const mockRefused = new Set<string>();
+const mockStarted = new Set<string>();
+jest.mock('../../nodes/shared/helper-workflow', () => {
+	const actual = jest.requireActual<typeof import('../../nodes/shared/helper-workflow')>(
+		'../../nodes/shared/helper-workflow',
+	);
+	const runHelper: typeof actual.runHelper = async (context, code, list) => {
+		if (mockRefused.has(code.name) && mockStarted.has(code.name))
+			throw new Error('Not another one');
+		mockStarted.add(code.name);
+		return await actual.runHelper(context, code, list);
+	};
+	return { ...actual, runHelper };
+});
+beforeEach(() => [mockRefused, mockStarted].forEach((names) => names.clear()));
+
+const { stage, execute, rows } = openKeyedStage();
+
+const asleep = (runOptions: IDataObject = {}): INodeParameters => ({
+	downloadOutput: false,
+	options: { idempotencyKey: '={{ $json.key }}' },
+	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, ...runOptions },
+});
+const continues = { onError: 'continueRegularOutput' };
+
+/** Runs the next wave of a batch while n8n has not stored that the step sleeps. */
+async function wakeUnseen(asleep: Run): Promise<void> {
+	const { data } = asleep.record.state;
+	const { waitTill } = data;
+	data.waitTill = undefined;
+	const wave = waveOf(stage, asleep);
+	stage.leap(((wave.waitTill?.getTime() ?? 0) - wallClock.now()) / 1000);
+	await stage.engine.resume(wave);
+	data.waitTill = waitTill;
+}
+
+it('an item that failed at no charge keeps that error if a wave cannot see the sleeping step', async () => {
+	const list = items(
+		['a', 'a boat [seconds: 300]'],
+		['b', 'a ship [reject: invalid_parameter]'],
+		['c', 'a raft [seconds: 300]'],
+	);
+	const first = await execute(list, asleep(), continues);
+	await wakeUnseen(first);
+	const end = await sleepToEnd(stage, first);
+	const output = end.output('Step').map(({ json }) => json);
+	expect(output.map(({ error_code: code }) => code)).toEqual([
+		'batch_interrupted',
+		'invalid_parameter',
+		'batch_interrupted',
+	]);
+	expect(output[1].error).toContain('Nothing was charged');
+	expect([output[0].id, output[2].id]).toEqual(rows().map((row) => row.generation_id));
+});
+
+describe('after as many waves as a supervisor has, if n8n starts no other supervisor', () => {
+	beforeEach(() => mockRefused.add('Step: sleeping batch'));
+
+	/** Of five waves, four die. This is faster than waves that run. */
+	async function endOf(settings = {}): Promise<Run> {
+		const list = Array.from({ length: 20 }, (_, index) => ({
+			key: `k${index}`,
+			prompt: `boat ${index} [seconds: 200]`,
+		}));
+		let run = await execute(list, asleep({ maxConcurrent: 1 }), settings);
+		for (let waves = 1; run.status === 'waiting'; waves++) {
+			const dies = waves <= 60 && waves % 5 > 0;
+			if (dies) killWave(stage, run);
+			run = dies ? await stage.engine.resume(run) : await wakeWave(stage, run);
+		}
+		return run;
+	}
+
+	it('nothing more is created, and each item without a generation is an error', async () => {
+		const end = await endOf(continues);
+		const made = stage.sandbox.books.generations.map(({ id }) => id);
+		expect(made.length).toBeLessThan(16);
+		const output = end.output('Step').map(({ json }) => json);
+		expect(output.slice(0, made.length).map(({ id, status }) => [id, status])).toEqual(
+			made.map((id) => [id, 'completed']),
+		);
+		for (const json of output.slice(made.length)) {
+			expect(json).toMatchObject({ id: null, error_code: 'batch_interrupted' });
+			expect(json.error).toContain('Nothing was charged');
+			expect(json.error).toContain('Not another one');
+		}
+	});
+
+	it('the error of a step that stops names every generation', async () => {
+		const { error } = await endOf();
+		expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
+		for (const { generation_id: id } of rows()) {
+			expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
+		}
+	});
+});

@@ -1,0 +1,110 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import type { FaultTarget } from '../../sandbox/faults';
+import type { Run } from '../../tools/engine';
+import { sleepToEnd, wakeWave, waveOf } from './asleep';
+import { items, openKeyedStage } from './keyed';
+
+/** Suspended batches while the service is down. `test/client/sleeping-batch.outage.test.ts` has more of them. */
+
+const { stage, created, execute, rows } = openKeyedStage();
+
+const asleep = (parameters: INodeParameters = {}): INodeParameters => ({
+	options: { idempotencyKey: '={{ $json.key }}' },
+	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, timeout: 3600 },
+	downloadOutput: false,
+	...parameters,
+});
+const list = items(
+	['a', 'a boat [seconds: 300]'],
+	['b', 'a ship [seconds: 300]'],
+	['c', 'a raft [seconds: 300]'],
+);
+const continues = { onError: 'continueRegularOutput' };
+const ends = (run: Run) => run.output('Step').map(({ json }) => json.error_code ?? json.status);
+const nameOf = (run: Run) => run.record.workflow.name;
+
+function goDown(on: FaultTarget): void {
+	const action = { kind: 'error', code: 'service_unavailable' } as const;
+	stage.sandbox.faults.order({ on, times: 'always', action });
+}
+
+/** Runs a batch until its results are to be fetched. */
+async function allMade(parameters = asleep(), settings: IDataObject = {}): Promise<Run> {
+	let run = await execute(list, parameters, settings);
+	while (nameOf(waveOf(stage, run)) === 'Step: wave') run = await wakeWave(stage, run);
+	expect(nameOf(waveOf(stage, run))).toBe('Step: results');
+	return run;
+}
+
+it.each<FaultTarget>(['status', 'create'])(
+	'an outage of five minutes while a wave is awake ends nothing: %s',
+	async (on) => {
+		const first = await execute(list, asleep());
+		stage.leap(300);
+		goDown(on);
+		const waves = sleepToEnd(stage, first);
+		await stage.pass(300);
+		stage.sandbox.faults.clear();
+		const end = await waves;
+		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
+		expect([ends(end), created()]).toEqual([list.map(() => 'completed'), 3]);
+	},
+);
+
+it('a rejected API key ends the batch at the next wave, and the error names all generations', async () => {
+	const first = await execute(list, asleep());
+	const action = { kind: 'error', code: 'expired_api_key' } as const;
+	stage.sandbox.faults.order({ on: 'any', times: 'always', action });
+	const { error } = await sleepToEnd(stage, first);
+	expect(error).toMatchObject({ context: { code: 'expired_api_key' } });
+	expect(rows()).toHaveLength(2);
+	for (const { generation_id: id } of rows()) {
+		expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
+	}
+});
+
+describe('an outage while the results are fetched', () => {
+	it.each<[FaultTarget, IDataObject]>([
+		['status', {}],
+		['status', continues],
+		['download', {}],
+		['download', continues],
+	])('ends nothing if it passes: %s, %j', async (on, settings) => {
+		const last = await allMade(asleep({ downloadOutput: true }), settings);
+		goDown(on);
+		const next = await wakeWave(stage, last);
+		expect(next.status).toBe('waiting');
+		stage.sandbox.faults.clear();
+		const end = await sleepToEnd(stage, next);
+		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
+		expect([ends(end), created()]).toEqual([list.map(() => 'completed'), 3]);
+		expect(end.output('Step').every(({ binary }) => binary?.data)).toBe(true);
+	});
+
+	it('ends each item with an error that names its generation if it does not pass', async () => {
+		const last = await allMade(asleep(), continues);
+		goDown('status');
+		const end = await sleepToEnd(stage, last);
+		expect(end.output('Step').map(({ json }) => [json.id, json.error_code])).toEqual(
+			rows().map(({ generation_id: id }) => [id, 'service_unavailable']),
+		);
+	});
+
+	it('ends the step with an error that names all generations if it does not pass', async () => {
+		const last = await allMade();
+		goDown('status');
+		const { error } = await sleepToEnd(stage, last);
+		for (const { generation_id: id } of rows()) {
+			expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
+		}
+	});
+
+	it('a file that is missing is not waited for twice', async () => {
+		const last = await allMade(asleep({ downloadOutput: true }), continues);
+		const action = { kind: 'respond', status: 404 } as const;
+		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
+		const end = await wakeWave(stage, last);
+		expect([end.status, ends(end)]).toEqual(['success', list.map(() => 'download_failed')]);
+	});
+});

@@ -1,0 +1,99 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { STORED_VERSION } from '../../nodes/shared/suspend/batch-state';
+import type { Run } from '../../tools/engine';
+import { helperOf, sleepToEnd, waveOf } from './asleep';
+import { items, openKeyedStage } from './keyed';
+
+/** Suspended batches that wake in another release of the package than the one that stored them. */
+
+const { stage, created, execute, rows } = openKeyedStage();
+
+const asleep: INodeParameters = {
+	downloadOutput: false,
+	options: { idempotencyKey: '={{ $json.key }}' },
+	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2 },
+};
+const list = items(
+	['a', 'a boat [seconds: 300]'],
+	['b', 'a ship [seconds: 300]'],
+	['c', 'a raft [seconds: 300]'],
+);
+
+/** What is stored while a batch sleeps. */
+const stored: Record<string, (run: Run) => IDataObject> = {
+	'the state of the batch': (run) => {
+		const { contextData } = helperOf(stage, run).record.state.data.executionData ?? {};
+		return contextData?.flow.batch as IDataObject;
+	},
+	'the order of its wave': (run) => {
+		const [task] = waveOf(stage, run).record.state.data.executionData?.nodeExecutionStack ?? [];
+		const message = task.data.main[0]?.[0].json.sleepingBatchMessage as IDataObject;
+		return message.order as IDataObject;
+	},
+	'the parameters of its step': (run) => {
+		const { contextData } = run.record.state.data.executionData ?? {};
+		return contextData?.['node:Step'].sleepingBatch as IDataObject;
+	},
+};
+
+/** How it can differ from what this release stores. */
+const changes: Array<[release: string, change: (what: IDataObject) => void]> = [
+	// The first release stored no version.
+	['an older', (what) => delete what.v],
+	['a newer', (what) => Object.assign(what, { v: STORED_VERSION + 1, known: 'changed' })],
+];
+
+describe.each(changes)('%s release has stored', (_, change) => {
+	it.each(Object.entries(stored))(
+		'%s: the batch ends with an error that names every generation, which the next run reuses',
+		async (__, find) => {
+			const first = await execute(list, asleep);
+			expect(first.status).toBe('waiting');
+			change(find(first));
+			const { status, error } = await sleepToEnd(stage, first);
+			expect(status).toBe('error');
+			expect(error?.message).toContain('The package was updated while the batch was asleep');
+			expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
+			const ids = rows().map(({ generation_id: id }) => String(id));
+			expect(ids).toHaveLength(created());
+			for (const id of ids) {
+				expect(error).toHaveProperty('description', expect.stringContaining(id));
+			}
+			const again = await sleepToEnd(stage, await execute(list, asleep));
+			expect([again.status, created()]).toEqual(['success', 3]);
+		},
+	);
+
+	it('all of this, and the rows are gone: the error names every generation', async () => {
+		const first = await execute(list, asleep);
+		const ids = rows().map(({ generation_id: id }) => String(id));
+		for (const find of Object.values(stored)) {
+			const what = find(first);
+			const { known } = what;
+			change(what);
+			// An unknown release stores the generations in a form of its own.
+			if (known) Object.assign(what, { known: undefined, items: known });
+		}
+		rows().length = 0;
+		const { error } = await sleepToEnd(stage, first);
+		for (const id of ids) {
+			expect(error).toHaveProperty('description', expect.stringContaining(id));
+		}
+	});
+});
+
+it('the report of a wave that ran in another release is not read: the error names what it created', async () => {
+	const first = await execute(list, asleep);
+	const wave = waveOf(stage, first);
+	stage.leap(400);
+	const ended = await stage.engine.resume(wave);
+	const { runData } = ended.record.state.data.resultData;
+	const message = runData.Work[0].data?.main[0]?.[0].json.sleepingBatchMessage as IDataObject;
+	Object.assign(message.report as IDataObject, { v: STORED_VERSION + 1 });
+	const { error } = await stage.engine.resume(first);
+	expect(rows()).toHaveLength(3);
+	for (const { generation_id: id } of rows()) {
+		expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
+	}
+});
