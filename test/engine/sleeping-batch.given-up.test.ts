@@ -14,11 +14,11 @@ jest.mock('../../nodes/shared/helper-workflow', () => {
 	const actual = jest.requireActual<typeof import('../../nodes/shared/helper-workflow')>(
 		'../../nodes/shared/helper-workflow',
 	);
-	const runHelper: typeof actual.runHelper = async (context, code, list) => {
+	const runHelper: typeof actual.runHelper = async (context, code, ...args) => {
 		if (mockRefused.has(code.name) && mockStarted.has(code.name))
 			throw new Error('Not another one');
 		mockStarted.add(code.name);
-		return await actual.runHelper(context, code, list);
+		return await actual.runHelper(context, code, ...args);
 	};
 	return { ...actual, runHelper };
 });

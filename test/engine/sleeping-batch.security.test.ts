@@ -4,7 +4,7 @@ import {
 	STORED_VERSION,
 	type BatchRole,
 	type BatchState,
-	Message,
+	type Message,
 } from '../../nodes/shared/suspend/batch-state';
 import { startSandbox, type Sandbox } from '../../sandbox/server';
 import type { Run } from '../../tools/engine';
