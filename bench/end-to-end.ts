@@ -19,7 +19,8 @@ export async function endToEnd(
 	rmSync(folder, { recursive: true, force: true });
 	mkdirSync(folder, { recursive: true });
 	const jest = [require.resolve('jest/bin/jest'), '--config', join('test', 'e2e', 'jest.config.js')];
-	const child = spawn(process.execPath, [...jest, `/${name}.test`], {
+	const only = ['--testMatch', `**/test/e2e/${name}.{test,nightly}.ts`];
+	const child = spawn(process.execPath, [...jest, ...only], {
 		cwd: root,
 		env: { ...process.env, ...env },
 		stdio: 'inherit',
