@@ -2,12 +2,16 @@
 
 const { availableParallelism } = require('node:os');
 
+require('./tools/no-proxy.cjs');
+
 // Code must not depend on the machine's time zone. An offset with 45 minutes exposes code that does.
 process.env.TZ = 'Asia/Kathmandu';
 
 const shared = {
 	testEnvironment: 'node',
-	transform: { '^.+\\.ts$': '@swc/jest' },
+	transform: {
+		'^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', diagnostics: false }],
+	},
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/output/'],
 	setupFiles: ['<rootDir>/test/support/setup/random.ts'],
 };
@@ -17,6 +21,7 @@ module.exports = {
 	maxWorkers: Math.ceil(1.5 * availableParallelism()),
 	// Long enough for a busy machine. Only a test that hangs reaches this limit.
 	testTimeout: 600_000,
+	reporters: ['default', '<rootDir>/test/support/totals.js'],
 	projects: [
 		{
 			...shared,

@@ -18,7 +18,13 @@ export async function endToEnd(
 	const folder = join(root, 'output', 'e2e', name);
 	rmSync(folder, { recursive: true, force: true });
 	mkdirSync(folder, { recursive: true });
-	const child = spawn(process.execPath, [join('test', 'e2e', 'run.mjs'), `/${name}.test`], {
+	const jest = [
+		require.resolve('jest/bin/jest'),
+		'--config',
+		join('test', 'e2e', 'jest.config.js'),
+	];
+	const only = ['--testMatch', `**/test/e2e/${name}.{test,nightly}.ts`];
+	const child = spawn(process.execPath, [...jest, ...only], {
 		cwd: root,
 		env: { ...process.env, ...env },
 		stdio: 'inherit',

@@ -11,7 +11,7 @@ import { tableOf } from './table';
 export function documented(): Map<string, string> {
 	const file = join(__dirname, 'compare.json');
 	const comparison = JSON.parse(readFileSync(file, 'utf8')) as Comparison;
-	const source = `_\`npm run bench:compare\`, ${circumstancesOf(comparison)}._`;
+	const source = `_\`npm run bench -- compare\`, ${circumstancesOf(comparison)}._`;
 	const sections = sectionsOf(parts, readResults());
 	return sections.set('compare', `${tableOf(sideBySide(comparison))}\n\n${source}`);
 }

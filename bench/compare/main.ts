@@ -1,4 +1,4 @@
-// npm run bench:compare: compares this package with other approaches, in one real n8n and with one sandbox.
+// npm run bench -- compare: compares this package with other approaches, in one real n8n and with one sandbox.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -24,7 +24,7 @@ interface Values extends Pick<VideoOrder, 'videos' | 'seconds'> {
 	ours?: boolean;
 }
 
-const program = new Command('npm run bench:compare --')
+const program = new Command('npm run bench -- compare')
 	.option('--videos <number>', 'how many videos each approach makes', countFrom, usual.videos)
 	.option('--seconds <number>', 'how long the service takes for one', countFrom, usual.seconds)
 	.addOption(
@@ -40,8 +40,9 @@ All takes about 25 minutes. With other numbers, such as --videos 4 --seconds 5 f
 the result is printed and not kept.`,
 	);
 
-async function main(): Promise<void> {
-	const { ours, ...asked } = program.parse().opts<Values>();
+/** @param args the options of the command line */
+export async function runComparison(args: string[]): Promise<void> {
+	const { ours, ...asked } = program.parse(args, { from: 'user' }).opts<Values>();
 	const order = { ...asked, limit: usual.limit };
 	const now = await measured(order, ours ? 'ours' : 'all');
 	const { rows } = now;
@@ -85,8 +86,3 @@ function countFrom(text: string): number {
 	if (Number.isInteger(value) && value > 0) return value;
 	throw new InvalidArgumentError('It must be a whole number from 1.');
 }
-
-main().catch((error: unknown) => {
-	console.error(error instanceof Error ? error.message : error);
-	process.exitCode = 1;
-});

@@ -142,13 +142,15 @@ describe('a batch', () => {
 	it('builds each request only when its job starts', async () => {
 		const step = new Step({ maxConcurrent: 2 });
 		const builtAt: number[] = [];
-		const jobs = batch(4).map((job): Job => ({
-			...job,
-			request: async () => {
-				builtAt.push(step.elapsed);
-				return await job.request();
-			},
-		}));
+		const jobs = batch(4).map(
+			(job): Job => ({
+				...job,
+				request: async () => {
+					builtAt.push(step.elapsed);
+					return await job.request();
+				},
+			}),
+		);
 		await step.run(jobs);
 		expect(builtAt).toEqual([0, 0, 12_000, 12_000]);
 	});

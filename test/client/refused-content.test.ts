@@ -7,11 +7,13 @@ const CODES = ['content_policy_violation', 'content_filtered', 'moderation_block
 
 describe('a failure that says that the content was refused', () => {
 	it.each<[string, unknown]>([
-		...CODES.flatMap((code): Array<[string, unknown]> => [
-			[`code ${code}`, { code, message: 'No.' }],
-			[`type ${code}`, { code: 400, type: code }],
-			[`text ${code}`, code],
-		]),
+		...CODES.flatMap(
+			(code): Array<[string, unknown]> => [
+				[`code ${code}`, { code, message: 'No.' }],
+				[`type ${code}`, { code: 400, type: code }],
+				[`text ${code}`, code],
+			],
+		),
 		['other cases', { code: 'CONTENT_POLICY_VIOLATION' }],
 		['other spellings', { code: 'contentFiltered' }],
 		['a text that begins with it', 'content_policy_violation: the prompt names a person'],

@@ -1,10 +1,15 @@
-/** Used by run.mjs, which installs the dependencies of these tests. */
+/** `npm run test:e2e`: the packed package in a real n8n. */
+require('../../tools/no-proxy.cjs');
+
 module.exports = {
 	testEnvironment: 'node',
-	transform: { '^.+\\.ts$': '@swc/jest' },
+	transform: {
+		'^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/../tsconfig.json', diagnostics: false }],
+	},
 	testMatch: ['<rootDir>/*.test.ts'],
 	globalSetup: '<rootDir>/support/setup.ts',
-	testSequencer: '<rootDir>/long-first.mjs',
+	testSequencer: '<rootDir>/long-first.js',
+	reporters: ['default', '<rootDir>/../support/totals.js'],
 	// This only ends a test that hangs: a slow machine must not fail a test.
 	testTimeout: 600_000,
 	// Each file starts its own n8n and mostly waits, so four files keep two cores busy.

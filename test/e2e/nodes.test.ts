@@ -1,7 +1,9 @@
 /** Checks the packed package in a real n8n: its nodes, its example, its files. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+
+import manifest from '../../package.json';
 import { getBytes, http } from '../../tools/http';
 import { readWorkflowFile } from '../../tools/n8n/rest';
 import type { NodeTypeEntry } from '../../tools/n8n/rest';
@@ -10,13 +12,10 @@ import { Stage } from './support/stage';
 import { repository } from './support/surroundings';
 import { byHand, packageName, trigger } from './support/workflows';
 
-const names = [
-	'generationCredits',
-	'generationModels',
-	'imageGeneration',
-	'videoGeneration',
-	'waitForCompletion',
-];
+const names = manifest.n8n.nodes.map((file) => {
+	const name = basename(file, '.node.js');
+	return `${name[0].toLowerCase()}${name.slice(1)}`;
+});
 const examples = join(repository, 'examples');
 
 let stage: Stage;

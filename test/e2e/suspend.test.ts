@@ -196,6 +196,7 @@ it('suspends, resumes, and returns the paired files in order, readable for the n
 
 it('keeps the Poll Interval when it is suspended and when it ends', async () => {
 	const ids = itemsOf(await scenes.files, 'Asleep').map(({ json }) => json.id);
+	expect(ids).toHaveLength(prompts.files.length);
 	const checks = stage.sandbox.requests.on('status');
 	for (const id of ids) {
 		const times = checks.filter(({ generationId }) => generationId === id).map(({ at }) => at);

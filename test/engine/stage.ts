@@ -27,10 +27,11 @@ const PACE = 100;
 /** Default duration of a generation, in seconds. */
 const GENERATION_SECONDS = 2;
 
-export interface StageOptions extends Pick<
-	SandboxOptions,
-	'honorsIdempotencyKeys' | 'missingOutputStatus' | 'urlLifetimeSeconds'
-> {
+export interface StageOptions
+	extends Pick<
+		SandboxOptions,
+		'honorsIdempotencyKeys' | 'missingOutputStatus' | 'urlLifetimeSeconds'
+	> {
 	binaryMode?: EngineOptions['binaryMode'];
 	storageDir?: EngineOptions['storageDir'];
 	extraNodes?: EngineOptions['extraNodes'];

@@ -1,4 +1,4 @@
-// npm run test:mutation [-- --mutate 'client/watch/*.ts']
+// README.md has the command.
 // Changes the shipped code in one place at a time and checks whether a test detects it. Skips string literals.
 export default {
 	testRunner: 'jest',

@@ -8,14 +8,10 @@ import {
 } from 'n8n-workflow';
 
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
-import { allNodes } from '../support/all-nodes';
+import { allNodes, nodeNamed } from '../support/all-nodes';
 import type { NodeName } from '../support/workflow';
 
 /** Which fields a form shows, and when. n8n drops the values of hidden fields. */
-
-function typeOf(name: NodeName): INodeType {
-	return allNodes.find(({ description }) => description.name === name) as INodeType;
-}
 
 /** Returns the names of the visible fields if all other fields have their defaults. */
 function shown(fields: INodeProperties[], chosen: INodeParameters, { description }: INodeType) {
@@ -64,7 +60,7 @@ describe('a form shows', () => {
 		['generationCredits', {}, ['operation', 'options']],
 		['generationCredits', { operation: 'getSummary' }, ['operation', 'options']],
 	])('of %s with %j', (name, chosen, fields) => {
-		const node = typeOf(name);
+		const node = nodeNamed(name);
 		const visible = node.description.properties.filter(({ type }) => type !== 'hidden');
 		expect(shown(visible, chosen, node)).toEqual(fields);
 	});
@@ -75,7 +71,7 @@ describe('a form shows', () => {
 		['shows it with an expression', { inputImages: '={{ $json.pictures }}' }],
 		['shows it with a list', { inputImages: ['https://example.com/a.png'] }],
 	])('the older field for input images where it is used: Image Generation %s', (_, options) => {
-		const { description } = typeOf('imageGeneration');
+		const { description } = nodeNamed('imageGeneration');
 		const collection = description.properties.find(({ name }) => name === 'options');
 		const field = (collection?.options as INodeProperties[]).find(
 			({ name }) => name === 'inputImages',
@@ -101,7 +97,7 @@ describe('a form shows', () => {
 		['binary', 'binaryPropertyName'],
 		['data', 'data'],
 	])('for a reference input from %s: %s', (source, field) => {
-		const node = typeOf('imageGeneration');
+		const node = nodeNamed('imageGeneration');
 		const inputs = node.description.properties.find(({ name }) => name === 'referenceInputs');
 		expect(inputs?.typeOptions).toEqual({ multipleValues: true });
 		const [{ values }] = inputs?.options as INodePropertyCollection[];
@@ -115,7 +111,7 @@ describe('the model picker', () => {
 		['videoGeneration', 'model'],
 		['generationModels', 'modelId'],
 	])('of %s has a list to search, which the node can make, and the id', (name, field) => {
-		const { description, methods } = typeOf(name);
+		const { description, methods } = nodeNamed(name);
 		const picker = description.properties.find((each) => each.name === field);
 		expect(picker?.modes?.map((mode) => [mode.name, mode.type])).toEqual([
 			['list', 'list'],
@@ -128,14 +124,14 @@ describe('the model picker', () => {
 });
 
 it('the aspect ratio of an image accepts values that are not in the list', () => {
-	const { properties } = typeOf('imageGeneration').description;
+	const { properties } = nodeNamed('imageGeneration').description;
 	const options = properties.find(({ name }) => name === 'options')?.options as INodeProperties[];
 	const ratio = options.find(({ name }) => name === 'aspectRatio');
 	expect(ratio?.allowArbitraryValues).toBe(true);
 });
 
 it('n8n shows the duration of a video as 4, not as 4.00', () => {
-	const { properties } = typeOf('videoGeneration').description;
+	const { properties } = nodeNamed('videoGeneration').description;
 	const duration = properties.find(({ name }) => name === 'duration');
 	expect(duration?.typeOptions).not.toHaveProperty('numberPrecision');
 });

@@ -1,11 +1,11 @@
-import { Workflow, type INode, type INodeParameters, type INodeType } from 'n8n-workflow';
+import { Workflow, type INode, type INodeParameters } from 'n8n-workflow';
 
 import type { NodeName } from '../support/workflow';
-import { allNodes } from '../support/all-nodes';
+import { nodeNamed } from '../support/all-nodes';
 
 /** Returns the text under a node's name on the canvas, rendered as in the editor. */
 function subtitle(name: NodeName, parameters: INodeParameters): unknown {
-	const type = allNodes.find(({ description }) => description.name === name) as INodeType;
+	const type = nodeNamed(name);
 	const node: INode = { id: '1', name, type: name, typeVersion: 1, position: [0, 0], parameters };
 	const workflow = new Workflow({
 		nodes: [node],

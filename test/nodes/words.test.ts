@@ -2,13 +2,8 @@ import { sublimeSearch } from '@n8n/utils/search/sublime-search';
 import { NodeHelpers, type INode, type INodeProperties } from 'n8n-workflow';
 
 import { toAiTool } from '../engine/support/ai-tool';
-import creditsCodex from '../../nodes/GenerationCredits/GenerationCredits.node.json';
-import modelsCodex from '../../nodes/GenerationModels/GenerationModels.node.json';
-import imageCodex from '../../nodes/ImageGeneration/ImageGeneration.node.json';
-import videoCodex from '../../nodes/VideoGeneration/VideoGeneration.node.json';
-import waitCodex from '../../nodes/WaitForCompletion/WaitForCompletion.node.json';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
-import { allNodes } from '../support/all-nodes';
+import { allCodices, allNodes } from '../support/all-nodes';
 
 /** Returns every text in a form with its path. Names and values are skipped, because users do not see them. */
 function textsIn(value: unknown, path: string): Array<[string, string]> {
@@ -115,10 +110,9 @@ describe('as the tool of an agent', () => {
 
 /** The search of n8n's panel weighs how letters follow each other, and whether a capital follows a small letter. */
 describe('the search of the node panel', () => {
-	const codices = [imageCodex, videoCodex, waitCodex, modelsCodex, creditsCodex];
 	const items = allNodes.map(({ description: { displayName } }, index) => ({
 		key: displayName,
-		properties: { displayName, codex: codices[index] },
+		properties: { displayName, codex: allCodices[index] },
 	}));
 	const found = (words: string) => sublimeSearch(words, items).map(({ item }) => item.key);
 

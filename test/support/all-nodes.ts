@@ -1,16 +1,25 @@
-import type { INodeType } from 'n8n-workflow';
+import { basename, join } from 'node:path';
+import type { CodexData, INodeType } from 'n8n-workflow';
 
-import { GenerationCredits } from '../../nodes/GenerationCredits/GenerationCredits.node';
-import { GenerationModels } from '../../nodes/GenerationModels/GenerationModels.node';
-import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
-import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
-import { WaitForCompletion } from '../../nodes/WaitForCompletion/WaitForCompletion.node';
+import manifest from '../../package.json';
 
-/** One of each node of the package. */
-export const allNodes: INodeType[] = [
-	new ImageGeneration(),
-	new VideoGeneration(),
-	new WaitForCompletion(),
-	new GenerationModels(),
-	new GenerationCredits(),
-];
+/** The sources of the nodes that package.json names, without an extension. */
+export const nodeFiles = manifest.n8n.nodes.map((built) =>
+	join(__dirname, '../..', built.replace(/^dist\//, '').replace(/\.js$/, '')),
+);
+
+/** One of each node of the package, in the order of package.json. */
+export const allNodes = nodeFiles.map((file) => {
+	const exported = jest.requireActual<Record<string, new () => INodeType>>(`${file}.ts`);
+	return new exported[basename(file, '.node')]();
+});
+
+/** What n8n knows about each node besides its description, in the same order. */
+export const allCodices = nodeFiles.map((file) => jest.requireActual<CodexData>(`${file}.json`));
+
+/** Returns the node with this name. */
+export function nodeNamed(name: string): INodeType {
+	const found = allNodes.find(({ description }) => description.name === name);
+	if (!found) throw new Error(`There is no node ${name}`);
+	return found;
+}

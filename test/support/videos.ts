@@ -62,8 +62,10 @@ function batchOf({ items, limit, seconds, spread, seed = 1 }: Videos) {
 	step.fake.latencyMs = 100;
 	step.fake.slots = limit;
 	step.fake.durationMs = () => 1000 * seconds * (1 - spread + 2 * spread * random());
-	const jobs = Array.from({ length: items }, (_, index): CreateJob =>
-		keyed(`p${index}`, index, `k${index}`, { readiness: 'auto', timeoutMs: 3_600_000 }),
+	const jobs = Array.from(
+		{ length: items },
+		(_, index): CreateJob =>
+			keyed(`p${index}`, index, `k${index}`, { readiness: 'auto', timeoutMs: 3_600_000 }),
 	);
 	return { step, table: new MemoryTable(step.time), jobs };
 }

@@ -8,6 +8,7 @@ import { constants, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { scripts } from '../../package.json';
 import { commandLine } from '../../tools/demo/options';
 
 const root = join(__dirname, '../..');
@@ -40,13 +41,13 @@ afterAll(async () => {
 	await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs the demo. `onOutput` receives the process and all of its output so far. */
+/** Runs what `npm run demo` runs. `onOutput` receives the process and all of its output so far. */
 async function demo(
 	args: string[],
 	onOutput: (child: ChildProcess, said: string) => void = () => undefined,
 ): Promise<Ended> {
-	const command = ['tools/with-dependencies.mjs', 'tsx', 'tools/demo/main.ts', ...args];
-	const child = spawn(process.execPath, command, {
+	const [, ...command] = scripts.demo.split(' ');
+	const child = spawn(process.execPath, [...command, ...args], {
 		cwd: copy,
 		env: { ...process.env, TMPDIR: scratch },
 		// Its own process group: Ctrl-C reaches every process in it, and none may survive.

@@ -7,13 +7,15 @@ export type NodeParts = Partial<INode> & Pick<INode, 'name' | 'type'>;
 /** Returns a workflow with a manual trigger, followed by the given nodes in sequence. */
 export function inARow(...parts: NodeParts[]): WorkflowJson {
 	const trigger = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
-	const nodes = [trigger, ...parts].map((part, index): INode => ({
-		id: part.name,
-		typeVersion: 1,
-		position: [index * 200, 0],
-		parameters: {},
-		...part,
-	}));
+	const nodes = [trigger, ...parts].map(
+		(part, index): INode => ({
+			id: part.name,
+			typeVersion: 1,
+			position: [index * 200, 0],
+			parameters: {},
+			...part,
+		}),
+	);
 	const connections: WorkflowJson['connections'] = {};
 	for (const [index, { name }] of nodes.slice(1).entries()) {
 		connections[nodes[index].name] = { main: [[{ node: name, type: 'main', index: 0 }]] };

@@ -21,6 +21,11 @@ export async function packPackage(root: string, target: string): Promise<string>
 	return join(target, filename);
 }
 
+/** Returns n8n's folder of the installed package. `userFolder` is n8n's `N8N_USER_FOLDER`. */
+export function installedFolder(userFolder: string): string {
+	return join(userFolder, '.n8n', 'nodes', 'node_modules', 'n8n-nodes-media-generation');
+}
+
 /**
  * Unpacks a tarball to n8n's folder for community packages, as n8n's installer does: without dev dependencies, and
  * with an entry in the manifest of installed packages.
@@ -29,7 +34,7 @@ export async function packPackage(root: string, target: string): Promise<string>
  */
 export async function installPackage(tarball: string, userFolder: string): Promise<void> {
 	const nodes = join(userFolder, '.n8n', 'nodes');
-	const folder = join(nodes, 'node_modules', 'n8n-nodes-media-generation');
+	const folder = installedFolder(userFolder);
 	await rm(folder, { recursive: true, force: true });
 	await mkdir(folder, { recursive: true });
 	await runFile('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1']);

@@ -12,6 +12,8 @@ export interface StartOptions {
 	timeScale: number;
 	/** The folder for all of n8n's data. */
 	data: string;
+	/** Compiles and reloads the nodes when their files change. */
+	watch?: boolean;
 }
 
 /** Returns the parser of `npm start`, which produces `StartOptions`. Relative folders are resolved against `root`. */
@@ -29,5 +31,6 @@ export function commandLine(root: string): Command {
 			portFrom(1),
 		)
 		.addOption(timeScaleOption())
+		.option('--watch', 'compile and reload the nodes when their files change')
 		.addOption(folderOption('--data', 'where n8n keeps everything', root, 'output/n8n'));
 }

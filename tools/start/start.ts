@@ -18,6 +18,7 @@ import { DataLock } from './lock';
 import type { StartOptions } from './options';
 import { seed } from './seed';
 import type { Seeded } from './seed';
+import { reloading, watchNodes } from './watch';
 
 /** How long n8n can take to end before it is killed. */
 const stopPatienceMs = 2_500;
@@ -64,6 +65,7 @@ export async function start(
 		begun.push(async () => await n8n.service.stop(stopPatienceMs));
 		lock.add(n8n.service.pid);
 		throwIfStopped(signal);
+		if (options.watch) begun.push(watchNodes(root, options.data));
 
 		const { timeScale } = options;
 		const service = { baseUrl: sandbox.url, apiKey: sandbox.keys.main, timeScale };
@@ -106,7 +108,7 @@ async function installNodes(
 }
 
 async function openN8n(
-	{ port, data }: StartOptions,
+	{ port, data, watch }: StartOptions,
 	installation: Installation,
 	signal: AbortSignal,
 ): Promise<N8n> {
@@ -120,7 +122,7 @@ async function openN8n(
 		userFolder: data,
 		port: port ?? (await usualPort(5678)),
 		logFile: join(data, 'n8n.log'),
-		env: { N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '1' },
+		env: { N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '1', ...(watch && reloading) },
 		signal,
 	});
 }

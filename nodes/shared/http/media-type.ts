@@ -84,7 +84,7 @@ function decoded(head: Uint8Array): string {
 function isSvg(text: string): boolean {
 	let rest = text;
 	// One prolog or comment at a time: a single pattern for all of them is extremely slow on some texts.
-	for (let before = ''; before !== rest;) {
+	for (let before = ''; before !== rest; ) {
 		before = rest;
 		rest = rest.replace(/^\s*(<\?[^]*?\?>|<!--[^]*?-->)/, '');
 	}

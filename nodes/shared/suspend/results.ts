@@ -111,8 +111,9 @@ export async function fetchResults(
 	});
 	const first = firstFailure(failures);
 	if (first >= 0 && !continuesOnError(context)) {
-		const outcomes = failures.map(([error], itemIndex): Outcome<unknown> =>
-			error ? { kind: 'error', error } : { kind: 'stopped', generation: known[itemIndex] },
+		const outcomes = failures.map(
+			([error], itemIndex): Outcome<unknown> =>
+				error ? { kind: 'error', error } : { kind: 'stopped', generation: known[itemIndex] },
 		);
 		throw stepError(context, failures[first][0], first, outcomes, awake?.start.journal);
 	}

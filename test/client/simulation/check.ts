@@ -13,7 +13,7 @@ import { KeyedTally } from './keyed-tally';
 import { play, playCalm } from './play';
 import { Tally } from './tally';
 
-const [runs = 10_000, seed = Date.now()] = process.argv
+const [runs = 10_000, seed = Number(process.env.TEST_SEED) || Date.now()] = process.argv
 	.slice(2)
 	.map(Number)
 	.filter(Number.isFinite);

@@ -56,6 +56,7 @@ export class KeyedExecution {
 		const { world, planned, process } = this;
 		const { diesAfterMs, stopsAfterMs, timesOutAfterMs, pause } = planned;
 		const startedAt = world.time.now();
+		world.note('start', `${this.writer} starts`);
 		if (diesAfterMs !== null) world.time.at(startedAt + diesAfterMs, () => this.kill());
 		if (pause && pause.afterMs !== null) {
 			world.time.at(startedAt + pause.afterMs, () => this.pause(pause.ms));
@@ -74,7 +75,7 @@ export class KeyedExecution {
 
 	private kill(): void {
 		const { world } = this;
-		world.tell(`${this.writer} is killed`);
+		world.note('kill', `${this.writer} is killed`);
 		world.deaths++;
 		this.process.kill();
 		for (const key of this.unresolvedKeys()) world.unsure.add(key);
@@ -82,7 +83,7 @@ export class KeyedExecution {
 
 	private pause(ms: number): void {
 		const { world } = this;
-		world.tell(`${this.writer} is paused for ${ms} ms`);
+		world.note('pause', `${this.writer} is paused for ${ms} ms`);
 		world.pauses++;
 		this.process.pause(ms);
 		if (ms < LONG_PAUSE_MS) return;
@@ -90,7 +91,7 @@ export class KeyedExecution {
 	}
 
 	private timeOut(): void {
-		this.world.tell(`the workflow of ${this.writer} times out`);
+		this.world.note('timeout', `the workflow of ${this.writer} times out`);
 		this.world.timeouts++;
 		this.stop.abort();
 		this.timeout.abort();

@@ -43,7 +43,7 @@ export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean
 	const rows = table.rows.filter((one) => one.key === String(key));
 	const row = rows.at(newest ? -1 : 0);
 	if (!row) return;
-	world.tell(`the user: ${deed} in row ${row.id} of key ${key} (${row.status})`);
+	world.note('edit', `the user: ${deed} in row ${row.id} of key ${key} (${row.status})`);
 	world.deeds++;
 	expect(world, key, deed, row);
 	if (deed === 'delete') table.rows.splice(table.rows.indexOf(row), 1);

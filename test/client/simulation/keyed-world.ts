@@ -21,6 +21,16 @@ export function keyIn(body: unknown): number {
 	return (body as ReturnType<typeof bodyOf>)[KEY];
 }
 
+export type Fault = 'start' | 'kill' | 'pause' | 'timeout' | 'sleep' | 'edit';
+/** What a row says about its request. */
+export type RowState = 'claimed' | 'sent' | 'created';
+
+/** The rows of the table at the moment of a fault, or when an execution starts. */
+export interface Moment {
+	what: Fault;
+	rows: RowState[];
+}
+
 /** State that is shared by all executions: the time, the service and its records, and the table. */
 export class KeyedWorld {
 	readonly time = new VirtualTime();
@@ -70,6 +80,8 @@ export class KeyedWorld {
 	readonly broken = new Promise<null>((resolve) => (this.end = () => resolve(null)));
 	private readonly replaced = new Set<string>();
 	private violation: Error | null = null;
+	/** What happened when, to check that a fault still strikes where it once broke a promise. */
+	readonly moments: Moment[] = [];
 	private readonly trace: string[] = [];
 	private readonly authorization: string;
 
@@ -171,6 +183,15 @@ export class KeyedWorld {
 
 	tell(line: string): void {
 		this.trace.push(`${(this.time.now() % 1e7) / 1000} s  ${line}`);
+	}
+
+	/** Tells of a fault, or of an execution that starts, and what the table says at that moment. */
+	note(what: Fault, line: string): void {
+		this.tell(line);
+		const rows = this.table.rows.map(({ status, generation_id: id }) =>
+			id ? 'created' : status === 'claimed' ? 'claimed' : 'sent',
+		);
+		this.moments.push({ what, rows });
 	}
 
 	/** Notes that a promise was broken. An exception within a request would be taken for a connection error. */

@@ -34,7 +34,7 @@ export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
 	const { sleep } = schedule;
 	if (sleep) {
 		time.at(time.now() + sleep.atMs, () => {
-			world.tell(`the machine sleeps for ${sleep.ms} ms`);
+			world.note('sleep', `the machine sleeps for ${sleep.ms} ms`);
 			world.pauses++;
 			world.machine.wakesAt = time.now() + sleep.ms;
 		});

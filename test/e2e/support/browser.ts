@@ -114,7 +114,7 @@ export class Editor {
 	private async foundNames(): Promise<string[]> {
 		const twoFrames =
 			'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
-		for (let before = ''; ;) {
+		for (let before = ''; ; ) {
 			await this.page.evaluate(twoFrames);
 			const names = await this.part('node-creator-item-name').allInnerTexts();
 			if (names.join() === before) return names;

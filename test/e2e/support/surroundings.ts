@@ -1,23 +1,17 @@
 import { join, resolve } from 'node:path';
 import type { Installation, Release } from '../../../tools/n8n/installation';
+import type { Programs } from './programs';
 
 /** The environment that is prepared once for all tests. */
 export interface Surroundings {
 	installation: Installation;
 	/** The package as packed for publishing. */
 	tarball: string;
-}
-
-/** The local programs that the tests start. */
-export interface Programs {
-	chromium: string;
-	'redis-server': string;
-	/** The folder that holds `initdb` and `postgres`. */
-	postgresql: string;
+	/** The local programs that the tests start. The tests of older releases need none. */
+	programs?: Programs;
 }
 
 const variable = 'MEDIA_E2E_SURROUNDINGS';
-const programsVariable = 'MEDIA_E2E_PROGRAMS';
 
 /** The folder of the package under test. */
 export const repository = resolve(__dirname, '../../..');
@@ -40,16 +34,14 @@ export function provide(surroundings: Surroundings): void {
 
 /** Returns the environment that `setup` has prepared. Throws outside of the tests. */
 export function surroundings(): Surroundings {
-	return read(variable) as Surroundings;
-}
-
-/** Returns the programs that `run.mjs` has found or installed. Throws outside of the tests. */
-export function programs(): Programs {
-	return read(programsVariable) as Programs;
-}
-
-function read(name: string): unknown {
-	const text = process.env[name];
+	const text = process.env[variable];
 	if (text === undefined) throw new Error('Run the end-to-end tests with npm run test:e2e.');
-	return JSON.parse(text);
+	return JSON.parse(text) as Surroundings;
+}
+
+/** Returns the programs that the tests start. Throws in the tests of older releases. */
+export function programs(): Programs {
+	const { programs: found } = surroundings();
+	if (!found) throw new Error('The tests of older releases start no programs.');
+	return found;
 }

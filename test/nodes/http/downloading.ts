@@ -15,9 +15,10 @@ export const made = (fields: WireFields) =>
 export const generation = made({ status: 'completed' });
 
 /** The conditions of a download. */
-export interface World extends Partial<
-	Pick<DownloadRequest, 'generation' | 'refresh' | 'signal' | 'hold' | 'patienceMs'>
-> {
+export interface World
+	extends Partial<
+		Pick<DownloadRequest, 'generation' | 'refresh' | 'signal' | 'hold' | 'patienceMs'>
+	> {
 	/** Called once for each try. */
 	bodyOf: (options: IHttpRequestOptions) => Promise<Readable>;
 	/** One status for all tries, or a list with one for each; the last one repeats. */

@@ -209,10 +209,13 @@ describe('the error of a step that stops', () => {
 		[2, '1 more item failed'],
 		[4, '3 more items failed'],
 	])('counts the other failures: of %i in all', (count, words) => {
-		const outcomes = Array.from({ length: count }, (): Outcome<null> => ({
-			kind: 'error',
-			error: failed,
-		}));
+		const outcomes = Array.from(
+			{ length: count },
+			(): Outcome<null> => ({
+				kind: 'error',
+				error: failed,
+			}),
+		);
 		const { description } = stepError(context, failed, 0, outcomes);
 		if (words === null) expect(description).not.toContain('more item');
 		else expect(description).toContain(words);

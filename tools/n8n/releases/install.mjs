@@ -1,12 +1,11 @@
 // node tools/n8n/releases/install.mjs [release]
 // Installs the n8n of that folder in the user's cache, unless it is there already, and prints its location.
 // Progress goes to stderr; the last line on stdout is JSON: { folder, node, n8n, version }.
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
 
-import { explainNpm } from '../../dependencies.mjs';
-import { run, runNpm, seconds } from '../../run.mjs';
 import { installationFolder, n8nVersion, packageFiles } from './place.mjs';
 
 const neededBytes = 4e9;
@@ -16,6 +15,10 @@ const nativeCandidates = ['sqlite3', 'isolated-vm'];
 const stampFile = 'installed.json';
 const wantedMajor = 24;
 const [release = 'current'] = process.argv.slice(2);
+
+const stop = new AbortController();
+const { signal } = stop;
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stop.abort());
 
 /** Unsets npm settings that a parent npm passes to its children but that only apply to its own folder. */
 const quietEnvironment = {
@@ -71,10 +74,21 @@ async function withProgress(what, work) {
 	}
 }
 
-async function npmIn(folder, headline, args, env = {}) {
-	const options = { cwd: folder, env: { ...quietEnvironment, ...env }, output: 'hide' };
-	const { code, stderr, stdout } = await runNpm(args, options);
-	if (code !== 0) throw new Error(explainNpm(headline, stderr || stdout));
+/** Runs a program, and keeps its output. A signal that ends this process ends the program, too. */
+function run(command, args, { cwd, env }) {
+	return new Promise((resolve) => {
+		const shell = process.platform === 'win32' && command === 'npm';
+		const options = { cwd, env: { ...process.env, ...env }, shell, maxBuffer: 1e9, signal };
+		execFile(command, args, options, (error, stdout, stderr) => {
+			if (signal.aborted) process.exit(1);
+			resolve({ code: error ? 1 : 0, stdout, stderr: stderr || (error?.message ?? '') });
+		});
+	});
+}
+
+async function npmIn(cwd, headline, args, env = {}) {
+	const { code, stderr } = await run('npm', args, { cwd, env: { ...quietEnvironment, ...env } });
+	if (code !== 0) throw new Error(`${headline}.\n\n${stderr.trim().slice(-4000)}`);
 }
 
 function nativePackages(folder) {
@@ -95,10 +109,10 @@ async function buildNative(folder, { node, headers }) {
 
 async function requireWorking(folder, node) {
 	const check = `for (const name of ${JSON.stringify(nativePackages(folder))}) require(name);`;
-	const loaded = await run(node, ['-e', check], { cwd: folder, output: 'hide' });
+	const loaded = await run(node, ['-e', check], { cwd: folder });
 	if (loaded.code !== 0) throw new Error(`n8n's native packages do not load:\n${loaded.stderr}`);
 	const n8n = join('node_modules', 'n8n', 'bin', 'n8n');
-	const { stdout, stderr } = await run(node, [n8n, '--version'], { cwd: folder, output: 'hide' });
+	const { stdout, stderr } = await run(node, [n8n, '--version'], { cwd: folder });
 	if (stdout.trim().split('\n').at(-1) === n8nVersion(release)) return;
 	throw new Error(`n8n does not start:\n${stderr || stdout}`);
 }
@@ -151,7 +165,7 @@ async function install(folder) {
 		await rm(partial, { recursive: true, force: true });
 		throw error;
 	}
-	say(`  Installed in ${seconds(Date.now() - started)}.`);
+	say(`  Installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
 async function moveInto(partial, folder) {

@@ -1,4 +1,4 @@
-/** Plays and records the script of docs/demo-video.md. Runs nothing unless MEDIA_DEMO_VIDEO is set. */
+/** Plays and records the script of docs/demo-video.md. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Editor } from './support/browser';
@@ -9,7 +9,6 @@ import { owner, Stage } from './support/stage';
 import { repository } from './support/surroundings';
 import { byHand, imageNode } from './support/workflows';
 
-const asked = process.env.MEDIA_DEMO_VIDEO ? it : it.skip;
 const minutes = 60_000;
 const cardMs = 7_000;
 
@@ -151,7 +150,6 @@ async function play(script: Chapter[], recording: Recording): Promise<void> {
 }
 
 beforeAll(async () => {
-	if (asked !== it) return;
 	stage = await Stage.open({ name: 'demo-video', sandbox: { timeScale: 1, generationSeconds: 5 } });
 	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
 	// Recording keeps the machine busy.
@@ -162,7 +160,7 @@ afterAll(async () => {
 	await stage?.close();
 });
 
-asked(
+it(
 	'plays every chapter of the script, and records it',
 	async () => {
 		const script = await readScript();

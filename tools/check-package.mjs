@@ -1,9 +1,18 @@
-// node tools/pack-check.mjs, after `npm run build`
-// Checks that `npm publish` would upload everything that n8n needs, nothing else, and not too much data.
-import { existsSync, readFileSync } from 'node:fs';
+// node tools/check-package.mjs, at the end of `npm run build`
+// Packs what `npm publish` would upload, into output/package. Checks that it has everything that n8n needs, nothing else,
+// and passes n8n's scan.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-import { root, runNpm } from './run.mjs';
+import {
+	analyzePackage,
+	SOURCE_FILE_PATTERNS,
+} from '@n8n/scan-community-package/scanner/scanner.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = join(root, 'output', 'package');
 
 /** Far above the size of the code: the limit is there to catch files that do not belong in it. */
 const maximumBytes = 140_000;
@@ -17,13 +26,16 @@ const allowedPaths = [
 /** The imports that n8n Cloud allows and this package uses. The lint rule would also accept devDependencies. */
 const allowedImports = /^(\.\.?\/.*|n8n-workflow|(node:)?crypto)$/;
 
-async function listPackage() {
-	const { code, stdout, stderr } = await runNpm(['pack', '--dry-run', '--json'], {
-		output: 'hide',
-	});
-	if (code !== 0) throw new Error(`npm pack failed:\n${stderr}`);
+function pack() {
+	rmSync(folder, { recursive: true, force: true });
+	mkdirSync(folder, { recursive: true });
+	const args = ['pack', '--json', '--pack-destination', folder];
+	const shell = process.platform === 'win32';
 	// One entry per package: in an array or, in newer releases of npm, in an object by name.
-	const [report] = Object.values(JSON.parse(stdout));
+	const [report] = Object.values(
+		JSON.parse(execFileSync('npm', args, { cwd: root, shell, encoding: 'utf8' })),
+	);
+	execFileSync('tar', ['-xzf', report.filename], { cwd: folder });
 	return { size: report.size, paths: report.files.map(({ path }) => path) };
 }
 
@@ -69,18 +81,28 @@ function findMissingIcons(paths) {
 		});
 }
 
-if (!existsSync(join(root, 'dist'))) {
-	console.error('There is no dist to check: npm run build');
-	process.exit(1);
+/**
+ * The rules of n8n's scan, which decides about verification. Its command only accepts packages that are on npm. Unlike
+ * the linter, it ignores comments that disable rules, and it also checks the compiled code.
+ */
+async function findViolations() {
+	const scanned = [
+		await analyzePackage(join(folder, 'package'), ['**/*.js', 'package.json']),
+		await analyzePackage(root, SOURCE_FILE_PATTERNS),
+	];
+	return scanned
+		.filter(({ passed }) => !passed)
+		.map(({ message, details }) => [message, details].filter(Boolean).join('\n'));
 }
 
 const { n8n } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const { size, paths } = await listPackage();
+const { size, paths } = pack();
 const problems = [
 	...findStrangers(paths),
 	...findMissing(paths, n8n),
 	...findForbiddenImports(paths),
 	...findMissingIcons(paths),
+	...(await findViolations()),
 ];
 if (size >= maximumBytes) problems.push(`${size} bytes packed, at most ${maximumBytes} allowed`);
 

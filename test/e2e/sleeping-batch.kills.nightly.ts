@@ -9,15 +9,14 @@ import { Webhook } from './support/webhook';
 import { smallImageNode } from './support/workflows';
 
 const minutes = 60_000;
-/** Number of processes to kill in each mode. Default: none. */
-const KILLS = Number(process.env.MEDIA_SLEEP_KILLS ?? 0);
-const asked = KILLS > 0 ? describe : describe.skip;
+/** Number of processes to kill in each mode. */
+const KILLS = Number(process.env.MEDIA_SLEEP_KILLS ?? 4);
 /** `npm run bench -- sleep` reads it. */
 const folder = outputFolder('sleeping-batch.kills');
 
 const sandbox = { timeScale: 1 };
 
-asked.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, options) => {
+describe.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, options) => {
 	let stage: Stage;
 	let webhook: Webhook;
 

@@ -1,0 +1,18 @@
+/** Jest's sequencer: the files that take minutes, mostly waiting for n8n, start first, so that none runs alone at the end. */
+const long = ['sleeping-batch', 'crash', 'suspend', 'queue'];
+const rankOf = ({ path }) => {
+	const rank = long.findIndex((name) => path.includes(`/e2e/${name}.`));
+	return rank < 0 ? long.length : rank;
+};
+
+module.exports = class LongFirst {
+	sort(tests) {
+		return [...tests].sort((one, other) => rankOf(one) - rankOf(other));
+	}
+
+	allFailedTests(tests) {
+		return tests;
+	}
+
+	cacheResults() {}
+};
