@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const program = join(__dirname, '../../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
+const program = join(
+	__dirname,
+	'../../../node_modules/@modelcontextprotocol/conformance/dist/index.js',
+);
 
 /**
  * Runs MCP's conformance suite until it ends. Its exit code is not used: it also counts the scenarios that do not apply.
