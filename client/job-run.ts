@@ -2,7 +2,7 @@ import { toResult, withLock, type Result } from './async';
 
 import type { Clock } from './ports';
 import { decideNextTry, explainTries, type CreateJob, type Job } from './job';
-import { created, errorOfEnd, inAnotherAccount, timedOutGeneration } from './outcome';
+import { created, errorOfEnd, inAnotherAccount, knownEnd, timedOutGeneration } from './outcome';
 import type { Journal, Order } from './orders/journal';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
@@ -112,7 +112,7 @@ export class JobRun {
 		if (hasSlept && !wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
 		// The generation may have ended during the sleep, or while its item waited. Check it even after its deadline.
 		let checkUntil = Math.max(this.deadline, lateSeenAt) + LATE_CHECK_GRACE_MS;
-		if (hasSlept && wait) checkUntil = lateSeenAt + AFTER_SLEEP_MS;
+		if (hasSlept && wait) checkUntil = Math.max(checkUntil, lateSeenAt + AFTER_SLEEP_MS);
 		else if (this.deadline - clock.now() >= Math.min(LEAST_LEFT_MS, timeoutMs / 4)) return;
 		await this.watch.until('fetched', checkUntil);
 		if (this.watch.generation) this.step.lateSeenAt = clock.now();
@@ -144,16 +144,19 @@ export class JobRun {
 
 	/** Returns the generation after the wait. Throws GenerationError if it has no output, or did not end in time. */
 	result(): Generation {
-		const { job } = this;
-		const { id, generation, lastError } = this.watch as Watch;
+		const { job, known } = this;
+		const { id, lastError } = this.watch as Watch;
+		const seenBefore = this.step.watcher.requests.known(id) ?? unseen(id);
+		const generation = this.watch?.generation ?? knownEnd(seenBefore, known);
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
 			if (error !== null && !this.isReturned(generation)) throw error;
 			return generation;
 		}
-		const known = { ...unseen(id).item, ...this.known };
-		if (job.onTimeout === 'error') throw timedOutGeneration(known, job.timeoutMs, lastError);
-		return { ...unseen(id), item: { ...known, timed_out: true } };
+		const item = { ...unseen(id).item, ...known };
+		const error = timedOutGeneration(item, job.timeoutMs, lastError);
+		if (job.onTimeout === 'error' || error.code !== 'timeout') throw error;
+		return { ...unseen(id), item: { ...item, timed_out: true } };
 	}
 
 	/** True for a generation without an output that is returned with its status, because the job does not wait. */

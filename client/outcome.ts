@@ -1,7 +1,9 @@
 import { CancelledError, GenerationError, inTitle, type KnownGeneration } from './api/errors';
 import {
 	hasEndedOtherwise,
+	isCompleted,
 	isFailed,
+	isFinal,
 	lacksOutput,
 	type Generation,
 	type GenerationItem,
@@ -93,7 +95,20 @@ function withoutOutput(generation: Generation): GenerationError {
 	});
 }
 
-/** Builds the error for a generation that did not end in time. `lastError`: its last status check failed. */
+/**
+ * Returns a generation that was known to have ended before it was checked again: it never times out. `null` if it may
+ * still run, or if only its output is missing.
+ *
+ * @param seen as last seen by a check
+ * @param known what an order or a row says
+ */
+export function knownEnd(seen: Generation, known: KnownGeneration | null): Generation | null {
+	if (isFinal(seen)) return seen;
+	const last = { ...seen, item: { ...seen.item, ...known } };
+	return isFinal(last) && !isCompleted(last) ? last : null;
+}
+
+/** Builds the error for a generation that did not end in time, or whose output could not be requested in time. */
 export function timedOutGeneration(
 	generation: KnownGeneration,
 	timeoutMs: number,
@@ -101,6 +116,7 @@ export function timedOutGeneration(
 ): GenerationError {
 	const confirmed = isConfirmed(generation);
 	const { status } = generation;
+	if (status === 'completed') return unfetchedGeneration(generation, lastError);
 	const seen = lastError ? `It was ${status} when last checked` : `It is still ${status}`;
 	const state = isUnknownState(status)
 		? `Its last status was "${status}", which counts as running`
@@ -115,6 +131,23 @@ export function timedOutGeneration(
 			'Get it with Wait for Completion, at no charge. For later runs, raise Timeout or set On Timeout to Continue.',
 		code: 'timeout',
 		charge: confirmed ? 'paid' : 'none',
+		generation,
+	});
+}
+
+/** Builds the error for a generation that is known to be completed, but whose output URL could not be requested. */
+function unfetchedGeneration(
+	generation: KnownGeneration,
+	lastError: GenerationError | null,
+): GenerationError {
+	return new GenerationError({
+		title: 'The generation is completed, but it could not be fetched',
+		details: lastError
+			? `The last status check failed: ${lastError.message}`
+			: 'The service did not answer its last status check',
+		description: 'Get it with Wait for Completion, at no charge.',
+		code: lastError?.code ?? 'connection_lost',
+		charge: 'paid',
 		generation,
 	});
 }

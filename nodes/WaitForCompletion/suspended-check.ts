@@ -8,6 +8,7 @@ import { wallClock } from '../shared/http/clock';
 import { cancelSignal, isWithinSleep } from '../shared/execution';
 import { errorItem, failureOf } from '../shared/output/results';
 import { runNode } from '../shared/run-node';
+import { n8nStartedWithoutTable } from '../shared/suspend/crash-recovery';
 import { modeOfFirst, planWait } from './request';
 import { deadlineOf, lastDeadline, type SleepingItem } from './sleeping-workflow';
 import { sleepMs } from './suspend-schedule';
@@ -43,6 +44,7 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 		kept.checks = items[0].checks ?? {};
 		return await sleep(context, items, kept.checks, items.map(itemBefore));
 	}
+	await n8nStartedWithoutTable(context);
 	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
 	const checks: StatusChecks = new Map(Object.entries(kept.checks));
 	const [seen] = await runNode(context, (itemIndex) => [planWait(context, itemIndex)], { checks });

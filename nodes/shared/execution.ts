@@ -80,3 +80,11 @@ function runIndex(context: IExecuteFunctions): number {
 export function runsByHand(context: Partial<Pick<IExecuteFunctions, 'getMode'>>): boolean {
 	return context.getMode?.() === 'manual';
 }
+
+/** True if the step runs in a case of an evaluation, or in a sub-workflow of one. */
+export function isEvaluated(context: IExecuteFunctions): boolean {
+	if (context.getMode?.() === 'evaluation') return true;
+	// The mode of a sub-workflow is another one.
+	const { $evaluation } = context.getWorkflowDataProxy(0) as { $evaluation?: unknown };
+	return Boolean($evaluation);
+}

@@ -14,6 +14,9 @@ import type { OwnNode } from './support/workflows';
 /** Longer than a step waits before it suspends, so that every execution is suspended once. */
 const generationSeconds = 100;
 const minutes = 60_000;
+const shortestSleepMs = 65_000;
+/** How long a check that is due waits for n8n's crash recovery. */
+const startingMs = 30_000;
 
 const prompts = {
 	files: promptsNamed('Asleep', 3),
@@ -46,10 +49,7 @@ const named = suspended({
 	options: { fileName: 'picture' },
 	runOptions: { pollInterval },
 });
-/**
- * Makes the sleep longer than n8n takes to start after a kill: n8n marks executions that it resumes during its start as
- * crashed.
- */
+/** Makes the sleep longer than n8n takes to start after a kill. */
 const lasting: INodeParameters = { runOptions: { pollInterval: 180 } };
 const late = suspended({ runOptions: { timeout: 160, onTimeout: 'continue' } });
 const overdue = suspended({ runOptions: { timeout: 160 } });
@@ -71,6 +71,8 @@ let stage: Stage;
 type Scene = 'files' | 'continuing' | 'stopping' | 'keyless' | 'late' | 'overdue';
 let scenes: Record<Scene, Promise<Execution>>;
 let killed: Promise<Record<'asleep' | 'looking', Execution>>;
+/** When n8n was started after it was killed while everything was suspended, in milliseconds since the Unix epoch. */
+let startedAgainAt: number;
 
 beforeAll(async () => {
 	stage = await Stage.open({
@@ -114,7 +116,7 @@ async function playKeyless(): Promise<Execution> {
 
 /**
  * Runs two more in their own n8n, which is killed twice: while both are suspended, and while the second one is awake
- * for a status check. It is started again each time.
+ * for a status check. It is started again each time: the first time so late that the first one is due at once.
  */
 async function playKilled(): Promise<Record<'asleep' | 'looking', Execution>> {
 	const options = await n8nIn(stage, 'killed');
@@ -126,17 +128,19 @@ async function playKilled(): Promise<Record<'asleep' | 'looking', Execution>> {
 		apiKey: stage.sandbox.keys.second,
 	});
 	const executions = new Executions(rest);
-	const begin = async (name: string, list: string[]) => {
-		const file = byHand(name, list, submit, suspended(lasting));
+	const begin = async (name: string, list: string[], parameters: INodeParameters = {}) => {
+		const file = byHand(name, list, submit, suspended(parameters));
 		return await executions.run(await rest.createWorkflow(file, credential), trigger);
 	};
 	const sleeper = await begin('Killed asleep', prompts.asleep);
-	const looker = await begin('Killed awake', prompts.looking);
+	const looker = await begin('Killed awake', prompts.looking, lasting);
 	await Promise.all([asleep(sleeper, executions), asleep(looker, executions)]);
 	const match = { promptIncludes: prompts.looking[0] };
 	stage.sandbox.faults.order({ on: 'status', match, times: 'always', action: { kind: 'hang' } });
 	await first.service.stop(0, 'SIGKILL');
+	await delay(shortestSleepMs);
 
+	startedAgainAt = Date.now();
 	const second = await startN8n(options);
 	const afterFirst = await executionsOf(second);
 	const survived = await afterFirst.ended(sleeper, 5 * minutes);
@@ -262,6 +266,16 @@ it('survives the death of n8n while it is suspended, and pays nothing again', as
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	expect(itemsOf(execution, 'Asleep')[0].json.status).toBe('completed');
 	expect(stage.sandbox.books.liveChargesFor(prompts.asleep[0])).toBe(1);
+});
+
+it('checks nothing before n8n has recovered, although the check is due while n8n starts', async () => {
+	const { id } = itemsOf((await killed).asleep, 'Asleep')[0].json;
+	const checks = stage.sandbox.requests
+		.on('status')
+		.filter(({ generationId }) => generationId === id);
+	const after = checks.map(({ at }) => at - startedAgainAt).filter((ms) => ms > 0);
+	expect(after.length).toBeGreaterThan(0);
+	expect(Math.min(...after)).toBeGreaterThan(startingMs);
 });
 
 it('never returns the data from before a kill during a status check as a result', async () => {

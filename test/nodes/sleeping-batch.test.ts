@@ -39,6 +39,7 @@ describe('a batch that is to sleep', () => {
 
 	it.each<[string, ReturnType<typeof reason>, string]>([
 		['as a tool', reason({ isTool: true }), 'AI agent'],
+		['in a sub-workflow of an evaluation', reason({ evaluation: { runId: '1' } }), 'evaluation'],
 		['in a workflow that is not saved', reason({}, {}, ['__EMPTY__', '7']), 'saved'],
 		['in an execution that is not saved', reason({}, {}, ['w1', '__UNKNOWN__']), 'saved'],
 		['in the next engine of n8n', reason({}, { engineType: 'v2' }), 'engine'],

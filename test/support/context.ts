@@ -11,6 +11,8 @@ export interface Given {
 	cancel?: AbortSignal;
 	isTool?: boolean;
 	runIndex?: number;
+	/** Set in a case of an evaluation, also in its sub-workflows. */
+	evaluation?: { runId: string };
 	/** The data that n8n stores with the execution. */
 	kept?: IDataObject;
 	helpers?: Partial<Record<keyof IExecuteFunctions['helpers'], unknown>>;
@@ -47,7 +49,10 @@ export function contextOf(given: Given = {}): Taken {
 		getInputData: () => items,
 		getCredentials: async () => given.credentials ?? {},
 		getContext: () => kept,
-		getWorkflowDataProxy: () => ({ $runIndex: given.runIndex }),
+		getWorkflowDataProxy: () => ({
+			$runIndex: given.runIndex,
+			$evaluation: given.evaluation,
+		}),
 		getNodeParameter: (name: string, itemIndex: number, fallback?: unknown, options?: object) => {
 			const set: IDataObject = Array.isArray(parameters) ? parameters[itemIndex] : parameters;
 			const value = name in set ? set[name] : fallback;

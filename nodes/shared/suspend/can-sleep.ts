@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { hasErrorOutput, isSaved, runsAsTool } from '../execution';
+import { hasErrorOutput, isEvaluated, isSaved, runsAsTool } from '../execution';
 import { hint } from '../output/report';
 
 /**
@@ -16,6 +16,8 @@ export function whyNotSleep(
 ): string | null {
 	if (!isSupported) return `Suspend needs n8n ${release} or later`;
 	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
+	// n8n would end the case without its metrics, while its generations run.
+	if (isEvaluated(context)) return 'n8n counts a sleeping case of an evaluation as ended';
 	// It ignores a request to sleep, and would return nothing.
 	if (context.getWorkflowSettings?.().engineType === 'v2')
 		return 'n8n’s new engine (engineType v2) does not support sleeping';

@@ -13,6 +13,8 @@ const RECOVERY_MS = 20_000;
 const START_MS = 30_000;
 /** After this time, n8n has started, however busy its machine is. */
 const STARTED_MS = 300_000;
+/** Where data tables are switched off, the wait must be over before n8n looks for dead executions, after a minute. */
+const TRIES_WITHOUT_TABLE = 8;
 /** When this process loaded the package, in milliseconds since the Unix epoch. */
 export const loadedAt = wallClock.now();
 
@@ -20,16 +22,20 @@ export const loadedAt = wallClock.now();
  * Waits until n8n has started and its crash recovery has ended, or until the execution is stopped.
  *
  * n8n wakes executions before its data tables can be used, and before its crash recovery. The recovery marks every
- * execution that is awake as crashed. What such an execution stores later replaces the mark, but what it stores at the
- * same moment is lost. A wave must not end and thereby wake its supervisor, and a supervisor must not fall asleep,
- * before the recovery has ended.
+ * execution that it finds as crashed. It restores a sleeping one at once, but if that one wakes, falls asleep or ends in
+ * between, the recovery overwrites it with old data: it stays crashed, or runs twice. What is awake stays marked until it
+ * is stored the next time. So until the recovery has ended, no execution may end and thereby wake another one, and none
+ * may fall asleep.
  *
  * Later, this does nothing: if n8n is killed while a supervisor is awake, its batch ends, so it must sleep again at once.
  */
-export async function n8nStarted(context: IExecuteFunctions): Promise<void> {
+export async function n8nStarted(
+	context: IExecuteFunctions,
+	mostTries = TABLE_TRIES,
+): Promise<void> {
 	const signal = cancelSignal(context);
 	if (ageMs() > STARTED_MS) return;
-	for (let tries = 1; tries <= TABLE_TRIES; tries++) {
+	for (let tries = 1; tries <= mostTries; tries++) {
 		if (await dataTablesWork(context))
 			return await wallClock.sleep(tries > 1 ? RECOVERY_MS : startingMs(), signal);
 		await wallClock.sleep(TABLE_PAUSE_MS, signal);
@@ -37,11 +43,18 @@ export async function n8nStarted(context: IExecuteFunctions): Promise<void> {
 	}
 }
 
-function ageMs(): number {
-	return wallClock.now() - loadedAt;
+/** Like `n8nStarted`, for an execution that needs no data table. */
+export async function n8nStartedWithoutTable(context: IExecuteFunctions): Promise<void> {
+	await n8nStarted(context, TRIES_WITHOUT_TABLE);
 }
 
-/** How long n8n may still be starting. 0 if the clock was set back since it loaded this package. */
+/** How long n8n may still be starting. */
 function startingMs(): number {
-	return ageMs() < 0 ? 0 : Math.max(0, START_MS - ageMs());
+	return Math.max(0, START_MS - ageMs());
+}
+
+/** How long ago this process loaded the package; `Infinity` if the clock was set back since. */
+function ageMs(): number {
+	const ms = wallClock.now() - loadedAt;
+	return ms < 0 ? Infinity : ms;
 }
