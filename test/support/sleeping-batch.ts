@@ -222,6 +222,9 @@ class SleepingBatch {
 
 	private async work(clock: Clock): Promise<WaveResult> {
 		const { step, jobs, night, state, fate, unrecorded, known, down, failed } = this;
+		// Each later wave is a separate execution, so stopping the step's execution does not stop it.
+		this.waveStop = new AbortController();
+		const { signal } = night.waves === 0 ? step.cancel : this.waveStop;
 		const call = this.table.reachedBy(clock, (one) => fate.tableFate(night.waves, one));
 		const writer = `${fate.batch}, wave ${night.waves}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
@@ -238,9 +241,6 @@ class SleepingBatch {
 			earlier: [],
 		};
 		const plan = planWave(tried, before, rows, fate.batch, clock.now());
-		// Each later wave is a separate execution, so stopping the step's execution does not stop it.
-		this.waveStop = new AbortController();
-		const { signal } = night.waves === 0 ? step.cancel : this.waveStop;
 		const ports = { clock, random: () => step.random(), signal };
 		const journal = new TableJournal(new Journal({}, 0), scope, { ...ports, table: call });
 		const shift = new Shift(clock, state);
