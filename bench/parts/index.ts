@@ -11,6 +11,7 @@ import { probes } from './probes';
 import { proof } from './proof';
 import { scale } from './scale';
 import { sleep } from './sleep';
+import { slots } from './slots';
 import { soak } from './soak';
 
 /** All parts, in the order in which they are measured. */
@@ -23,6 +24,7 @@ export const parts: readonly Part[] = [
 	probes,
 	crash,
 	sleep,
+	slots,
 	price,
 	chaos,
 	chaosAsleep,

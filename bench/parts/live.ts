@@ -12,11 +12,14 @@ export const live: Part<Result> = {
 	name: 'live',
 	async run() {
 		const rows = [];
-		for (const [seconds, most] of [
-			[2, 1.3],
-			[4, 1.15],
+		for (const [items, limit, seconds, most] of [
+			[30, 10, 2, 1.3],
+			[30, 10, 4, 1.15],
+			[250, 25, 2, 1.25],
+			[250, 25, 4, 1.15],
 		]) {
-			rows.push(await row(`30 items of ${seconds} s`, { items: 30, limit: 10, seconds }, most));
+			const name = `${items} items of ${seconds} s, ${limit} at a time`;
+			rows.push(await row(name, { items, limit, seconds }, most));
 		}
 		for (const readiness of ['auto', 'status'] as const) {
 			const name = `25 items of 30 s at once, readiness ${readiness}`;
