@@ -147,6 +147,7 @@ function unfetchedGeneration(
 			: 'The service did not answer its last status check',
 		description: 'Get it with Wait for Completion, at no charge.',
 		code: lastError?.code ?? 'connection_lost',
+		retry: lastError?.retry ?? 'backoff',
 		charge: 'paid',
 		generation,
 	});
@@ -177,7 +178,7 @@ export function heldTooLong(
 ): GenerationError {
 	return new GenerationError({
 		title,
-		details: `The service or a proxy asks to wait ${inSeconds(leftMs)} more (Retry-After), which is longer than the Timeout of ${inSeconds(timeoutMs)}`,
+		details: `The service or a proxy asks to wait ${inSeconds(leftMs)} more (Retry-After), which is longer than what is left of the Timeout of ${inSeconds(timeoutMs)}`,
 		description: 'Try again later, or raise Timeout.',
 		serviceMessage,
 		code,

@@ -157,7 +157,7 @@ export class SlotPool {
 	private take(gate: StepGate): Permit | null {
 		if (this.free > 0) {
 			this.free--;
-			return this.permit(gate, false);
+			return this.permit(gate, false, true);
 		}
 		if (this.allowedSpeculations > 0) {
 			this.allowedSpeculations--;
@@ -170,7 +170,8 @@ export class SlotPool {
 		return this.speculation;
 	}
 
-	private permit(gate: StepGate, isSpeculative: boolean): Permit {
+	/** @param isKnown true if the slot was known to be free, and not only because there is no limit */
+	private permit(gate: StepGate, isSpeculative: boolean, isKnown = false): Permit {
 		const permit: Permit = (result) => {
 			const wasSpeculation = this.speculation === permit;
 			// Another request may still be the one after a backoff.
@@ -178,7 +179,7 @@ export class SlotPool {
 			if (result === 'granted') return this.granted(gate, isSpeculative);
 			if (result === 'unused' && !isSpeculative) {
 				// A slot that was known to be free still is.
-				if (this.isLimited) this.free++;
+				if (this.isLimited && isKnown) this.free++;
 				return this.wakeFirst();
 			}
 			if (result !== 'unused') this.refused(isSpeculative, result);

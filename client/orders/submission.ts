@@ -67,6 +67,8 @@ export class Submission {
 	readonly hold: Hold;
 	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
+	/** Since when each order is held. It keeps that while the order is read again. */
+	private readonly heldBy = new WeakMap<Order, Held>();
 	/** Number of orders that are sent again although they may have been charged. */
 	private resending = 0;
 
@@ -109,7 +111,8 @@ export class Submission {
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
 		const { clock, random, halt, journal, slots } = this.ports;
 		const ticket = slots.ticket();
-		const held: Held = { since: null };
+		const held = this.heldBy.get(order) ?? { since: null };
+		this.heldBy.set(order, held);
 		let retries = 0;
 		let giveUpAt = Infinity;
 		let cause: GenerationError | null = null;
@@ -138,7 +141,9 @@ export class Submission {
 				continue;
 			}
 			if (decision === 'backoff') this.stats.retries++;
-			const pauses = decision === 'backoff' ? retries++ : this.lostOf(order) - 1;
+			// A pause that the service has asked for is no failed retry.
+			if (decision === 'backoff' && cause.retryAfterMs === null) retries++;
+			const pauses = decision === 'backoff' ? Math.max(0, retries - 1) : this.lostOf(order) - 1;
 			await clock.sleep(Math.min(backoffDelay(pauses, random), leftMs), halt);
 		}
 	}
@@ -194,13 +199,20 @@ export class Submission {
 				held.since ??= clock.now();
 				// A row that was reserved ahead would be uncertain if the process died.
 				if (journal.known(order).state === 'none') journal.abandon?.(order);
-				if (hold.until > held.since + timeoutMs)
+				// While the account is full, the time counts from the last slot that the step has gained.
+				const isFull = hold.cause?.retry === 'slot';
+				const starvedSince = gate.starvedSince ?? clock.now();
+				const since = isFull ? Math.max(held.since, starvedSince) : held.since;
+				if (hold.until > since + timeoutMs)
 					throw heldTooLong(hold.cause as GenerationError, hold.leftMs, timeoutMs);
 				// The jitter keeps items that were held back together from returning together.
 				await clock.sleep(hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
 				gate.requireOpen();
 			}
+			const waitsSince = clock.now();
 			const permit = await slots.acquire(gate, timeoutMs, ticket);
+			// The wait for a slot has its own timeout.
+			if (held.since !== null) held.since += clock.now() - waitsSince;
 			if (hold.leftMs === 0) return permit;
 			permit('unused');
 		}

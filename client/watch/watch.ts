@@ -172,7 +172,9 @@ export class Watch implements Probed {
 		this.lastError = error;
 		this.watcher.requests.hold.note(error);
 		this.watcher.transientErrors.add(error);
-		const pausedUntil = clock.now() + backoffDelay(this.failures++, random);
+		// A pause that the service has asked for is no failed retry.
+		const retries = error.retryAfterMs === null ? this.failures++ : 0;
+		const pausedUntil = clock.now() + backoffDelay(retries, random);
 		this.earliestAt = Math.max(this.earliestAt, pausedUntil);
 	}
 
@@ -191,7 +193,8 @@ export class Watch implements Probed {
 		if (isCompleted(generation)) prober.ended(this, this.foundAt ?? ports.clock.now());
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
 		if (!wasProbed || !isCompleted(generation)) return;
-		if (!(await prober.turn(this, deadline))) return;
+		const until = Math.min(deadline, ports.clock.now() + LONGEST_TURN_MS);
+		if (!(await prober.turn(this, until))) return;
 		if ((await prober.send(this.url, deadline)) === 'missing') prober.usable = false;
 	}
 
@@ -232,7 +235,7 @@ export class Watch implements Probed {
 
 	private statusDueAt(deadline: number): number {
 		const { since, earliestAt, confirmAt } = this;
-		if (this.failures > 0 || this.generation === null) return earliestAt;
+		if (this.lastError !== null || this.generation === null) return earliestAt;
 		const due = this.scheduledAt + this.scheduledPause();
 		const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
 		return Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);

@@ -43,7 +43,7 @@ export interface Helper {
 	saved: keyof typeof SAVED;
 }
 
-/** A setting of a workflow that tells n8n which executions to keep. */
+/** A setting of a workflow that tells n8n which executions to keep. Without one, n8n uses that of the instance. */
 type Saving = 'all' | 'none' | 'DEFAULT';
 
 /**
@@ -54,9 +54,9 @@ export interface HelperTerms {
 	/** Proves to the step that it started this helper workflow. Set only if the helper workflow reads the step. */
 	secret?: string;
 	/** Whether n8n keeps the execution that returns the result, after it succeeded. */
-	results: Saving;
+	results?: Saving;
 	/** What the user's workflow says about executions that fail. */
-	errors: Saving;
+	errors?: Saving;
 }
 
 /** The setting that contains the `HelperTerms`. */
@@ -129,8 +129,7 @@ export function newTerms(
 	const { saveManualExecutions, saveDataSuccessExecution, saveDataErrorExecution } =
 		settingsOf(context);
 	const isDiscarded = runsByHand(context) && saveManualExecutions === false;
-	const saving = (setting: unknown) =>
-		isDiscarded ? 'none' : ((setting as Saving | undefined) ?? 'DEFAULT');
+	const saving = (setting: unknown) => (isDiscarded ? 'none' : (setting as Saving | undefined));
 	return {
 		...(secret !== undefined && { secret }),
 		results: hasFiles ? 'all' : saving(saveDataSuccessExecution),

@@ -90,6 +90,53 @@ describe('Retry-After of a creating request', () => {
 		expect(step.fake.creating).toHaveLength(16);
 	});
 
+	it('of a full account ends no item while the step gains slots, however long the line is', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.slots = 1;
+		step.fake.durationMs = () => 120_000;
+		const { send } = step.fake;
+		(step.fake as { send: typeof send }).send = async (request) => {
+			const response = await send(request);
+			return response.status === 429 ? retryAfter(5, response) : response;
+		};
+		const { outcomes } = await step.run(batch(10));
+		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+		expect(step.elapsed).toBeGreaterThan(1_200_000);
+	});
+
+	it('is bounded by Timeout also if the table takes long', async () => {
+		const step = new Step({ stopOnError: false });
+		const { send } = step.fake;
+		(step.fake as { send: typeof send }).send = async (request) =>
+			request.method === 'POST' ? retryAfter(5, gateway(429)) : await send(request);
+		const jobs = Array.from({ length: 10 }, (_, index) =>
+			keyed(`p${index}`, index, `k${index}`, { timeoutMs: 120_000 }),
+		);
+		const slow = () => ({ beforeMs: 250, afterMs: 250 });
+		const table = new MemoryTable(step.time);
+		const { outcomes } = await runKeyed(step, table, 'one', jobs, slow);
+		for (const outcome of outcomes) {
+			expect(errorIn(outcome)).toMatchObject({ charge: 'none', status: 429 });
+		}
+		expect(step.elapsed).toBeLessThan(180_000);
+	});
+
+	it('leaves all retries to the errors that follow it', async () => {
+		const step = new Step();
+		const asked = Array.from({ length: 8 }, () => () => retryAfter(5, gateway(429)));
+		const down = Array.from({ length: 5 }, () => () => refusal(503, 'service_unavailable'));
+		step.fake.order('p0', ...asked, ...down);
+		expect((await step.run(batch(1))).outcomes.map(inShort)).toEqual(['completed generation-1']);
+		const looks = [
+			...Array.from({ length: 8 }, () => () => retryAfter(5, gateway(503))),
+			...Array.from({ length: 5 }, () => () => refusal(502, 'model_unavailable')),
+		];
+		const next = new Step();
+		next.fake.durationMs = () => 1_000;
+		next.fake.orderLooks(...looks);
+		expect((await next.run(batch(1))).outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
 	it.each(['3600', '999999999999', '9'.repeat(400), new Date(Date.now() + 1e12).toUTCString()])(
 		'that is longer than Timeout is an error that says so at once, at no charge: %s',
 		async (value) => {
@@ -135,7 +182,7 @@ describe('Retry-After of a creating request', () => {
 		);
 		await step.run(batch(1));
 		const times = step.fake.creating.map(({ at }) => at - step.fake.creating[0].at);
-		expect(times).toEqual([0, 2_500, 4_500]);
+		expect(times).toEqual([0, 2_500, 3_500]);
 	});
 
 	it('ends when the step is stopped', async () => {

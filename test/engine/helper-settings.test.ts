@@ -135,7 +135,7 @@ describe('a user’s workflow that keeps no executions', () => {
 it('a user’s workflow that leaves it to n8n what to keep also does so for helper executions without files', async () => {
 	const first = await batch({}, { downloadOutput: false });
 	await sleepToEnd(stage, first);
-	expect(keptOf(first, 'Step: results')).toEqual(['DEFAULT']);
+	expect(keptOf(first, 'Step: results')).toEqual([undefined]);
 	const set = { saveDataSuccessExecution: 'all' };
 	const second = await batch(set, {
 		downloadOutput: false,

@@ -75,7 +75,7 @@ export async function download(
 	const { hold = new Hold(wallClock), patienceMs = LONGEST_WAIT_MS } = request;
 	let { generation } = request;
 	const since = wallClock.now();
-	for (let retries = 0; ; retries++) {
+	for (let retries = 0; ; ) {
 		const tried = await toResult(
 			async () =>
 				await limited(async () => {
@@ -103,6 +103,8 @@ export async function download(
 		if (error.status !== 403 || retries > 0) {
 			await wallClock.sleep(backoffDelay(retries, Math.random), signal);
 		}
+		// A pause that the storage has asked for is no failed retry.
+		if (error.retryAfterMs === null) retries++;
 		if (signal.aborted) throw new CancelledError();
 		// After a connection error the current URL is still valid.
 		if (error.status === null && generation.item.url !== null) continue;

@@ -104,6 +104,8 @@ export interface Message {
 	laterAt?: number;
 	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
+	/** From the workflow that fetches the results: the step has no output items. */
+	empty?: true;
 }
 
 /** The only key of an item with a message. Output items of the step may have any other keys of the user. */

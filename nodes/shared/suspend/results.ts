@@ -12,6 +12,7 @@ import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
 import { isFree, isLive, type Row } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
+import { isBeyondLimit } from '../../../client/spend-guard';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';
@@ -58,7 +59,8 @@ function hasOutage(
 	fetched: Result<INodeExecutionData[][]>,
 	{ settled }: Pick<Fetched, 'settled'>,
 ): boolean {
-	if (!fetched.ok) return !Object.values(settled).some(Boolean) && isDown(causeOf(fetched.error));
+	const hasEnded = Object.values(settled).some((error) => error && !isBeyondLimit(error));
+	if (!fetched.ok) return !hasEnded && isDown(causeOf(fetched.error));
 	return fetched.value
 		.flat()
 		.some((item) => !settled[itemIndexOf(item)] && isDown(failureOf(item)));

@@ -3,6 +3,7 @@ import {
 	type IExecuteFunctions,
 	type INodeExecutionData,
 	type INodeProperties,
+	type NodeApiError,
 } from 'n8n-workflow';
 
 import { toResult, type Result } from '../../../client/async';
@@ -25,12 +26,14 @@ import {
 	shortly,
 	STORED_VERSION,
 	takeIn,
+	type BatchRole,
 	type BatchState,
 } from './batch-state';
 import { evaluatingOnce, keepParameters, stepOf, unlessStopped } from './batch-step';
 import { supervisor } from './batch-workflows';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { n8nStarted } from './crash-recovery';
+import { otherVersion } from './other-version';
 import { failureItem, fetchResults, results, type AwakeStep } from './results';
 import { notOfBatch, supervise } from './supervisor';
 import { runWave } from './wave';
@@ -54,11 +57,21 @@ export async function runCreatingNode(
 ): Promise<INodeExecutionData[][]> {
 	const role = roleOf(context.getNode().parameters?.[ROLE_PARAMETER]);
 	if (role === null) return await runStep(context, node);
-	// Also the helper workflow of an older release, whose batch cannot go on.
-	if (secretOf(context) === null) throw notOfBatch(context);
+	if (secretOf(context) === null) throw await withoutSecret(context, role);
 	if (role === 'sleep' || role === 'work' || role === 'deliver')
 		return await asWave(context, node, role);
 	return await supervise(context, role, node.plan);
+}
+
+/**
+ * The error of a node with a role and without a secret: of a batch that an older release has stored, or of a workflow that
+ * is not a helper workflow. It tells only what the node's own execution has stored.
+ */
+async function withoutSecret(context: IExecuteFunctions, role: BatchRole): Promise<NodeApiError> {
+	const { batch } = context.getContext('flow') as { batch?: unknown };
+	// An error of one of these two ends the batch.
+	const isEnd = role === 'continueLater' || role === 'return';
+	return isEnd && isState(batch) ? await otherVersion(context, [batch]) : notOfBatch(context);
 }
 
 /** Runs a step of the user's workflow. */
@@ -236,11 +249,12 @@ async function runRole(
 		if (isCurrent(order)) await context.putExecutionToWait(new Date(order.wakeAt));
 		return [input];
 	}
+	// The wait comes first: the batch may be stopped meanwhile, and an error reads the data table.
+	await n8nStarted(context);
 	const found = await toResult(async () => await stepOf(context, order));
 	if (!found.ok) return [[failureItem(found.error)]];
 	const step = found.value;
 	if (step === null) return [[messageItem({ stopped: true })]];
-	await n8nStarted(step);
 	const plans = await planItems(step, (itemIndex) => node.plan(step, itemIndex));
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (role === 'work') {
@@ -252,5 +266,7 @@ async function runRole(
 		return [[messageItem({ report: { ...result.report, over: true, stopped: true } })]];
 	}
 	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
-	return (await unlessStopped(step, order, deliver)).result;
+	const [output] = (await unlessStopped(step, order, deliver)).result;
+	// n8n runs no node after one without output.
+	return output.length > 0 ? [output] : [[messageItem({ empty: true })]];
 }

@@ -49,8 +49,10 @@ export async function supervise(
 	if (!isState(state)) throw notOfBatch(context);
 	const input = await readable(context, state);
 	if (isResult(input[0])) {
-		if (role === 'return') throwFailure(context, messageIn(input[0])?.failure);
-		return [input];
+		if (role !== 'return') return [input];
+		const { failure, empty } = messageIn(input[0]) ?? {};
+		throwFailure(context, failure);
+		return [empty ? [] : input];
 	}
 	await listen(context, state, input[0]);
 	// n8n also runs helper workflows after a stop.
@@ -87,7 +89,8 @@ async function readable(
 /** True for the output items or the failure of the step. */
 function isResult(item: INodeExecutionData): boolean {
 	const message = messageIn(item);
-	return message ? message.failure !== undefined : deathIn(item) === null;
+	if (!message) return deathIn(item) === null;
+	return message.failure !== undefined || message.empty === true;
 }
 
 /** Reads the result of the execution that the node before this one started. */
