@@ -267,7 +267,6 @@ it('a batch that fell asleep with an older release, without a secret, says so, a
 	const end = await sleepToEnd(stage, asleep);
 	const [{ json }] = end.output('Step');
 	expect(json.error).toContain('The package was updated while the batch was asleep');
-	expect(json.error).toContain(stage.sandbox.books.generations[0].id);
 	expect(created()).toBe(1);
 	const again = await sleepToEnd(stage, await victim());
 	expect(again.output('Step').map(({ json }) => json.status)).toEqual(list.map(() => 'completed'));
