@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
-import { sleepToEnd, wakeWave } from './asleep';
+import { sleepToEnd, wakeWave, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches whose expressions, table and service change between waves. */
@@ -123,6 +123,17 @@ describe('a table that fails after the requests of a wave', () => {
 		expect([end.status, created()]).toEqual(['success', 2]);
 		expect(ended(end)).toEqual(bothCompleted());
 		expect(rows().map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
+
+	it('has the IDs in n8n’s log if the batch is stopped while it sleeps', async () => {
+		refuseUpdates();
+		const first = await execute(boats, asleep());
+		first.record.state.data.resultData.error = new Error('Stopped') as never;
+		stage.leap(600);
+		const stopped = await stage.engine.resume(waveOf(stage, first));
+		for (const { id } of stage.sandbox.books.generations) {
+			expect(stopped.logs.some(({ message }) => message.includes(id))).toBe(true);
+		}
 	});
 
 	it('generates again what has failed in the meantime', async () => {

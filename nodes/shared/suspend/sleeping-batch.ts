@@ -254,7 +254,12 @@ async function runRole(
 	const found = await toResult(async () => await stepOf(context, order));
 	if (!found.ok) return [[failureItem(found.error)]];
 	const step = found.value;
-	if (step === null) return [[messageItem({ stopped: true })]];
+	if (step === null) {
+		const ids = Object.values(order.unrecorded ?? {}).map((row) => row.generation_id);
+		const what = `"${order.step}" was stopped. Charged, and not in the data table`;
+		if (ids.length > 0) context.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
+		return [[messageItem({ stopped: true })]];
+	}
 	const plans = await planItems(step, (itemIndex) => node.plan(step, itemIndex));
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (role === 'work') {
@@ -266,7 +271,7 @@ async function runRole(
 		return [[messageItem({ report: { ...result.report, over: true, stopped: true } })]];
 	}
 	const deliver = async (awake: IExecuteFunctions) => await results(awake, plans, order);
-	const [output] = (await unlessStopped(step, order, deliver)).result;
+	const { result: outputs } = await unlessStopped(step, order, deliver);
 	// n8n runs no node after one without output.
-	return output.length > 0 ? [output] : [[messageItem({ empty: true })]];
+	return outputs.flat().length > 0 ? outputs : [[messageItem({ empty: true })]];
 }
