@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { cancelSignal } from '../execution';
 import { wallClock } from '../http/clock';
-import { dataTablesWork } from '../record/data-table';
+import { dataTablesWork } from '../record/project-table';
 
 /** How often and how long to wait for the data table. */
 const TABLE_TRIES = 12;

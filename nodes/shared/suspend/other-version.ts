@@ -9,7 +9,7 @@ import { rowsOfExecution } from '../record/data-table';
 
 /**
  * The error of a batch whose stored state this release cannot read. It names every generation: those in the state, in
- * whatever form, and those that the table has for the execution of the step.
+ * any form, and those that the table has for the execution of the step.
  *
  * @param stored what was read, such as the state of a batch and the report of a wave
  */

@@ -1,0 +1,104 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { toResult } from '../../../client/async';
+import { recordUnavailable } from '../../../client/orders/order-errors';
+import { TABLE_COLUMNS, TABLE_NAME, UnansweredError } from '../../../client/orders/table';
+import { isSaved } from '../execution';
+import { wallClock } from '../http/clock';
+import { isTableGone, wrongColumns } from './data-table-errors';
+import { runTableNodes, type Operation } from './table-workflow';
+
+/** The data table of the project that a workflow belongs to: found by its name, or created. */
+
+/** How long the id of a table is reused. A user may rename the table meanwhile, so that a new one is created. */
+const REMEMBERED_MS = 60_000;
+
+/** The id of the table of each workflow, and when it was found. */
+const remembered = new Map<string, { id: string; at: number }>();
+
+/**
+ * The table of the context's workflow. Its id is remembered for a while.
+ *
+ * @throws GenerationError `record_unavailable` if the workflow has not been saved
+ */
+export function tableOf(context: IExecuteFunctions) {
+	const { id: workflowId } = context.getWorkflow();
+	if (workflowId === undefined || !isSaved(workflowId)) {
+		throw recordUnavailable(
+			'The workflow has not been saved, so it has no project whose data table can store the key. Save the workflow',
+		);
+	}
+	const locate = async () => {
+		const id = await findOrMake(context);
+		remembered.set(workflowId, { id, at: wallClock.now() });
+		return id;
+	};
+	const idOf = async () => {
+		const known = remembered.get(workflowId);
+		const isFresh = known && wallClock.now() - known.at < REMEMBERED_MS;
+		return isFresh ? known.id : await locate();
+	};
+	return {
+		id: idOf,
+		/** Runs a call with the table's id, and again if there is no such table any more. */
+		use: async <T>(call: (id: string) => Promise<T>): Promise<T> => {
+			const id = await idOf();
+			const ran = await toResult(async () => await call(id));
+			if (ran.ok) return ran.value;
+			if (!(ran.error instanceof UnansweredError)) remembered.delete(workflowId);
+			if (!isTableGone(ran.error)) throw ran.error;
+			// It was deleted, or the workflow was moved to another project.
+			return await call(await locate());
+		},
+	};
+}
+
+/** True if n8n's data tables can be used: n8n starts them after it wakes executions. Creates no table. */
+export async function dataTablesWork(context: IExecuteFunctions): Promise<boolean> {
+	return (await toResult(async () => await runTableNodes(context, [listing]))).ok;
+}
+
+/**
+ * Finds or creates the table. If creating fails, the tables are listed again: another step may have created it.
+ * `find` compares names itself, because n8n's filter also matches a part of a name.
+ */
+async function findOrMake(context: IExecuteFunctions): Promise<string> {
+	const there = await find(context);
+	if (there !== undefined) return there;
+	const made = await toResult(async () => await runTableNodes(context, [creation]));
+	if (made.ok && made.value[0]) return String(made.value[0].json.id);
+	const since = await find(context);
+	if (since !== undefined) return since;
+	throw made.ok ? new Error('n8n returned no ID for the new data table') : made.error;
+}
+
+/** The operation that creates the table. It fails if there is one. */
+export const creation: Operation = {
+	parameters: {
+		resource: 'table',
+		operation: 'create',
+		tableName: TABLE_NAME,
+		columns: { column: TABLE_COLUMNS.map((name) => ({ name, type: 'string' })) },
+		// n8n would look for the name only in the newest table whose name contains it.
+		options: { createIfNotExists: false },
+	},
+};
+
+/** The operation that lists the tables whose names contain that of the table. */
+export const listing: Operation = {
+	parameters: {
+		resource: 'table',
+		operation: 'list',
+		returnAll: true,
+		options: { filterName: TABLE_NAME },
+	},
+};
+
+async function find(context: IExecuteFunctions): Promise<string | undefined> {
+	const tables = await runTableNodes(context, [listing]);
+	const table = tables.find(({ json }) => json.name === TABLE_NAME)?.json;
+	if (!table) return undefined;
+	const wrong = wrongColumns(table.columns);
+	if (wrong) throw recordUnavailable(wrong);
+	return String(table.id);
+}
