@@ -73,8 +73,10 @@ export class Executions {
 			const responded = response;
 			for (const other of await this.idsOf(workflowId)) {
 				if (before.includes(other)) continue;
+				// n8n lists an execution a moment before it has stored its data, and then returns nothing.
+				const found = await this.rest.send<Execution | undefined>('GET', `/executions/${other}`);
 				// The workflow may also have been started by something else in the meantime.
-				if ((await this.read(other)).retryOf === id) return other;
+				if (found?.retryOf === id) return other;
 			}
 			if (responded) throw responded.trouble ?? new Error(`Execution ${id} was not retried.`);
 			await delay(pollInterval);
