@@ -27,6 +27,8 @@ export interface Execution {
 }
 
 const pollInterval = 250;
+/** How often an execution is read whose data n8n has not stored yet. */
+const MOST_READS = 20;
 const underWay: ExecutionStatus[] = ['new', 'running', 'waiting'];
 
 /** Starts, monitors and reads the executions of one n8n. */
@@ -73,10 +75,8 @@ export class Executions {
 			const responded = response;
 			for (const other of await this.idsOf(workflowId)) {
 				if (before.includes(other)) continue;
-				// n8n lists an execution a moment before it has stored its data, and then returns nothing.
-				const found = await this.rest.send<Execution | undefined>('GET', `/executions/${other}`);
 				// The workflow may also have been started by something else in the meantime.
-				if (found?.retryOf === id) return other;
+				if ((await this.read(other)).retryOf === id) return other;
 			}
 			if (responded) throw responded.trouble ?? new Error(`Execution ${id} was not retried.`);
 			await delay(pollInterval);
@@ -98,12 +98,17 @@ export class Executions {
 		return results.map(({ id }) => id);
 	}
 
+	/** Returns an execution. n8n knows an execution a moment before it has stored its data, and then returns nothing. */
 	async read(id: string): Promise<Execution> {
-		const { data, ...rest } = await this.rest.send<Execution & { data: string }>(
-			'GET',
-			`/executions/${id}`,
-		);
-		return { ...rest, data: parse(data) as IRunExecutionData };
+		for (let tries = 1; ; tries++) {
+			const found = await this.rest.send<(Execution & { data: string }) | undefined>(
+				'GET',
+				`/executions/${id}`,
+			);
+			if (found) return { ...found, data: parse(found.data) as IRunExecutionData };
+			if (tries === MOST_READS) throw new Error(`n8n has no data of execution ${id}`);
+			await delay(pollInterval);
+		}
 	}
 
 	/** Waits until an execution is suspended in the database. */
