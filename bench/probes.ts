@@ -12,8 +12,8 @@ import { askWorker } from './worker';
 
 const run = promisify(execFile);
 
-/** The maximum load of a step on a storage: 35 probes a second, however many generations run. */
-const GENERATIONS = 35;
+/** The maximum load of a step on a storage: 32 probes a second, however many generations run. */
+const GENERATIONS = 32;
 const EVERY_MS = 1000;
 const SECONDS = 10;
 

@@ -16,7 +16,7 @@ export const probes: Part<Result> = {
 		const sandbox = await startSandbox();
 		try {
 			const rows = (await runProbes(await pendingUrl(sandbox.url, sandbox.keys.hero))).map(row);
-			printTable('Looking for the first byte of 35 outputs that are not there yet', rows);
+			printTable('Looking for the first byte of 32 outputs that are not there yet', rows);
 			return { rows };
 		} finally {
 			await sandbox.close();

@@ -7,7 +7,7 @@ import { Durations } from './durations';
 export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 
 /** Probes a second of a whole step: 1.5 for each running generation, within these limits. */
-const PROBES_PER_SECOND = { least: 25, most: 35, each: 1.5 };
+const PROBES_PER_SECOND = { least: 25, most: 32, each: 1.5 };
 /** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
 const SHORTEST_PAUSE_MS = 250;
 const PAUSE_OF_AGE = 1 / 30;
