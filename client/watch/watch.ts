@@ -123,7 +123,7 @@ export class Watch implements Probed {
 			if (at === deadline) return;
 			// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.
 			const until = clock.now() > deadline ? clock.now() + LAST_CHECK_MS : deadline;
-			if (statusAt <= Math.max(probeAt, clock.now())) await this.check(until);
+			if (statusAt <= probeAt) await this.check(until);
 			else await this.probe(statusAt, until);
 		}
 	}

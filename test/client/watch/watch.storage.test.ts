@@ -307,3 +307,13 @@ describe('a step of 200 generations', () => {
 		expectScheduled(step.fake);
 	});
 });
+
+it('a service that stops answering ends the wait at its timeout, with a short poll interval too', async () => {
+	const step = stepOf(100_000);
+	step.settings.pollIntervalMs = 1000;
+	const { send } = step.fake;
+	(step.fake as { send: typeof send }).send = async (request) =>
+		request.method === 'GET' ? await new Promise<never>(() => undefined) : await send(request);
+	await step.run(batch(1, { ...auto, timeoutMs: 5000, onTimeout: 'continue' }));
+	expect(step.elapsed).toBeLessThan(8000);
+});
