@@ -311,6 +311,10 @@ describe('a step of 200 generations', () => {
 it('a service that stops answering ends the wait at its timeout, with a short poll interval too', async () => {
 	const step = stepOf(100_000);
 	step.settings.pollIntervalMs = 1000;
+	// Real timers fire a little late.
+	const { time } = step;
+	const sleep: typeof time.sleep = async (ms, signal) => await time.sleep(ms + 2, signal);
+	step.clock = { now: () => time.now(), sleep };
 	const { send } = step.fake;
 	(step.fake as { send: typeof send }).send = async (request) =>
 		request.method === 'GET' ? await new Promise<never>(() => undefined) : await send(request);
