@@ -1,5 +1,5 @@
 import { playKeyed } from './simulation/keyed';
-import type { KeyedSchedule, Planned } from './simulation/keyed-schedule';
+import { calm as undisturbed, type KeyedSchedule, type Planned } from './simulation/keyed-schedule';
 import type { Fault, Moment, RowState } from './simulation/keyed-world';
 
 /**
@@ -7,18 +7,7 @@ import type { Fault, Moment, RowState } from './simulation/keyed-world';
  * has to strike. When requests take more or fewer steps, a fault strikes elsewhere, and the schedule shows nothing.
  */
 
-const planned: Planned = {
-	startMs: 0,
-	diesAfterMs: null,
-	stopsAfterMs: null,
-	timesOutAfterMs: null,
-	pause: null,
-	clockOffMs: 0,
-	tries: 1,
-	maxConcurrent: 1,
-	stopOnError: false,
-	onUncertainCharge: 'error',
-};
+const planned: Planned = { ...undisturbed, maxConcurrent: 1 };
 
 const calm: KeyedSchedule = {
 	keys: [0],

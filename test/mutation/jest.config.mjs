@@ -12,5 +12,5 @@ export default {
 	testEnvironment: fileURLToPath(new URL('until-one-fails.mjs', import.meta.url)),
 	testTimeout: 30_000,
 	testMatch: folders.split(' ').map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
-	testPathIgnorePatterns: ['/test/client/[^/]+\\.property\\.', '/test/client/mutations\\.'],
+	testPathIgnorePatterns: ['/test/client/[^/]+\\.property\\.', '/test/client/saboteurs\\.'],
 };

@@ -6,12 +6,13 @@ import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { GenerationError } from '../../../client/api/errors';
 import { ServiceClient } from '../../../client/api/client';
-import { breakages, brokenDownload } from './faults';
+import { breakages } from './faults';
 import { bodyOf, keyIn, type KeyedWorld } from './keyed-world';
 import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { KeyedProcess } from './keyed-process';
 import { tableOf } from './keyed-table';
 import type { Planned } from './keyed-schedule';
+import { sabotaged, type StepPorts } from './sabotage';
 
 export type Ran = PipelineResult<string>;
 
@@ -78,7 +79,7 @@ export class KeyedExecution {
 		world.note('kill', `${this.writer} is killed`);
 		world.deaths++;
 		this.process.kill();
-		for (const key of this.unresolvedKeys()) world.unsure.add(key);
+		for (const key of world.unresolvedKeys(`${this.writer}.`)) world.unsure.add(key);
 	}
 
 	private pause(ms: number): void {
@@ -87,7 +88,7 @@ export class KeyedExecution {
 		world.pauses++;
 		this.process.pause(ms);
 		if (ms < LONG_PAUSE_MS) return;
-		for (const key of this.unresolvedKeys()) world.doubtful.add(key);
+		for (const key of world.unresolvedKeys(`${this.writer}.`)) world.doubtful.add(key);
 	}
 
 	private timeOut(): void {
@@ -95,14 +96,6 @@ export class KeyedExecution {
 		this.world.timeouts++;
 		this.stop.abort();
 		this.timeout.abort();
-	}
-
-	/** Keys whose rows say that a writer has sent their request, or may be about to. A user may have emptied the key. */
-	private unresolvedKeys(writer = `${this.writer}.`): number[] {
-		return this.world.table.rows
-			.filter((row) => row.writer?.startsWith(writer) && row.status?.startsWith('sent'))
-			.filter((row) => row.key && !row.generation_id)
-			.map(({ key }) => Number(key));
 	}
 
 	/** Runs the step, or the calls of a tool on the same orders. */
@@ -159,45 +152,34 @@ export class KeyedExecution {
 	}
 
 	private async runNode(entries: StoredOrders, runIndex: number): Promise<Ran> {
-		const { world, process, planned } = this;
-		const { clock } = process;
-		const { random, schedule } = world;
-		const ports = { clock, random, signal: this.stop.signal };
-		const table = tableOf(world, process, {
-			cancel: this.stop.signal,
-			timeout: this.timeout.signal,
-			called: () => this.called(),
-			sent: () => this.sent(),
-		});
+		const { world } = this;
+		const step = this.portsOf(entries, runIndex);
+		const { clock, signal, send, slots, probe } = step;
+		const ports = { clock, random: world.random, signal };
 		// Each try writes under its own name.
 		const writer = `${this.writer}.${++this.tries}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
-		const inner = new Journal(entries, runIndex, this.writer);
-		const journal = new TableJournal(inner, scope, { ...ports, table });
-		const service = new ServiceClient({ ...ports, send: this.send });
+		const inner = new Journal(step.stored, runIndex, this.writer);
+		const journal = new TableJournal(inner, scope, { ...ports, table: step.table });
 		try {
 			await journal.begin(world.keys.map(String));
-			const ran = await runPipeline<string>(
-				schedule.keys.map((_, itemIndex) => this.jobOf(itemIndex, runIndex)),
+			const result = await runPipeline<string>(
+				step.jobs,
 				{
 					...ports,
-					service,
+					service: new ServiceClient({ ...ports, send }),
 					journal,
-					probe: async () => await Promise.reject(new Error('not asked')),
-					slots: new SlotPool(ports),
-					cancel: this.stop.signal,
+					probe,
+					slots,
+					cancel: signal,
 					finish: async ({ itemIndex }, generation) => {
-						await this.download(itemIndex);
+						await world.download(itemIndex, clock);
 						return { generation, output: generation.item.url };
 					},
 				},
-				{
-					maxConcurrent: planned.maxConcurrent,
-					pollIntervalMs: 3000,
-					stopOnError: planned.stopOnError,
-					preparesAhead: !schedule.second,
-				},
+				step.settings,
 			);
+			const ran = { ...result, outcomes: step.output(result.outcomes) };
 			this.judge(ran, runIndex);
 			return ran;
 		} finally {
@@ -206,22 +188,41 @@ export class KeyedExecution {
 		}
 	}
 
-	private async download(item: number): Promise<void> {
-		const { world, process } = this;
-		const { breaks, keys } = world.schedule;
-		if (!breaks || world.calm || item !== breaks.item % keys.length) return;
-		await process.clock.sleep(breaks.afterMs);
-		world.brokenDownloads++;
-		throw brokenDownload();
+	private portsOf(stored: StoredOrders, runIndex: number): StepPorts {
+		const { world, process, planned } = this;
+		const { random, schedule } = world;
+		const ports: StepPorts = {
+			jobs: schedule.keys.map((_, itemIndex) => this.jobOf(itemIndex, runIndex)),
+			settings: {
+				maxConcurrent: planned.maxConcurrent,
+				pollIntervalMs: 3000,
+				stopOnError: planned.stopOnError,
+				preparesAhead: !schedule.second,
+			},
+			clock: process.clock,
+			signal: this.stop.signal,
+			send: this.send,
+			probe: async () => await Promise.reject(new Error('not asked')),
+			slots: new SlotPool({ clock: process.clock, random }),
+			stored,
+			table: tableOf(world, process, {
+				cancel: this.stop.signal,
+				timeout: this.timeout.signal,
+				called: () => this.called(),
+				sent: () => this.sent(),
+			}),
+			output: (outcomes) => outcomes,
+		};
+		return sabotaged(ports, world.sabotage);
 	}
 
 	/** Checks that no row of a step that has ended looks as if its request were in flight. */
 	private judgeEnd(writer: string): void {
 		const { world, stop } = this;
 		if (stop.signal.aborted) return;
-		const left = this.unresolvedKeys(`${writer}/`).find(
-			(key) => !world.isUncertain(key) && !world.copied.has(key) && !world.stuck.has(key),
-		);
+		const left = world
+			.unresolvedKeys(`${writer}/`)
+			.find((key) => !world.isUncertain(key) && !world.copied.has(key) && !world.stuck.has(key));
 		if (left !== undefined) world.blame(`${writer} leaves key ${left} as sent`);
 	}
 

@@ -87,6 +87,20 @@ export interface Planned {
 	onUncertainCharge: 'error' | 'resubmit';
 }
 
+/** An execution to which nothing happens. */
+export const calm: Planned = {
+	startMs: 0,
+	diesAfterMs: null,
+	stopsAfterMs: null,
+	timesOutAfterMs: null,
+	pause: null,
+	clockOffMs: 0,
+	tries: 1,
+	maxConcurrent: 5,
+	stopOnError: false,
+	onUncertainCharge: 'error',
+};
+
 const chance = fc.constantFrom(0, 0, 0.1, 0.4);
 
 /** `null`, except in one of so many schedules. */

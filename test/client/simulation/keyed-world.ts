@@ -3,8 +3,10 @@ import { GenerationService } from '../../../sandbox/service';
 import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
 import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/ports';
+import { brokenDownload } from './faults';
 import { Names } from './names';
 import type { KeyedSchedule } from './keyed-schedule';
+import { unharmed, type Sabotage } from './sabotage';
 
 /** Maximum time from the moment when the row says that the request was sent until the service receives it. */
 const LATEST_MS = 5_000;
@@ -85,7 +87,10 @@ export class KeyedWorld {
 	private readonly trace: string[] = [];
 	private readonly authorization: string;
 
-	constructor(readonly schedule: KeyedSchedule) {
+	constructor(
+		readonly schedule: KeyedSchedule,
+		readonly sabotage: Sabotage = unharmed,
+	) {
 		this.random = seededRandom(schedule.seed);
 		this.keys = schedule.keys.filter((key) => key !== null);
 		const clock = clockAhead(this.time, schedule.databaseOffMs);
@@ -115,6 +120,15 @@ export class KeyedWorld {
 		const { id } = answer as { id?: string };
 		if (creates && id !== undefined) this.keyOf.set(id, keyIn(body));
 		return { status, body: answer };
+	}
+
+	/** Downloads the output of an item. */
+	async download(item: number, clock: Clock): Promise<void> {
+		const { breaks, keys } = this.schedule;
+		if (!breaks || this.calm || item !== breaks.item % keys.length) return;
+		await clock.sleep(breaks.afterMs);
+		this.brokenDownloads++;
+		throw brokenDownload();
 	}
 
 	/** Judges a creating request that is sent for a key. If a user has edited rows, its failures may be unknown. */
@@ -179,6 +193,14 @@ export class KeyedWorld {
 			.filter((row) => row.key === String(key) && row.status !== 'failed')
 			.map((row) => row.generation_id?.trim());
 		return this.live(key).filter((id) => ids.includes(id) && Number(recordedAt.get(id)) <= since);
+	}
+
+	/** Keys whose rows say that a writer has sent their request, or may be about to. A user may have emptied the key. */
+	unresolvedKeys(writer: string): number[] {
+		return this.table.rows
+			.filter((row) => row.writer?.startsWith(writer) && row.status?.startsWith('sent'))
+			.filter((row) => row.key && !row.generation_id)
+			.map(({ key }) => Number(key));
 	}
 
 	tell(line: string): void {

@@ -1,28 +1,16 @@
 import type { KnownGeneration } from '../../../client/api/errors';
 import { edit } from './keyed-hands';
 import { KeyedExecution, type Ran } from './keyed-execution';
-import type { KeyedSchedule, Planned } from './keyed-schedule';
+import { calm, type KeyedSchedule } from './keyed-schedule';
 import { KeyedWorld } from './keyed-world';
+import type { Sabotage } from './sabotage';
 
 /** Time after which the result of everything is judged: longer than any execution is waited for. */
 const LONG_AFTER_MS = 180_000;
 
-const calm: Planned = {
-	startMs: 0,
-	diesAfterMs: null,
-	stopsAfterMs: null,
-	timesOutAfterMs: null,
-	pause: null,
-	clockOffMs: 0,
-	tries: 1,
-	maxConcurrent: 5,
-	stopOnError: false,
-	onUncertainCharge: 'error',
-};
-
 /** Plays a schedule, and then twice more without failures. Throws if a promise is broken. */
-export async function playKeyed(schedule: KeyedSchedule): Promise<KeyedWorld> {
-	const world = new KeyedWorld(schedule);
+export async function playKeyed(schedule: KeyedSchedule, sabotage?: Sabotage): Promise<KeyedWorld> {
+	const world = new KeyedWorld(schedule, sabotage);
 	const { time } = world;
 	const all = schedule.executions.map(async (planned) => {
 		await time.sleep(planned.startMs);

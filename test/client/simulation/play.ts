@@ -1,5 +1,6 @@
 import { judge, tellOutcome, type Ended } from './judge';
 import { before, judgeCalm, judgeEnd, type Before } from './judge-calm';
+import type { Sabotage } from './sabotage';
 import { undisturbed, type Schedule, type Settings, type Try } from './schedule';
 import { runNode, type Kept } from './step';
 import { tellSettings } from './story';
@@ -10,8 +11,8 @@ import { World } from './world';
 const PATIENCE_SECONDS = 3600;
 
 /** Plays a schedule to its end, and then two more tries without failures. Throws if a promise is broken. */
-export async function play(schedule: Schedule): Promise<World> {
-	const world = new World(schedule);
+export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<World> {
+	const world = new World(schedule, sabotage);
 	const kept: Kept = { generations: {} };
 	for (const plan of schedule.tries) await playTry(world, plan, kept);
 	const { settings } = schedule.tries[schedule.tries.length - 1];

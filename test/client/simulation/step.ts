@@ -4,9 +4,10 @@ import { SlotPool } from '../../../client/orders/slot-pool';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
-import type { Job } from '../../../client/job';
+import type { CreateJob } from '../../../client/job';
 import { InvalidInputError } from '../../../nodes/shared/form/checks';
 import { brokenDownload } from './faults';
+import { sabotaged } from './sabotage';
 import type { Try } from './schedule';
 import type { Transport } from './transport';
 import type { World } from './world';
@@ -25,40 +26,58 @@ export async function runNode(
 	transport: Transport,
 	kept: Kept,
 ): Promise<PipelineResult<string>> {
-	const { time: clock, schedule } = world;
+	const { schedule } = world;
 	const { maxConcurrent, stopOnError, maxNewGenerations, minimumBalance } = plan.settings;
-	const ports = { clock, random: seededRandom(schedule.seed), signal: transport.signal };
-	const service = new ServiceClient({ ...ports, send: transport.send });
+	const random = seededRandom(schedule.seed);
+	const step = sabotaged(
+		{
+			jobs: jobsOf(world, plan),
+			settings: {
+				maxConcurrent,
+				pollIntervalMs: schedule.pollSeconds * 1000,
+				stopOnError,
+				maxNewGenerations,
+				minimumBalance,
+			},
+			clock: world.time,
+			signal: transport.signal,
+			send: transport.send,
+			probe: transport.probe,
+			slots: new SlotPool({ clock: world.time, random }),
+			stored: kept.generations,
+			table: async () => await Promise.reject(new Error('no item has a key')),
+			output: (outcomes) => outcomes,
+		},
+		world.sabotage,
+	);
+	kept.generations = step.stored;
+	const { clock, signal, send, slots, probe } = step;
+	const ports = { clock, random, signal };
 	let downloads = 0;
-	return await runPipeline<string>(
-		jobsOf(world, plan),
+	const result = await runPipeline<string>(
+		step.jobs,
 		{
 			...ports,
-			service,
-			slots: new SlotPool(ports),
-			cancel: transport.signal,
-			journal: new Journal(kept.generations, 0),
-			probe: transport.probe,
-			finish: async (_, generation, signal) => {
+			service: new ServiceClient({ ...ports, send }),
+			slots,
+			cancel: signal,
+			journal: new Journal(step.stored, 0),
+			probe,
+			finish: async (_, generation, stop) => {
 				const number = downloads++;
 				if (!plan.settings.wait) return { generation, output: null };
-				await clock.sleep(DOWNLOAD_MS, signal);
-				if (signal.aborted) throw new CancelledError();
+				await clock.sleep(DOWNLOAD_MS, stop);
+				if (stop.aborted) throw new CancelledError();
 				if (plan.brokenDownloads.includes(number)) throw brokenDownload();
 				return { generation, output: generation.item.url };
 			},
 		},
-		{
-			maxConcurrent,
-			pollIntervalMs: schedule.pollSeconds * 1000,
-			stopOnError,
-			maxNewGenerations,
-			minimumBalance,
-		},
+		step.settings,
 	);
+	return { ...result, outcomes: step.output(result.outcomes) };
 }
 
-function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): Job[] {
+function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): CreateJob[] {
 	const { wait, onTimeout, onUncertainCharge, timeoutSeconds } = settings;
 	const { retriesOnFailure, fallbacks } = settings;
 	const { items, readiness } = world.schedule;

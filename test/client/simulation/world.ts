@@ -6,6 +6,7 @@ import type { Reply } from '../../../sandbox/requests/reply';
 import type { OutputRef } from '../../../client/job';
 import type { CreateRequest } from '../../../client/api/client';
 import { Names } from './names';
+import { unharmed, type Sabotage } from './sabotage';
 import type { Schedule } from './schedule';
 
 /** A generation that was charged for. */
@@ -54,7 +55,10 @@ export class World {
 	private readonly startedAt = this.time.now();
 	private readonly authorization: string;
 
-	constructor(readonly schedule: Schedule) {
+	constructor(
+		readonly schedule: Schedule,
+		readonly sabotage: Sabotage = unharmed,
+	) {
 		const { seconds, concurrency } = schedule;
 		this.service = new GenerationService({
 			clock: this.time,
