@@ -2,6 +2,88 @@ import { refusal } from '../support/answers';
 import { refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step } from '../support/step';
 
+interface Asked {
+	item?: number;
+	prompt?: string;
+	seed?: number;
+	/** The request before evaluation. */
+	recipe?: string;
+	key?: string;
+	/** The idempotency key before evaluation. */
+	expression?: string;
+}
+
+function asking({ item = 3, prompt = 'a cat', seed, recipe = '', key, expression = '' }: Asked) {
+	const body = { model: 'aurora-image-1', prompt, ...(seed !== undefined && { seed }) };
+	return creating(prompt, item, {
+		request: async () => await Promise.resolve({ type: 'image', body }),
+		recipe: () => ({ request: recipe, idempotencyKey: expression }),
+		idempotencyKey: key ?? null,
+	});
+}
+
+describe('an item of a later attempt', () => {
+	async function madeFor(first: Asked, second: Asked): Promise<number> {
+		const step = new Step();
+		await step.run([asking(first)]);
+		await step.runAgain([asking(second)]);
+		return step.fake.made.length;
+	}
+
+	it.each<[what: string, first: Asked, second: Asked]>([
+		['the same request', {}, {}],
+		['the same parameters, which evaluate differently', { recipe: 'r' }, { recipe: 'r', seed: 7 }],
+		['other parameters, which evaluate to the same request', { recipe: 'r' }, { recipe: 'other' }],
+		['an idempotency key that was added', {}, { key: 'a', expression: 'a' }],
+		['an idempotency key that was removed', { key: 'a', expression: 'a' }, {}],
+		[
+			'another value of the same key expression',
+			{ key: 'a', expression: '=k' },
+			{ key: 'b', expression: '=k' },
+		],
+		[
+			'another expression with the same key',
+			{ key: 'a', expression: '=k' },
+			{ key: 'a', expression: '=m' },
+		],
+	])('reuses the generation for %s', async (_, first, second) => {
+		expect(await madeFor(first, second)).toBe(1);
+	});
+
+	it.each<[what: string, first: Asked, second: Asked]>([
+		['another item', {}, { item: 4 }],
+		['a changed prompt', {}, { prompt: 'a dog' }],
+		['a changed request and changed parameters', { recipe: 'r' }, { recipe: 'other', seed: 7 }],
+		[
+			'a changed key and key expression',
+			{ key: 'a', expression: '=k' },
+			{ key: 'b', expression: '=m' },
+		],
+	])('gets a new generation for %s', async (_, first, second) => {
+		expect(await madeFor(first, second)).toBe(2);
+	});
+
+	it('finds neither the prompt nor the key in what is stored with the execution', async () => {
+		const step = new Step();
+		await step.run([asking({ recipe: 'a cat', key: 'a cat', expression: 'a cat' })]);
+		expect(step.orders).toMatchObject([{ id: 'generation-1', status: 'completed' }]);
+		expect(JSON.stringify(step.kept)).not.toContain('cat');
+	});
+
+	it('is told of its newest generation that has not failed, even if its request cannot be built', async () => {
+		const step = new Step({ stopOnError: false });
+		const unbuilt = async () => await Promise.reject(new TypeError('No such file'));
+		const known = async () =>
+			inShort((await step.runAgain([{ ...asking({}), request: unbuilt }])).outcomes[0]);
+		await step.run([asking({})]);
+		step.fake.failure = (prompt) => (prompt === 'a fox' ? 'out of paint' : undefined);
+		await step.runAgain([asking({ prompt: 'a dog' })]);
+		expect(await known()).toContain('generation-2');
+		await step.runAgain([asking({ prompt: 'a fox' })]);
+		expect(await known()).toContain('generation-2');
+	});
+});
+
 describe('a later attempt', () => {
 	it('reuses all charged generations, and is not charged twice', async () => {
 		const step = new Step();

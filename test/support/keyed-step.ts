@@ -1,8 +1,9 @@
 import { onAbort } from '../../client/async';
 import type { SendRequest } from '../../client/ports';
 import type { CreateJob } from '../../client/job';
-import { Journal } from '../../client/orders/journal';
+import { Journal, type StoredOrders } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
+import type { CallTable } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../client/pipeline';
 import { ServiceClient } from '../../client/api/client';
@@ -14,35 +15,49 @@ export function keyed(text: string, itemIndex: number, key: string, changes: Cre
 	return creating(text, itemIndex, { idempotencyKey: key, ...changes });
 }
 
-/**
- * Runs one execution of a step whose items have keys.
- *
- * @param table exists beyond this execution
- * @param execution unique id of the execution
- * @param fateOf returns the latency and the failure of each table call
- */
+interface KeyedSettings {
+	/** Returns the latency and the failure of each table call. */
+	fateOf?: () => TableFate;
+	/** Replaces the table. */
+	reach?: (table: CallTable) => CallTable;
+	/** What is stored with the execution. */
+	stored?: StoredOrders;
+}
+
+/** Runs one execution of a step whose items have keys, as `beginKeyed`. */
 export async function runKeyed(
 	step: Step,
 	table: MemoryTable,
 	execution: string,
 	jobs: CreateJob[],
-	fateOf: () => TableFate = () => prompt,
+	fateOf?: () => TableFate,
+): Promise<PipelineResult<string>> {
+	return await step.time.run(beginKeyed(step, table, execution, jobs, { fateOf }));
+}
+
+/**
+ * Starts one execution of a step whose items have keys, possibly beside others. The caller runs the virtual time.
+ *
+ * @param table exists beyond this execution
+ * @param execution unique id of the execution
+ */
+export async function beginKeyed(
+	step: Step,
+	table: MemoryTable,
+	execution: string,
+	jobs: CreateJob[],
+	{ fateOf = () => prompt, reach = (one) => one, stored = {} }: KeyedSettings = {},
 ): Promise<PipelineResult<string>> {
 	const { time } = step;
 	const ports = { clock: time, random: () => 0.5, signal: step.cancel.signal };
-	const scope = {
-		workflowId: 'w',
-		nodeId: 'n',
-		executionId: execution,
-		writer: execution,
-	};
-	const journal = new TableJournal(new Journal({}, 0), scope, {
+	const scope = { workflowId: 'w', nodeId: 'n', executionId: execution, writer: execution };
+	const journal = new TableJournal(new Journal(stored, 0), scope, {
 		...ports,
-		table: table.reachedBy(time, fateOf),
+		table: reach(table.reachedBy(time, fateOf)),
 	});
-	const play = async () => {
+	try {
 		await journal.begin(jobs.flatMap(({ idempotencyKey: key }) => key ?? []));
-		const result = await runPipeline(
+		return await runPipeline(
 			jobs,
 			{
 				...ports,
@@ -55,10 +70,9 @@ export async function runKeyed(
 			},
 			step.settings,
 		);
+	} finally {
 		await journal.close();
-		return result;
-	};
-	return await time.run(play());
+	}
 }
 
 /** Sends requests like the nodes' transport: the signal or a stop aborts read requests immediately. */

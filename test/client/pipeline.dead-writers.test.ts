@@ -1,0 +1,95 @@
+import { newRow } from '../../client/orders/table';
+import { keyed, runKeyed } from '../support/keyed-step';
+import { MemoryTable, prompt } from '../support/memory-table';
+import { inShort, Step } from '../support/step';
+
+/** How a request is treated whose execution died before it wrote the ID. */
+
+const DAY_MS = 86_400_000;
+
+/** A table with the rows of an execution that died. Nobody writes to them any more. */
+function opened(keys = ['a'], changedAt: (now: number) => number | null = () => null) {
+	const step = new Step({ stopOnError: false, maxConcurrent: 1 });
+	const { time } = step;
+	const table = new MemoryTable(time);
+	const scope = { workflowId: 'w', nodeId: 'n', executionId: 'dead' };
+	for (const [index, key] of keys.entries()) {
+		const cells = { status: 'sent', writer: `dead/${index}`, changedAt: changedAt(time.now()) };
+		table.rows.push({ ...newRow(scope, key), ...cells, id: index + 1 });
+	}
+	/** Runs an execution for the keys. Returns its outcomes, its duration in seconds, and its table calls. */
+	const run = async (execution: string, all = keys) => {
+		const since = time.now();
+		let calls = 0;
+		const fateOf = () => {
+			calls++;
+			return prompt;
+		};
+		const jobs = all.map((key, index) => keyed(`p${index}`, index, key));
+		const { outcomes } = await runKeyed(step, table, execution, jobs, fateOf);
+		return { outcomes: outcomes.map(inShort), seconds: (time.now() - since) / 1000, calls };
+	};
+	return { step, table, run };
+}
+
+describe('a request of an execution that died', () => {
+	it.each([0, DAY_MS, -DAY_MS])(
+		'is uncertain after a minute, and few table calls (the clock of the table: %i ms ahead)',
+		async (aheadMs) => {
+			const { step, run } = opened(['a'], (now) => now + aheadMs);
+			const { outcomes, seconds, calls } = await run('next');
+			expect(outcomes).toEqual(['uncertain_charge']);
+			expect(seconds).toBeGreaterThanOrEqual(59);
+			expect(seconds).toBeLessThan(63);
+			expect(calls).toBeLessThan(30);
+			expect(step.fake.creating).toEqual([]);
+		},
+	);
+
+	it('is uncertain after one minute for ten keys, and at once in the next execution', async () => {
+		const { run } = opened(Array.from({ length: 10 }, (_, index) => `key ${index}`));
+		const next = await run('next');
+		expect(next.outcomes).toEqual(Array(10).fill('uncertain_charge'));
+		expect(next.seconds).toBeLessThan(75);
+		expect((await run('last')).seconds).toBeLessThan(3);
+	});
+
+	it('is uncertain after a minute in all if each execution that waits for it ends first', async () => {
+		const { step, table, run } = opened();
+		for (const name of ['second', 'third']) {
+			step.cancel = new AbortController();
+			step.stopAt(step.elapsed + 31_000);
+			expect((await run(name)).outcomes).toEqual(['stopped']);
+		}
+		step.cancel = new AbortController();
+		const { outcomes, seconds } = await run('last');
+		expect(outcomes).toEqual(['uncertain_charge']);
+		expect(seconds).toBeLessThan(25);
+		expect(table.rows).toMatchObject([{ status: 'sent', writer: '' }]);
+	});
+
+	it('is uncertain at once if the minute passed while another item was created', async () => {
+		const { step, run } = opened();
+		step.fake.durationMs = () => 80_000;
+		const { outcomes, seconds } = await run('next', ['another', 'a']);
+		expect(outcomes).toEqual(['completed generation-1', 'uncertain_charge']);
+		expect(seconds).toBeLessThan(86);
+	});
+
+	it('is not taken for dead while its writer still writes, however often others wait for it', async () => {
+		const { step, table, run } = opened();
+		const beat = async () => {
+			for (;;) {
+				await step.time.sleep(29_000);
+				Object.assign(table.rows[0], { status: 'sent', changedAt: step.time.now() });
+			}
+		};
+		void beat();
+		for (const name of ['second', 'third', 'fourth']) {
+			step.cancel = new AbortController();
+			step.stopAt(step.elapsed + 60_000);
+			expect((await run(name)).outcomes).toEqual(['stopped']);
+		}
+		expect(table.rows[0].writer).toBe('dead/0');
+	});
+});

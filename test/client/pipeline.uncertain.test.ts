@@ -1,0 +1,97 @@
+import { ServiceClient, type CreateRequest } from '../../client/api/client';
+import type { Generation } from '../../client/api/generation';
+import { networkError, noSlot } from '../support/answers';
+import { answerLost, refused } from '../support/fake-service';
+import { batch, creating, errorIn, inShort, Step } from '../support/step';
+
+/** Requests whose charge is not known, and what is stored for them. */
+
+const resubmit = { onUncertainCharge: 'resubmit' } as const;
+
+/** A bug in our code that strikes after the request was sent. */
+class BrokenService extends ServiceClient {
+	override async create(request: CreateRequest, name: string): Promise<Generation> {
+		await super.create(request, name);
+		throw new TypeError('A mistake of ours');
+	}
+}
+
+describe('a request whose response was lost', () => {
+	it.each([
+		['a broken connection', answerLost],
+		['a 5xx from a proxy', () => ({ status: 504, body: '' })],
+		['an unreadable response', () => ({ status: 200, body: '<html>' })],
+		[
+			'a timeout',
+			() => {
+				throw networkError('ECONNABORTED');
+			},
+		],
+	])('is not sent again, in no later attempt either: %s', async (_, script) => {
+		const step = new Step();
+		step.fake.order('p0', script);
+		for (const when of ['first', 'later']) {
+			const error = errorIn((await step.runAgain(batch(1))).outcomes[0]);
+			expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
+			expect(error.description.includes('earlier attempt')).toBe(when === 'later');
+		}
+		expect(step.fake.seen).toHaveLength(1);
+	});
+
+	it('is sent again after a pause if the user accepts the risk, at most three times', async () => {
+		const step = new Step();
+		step.fake.order('p0', ...Array<typeof answerLost>(9).fill(answerLost));
+		const { outcomes } = await step.run(batch(1, resubmit));
+		expect(outcomes.map(inShort)).toEqual(['uncertain_charge']);
+		const [first, second, ...others] = step.fake.creating;
+		expect(second.at - first.at).toBe(1000);
+		expect(others).toHaveLength(2);
+	});
+
+	it('has the same idempotency header in every attempt, so that the service can ignore the second', async () => {
+		const step = new Step();
+		step.fake.order('p0', answerLost, answerLost);
+		await step.run(batch(1));
+		expect((await step.runAgain(batch(1, resubmit))).outcomes.map(inShort)).toEqual([
+			'completed generation-3',
+		]);
+		const names = step.fake.creating.map(({ headers }) => headers?.['Idempotency-Key']);
+		expect(names).toEqual([names[0], names[0], names[0]]);
+		expect(names[0]).toMatch(/^[0-9a-f]{32}$/);
+	});
+
+	it('stays uncertain if it is rejected when sent again, and says why', async () => {
+		const step = new Step();
+		step.fake.order('p0', answerLost, refused(402, 'insufficient_credits'));
+		const error = errorIn((await step.run(batch(1, resubmit))).outcomes[0]);
+		expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown', status: 402 });
+		expect(error.description).toContain('Not enough credits');
+	});
+
+	it('stays uncertain if another item ends all submissions before it is sent again', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.order('p0', answerLost);
+		step.fake.order('p1', refused(401, 'expired_api_key'));
+		const { outcomes } = await step.run(batch(2, resubmit));
+		expect(outcomes.map(inShort)).toEqual(['uncertain_charge', 'expired_api_key']);
+		expect(step.fake.creating).toHaveLength(2);
+	});
+});
+
+it('a bug in our code after a request leaves its charge unknown', async () => {
+	const step = new Step();
+	const ports = { send: step.fake.send, clock: step.time, random: () => 0 };
+	step.service = () => new BrokenService({ ...ports, signal: step.cancel.signal });
+	const error = errorIn((await step.run([creating('cat')])).outcomes[0]);
+	expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
+	expect(error.description).toContain('A mistake of ours');
+});
+
+it('a request has all its retries again after it waited for a slot', async () => {
+	const step = new Step();
+	const down = Array.from({ length: 5 }, () => refused(503, 'service_unavailable'));
+	step.fake.order('cat', ...down, () => noSlot(10, 10), ...down);
+	const { outcomes } = await step.run([creating('cat')]);
+	expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	expect(step.fake.creating).toHaveLength(12);
+});
