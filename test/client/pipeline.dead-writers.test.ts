@@ -1,7 +1,7 @@
 import { newRow } from '../../client/orders/table';
 import { keyed, runKeyed } from '../support/keyed-step';
 import { MemoryTable, prompt } from '../support/memory-table';
-import { inShort, Step } from '../support/step';
+import { creating, inShort, Step } from '../support/step';
 
 /** How a request is treated whose execution died before it wrote the ID. */
 
@@ -18,14 +18,14 @@ function opened(keys = ['a'], changedAt: (now: number) => number | null = () => 
 		table.rows.push({ ...newRow(scope, key), ...cells, id: index + 1 });
 	}
 	/** Runs an execution for the keys. Returns its outcomes, its duration in seconds, and its table calls. */
-	const run = async (execution: string, all = keys) => {
+	const run = async (execution: string, all = keys, timeoutMs = 600_000) => {
 		const since = time.now();
 		let calls = 0;
 		const fateOf = () => {
 			calls++;
 			return prompt;
 		};
-		const jobs = all.map((key, index) => keyed(`p${index}`, index, key));
+		const jobs = all.map((key, index) => keyed(`p${index}`, index, key, { timeoutMs }));
 		const { outcomes } = await runKeyed(step, table, execution, jobs, fateOf);
 		return { outcomes: outcomes.map(inShort), seconds: (time.now() - since) / 1000, calls };
 	};
@@ -74,6 +74,23 @@ describe('a request of an execution that died', () => {
 		const { outcomes, seconds } = await run('next', ['another', 'a']);
 		expect(outcomes).toEqual(['completed generation-1', 'uncertain_charge']);
 		expect(seconds).toBeLessThan(86);
+	});
+
+	it('is not taken for dead because the machine slept, or a clock was set', async () => {
+		for (const jumpMs of [3_600_000, -3_600_000]) {
+			const { step, table, run } = opened();
+			const { time } = step;
+			await step.run([creating('boat', 0, { wait: false })]);
+			let offMs = 0;
+			step.clock = {
+				now: () => time.now() + offMs,
+				sleep: async (...args) => await time.sleep(...args),
+			};
+			time.at(time.now() + 4_000, () => (offMs = jumpMs));
+			time.at(time.now() + 12_000, () => (table.rows[0].generation_id = 'generation-1'));
+			expect((await run('next', ['a'], 1e9)).outcomes).toEqual(['completed generation-1']);
+			expect(table.rows).toHaveLength(1);
+		}
 	});
 
 	it('is not taken for dead while its writer still writes, however often others wait for it', async () => {

@@ -49,7 +49,7 @@ export async function beginKeyed(
 	{ fateOf = () => prompt, reach = (one) => one, stored = {} }: KeyedSettings = {},
 ): Promise<PipelineResult<string>> {
 	const { time } = step;
-	const ports = { clock: time, random: () => 0.5, signal: step.cancel.signal };
+	const ports = { clock: step.clock, random: () => 0.5, signal: step.cancel.signal };
 	const scope = { workflowId: 'w', nodeId: 'n', executionId: execution, writer: execution };
 	const journal = new TableJournal(new Journal(stored, 0), scope, {
 		...ports,
