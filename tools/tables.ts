@@ -1,4 +1,4 @@
-/** Tables of the documentation that a command writes: between `<!-- name -->` and `<!-- /name -->`. */
+/** Tables of the documentation that a command writes. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,20 +25,19 @@ export function pages(): string[] {
 }
 
 /**
- * Returns a page with its sections updated.
+ * Returns a page with its tables updated. Each follows a marker, such as `<!-- code:options -->`.
  *
  * @param kind the part of the marker before the colon
- * @param sections by the part of the marker behind it
- * @throws if the page has a marker without a section
+ * @param sections tables by the part behind it, each of which may end with a line that names its command
+ * @throws if the page has a marker without a table
  */
 export function withSections(text: string, kind: string, sections: Map<string, string>): string {
-	const between = new RegExp(`<!-- ${kind}:([\\w-]+) -->[^]*?<!-- /${kind} -->`, 'g');
-	return text.replace(between, (_, name: string) => {
+	const table = '(\\n\\n\\|.*(\\n\\|.*)*)?(\\n\\n_`npm run .*_)?';
+	const places = new RegExp(`<!-- ${kind}:([\\w-]+) -->${table}`, 'g');
+	return text.replace(places, (_, name: string) => {
 		const section = sections.get(name);
 		if (section === undefined) throw new Error(`There is no table for the marker ${name}`);
-		// A marker behind the last row of a table would be a part of the table.
-		const gap = section.endsWith('|') ? '\n\n' : ' ';
-		return `<!-- ${kind}:${name} -->\n\n${section}${gap}<!-- /${kind} -->`;
+		return `<!-- ${kind}:${name} -->\n\n${section}`;
 	});
 }
 

@@ -6,15 +6,18 @@ it('aligns a table as Prettier does', () => {
 	);
 });
 
-it('writes what stands between two markers, and only that', () => {
+it('writes the tables behind its markers, and nothing else', () => {
 	const text =
-		'a\n\n<!-- kind:x -->\n\nold\n\n<!-- /kind -->\n\nb\n\n<!-- kind:y --><!-- /kind -->\n<!-- other:x -->\n';
+		'a <!-- kind:x -->\n\n| old |\n| --- |\n\n_`npm run old`_\n\nb <!-- kind:y -->\n\n<!-- other:x -->\n';
 	const sections = new Map([
 		['x', '| new |'],
-		['y', '$1'],
+		['y', '| $1 |\n\n_`npm run new`_'],
 	]);
 	expect(withSections(text, 'kind', sections)).toBe(
-		'a\n\n<!-- kind:x -->\n\n| new |\n\n<!-- /kind -->\n\nb\n\n<!-- kind:y -->\n\n$1 <!-- /kind -->\n<!-- other:x -->\n',
+		'a <!-- kind:x -->\n\n| new |\n\nb <!-- kind:y -->\n\n| $1 |\n\n_`npm run new`_\n\n<!-- other:x -->\n',
+	);
+	expect(withSections(withSections(text, 'kind', sections), 'kind', sections)).toBe(
+		withSections(text, 'kind', sections),
 	);
 	expect(() => withSections(text, 'kind', new Map())).toThrow('x');
 });
