@@ -51,7 +51,7 @@ const prober = bareNode('prober', {
 			while (performance.now() < end) {
 				const next = performance.now() + 1000;
 				statuses.push((await probe(url, signal)).status);
-				await sleep(Math.max(0, next - performance.now()));
+				await sleep(Math.max(0, Math.min(next, end) - performance.now()));
 			}
 			return { json: { statuses } };
 		};
