@@ -44,7 +44,14 @@ const assets = parallel(
 	publish('schemas', 'nodes/*/__schema__/**/*.json', 'checkSchema'),
 );
 
+/** Writes the output schema of the nodes that return generations. */
+async function generationSchemas() {
+	const tsx = require('tsx/cjs/api');
+	const { writeGenerationSchemas } = tsx.require('./tools/output-schema.ts', __filename);
+	writeGenerationSchemas(__dirname, require('./package.json').n8n.nodes);
+}
+
 exports.clean = clean;
 exports.assets = assets;
-exports.build = series(clean, compile, assets);
+exports.build = series(clean, compile, assets, generationSchemas);
 exports.default = exports.build;

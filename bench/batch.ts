@@ -55,9 +55,6 @@ export interface BatchResult {
 	refusals: number;
 }
 
-const POLL_INTERVAL_MS = 3000;
-const MODEL = 'aurora-motion-1';
-
 /**
  * Runs a case to its end.
  *
@@ -88,9 +85,7 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 			random: seededRandom(batch.seed * 100 + index),
 			key,
 			items: batch.items,
-			model: MODEL,
 			maxConcurrent: batch.maxConcurrent,
-			pollIntervalMs: POLL_INTERVAL_MS,
 			timeoutMs: 3_600_000,
 			readiness: batch.readiness,
 			failingEvery: batch.failingEvery,

@@ -4,117 +4,114 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { startSandbox } from '../sandbox/server';
 import { http } from '../tools/http';
-import type { DownloadReport, DownloadTask, MadeFile, Way } from './download-task';
-import { median } from './figures';
-import type { ProfileShares } from './profile';
-import { askWorker } from './worker';
+import { runInEngine, type EngineReport } from './engine';
+import { median, megabytes, type Row, type Tables } from './report';
 
 const run = promisify(execFile);
 
-/** Number of rounds, each with curl and all nodes. The result has the median time and the largest memory growth. */
+/** Sizes are in the format of the sandbox's prompts. */
+const DOWNLOADS = [
+	{ name: 'one file of 1 GiB', files: 1, size: '1GB' },
+	{ name: '20 files of 50 MB at once', files: 20, size: '50MB' },
+];
+/** Each with curl and all nodes. The result is the median time and the largest memory growth. */
 const ROUNDS = 8;
 
-const WAYS: Way[] = ['node', 'helper', 'reading'];
+/** The ways to fetch files into n8n, from the complete node to the bare minimum. */
+const WAYS = {
+	node: { type: 'n8n-nodes-media-generation.waitForCompletion', store: true },
+	helpers: { type: 'bench.downloader', store: true },
+	reading: { type: 'bench.downloader', store: false },
+};
+type Way = keyof typeof WAYS;
 
-export interface DownloadCase {
-	name: string;
-	files: number;
-	/** File size in the format of the sandbox's prompts, such as `50MB`. */
-	size: string;
-}
-
-export interface DownloadResult {
-	name: string;
-	bytes: number;
-	growthBytes: number;
-	/** MiB per second. */
-	megabytesPerSecond: number;
-	/** Speed relative to plain curl in the same run. curl downloads the files one after the other. */
-	ofCurl: Record<Way, number>;
-	/** How the node spent its time, from a separate run. */
-	shares: ProfileShares;
-}
-
-interface Service {
-	url: string;
-	key: string;
-}
-
-interface Entry {
+/** A finished generation. */
+interface Made {
 	id: string;
-	status: string;
-	data: Array<{ url: string }>;
+	url: string;
 }
 
-/** Creates the outputs, and compares fetching them with curl, with the node and with n8n's helpers alone. */
-export async function runDownload(
-	service: Service,
-	download: DownloadCase,
-): Promise<DownloadResult> {
-	const made = await Promise.all(
-		Array.from(
-			{ length: download.files },
-			async (_, index) =>
-				await create(service, `file ${index} [seconds: 0.01] [size: ${download.size}]`),
-		),
-	);
-	const warmUp = await create(service, 'warm-up [seconds: 0.01]');
-	const fetchBy = async (way: Way, profiled = false): Promise<DownloadReport> => {
-		const { url: baseUrl, key: apiKey } = service;
-		const task: DownloadTask = { way, baseUrl, apiKey, warmUp, files: made, profiled };
-		return await askWorker('download-worker.ts', task, { flags: ['--expose-gc'] });
-	};
+/** Downloads into n8n's storage, compared with curl and with n8n's helpers alone. */
+export async function download(quick: boolean): Promise<Tables> {
+	const sandbox = await startSandbox({ timeScale: 100 });
+	const small = [{ name: '2 files of 5 MB', files: 2, size: '5MB' }];
+	try {
+		const rows: Row[] = [];
+		for (const { name, files, size } of quick ? small : DOWNLOADS) {
+			const create = async (prompt: string) => await made(sandbox.url, sandbox.keys.hero, prompt);
+			const prompts = Array.from({ length: files }, (_, index) => `file ${index} [size: ${size}]`);
+			const outputs = await Promise.all(prompts.map(create));
+			const warmUp = await create('warm-up');
+			const fetchBy = async (way: Way): Promise<EngineReport> => {
+				const { type, store } = WAYS[way];
+				const items = (of: Made[]) => of.map((each) => ({ ...each, store }));
+				const credential = { baseUrl: sandbox.url, apiKey: sandbox.keys.hero };
+				const shape = { step: { type }, credential, watched: true };
+				return await runInEngine({ ...shape, warmUp: items([warmUp]), items: items(outputs) });
+			};
+			rows.push(await rowOf(name, outputs, fetchBy, quick ? 1 : ROUNDS));
+		}
+		return { download: rows };
+	} finally {
+		await sandbox.close();
+	}
+}
+
+async function rowOf(
+	name: string,
+	outputs: Made[],
+	fetchBy: (way: Way) => Promise<EngineReport>,
+	rounds: number,
+): Promise<Row> {
 	const curl: number[] = [];
-	const reports: Record<Way, DownloadReport[]> = { node: [], helper: [], reading: [] };
-	const turns = [
-		async () => curl.push(await secondsOfCurl(made.map(({ url }) => url))),
-		...WAYS.map((way) => async () => reports[way].push(await fetchBy(way))),
-	];
-	for (let round = 0; round < ROUNDS; round++) {
-		for (const turn of turns) {
-			// Without this, data written by the previous turn would keep the disk busy for a while.
+	const reports: Record<Way, EngineReport[]> = { node: [], helpers: [], reading: [] };
+	for (let round = 0; round < rounds; round++) {
+		// Without `sync`, data written by the previous turn would keep the disk busy for a while.
+		await run('sync');
+		curl.push(await secondsOfCurl(outputs));
+		for (const [way, all] of Object.entries(reports)) {
 			await run('sync');
-			await turn();
+			all.push(await fetchBy(way as Way));
 		}
 	}
-	const seconds = (way: Way) => median(reports[way].map((report) => report.seconds));
-	const ofCurl = (way: Way) => median(curl) / seconds(way);
-	const { bytes, shares } = await fetchBy('node', true);
-	if (!shares) throw new Error('The worker has no profile');
+	const ofCurl = (way: Way) =>
+		(median(curl) / median(reports[way].map(({ seconds }) => seconds))).toFixed(2);
 	return {
-		name: download.name,
-		bytes,
-		growthBytes: Math.max(...reports.node.map(({ growthBytes }) => growthBytes)),
-		megabytesPerSecond: bytes / 1024 ** 2 / seconds('node'),
-		ofCurl: { node: ofCurl('node'), helper: ofCurl('helper'), reading: ofCurl('reading') },
-		shares,
+		'': name,
+		'additional memory': megabytes(Math.max(...reports.node.map((report) => report.growthBytes))),
+		'of curl’s speed': ofCurl('node'),
+		'n8n’s helpers alone': ofCurl('helpers'),
+		'read and thrown away': ofCurl('reading'),
 	};
 }
 
 /** Returns a finished generation. Requests the file once, because the sandbox creates it at the first request. */
-async function create({ url, key }: Service, prompt: string): Promise<MadeFile> {
+async function made(service: string, key: string, prompt: string): Promise<Made> {
 	const headers = { authorization: `Bearer ${key}` };
-	const body = { model: 'lumen-loop', prompt, duration: 1, resolution: '480p' };
-	const created = await http.post<Entry>(`${url}/v1/videos/generations`, body, { headers });
-	const { id } = created.data;
+	const body = { model: 'lumen-loop', prompt: `${prompt} [seconds: 0.01]`, duration: 1 };
+	const request = { ...body, resolution: '480p' };
+	const created = await http.post(`${service}/v1/videos/generations`, request, { headers });
+	const { id } = created.data as Made;
 	for (;;) {
-		const { data: seen } = await http.get<Entry>(`${url}/v1/generations/${id}`, { headers });
-		if (seen.status === 'completed') {
-			await http.get(seen.data[0].url, { headers: { range: 'bytes=0-0' } });
-			return { id, url: seen.data[0].url };
+		const { data } = await http.get(`${service}/v1/generations/${id}`, { headers });
+		const { status, data: files } = data as { status: string; data: Made[] };
+		if (status === 'completed') {
+			await http.get(files[0].url, { headers: { range: 'bytes=0-0' } });
+			return { id, url: files[0].url };
 		}
 		await new Promise((resolve) => setTimeout(resolve, 100));
 	}
 }
 
-async function secondsOfCurl(urls: string[]): Promise<number> {
+/** Fetches the files one after the other. */
+async function secondsOfCurl(outputs: Made[]): Promise<number> {
 	const folder = await mkdtemp(join(tmpdir(), 'bench-download-'));
 	try {
 		let seconds = 0;
-		for (const [index, url] of urls.entries()) {
-			const file = join(folder, String(index));
-			const args = ['-sS', '--fail', '-o', file, '-w', '%{time_total}', url];
+		for (const { id, url } of outputs) {
+			const args = ['-sS', '--fail', '-o', join(folder, id), '-w', '%{time_total}', url];
 			seconds += Number((await run('curl', args)).stdout);
 		}
 		return seconds;

@@ -2,44 +2,50 @@ import { join } from 'node:path';
 
 import { buildNodes, isBuilt } from '../tools/build';
 import { stopSignal } from '../tools/stop-signal';
-import { runComparison } from './compare/main';
-import { writeDocs } from './docs';
-import { parts } from './parts';
-import { circumstances, keepResult } from './results';
-import { documented } from './sections';
+import { tableOf, writeSections } from '../tools/tables';
+import { batches } from './batches';
+import { compare } from './compare';
+import { download } from './download';
+import { chaos, crash, price, sleep } from './end-to-end';
+import { live, probes } from './live';
+import { circumstances, keepResult, readResults, sectionsOf, type Tables } from './report';
+import { scale } from './scale';
 
-const root = join(__dirname, '..');
+/**
+ * Measures and returns the tables for the documentation.
+ *
+ * @param quick true to measure little, to see that the bench works
+ */
+type Bench = (quick: boolean) => Promise<Tables>;
 
-const usage = `npm run bench             measures speed and memory again, except for the slow parts
-npm run bench -- <part>   measures one or several parts: ${namesOf(false)}
-                          slow parts, only on request: ${namesOf(true)}
-npm run bench -- compare  compares this package with other approaches, in one real n8n; see --help
-npm run bench -- docs     updates the tables in docs/ without measuring
+/** All benches, by their names. */
+const benches: Record<string, Bench> = {
+	...{ batch: batches, live, download, probes, scale },
+	// In a real n8n. These take minutes to hours.
+	...{ compare, price, crash, sleep, chaos },
+};
 
-The result of each part is written to bench/results.json as soon as the part ends. The tables in docs/ are updated at the end.`;
+const usage = `npm run bench -- <name> …          measures again: ${Object.keys(benches).join(', ')}
+npm run bench -- <name> … --quick  measures little and keeps nothing, to see that it works
+npm run bench -- docs              writes the tables in docs/ again, without measuring
 
-function namesOf(onlyAsked: boolean): string {
-	const names = parts.filter((part) => (part.onlyAsked ?? false) === onlyAsked);
-	return names.map(({ name }) => name).join(', ');
-}
+Each bench writes its tables to bench/results.json and into docs/.`;
 
 async function main(): Promise<void> {
-	const asked = process.argv.slice(2);
-	if (asked[0] === 'compare') return await runComparison(asked.slice(1));
-	if (asked.includes('--help')) return console.log(usage);
-	const names = [...parts.map(({ name }) => name), 'docs'];
-	const unknown = asked.filter((name) => !names.includes(name));
-	if (unknown.length > 0) throw new Error(`No such part: ${unknown.join(', ')}\n\n${usage}`);
-	const chosen = parts.filter(({ name, onlyAsked }) =>
-		asked.length === 0 ? !onlyAsked : asked.includes(name),
-	);
-	if (chosen.length > 0 && !(await isBuilt(root))) await buildNodes(root, stopSignal(0));
-	for (const part of chosen) {
+	const names = process.argv.slice(2).filter((word) => word !== '--quick');
+	const quick = process.argv.includes('--quick');
+	const unknown = names.filter((name) => !(name in benches) && name !== 'docs');
+	if (names.length === 0 || unknown.length > 0) throw new Error(usage);
+	const root = join(__dirname, '..');
+	for (const name of names.filter((each) => each !== 'docs')) {
+		// When the process ends, n8n ends too, even during a run.
+		if (!(await isBuilt(root))) await buildNodes(root, stopSignal(0));
 		const measured = circumstances();
-		keepResult(part.name, measured, await part.run());
-		console.log(`\nWritten to bench/results.json: ${part.name}`);
+		const tables = await benches[name](quick);
+		for (const rows of Object.values(tables)) console.log(`\n${tableOf(rows)}`);
+		if (!quick) keepResult(name, measured, tables);
 	}
-	writeDocs(documented());
+	writeSections('bench', sectionsOf(readResults()));
 }
 
 main().catch((error: unknown) => {

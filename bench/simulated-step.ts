@@ -14,9 +14,7 @@ export interface SimulatedStep {
 	random: () => number;
 	key: string;
 	items: number;
-	model: string;
 	maxConcurrent: number;
-	pollIntervalMs: number;
 	timeoutMs: number;
 	/** How the end of a generation is detected. */
 	readiness: Readiness;
@@ -30,13 +28,13 @@ export interface SimulatedStep {
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
 export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineResult<null>> {
-	const { time: clock, random, model } = step;
+	const { time: clock, random } = step;
 	const signal = new AbortController().signal;
 	const client = new Client({ send: sendTo(step), clock, random, signal });
 	const requestOf = (itemIndex: number): CreateRequest => {
 		const fails = (itemIndex + 1) % (step.failingEvery ?? Infinity) === 0;
 		const prompt = fails ? 'a wave [fail: out of paint]' : 'a wave';
-		return { type: 'video', body: { model, prompt, duration: 2 } };
+		return { type: 'video', body: { model: 'aurora-motion-1', prompt, duration: 2 } };
 	};
 	const jobs = Array.from({ length: step.items }, (_, itemIndex) => ({
 		kind: 'create' as const,
@@ -60,11 +58,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			slots: step.slots ?? new SlotPool({ clock, random }),
 			finish: async (_, generation) => ({ generation, output: null }),
 		},
-		{
-			maxConcurrent: step.maxConcurrent,
-			stopOnError: false,
-			pollIntervalMs: step.pollIntervalMs,
-		},
+		{ maxConcurrent: step.maxConcurrent, stopOnError: false, pollIntervalMs: 3000 },
 	);
 }
 

@@ -1,103 +1,170 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { ModuleKind, ScriptTarget, transpileModule } from 'typescript';
 
-import { startSandbox } from '../../sandbox/server';
-import type { Sandbox } from '../../sandbox/server';
+import { fingerprintOf } from '../../sandbox/accounts/accounts';
+import type { BookEntry } from '../../sandbox/books/books';
+import type { RequestRecord } from '../../sandbox/books/requests';
+import { startSandbox, type Sandbox } from '../../sandbox/server';
 import { buildNodes } from '../../tools/build';
 import { installPackage, packPackage } from '../../tools/n8n/community-package';
-import { Executions } from '../../tools/n8n/executions';
+import { errorOf, Executions, type Execution } from '../../tools/n8n/executions';
 import { ensureInstalled } from '../../tools/n8n/installation';
-import type { Installation } from '../../tools/n8n/installation';
-import { Rest } from '../../tools/n8n/rest';
-import type { Credential } from '../../tools/n8n/rest';
-import { startN8n } from '../../tools/n8n/server';
-import type { N8n } from '../../tools/n8n/server';
-import type { Approach } from './approaches';
-import { buildExtension } from './extension';
-import { openOpenAiAdapter } from './openai-adapter';
-import type { OpenAiAdapter } from './openai-adapter';
+import { Rest, type Workflow } from '../../tools/n8n/rest';
+import { startN8n, type N8n } from '../../tools/n8n/server';
+import { stopSignal } from '../../tools/stop-signal';
+import { openOpenAiAdapter, type OpenAiAdapter } from './openai-adapter';
+import { TRIGGER, workflowOf, type Approach } from './workflows';
 
-const root = resolve(__dirname, '../..');
-const folder = join(root, 'output', 'compare');
-const extension = join(folder, 'extension');
-const userFolder = join(folder, 'n8n');
-const logFile = join(folder, 'n8n.log');
-const owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
+const ROOT = resolve(__dirname, '../..');
+const FOLDER = join(ROOT, 'output', 'compare');
+const LOG = join(FOLDER, 'n8n.log');
+const OWNER = { email: 'owner@example.com', password: 'Sandbox-2026' };
+/** About the size of a real video of a few seconds. */
+const FILE_SIZE = '10MB';
 
-/** An account of the service, and the n8n credential for it. */
-export interface StageAccount {
-	key: string;
-	credential: Credential;
+/** How many videos a trial makes, how long the service takes for each, and the limit of the account. */
+export interface VideoOrder {
+	videos: number;
+	seconds: number;
+	limit: number;
 }
 
 /** One service with both its own API and OpenAI's, and one real n8n with all compared nodes. */
 export class Stage {
-	n8n!: N8n;
-	rest!: Rest;
-	executions!: Executions;
+	readonly rest: Rest;
+	readonly executions: Executions;
 
 	private constructor(
 		readonly sandbox: Sandbox,
-		private readonly adapter: OpenAiAdapter,
-		readonly installation: Installation,
-	) {}
+		readonly adapter: OpenAiAdapter,
+		private readonly n8n: N8n,
+	) {
+		this.rest = new Rest(n8n.url);
+		this.executions = new Executions(this.rest);
+	}
 
 	/** Builds and starts everything. The logs are in `output/compare`. */
-	static async open(signal: AbortSignal): Promise<Stage> {
+	static async open(): Promise<Stage> {
+		const signal = stopSignal(0);
 		const installation = await ensureInstalled('current', signal);
-		await rm(folder, { recursive: true, force: true });
-		await mkdir(folder, { recursive: true });
-		await buildNodes(root, signal);
-		await installPackage(await packPackage(root, folder), userFolder);
+		const [extension, userFolder] = [join(FOLDER, 'extension'), join(FOLDER, 'n8n')];
+		await rm(FOLDER, { recursive: true, force: true });
+		await mkdir(extension, { recursive: true });
+		await buildNodes(ROOT, signal);
+		await installPackage(await packPackage(ROOT, FOLDER), userFolder);
 		await buildExtension(extension);
-		const file = createWriteStream(join(folder, 'sandbox.log'));
+		const file = createWriteStream(join(FOLDER, 'sandbox.log'));
 		const sandbox = await startSandbox({ log: (line) => file.write(`${line}\n`) });
-		const stage = new Stage(sandbox, await openOpenAiAdapter(sandbox.service), installation);
+		const adapter = await openOpenAiAdapter(sandbox.service);
 		try {
-			await stage.startN8n();
+			const env = { N8N_CUSTOM_EXTENSIONS: extension };
+			const n8n = await startN8n({ installation, userFolder, logFile: LOG, env });
+			const stage = new Stage(sandbox, adapter, n8n);
+			await stage.rest.signIn(OWNER);
 			return stage;
 		} catch (error) {
-			await stage.close();
+			await Promise.all([adapter.close(), sandbox.close()]);
 			throw error;
 		}
 	}
 
-	/** Restarts n8n, so that its memory is that of a fresh process. */
-	async restart(): Promise<void> {
-		await this.n8n.service.stop();
-		await this.startN8n();
-	}
-
-	/** Opens an account with this limit for one approach. */
-	async openAccount(name: string, approach: Approach, concurrency: number): Promise<StageAccount> {
-		const { accounts } = this.sandbox.service;
-		accounts.addAccount({ name, concurrency });
-		const { key } = accounts.addKey(name, { account: name });
-		const data =
-			approach.credential === 'openAiApi'
-				? { apiKey: key, url: this.adapter.url }
-				: { apiKey: key, baseUrl: this.sandbox.url };
-		return { key, credential: await this.rest.saveCredential(name, approach.credential, data) };
-	}
-
 	/** Returns n8n's complete log. */
 	async log(): Promise<string> {
-		return await readFile(logFile, 'utf8');
+		return await readFile(LOG, 'utf8');
 	}
 
 	/** Stops everything. */
 	async close(): Promise<void> {
-		await this.n8n?.service.stop();
+		await this.n8n.service.stop();
 		await this.adapter.close();
 		await this.sandbox.close();
 	}
+}
 
-	private async startN8n(): Promise<void> {
-		const env = { N8N_CUSTOM_EXTENSIONS: extension };
-		this.n8n = await startN8n({ installation: this.installation, userFolder, logFile, env });
-		this.rest = new Rest(this.n8n.url);
-		this.executions = new Executions(this.rest);
-		await this.rest.signIn(owner);
+/** Compiles the node that only this comparison uses into a folder for `N8N_CUSTOM_EXTENSIONS`. */
+async function buildExtension(folder: string): Promise<void> {
+	const source = join(__dirname, 'extension', 'SequentialVideo.node.ts');
+	const compilerOptions = { module: ModuleKind.CommonJS, target: ScriptTarget.ES2022 };
+	const { outputText } = transpileModule(await readFile(source, 'utf8'), { compilerOptions });
+	await writeFile(join(folder, 'SequentialVideo.node.js'), outputText);
+}
+
+/** One approach with an account and a workflow of its own. */
+export class Trial {
+	private constructor(
+		private readonly stage: Stage,
+		private readonly workflow: Workflow,
+		private readonly key: string,
+		readonly name: string,
+		readonly prompts: string[],
+	) {}
+
+	/** @param purpose distinguishes the trials of an approach */
+	static async prepare(
+		stage: Stage,
+		approach: Approach,
+		purpose: string,
+		{ videos, seconds, limit }: VideoOrder,
+	): Promise<Trial> {
+		const name = `${approach.key} ${purpose}`;
+		const { sandbox, rest, adapter } = stage;
+		sandbox.service.accounts.addAccount({ name, concurrency: limit });
+		const { key } = sandbox.service.accounts.addKey(name, { account: name });
+		const address =
+			approach.credential === 'openAiApi' ? { url: adapter.url } : { baseUrl: sandbox.url };
+		const data = { apiKey: key, ...address };
+		const credential = await rest.saveCredential(name, approach.credential, data);
+		const tags = `[seconds: ${seconds}] [size: ${FILE_SIZE}]`;
+		const prompts = Array.from(
+			{ length: videos },
+			(_, index) => `${name}, video ${index + 1} of ${videos} ${tags}`,
+		);
+		const file = workflowOf(name, prompts, approach, sandbox.url);
+		return new Trial(stage, await rest.createWorkflow(file, credential), key, name, prompts);
+	}
+
+	/** Starts the workflow and returns the id of the execution. */
+	async start(): Promise<string> {
+		return await this.stage.executions.run(this.workflow, TRIGGER);
+	}
+
+	async run(): Promise<Execution> {
+		return await this.ended(await this.start());
+	}
+
+	/** Waits until an execution has ended, and returns it. */
+	async ended(id: string): Promise<Execution> {
+		return await this.stage.executions.ended(id, 3_600_000, 2_000);
+	}
+
+	/** The generations that the account was charged for. */
+	get generations(): BookEntry[] {
+		return this.stage.sandbox.books.generations.filter(({ account }) => account === this.name);
+	}
+
+	/** The credits that the account was charged, minus refunds. */
+	get credits(): number {
+		return this.generations.reduce((sum, { charged, refunded }) => sum + charged - refunded, 0);
+	}
+
+	/** The requests with the account's key, and those for the files of its generations. */
+	get requests(): RequestRecord[] {
+		const fingerprint = fingerprintOf(this.key);
+		const ids = new Set(this.generations.map(({ id }) => id));
+		return this.stage.sandbox.requests.all.filter(
+			({ keyFingerprint, origin, generationId }) =>
+				keyFingerprint === fingerprint || (origin === 'storage' && ids.has(generationId ?? '')),
+		);
+	}
+
+	/** @throws if a video was not downloaded, because then the figures cannot be compared */
+	requireAll(execution: Execution): void {
+		if (execution.status !== 'success') throw new Error(`${this.name}: ${errorOf(execution)}`);
+		const downloads = this.requests.filter(({ on, status }) => on === 'download' && status === 200);
+		const ids = new Set(downloads.map(({ generationId }) => generationId));
+		if (ids.size === this.prompts.length) return;
+		throw new Error(`${this.name}: ${ids.size} of ${this.prompts.length} videos were downloaded`);
 	}
 }

@@ -62,7 +62,7 @@ const API_KEY_REJECTED = row(
 const TRY_LATER = 'Retrying did not help. Try again later.';
 
 /** One row per code (spec 7). The alternate forms of 401 and 403 have rows of their own. */
-const BY_CODE: Record<string, ErrorRow> = {
+export const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: row(
 		'Invalid request',
 		'Check that all required fields of this item are filled in.',
@@ -206,7 +206,7 @@ export function errorRow(code: string | null, status: number, foreign = false): 
 }
 
 /** Categories of our own error codes. A code with several possible causes has none. */
-const OWN_CAUSES: Record<string, FailureCause | undefined> = {
+export const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	invalid_input: 'configuration-invalid',
 	balance_below_minimum: 'quota-exhausted',
 	generation_limit_reached: 'quota-exhausted',

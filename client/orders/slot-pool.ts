@@ -12,7 +12,7 @@ export interface SlotBackoff {
 	patience: number;
 }
 
-/** Measured with `npm run bench`, with two steps and with thousands that share a limit. */
+/** Measured with `npm run bench -- batch` and `-- scale`: two steps, and thousands that share a limit. */
 const BACKOFF: SlotBackoff = { longestPause: 10, patience: 60 };
 /** Lower bound of the longest pause, in seconds: the recommended polling interval (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;

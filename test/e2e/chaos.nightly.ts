@@ -1,5 +1,5 @@
 /**
- * Load and faults of every kind at once. `npm run bench -- chaos` and `-- chaos-asleep` read the figures.
+ * Load and faults of every kind at once. `npm run bench -- chaos` reads the figures.
  */
 import { setMaxListeners } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';

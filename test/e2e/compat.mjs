@@ -1,12 +1,15 @@
 // npm run test:compat [-- <release>] [options of jest]
 // Runs the compatibility tests on each older release of n8n, and prints how many passed.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 import { n8nVersion } from '../../tools/n8n/releases/place.mjs';
 
-const releases = ['last-1', 'first-2', 'first-tables'];
+/** The older releases that `tools/n8n/releases` pins. */
+const releases = readdirSync('tools/n8n/releases', { withFileTypes: true })
+	.filter((entry) => entry.isDirectory() && entry.name !== 'current')
+	.map(({ name }) => name);
 /** Both the same and the different behavior. */
 const files = ['**/test/e2e/{nodes,retry,stop}.test.ts', '**/test/e2e/older/*.test.ts'];
 

@@ -1,4 +1,4 @@
-/** A batch with 25 slots in a real n8n. `npm run bench -- slots` reads the figures. */
+/** A batch with 25 slots in a real n8n. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';

@@ -1,4 +1,4 @@
-/** Many executions in one n8n. `npm run bench -- soak` reads the figures. */
+/** Many executions in one n8n. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import type { KeyName } from '../../sandbox/accounts/accounts';
 import type { Run } from '../../tools/engine';
 import { everythingIn } from '../support/everything';
-import type { NodeName } from '../support/workflow';
+import { nodeNames, type NodeName } from '../support/workflow';
 import { byId, openStage, prompts } from './stage';
 
 const stage = openStage();
@@ -204,15 +204,7 @@ describe.each(rows)('$status $code', (row) => {
 	});
 });
 
-const everyNode: NodeName[] = [
-	'imageGeneration',
-	'videoGeneration',
-	'waitForCompletion',
-	'generationModels',
-	'generationCredits',
-];
-
-describe.each(everyNode)('%s', (node) => {
+describe.each(nodeNames)('%s', (node) => {
 	const items = [{ prompt: 'A boat', id: 'some' }];
 
 	it('says what is wrong with the key, and never the key', async () => {

@@ -57,7 +57,7 @@ type Control = Pick<
 >;
 
 /** Parameters of a cheap and fast step. A test adds the parameters under test. */
-const usual: Record<NodeName, INodeParameters> = {
+const usual: Partial<Record<NodeName, INodeParameters>> = {
 	imageGeneration: { model: byId('lumen-turbo'), prompt: '={{ $json.prompt }}', size: '64x64' },
 	videoGeneration: {
 		model: byId('aurora-motion-1'),
@@ -66,9 +66,6 @@ const usual: Record<NodeName, INodeParameters> = {
 		duration: 0.1,
 		fps: 12,
 	},
-	waitForCompletion: {},
-	generationModels: {},
-	generationCredits: {},
 };
 
 /** Returns a model chosen by its ID. */

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { NOTHING_KNOWN } from '../../client/api/generation';
+import { readGeneration } from '../../client/api/generation';
 import { listModels } from '../../sandbox/models/catalogue';
+import { generationSchema, writeGenerationSchemas } from '../../tools/output-schema';
 
 /** Returns the keys that n8n shows of a node's output before it has run. */
 function keysOf(file: string): { described: string[]; required: string[] } {
@@ -15,7 +17,6 @@ function keysOf(file: string): { described: string[]; required: string[] } {
 }
 
 describe('the preview of the output', () => {
-	const generation = Object.keys(NOTHING_KNOWN);
 	const model = Object.keys(listModels('all')[0]);
 	const balance = [
 		'object',
@@ -30,9 +31,6 @@ describe('the preview of the output', () => {
 	];
 
 	it.each([
-		['ImageGeneration/__schema__/v1.0.0.json', generation],
-		['VideoGeneration/__schema__/v1.0.0.json', generation],
-		['WaitForCompletion/__schema__/v1.0.0.json', generation],
 		['GenerationModels/__schema__/v1.0.0/get.json', model],
 		['GenerationModels/__schema__/v1.0.0/getAll.json', model],
 		['GenerationCredits/__schema__/v1.0.0/getBalance.json', balance],
@@ -41,5 +39,46 @@ describe('the preview of the output', () => {
 		const { described, required } = keysOf(file);
 		expect(described).toEqual(keys);
 		expect(described).toEqual(expect.arrayContaining(required));
+	});
+
+	it('of a generation is written by the build into each node that has no schema of its own', () => {
+		const root = mkdtempSync(join(tmpdir(), 'schemas-test-'));
+		try {
+			const [made, own] = ['Made', 'Own'].map((name) => `dist/nodes/${name}/${name}.node.js`);
+			mkdirSync(join(root, 'nodes/Own/__schema__'), { recursive: true });
+			writeGenerationSchemas(root, [made, own]);
+			const written = readFileSync(join(root, 'dist/nodes/Made/__schema__/v1.0.0.json'), 'utf8');
+			expect(JSON.parse(written)).toEqual(generationSchema());
+			expect(existsSync(join(root, 'dist/nodes/Own'))).toBe(false);
+		} finally {
+			rmSync(root, { recursive: true });
+		}
+	});
+
+	it('of a generation has the keys and types of the items', () => {
+		const { properties, required } = generationSchema();
+		const response = {
+			id: 'a',
+			object: 'generation',
+			status: 'completed',
+			model: 'm',
+			type: 'image',
+		};
+		const data = [{ url: 'https://storage/a.png', revised_prompt: 'A boat' }];
+		for (const answer of [
+			{ ...response, created: 1, data },
+			{ ...response, created: 1, status: 'processing' },
+		]) {
+			const item = readGeneration(answer, 0)?.item ?? {};
+			expect(Object.keys(properties)).toEqual(Object.keys(item));
+			expect(required).toEqual(Object.keys(item));
+			for (const [key, value] of Object.entries(item)) {
+				const type = value === null ? 'null' : typeof value === 'number' ? 'integer' : typeof value;
+				expect({ key, types: [properties[key].type].flat() }).toMatchObject({
+					key,
+					types: expect.arrayContaining([type]) as string[],
+				});
+			}
+		}
 	});
 });

@@ -1,17 +1,21 @@
+import { basename } from 'node:path';
 import type { INode, INodeParameters } from 'n8n-workflow';
 
+import manifest from '../../package.json';
 import type { NodeParts } from '../../tools/engine/in-a-row';
 
-/** The five nodes of this package. */
-export type NodeName =
-	| 'imageGeneration'
-	| 'videoGeneration'
-	| 'waitForCompletion'
-	| 'generationModels'
-	| 'generationCredits';
+/** The name of a node in workflows. */
+export type NodeName = string;
+
+/** The names of the nodes that package.json lists. */
+export const nodeNames: NodeName[] = manifest.n8n.nodes.map((file) => {
+	const name = basename(file, '.node.js');
+	return name[0].toLowerCase() + name.slice(1);
+});
 
 /** Returns the full type name of a node of this package. */
 export function ownType(name: NodeName): string {
+	if (!nodeNames.includes(name)) throw new Error(`There is no node ${name}`);
 	return `n8n-nodes-media-generation.${name}`;
 }
 

@@ -30,53 +30,30 @@ export class SequentialVideo implements INodeType {
 		inputs: ['main'],
 		outputs: ['main'],
 		credentials: [{ name: 'mediaGenerationApi', required: true }],
-		properties: [
-			{
-				displayName: 'Body (JSON)',
-				name: 'body',
-				type: 'json',
-				default: '{}',
-			},
-		],
+		properties: [{ displayName: 'Body (JSON)', name: 'body', type: 'json', default: '{}' }],
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const { baseUrl } = await this.getCredentials<{ baseUrl: string }>('mediaGenerationApi');
+		const request = async (method: 'GET' | 'POST', path: string, body?: IDataObject) =>
+			(await this.helpers.httpRequestWithAuthentication.call(this, 'mediaGenerationApi', {
+				...{ method, url: `${baseUrl}${path}`, body, json: true },
+			})) as Generation;
 		const done: INodeExecutionData[] = [];
-		for (let item = 0; item < this.getInputData().length; item++) {
-			done.push(await makeVideo.call(this, item));
+		for (const item of this.getInputData().keys()) {
+			const body = JSON.parse(this.getNodeParameter('body', item) as string) as IDataObject;
+			const { id } = await request('POST', '/v1/videos/generations', body);
+			let generation: Generation;
+			do {
+				await new Promise((resolve) => setTimeout(resolve, interval * 1000));
+				generation = await request('GET', `/v1/generations/${id}`);
+				if (generation.status === 'failed') throw new Error('The video generation failed.');
+			} while (generation.status !== 'completed');
+			const file = { url: generation.data[0].url, encoding: 'arraybuffer' } as const;
+			const bytes = Buffer.from((await this.helpers.httpRequest(file)) as Buffer);
+			const data = await this.helpers.prepareBinaryData(bytes, `${id}.mp4`, 'video/mp4');
+			done.push({ json: { id }, binary: { data }, pairedItem: { item } });
 		}
 		return [done];
 	}
-}
-
-async function makeVideo(this: IExecuteFunctions, item: number): Promise<INodeExecutionData> {
-	const body = JSON.parse(this.getNodeParameter('body', item) as string) as IDataObject;
-	const { id } = await request.call(this, 'POST', '/v1/videos/generations', body);
-	let generation: Generation;
-	do {
-		await new Promise((resolve) => setTimeout(resolve, interval * 1000));
-		generation = await request.call(this, 'GET', `/v1/generations/${id}`);
-		if (generation.status === 'failed') throw new Error('The video generation failed.');
-	} while (generation.status !== 'completed');
-	const bytes = (await this.helpers.httpRequest({
-		url: generation.data[0].url,
-		encoding: 'arraybuffer',
-	})) as Buffer;
-	const data = await this.helpers.prepareBinaryData(Buffer.from(bytes), `${id}.mp4`, 'video/mp4');
-	return { json: { id }, binary: { data }, pairedItem: { item } };
-}
-
-async function request(
-	this: IExecuteFunctions,
-	method: 'GET' | 'POST',
-	path: string,
-	body?: IDataObject,
-): Promise<Generation> {
-	const { baseUrl } = await this.getCredentials<{ baseUrl: string }>('mediaGenerationApi');
-	return (await this.helpers.httpRequestWithAuthentication.call(this, 'mediaGenerationApi', {
-		method,
-		url: `${baseUrl}${path}`,
-		body,
-		json: true,
-	})) as Generation;
 }

@@ -32,7 +32,7 @@ export function optionsOf(
 }
 
 /** Parameters that can change before a retry while the existing generation is still reused. */
-const NOT_REQUESTED = new Set([
+export const NOT_REQUESTED: ReadonlySet<string> = new Set([
 	'includeOtherFields',
 	'numberOfOutputs',
 	'waitForCompletion',

@@ -1,6 +1,6 @@
 import type { FaultOrder } from '../../../sandbox/faults';
 
-/** The load and the failures, which are the same in a real n8n and in virtual time. */
+/** The load and the failures. */
 
 /** Number of items in each execution. */
 export const ITEMS = 5;
@@ -8,8 +8,6 @@ export const ITEMS = 5;
 export const LIMIT = 25;
 /** In a real n8n, all executions are started within this time. */
 export const COME_IN_MS = 180_000;
-/** In virtual time, one execution starts per interval: the same rate as 300 in three minutes. */
-export const ARRIVAL_MS = 600;
 /** Delay before an execution that did not succeed is run again. */
 export const AGAIN_AFTER_MS = 10_000;
 
