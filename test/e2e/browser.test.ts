@@ -119,6 +119,11 @@ describe('the main example', () => {
 		await expectCaption('Create Picture', 'Model by Expression');
 		await expectCaption('Collect Video', 'Poll Until Ready');
 		await editor.shoot('workflow');
+
+		await editor.openNode('Start Video');
+		await editor.part('ndv').getByText('so there is no file yet').waitFor();
+		await editor.shoot('not-waiting');
+		await editor.closeNode();
 	});
 });
 
