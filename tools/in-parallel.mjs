@@ -1,5 +1,5 @@
 // node tools/in-parallel.mjs <command> ...
-// Runs commands at the same time. The first failure ends the others. The last line is the one of the first command.
+// Runs commands at the same time. The first failure ends the others. The last line sums up what their last lines count.
 import concurrently from 'concurrently';
 
 const { commands, result } = concurrently(process.argv.slice(2), {
@@ -7,8 +7,10 @@ const { commands, result } = concurrently(process.argv.slice(2), {
 	prefix: 'none',
 	killOthersOn: ['failure'],
 });
-let said = '';
-commands[0].stdout.subscribe((chunk) => (said = (said + chunk).slice(-1000)));
+const said = commands.map(() => '');
+commands.forEach(({ stdout }, index) =>
+	stdout.subscribe((chunk) => (said[index] = (said[index] + chunk).slice(-1000))),
+);
 for (const [name, code] of [
 	['SIGINT', 130],
 	['SIGTERM', 143],
@@ -23,6 +25,7 @@ for (const { command, exitCode, killed, timings } of ended) {
 	const seconds = timings.durationSeconds.toFixed(1).padStart(6);
 	console.log(`${seconds} s  ${verdict.padEnd(11)}  ${command.command}`);
 }
-const last = said.trimEnd().split('\n').at(-1);
-console.log(`\n${/^\d+ passed, \d+ failed$/.test(last) ? last : '0 passed, 0 failed'}`);
+const counts = said.map((text) => /(?:^|\n)(\d+) passed, (\d+) failed\s*$/.exec(text) ?? []);
+const sum = (group) => counts.reduce((total, { [group]: count = 0 }) => total + Number(count), 0);
+console.log(`\n${sum(1)} passed, ${sum(2)} failed`);
 process.exitCode ??= ended.every(({ exitCode }) => exitCode === 0) ? 0 : 1;

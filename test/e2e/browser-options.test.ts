@@ -1,14 +1,14 @@
 /** Sets options of the generating nodes by hand in n8n's editor, and checks the step that results. */
 import { Editor } from './support/browser';
-import { owner, Stage } from './support/stage';
+import { Stage } from './support/stage';
 import { byHand, imageNode } from './support/workflows';
 
 let stage: Stage;
 let editor: Editor;
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'browser-options' });
-	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
+	stage = await Stage.share({ name: 'browser-options' });
+	editor = await Editor.open(stage.n8n.url, stage.user, stage.folder);
 });
 afterAll(async () => {
 	await editor?.close();

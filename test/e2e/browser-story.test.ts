@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Credential } from '../../tools/n8n/rest';
 import { Editor } from './support/browser';
 import { DataTable } from './support/data-table';
-import { owner, Stage } from './support/stage';
+import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed } from './support/workflows';
 
@@ -34,8 +34,11 @@ let sleeper: string;
 beforeAll(async () => {
 	const generationSeconds = ({ prompt }: { prompt: string }) =>
 		prompt.startsWith('Banner') ? bannerSeconds : 3;
-	stage = await Stage.open({ name: 'browser-story', sandbox: { timeScale: 1, generationSeconds } });
-	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
+	stage = await Stage.share({
+		name: 'browser-story',
+		sandbox: { timeScale: 1, generationSeconds },
+	});
+	editor = await Editor.open(stage.n8n.url, stage.user, stage.folder);
 	// In the first chapter, the user creates it.
 	await stage.rest.send('DELETE', `/credentials/${stage.credential.id}`);
 });

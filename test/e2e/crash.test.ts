@@ -1,83 +1,42 @@
-/** Kills processes in the middle of a batch whose items have idempotency keys. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { seededRandom } from '../../sandbox/basics/random';
+/** Kills n8n in the middle of a batch whose items have idempotency keys. The nightly tests do it again and again. */
 import { itemsOf } from '../../tools/n8n/executions';
-import { crashRound, sum } from './support/crash';
-import type { Toll } from './support/crash';
-import { bothModes, Stage } from './support/stage';
-import { outputFolder } from './support/surroundings';
+import { crashRound, keyed, latency } from './support/crash';
+import { Stage } from './support/stage';
 import { Webhook } from './support/webhook';
-import { imageNode, promptsNamed } from './support/workflows';
+import { promptsNamed } from './support/workflows';
 
-/** `npm run bench -- crash` runs more rounds. */
-const ROUNDS = Number(process.env.MEDIA_CRASH_ROUNDS ?? 3);
-const ITEMS = 30;
-const MAX_CONCURRENT = 10;
-/** Only requests in flight and items that were reserved ahead can be uncertain: at most one of each for each slot. */
-const MOST_UNCERTAIN = 2 * MAX_CONCURRENT;
-const PATIENCE_MS = 120_000 + ROUNDS * 600_000;
+let stage: Stage;
+let webhook: Webhook;
 
-/** Responses are slow, so that some are in flight when the process is killed. */
-const sandbox = { timeScale: 10, latencyMs: () => Math.random() * 200 };
-const keyed = imageNode(
-	{ idempotencyKey: '={{ $json.prompt }}', maxConcurrent: MAX_CONCURRENT },
-	{ onError: 'continueRegularOutput' },
-);
+beforeAll(async () => {
+	stage = await Stage.open({ name: 'crash', sandbox: latency });
+	webhook = await Webhook.open(stage, 'keyed', [keyed]);
+});
+afterAll(async () => await stage?.close());
 
-describe.each(bothModes('crash', sandbox))('in %s mode', (mode, options) => {
-	let stage: Stage;
-	let webhook: Webhook;
+async function kill(): Promise<number> {
+	const diedAt = await stage.restart();
+	await webhook.listens();
+	return diedAt;
+}
 
-	beforeAll(async () => {
-		stage = await Stage.open(options);
-		webhook = await Webhook.open(stage, 'keyed', [keyed]);
-	});
-	afterAll(async () => await stage?.close());
-
-	async function kill(execution: string): Promise<number> {
-		const diedAt = await (mode === 'queue' ? stage.replaceWorkerOf(execution) : stage.restart());
-		await webhook.listens();
-		return diedAt;
-	}
-
-	it(
-		'nothing is charged twice and nothing is lost when a process is killed',
-		async () => {
-			const random = seededRandom(Number(process.env.MEDIA_CRASH_SEED ?? 1));
-			const tolls: Toll[] = [];
-			for (let round = 1; round <= ROUNDS; round++) {
-				const name = `Round ${round}`;
-				const toll = await crashRound({ stage, webhook, name }, ITEMS, kill, random);
-				expect(toll.uncertain).toBeLessThanOrEqual(MOST_UNCERTAIN);
-				tolls.push(toll);
-				await report(mode, sum(tolls));
-			}
-			expect(sum(tolls)).toMatchObject({ rounds: ROUNDS, twice: 0, lost: 0 });
-		},
-		PATIENCE_MS,
-	);
-
-	it('executions that start at the same moment share one generation for each key', async () => {
-		const prompts = promptsNamed('Together', 6);
-		const calls = [1, 2, 3].map(async () => await webhook.call(prompts));
-		const ids = await Promise.all(calls);
-		const ended = await Promise.all(ids.map(async (id) => await stage.executions.ended(id)));
-		const handedOn = ended.map((execution) =>
-			itemsOf(execution, 'Images').map(({ json }) => json.id),
-		);
-		expect(prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt))).toEqual(
-			prompts.map(() => 1),
-		);
-		expect(handedOn[0]).toHaveLength(prompts.length);
-		expect(handedOn[1]).toEqual(handedOn[0]);
-		expect(handedOn[2]).toEqual(handedOn[0]);
-	});
+it('nothing is charged twice and nothing is lost when n8n is killed', async () => {
+	const toll = await crashRound({ stage, webhook, name: 'Killed' }, 30, kill, () => 0.5);
+	expect(toll).toMatchObject({ rounds: 1, twice: 0, lost: 0 });
 });
 
-/** Writes the results for the bench. */
-async function report(mode: string, total: Toll): Promise<void> {
-	const file = join(outputFolder('crash'), `${mode}.json`);
-	await mkdir(dirname(file), { recursive: true });
-	await writeFile(file, JSON.stringify(total));
-}
+it('executions that start at the same moment share one generation for each key', async () => {
+	const prompts = promptsNamed('Together', 6);
+	const calls = [1, 2, 3].map(async () => await webhook.call(prompts));
+	const ids = await Promise.all(calls);
+	const ended = await Promise.all(ids.map(async (id) => await stage.executions.ended(id)));
+	const handedOn = ended.map((execution) =>
+		itemsOf(execution, 'Images').map(({ json }) => json.id),
+	);
+	expect(prompts.map((prompt) => stage.sandbox.books.liveChargesFor(prompt))).toEqual(
+		prompts.map(() => 1),
+	);
+	expect(handedOn[0]).toHaveLength(prompts.length);
+	expect(handedOn[1]).toEqual(handedOn[0]);
+	expect(handedOn[2]).toEqual(handedOn[0]);
+});

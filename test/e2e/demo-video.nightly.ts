@@ -5,7 +5,7 @@ import { Editor } from './support/browser';
 import { DataTable } from './support/data-table';
 import { readExample } from './support/examples';
 import { Recording } from './support/recording';
-import { owner, Stage } from './support/stage';
+import { Stage } from './support/stage';
 import { repository } from './support/surroundings';
 import { byHand, imageNode } from './support/workflows';
 
@@ -151,7 +151,7 @@ async function play(script: Chapter[], recording: Recording): Promise<void> {
 
 beforeAll(async () => {
 	stage = await Stage.open({ name: 'demo-video', sandbox: { timeScale: 1, generationSeconds: 5 } });
-	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
+	editor = await Editor.open(stage.n8n.url, stage.user, stage.folder);
 	// Recording keeps the machine busy.
 	editor.page.setDefaultTimeout(2 * minutes);
 });

@@ -10,7 +10,7 @@ import { byHand, imageNode, trigger } from './support/workflows';
 let stage: Stage;
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'downloads', sandbox: { generationSeconds: 1 } });
+	stage = await Stage.share({ name: 'downloads', sandbox: { generationSeconds: 1 } });
 });
 afterAll(async () => await stage?.close());
 beforeEach(() => stage.sandbox.reset());

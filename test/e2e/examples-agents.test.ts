@@ -11,7 +11,7 @@ import { Stage } from './support/stage';
 let stage: Stage;
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'examples-agents' });
+	stage = await Stage.share({ name: 'examples-agents' });
 });
 afterAll(async () => await stage?.close());
 beforeEach(() => stage.sandbox.reset());

@@ -19,7 +19,7 @@ let telegram: Telegram;
 let collected: Promise<Execution>;
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'examples' });
+	stage = await Stage.share({ name: 'examples' });
 	storage = await ObjectStorage.open(`${stage.folder}/s3`, 'media');
 	telegram = await Telegram.open();
 	collected = collectLater();

@@ -8,10 +8,11 @@ module.exports = {
 	},
 	testMatch: ['<rootDir>/*.test.ts'],
 	globalSetup: '<rootDir>/support/setup.ts',
+	globalTeardown: '<rootDir>/support/teardown.ts',
 	testSequencer: '<rootDir>/long-first.js',
 	reporters: ['default', '<rootDir>/../support/totals.js'],
 	// This only ends a test that hangs: a slow machine must not fail a test.
 	testTimeout: 600_000,
-	// Each file starts its own n8n and mostly waits, so four files keep two cores busy.
-	maxWorkers: 4,
+	// The long files mostly wait, and start first: together, while two cores have time for something else.
+	maxWorkers: 6,
 };

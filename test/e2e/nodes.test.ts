@@ -22,7 +22,7 @@ let stage: Stage;
 let types: NodeTypeEntry[];
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'nodes' });
+	stage = await Stage.share({ name: 'nodes' });
 	types = await stage.rest.nodeTypes();
 });
 afterAll(async () => await stage?.close());

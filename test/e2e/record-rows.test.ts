@@ -12,7 +12,7 @@ import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 let stage: Stage;
 let table: DataTable;
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'record-rows', sandbox: { timeScale: 10 } });
+	stage = await Stage.share({ name: 'record-rows', sandbox: { timeScale: 10 } });
 	table = await DataTable.of(stage.rest);
 });
 afterAll(async () => await stage?.close());

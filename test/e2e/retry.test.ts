@@ -8,7 +8,7 @@ import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 let stage: Stage;
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'retry', sandbox: { generationSeconds: 20 } });
+	stage = await Stage.share({ name: 'retry', sandbox: { generationSeconds: 20 } });
 });
 afterAll(async () => await stage?.close());
 beforeEach(() => stage.sandbox.reset());

@@ -8,7 +8,7 @@ import type { Credential, WorkflowFile } from '../../tools/n8n/rest';
 import { Editor } from './support/browser';
 import { ChatModel } from '../../tools/stand-ins/chat-model';
 import { button, readExample } from './support/examples';
-import { owner, Stage } from './support/stage';
+import { Stage } from './support/stage';
 
 let stage: Stage;
 let editor: Editor;
@@ -18,8 +18,8 @@ let example: WorkflowFile;
 let model: ChatModel;
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'sign-in' });
-	editor = await Editor.open(stage.n8n.url, owner, stage.folder);
+	stage = await Stage.share({ name: 'sign-in' });
+	editor = await Editor.open(stage.n8n.url, stage.user, stage.folder);
 	apps = await editor.page.context().newPage();
 	example = await readExample('mcp-agent-signed-in');
 });

@@ -10,6 +10,7 @@ import { Rest } from '../../tools/n8n/rest';
 import type { Credential } from '../../tools/n8n/rest';
 import { Stage } from './support/stage';
 import { until } from './support/until';
+import { invite } from './support/users';
 import { byHand, imageNode, promptsNamed, trigger, withItem } from './support/workflows';
 import type { OwnNode } from './support/workflows';
 
@@ -17,7 +18,6 @@ const minutes = 60_000;
 const prompts = promptsNamed('Secret plan', 4);
 const secretFile = Buffer.from('The bytes of a secret file').toString('base64');
 const waitedFor = 'Another secret plan';
-const attacker = { email: 'attacker@example.com', password: 'Attacker-2026' };
 
 const image = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
 const batch: OwnNode = {
@@ -115,15 +115,8 @@ afterAll(async () => {
 
 /** A second user, without any rights to what belongs to the first one. */
 async function signUp(): Promise<void> {
-	const invitation = [{ email: attacker.email, role: 'global:member' }];
-	type Invited = Array<{ user: { inviteAcceptUrl: string } }>;
-	const [{ user }] = await stage.rest.send<Invited>('POST', '/invitations', invitation);
-	const token = new URL(user.inviteAcceptUrl).searchParams.get('token');
 	theirRest = new Rest(stage.n8n.url);
-	const { password } = attacker;
-	const names = { firstName: 'Other', lastName: 'Author' };
-	await theirRest.send('POST', '/invitations/accept', { token, password, ...names });
-	await theirRest.signIn(attacker);
+	await theirRest.signIn(await invite(stage.n8n.url, 'attacker'));
 	const data = { baseUrl: theirs.url, apiKey: theirs.keys.enterprise };
 	theirCredential = await theirRest.saveCredential('Own service', 'mediaGenerationApi', data);
 }

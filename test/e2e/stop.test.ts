@@ -11,7 +11,7 @@ import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
 let stage: Stage;
 
 beforeAll(async () => {
-	stage = await Stage.open({ name: 'stop', sandbox: { generationSeconds: 60 } });
+	stage = await Stage.share({ name: 'stop', sandbox: { generationSeconds: 60 } });
 });
 afterAll(async () => await stage?.close());
 

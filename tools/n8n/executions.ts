@@ -28,7 +28,7 @@ export interface Execution {
 
 const pollInterval = 250;
 /** How often an execution is read whose data n8n has not stored yet. */
-const MOST_READS = 20;
+const MOST_READS = 240;
 const underWay: ExecutionStatus[] = ['new', 'running', 'waiting'];
 
 /** Starts, monitors and reads the executions of one n8n. */
@@ -75,8 +75,9 @@ export class Executions {
 			const responded = response;
 			for (const other of await this.idsOf(workflowId)) {
 				if (before.includes(other)) continue;
-				// The workflow may also have been started by something else in the meantime.
-				if ((await this.read(other)).retryOf === id) return other;
+				// The workflow may also have been started by something else in the meantime. A helper workflow of a step has its
+				// id, too, and n8n deletes its execution as soon as it has ended.
+				if ((await this.find(other))?.retryOf === id) return other;
 			}
 			if (responded) throw responded.trouble ?? new Error(`Execution ${id} was not retried.`);
 			await delay(pollInterval);
@@ -101,14 +102,18 @@ export class Executions {
 	/** Returns an execution. n8n knows an execution a moment before it has stored its data, and then returns nothing. */
 	async read(id: string): Promise<Execution> {
 		for (let tries = 1; ; tries++) {
-			const found = await this.rest.send<(Execution & { data: string }) | undefined>(
-				'GET',
-				`/executions/${id}`,
-			);
-			if (found) return { ...found, data: parse(found.data) as IRunExecutionData };
+			const found = await this.find(id);
+			if (found) return found;
 			if (tries === MOST_READS) throw new Error(`n8n has no data of execution ${id}`);
 			await delay(pollInterval);
 		}
+	}
+
+	/** Returns an execution if n8n has its data now. */
+	private async find(id: string): Promise<Execution | undefined> {
+		type Stored = Execution & { data: string };
+		const found = await this.rest.send<Stored | undefined>('GET', `/executions/${id}`);
+		return found && { ...found, data: parse(found.data) as IRunExecutionData };
 	}
 
 	/** Waits until an execution is suspended in the database. */

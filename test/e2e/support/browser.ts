@@ -180,9 +180,20 @@ export class Editor {
 	async openModels(): Promise<Locator> {
 		// Closing a notification later would also close the list.
 		await this.closeNotices();
-		await this.part('rlc-input').click();
+		const input = this.part('rlc-input');
 		const items = this.part('rlc-item');
-		await items.first().waitFor();
+		// While the form is still changing, n8n may close the list again at once.
+		await until('the list of models is open', async () => {
+			await input.blur();
+			await input.click();
+			return await items
+				.first()
+				.waitFor({ timeout: 15_000 })
+				.then(
+					() => true,
+					() => false,
+				);
+		});
 		return items;
 	}
 

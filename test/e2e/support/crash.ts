@@ -3,7 +3,18 @@ import { itemsOf } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
 import { until } from './until';
 import type { Webhook } from './webhook';
-import { promptsNamed } from './workflows';
+import { imageNode, promptsNamed } from './workflows';
+
+export const MAX_CONCURRENT = 10;
+
+/** Responses are slow, so that some are in flight when the process is killed. */
+export const latency = { timeScale: 10, latencyMs: () => Math.random() * 200 };
+
+/** A step whose items have idempotency keys. */
+export const keyed = imageNode(
+	{ idempotencyKey: '={{ $json.prompt }}', maxConcurrent: MAX_CONCURRENT },
+	{ onError: 'continueRegularOutput' },
+);
 
 /** The damage from killed processes: of one round, or the sum of many. */
 export interface Toll {

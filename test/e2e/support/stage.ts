@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createWriteStream, existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSandbox } from '../../../sandbox/server';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/server';
 import { installPackage } from '../../../tools/n8n/community-package';
 import { Rest } from '../../../tools/n8n/rest';
-import type { Credential, Workflow, WorkflowFile } from '../../../tools/n8n/rest';
+import type { Credential, Owner, Workflow, WorkflowFile } from '../../../tools/n8n/rest';
 import { startN8n, startWorker } from '../../../tools/n8n/server';
 import type { N8n, N8nOptions } from '../../../tools/n8n/server';
 import { Executions } from '../../../tools/n8n/executions';
 import { Backing } from './queue';
 import { outputFolder, surroundings } from './surroundings';
+import type { SharedN8n } from './surroundings';
+import { invite, owner } from './users';
 
-export const owner = { email: 'owner@example.com', password: 'Sandbox-2026' };
+export { owner };
 
 /** Options for a stage. */
 export interface StageOptions {
@@ -49,7 +51,7 @@ export function bothModes(
 	];
 }
 
-/** The service's sandbox and a real n8n beside it, with the packed nodes and a signed-in owner. */
+/** The service's sandbox and a real n8n beside it, with the packed nodes and a signed-in user. */
 export class Stage {
 	/** Folder for files to inspect after the tests. */
 	readonly folder: string;
@@ -60,6 +62,8 @@ export class Stage {
 	data!: string;
 	sandbox!: Sandbox;
 	n8n!: N8n;
+	/** The signed-in user. */
+	user: Owner = owner;
 	readonly workers: N8n[] = [];
 	rest!: Rest;
 	executions!: Executions;
@@ -71,12 +75,27 @@ export class Stage {
 	/** Functions that stop the started services. */
 	private readonly begun: Array<() => Promise<void>> = [];
 
-	private constructor(private readonly options: StageOptions) {
+	private constructor(
+		private readonly options: StageOptions,
+		private readonly shared?: SharedN8n,
+	) {
 		this.folder = outputFolder(options.name);
 	}
 
+	/** Opens a stage with an n8n of its own. */
 	static async open(options: StageOptions): Promise<Stage> {
-		const stage = new Stage(options);
+		return await Stage.started(new Stage(options));
+	}
+
+	/**
+	 * Opens a stage in the n8n that test files share, as a new user, who sees nothing of the other files. For files that
+	 * neither end n8n nor need settings of it.
+	 */
+	static async share(options: Pick<StageOptions, 'name' | 'sandbox'>): Promise<Stage> {
+		return await Stage.started(new Stage(options, surroundings().shared));
+	}
+
+	private static async started(stage: Stage): Promise<Stage> {
 		try {
 			await stage.start();
 			return stage;
@@ -134,9 +153,28 @@ export class Stage {
 	private async start(): Promise<void> {
 		await rm(this.folder, { recursive: true, force: true });
 		await mkdir(this.folder, { recursive: true });
+		this.sandbox = await this.openSandbox();
+		if (this.shared) await this.join(this.shared);
+		else await this.startN8n();
+		const service = { baseUrl: this.sandbox.url, apiKey: this.sandbox.keys.main };
+		const name = 'Media Generation account';
+		this.credential = await this.rest.saveCredential(name, 'mediaGenerationApi', service);
+	}
+
+	private async join({ url }: SharedN8n): Promise<void> {
+		this.n8n = {
+			url,
+			get service(): never {
+				throw new Error('This n8n belongs to all test files.');
+			},
+		};
+		this.user = await invite(url, this.options.name);
+		await this.signIn();
+	}
+
+	private async startN8n(): Promise<void> {
 		this.data = await mkdtemp(join(tmpdir(), 'media-generation-'));
 		this.begun.push(async () => await rm(this.data, { recursive: true, force: true }));
-		this.sandbox = await this.openSandbox();
 		const { workers = 0 } = this.options;
 		if (workers > 0) this.queue = await this.startBacking();
 		this.n8n = await this.run(startN8n, 'n8n', this.queue);
@@ -144,15 +182,17 @@ export class Stage {
 			this.workers.push(await this.run(startWorker, `worker-${number}`, this.queue));
 		}
 		await this.signIn();
-		const service = { baseUrl: this.sandbox.url, apiKey: this.sandbox.keys.main };
-		const name = 'Media Generation account';
-		this.credential = await this.rest.saveCredential(name, 'mediaGenerationApi', service);
+	}
+
+	/** The file with the output of n8n. */
+	get log(): string {
+		return this.shared?.log ?? join(this.folder, 'n8n.log');
 	}
 
 	private async signIn(): Promise<void> {
 		this.rest = new Rest(this.n8n.url);
 		this.executions = new Executions(this.rest);
-		await this.rest.signIn(owner);
+		await this.rest.signIn(this.user);
 	}
 
 	private async openSandbox(): Promise<Sandbox> {
@@ -188,8 +228,13 @@ export async function n8nIn(
 	name: string,
 	env: Record<string, string> = {},
 ): Promise<N8nOptions> {
-	const { installation, tarball } = surroundings();
+	const { installation, tarball, shared } = surroundings();
 	const userFolder = join(data, name);
-	await installPackage(tarball, userFolder);
+	// With another database, n8n also has another encryption key than the template.
+	const isLikeTemplate = shared !== undefined && env.DB_TYPE === undefined;
+	if (!existsSync(userFolder)) {
+		if (isLikeTemplate) await cp(shared.template, userFolder, { recursive: true });
+		else await installPackage(tarball, userFolder);
+	}
 	return { installation, userFolder, logFile: join(folder, `${name}.log`), env };
 }

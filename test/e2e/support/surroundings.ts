@@ -9,6 +9,17 @@ export interface Surroundings {
 	tarball: string;
 	/** The local programs that the tests start. The tests of older releases need none. */
 	programs?: Programs;
+	/** The n8n that test files share. In older releases, each file starts its own. */
+	shared?: SharedN8n;
+}
+
+/** An n8n with the packed package, whose owner is set up. */
+export interface SharedN8n {
+	url: string;
+	/** The file with its output. */
+	log: string;
+	/** A folder like its own when it was new. An n8n that starts with a copy of it creates no database and no owner. */
+	template: string;
 }
 
 const variable = 'MEDIA_E2E_SURROUNDINGS';
