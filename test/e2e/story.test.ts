@@ -1,4 +1,6 @@
 /** A batch from a sheet as a user runs it: twelve rows, two images each, a spending limit, run twice with a key. */
+import type { IDataObject } from 'n8n-workflow';
+
 import { itemsOf } from '../../tools/n8n/executions';
 import { DataTable } from './support/data-table';
 import { Stage } from './support/stage';
@@ -57,7 +59,10 @@ it('twelve rows with two images each, run twice: checks what is created, charged
 	const run = async () => {
 		const ended = await stage.executions.ended(await stage.executions.run(workflow, trigger));
 		expect(ended.status).toBe('success');
-		return itemsOf(ended, 'Images');
+		return itemsOf(ended, 'Images').map(({ json, binary }) => ({
+			json: { ...json, ...(json.generation as IDataObject) } as IDataObject,
+			binary,
+		}));
 	};
 	const created = () => stage.sandbox.books.totals.created;
 

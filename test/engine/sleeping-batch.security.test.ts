@@ -269,6 +269,8 @@ it('a batch that fell asleep with an older release, without a secret, says so, a
 	expect(json.error).toContain('The package was updated while the batch was asleep');
 	expect(created()).toBe(1);
 	const again = await sleepToEnd(stage, await victim());
-	expect(again.output('Step').map(({ json }) => json.status)).toEqual(list.map(() => 'completed'));
+	expect(again.output('Step').map(({ json }) => json)).toMatchObject(
+		list.map(() => ({ generation: { status: 'completed' } })),
+	);
 	expect(created()).toBe(3);
 });

@@ -42,9 +42,9 @@ it.each<[string, INodeParameters]>([
 it('if the first item fails, the others keep their own options', async () => {
 	const fileName = `={{ $json.index ? "ship" : ${failing} }}`;
 	const { output } = await waitForTwo({ options: { fileName, includeOtherFields: true } });
-	expect(output.map(({ json }) => [json.error_code ?? json.status, json.index])).toEqual([
-		['invalid_input', 0],
-		['completed', 1],
+	expect(output.map(({ json }) => json)).toMatchObject([
+		{ error_code: 'invalid_input', index: 0 },
+		{ generation: { status: 'completed' }, index: 1 },
 	]);
 	expect(output[1].binary?.data.fileName).toBe('ship.png');
 });

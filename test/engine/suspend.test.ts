@@ -248,7 +248,7 @@ describe('a suspended wait', () => {
 			expect(json.error).toMatch(
 				/^The wait for generation .* was interrupted \(last status: \w+\)\..*Wait for Completion in a new execution/,
 			);
-			expect([json.status, json.url, binary]).toEqual([undefined, undefined, undefined]);
+			expect([json.status, json.url, binary]).toEqual([null, null, undefined]);
 		}
 	});
 

@@ -6,6 +6,7 @@ import { isObject, withAdditionalFields } from './additional-fields';
 import { integer, integerWithin, requiredText } from './checks';
 import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
+import { requireIncludeOption } from './include-option';
 import {
 	triesOf,
 	booleanOr,
@@ -14,7 +15,6 @@ import {
 	idempotencyKeyOf,
 	isSet,
 	recipeOf,
-	requireIncludeOption,
 	waitingOf,
 } from './parameters';
 import type { Plan } from './plan-items';

@@ -192,20 +192,35 @@ export function fileNameOption(source: 'prompt' | 'model'): INodeProperties {
 	};
 }
 
-/** Returns the input item's own fields too. */
-export const includeOtherFieldsOption: INodeProperties = {
-	displayName: 'Include Other Input Fields',
-	name: 'includeOtherFields',
-	type: 'boolean',
-	default: false,
-	description:
-		'Whether to also return the fields of the input item; if both have a field of the same name, the generation’s value is returned',
-};
+/** The field with the generation, unless the user names another one. */
+export const GENERATION_FIELD = 'generation';
+
+/** Returns the input item, with the generation in one of its fields. */
+export const includeOptions: INodeProperties[] = [
+	{
+		displayName: 'Include Other Input Fields',
+		name: 'includeOtherFields',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to return the input item with all of its fields and files, and the generation in one field of it',
+		displayOptions: { hide: notAsTool },
+	},
+	{
+		displayName: 'Put Generation in Field',
+		name: 'generationField',
+		type: 'string',
+		default: GENERATION_FIELD,
+		placeholder: 'e.g. generation',
+		description: 'Name of the field with the generation; a field of the same name is replaced',
+		displayOptions: { show: { includeOtherFields: [true] }, hide: notAsTool },
+	},
+];
 
 /** The options of every creating node: what is created, and how it is returned. */
 export const creatingOptions: INodeProperties[] = [
 	additionalFieldsOption,
-	includeOtherFieldsOption,
+	...includeOptions,
 	fileNameOption('prompt'),
 	idempotencyKeyOption,
 	negativePromptOption,

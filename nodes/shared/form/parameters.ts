@@ -34,6 +34,7 @@ export function optionsOf(
 /** Parameters that can change before a retry while the existing generation is still reused. */
 const NOT_REQUESTED = new Set([
 	'includeOtherFields',
+	'generationField',
 	'numberOfOutputs',
 	'waitForCompletion',
 	'downloadOutput',
@@ -198,29 +199,6 @@ export function optionByPath(
 	return isWhole
 		? optionsOf(context, itemIndex, collection)[name]
 		: context.getNodeParameter(`${collection}.${name}`, itemIndex, null);
-}
-
-/** The name of the option that returns the input item's fields too. */
-const INCLUDE = 'includeOtherFields';
-
-/**
- * Checks the option that returns the input item's fields too.
- *
- * @throws InvalidInputError
- */
-export function requireIncludeOption(options: Options): void {
-	booleanOr(false, 'Include Other Input Fields', options[INCLUDE]);
-}
-
-/** True if an item is returned with the fields of its input. Never throws: an invalid item is returned as well. */
-export function includesOtherFields(context: IExecuteFunctions, itemIndex: number): boolean {
-	const { options = {} } = context.getNode().parameters;
-	if (typeof options !== 'string' && (options as Options)[INCLUDE] === undefined) return false;
-	try {
-		return booleanOr(false, INCLUDE, optionByPath(context, itemIndex, 'options', INCLUDE));
-	} catch {
-		return false;
-	}
 }
 
 /**

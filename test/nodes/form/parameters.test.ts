@@ -154,7 +154,8 @@ describe('what an order is made from', () => {
 		const { prompt } = written;
 		expect(recipe(written)).toContain('={{ $now }}');
 		const later = {
-			...{ prompt, downloadOutput: false, options: { seed: options.seed, fileName: 'b' } },
+			...{ prompt, downloadOutput: false },
+			options: { seed: options.seed, fileName: 'b', generationField: 'photo' },
 			runOptions: { timeout: 90, onUncertainCharge: 'resubmit' },
 		};
 		expect(recipe(later)).toBe(recipe(written));
