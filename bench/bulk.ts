@@ -60,7 +60,7 @@ function pictures(maxConcurrent: number): WorkflowJson {
 		parameters: {
 			model: { __rl: true, mode: 'id', value: 'lumen-turbo' },
 			prompt: '={{ $json.prompt }}',
-			size: '256x256',
+			options: { size: '256x256' },
 			runOptions: { maxConcurrent },
 		},
 	});

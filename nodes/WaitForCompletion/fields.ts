@@ -1,11 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import {
-	downloadFields,
-	fileNameOption,
-	includeOptions,
-	optionsField,
-} from '../shared/form/fields';
+import { downloadField, fileOptions, includeOptions, optionsField } from '../shared/form/fields';
 import { runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
@@ -59,7 +54,7 @@ export const waitFields: INodeProperties[] = [
 		description: 'How to wait for the generation',
 	},
 	suspendNotice,
-	...downloadFields({ mode: ['poll', 'suspend', 'check'] }),
+	downloadField(),
 	{
 		displayName: 'Waiting Since',
 		name: 'waitingSince',
@@ -67,6 +62,6 @@ export const waitFields: INodeProperties[] = [
 		default: '',
 		description: 'Start of a suspended wait, in milliseconds since 1970; set by the node itself',
 	},
-	optionsField([fileNameOption('model'), ...includeOptions]),
+	optionsField([...fileOptions('model'), ...includeOptions]),
 	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
 ];

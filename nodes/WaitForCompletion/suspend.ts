@@ -72,7 +72,6 @@ function sleepingItem(
 		generationId: parameter('generationId', ''),
 		mode: parameter('mode', 'poll'),
 		downloadOutput: parameter('downloadOutput', true),
-		binaryPropertyName: parameter('binaryPropertyName', 'data'),
 		options: evaluatedOptions(context, itemIndex, 'options') as IDataObject,
 		runOptions: evaluatedOptions(context, itemIndex, 'runOptions') as IDataObject,
 		...(kept && { otherFields: kept.json }),

@@ -7,7 +7,7 @@ import { Editor } from './support/browser';
 import { DataTable } from './support/data-table';
 import { owner, Stage } from './support/stage';
 import { until } from './support/until';
-import { byHand, imageNode, promptsNamed } from './support/workflows';
+import { byHand, imageNode, promptsNamed, small } from './support/workflows';
 
 const picture = 'Layered hills under a violet evening sky, a low orange sun, flat poster style';
 const video = 'A small lantern floats slowly across the evening sky above the hills';
@@ -52,7 +52,7 @@ const output = () => editor.part('output-panel');
 async function openBatch(name: string, prompts: string[], runOptions = {}): Promise<void> {
 	const { parameters, ...node } = imageNode();
 	const { model, prompt } = parameters;
-	const step = { ...node, parameters: { model, prompt, size: '256x256', runOptions } };
+	const step = { ...node, parameters: small({ model, prompt, runOptions }) };
 	await editor.openWorkflow((await stage.save(byHand(name, prompts, step))).id);
 }
 

@@ -42,9 +42,8 @@ const step = {
 	onError: 'continueRegularOutput' as const,
 	parameters: {
 		...parameters,
-		size: '256x256',
 		numberOfOutputs: 2,
-		options: { idempotencyKey: '={{ $json.sku }}', includeOtherFields: true },
+		options: { idempotencyKey: '={{ $json.sku }}', includeOtherFields: true, size: '256x256' },
 	},
 };
 

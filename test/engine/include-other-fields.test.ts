@@ -48,7 +48,7 @@ describe('Include Other Input Fields', () => {
 	])(
 		'keeps the files of the item, except one in the field of its output: %s',
 		async (into, kept) => {
-			const parameters = { ...include, binaryPropertyName: into };
+			const parameters = { options: { ...include.options, binaryPropertyName: into } };
 			const items = rows.map(withFiles);
 			const run = await stage.run('imageGeneration', parameters, { items });
 			for (const item of run.output('Step')) {
@@ -98,7 +98,6 @@ describe('Include Other Input Fields', () => {
 	});
 
 	it.each([
-		['an empty name', { generationField: '' }],
 		['the name of the error', { generationField: 'error' }],
 		['the name of the error code', { generationField: 'error_code' }],
 		['a name that is undefined', { generationField: '={{ $json.mistyped }}' }],
@@ -253,7 +252,7 @@ describe('Include Other Input Fields in Wait for Completion', () => {
 
 describe('Wait for Completion finds the generation of an item by itself', () => {
 	const model = byId('lumen-turbo');
-	const parameters = { model, prompt: '={{ $json.prompt }}', size: '64x64' };
+	const parameters = { model, prompt: '={{ $json.prompt }}' };
 	const image = (own: IDataObject) => ({ ...parameters, ...own, waitForCompletion: false });
 
 	it('after a node with Include Other Input Fields', async () => {

@@ -18,9 +18,9 @@ it.each(['data', '_files.data', '_files["data"]'])(
 			files: { data: { name: 'a.png', mimeType: 'image/png', bytes: 10 + index } },
 		}));
 		const parameters = {
-			options: { idempotencyKey: '={{ $json.key }}' },
+			options: { idempotencyKey: '={{ $json.key }}', size: '256x256' },
 			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
-			...{ model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}', size: '256x256' },
+			...{ model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}' },
 			referenceInputs: { input: [{ source: 'binary', binaryPropertyName }] },
 		};
 		const step = ownNode('Step', 'imageGeneration', parameters, { id: 'n' });
@@ -42,7 +42,7 @@ it('with Include Other Input Fields, each item keeps its files through the sleep
 		},
 	}));
 	const parameters = {
-		...{ model: byId('lumen-turbo'), prompt: '={{ $json.prompt }}', size: '64x64' },
+		...{ model: byId('lumen-turbo'), prompt: '={{ $json.prompt }}' },
 		options: { idempotencyKey: '={{ $json.key }}', includeOtherFields: true },
 		runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
 	};

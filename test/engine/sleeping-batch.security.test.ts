@@ -43,9 +43,12 @@ async function victim(): Promise<Run> {
 		{
 			model: byId('aurora-image-1'),
 			prompt: '={{ $json.prompt }}',
-			size: '256x256',
 			referenceInputs: { input: [{ source: 'binary', binaryPropertyName: 'data' }] },
-			options: { idempotencyKey: '={{ $json.key }}', includeOtherFields: true },
+			options: {
+				idempotencyKey: '={{ $json.key }}',
+				includeOtherFields: true,
+				size: '256x256',
+			},
 			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
 		},
 		{ id: 'the-node', onError: 'continueRegularOutput' },

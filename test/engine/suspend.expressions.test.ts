@@ -29,7 +29,10 @@ async function waitForTwo(parameters: INodeParameters) {
 it.each<[string, INodeParameters]>([
 	['Generation ID', { generationId: `={{ $json.index ? ${failing} : $json.id }}` }],
 	['Mode', { mode: `={{ $json.index ? ${failing} : "suspend" }}` }],
-	['Put Output in Field', { binaryPropertyName: `={{ $json.index ? ${failing} : "data" }}` }],
+	[
+		'Put Output in Field',
+		{ options: { binaryPropertyName: `={{ $json.index ? ${failing} : "data" }}` } },
+	],
 	['File Name', { options: { fileName: `={{ $json.index ? ${failing} : "boat" }}` } }],
 	['Timeout', { runOptions: { timeout: `={{ $json.index ? ${failing} : 900 }}` } }],
 ])('only the item whose %s fails is an error, and the wait is suspended', async (_, parameters) => {

@@ -44,8 +44,7 @@ describe('a suspended wait', () => {
 		const parameters = {
 			...suspend,
 			downloadOutput: '={{ $json.fetch }}',
-			binaryPropertyName: '={{ $json.field }}',
-			options: { fileName: '={{ $json.name }}' },
+			options: { binaryPropertyName: '={{ $json.field }}', fileName: '={{ $json.name }}' },
 		};
 		const asleep = await stage.run('waitForCompletion', parameters, { items: wanted });
 		expect(asleep.status).toBe('waiting');

@@ -91,39 +91,27 @@ const notWaitingNotice: INodeProperties = {
 export const notAsTool = { '@tool': [true] };
 
 /**
- * The fields `downloadOutput` and `binaryPropertyName`.
+ * The field `downloadOutput`.
  *
- * @param show the condition for showing them
+ * @param show the condition for showing it
  */
-export function downloadFields(show: Record<string, Array<string | boolean>>): INodeProperties[] {
-	return [
-		{
-			displayName: 'Download Output',
-			name: 'downloadOutput',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether to download the image or video instead of returning only its URL, which is valid for one hour',
-			displayOptions: { show, hide: notAsTool },
-		},
-		{
-			displayName: 'Put Output in Field',
-			name: 'binaryPropertyName',
-			type: 'string',
-			default: 'data',
-			required: true,
-			placeholder: 'e.g. data',
-			hint: 'The name of the output binary field to put the file in',
-			displayOptions: { show: { ...show, downloadOutput: [true] }, hide: notAsTool },
-		},
-	];
+export function downloadField(show: Record<string, Array<string | boolean>> = {}): INodeProperties {
+	return {
+		displayName: 'Download Output',
+		name: 'downloadOutput',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to download the image or video instead of returning only its URL, which is valid for one hour',
+		displayOptions: { show, hide: notAsTool },
+	};
 }
 
 /** The fields of a creating node for waiting and downloading. */
 export const deliveryFields: INodeProperties[] = [
 	waitField,
 	notWaitingNotice,
-	...downloadFields({ waitForCompletion: [true] }),
+	downloadField({ waitForCompletion: [true] }),
 ];
 
 const negativePromptOption: INodeProperties = {
@@ -175,21 +163,35 @@ const idempotencyKeyOption: INodeProperties = {
 		'A unique value for each item, such as its ID; each key is charged once, and later runs and retries reuse the result',
 };
 
+/** The binary field of a downloaded output, unless the user names another one. */
+export const OUTPUT_FIELD = 'data';
+
 /**
- * The name of the downloaded file.
+ * The options for the downloaded file: its binary field and its name.
  *
  * @param source what the default name is made from
  */
-export function fileNameOption(source: 'prompt' | 'model'): INodeProperties {
-	return {
-		displayName: 'File Name',
-		name: 'fileName',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. lighthouse',
-		description: `Name of the downloaded file without its extension; if empty, it is made from the ${source} and the ID`,
-		displayOptions: { hide: notAsTool },
-	};
+export function fileOptions(source: 'prompt' | 'model'): INodeProperties[] {
+	return [
+		{
+			displayName: 'Put Output in Field',
+			name: 'binaryPropertyName',
+			type: 'string',
+			default: OUTPUT_FIELD,
+			placeholder: 'e.g. data',
+			hint: 'The name of the output binary field to put the file in',
+			displayOptions: { hide: notAsTool },
+		},
+		{
+			displayName: 'File Name',
+			name: 'fileName',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. lighthouse',
+			description: `Name of the downloaded file without its extension; if empty, it is made from the ${source} and the ID`,
+			displayOptions: { hide: notAsTool },
+		},
+	];
 }
 
 /** The field with the generation, unless the user names another one. */
@@ -221,7 +223,7 @@ export const includeOptions: INodeProperties[] = [
 export const creatingOptions: INodeProperties[] = [
 	additionalFieldsOption,
 	...includeOptions,
-	fileNameOption('prompt'),
+	...fileOptions('prompt'),
 	idempotencyKeyOption,
 	negativePromptOption,
 	seedOption,

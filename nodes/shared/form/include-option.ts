@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { isWithinSleep, runsAsTool } from '../execution';
 import { InvalidInputError, requiredText } from './checks';
 import { GENERATION_FIELD } from './fields';
-import { booleanOr, optionByPath, type Options } from './parameters';
+import { booleanOr, optionByPath, textIfSet, type Options } from './parameters';
 
 /** The option that returns the input item, with the generation in one of its fields. */
 
@@ -22,8 +22,8 @@ const OF_FAILURES = ['error', 'error_code'];
 export function requireIncludeOption(options: Options): void {
 	if (!booleanOr(false, 'Include Other Input Fields', options[INCLUDE])) return;
 	const label = 'Put Generation in Field';
-	const field = requiredText(label, FIELD in options ? options[FIELD] : GENERATION_FIELD);
-	if (!OF_FAILURES.includes(field)) return;
+	const field = textIfSet(label, options[FIELD]);
+	if (field === null || !OF_FAILURES.includes(field)) return;
 	throw new InvalidInputError(
 		`${label} cannot be "${field}"`,
 		'A failed item has its error in this field. Use another name, such as generation.',
@@ -70,8 +70,9 @@ function isIncluded(context: IExecuteFunctions, itemIndex: number): boolean {
 
 function fieldOf(context: IExecuteFunctions, itemIndex: number): string {
 	try {
-		const name = optionByPath(context, itemIndex, 'options', FIELD) ?? GENERATION_FIELD;
-		const field = requiredText(FIELD, name);
+		const name = optionByPath(context, itemIndex, 'options', FIELD);
+		const isEmpty = String(name ?? '').trim() === '';
+		const field = isEmpty ? GENERATION_FIELD : requiredText(FIELD, name);
 		return OF_FAILURES.includes(field) ? GENERATION_FIELD : field;
 	} catch {
 		return GENERATION_FIELD;

@@ -4,6 +4,7 @@ import type { CreateJob, Job } from '../../../client/job';
 import { truncate } from '../../../client/text';
 import { InvalidInputError, integerWithin, oneOf, positive, requiredText } from './checks';
 import { partsOf, sourcesOf, type At } from './expressions';
+import { OUTPUT_FIELD } from './fields';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
 
@@ -211,7 +212,7 @@ export function optionByPath(
 export function downloadTarget(form: Form, options: Options): DownloadTarget | null {
 	if (!booleanOr(true, 'Download Output', form.downloadOutput)) return null;
 	return {
-		propertyName: requiredText('Put Output in Field', form.binaryPropertyName),
+		propertyName: textIfSet('Put Output in Field', options.binaryPropertyName) ?? OUTPUT_FIELD,
 		fileName: textIfSet('File Name', options.fileName),
 	};
 }
