@@ -93,8 +93,8 @@ describe('a user of n8n', () => {
 		const models = await editor.openModels();
 		expect(await models.count()).toBe(7);
 		await editor.shootForReadme('model-picker', editor.part('ndv'));
-		await models.getByText('Aurora Image 1', { exact: true }).click();
-		expect(await editor.part('rlc-input').inputValue()).toBe('Aurora Image 1');
+		await models.getByText(/^Aurora Image 1 · /).click();
+		expect(await editor.part('rlc-input').inputValue()).toMatch(/^Aurora Image 1 · 8 s · /);
 		await editor.field('prompt').locator('textarea').fill(picture);
 		expect(books().totals.created).toBe(0);
 		await editor.part('node-execute-button').click();

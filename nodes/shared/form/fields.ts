@@ -163,6 +163,16 @@ const idempotencyKeyOption: INodeProperties = {
 		'A unique value for each item, such as its ID; each key is charged once, and later runs and retries reuse the result',
 };
 
+const keyScopeOption: INodeProperties = {
+	displayName: 'Key Scope',
+	name: 'keyScope',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. product photos',
+	description:
+		'A name that the keys belong to, so that copies and other nodes with the same name reuse them; if empty, they belong to this node',
+};
+
 /** The binary field of a downloaded output, unless the user names another one. */
 export const OUTPUT_FIELD = 'data';
 
@@ -214,8 +224,9 @@ export const includeOptions: INodeProperties[] = [
 		type: 'string',
 		default: GENERATION_FIELD,
 		placeholder: 'e.g. generation',
-		description: 'Name of the field with the generation; a field of the same name is replaced',
-		displayOptions: { show: { includeOtherFields: [true] }, hide: notAsTool },
+		description:
+			'Name of the field with the generation, if the input item is returned; a field of the same name is replaced',
+		displayOptions: { hide: notAsTool },
 	},
 ];
 
@@ -225,6 +236,7 @@ export const creatingOptions: INodeProperties[] = [
 	...includeOptions,
 	...fileOptions('prompt'),
 	idempotencyKeyOption,
+	keyScopeOption,
 	negativePromptOption,
 	seedOption,
 ];

@@ -42,6 +42,7 @@ const NOT_REQUESTED = new Set([
 	'binaryPropertyName',
 	'fileName',
 	'idempotencyKey',
+	'keyScope',
 	'runOptions',
 	'batchRole',
 ]);

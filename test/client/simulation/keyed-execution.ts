@@ -10,7 +10,7 @@ import { breakages, brokenDownload } from './faults';
 import { bodyOf, keyIn, type KeyedWorld } from './keyed-world';
 import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { KeyedProcess } from './keyed-process';
-import { tableOf } from './keyed-table';
+import { besideVideos, ownerIn, tableOf } from './keyed-table';
 import type { Planned } from './keyed-schedule';
 
 export type Ran = PipelineResult<string>;
@@ -163,7 +163,7 @@ export class KeyedExecution {
 		const { clock } = process;
 		const { random, schedule } = world;
 		const ports = { clock, random, signal: this.stop.signal };
-		const table = tableOf(world, process, {
+		const reached = tableOf(world, process, {
 			cancel: this.stop.signal,
 			timeout: this.timeout.signal,
 			called: () => this.called(),
@@ -171,7 +171,8 @@ export class KeyedExecution {
 		});
 		// Each try writes under its own name.
 		const writer = `${this.writer}.${++this.tries}`;
-		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
+		const scope = { ...ownerIn(schedule), executionId: this.writer, writer };
+		const table = scope.type === undefined ? reached : besideVideos(reached, scope.nodeId);
 		const inner = new Journal(entries, runIndex, this.writer);
 		const journal = new TableJournal(inner, scope, { ...ports, table });
 		const service = new ServiceClient({ ...ports, send: this.send });
