@@ -6,6 +6,7 @@ import {
 	all,
 	hasId,
 	isLive,
+	isOwnedBy,
 	isUnresolved,
 	SENT,
 	TABLE_COLUMNS,
@@ -30,7 +31,7 @@ export interface TablePorts {
 	signal: AbortSignal;
 }
 
-/** The rows of this step's workflow and node. `readAt`: when the read started, as `Clock.now`. */
+/** The rows of this step's workflow and node, or of its key scope. `readAt`: when the read started, as `Clock.now`. */
 export interface Answer {
 	rows: Row[];
 	readAt: number;
@@ -82,10 +83,9 @@ export class BatchedTable {
 			const { readAt, found } = await callPatiently(this.ports, async () => {
 				return { readAt: clock.now(), found: await table(call) };
 			});
-			const { workflowId, nodeId } = this.scope;
 			const rows = this.withoutTwins(
 				found.filter((row) => {
-					const isOwn = row.workflow_id === workflowId && row.node_id === nodeId;
+					const isOwn = isOwnedBy(this.scope, row);
 					if (!isOwn && hasId(row) && isLive(row)) this.addElsewhere(row);
 					return isOwn;
 				}),

@@ -97,8 +97,9 @@ export class TableJournal extends Journal {
 		const keyRow = this.rowOf(key);
 		const reserved = await keyRow.reserve(order);
 		if (reserved === null) return null;
-		const { workflowId, nodeId } = this.table.scope;
-		const header = headerOf([workflowId, nodeId, key], keyRow.failures, reserved.row.request);
+		const { workflowId, nodeId, type } = this.table.scope;
+		const owner = [workflowId, nodeId, ...(type === undefined ? [] : [type])];
+		const header = headerOf([...owner, key], keyRow.failures, reserved.row.request);
 		// The entry of this execution does not count the request of another one.
 		return this.countRequest(order, header, reserved.wasUnresolved ? 1 : 0);
 	}

@@ -51,7 +51,7 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** Inserts a row only if its workflow, node and key have none, or only failed ones. */
+	/** Inserts a row only if its workflow, node, type and key have none, or only failed ones. */
 	ifMissing: boolean;
 	/** Keys to read afterwards. */
 	keys: string[];
@@ -75,8 +75,12 @@ export class UnansweredError extends Error {
 
 /** The step that rows belong to. */
 export interface TableScope {
+	/** Empty if the rows belong to a key scope. */
 	workflowId: string;
+	/** The id of the node, or `scope:` and the name of the key scope. */
 	nodeId: string;
+	/** Only with a key scope: nodes of other types have their own keys in it. */
+	type?: string;
 	executionId: string;
 	/** A token that is unique to this step. */
 	writer: string;
@@ -93,6 +97,13 @@ export const isFree = (row: RowFields) => !hasId(row) && row.status === 'claimed
 export const isUnresolved = (row: RowFields) => !hasId(row) && !isFree(row);
 /** A failed generation was refunded, so its row does not block a new one. */
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
+
+/** True if a row belongs to the node of a step, or to its key scope. */
+export function isOwnedBy({ workflowId, nodeId, type }: TableScope, row: RowFields): boolean {
+	if (row.workflow_id !== workflowId || row.node_id !== nodeId) return false;
+	// A user may have emptied the cell: the row is then reused rather than charged again.
+	return type === undefined || ['', type].includes(row.type);
+}
 
 /** Returns a new row, without its request. */
 export function newRow(

@@ -11,7 +11,12 @@ import {
 	promptField,
 } from '../shared/form/fields';
 import { referenceInputsField } from '../shared/form/reference-inputs';
-import { batchRoleField, creatingRunOptions, runOptionsField } from '../shared/form/run-options';
+import {
+	batchRoleField,
+	creatingRunOptions,
+	runOptionsField,
+	suspendNotice,
+} from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const IMAGE_TIMEOUT = 600;
@@ -41,27 +46,18 @@ export const imageFields: INodeProperties[] = [
 	),
 	numberOfOutputsField('Images'),
 	{
-		displayName: 'Size',
-		name: 'size',
-		type: 'string',
+		displayName: 'Aspect Ratio',
+		name: 'aspectRatio',
+		type: 'options',
+		options: [modelDefault, ...ASPECT_RATIOS],
+		allowArbitraryValues: true,
 		default: '',
-		placeholder: 'e.g. 1024x1024',
 		description:
-			'Width and height in pixels, unless the option Aspect Ratio is set; if empty, the model decides',
+			'Width to height of the image; for another ratio, such as 3:2, switch to Expression and enter it',
 	},
 	referenceInputsField,
 	...deliveryFields,
 	optionsField([
-		{
-			displayName: 'Aspect Ratio',
-			name: 'aspectRatio',
-			type: 'options',
-			options: [modelDefault, ...ASPECT_RATIOS],
-			allowArbitraryValues: true,
-			default: '',
-			description:
-				'Width to height of the image, which overrides Size; for another ratio, such as 3:2, switch to Expression and enter it',
-		},
 		{
 			displayName: 'Edit Mode',
 			name: 'editMode',
@@ -71,8 +67,18 @@ export const imageFields: INodeProperties[] = [
 			description: 'The kind of edit, for models that edit images',
 		},
 		legacyInputImages,
+		{
+			displayName: 'Size',
+			name: 'size',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. 1024x1024',
+			description:
+				'Width and height in pixels, unless Aspect Ratio is set; if empty, the model decides',
+		},
 		...creatingOptions,
 	]),
 	runOptionsField(creatingRunOptions(IMAGE_TIMEOUT)),
+	suspendNotice,
 	batchRoleField,
 ];

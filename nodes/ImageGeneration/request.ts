@@ -19,14 +19,14 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan[]
 	const form = readForm(context, itemIndex, imageFields);
 	const options = collection(form, 'options');
 	const parameters = checkedFields({
-		aspect_ratio: [options.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
+		aspect_ratio: [form.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
 		negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 		seed: [options.seed, (value) => integer('Seed', value)],
 	});
 	const body = {
 		...modelAndPrompt(form),
 		...checkedFields({
-			size: [form.size, (value) => size('Size', value)],
+			size: [options.size, (value) => size('Size', value)],
 			edit_mode: [options.editMode, (value) => requiredText('Edit Mode', value)],
 			input_images: [
 				options.inputImages,

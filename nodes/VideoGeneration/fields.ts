@@ -11,7 +11,12 @@ import {
 	optionsField,
 	promptField,
 } from '../shared/form/fields';
-import { batchRoleField, creatingRunOptions, runOptionsField } from '../shared/form/run-options';
+import {
+	batchRoleField,
+	creatingRunOptions,
+	runOptionsField,
+	suspendNotice,
+} from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
@@ -43,15 +48,6 @@ export const videoFields: INodeProperties[] = [
 			'Length of the video in seconds, with a maximum of 4 to 10 depending on the model; if empty, the model decides',
 	},
 	{
-		displayName: 'Frames per Second',
-		name: 'fps',
-		type: 'options',
-		options: [modelDefault, ...FRAME_RATES.map((value) => ({ name: String(value), value }))],
-		default: '',
-		description:
-			'Number of frames per second, if the model supports it; more frames make the motion smoother',
-	},
-	{
 		displayName: 'Input Image URL',
 		name: 'imageUrl',
 		type: 'string',
@@ -62,11 +58,21 @@ export const videoFields: INodeProperties[] = [
 	},
 	...deliveryFields,
 	optionsField([
+		{
+			displayName: 'Frames per Second',
+			name: 'fps',
+			type: 'options',
+			options: [modelDefault, ...FRAME_RATES.map((value) => ({ name: String(value), value }))],
+			default: '',
+			description:
+				'Number of frames per second, if the model supports it; more frames make the motion smoother',
+		},
 		inputImagesOption(
 			'Reference images, if the model supports them: comma-separated URLs, or an array',
 		),
 		...creatingOptions,
 	]),
 	runOptionsField(creatingRunOptions(VIDEO_TIMEOUT)),
+	suspendNotice,
 	batchRoleField,
 ];

@@ -29,7 +29,7 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[]
 		...checkedFields({
 			resolution: [form.resolution, (value) => oneOf('Resolution', value, RESOLUTIONS)],
 			duration: [form.duration, (value) => duration('Duration', value)],
-			fps: [form.fps, (value) => oneOf('Frames per Second', value, FRAME_RATES)],
+			fps: [options.fps, (value) => oneOf('Frames per Second', value, FRAME_RATES)],
 			image_url: [form.imageUrl, (value) => webUrl('Input Image URL', value)],
 			negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 			seed: [options.seed, (value) => integer('Seed', value)],

@@ -1,11 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import {
-	downloadFields,
-	fileNameOption,
-	includeOtherFieldsOption,
-	optionsField,
-} from '../shared/form/fields';
+import { downloadField, fileOptions, includeOptions, optionsField } from '../shared/form/fields';
 import { runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
@@ -27,7 +22,7 @@ export const waitFields: INodeProperties[] = [
 		displayName: 'Generation ID',
 		name: 'generationId',
 		type: 'string',
-		default: '={{ $json.id }}',
+		default: '={{ $json.generation?.id ?? $json.generation_id ?? $json.id }}',
 		required: true,
 		placeholder: 'e.g. 7f9c24e8-3b1a-4f7d-9a51-0c6f2a9d8e11',
 		description: 'The ID that the Image Generation or Video Generation node returned',
@@ -59,7 +54,7 @@ export const waitFields: INodeProperties[] = [
 		description: 'How to wait for the generation',
 	},
 	suspendNotice,
-	...downloadFields({ mode: ['poll', 'suspend', 'check'] }),
+	downloadField(),
 	{
 		displayName: 'Waiting Since',
 		name: 'waitingSince',
@@ -67,6 +62,6 @@ export const waitFields: INodeProperties[] = [
 		default: '',
 		description: 'Start of a suspended wait, in milliseconds since 1970; set by the node itself',
 	},
-	optionsField([fileNameOption('model'), includeOtherFieldsOption]),
+	optionsField([...fileOptions('model'), ...includeOptions]),
 	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
 ];

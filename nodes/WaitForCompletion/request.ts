@@ -1,16 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/api/errors';
-import { asRecord } from '../../client/api/generation';
+import { asRecord, NOTHING_KNOWN } from '../../client/api/generation';
 import { generationId, number, oneOf } from '../shared/form/checks';
 import { collection, readForm } from '../shared/form/form';
-import {
-	choiceOf,
-	downloadTarget,
-	isSet,
-	requireIncludeOption,
-	waitingOf,
-} from '../shared/form/parameters';
+import { requireIncludeOption } from '../shared/form/include-option';
+import { choiceOf, downloadTarget, isSet, waitingOf } from '../shared/form/parameters';
 import { isWithinSleep } from '../shared/execution';
 import type { Plan } from '../shared/form/plan-items';
 import { stepOptions } from '../shared/form/step-options';
@@ -41,8 +36,8 @@ export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
 	const rejected = rejectedBeforeSleep(context, itemIndex);
 	if (rejected !== null) throw rejected;
 	const id = validId(context, itemIndex);
-	const earlier = id === null ? errorOfInput(context, itemIndex) : null;
-	if (earlier !== null) throw withoutId(earlier);
+	const earlier = errorOfInput(context, itemIndex);
+	if (earlier !== null && !hasGeneration(context, itemIndex, id)) throw withoutId(earlier);
 	try {
 		return validPlan(context, itemIndex);
 	} catch (error) {
@@ -117,6 +112,21 @@ function errorOfInput(context: IExecuteFunctions, itemIndex: number): InputError
 	// Some nodes return an item with a file only.
 	const { error, error_code } = asRecord(context.getInputData()[itemIndex].json);
 	return typeof error === 'string' && typeof error_code === 'string' ? { error, error_code } : null;
+}
+
+/**
+ * False for a failed item without a generation: it has no ID, or only one of its own, such as that of a row in a table.
+ */
+function hasGeneration(context: IExecuteFunctions, itemIndex: number, id: string | null): boolean {
+	if (id === null) return false;
+	// An earlier node with Include Other Input Fields has put its generation into a field.
+	const { json } = context.getInputData()[itemIndex];
+	const generations = Object.values(asRecord(json)).map(asRecord).filter(isGeneration);
+	return generations.length === 0 || generations.some((generation) => generation.id === id);
+}
+
+function isGeneration(value: Record<string, unknown>): boolean {
+	return Object.keys(NOTHING_KNOWN).every((name) => name in value);
 }
 
 /**

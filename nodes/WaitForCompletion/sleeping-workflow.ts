@@ -23,7 +23,6 @@ export interface SleepingItem extends IDataObject {
 	generationId: GenericValue;
 	mode: GenericValue;
 	downloadOutput: GenericValue;
-	binaryPropertyName: GenericValue;
 	/** Why the item is not waited for. */
 	rejected?: GenerationErrorFields & IDataObject;
 	/** The options and run options that the user added. */
@@ -111,7 +110,6 @@ function collect(node: INode, items: SleepingItem[]): HelperNode {
 			// The error of an invalid mode is reported.
 			mode: '={{ $json.mode === "suspend" ? "poll" : $json.mode }}',
 			downloadOutput: '={{ $json.downloadOutput }}',
-			binaryPropertyName: '={{ $json.binaryPropertyName }}',
 		},
 	};
 }

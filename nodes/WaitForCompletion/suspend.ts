@@ -10,7 +10,7 @@ import { toResult } from '../../client/async';
 import { errorOfJob } from '../../client/outcome';
 import type { StatusChecks } from '../../client/watch/status-requests';
 import { wallClock } from '../shared/http/clock';
-import { includesOtherFields } from '../shared/form/parameters';
+import { keptInput } from '../shared/form/include-option';
 import { evaluatedOptions, parameterOrNull } from '../shared/form/unvalidated';
 import { planItems } from '../shared/form/plan-items';
 import { runNode, type Suspension } from '../shared/run-node';
@@ -67,16 +67,14 @@ function sleepingItem(
 	// An expression that fails is an error of its item, which is returned after the sleep.
 	const parameter = (name: string, fallback: string | boolean) =>
 		parameterOrNull(context, name, itemIndex, fallback) as GenericValue;
+	const kept = keptInput(context, itemIndex);
 	return {
 		generationId: parameter('generationId', ''),
 		mode: parameter('mode', 'poll'),
 		downloadOutput: parameter('downloadOutput', true),
-		binaryPropertyName: parameter('binaryPropertyName', 'data'),
 		options: evaluatedOptions(context, itemIndex, 'options') as IDataObject,
 		runOptions: evaluatedOptions(context, itemIndex, 'runOptions') as IDataObject,
-		...(includesOtherFields(context, itemIndex) && {
-			otherFields: context.getInputData()[itemIndex].json,
-		}),
+		...(kept && { otherFields: kept.json }),
 		waitingSince,
 	};
 }
@@ -114,7 +112,7 @@ async function sleepUntilEnded(
 	const output = await runHelper(
 		context,
 		workflow,
-		items.map((json) => ({ json })),
+		items.map((json, itemIndex) => ({ json, binary: keptInput(context, itemIndex)?.binary })),
 		newTerms(context, hasFiles),
 	);
 	// n8n ignores the output of a sleeping step. It must contain no error, because Retry On Fail would run

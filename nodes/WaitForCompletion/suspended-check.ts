@@ -1,7 +1,8 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isConfirmed } from '../../client/outcome';
 import type { StatusCheck, StatusChecks } from '../../client/watch/status-requests';
+import { NOTHING_KNOWN } from '../../client/api/generation';
 import { GenerationError, isOutage, type KnownGeneration } from '../../client/api/errors';
 import { isFinalState } from '../../client/api/states';
 import { wallClock } from '../shared/http/clock';
@@ -42,19 +43,21 @@ export async function suspendedCheck(context: IExecuteFunctions): Promise<INodeE
 	const kept = keptBy(context);
 	if (kept.checks === undefined) {
 		kept.checks = items[0].checks ?? {};
-		return await sleep(context, items, kept.checks, items.map(itemBefore));
+		return await sleep(context, items, kept.checks, items.map(rejection));
 	}
 	await n8nStartedWithoutTable(context);
-	if (wallClock.now() >= lastDeadline(items)) return [ended(items)];
+	if (wallClock.now() >= lastDeadline(items)) return [ended(context)];
 	const checks: StatusChecks = new Map(Object.entries(kept.checks));
 	const [seen] = await runNode(context, (itemIndex) => [planWait(context, itemIndex)], { checks });
 	kept.checks = Object.fromEntries(checks);
-	if (cancelSignal(context).aborted) return [ended(items)];
+	if (cancelSignal(context).aborted) return [ended(context)];
 	const now = wallClock.now();
+	const failed = seen.map(failureOf);
 	const unfinished = items.filter((item, itemIndex) => {
-		return item.mode !== 'check' && isUnfinished(seen[itemIndex]) && now < deadlineOf(item);
+		const status = knownOf(item, kept.checks)?.status ?? null;
+		return item.mode !== 'check' && mayChange(status, failed[itemIndex]) && now < deadlineOf(item);
 	});
-	return await sleep(context, items, kept.checks, seen, unfinished);
+	return await sleep(context, items, kept.checks, failed, unfinished);
 }
 
 /**
@@ -68,28 +71,28 @@ function keptBy(context: IExecuteFunctions): { checks?: Checks } {
 /**
  * Suspends the execution until the next check. If no sleep fits, it ends the chain of checks.
  *
- * @param seen all items, as last fetched
+ * @param failed the errors of items, by index
  * @param unfinished the items to sleep for
  */
 async function sleep(
 	context: IExecuteFunctions,
 	items: SleepingItem[],
 	checks: Checks,
-	seen: INodeExecutionData[],
+	failed: Array<GenerationError | undefined>,
 	unfinished = items,
 ): Promise<INodeExecutionData[][]> {
-	if (unfinished.length === 0) return [ended(items)];
+	if (unfinished.length === 0) return [ended(context)];
 	const [{ waitingSince }] = unfinished;
 	const now = wallClock.now();
 	const timeoutMs = lastDeadline(unfinished) - waitingSince;
 	const pauseMs = sleepMs(now - waitingSince, timeoutMs, dueAt(unfinished, checks) - now);
-	if (pauseMs === null) return [ended(items)];
+	if (pauseMs === null) return [ended(context)];
 	await context.putExecutionToWait(new Date(now + pauseMs));
 	return [
-		seen.map((item, itemIndex) => {
-			if (item.json.error) return item;
-			const known = checks[idOf(items[itemIndex])]?.known?.item;
-			return errorItem(context, noResult(known ?? { id: String(item.json.id) }), itemIndex);
+		items.map((item, itemIndex) => {
+			const known = knownOf(item, checks) ?? { id: idOf(item) };
+			const error = failed[itemIndex] ?? noResult(known);
+			return errorItem(context, error, itemIndex, NOTHING_KNOWN);
 		}),
 	];
 }
@@ -105,22 +108,29 @@ function idOf({ generationId }: SleepingItem): string {
 	return String(generationId).trim();
 }
 
-/** An item before the helper workflow's first check. */
-function itemBefore({ generationId: id, rejected }: SleepingItem): INodeExecutionData {
-	const failure = rejected && { error: rejected.title, error_code: rejected.code };
-	return { json: { id, ...failure } as IDataObject };
+/** The generation of an item, as last seen. */
+function knownOf(item: SleepingItem, checks: Checks = {}): KnownGeneration | undefined {
+	return checks[idOf(item)]?.known?.item;
+}
+
+/** The error that an item had before the sleep. */
+function rejection({ rejected }: SleepingItem): GenerationError | undefined {
+	return rejected && new GenerationError(rejected);
 }
 
 /** The output of the last check, which the collecting node reads. */
-function ended(items: SleepingItem[]): INodeExecutionData[] {
-	return items.map((json, item) => ({ json: { ...json, ended: true }, pairedItem: { item } }));
+function ended(context: IExecuteFunctions): INodeExecutionData[] {
+	return context.getInputData().map(({ json, binary }, item) => ({
+		json: { ...json, ended: true },
+		...(binary && { binary }),
+		pairedItem: { item },
+	}));
 }
 
 /** True if an item may still change. */
-function isUnfinished(item: INodeExecutionData): boolean {
-	const failure = failureOf(item);
+function mayChange(status: string | null, failure: GenerationError | undefined): boolean {
 	if (failure) return isOutage(failure) || failure.code === 'timeout';
-	return !isFinalState(item.json.status as string | null);
+	return !isFinalState(status);
 }
 
 /**

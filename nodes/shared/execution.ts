@@ -1,6 +1,7 @@
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, ILoadOptionsFunctions } from 'n8n-workflow';
 
+import type { GenerationType } from '../../client/api/generation';
 import { Journal, type StoredOrders } from '../../client/orders/journal';
 
 /** Facts about the execution that a step runs in. */
@@ -20,6 +21,11 @@ export function runsAsTool(
 	context: Pick<IExecuteFunctions, 'getNode'> & Partial<Pick<IExecuteFunctions, 'isToolExecution'>>,
 ): boolean {
 	return context.isToolExecution?.() === true || context.getNode().type.endsWith('Tool');
+}
+
+/** What a creating node creates. As a tool, its type has another ending. */
+export function typeCreatedBy(context: Pick<IExecuteFunctions, 'getNode'>): GenerationType {
+	return /\.videoGeneration(Tool)?$/.test(context.getNode().type) ? 'video' : 'image';
 }
 
 /** True if failed items become output items: On Error is one of the two "Continue" settings. */

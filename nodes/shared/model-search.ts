@@ -7,7 +7,7 @@ import type {
 import type { Model, ModelFilter } from '../../client/api/client';
 import { GenerationError } from '../../client/api/errors';
 import { toResult } from '../../client/async';
-import { sentences } from '../../client/text';
+import { sentences, truncate } from '../../client/text';
 import { nodeError } from './output/node-error';
 import { serviceOf } from './http/transport';
 
@@ -36,7 +36,7 @@ export function modelSearch(type: ModelFilter): ListSearch {
 		return {
 			results: models
 				.filter((model) => matchesModel(model, filter))
-				.map((model) => ({ ...describeModel(model), value: model.id })),
+				.map((model) => ({ ...describeModel(model), name: nameWithFacts(model), value: model.id })),
 		};
 	};
 }
@@ -54,20 +54,38 @@ async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter):
 	return listed.value;
 }
 
-/**
- * Returns the short name of a model, and its provider, resolution and speed as its description. n8n shows the name in the
- * model picker, and cuts off a long one.
- */
+/** Returns the name of a model, and its provider, resolution, speed and description as a text. */
 export function describeModel(model: Model): { name: string; description: string } {
 	const facts = [
 		model.provider,
 		model.max_resolution && `up to ${model.max_resolution}`,
-		typeof model.avg_speed_seconds === 'number' && `about ${model.avg_speed_seconds} s`,
+		hasSpeed(model) && `about ${model.avg_speed_seconds} s`,
 	].filter(Boolean);
 	return {
 		name: model.name?.trim() || model.id,
 		description: sentences(facts.join(', '), model.description),
 	};
+}
+
+/** A longer name would not fit into n8n's model picker. */
+const LONGEST_NAME = 90;
+
+/**
+ * Returns the name of a model with its speed, its largest size, and what it is good at. n8n's model picker shows no
+ * descriptions, and cuts off the end of a long name.
+ */
+export function nameWithFacts(model: Model): string {
+	const facts = [
+		describeModel(model).name,
+		hasSpeed(model) && `${model.avg_speed_seconds} s`,
+		model.max_resolution,
+		model.description?.trim().replace(/\.$/, ''),
+	].filter(Boolean);
+	return truncate(facts.join(' · '), LONGEST_NAME);
+}
+
+function hasSpeed({ avg_speed_seconds: seconds }: Model): boolean {
+	return typeof seconds === 'number';
 }
 
 /** True if every word of the search appears in the id, the label or the description of the model. */

@@ -1,7 +1,7 @@
 /** Sets options of the generating nodes by hand in n8n's editor, and checks the step that results. */
 import { Editor } from './support/browser';
 import { Stage } from './support/stage';
-import { byHand, imageNode } from './support/workflows';
+import { byHand, imageNode, small } from './support/workflows';
 
 let stage: Stage;
 let editor: Editor;
@@ -18,7 +18,7 @@ afterAll(async () => {
 it('a user sets what a step generates, what it may cost and how it runs, and the run matches', async () => {
 	const { parameters, ...node } = imageNode();
 	const { model, prompt } = parameters;
-	const step = { ...node, parameters: { model, prompt, size: '256x256' } };
+	const step = { ...node, parameters: small({ model, prompt }) };
 	const workflow = await stage.save(byHand('Options', ['a red boat', 'a blue boat'], step));
 	await editor.openWorkflow(workflow.id);
 	await editor.openNode('Images');

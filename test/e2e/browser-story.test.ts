@@ -7,7 +7,7 @@ import { Editor } from './support/browser';
 import { DataTable } from './support/data-table';
 import { Stage } from './support/stage';
 import { until } from './support/until';
-import { byHand, imageNode, promptsNamed } from './support/workflows';
+import { byHand, imageNode, promptsNamed, small } from './support/workflows';
 
 const picture = 'Layered hills under a violet evening sky, a low orange sun, flat poster style';
 const video = 'A small lantern floats slowly across the evening sky above the hills';
@@ -55,7 +55,7 @@ const output = () => editor.part('output-panel');
 async function openBatch(name: string, prompts: string[], runOptions = {}): Promise<void> {
 	const { parameters, ...node } = imageNode();
 	const { model, prompt } = parameters;
-	const step = { ...node, parameters: { model, prompt, size: '256x256', runOptions } };
+	const step = { ...node, parameters: small({ model, prompt, runOptions }) };
 	await editor.openWorkflow((await stage.save(byHand(name, prompts, step))).id);
 }
 
@@ -96,8 +96,8 @@ describe('a user of n8n', () => {
 		const models = await editor.openModels();
 		expect(await models.count()).toBe(7);
 		await editor.shootForReadme('model-picker', editor.part('ndv'));
-		await models.getByText('Aurora Image 1', { exact: true }).click();
-		expect(await editor.part('rlc-input').inputValue()).toBe('Aurora Image 1');
+		await models.getByText(/^Aurora Image 1 · /).click();
+		expect(await editor.part('rlc-input').inputValue()).toMatch(/^Aurora Image 1 · [\d.]+ s · /);
 		await editor.field('prompt').locator('textarea').fill(picture);
 		expect(books().totals.created).toBe(0);
 		await editor.part('node-execute-button').click();

@@ -40,11 +40,12 @@ it.each<[string, OwnNode]>([
 
 it('sends the results of expressions, and nothing for empty ones', async () => {
 	const options = {
+		size: '={{ "" }}',
 		seed: '={{ null }}',
 		negativePrompt: '={{ "" }}',
 		inputImages: '={{ ["https://example.com/a.png", null] }}',
 	};
-	const execution = await ran(image({ prompt: '=On {{ $now.year }}', size: '={{ "" }}', options }));
+	const execution = await ran(image({ prompt: '=On {{ $now.year }}', options }));
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 	expect(itemsOf(execution, 'Images')).toHaveLength(1);
 	expect(stage.sandbox.books.generations.map(({ request }) => request)).toEqual([

@@ -5,7 +5,14 @@ import { startSandbox } from '../../sandbox/server';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import { Stage } from './support/stage';
 import { until } from './support/until';
-import { byHand, imageNode, promptsNamed, smallImageNode, trigger } from './support/workflows';
+import {
+	byHand,
+	imageNode,
+	promptsNamed,
+	small,
+	smallImageNode,
+	trigger,
+} from './support/workflows';
 
 let stage: Stage;
 
@@ -78,7 +85,7 @@ it('closes its connections to the storage when the step ends', async () => {
 	const { faults, requests, storageUrl } = stage.sandbox;
 	faults.order({ on: 'probe', times: 'always', action: { kind: 'ignoreRange' } });
 	const node = imageNode();
-	Object.assign(node.parameters, { downloadOutput: false, size: '256x256' });
+	Object.assign(node.parameters, small({ downloadOutput: false }));
 	const prompts = promptsNamed('Whole [seconds: 20] [size: 50MB]', 20);
 	const execution = await stage.executions.ended(await begin('Whole', prompts, node));
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);

@@ -7,7 +7,7 @@ import type { WorkflowFile } from '../../tools/n8n/rest';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { Webhook } from './support/webhook';
-import { byWebhook, imageNode, promptsNamed } from './support/workflows';
+import { byWebhook, imageNode, promptsNamed, small } from './support/workflows';
 
 const minutes = 60_000;
 /** The prompts of two executions. Each has two rounds of two items. */
@@ -47,7 +47,7 @@ async function play(): Promise<Execution[]> {
 function looping(): WorkflowFile {
 	const { parameters, ...node } = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
 	const runOptions = { whileWaiting: 'suspend', maxConcurrent: 2 };
-	const images = { ...node, parameters: { ...parameters, size: '256x256', runOptions } };
+	const images = { ...node, parameters: small({ ...parameters, runOptions }) };
 	const loop = core('Loop', 'splitInBatches', 3, { batchSize: 2, options: {} });
 	const workflow = byWebhook('loop', [loop, images, core('Done', 'noOp', 1)]);
 	const to = (name: string) => [{ node: name, type: 'main', index: 0 }];

@@ -5,7 +5,7 @@ import type { Execution } from '../../tools/n8n/executions';
 import { lossNoticedSoon, Stage } from './support/stage';
 import { until } from './support/until';
 import { Webhook } from './support/webhook';
-import { imageNode, promptsNamed } from './support/workflows';
+import { imageNode, promptsNamed, small } from './support/workflows';
 
 const minutes = 60_000;
 const prompts = promptsNamed('Queued asleep', 8);
@@ -28,7 +28,7 @@ afterAll(async () => await stage?.close());
 async function play(): Promise<Execution> {
 	const { parameters, ...node } = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
 	const runOptions = { whileWaiting: 'suspend', maxConcurrent: 4 };
-	const asleep = { ...node, parameters: { ...parameters, size: '256x256', runOptions } };
+	const asleep = { ...node, parameters: small({ ...parameters, runOptions }) };
 	const id = await (await Webhook.open(stage, 'asleep', [asleep])).call(prompts);
 	await stage.executions.asleep(id);
 	await stage.restart();

@@ -11,7 +11,7 @@ import type { Credential } from '../../tools/n8n/rest';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { invite } from './support/users';
-import { byHand, imageNode, promptsNamed, trigger, withItem } from './support/workflows';
+import { byHand, imageNode, promptsNamed, small, trigger, withItem } from './support/workflows';
 import type { OwnNode } from './support/workflows';
 
 const minutes = 60_000;
@@ -24,15 +24,18 @@ const batch: OwnNode = {
 	...image,
 	parameters: {
 		...image.parameters,
-		size: '256x256',
 		referenceInputs: { input: [{ source: 'data', data: `data:image/png;base64,${secretFile}` }] },
-		options: { idempotencyKey: '={{ $json.prompt }}', includeOtherFields: true },
+		options: {
+			idempotencyKey: '={{ $json.prompt }}',
+			includeOtherFields: true,
+			size: '256x256',
+		},
 		runOptions: { whileWaiting: 'suspend', maxConcurrent: 2 },
 	},
 };
 const submit: OwnNode = {
 	...imageNode(),
-	parameters: { ...imageNode().parameters, size: '256x256', waitForCompletion: false },
+	parameters: small({ ...imageNode().parameters, waitForCompletion: false }),
 };
 const wait: OwnNode = {
 	name: 'Asleep',

@@ -10,7 +10,7 @@ import type { Execution } from '../../tools/n8n/executions';
 import { n8nIn, owner, Stage } from './support/stage';
 import { surroundings } from './support/surroundings';
 import { until } from './support/until';
-import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
+import { byHand, imageNode, promptsNamed, small, trigger } from './support/workflows';
 import type { OwnNode } from './support/workflows';
 
 const minutes = 60_000;
@@ -32,7 +32,7 @@ function asleep(maxConcurrent: number, parameters: INodeParameters = {}): OwnNod
 	const runOptions = { whileWaiting: 'suspend', maxConcurrent };
 	return {
 		...base,
-		parameters: { ...base.parameters, size: '256x256', runOptions, ...parameters },
+		parameters: small({ ...base.parameters, runOptions, ...parameters }),
 	};
 }
 

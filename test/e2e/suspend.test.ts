@@ -8,7 +8,7 @@ import { errorOf, Executions, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import { n8nIn, owner, Stage } from './support/stage';
 import { until } from './support/until';
-import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
+import { byHand, imageNode, promptsNamed, small, trigger } from './support/workflows';
 import type { OwnNode } from './support/workflows';
 
 /** Longer than a step waits before it suspends, so that every execution is suspended once. */
@@ -31,7 +31,7 @@ const prompts = {
 
 const submit: OwnNode = {
 	...imageNode(),
-	parameters: { ...imageNode().parameters, size: '256x256', waitForCompletion: false },
+	parameters: small({ ...imageNode().parameters, waitForCompletion: false }),
 };
 
 function suspended(parameters: INodeParameters = {}, onError?: OwnNode['onError']): OwnNode {
@@ -45,8 +45,7 @@ function suspended(parameters: INodeParameters = {}, onError?: OwnNode['onError'
 
 const pollInterval = 30;
 const named = suspended({
-	binaryPropertyName: 'file',
-	options: { fileName: 'picture' },
+	options: { binaryPropertyName: 'file', fileName: 'picture' },
 	runOptions: { pollInterval },
 });
 /** Makes the sleep longer than n8n takes to start after a kill. */

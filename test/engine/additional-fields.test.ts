@@ -82,7 +82,7 @@ describe('Additional Body Fields', () => {
 	it.each(['{"model": "x"}', '{"size": "64x64"}', '{'])(
 		'that repeat a field of the form, or are not JSON, are an error of the item: %s',
 		async (additionalFields) => {
-			const parameters = { size: '64x64', options: { additionalFields } };
+			const parameters = { options: { size: '64x64', additionalFields } };
 			const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
 			expect(run.error).toMatchObject({
 				message: expect.stringMatching(/^Additional Body Fields /) as string,

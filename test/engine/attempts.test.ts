@@ -2,6 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 import { prompts } from './stage';
+import { withOptions } from '../support/workflow';
 
 const { stage, rows, created, execute } = openKeyedStage();
 
@@ -17,6 +18,7 @@ const refuseNext = (code: 'model_unavailable' | 'model_not_found', times = 1) =>
 	stage.sandbox.faults.order({ on: 'create', times, action: { kind: 'error', code } });
 const live = (prompt: string) => stage.sandbox.books.liveChargesFor(prompt);
 const fallback = 'aurora-image-1-mini';
+const anySize = { options: { size: '' } };
 
 describe('Retries of Failed Generations', () => {
 	it('generate a failed output again within the step, and a hint says so', async () => {
@@ -88,7 +90,7 @@ describe('Fallback Models', () => {
 		['an array from an expression', '={{ $json.models.split(",") }}'],
 	])('are tried when the model is not available: %s', async (_, fallbackModels) => {
 		refuseNext('model_not_found');
-		const run = await stage.run('imageGeneration', withRuns({ fallbackModels }, { size: '' }), {
+		const run = await stage.run('imageGeneration', withRuns({ fallbackModels }, anySize), {
 			items: [{ prompt: 'a boat', models: `${fallback}, lumen-turbo` }],
 		});
 		expect(run.output('Step')).toMatchObject([{ json: { model: fallback } }]);
@@ -100,7 +102,7 @@ describe('Fallback Models', () => {
 
 	it('keep one order: a later execution with the key reuses it, without a hint of a change', async () => {
 		refuseNext('model_unavailable', 7);
-		const parameters = { ...keyed, ...withRuns({ fallbackModels: [fallback] }, { size: '' }) };
+		const parameters = withOptions(keyed, withRuns({ fallbackModels: [fallback] }, anySize));
 		const list = items(['a', 'a boat']);
 		const first = await execute(list, parameters);
 		expect(rows()).toMatchObject([{ key: 'a', model: fallback, status: 'completed' }]);
@@ -123,7 +125,7 @@ describe('Fallback Models', () => {
 		const match = { promptIncludes: 'boat' };
 		const action = { kind: 'error', code: 'model_not_found' } as const;
 		stage.sandbox.faults.order({ on: 'create', match, action });
-		const workflow = workflowWith(withRuns({ fallbackModels: [fallback] }, { size: '' }));
+		const workflow = workflowWith(withRuns({ fallbackModels: [fallback] }, anySize));
 		const ship = 'a ship [reject: invalid_parameter 1]';
 		const failed = await stage.runWorkflow(workflow, { items: prompts('a boat', ship) });
 		const run = await stage.engine.retry(failed);

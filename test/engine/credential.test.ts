@@ -236,12 +236,13 @@ describe.each([
 		return found.results;
 	};
 
-	it('offers the models of its type, by short names, with details in the description', async () => {
+	it('offers the models of its type, by names with their facts, which are all that n8n shows', async () => {
 		const results = await search();
 		expect(results.map(({ value }) => value)).toEqual(listModels(type).map(({ id }) => id));
 		for (const [index, model] of listModels(type).entries()) {
 			const { name, description } = results[index];
-			expect(name).toBe(model.name);
+			expect(name.startsWith(`${model.name} · ${model.avg_speed_seconds} s · `)).toBe(true);
+			expect(name).toContain(model.max_resolution);
 			expect(description).toContain(model.provider);
 			expect(description).toContain(model.max_resolution);
 			expect(description).toMatch(new RegExp(`\\b${model.avg_speed_seconds} s\\b`));

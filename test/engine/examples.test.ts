@@ -150,8 +150,8 @@ describe('the check of parameters', () => {
 		['a model without a mode', { model: { __rl: true, value: 'm' } }, 'Step.model has no mode'],
 		[
 			'a field that is hidden',
-			{ waitForCompletion: false, binaryPropertyName: 'picture' },
-			'Step.binaryPropertyName does not show with these settings',
+			{ waitForCompletion: false, downloadOutput: false },
+			'Step.downloadOutput does not show with these settings',
 		],
 	])('finds %s', (_what, parameters, problem) => {
 		const node = inARow(ownNode('Step', 'imageGeneration', parameters)).nodes[1];

@@ -316,8 +316,7 @@ it.each(['invoke', 'engine'] as const)(
 		const parameters = {
 			model: byId('lumen-turbo'),
 			prompt,
-			size: '64x64',
-			options: { idempotencyKey: prompt },
+			options: { idempotencyKey: prompt, size: '64x64' },
 		};
 		const options = { credentials: stage.credentials(), path };
 		const calls = ['a boat', 'a boat', 'an undefined ship'].map((text) => ({ prompt: text }));
@@ -340,8 +339,7 @@ it('parallel calls of an agent with the same keys do not wait for each other’s
 		model: byId('lumen-turbo'),
 		prompt,
 		numberOfOutputs: 6,
-		size: '64x64',
-		options: { idempotencyKey: prompt },
+		options: { idempotencyKey: prompt, size: '64x64' },
 		runOptions: { maxConcurrent: 1 },
 	};
 	const options = { credentials: stage.credentials(), path: 'atOnce' } as const;

@@ -26,8 +26,7 @@ describe.each(['filesystem', 'memory'] as const)('the picture, stored in %s', (b
 
 	it('is in the chosen binary field, under the chosen name', async () => {
 		const parameters = {
-			binaryPropertyName: '={{ $json.field }}',
-			options: { fileName: '={{ $json.name }}' },
+			options: { binaryPropertyName: '={{ $json.field }}', fileName: '={{ $json.name }}' },
 		};
 		const items = [
 			{ prompt: 'one', field: 'picture', name: 'lighthouse' },
@@ -113,8 +112,8 @@ describe('the output of an image', () => {
 
 	it('has an image of the requested size and shape', async () => {
 		const parameters = {
-			size: '={{ $json.size }}',
-			options: { aspectRatio: '={{ $json.ratio }}' },
+			aspectRatio: '={{ $json.ratio }}',
+			options: { size: '={{ $json.size }}' },
 		};
 		const items = [
 			{ prompt: 'one', size: '96x64', ratio: '' },

@@ -13,14 +13,14 @@ describe('the request of an image', () => {
 
 	it('holds every field that is filled in, under its wire name', async () => {
 		const options = {
-			aspectRatio: '16:9',
+			size: '128x64',
 			negativePrompt: 'text',
 			seed: 7,
 			editMode: 'inpaint',
 			inputImages: 'https://example.com/a.png, https://example.com/b.png',
 		};
 		const reference = { source: 'url', type: '', url: 'https://example.com/c.png' };
-		const parameters = { ...capable, size: '128x64', options, ...input(reference) };
+		const parameters = { ...capable, aspectRatio: '16:9', options, ...input(reference) };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
 		expect(run.error).toBeUndefined();
 		expect(stage.bodies).toEqual([
@@ -37,7 +37,7 @@ describe('the request of an image', () => {
 	});
 
 	it.each(['128 x 64', '128×64', '128X64'])('has the size that is written as %s', async (size) => {
-		const parameters = { ...capable, size };
+		const parameters = { ...capable, options: { size } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
 		expect(run.error).toBeUndefined();
 		expect(stage.bodies).toMatchObject([{ size: '128x64' }]);
@@ -45,16 +45,21 @@ describe('the request of an image', () => {
 
 	it('leaves out every optional field that is empty', async () => {
 		const empty = {
-			aspectRatio: '',
+			size: '',
 			negativePrompt: ' ',
 			seed: '',
 			editMode: '',
 			inputImages: '',
 			fileName: '',
+			binaryPropertyName: '',
 		};
-		const parameters = { ...quick, size: '', options: empty, ...input() };
+		const parameters = { ...quick, aspectRatio: '', options: empty, ...input() };
 		await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
-		await stage.run('imageGeneration', { ...quick, size: '' }, { items: prompts('A boat') });
+		await stage.run(
+			'imageGeneration',
+			{ ...quick, options: { size: '' } },
+			{ items: prompts('A boat') },
+		);
 		expect(stage.bodies).toEqual([
 			{ model: 'lumen-turbo', prompt: 'A lighthouse' },
 			{ model: 'lumen-turbo', prompt: 'A boat' },
@@ -72,8 +77,11 @@ describe('the request of an image', () => {
 		const parameters = {
 			...quick,
 			model: byId('={{ $json.model }}'),
-			size: '={{ $json.size }}',
-			options: { seed: '={{ $json.seed }}', inputImages: '={{ $json.pictures }}' },
+			options: {
+				size: '={{ $json.size }}',
+				seed: '={{ $json.seed }}',
+				inputImages: '={{ $json.pictures }}',
+			},
 		};
 		const items = [
 			{ prompt: 'one', model: 'lumen-turbo', size: '64x64', seed: '3', pictures: null },

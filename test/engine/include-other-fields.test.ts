@@ -1,31 +1,77 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { inARow } from '../../tools/engine/in-a-row';
+import { NOTHING_KNOWN } from '../support/answers';
+import { ownNode } from '../support/workflow';
 import { wake } from './asleep';
-import { openStage } from './stage';
+import { binaryOf, byId, openStage } from './stage';
 
 const stage = openStage();
 
 const include = { options: { includeOtherFields: true } };
+const urlOnly = { ...include, downloadOutput: false };
+const continues = { onError: 'continueRegularOutput' as const };
+const apart = { onError: 'continueErrorOutput' as const };
+
+/** Rows of a table whose own columns have the names of a generation's keys. */
 const rows = [
-	{ prompt: 'a boat', sku: 'B-1', id: 'row 1', error: 'of an earlier step' },
-	{ prompt: 'a ship', sku: 'S-2', id: 'row 2' },
+	{ prompt: 'a boat', sku: 'B-1', id: 'row 1', status: 'new', url: 'https://example.com/b-1' },
+	{ prompt: 'a ship', sku: 'S-2', id: 'row 2', status: 'old', url: 'https://example.com/s-2' },
 ];
+const sheet = { data: 'aGVsbG8=', mimeType: 'text/csv', fileName: 'sheet.csv' };
+const photo = { data: 'aGVsbG8=', mimeType: 'image/png', fileName: 'photo.png' };
+const withFiles = (json: IDataObject): INodeExecutionData => ({ json, binary: { sheet, photo } });
+
+/** The rows with the generation of each in a field of its own. */
+const generated = (field = 'generation') =>
+	rows.map((row, index) => ({
+		...row,
+		[field]: stage.promised(stage.sandbox.books.generations[index]),
+	}));
 
 describe('Include Other Input Fields', () => {
-	it('returns the columns of each row; fields of the generation override them', async () => {
-		const parameters = { ...include, downloadOutput: false };
-		const run = await stage.run('imageGeneration', parameters, { items: rows });
-		const { generations } = stage.sandbox.books;
-		expect(run.output('Step').map(({ json }) => json)).toEqual(
-			rows.map(({ prompt, sku }, index) => ({
-				prompt,
-				sku,
-				...stage.promised(generations[index]),
-			})),
+	it('returns the input item unchanged, with the generation in one field', async () => {
+		const run = await stage.run('imageGeneration', urlOnly, { items: rows });
+		expect(run.output('Step').map(({ json }) => json)).toEqual(generated());
+	});
+
+	it('puts the generation into the field that the user names', async () => {
+		const options = { includeOtherFields: true, generationField: '={{ "photo of " + $json.sku }}' };
+		const run = await stage.run('imageGeneration', { ...urlOnly, options }, { items: rows });
+		const fields = run.output('Step').map(({ json }) => Object.keys(json).at(-1));
+		expect(fields).toEqual(['photo of B-1', 'photo of S-2']);
+	});
+
+	it.each<[string, INodeExecutionData['binary']]>([
+		['data', { sheet, photo }],
+		['photo', { sheet }],
+	])(
+		'keeps the files of the item, except one in the field of its output: %s',
+		async (into, kept) => {
+			const parameters = { options: { ...include.options, binaryPropertyName: into } };
+			const items = rows.map(withFiles);
+			const run = await stage.run('imageGeneration', parameters, { items });
+			for (const item of run.output('Step')) {
+				const file = binaryOf(item, into);
+				expect(file.fileName).toMatch(/^a-(boat|ship)-\w{8}\.png$/);
+				expect(item.binary).toEqual({ ...kept, [into]: file });
+			}
+		},
+	);
+
+	it('keeps the files if there is no output to download', async () => {
+		const parameters = { ...include, waitForCompletion: false };
+		const run = await stage.run('imageGeneration', parameters, { items: rows.map(withFiles) });
+		expect(run.output('Step').map(({ binary }) => binary)).toEqual(
+			rows.map(() => ({ sheet, photo })),
 		);
 	});
 
 	it('is off by default', async () => {
-		const run = await stage.run('imageGeneration', { downloadOutput: false }, { items: rows });
-		expect(run.output('Step')[0].json).not.toHaveProperty('sku');
+		const items = rows.map(withFiles);
+		const run = await stage.run('imageGeneration', { downloadOutput: false }, { items });
+		const [{ json, binary }] = run.output('Step');
+		expect([json.sku, json.generation, binary]).toEqual([undefined, undefined, undefined]);
 	});
 
 	it('can be decided for each item', async () => {
@@ -34,41 +80,206 @@ describe('Include Other Input Fields', () => {
 			options: { includeOtherFields: '={{ $json.sku === "S-2" }}' },
 		};
 		const run = await stage.run('imageGeneration', parameters, { items: rows });
-		expect(run.output('Step').map(({ json }) => json.sku)).toEqual([undefined, 'S-2']);
+		expect(run.output('Step').map(({ json }) => [json.sku, json.type])).toEqual([
+			[undefined, 'image'],
+			['S-2', undefined],
+		]);
 	});
 
-	it('returns the columns of failed and of invalid items as well', async () => {
-		stage.sandbox.faults.order({ on: 'create', action: { kind: 'fail' } });
-		const run = await stage.run(
-			'imageGeneration',
-			{ ...include, downloadOutput: false },
-			{
-				items: [...rows, { prompt: '', sku: 'E-3' }],
-				settings: { onError: 'continueRegularOutput' },
-			},
+	it('returns all outputs of an item with its fields and files', async () => {
+		const parameters = { ...urlOnly, numberOfOutputs: 2 };
+		const run = await stage.run('imageGeneration', parameters, { items: rows.map(withFiles) });
+		const output = run
+			.output('Step')
+			.map(({ json, binary }) => [json.id, Object.keys(binary ?? {})]);
+		expect(output).toEqual(
+			['row 1', 'row 1', 'row 2', 'row 2'].map((id) => [id, ['sheet', 'photo']]),
 		);
-		const output = run.output('Step').map(({ json }) => json);
-		expect(output.map(({ sku }) => sku)).toEqual(['B-1', 'S-2', 'E-3']);
-		expect(output[0]).toMatchObject({ error_code: 'generation_failed', status: 'failed' });
-		expect(output[2]).toMatchObject({ error_code: 'invalid_input', id: null });
 	});
 
-	it.each(['poll', 'check'])('works in Wait for Completion: %s', async (mode) => {
-		const items = [{ id: await stage.made('a boat'), sku: 'B-1', status: 'of the row' }];
-		const parameters = { ...include, mode, downloadOutput: false };
+	it.each([
+		['the name of the error', { generationField: 'error' }],
+		['the name of the error code', { generationField: 'error_code' }],
+		['a name that is undefined', { generationField: '={{ $json.mistyped }}' }],
+	])('rejects %s for the field of the generation, before anything is charged', async (_, field) => {
+		const parameters = { options: { includeOtherFields: true, ...field } };
+		const run = await stage.run('imageGeneration', parameters, { items: rows });
+		expect(run.error).toMatchObject({
+			message: expect.stringContaining('Put Generation in Field') as string,
+			context: { code: 'invalid_input' },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+});
+
+describe('failed and invalid items with Include Other Input Fields', () => {
+	const items = [
+		{ ...rows[0], prompt: 'a boat [fail: no paint]' },
+		rows[1],
+		{ prompt: '', sku: 'E-3', id: 'row 3' },
+	];
+	const failure = {
+		error: expect.stringContaining('no paint') as string,
+		error_code: 'generation_failed',
+	};
+	const invalid = {
+		error: expect.stringContaining('Prompt is empty') as string,
+		error_code: 'invalid_input',
+	};
+	const expected = () => {
+		const [failed, completed] = stage.sandbox.books.generations;
+		return [
+			{ ...items[0], generation: stage.promised(failed), ...failure },
+			{ ...items[1], generation: stage.promised(completed) },
+			{ ...items[2], generation: NOTHING_KNOWN, ...invalid },
+		];
+	};
+
+	it('have the error beside their own fields', async () => {
+		const run = await stage.run('imageGeneration', urlOnly, {
+			items: items.map(withFiles),
+			settings: continues,
+		});
+		expect(run.output('Step')).toEqual(
+			expected().map((json, item) => ({ json, binary: { sheet, photo }, pairedItem: { item } })),
+		);
+	});
+
+	it('go to the error output with the generation in its field', async () => {
+		const run = await stage.run('imageGeneration', urlOnly, {
+			items: items.map(withFiles),
+			settings: apart,
+		});
+		const [failed, completed, empty] = expected();
+		expect(run.output('Step', 0).map(({ json }) => json)).toEqual([completed]);
+		expect(run.output('Step', 1)).toEqual([
+			{ json: failed, binary: { sheet, photo }, pairedItem: { item: 0 } },
+			{ json: empty, binary: { sheet, photo }, pairedItem: { item: 2 } },
+		]);
+	});
+
+	it('keep their fields after a timeout that continues', async () => {
+		stage.setPace(4);
+		const parameters = { ...urlOnly, runOptions: { timeout: 3, onTimeout: 'continue' } };
+		const late = [{ ...rows[0], prompt: 'a boat [seconds: 60]' }];
+		const run = await stage.run('imageGeneration', parameters, { items: late });
+		expect(run.output('Step')[0].json).toMatchObject({
+			...late[0],
+			generation: { timed_out: true },
+		});
+	});
+});
+
+describe('input items with an error field of their own', () => {
+	const noted = [{ ...rows[0], error: 'of an earlier step', error_code: 'theirs' }, rows[1]];
+
+	it('keep it: it is one of their fields', async () => {
+		const run = await stage.run('imageGeneration', urlOnly, { items: noted });
+		expect(run.output('Step')[0].json).toMatchObject(noted[0]);
+	});
+
+	it('do not make n8n run the step again with Retry On Fail', async () => {
+		const settings = { retryOnFail: true, waitBetweenTries: 0 };
+		const run = await stage.run('imageGeneration', urlOnly, { items: noted, settings });
+		expect(run.output('Step').map(({ json }) => json)).toEqual(
+			generated().map((json, index) => (index === 0 ? { ...json, error_code: 'theirs' } : json)),
+		);
+		// A second run would say that it has reused both.
+		expect(run.hints('Step')).toEqual([]);
+	});
+});
+
+describe('Include Other Input Fields in Wait for Completion', () => {
+	it.each(['poll', 'check'])('keeps the item whole: %s', async (mode) => {
+		const generation = { id: await stage.made('a boat') };
+		const items = [withFiles({ ...rows[0], generation })];
+		const parameters = { ...urlOnly, mode };
 		const run = await stage.run('waitForCompletion', parameters, { items });
-		expect(run.output('Step')[0].json).toMatchObject({ id: items[0].id, sku: 'B-1' });
-		expect(run.output('Step')[0].json.status).not.toBe('of the row');
+		expect(run.output('Step')).toMatchObject([
+			{ json: { ...rows[0], generation }, binary: { sheet, photo } },
+		]);
+		expect(run.output('Step')[0].json).toHaveProperty('generation.type', 'image');
 	});
 
 	it('works in a suspended wait, after it has resumed', async () => {
 		const id = await stage.made('a boat [seconds: 900]');
-		const items = [{ id, sku: 'B-1' }];
+		const own = { ...rows[0], error: 'of an earlier step' };
+		const items = [withFiles({ ...own, generation: { id } })];
 		const asleep = await stage.run('waitForCompletion', { ...include, mode: 'suspend' }, { items });
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.service.finish(id);
-		const { generations } = stage.sandbox.books;
-		const [{ json }] = (await wake(stage, asleep)).output('Step');
-		expect(json).toEqual({ sku: 'B-1', ...stage.promised(generations[0]) });
+		const [{ json, binary }] = (await wake(stage, asleep)).output('Step');
+		expect(json).toEqual({
+			...own,
+			generation: stage.promised(stage.sandbox.books.generations[0]),
+		});
+		expect(binary).toMatchObject({ sheet, photo, data: { mimeType: 'image/png' } });
+	});
+
+	it('sleeps on while a generation runs, and returns failed ones with their fields', async () => {
+		const ids = [
+			await stage.made('a boat [seconds: 900]'),
+			await stage.made('a ship [seconds: 900]'),
+		];
+		const items = ids.map((id, index) => ({ ...rows[index], generation: { id } }));
+		const parameters = { ...urlOnly, mode: 'suspend' };
+		const order = { items, settings: continues };
+		const asleep = await stage.run('waitForCompletion', parameters, order);
+		stage.sandbox.service.finish(ids[0], 'no paint');
+		const still = await wake(stage, asleep);
+		expect(still.status).toBe('waiting');
+		stage.sandbox.service.finish(ids[1]);
+		const [failed, completed] = (await wake(stage, still)).output('Step');
+		expect(failed.json).toMatchObject({
+			...rows[0],
+			generation: { id: ids[0], status: 'failed' },
+			error_code: 'generation_failed',
+		});
+		expect(completed.json).toMatchObject({ ...rows[1], generation: { status: 'completed' } });
+	});
+
+	it('marks every item as interrupted, with its fields, if the wait is stopped', async () => {
+		const id = await stage.made('a boat [seconds: 900]');
+		const items = [{ ...rows[0], error: 'of an earlier step', generation: { id } }];
+		const parameters = { ...urlOnly, mode: 'suspend' };
+		const asleep = await stage.run('waitForCompletion', parameters, { items });
+		const helper = stage.engine.execution(String(Number(asleep.executionId) + 1));
+		expect(helper?.output('Check 1').map(({ json }) => json)).toMatchObject([
+			{ ...rows[0], generation: { id }, error_code: 'wait_interrupted' },
+		]);
+	});
+});
+
+describe('Wait for Completion finds the generation of an item by itself', () => {
+	const model = byId('lumen-turbo');
+	const parameters = { model, prompt: '={{ $json.prompt }}' };
+	const image = (own: IDataObject) => ({ ...parameters, ...own, waitForCompletion: false });
+
+	it('after a node with Include Other Input Fields', async () => {
+		const create = ownNode('Image', 'imageGeneration', image(include));
+		const wait = ownNode('Step', 'waitForCompletion', urlOnly);
+		const run = await stage.runWorkflow(inARow(create, wait), { items: rows });
+		expect(run.output('Step').map(({ json }) => json)).toEqual(generated());
+	});
+
+	it('in a row of media_generations, whose ID is a number of its own', async () => {
+		const id = await stage.made('a boat');
+		const items = [{ id: 7, status: 'pending', generation_id: id }];
+		const run = await stage.run('waitForCompletion', urlOnly, { items });
+		expect(run.output('Step')[0].json).toMatchObject({ id: 7, generation: { id } });
+	});
+
+	it('returns the earlier error of an item without a generation, and does not look for its own ID', async () => {
+		const create = ownNode('Image', 'imageGeneration', image(include), continues);
+		const wait = ownNode('Step', 'waitForCompletion', urlOnly, continues);
+		const items = [{ ...rows[0], prompt: 'a boat [reject: invalid_parameter]' }, rows[1]];
+		const run = await stage.runWorkflow(inARow(create, wait), { items });
+		expect(run.output('Step').map(({ json }) => json)).toMatchObject([
+			{ ...items[0], generation: NOTHING_KNOWN, error_code: 'invalid_parameter' },
+			{ ...items[1], generation: { status: 'completed' } },
+		]);
+		expect(stage.sandbox.requests.on('status').some(({ path }) => path.includes('row'))).toBe(
+			false,
+		);
 	});
 });

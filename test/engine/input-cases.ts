@@ -98,7 +98,7 @@ export const checks: Check[] = [
 	{
 		field: 'size',
 		node: image,
-		parameters: { size: VALUE },
+		parameters: option('size'),
 		good: '64x64',
 		bad: ['64', '64 64', '0x64', '64x64px', 'large', '-64x64', '64.5x64'],
 		says: 'Size',
@@ -106,7 +106,7 @@ export const checks: Check[] = [
 	{
 		field: 'aspect ratio',
 		node: image,
-		parameters: option('aspectRatio'),
+		parameters: { aspectRatio: VALUE },
 		good: '1:1',
 		bad: ['16x9', '16:0', '1.5', 'wide', ':9'],
 		says: 'Aspect Ratio',
@@ -138,7 +138,7 @@ export const checks: Check[] = [
 	{
 		field: 'frame rate',
 		node: video,
-		parameters: { fps: VALUE },
+		parameters: option('fps'),
 		good: 12,
 		bad: [25, 0, 'fast'],
 		says: 'Frames per Second',
@@ -210,10 +210,10 @@ export const checks: Check[] = [
 	{
 		field: 'name of the output field',
 		node: image,
-		parameters: { waitForCompletion: true, downloadOutput: true, binaryPropertyName: VALUE },
+		parameters: { waitForCompletion: true, ...option('binaryPropertyName') },
 		good: 'data',
-		bad: ['', null],
-		says: 'Put Output in Field is empty',
+		bad: [{ name: 'data' }],
+		says: 'Put Output in Field must be a single value',
 	},
 	{
 		field: 'timeout',

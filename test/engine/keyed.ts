@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
 import { inARow } from '../../tools/engine/in-a-row';
-import { ownNode } from '../support/workflow';
+import { ownNode, withOptions } from '../support/workflow';
 import { byId, openStage, type StageOptions } from './stage';
 import { dataTableType, DataTables } from './support/data-table';
 
@@ -20,8 +20,11 @@ export function items(...pairs: Array<[key: string | null, prompt: string]>) {
 /** Returns the workflow with one Image Generation step, as the user saved it. */
 export function workflowWith(parameters: INodeParameters, settings = {}) {
 	const model = byId('lumen-turbo');
-	const usual = { model, prompt: '={{ $json.prompt }}', size: '64x64', ...parameters };
-	const step = ownNode('Step', 'imageGeneration', usual, { id: 'the-node', ...settings });
+	const usual = { model, prompt: '={{ $json.prompt }}', options: { size: '64x64' } };
+	const step = ownNode('Step', 'imageGeneration', withOptions(usual, parameters), {
+		id: 'the-node',
+		...settings,
+	});
 	return { ...inARow(step), id: 'the-workflow' };
 }
 

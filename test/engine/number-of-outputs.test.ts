@@ -140,7 +140,7 @@ describe('a later try', () => {
 		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
 		const list = { items: prompts('a boat', 'a ship') };
 		const failed = await stage.runWorkflow(workflowWith(several(2)), list);
-		const broken = workflowWith(several(2, { size: 'large' }), {
+		const broken = workflowWith(several(2, { options: { size: 'large' } }), {
 			onError: 'continueRegularOutput',
 		});
 		const run = await stage.engine.retry(failed, { workflow: broken });

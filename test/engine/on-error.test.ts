@@ -272,7 +272,10 @@ describe('On Error = Stop', () => {
 		const late = workflowWith({ runOptions: { timeout: 5 } });
 		const run = await stage.runWorkflow(late, { items: prompts('a raft [seconds: 60]') });
 		const [{ id }] = stage.sandbox.books.generations;
-		const changed = workflowWith({ size: 'large' }, { onError: 'continueRegularOutput' });
+		const changed = workflowWith(
+			{ options: { size: 'large' } },
+			{ onError: 'continueRegularOutput' },
+		);
 		const again = await stage.engine.retry(run, { workflow: changed });
 		expect(again.output('Step').map(({ json }) => json)).toMatchObject([
 			{ error_code: 'invalid_input', id },

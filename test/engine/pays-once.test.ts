@@ -175,7 +175,7 @@ describe('"Retry execution"', () => {
 			...plain,
 			model: byId('lumen-turbo'),
 			prompt: '={{ $json.prompt.replace("ship", "yacht").replace(/raft.*/, "skiff") }}',
-			size: '64x64',
+			options: { size: '64x64' },
 		};
 		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
 		const retried = await stage.engine.retry(failed, { workflow });
@@ -192,7 +192,7 @@ describe('"Retry execution"', () => {
 		const texts = ['a boat', 'a raft [reject: invalid_parameter]'];
 		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
 		const prompt = '={{ $json.prompt }}';
-		const parameters = { ...plain, model: byId('lumen-turbo'), prompt, size: 'large' };
+		const parameters = { ...plain, model: byId('lumen-turbo'), prompt, options: { size: 'large' } };
 		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
 		const retried = await stage.engine.retry(failed, { workflow });
 		const { id } = stage.sandbox.books.generations[0];
@@ -206,7 +206,7 @@ describe('"Retry execution"', () => {
 		const texts = ['a boat', 'a raft [reject: invalid_parameter]'];
 		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
 		const prompt = '={{ $json.prompt.replace("boat", "yacht") }}';
-		const parameters = { ...plain, model: byId('lumen-turbo'), prompt, size: '64x64' };
+		const parameters = { ...plain, model: byId('lumen-turbo'), prompt, options: { size: '64x64' } };
 		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
 		const { error } = await stage.engine.retry(failed, { workflow });
 		const ids = stage.sandbox.books.generations.map(({ id }) => id);
@@ -247,7 +247,7 @@ describe('"Retry execution"', () => {
 			...plain,
 			model: byId('lumen-turbo'),
 			prompt,
-			size: '64x64',
+			options: { size: '64x64' },
 		});
 		const type = 'n8n-nodes-base.noOp';
 		const workflow = inARow({ name: 'One', type }, { name: 'Two', type }, step);

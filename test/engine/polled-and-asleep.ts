@@ -92,12 +92,16 @@ export function openComparison() {
 /** What a workflow reads of the output of a step: all but times and presigned URLs. */
 function outputOf(run: Run) {
 	return run.output('Step').map(({ json, binary, pairedItem }) => {
-		const { created, url, url_expires_at: expiry, ...others } = json;
+		const { generation, ...own } = json;
+		// With Include Other Input Fields, the generation is in one of its fields.
+		const keys = (generation ?? own) as IDataObject;
+		const { created, url, url_expires_at: expiry, ...others } = keys;
 		const files = Object.entries(binary ?? {}).map(([field, { fileName, mimeType }]) => ({
 			field,
 			fileName,
 			mimeType,
 		}));
-		return { ...others, known: [created, url, expiry].map(Boolean), files, pairedItem };
+		const known = [created, url, expiry].map(Boolean);
+		return { own: generation ? own : null, ...others, known, files, pairedItem };
 	});
 }

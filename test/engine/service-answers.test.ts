@@ -110,7 +110,7 @@ describe('content that is refused', () => {
 		const runOptions = { retriesOnFailure: 5, fallbackModels: ['aurora-image-1-mini'] };
 		const run = await stage.run(
 			'imageGeneration',
-			{ ...quiet, runOptions, size: '' },
+			{ ...quiet, runOptions, options: { size: '' } },
 			{ items: prompts('a boat [refuse: content_policy_violation]') },
 		);
 		expect(run.error).toMatchObject({ context: { code: 'generation_failed' } });

@@ -51,7 +51,7 @@ const rows: Row[] = [
 		status: 400,
 		title: /^Invalid parameter: .*4000x4000$/,
 		advice: /Change the parameter/,
-		parameters: { size: '4000x4000' },
+		parameters: { options: { size: '4000x4000' } },
 	},
 	{
 		code: 'authentication_error',

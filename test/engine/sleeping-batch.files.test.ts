@@ -18,9 +18,9 @@ it.each(['data', '_files.data', '_files["data"]'])(
 			files: { data: { name: 'a.png', mimeType: 'image/png', bytes: 10 + index } },
 		}));
 		const parameters = {
-			options: { idempotencyKey: '={{ $json.key }}' },
+			options: { idempotencyKey: '={{ $json.key }}', size: '256x256' },
 			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
-			...{ model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}', size: '256x256' },
+			...{ model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}' },
 			referenceInputs: { input: [{ source: 'binary', binaryPropertyName }] },
 		};
 		const step = ownNode('Step', 'imageGeneration', parameters, { id: 'n' });
@@ -31,3 +31,34 @@ it.each(['data', '_files.data', '_files["data"]'])(
 		expect(stage.bodies.map(({ inputs }) => (inputs as unknown[]).length)).toEqual([1, 1]);
 	},
 );
+
+it('with Include Other Input Fields, each item keeps its files through the sleep', async () => {
+	const list = [0, 1].map((index) => ({
+		key: `k${index}`,
+		prompt: `boat ${index} [seconds: 300]`,
+		files: {
+			data: { name: 'old.png', mimeType: 'image/png', bytes: 9 },
+			brief: { name: 'brief.pdf', mimeType: 'application/pdf', bytes: 10 + index },
+		},
+	}));
+	const parameters = {
+		...{ model: byId('lumen-turbo'), prompt: '={{ $json.prompt }}' },
+		options: { idempotencyKey: '={{ $json.key }}', includeOtherFields: true },
+		runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
+	};
+	const step = ownNode('Step', 'imageGeneration', parameters, { id: 'n' });
+	const workflow = { ...inARow(files, step), id: 'the-workflow' };
+	const first = await stage.runWorkflow(workflow, { items: list });
+	expect(first.status).toBe('waiting');
+	const end = await sleepToEnd(stage, first);
+	expect(end.output('Step')).toMatchObject(
+		list.map((json, item) => ({
+			json: { ...json, generation: { status: 'completed' } },
+			binary: { data: { fileExtension: 'png' }, brief: { fileName: 'brief.pdf' } },
+			pairedItem: { item },
+		})),
+	);
+	for (const { binary } of end.output('Step')) {
+		expect(binary?.data.fileName).toMatch(/^boat-/);
+	}
+});

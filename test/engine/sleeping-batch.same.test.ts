@@ -57,10 +57,12 @@ describe('a batch returns the same items asleep as polled', () => {
 			{
 				list: boats(3),
 				parameters: {
-					binaryPropertyName: '={{ "file" + $json.index }}',
 					downloadOutput: '={{ $json.index !== 1 }}',
 				},
-				options: { fileName: '={{ $json.index ? "boat" : "" }}' },
+				options: {
+					binaryPropertyName: '={{ "file" + $json.index }}',
+					fileName: '={{ $json.index ? "boat" : "" }}',
+				},
 			},
 		],
 		[
@@ -76,10 +78,8 @@ describe('a batch returns the same items asleep as polled', () => {
 			{
 				list: boats(3),
 				runOptions: { fallbackModels: ['no-model', 'aurora-image-1'] },
-				parameters: {
-					model: { __rl: true, mode: 'id', value: 'no-model-either' },
-					size: '256x256',
-				},
+				parameters: { model: { __rl: true, mode: 'id', value: 'no-model-either' } },
+				options: { size: '256x256' },
 			},
 		],
 		[
@@ -207,7 +207,8 @@ describe('a batch that ends before it sleeps has the same hints and errors as a 
 			{
 				list: quick,
 				runOptions: { fallbackModels: ['aurora-image-1'] },
-				parameters: { model: { __rl: true, mode: 'id', value: 'no-model' }, size: '256x256' },
+				parameters: { model: { __rl: true, mode: 'id', value: 'no-model' } },
+				options: { size: '256x256' },
 				before: slowly,
 			},
 		],

@@ -43,9 +43,12 @@ async function victim(): Promise<Run> {
 		{
 			model: byId('aurora-image-1'),
 			prompt: '={{ $json.prompt }}',
-			size: '256x256',
 			referenceInputs: { input: [{ source: 'binary', binaryPropertyName: 'data' }] },
-			options: { idempotencyKey: '={{ $json.key }}', includeOtherFields: true },
+			options: {
+				idempotencyKey: '={{ $json.key }}',
+				includeOtherFields: true,
+				size: '256x256',
+			},
 			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
 		},
 		{ id: 'the-node', onError: 'continueRegularOutput' },
@@ -269,6 +272,8 @@ it('a batch that fell asleep with an older release, without a secret, says so, a
 	expect(json.error).toContain('The package was updated while the batch was asleep');
 	expect(created()).toBe(1);
 	const again = await sleepToEnd(stage, await victim());
-	expect(again.output('Step').map(({ json }) => json.status)).toEqual(list.map(() => 'completed'));
+	expect(again.output('Step').map(({ json }) => json)).toMatchObject(
+		list.map(() => ({ generation: { status: 'completed' } })),
+	);
 	expect(created()).toBe(3);
 });

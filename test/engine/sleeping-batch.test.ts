@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
-import { ownNode } from '../support/workflow';
+import { ownNode, withOptions } from '../support/workflow';
 import { helperOf, killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
 import { files, filesNodes } from './files-node';
 import { items, openKeyedStage } from './keyed';
@@ -76,8 +76,9 @@ describe('a suspended batch', () => {
 		}));
 		const referenceInputs = { input: [{ source: 'binary', binaryPropertyName: 'data' }] };
 		const parameters = asleep({ maxConcurrent: 1 }, { referenceInputs });
-		const node = { model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}', size: '256x256' };
-		const step = ownNode('Step', 'imageGeneration', { ...node, ...parameters }, { id: 'n' });
+		const options = { size: '256x256' };
+		const node = { model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}', options };
+		const step = ownNode('Step', 'imageGeneration', withOptions(node, parameters), { id: 'n' });
 		const workflow = { ...inARow(files, step), id: 'the-workflow' };
 		const end = await sleepToEnd(stage, await stage.runWorkflow(workflow, { items: list }));
 		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
@@ -93,8 +94,8 @@ describe('a suspended batch', () => {
 		const list = boats(3).map((item) => ({ ...item, state: 'CA', order: 7, error: 'none' }));
 		const options = { idempotencyKey: '={{ $json.key }}', includeOtherFields: true };
 		const end = await sleepToEnd(stage, await execute(list, asleep({}, { options })));
-		expect(end.output('Step').map(({ json }) => [json.state, json.order, json.status])).toEqual(
-			list.map(() => ['CA', 7, 'completed']),
+		expect(end.output('Step').map(({ json }) => json)).toMatchObject(
+			list.map((item) => ({ ...item, generation: { status: 'completed' } })),
 		);
 	});
 
@@ -157,7 +158,8 @@ describe('a suspended batch that fails', () => {
 	it('generates failed items again, as often and with the models that the step allows', async () => {
 		const runOptions = { retriesOnFailure: 1, fallbackModels: ['aurora-image-1'] };
 		const settings = { onError: 'continueRegularOutput' };
-		const parameters = asleep(runOptions, { size: '256x256' });
+		const options = { idempotencyKey: '={{ $json.key }}', size: '256x256' };
+		const parameters = asleep(runOptions, { options });
 		const end = await sleepToEnd(stage, await execute(broken, parameters, settings));
 		expect(statuses(end)).toEqual(['completed', 'failed', 'completed']);
 		expect(String(end.output('Step')[1].json.error)).toContain('3 generations of this item failed');

@@ -16,7 +16,7 @@ import { inARow } from '../../tools/engine/in-a-row';
 import type { NodeParts } from '../../tools/engine/in-a-row';
 import { getBytes } from '../../tools/http';
 import { FastTime } from '../support/fast-time';
-import { ownNode } from '../support/workflow';
+import { ownNode, withOptions } from '../support/workflow';
 import type { NodeName } from '../support/workflow';
 import { createTestEngine } from './support/engine';
 import type { TestEngine } from './support/engine';
@@ -58,13 +58,17 @@ type Control = Pick<
 
 /** Parameters of a cheap and fast step. A test adds the parameters under test. */
 const usual: Partial<Record<NodeName, INodeParameters>> = {
-	imageGeneration: { model: byId('lumen-turbo'), prompt: '={{ $json.prompt }}', size: '64x64' },
+	imageGeneration: {
+		model: byId('lumen-turbo'),
+		prompt: '={{ $json.prompt }}',
+		options: { size: '64x64' },
+	},
 	videoGeneration: {
 		model: byId('aurora-motion-1'),
 		prompt: '={{ $json.prompt }}',
 		resolution: '480p',
 		duration: 0.1,
-		fps: 12,
+		options: { fps: 12 },
 	},
 };
 
@@ -144,7 +148,7 @@ export class Stage {
 		parameters: INodeParameters = {},
 		{ before = [], settings, ...order }: StepOrder & Control = {},
 	): Promise<Run> {
-		const step = ownNode('Step', type, { ...usual[type], ...parameters }, settings);
+		const step = ownNode('Step', type, withOptions(usual[type] ?? {}, parameters), settings);
 		return await this.runWorkflow(inARow(...before, step), order);
 	}
 

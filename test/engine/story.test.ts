@@ -25,7 +25,10 @@ const batch = {
 const run = async () => {
 	const done = await execute(sheet, batch, { onError: 'continueRegularOutput' });
 	expect(done.status).toBe('success');
-	return { items: done.output('Step').map(({ json }) => json), hints: done.hints('Step') };
+	const items = done
+		.output('Step')
+		.map(({ json }) => ({ ...json, ...(json.generation as object) }));
+	return { items: items as IDataObject[], hints: done.hints('Step') };
 };
 
 const codesOf = (items: IDataObject[], ...codes: string[]) =>

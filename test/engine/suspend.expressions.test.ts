@@ -29,7 +29,10 @@ async function waitForTwo(parameters: INodeParameters) {
 it.each<[string, INodeParameters]>([
 	['Generation ID', { generationId: `={{ $json.index ? ${failing} : $json.id }}` }],
 	['Mode', { mode: `={{ $json.index ? ${failing} : "suspend" }}` }],
-	['Put Output in Field', { binaryPropertyName: `={{ $json.index ? ${failing} : "data" }}` }],
+	[
+		'Put Output in Field',
+		{ options: { binaryPropertyName: `={{ $json.index ? ${failing} : "data" }}` } },
+	],
 	['File Name', { options: { fileName: `={{ $json.index ? ${failing} : "boat" }}` } }],
 	['Timeout', { runOptions: { timeout: `={{ $json.index ? ${failing} : 900 }}` } }],
 ])('only the item whose %s fails is an error, and the wait is suspended', async (_, parameters) => {
@@ -42,9 +45,9 @@ it.each<[string, INodeParameters]>([
 it('if the first item fails, the others keep their own options', async () => {
 	const fileName = `={{ $json.index ? "ship" : ${failing} }}`;
 	const { output } = await waitForTwo({ options: { fileName, includeOtherFields: true } });
-	expect(output.map(({ json }) => [json.error_code ?? json.status, json.index])).toEqual([
-		['invalid_input', 0],
-		['completed', 1],
+	expect(output.map(({ json }) => json)).toMatchObject([
+		{ error_code: 'invalid_input', index: 0 },
+		{ generation: { status: 'completed' }, index: 1 },
 	]);
 	expect(output[1].binary?.data.fileName).toBe('ship.png');
 });

@@ -44,8 +44,7 @@ describe('a suspended wait', () => {
 		const parameters = {
 			...suspend,
 			downloadOutput: '={{ $json.fetch }}',
-			binaryPropertyName: '={{ $json.field }}',
-			options: { fileName: '={{ $json.name }}' },
+			options: { binaryPropertyName: '={{ $json.field }}', fileName: '={{ $json.name }}' },
 		};
 		const asleep = await stage.run('waitForCompletion', parameters, { items: wanted });
 		expect(asleep.status).toBe('waiting');
@@ -248,7 +247,7 @@ describe('a suspended wait', () => {
 			expect(json.error).toMatch(
 				/^The wait for generation .* was interrupted \(last status: \w+\)\..*Wait for Completion in a new execution/,
 			);
-			expect([json.status, json.url, binary]).toEqual([undefined, undefined, undefined]);
+			expect([json.status, json.url, binary]).toEqual([null, null, undefined]);
 		}
 	});
 

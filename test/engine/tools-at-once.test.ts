@@ -6,7 +6,7 @@ import { byId, openStage } from './stage';
 const stage = openStage();
 
 const prompt = "={{ $fromAI('prompt', 'what to make', 'string') }}";
-const image = { model: byId('lumen-turbo'), prompt, size: '64x64' };
+const image = { model: byId('lumen-turbo'), prompt, options: { size: '64x64' } };
 
 async function callAtOnce(parameters: INodeParameters, ...prompts: string[]) {
 	const { calls, run } = await stage.engine.runAsTool(

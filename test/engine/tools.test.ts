@@ -10,13 +10,13 @@ import type { ToolPath } from './support/agent';
 const stage = openStage();
 
 const prompt = "={{ $fromAI('prompt', 'what to make', 'string') }}";
-const image = { model: byId('lumen-turbo'), prompt, size: '64x64' };
+const image = { model: byId('lumen-turbo'), prompt, options: { size: '64x64' } };
 const video = {
 	model: byId('aurora-motion-1'),
 	prompt,
 	resolution: '480p',
 	duration: "={{ $fromAI('seconds', 'how long', 'number') }}",
-	fps: 12,
+	options: { fps: 12 },
 };
 
 describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the path %s', (path) => {
@@ -38,8 +38,11 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 
 	it.each<[NodeName, INodeParameters]>([
 		['imageGeneration', image],
-		['imageGeneration', { ...image, downloadOutput: true, binaryPropertyName: 'picture' }],
-		['imageGeneration', { ...image, options: { fileName: 'lighthouse' } }],
+		[
+			'imageGeneration',
+			{ ...image, downloadOutput: true, options: { binaryPropertyName: 'picture' } },
+		],
+		['imageGeneration', { ...image, options: { size: '64x64', fileName: 'lighthouse' } }],
 		['videoGeneration', video],
 		['videoGeneration', { ...video, downloadOutput: true }],
 	])('%s returns JSON and never a file: %j', async (node, parameters) => {

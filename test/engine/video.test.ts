@@ -12,9 +12,9 @@ describe('the request of a video', () => {
 			model: byId('aurora-motion-1'),
 			resolution: '1080p',
 			duration: 2.5,
-			fps: 30,
 			imageUrl: 'https://example.com/first.png',
 			options: {
+				fps: 30,
 				negativePrompt: 'text',
 				seed: 7,
 				inputImages: 'https://example.com/a.png\nhttps://example.com/b.png',
@@ -54,9 +54,8 @@ describe('the request of a video', () => {
 			...quick,
 			resolution: '={{ null }}',
 			duration: '={{ null }}',
-			fps: '={{ "" }}',
 			imageUrl: '',
-			options: { negativePrompt: '', seed: '', inputImages: '' },
+			options: { fps: '={{ "" }}', negativePrompt: '', seed: '', inputImages: '' },
 		};
 		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
 		expect(run.error).toBeUndefined();
@@ -70,7 +69,7 @@ describe('the request of a video', () => {
 	});
 
 	it.each([
-		['fps', 'tidal-still-to-video', { fps: 24 }],
+		['fps', 'tidal-still-to-video', { options: { fps: 24 } }],
 		['resolution', 'tidal-wide', { resolution: '720p' }],
 	])('with default fields is accepted by a model without %s', async (param, model, chosen) => {
 		const parameters = { ...quick, model: byId(model), prompt: 'A wave' };
@@ -88,7 +87,7 @@ describe('the request of a video', () => {
 			...quick,
 			resolution: '={{ $json.resolution }}',
 			duration: '={{ $json.duration }}',
-			fps: '={{ $json.fps }}',
+			options: { fps: '={{ $json.fps }}' },
 		};
 		const items = [
 			{ prompt: 'a', resolution: '480p', duration: '0.5', fps: '12' },
@@ -107,7 +106,11 @@ describe('the request of a video', () => {
 describe('the output of a video', () => {
 	it('is the exact file of the service, under a matching name', async () => {
 		const items = prompts('[seconds: 5] one', '[seconds: 2] two');
-		const run = await stage.run('videoGeneration', { binaryPropertyName: 'clip' }, { items });
+		const run = await stage.run(
+			'videoGeneration',
+			{ options: { binaryPropertyName: 'clip' } },
+			{ items },
+		);
 		const made = stage.sandbox.books.generations;
 		expect(run.output('Step').map(({ json, pairedItem }) => ({ json, pairedItem }))).toStrictEqual(
 			made.map((entry, item) => ({

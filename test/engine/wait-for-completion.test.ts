@@ -89,7 +89,7 @@ describe('Wait for Completion', () => {
 		const image = ownNode('Image', 'imageGeneration', {
 			model: byId('lumen-turbo'),
 			prompt: '={{ $json.prompt }}',
-			size: '64x64',
+			options: { size: '64x64' },
 			waitForCompletion: false,
 		});
 		const workflow = inARow(image, ownNode('Step', 'waitForCompletion', {}));

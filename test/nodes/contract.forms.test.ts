@@ -24,18 +24,35 @@ function shown(fields: INodeProperties[], chosen: INodeParameters, { description
 }
 
 describe('a form shows', () => {
-	const download = ['downloadOutput', 'binaryPropertyName'];
+	const download = ['downloadOutput'];
 	const image = [
-		...['model', 'prompt', 'numberOfOutputs', 'size', 'referenceInputs', 'waitForCompletion'],
+		...[
+			'model',
+			'prompt',
+			'numberOfOutputs',
+			'aspectRatio',
+			'referenceInputs',
+			'waitForCompletion',
+		],
 	];
-	const video = ['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'fps', 'imageUrl'];
+	const video = ['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'imageUrl'];
 
 	it.each<[NodeName, INodeParameters, string[]]>([
 		['imageGeneration', {}, [...image, ...download, 'options', 'runOptions']],
 		[
 			'imageGeneration',
-			{ downloadOutput: false },
-			[...image, 'downloadOutput', 'options', 'runOptions'],
+			{ runOptions: { whileWaiting: 'suspend' } },
+			[...image, ...download, 'options', 'runOptions', 'suspendNotice'],
+		],
+		[
+			'imageGeneration',
+			{ runOptions: { whileWaiting: 'poll' } },
+			[...image, ...download, 'options', 'runOptions'],
+		],
+		[
+			'videoGeneration',
+			{ runOptions: { whileWaiting: 'suspend' } },
+			[...video, 'waitForCompletion', ...download, 'options', 'runOptions', 'suspendNotice'],
 		],
 		[
 			'imageGeneration',
@@ -125,8 +142,7 @@ describe('the model picker', () => {
 
 it('the aspect ratio of an image accepts values that are not in the list', () => {
 	const { properties } = nodeNamed('imageGeneration').description;
-	const options = properties.find(({ name }) => name === 'options')?.options as INodeProperties[];
-	const ratio = options.find(({ name }) => name === 'aspectRatio');
+	const ratio = properties.find(({ name }) => name === 'aspectRatio');
 	expect(ratio?.allowArbitraryValues).toBe(true);
 });
 
@@ -153,9 +169,9 @@ it('required fields are marked: n8n asks for them before it runs a node', () => 
 		return fields.length > 0 ? [[name, fields]] : [];
 	});
 	expect(Object.fromEntries(required)).toEqual({
-		imageGeneration: ['model', 'prompt', 'binaryPropertyName'],
-		videoGeneration: ['model', 'prompt', 'binaryPropertyName'],
-		waitForCompletion: ['generationId', 'binaryPropertyName'],
+		imageGeneration: ['model', 'prompt'],
+		videoGeneration: ['model', 'prompt'],
+		waitForCompletion: ['generationId'],
 		generationModels: ['modelId'],
 	});
 });

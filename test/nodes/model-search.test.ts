@@ -1,6 +1,6 @@
 import { modelNotFound, type Model } from '../../client/api/client';
 import { GenerationError } from '../../client/api/errors';
-import { describeModel, matchesModel } from '../../nodes/shared/model-search';
+import { describeModel, matchesModel, nameWithFacts } from '../../nodes/shared/model-search';
 
 const model: Model = {
 	id: 'aurora-image-1',
@@ -12,8 +12,21 @@ const model: Model = {
 	avg_speed_seconds: 6,
 };
 
+describe('a model in the model picker, where n8n shows the name only', () => {
+	it('has its speed, its largest size and what it is good at in its name', () => {
+		expect(nameWithFacts(model)).toBe('Aurora Image · 6 s · 2048x2048 · Detailed landscapes');
+		expect(nameWithFacts({ id: 'bare' })).toBe('bare');
+	});
+
+	it('has no name that is too long for the picker', () => {
+		const name = nameWithFacts({ ...model, description: 'Detailed landscapes. '.repeat(9) });
+		expect(name).toMatch(/^Aurora Image · 6 s · 2048x2048 · Detailed.*…$/);
+		expect(name.length).toBeLessThanOrEqual(91);
+	});
+});
+
 describe('a model in a list', () => {
-	it('has a short name, which n8n shows in the form after choosing, and details in the description', () => {
+	it('has its name, and details in the description', () => {
 		expect(describeModel(model)).toEqual({
 			name: 'Aurora Image',
 			description: 'Northlight, up to 2048x2048, about 6 s. Detailed landscapes.',

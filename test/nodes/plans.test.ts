@@ -12,7 +12,9 @@ const make = { model: 'aurora', prompt: 'A boat' };
 const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };
 
 /** Options that are added to the form and left empty. */
-const options = ['additionalFields', 'fileName', 'idempotencyKey', 'includeOtherFields'];
+const options = [
+	...['additionalFields', 'fileName', 'generationField', 'idempotencyKey', 'includeOtherFields'],
+];
 const runOptions = [
 	...['maxConcurrent', 'onTimeout', 'onUncertainCharge', 'pollInterval', 'readiness', 'timeout'],
 	...['retriesOnFailure', 'fallbackModels', 'maxNewGenerations', 'minimumBalance'],

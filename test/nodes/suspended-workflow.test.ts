@@ -18,7 +18,6 @@ function sleptIn(...runOptions: SleepingItem['runOptions'][]) {
 		mode: 'suspend',
 		generationId: 'g',
 		downloadOutput: true,
-		binaryPropertyName: 'data',
 		options: { fileName: 'clip' },
 		runOptions: each,
 		waitingSince: 0,

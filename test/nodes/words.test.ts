@@ -97,11 +97,7 @@ describe('as the tool of an agent', () => {
 			return NodeHelpers.displayParameter(parameters, field, node, description);
 		};
 		const fields = [
-			'prompt',
-			'waitForCompletion',
-			'downloadOutput',
-			'binaryPropertyName',
-			'fileName',
+			...['prompt', 'waitForCompletion', 'downloadOutput', 'binaryPropertyName', 'fileName'],
 		];
 		expect(fields.map((name) => shown(name, false))).toEqual([true, true, true, true, true]);
 		expect(fields.map((name) => shown(name, true))).toEqual([true, true, false, false, false]);

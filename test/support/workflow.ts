@@ -19,6 +19,13 @@ export function ownType(name: NodeName): string {
 	return `n8n-nodes-media-generation.${name}`;
 }
 
+/** Returns the parameters of a usual step with those of a test. Options of the test are added to the usual ones. */
+export function withOptions(usual: INodeParameters, given: INodeParameters): INodeParameters {
+	const { options } = given;
+	if (typeof options === 'string') return { ...usual, ...given };
+	return { ...usual, ...given, options: { ...(usual.options as object), ...(options as object) } };
+}
+
 /** Returns one of our nodes. `settings` are those of the node's Settings tab, such as `retryOnFail`. */
 export function ownNode(
 	name: string,

@@ -6,6 +6,8 @@ import { isObject, withAdditionalFields } from './additional-fields';
 import { integer, integerWithin, requiredText } from './checks';
 import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
+import { requireIncludeOption } from './include-option';
+import { requireKeyScope } from './key-scope';
 import {
 	triesOf,
 	booleanOr,
@@ -14,7 +16,6 @@ import {
 	idempotencyKeyOf,
 	isSet,
 	recipeOf,
-	requireIncludeOption,
 	waitingOf,
 } from './parameters';
 import type { Plan } from './plan-items';
@@ -59,6 +60,7 @@ export function creationPlans(
 		: request.body;
 	const runOptions = collection(form, 'runOptions');
 	const idempotencyKey = idempotencyKeyOf(context, itemIndex, options);
+	if (idempotencyKey !== null) requireKeyScope(context, options);
 	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.

@@ -91,39 +91,27 @@ const notWaitingNotice: INodeProperties = {
 export const notAsTool = { '@tool': [true] };
 
 /**
- * The fields `downloadOutput` and `binaryPropertyName`.
+ * The field `downloadOutput`.
  *
- * @param show the condition for showing them
+ * @param show the condition for showing it
  */
-export function downloadFields(show: Record<string, Array<string | boolean>>): INodeProperties[] {
-	return [
-		{
-			displayName: 'Download Output',
-			name: 'downloadOutput',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether to download the image or video instead of returning only its URL, which is valid for one hour',
-			displayOptions: { show, hide: notAsTool },
-		},
-		{
-			displayName: 'Put Output in Field',
-			name: 'binaryPropertyName',
-			type: 'string',
-			default: 'data',
-			required: true,
-			placeholder: 'e.g. data',
-			hint: 'The name of the output binary field to put the file in',
-			displayOptions: { show: { ...show, downloadOutput: [true] }, hide: notAsTool },
-		},
-	];
+export function downloadField(show: Record<string, Array<string | boolean>> = {}): INodeProperties {
+	return {
+		displayName: 'Download Output',
+		name: 'downloadOutput',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to download the image or video instead of returning only its URL, which is valid for one hour',
+		displayOptions: { show, hide: notAsTool },
+	};
 }
 
 /** The fields of a creating node for waiting and downloading. */
 export const deliveryFields: INodeProperties[] = [
 	waitField,
 	notWaitingNotice,
-	...downloadFields({ waitForCompletion: [true] }),
+	downloadField({ waitForCompletion: [true] }),
 ];
 
 const negativePromptOption: INodeProperties = {
@@ -175,39 +163,80 @@ const idempotencyKeyOption: INodeProperties = {
 		'A unique value for each item, such as its ID; each key is charged once, and later runs and retries reuse the result',
 };
 
+const keyScopeOption: INodeProperties = {
+	displayName: 'Key Scope',
+	name: 'keyScope',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. product photos',
+	description:
+		'A name that the keys belong to, so that copies and other nodes with the same name reuse them; if empty, they belong to this node',
+};
+
+/** The binary field of a downloaded output, unless the user names another one. */
+export const OUTPUT_FIELD = 'data';
+
 /**
- * The name of the downloaded file.
+ * The options for the downloaded file: its binary field and its name.
  *
  * @param source what the default name is made from
  */
-export function fileNameOption(source: 'prompt' | 'model'): INodeProperties {
-	return {
-		displayName: 'File Name',
-		name: 'fileName',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. lighthouse',
-		description: `Name of the downloaded file without its extension; if empty, it is made from the ${source} and the ID`,
-		displayOptions: { hide: notAsTool },
-	};
+export function fileOptions(source: 'prompt' | 'model'): INodeProperties[] {
+	return [
+		{
+			displayName: 'Put Output in Field',
+			name: 'binaryPropertyName',
+			type: 'string',
+			default: OUTPUT_FIELD,
+			placeholder: 'e.g. data',
+			hint: 'The name of the output binary field to put the file in',
+			displayOptions: { hide: notAsTool },
+		},
+		{
+			displayName: 'File Name',
+			name: 'fileName',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. lighthouse',
+			description: `Name of the downloaded file without its extension; if empty, it is made from the ${source} and the ID`,
+			displayOptions: { hide: notAsTool },
+		},
+	];
 }
 
-/** Returns the input item's own fields too. */
-export const includeOtherFieldsOption: INodeProperties = {
-	displayName: 'Include Other Input Fields',
-	name: 'includeOtherFields',
-	type: 'boolean',
-	default: false,
-	description:
-		'Whether to also return the fields of the input item; if both have a field of the same name, the generation’s value is returned',
-};
+/** The field with the generation, unless the user names another one. */
+export const GENERATION_FIELD = 'generation';
+
+/** Returns the input item, with the generation in one of its fields. */
+export const includeOptions: INodeProperties[] = [
+	{
+		displayName: 'Include Other Input Fields',
+		name: 'includeOtherFields',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to return the input item with all of its fields and files, and the generation in one field of it',
+		displayOptions: { hide: notAsTool },
+	},
+	{
+		displayName: 'Put Generation in Field',
+		name: 'generationField',
+		type: 'string',
+		default: GENERATION_FIELD,
+		placeholder: 'e.g. generation',
+		description:
+			'Name of the field with the generation, if the input item is returned; a field of the same name is replaced',
+		displayOptions: { hide: notAsTool },
+	},
+];
 
 /** The options of every creating node: what is created, and how it is returned. */
 export const creatingOptions: INodeProperties[] = [
 	additionalFieldsOption,
-	includeOtherFieldsOption,
-	fileNameOption('prompt'),
+	...includeOptions,
+	...fileOptions('prompt'),
 	idempotencyKeyOption,
+	keyScopeOption,
 	negativePromptOption,
 	seedOption,
 ];

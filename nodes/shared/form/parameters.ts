@@ -4,6 +4,7 @@ import type { CreateJob, Job } from '../../../client/job';
 import { truncate } from '../../../client/text';
 import { InvalidInputError, integerWithin, oneOf, positive, requiredText } from './checks';
 import { partsOf, sourcesOf, type At } from './expressions';
+import { OUTPUT_FIELD } from './fields';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
 
@@ -34,12 +35,14 @@ export function optionsOf(
 /** Parameters that can change before a retry while the existing generation is still reused. */
 export const NOT_REQUESTED: ReadonlySet<string> = new Set([
 	'includeOtherFields',
+	'generationField',
 	'numberOfOutputs',
 	'waitForCompletion',
 	'downloadOutput',
 	'binaryPropertyName',
 	'fileName',
 	'idempotencyKey',
+	'keyScope',
 	'runOptions',
 	'batchRole',
 ]);
@@ -200,29 +203,6 @@ export function optionByPath(
 		: context.getNodeParameter(`${collection}.${name}`, itemIndex, null);
 }
 
-/** The name of the option that returns the input item's fields too. */
-const INCLUDE = 'includeOtherFields';
-
-/**
- * Checks the option that returns the input item's fields too.
- *
- * @throws InvalidInputError
- */
-export function requireIncludeOption(options: Options): void {
-	booleanOr(false, 'Include Other Input Fields', options[INCLUDE]);
-}
-
-/** True if an item is returned with the fields of its input. Never throws: an invalid item is returned as well. */
-export function includesOtherFields(context: IExecuteFunctions, itemIndex: number): boolean {
-	const { options = {} } = context.getNode().parameters;
-	if (typeof options !== 'string' && (options as Options)[INCLUDE] === undefined) return false;
-	try {
-		return booleanOr(false, INCLUDE, optionByPath(context, itemIndex, 'options', INCLUDE));
-	} catch {
-		return false;
-	}
-}
-
 /**
  * Reads the destination of the download.
  *
@@ -233,7 +213,7 @@ export function includesOtherFields(context: IExecuteFunctions, itemIndex: numbe
 export function downloadTarget(form: Form, options: Options): DownloadTarget | null {
 	if (!booleanOr(true, 'Download Output', form.downloadOutput)) return null;
 	return {
-		propertyName: requiredText('Put Output in Field', form.binaryPropertyName),
+		propertyName: textIfSet('Put Output in Field', options.binaryPropertyName) ?? OUTPUT_FIELD,
 		fileName: textIfSet('File Name', options.fileName),
 	};
 }

@@ -132,6 +132,16 @@ const whileWaitingOption: INodeProperties = {
 	displayOptions: { hide: notAsTool },
 };
 
+/** Says what appears in n8n while a batch sleeps. */
+export const suspendNotice: INodeProperties = {
+	displayName:
+		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list, and end by themselves. To stop the batch, stop this execution. The first item decides for all items whether to suspend.',
+	name: 'suspendNotice',
+	type: 'notice',
+	default: '',
+	displayOptions: { show: { '/runOptions.whileWaiting': ['suspend'] }, hide: notAsTool },
+};
+
 /** Set in the helper workflows of a sleeping batch: what this node does there. Empty in the workflows of users. */
 export const batchRoleField: INodeProperties = {
 	displayName: 'Batch Role',

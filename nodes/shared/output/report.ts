@@ -204,10 +204,13 @@ function progressOf(stats: PipelineStats): string[] {
 /** Says that items were charged although their generations exist, and how to reuse these from now on. */
 export function chargedAgain(context: IExecuteFunctions, items: number[]): string {
 	const { workflowId, nodeId } = rowOwnerOf(context);
+	const rows = 'the existing rows';
 	return sentences(
 		`${itemsOf(context, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same key and request`,
-		'A key belongs to one node of one workflow',
-		`To reuse the rows of the other one in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}`,
+		'A key belongs to one node of one workflow, or to a Key Scope',
+		workflowId === ''
+			? `To reuse ${rows} in later runs, clear their workflow_id and set their node_id to ${nodeId} in the data table ${TABLE_NAME}`
+			: `To reuse ${rows} here in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}. To share them, set the same Key Scope in both nodes, such as posters, and in ${rows} clear workflow_id and set node_id to scope:posters`,
 	);
 }
 

@@ -3,8 +3,8 @@ import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } 
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
 import type { Outcome } from '../../../client/outcome';
-import { hasErrorOutput, isWithinSleep } from '../execution';
-import { includesOtherFields } from '../form/parameters';
+import { hasErrorOutput } from '../execution';
+import { keptInput } from '../form/include-option';
 import { isLeftOut, itemIndexAt } from './outcomes';
 import { descriptionOf, nodeError } from './node-error';
 import { inFull, unitAt, type Unit } from './wording';
@@ -25,45 +25,47 @@ export function outputItems(
 ): INodeExecutionData[] {
 	return outcomes.flatMap((outcome, position) => {
 		const itemIndex = itemIndexAt(outcomes, position);
-		const pairedItem = { item: itemIndex };
-		const others = otherFields(context, itemIndex);
 		switch (outcome.kind) {
 			case 'done': {
-				const json = { ...others, ...outcome.generation } as unknown as IDataObject;
-				const { output } = outcome;
-				if (output === null) return [{ json, pairedItem }];
-				return [{ json, binary: { [output.propertyName]: output.binary }, pairedItem }];
+				const { generation, output } = outcome;
+				const json = generation as unknown as IDataObject;
+				return [itemOf(context, itemIndex, json, { output })];
 			}
-			case 'error':
-				if (isLeftOut(context, outcome.error)) return [];
-				return [
-					errorItem(
-						context,
-						outcome.error,
-						itemIndex,
-						{ ...others, ...NOTHING_KNOWN },
-						unitAt(outcomes, position),
-					),
-				];
-			case 'stopped':
-				if (outcome.generation === null) return [];
-				return [{ json: { ...others, ...NOTHING_KNOWN, ...outcome.generation }, pairedItem }];
+			case 'error': {
+				const { error } = outcome;
+				if (isLeftOut(context, error)) return [];
+				const unit = unitAt(outcomes, position);
+				return [errorItem(context, error, itemIndex, NOTHING_KNOWN, unit)];
+			}
+			case 'stopped': {
+				const { generation } = outcome;
+				if (generation === null) return [];
+				return [itemOf(context, itemIndex, { ...NOTHING_KNOWN, ...generation })];
+			}
 		}
 	});
 }
 
-const OF_FAILURES = new Set(['error', 'error_code']);
+interface Beside {
+	failure?: IDataObject;
+	output?: Output | null;
+}
 
-/**
- * The fields of the input item that are returned with its output. `error` and `error_code` of an earlier failure are
- * omitted: n8n and later nodes would treat the output as failed.
- */
-function otherFields(context: IExecuteFunctions, itemIndex: number): IDataObject {
-	if (!includesOtherFields(context, itemIndex)) return {};
-	const { json } = context.getInputData()[itemIndex];
-	const fields = isWithinSleep(context) ? json.otherFields : json;
-	const kept = Object.entries(fields ?? {}).filter(([name]) => !OF_FAILURES.has(name));
-	return Object.fromEntries(kept) as IDataObject;
+/** Builds an output item: the generation, alone or in a field of the input item. */
+function itemOf(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	generation: IDataObject,
+	{ failure, output = null }: Beside = {},
+): INodeExecutionData {
+	const kept = keptInput(context, itemIndex);
+	const keys = kept ? { ...kept.json, [kept.field]: generation } : generation;
+	const binary = { ...kept?.binary, ...(output && { [output.propertyName]: output.binary }) };
+	return {
+		json: { ...keys, ...failure },
+		...(Object.keys(binary).length > 0 && { binary }),
+		pairedItem: { item: itemIndex },
+	};
 }
 
 /** The error behind each error item, with more detail than its JSON. */
@@ -89,34 +91,35 @@ export function errorItem(
 	keys: IDataObject = {},
 	unit: Unit = 'item',
 ): INodeExecutionData {
-	const item = itemOf(context, error, itemIndex, keys, unit);
+	const failure: IDataObject = { error: inFull(error, unit), error_code: error.code };
+	const generation = { ...keys, ...error.generation };
+	const item =
+		hasErrorOutput(context) && keptInput(context, itemIndex) === null
+			? besideInput(context, error, itemIndex, failure)
+			: itemOf(context, itemIndex, generation, { failure });
+	if (hasErrorOutput(context)) {
+		const shown = nodeError(context, error, itemIndex, descriptionOf(error, unit));
+		Object.defineProperty(item, 'error', { value: shown });
+	}
 	failures.set(item, error);
 	return item;
 }
 
-function itemOf(
+/** A failed item for the error output: the input item, with the error and what is known of the generation. */
+function besideInput(
 	context: IExecuteFunctions,
-	error: GenerationError,
+	{ generation }: GenerationError,
 	itemIndex: number,
-	keys: IDataObject,
-	unit: Unit,
+	failure: IDataObject,
 ): INodeExecutionData {
-	const { generation } = error;
-	const failure: IDataObject = { error: inFull(error, unit), error_code: error.code };
-	const pairedItem = { item: itemIndex };
-	if (!hasErrorOutput(context)) {
-		return { json: { ...keys, ...generation, ...failure }, pairedItem };
-	}
 	const { json, binary } = context.getInputData()[itemIndex];
 	const known = {
 		...(generation && { id: generation.id }),
 		...(generation?.status && { status: generation.status }),
 	};
-	const item: INodeExecutionData = {
+	return {
 		json: { ...json, ...failure, ...known },
 		...(binary && { binary }),
-		pairedItem,
+		pairedItem: { item: itemIndex },
 	};
-	const shown = nodeError(context, error, itemIndex, descriptionOf(error, unit));
-	return Object.defineProperty(item, 'error', { value: shown });
 }

@@ -148,14 +148,22 @@ async function run(context: IExecuteFunctions, tableId: string, call: TableCall)
 	return rows;
 }
 
-/** The conditions for a row of the same key, workflow and node that did not fail. The key is that of the input item. */
-function sameKey({ workflow_id: workflowId, node_id: nodeId }: RowFields): INodeParameters[] {
+/** The conditions for a row of the same key and owner that did not fail. The key is that of the input item. */
+function sameKey({ workflow_id: workflow, node_id: node, type }: RowFields): INodeParameters[] {
 	return [
 		{ keyName: 'key', condition: 'eq', keyValue: '={{ $json.key }}' },
-		{ keyName: 'workflow_id', condition: 'eq', keyValue: literal(workflowId) },
-		{ keyName: 'node_id', condition: 'eq', keyValue: literal(nodeId) },
+		equals('workflow_id', workflow),
+		equals('node_id', node),
+		// Nodes of several types may share a key scope.
+		...(workflow === '' ? [equals('type', type)] : []),
 		{ keyName: 'status', condition: 'neq', keyValue: 'failed' },
 	];
+}
+
+function equals(keyName: string, value: string | number): INodeParameters {
+	// `eq` never matches NULL.
+	if (value === '') return { keyName, condition: 'isEmpty' };
+	return { keyName, condition: 'eq', keyValue: literal(value) };
 }
 
 /**
@@ -178,10 +186,8 @@ function filter({ match, conditions }: Where): INodeParameters {
 		matchType: match === 'all' ? 'allConditions' : 'anyCondition',
 		filters: {
 			conditions: conditions.map(([keyName, value, how = 'is']) => {
-				// `eq` never matches NULL.
-				if (value === '') return { keyName, condition: 'isEmpty' };
 				return how === 'is'
-					? { keyName, condition: 'eq', keyValue: literal(value) }
+					? equals(keyName, value)
 					: { keyName, condition: 'like', keyValue: literal(`${value}%`) };
 			}),
 		},

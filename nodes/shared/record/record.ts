@@ -15,7 +15,8 @@ import {
 	type TableScope,
 } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
-import { cancelSignal } from '../execution';
+import { cancelSignal, typeCreatedBy } from '../execution';
+import { keyScopeOfStep } from '../form/key-scope';
 import { wallClock } from '../http/clock';
 import { dataTable, insertMissing } from './data-table';
 
@@ -84,7 +85,7 @@ export async function recordUnreturned(
 	if (missing.length === 0) return;
 	await toResult(async () => {
 		const rows = missing.map(({ job, generation: { id, status, model } }) => ({
-			...newRow(scopeOf(context), storedKey((record && keyOf(job)) ?? '')),
+			...newRow(...ownerAndKey(context, record && keyOf(job))),
 			...(job.draft && requestFields(job.draft)),
 			...(model && { model }),
 			generation_id: id,
@@ -100,8 +101,23 @@ async function portsOf(context: IExecuteFunctions): Promise<TablePorts> {
 	return { table, clock: wallClock, signal: cancelSignal(context) };
 }
 
-/** The workflow and the node that the rows of a step belong to. */
-export function rowOwnerOf(context: IExecuteFunctions): Pick<TableScope, 'workflowId' | 'nodeId'> {
+/** A row without a key belongs to its node, also in a step with a key scope. */
+function ownerAndKey(context: IExecuteFunctions, key: string | null): [TableScope, string] {
+	const scope = scopeOf(context);
+	return key === null ? [{ ...scope, ...nodeOwner(context) }, ''] : [scope, storedKey(key)];
+}
+
+/** What the rows of a step belong to: its workflow and node, or its key scope, for all nodes of one type. */
+export type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
+
+/** Returns what the rows of a step belong to. */
+export function rowOwnerOf(context: IExecuteFunctions): RowOwner {
+	const keyScope = keyScopeOfStep(context);
+	if (keyScope === null) return nodeOwner(context);
+	return { workflowId: '', nodeId: `scope:${keyScope}`, type: typeCreatedBy(context) };
+}
+
+function nodeOwner(context: IExecuteFunctions): RowOwner {
 	return { workflowId: context.getWorkflow().id ?? '', nodeId: nodeIdOf(context) };
 }
 

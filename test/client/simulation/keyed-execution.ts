@@ -10,7 +10,7 @@ import { breakages } from './faults';
 import { bodyOf, keyIn, type KeyedWorld } from './keyed-world';
 import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { KeyedProcess } from './keyed-process';
-import { tableOf } from './keyed-table';
+import { besideVideos, ownerIn, tableOf } from './keyed-table';
 import type { Planned } from './keyed-schedule';
 import { sabotaged, type StepPorts } from './sabotage';
 
@@ -158,7 +158,7 @@ export class KeyedExecution {
 		const ports = { clock, random: world.random, signal };
 		// Each try writes under its own name.
 		const writer = `${this.writer}.${++this.tries}`;
-		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
+		const scope = { ...ownerIn(world.schedule), executionId: this.writer, writer };
 		const inner = new Journal(step.stored, runIndex, this.writer);
 		const journal = new TableJournal(inner, scope, { ...ports, table: step.table });
 		try {
@@ -191,6 +191,13 @@ export class KeyedExecution {
 	private portsOf(stored: StoredOrders, runIndex: number): StepPorts {
 		const { world, process, planned } = this;
 		const { random, schedule } = world;
+		const reached = tableOf(world, process, {
+			cancel: this.stop.signal,
+			timeout: this.timeout.signal,
+			called: () => this.called(),
+			sent: () => this.sent(),
+		});
+		const owner = ownerIn(schedule);
 		const ports: StepPorts = {
 			jobs: schedule.keys.map((_, itemIndex) => this.jobOf(itemIndex, runIndex)),
 			settings: {
@@ -205,12 +212,7 @@ export class KeyedExecution {
 			probe: async () => await Promise.reject(new Error('not asked')),
 			slots: new SlotPool({ clock: process.clock, random }),
 			stored,
-			table: tableOf(world, process, {
-				cancel: this.stop.signal,
-				timeout: this.timeout.signal,
-				called: () => this.called(),
-				sent: () => this.sent(),
-			}),
+			table: owner.type === undefined ? reached : besideVideos(reached, owner.nodeId),
 			output: (outcomes) => outcomes,
 		};
 		return sabotaged(ports, world.sabotage);

@@ -1,7 +1,14 @@
 import { toResult } from '../../../client/async';
-import { UnansweredError, type CallTable, type Row } from '../../../client/orders/table';
+import {
+	newRow,
+	UnansweredError,
+	type CallTable,
+	type Row,
+	type TableScope,
+} from '../../../client/orders/table';
 import type { TableFate } from '../../support/memory-table';
 import type { KeyedProcess } from './keyed-process';
+import type { KeyedSchedule } from './keyed-schedule';
 import type { KeyedWorld } from './keyed-world';
 
 /** The calls of one execution. */
@@ -70,4 +77,21 @@ function tableFate(world: KeyedWorld): TableFate {
 	// The table may have carried out the call anyway: the result for these keys is unknown.
 	for (const key of world.keys) world.unsure.add(key);
 	return { ...times, fails: world.random() < 0.5 ? 'before' : 'after' };
+}
+
+/** What the rows of a schedule belong to: in every other one, a key scope that nodes of another type share. */
+export function ownerIn({ seed }: Pick<KeyedSchedule, 'seed'>): RowOwner {
+	if (seed % 2 === 0) return { workflowId: 'w', nodeId: 'n' };
+	return { workflowId: '', nodeId: 'scope:posters', type: 'image' };
+}
+
+type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
+
+/** The table, with a finished video of the same key scope for every key. An image must never reuse it. */
+export function besideVideos(table: CallTable, nodeId: string): CallTable {
+	const videoOf = (key: string): Row => ({
+		...newRow({ workflowId: '', nodeId, executionId: 'another' }, key),
+		...{ id: -1, type: 'video', status: 'completed', generation_id: 'a video', changedAt: 0 },
+	});
+	return async (call) => [...call.keys.map(videoOf), ...(await table(call))];
 }

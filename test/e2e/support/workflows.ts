@@ -124,7 +124,12 @@ export function imageNode(
 /** Like `imageNode`, but with a small picture, for measurements: drawing a large one would load the same machine. */
 export function smallImageNode(options: INodeParameters = {}, settings: Settings = {}): OwnNode {
 	const { parameters, ...node } = imageNode(options, settings);
-	return { ...node, parameters: { ...parameters, size: '256x256' } };
+	return { ...node, parameters: small(parameters) };
+}
+
+/** Adds the size of a small picture to the options of an Image Generation node. */
+export function small(parameters: INodeParameters): INodeParameters {
+	return { ...parameters, options: { ...(parameters.options as object), size: '256x256' } };
 }
 
 /** The same generation built by hand from n8n's own nodes: create, wait for the known duration, check, download. */

@@ -98,25 +98,22 @@ describe('the options of the whole step', () => {
 });
 
 describe('where the output goes', () => {
-	const named = { binaryPropertyName: 'data' };
-
 	it('is a name made of the generation, by default', () => {
-		expect(downloadTarget(named, {})).toEqual({ propertyName: 'data', fileName: null });
+		expect(downloadTarget({}, {})).toEqual({ propertyName: 'data', fileName: null });
 	});
 
 	it('is where the user chose', () => {
-		const target = downloadTarget({ binaryPropertyName: 'picture' }, { fileName: 'lighthouse' });
+		const target = downloadTarget({}, { binaryPropertyName: 'picture', fileName: 'lighthouse' });
 		expect(target).toEqual({ propertyName: 'picture', fileName: 'lighthouse' });
-		expect(downloadTarget(named, { fileName: null })?.fileName).toBeNull();
+		expect(downloadTarget({}, { fileName: null })?.fileName).toBeNull();
 	});
 
 	it('is nowhere if it is not downloaded', () => {
-		expect(downloadTarget({ ...named, downloadOutput: 'false' }, {})).toBeNull();
+		expect(downloadTarget({ downloadOutput: 'false' }, {})).toBeNull();
 	});
 
-	it('has to be named', () => {
-		const read = () => downloadTarget({ binaryPropertyName: null }, {});
-		expect(read).toThrow('Put Output in Field is empty');
+	it('is the field data if the name is empty', () => {
+		expect(downloadTarget({}, { binaryPropertyName: null })?.propertyName).toBe('data');
 	});
 });
 
@@ -154,7 +151,8 @@ describe('what an order is made from', () => {
 		const { prompt } = written;
 		expect(recipe(written)).toContain('={{ $now }}');
 		const later = {
-			...{ prompt, downloadOutput: false, options: { seed: options.seed, fileName: 'b' } },
+			...{ prompt, downloadOutput: false },
+			options: { seed: options.seed, fileName: 'b', generationField: 'photo' },
 			runOptions: { timeout: 90, onUncertainCharge: 'resubmit' },
 		};
 		expect(recipe(later)).toBe(recipe(written));

@@ -1,0 +1,59 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { InvalidInputError, invalid } from './checks';
+import { optionByPath, textIfSet, type Options } from './parameters';
+
+/** The name that idempotency keys belong to, instead of a node of a workflow. */
+
+const NAME = 'keyScope';
+const LABEL = 'Key Scope';
+
+/** The table shows the name in a column, and a longer one is no name. */
+const LONGEST_SCOPE = 100;
+
+/**
+ * Checks the key scope of an item with an idempotency key.
+ *
+ * @throws InvalidInputError if it is no name, or differs from that of the step
+ */
+export function requireKeyScope(context: IExecuteFunctions, options: Options): void {
+	const scope = keyScopeOf(options[NAME]);
+	if (!isUsed(context)) return;
+	const ofStep = keyScopeOfStep(context);
+	if (scope === ofStep) return;
+	throw new InvalidInputError(
+		`${LABEL} must be the same for all items, but it is ${shown(scope)} here and ${shown(ofStep)} for an earlier item`,
+		'Put what differs from item to item into the Idempotency Key.',
+	);
+}
+
+/** The key scope of a step: that of the first item with a valid one. `null` if there is none. Never throws. */
+export function keyScopeOfStep(context: IExecuteFunctions): string | null {
+	if (!isUsed(context)) return null;
+	const items = context.getInputData().length;
+	for (let itemIndex = 0; itemIndex < items; itemIndex++) {
+		try {
+			return keyScopeOf(optionByPath(context, itemIndex, 'options', NAME));
+		} catch {
+			// The item fails by itself.
+		}
+	}
+	return null;
+}
+
+function isUsed(context: IExecuteFunctions): boolean {
+	const { options = {} } = context.getNode().parameters;
+	return typeof options === 'string' || (options as Options)[NAME] !== undefined;
+}
+
+function keyScopeOf(value: unknown): string | null {
+	const isEmpty = typeof value === 'string' && value.trim() === '';
+	// Characters with accents have several encodings.
+	const scope = isEmpty ? null : (textIfSet(LABEL, value)?.normalize() ?? null);
+	if (scope === null || scope.length <= LONGEST_SCOPE) return scope;
+	throw invalid(LABEL, `at most ${LONGEST_SCOPE} characters long`, scope);
+}
+
+function shown(scope: string | null): string {
+	return scope === null ? 'empty' : `"${scope}"`;
+}

@@ -1,0 +1,194 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { inARow } from '../../tools/engine/in-a-row';
+import type { Run } from '../../tools/engine';
+import { ownNode } from '../support/workflow';
+import { sleepToEnd } from './asleep';
+import { items, openKeyedStage, workflowWith } from './keyed';
+import { byId } from './stage';
+
+/** Keys that belong to a name instead of a node of a workflow. */
+
+const { stage, created, rows } = openKeyedStage();
+
+const list = items(['a', 'a boat'], ['b', 'a ship']);
+const key = '={{ $json.key }}';
+const scoped = (keyScope: unknown, more: INodeParameters = {}): INodeParameters => ({
+	downloadOutput: false,
+	options: { idempotencyKey: key, keyScope } as INodeParameters,
+	...more,
+});
+
+const run = async (
+	id: string,
+	parameters = scoped('posters'),
+	all: IDataObject[] = list,
+	settings: IDataObject = {},
+) => {
+	const workflow = workflowWith(parameters, { id: `node of ${id}`, ...settings });
+	return await stage.runWorkflow({ ...workflow, id }, { items: all });
+};
+const idsOf = (ran: Run, step = 'Step') => ran.output(step).map(({ json }) => json.id);
+
+const video = (parameters: INodeParameters) => {
+	const usual = { model: byId('aurora-motion-1'), prompt: '={{ $json.prompt }}', duration: 0.1 };
+	const step = ownNode(
+		'Step',
+		'videoGeneration',
+		{ ...usual, ...parameters },
+		{ id: 'video-node' },
+	);
+	return { ...inARow(step), id: 'the-videos' };
+};
+
+describe('Key Scope', () => {
+	it('lets a copy of a workflow reuse its generations: nothing is charged again', async () => {
+		const first = await run('the-workflow');
+		const copied = await run('the-copy');
+		expect(created()).toBe(2);
+		expect(idsOf(copied)).toEqual(idsOf(first));
+		expect(copied.hints('Step').map(({ message }) => message)).toEqual([
+			expect.stringContaining('2 reused, no charge'),
+		]);
+	});
+
+	it('is on record as the node, and without a workflow', async () => {
+		await run('the-workflow');
+		expect(rows()).toMatchObject(
+			['a', 'b'].map((name) => ({ key: name, node_id: 'scope:posters', workflow_id: null })),
+		);
+	});
+
+	it.each([
+		['a', 1],
+		['a and b', 2],
+	])('also holds for the keys %s, in two executions at the same time', async (_, count) => {
+		const both = ['one', 'two'].map(
+			async (id) => await run(id, scoped('posters'), list.slice(0, count)),
+		);
+		const [one, two] = await Promise.all(both);
+		expect(created()).toBe(count);
+		expect(idsOf(two)).toEqual(idsOf(one));
+	});
+
+	it('is shared by two nodes of one workflow in the same execution', async () => {
+		const parameters = {
+			...{ model: byId('lumen-turbo'), prompt: 'a boat', waitForCompletion: false },
+			options: { idempotencyKey: 'a', keyScope: 'posters' },
+		};
+		const one = ownNode('One', 'imageGeneration', parameters, { id: 'one' });
+		const two = ownNode('Two', 'imageGeneration', parameters, { id: 'two' });
+		const ran = await stage.runWorkflow({ ...inARow(one, two), id: 'w' }, { items: [{}] });
+		expect(created()).toBe(1);
+		expect(idsOf(ran, 'Two')).toEqual(idsOf(ran, 'One'));
+	});
+
+	it.each([
+		['with blanks around it', ' posters '],
+		['from an expression', '={{ "post" + "ers" }}'],
+	])('is the same name %s', async (_, name) => {
+		await run('the-workflow');
+		await run('the-copy', scoped(name));
+		expect(created()).toBe(2);
+	});
+
+	it('is the same name in any encoding of its accents', async () => {
+		await run('the-workflow', scoped('caf\u00e9'));
+		await run('the-copy', scoped('cafe\u0301'));
+		expect(created()).toBe(2);
+	});
+
+	it('has its own keys: another name, and no name, are other keys', async () => {
+		await run('the-workflow');
+		await run('the-workflow', scoped('banners'));
+		await run('the-workflow', scoped(''));
+		await run('the-workflow', scoped(' '));
+		expect(created()).toBe(6);
+	});
+
+	it.each([1, 2])('keeps the keys of images and of videos apart: %s', async (count) => {
+		const all = list.slice(0, count);
+		await run('the-workflow', scoped('posters'), all);
+		const films = scoped('posters', { waitForCompletion: false });
+		const filmed = await stage.runWorkflow(video(films), { items: all });
+		expect([filmed.error, created()]).toEqual([undefined, 2 * count]);
+		await stage.runWorkflow(video(films), { items: all });
+		await run('the-copy', scoped('posters'), all);
+		expect(created()).toBe(2 * count);
+		// A service that honors the header must not take one for the other.
+		const names = stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
+		expect(new Set(names).size).toBe(2 * count);
+	});
+
+	it('creates anew what has failed, in the copy too', async () => {
+		const all = items(['a', 'a boat [fail: no paint 1]']);
+		const goesOn = { onError: 'continueRegularOutput' };
+		await run('the-workflow', scoped('posters'), all, goesOn);
+		await run('the-copy', scoped('posters'), all, goesOn);
+		expect(created()).toBe(2);
+		expect(rows()).toHaveLength(2);
+	});
+
+	it('applies to a batch that sleeps, and to its copy', async () => {
+		const long = items(
+			['a', 'a boat [seconds: 300]'],
+			['b', 'a ship [seconds: 300]'],
+			['c', 'a raft'],
+		);
+		const runOptions = { whileWaiting: 'suspend', maxConcurrent: 1 };
+		const asleep = await run('the-workflow', scoped('posters', { runOptions }), long);
+		expect(asleep.status).toBe('waiting');
+		const end = await sleepToEnd(stage, asleep);
+		expect([end.status, created()]).toEqual(['success', 3]);
+		expect(rows().map(({ node_id: node }) => node)).toEqual(long.map(() => 'scope:posters'));
+		const copied = await run('the-copy', scoped('posters', { runOptions }), long);
+		expect(idsOf(copied)).toEqual(idsOf(end));
+		expect(created()).toBe(3);
+	});
+
+	it.each([
+		['too long', 'x'.repeat(101)],
+		['an object', '={{ ({ name: "posters" }) }}'],
+		['undefined', '={{ $json.mistyped }}'],
+	])('that is %s is an error, and nothing is sent', async (_, name) => {
+		const ran = await run('the-workflow', scoped(name));
+		expect(ran.error).toMatchObject({
+			message: expect.stringContaining('Key Scope') as string,
+			context: { code: 'invalid_input', itemIndex: 0 },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+
+	it('must be the same for all items of a step', async () => {
+		const ran = await run('the-workflow', scoped('={{ $json.key }}'));
+		expect(ran.error).toMatchObject({
+			message: expect.stringContaining('Key Scope must be the same for all items') as string,
+			context: { code: 'invalid_input', itemIndex: 1 },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+
+	it('without a key does nothing', async () => {
+		const ran = await run('the-workflow', {
+			downloadOutput: false,
+			options: { keyScope: 'posters' },
+		});
+		expect([ran.status, rows()]).toEqual(['success', []]);
+	});
+});
+
+describe('rows of a node that gets a Key Scope later', () => {
+	it('are created again, and a warning says how to reuse them, which works', async () => {
+		await run('the-workflow', scoped(''));
+		const ran = await run('the-workflow');
+		expect(created()).toBe(4);
+		const [warning] = ran.hints('Step').filter(({ type }) => type === 'warning');
+		expect(warning.message).toContain(
+			'clear their workflow_id and set their node_id to scope:posters in the data table',
+		);
+		const moved = rows().filter(({ workflow_id: id }) => id !== null);
+		for (const row of moved) Object.assign(row, { workflow_id: null, node_id: 'scope:other' });
+		await run('the-copy', scoped('other'));
+		expect(created()).toBe(4);
+	});
+});
