@@ -1,6 +1,7 @@
 import type { SendRequest, ServiceRequest, ServiceResponse } from '../ports';
 import { errorFromConnection } from './connection';
 import { CancelledError, errorFromResponse, GenerationError, unreadableAnswer } from './errors';
+import { withFreshValues } from './fresh-value';
 import { asRecord, readGeneration, type Generation, type GenerationType } from './generation';
 import { withRetries, type RetryPorts } from './retry';
 import { amount } from '../text';
@@ -84,7 +85,8 @@ export class ServiceClient {
 		const headers = { 'Idempotency-Key': header };
 		const { model } = asRecord(body);
 		const subject = typeof model === 'string' ? model : null;
-		return await this.generation({ method: 'POST', path, body, headers }, subject);
+		const sent = withFreshValues(body);
+		return await this.generation({ method: 'POST', path, body: sent, headers }, subject);
 	}
 
 	/** GET /v1/generations/{id}, once: the status and a fresh URL. The signal aborts the request. */

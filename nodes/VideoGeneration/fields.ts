@@ -52,6 +52,22 @@ export const videoFields: INodeProperties[] = [
 			'Number of frames per second, if the model supports it; more frames make the motion smoother',
 	},
 	{
+		displayName: 'Input Image',
+		name: 'imageSource',
+		type: 'options',
+		options: [
+			{
+				name: 'Binary Field',
+				value: 'binary',
+				description:
+					'A file of the input item, which the service fetches from n8n’s public https address by a URL that is valid for one hour',
+			},
+			{ name: 'URL', value: 'url', description: 'An image on the web' },
+		],
+		default: 'url',
+		description: 'Where the image to animate comes from',
+	},
+	{
 		displayName: 'Input Image URL',
 		name: 'imageUrl',
 		type: 'string',
@@ -59,6 +75,18 @@ export const videoFields: INodeProperties[] = [
 		placeholder: 'e.g. https://example.com/first-frame.png',
 		description:
 			'The URL of an image to animate, such as the output of Image Generation; if empty, only the prompt is used',
+		displayOptions: { show: { imageSource: ['url'] } },
+	},
+	{
+		displayName: 'Input Binary Field',
+		name: 'imageBinaryField',
+		type: 'string',
+		typeOptions: { binaryDataProperty: true },
+		default: 'data',
+		required: true,
+		placeholder: 'e.g. data',
+		hint: 'The name of the input binary field with the image to animate',
+		displayOptions: { show: { imageSource: ['binary'] } },
 	},
 	...deliveryFields,
 	optionsField([

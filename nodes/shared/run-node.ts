@@ -11,7 +11,7 @@ import type { StatusChecks } from '../../client/watch/status-requests';
 import { cancelSignal, continuesOnError } from './execution';
 import { stepError } from './output/node-error';
 import { MOST_OUTPUTS } from './form/fields';
-import { planItems, type Plan } from './form/plan-items';
+import { planItems, type Plan, type PlanItem } from './form/plan-items';
 import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
 import { paidGenerations } from './output/outcomes';
@@ -55,14 +55,12 @@ export type Failures = GenerationError[][];
  * Runs a creating or waiting node. All items are validated before the first request. Then one pipeline
  * processes them. The output keeps their order and pairing, and follows the On Error setting.
  *
- * @param plan reads and validates one item's parameters, and returns a plan for each of its outputs; throws
- * `InvalidInputError`
  * @returns the items of the node's output
  * @throws NodeApiError that names the item, the cause and every generation that was charged
  */
 export async function runNode(
 	context: IExecuteFunctions,
-	plan: (itemIndex: number) => Plan[],
+	plan: PlanItem,
 	{ suspension, sleep, checks }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);

@@ -28,7 +28,10 @@ describe('a form shows', () => {
 	const image = [
 		...['model', 'prompt', 'numberOfOutputs', 'size', 'referenceInputs', 'waitForCompletion'],
 	];
-	const video = ['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'fps', 'imageUrl'];
+	const video = [
+		...['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'fps', 'imageSource'],
+	];
+	const fromUrl = [...video, 'imageUrl'];
 
 	it.each<[NodeName, INodeParameters, string[]]>([
 		['imageGeneration', {}, [...image, ...download, 'options', 'runOptions']],
@@ -42,7 +45,16 @@ describe('a form shows', () => {
 			{ waitForCompletion: false },
 			[...image, 'notWaitingNotice', 'options', 'runOptions'],
 		],
-		['videoGeneration', {}, [...video, 'waitForCompletion', ...download, 'options', 'runOptions']],
+		[
+			'videoGeneration',
+			{},
+			[...fromUrl, 'waitForCompletion', ...download, 'options', 'runOptions'],
+		],
+		[
+			'videoGeneration',
+			{ imageSource: 'binary' },
+			[...video, 'imageBinaryField', 'waitForCompletion', ...download, 'options', 'runOptions'],
+		],
 		['waitForCompletion', {}, ['generationId', 'mode', ...download, 'options', 'runOptions']],
 		[
 			'waitForCompletion',
@@ -154,7 +166,7 @@ it('required fields are marked: n8n asks for them before it runs a node', () => 
 	});
 	expect(Object.fromEntries(required)).toEqual({
 		imageGeneration: ['model', 'prompt', 'binaryPropertyName'],
-		videoGeneration: ['model', 'prompt', 'binaryPropertyName'],
+		videoGeneration: ['model', 'prompt', 'imageBinaryField', 'binaryPropertyName'],
 		waitForCompletion: ['generationId', 'binaryPropertyName'],
 		generationModels: ['modelId'],
 	});
