@@ -16,6 +16,7 @@ import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './r
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
 import { paidGenerations } from './output/outcomes';
 import { outputItems, type Output } from './output/results';
+import { traceStep } from './output/trace';
 import { addStats, runPlans, startOf, type StepStart } from './run-plans';
 
 /** How a step suspends its execution during a long wait. */
@@ -69,10 +70,11 @@ export async function runNode(
 	const failures = plans.map((planned, itemIndex) =>
 		planned.ok ? [] : unsentErrors(journal, planned.error, itemIndex),
 	);
+	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	reportUnexpected(context, failures.flat());
+	traceStep(context, { jobs: planned.map(({ job }) => job), outcomes: inOrder(failures, [], []) });
 	throwFirst(context, journal, failures);
 
-	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
 		return await suspension.sleep(start.checks);
 	}
@@ -106,6 +108,7 @@ export async function runToEnd(
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
 	recordHint(context, unrecorded, stats, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
+	traceStep(context, { jobs: planned.map(({ job }) => job), outcomes: all, stats });
 
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);

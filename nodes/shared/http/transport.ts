@@ -9,7 +9,7 @@ import type {
 import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
-import { cancelSignal } from '../execution';
+import { cancelSignal, debugLog } from '../execution';
 import { requestClock, wallClock } from './clock';
 import {
 	apiKeyOf,
@@ -67,7 +67,8 @@ export function serviceOf(
 	context: Context,
 	options: { signal?: AbortSignal; maxRetries?: number } = {},
 ): ServiceClient {
-	const ports = { clock: wallClock, random: Math.random, signal: cancelSignal(context) };
+	const signal = cancelSignal(context);
+	const ports = { clock: wallClock, random: Math.random, signal, debug: debugLog(context) };
 	return new ServiceClient({ ...ports, ...options, send: connect(context) });
 }
 

@@ -15,7 +15,7 @@ import {
 	type TableScope,
 } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
-import { cancelSignal } from '../execution';
+import { cancelSignal, debugLog } from '../execution';
 import { wallClock } from '../http/clock';
 import { dataTable, insertMissing } from './data-table';
 
@@ -97,7 +97,7 @@ export async function recordUnreturned(
 /** @throws GenerationError `record_unavailable` */
 async function portsOf(context: IExecuteFunctions): Promise<TablePorts> {
 	const table = await dataTable(context);
-	return { table, clock: wallClock, signal: cancelSignal(context) };
+	return { table, clock: wallClock, signal: cancelSignal(context), debug: debugLog(context) };
 }
 
 /** The workflow and the node that the rows of a step belong to. */
