@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { FRAME_RATES, RESOLUTIONS } from '../shared/form/checks';
+import { toolDescriptionField } from '../shared/form/description';
 import {
 	creatingOptions,
 	deliveryFields,
@@ -13,11 +14,16 @@ import {
 } from '../shared/form/fields';
 import { batchRoleField, creatingRunOptions, runOptionsField } from '../shared/form/run-options';
 
+/** The node's description for an agent. */
+export const AS_TOOL =
+	'Create a short video from a text prompt or an input image. Each call is charged. Returns within a minute the ID, the status and the URL of the video, which is valid for one hour. Videos take minutes. If timed_out is true, the video is not ready yet: call Wait for Completion with the ID, and do not create it again.';
+
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
 
 /** The node's parameters, in the order of the contract. */
 export const videoFields: INodeProperties[] = [
+	toolDescriptionField(AS_TOOL),
 	modelField('searchVideoModels', 'aurora-motion-1'),
 	promptField(
 		'e.g. Waves roll against a lighthouse at dusk, the camera rises slowly',
