@@ -8,9 +8,15 @@ export abstract class FreshValue {
 	abstract make(): string;
 }
 
-/** Returns a body with the values that it has now. */
+/** Returns a body with the values that it has now. A body without such values is returned itself, and not a copy. */
 export function withFreshValues<T>(body: T): T {
-	return fresh(body) as T;
+	return (hasFreshValue(body) ? fresh(body) : body) as T;
+}
+
+function hasFreshValue(value: unknown): boolean {
+	if (value instanceof FreshValue) return true;
+	if (typeof value !== 'object' || value === null) return false;
+	return Object.values(value).some(hasFreshValue);
 }
 
 function fresh(value: unknown): unknown {
