@@ -205,7 +205,8 @@ export class JobRun {
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async findOrCreate(order: Order, request: CreateRequest): Promise<void> {
-		const { clock, submission, watcher } = this.step;
+		const { clock, startedAt, submission, watcher } = this.step;
+		const { timeoutMs, countsFromStart } = order.job;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
 			const made = earlierId === null ? await submission.create(order, request) : null;
@@ -214,7 +215,7 @@ export class JobRun {
 			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
 			const watch = new Watch(watcher, id, made, order.job.readiness, true);
-			this.deadline = clock.now() + order.job.timeoutMs;
+			this.deadline = (countsFromStart ? startedAt : clock.now()) + timeoutMs;
 			this.watch = watch;
 			if (made) return;
 			const seen = await toResult(async () => await watch.until('fetched', this.deadline));

@@ -34,6 +34,8 @@ interface JobBasics {
 	readiness: Readiness;
 	/** Maximum wait for the generation, and for a free slot, each in milliseconds. */
 	timeoutMs: number;
+	/** True if the timeout bounds the whole job, from the start of the step. Default: each wait has its own. */
+	countsFromStart?: boolean;
 	onTimeout: 'error' | 'continue';
 }
 

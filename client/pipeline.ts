@@ -1,5 +1,5 @@
 import { onAbort } from './async';
-import type { Clock, ProbeUrl, Random, SleepDecision } from './ports';
+import type { Clock, Debug, ProbeUrl, Random, SleepDecision } from './ports';
 import { JobQueue, JobRun, type StepState } from './job-run';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
@@ -26,6 +26,7 @@ export interface PipelinePorts<T> {
 	balance?: () => Promise<number | null>;
 	/** Aborts on the user's Stop or the workflow's timeout. */
 	cancel: AbortSignal;
+	debug?: Debug;
 	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
 	/** Earlier status checks of the step. */
@@ -62,6 +63,8 @@ export interface PipelineSettings extends SpendLimits {
 export interface PipelineStats extends SubmissionStats {
 	/** Creating requests that were charged or may have been, including `spentBefore`. */
 	spent: number;
+	/** Number of status requests that were sent. */
+	statusRequests: number;
 	/** Milliseconds during which the step waited for free slots. */
 	slotWaitMs: number;
 	/** The service's message when no slot was free: running generations, and the limit of the plan (spec 8). */
@@ -158,6 +161,7 @@ class Pipeline<T> {
 			stats: {
 				...submission.stats,
 				retries: submission.stats.retries + watcher.transientErrors.size,
+				statusRequests: watcher.requests.sent,
 				spent: this.guard.spent,
 				balance,
 				slotWaitMs: submission.gate.waitedMs,

@@ -51,6 +51,9 @@ export interface Clock {
 	sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Writes a line into n8n's debug log. It must contain no prompt, URL or key. */
+export type Debug = (line: string) => void;
+
 /** Returns a number in [0, 1), uniformly distributed like `Math.random`. It is the source of jitter. */
 export type Random = () => number;
 

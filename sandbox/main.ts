@@ -18,6 +18,9 @@ const program = new Command('npm run sandbox --')
 	)
 	.option('--seed <number>', 'the same seed gives the same ids and times (a new one)', numberFrom)
 	.option('--idempotency', 'a second request with the same Idempotency-Key creates nothing')
+	.option('--fetch-inputs', 'fetch the URLs in requests, and fail if that is not possible')
+	.option('--fetch-loopback', 'with --fetch-inputs: also from this machine')
+	.option('--keep-in <file>', 'keep the books in this file for the next start')
 	.option('--quiet', 'do not log requests');
 
 interface Values extends Required<Pick<SandboxOptions, 'port' | 'storagePort' | 'timeScale'>> {
@@ -25,6 +28,9 @@ interface Values extends Required<Pick<SandboxOptions, 'port' | 'storagePort' | 
 	tokenLifetime: number;
 	seed?: number;
 	idempotency?: boolean;
+	fetchInputs?: boolean;
+	fetchLoopback?: boolean;
+	keepIn?: string;
 	quiet?: boolean;
 }
 
@@ -34,12 +40,14 @@ function say(line: string): void {
 
 function optionsFrom(values: Values): SandboxOptions {
 	const { urlLifetime, tokenLifetime, seed, idempotency, quiet, ...others } = values;
+	const { fetchInputs, fetchLoopback, ...numbers } = others;
 	return {
-		...others,
+		...numbers,
 		urlLifetimeSeconds: urlLifetime,
 		accessTokenSeconds: tokenLifetime,
 		seed: seed ?? Date.now() % 2 ** 31,
 		honorsIdempotencyKeys: idempotency,
+		fetchInputs: fetchInputs ? { loopback: fetchLoopback } : undefined,
 		log: quiet ? false : say,
 	};
 }

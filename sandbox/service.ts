@@ -10,18 +10,21 @@ import { createGeneration, createOnce, outputPath } from './generations/creation
 import type { Workshop } from './generations/creation';
 import { creditBalance, creditSummary } from './books/credits';
 import { parseBody, promptIn } from './requests/body';
-import { errorAnswer, ServiceError } from './basics/errors';
+import { ServiceError } from './basics/errors';
 import { FaultQueue } from './faults';
 import type { FaultAction, FaultSubject } from './faults';
 import { entryAt } from './generations/generations';
 import type { Generation } from './generations/generations';
+import { fetchInputs } from './generations/fetched-inputs';
+import type { InputFetching } from './generations/input-fetch';
 import { explained } from './generations/ordered';
+import { KeptBooks } from './books/kept-books';
 import { Ledger } from './books/ledger';
 import { Misses } from './storage/misses';
 import { Presigner } from './storage/presign';
 import { seededRandom } from './basics/random';
 import type { Random } from './basics/random';
-import { answer, faulted } from './requests/reply';
+import { answer, faulted, refusalFrom } from './requests/reply';
 import type { Reply } from './requests/reply';
 import type { ServiceRequest } from './requests/request';
 import { bearerOf, RequestLog } from './books/requests';
@@ -48,14 +51,12 @@ export interface ServiceOptions {
 	missingOutputStatus?: 403 | 404;
 	/** If true, a second request with the same `Idempotency-Key` returns the generation of the first. */
 	honorsIdempotencyKeys?: boolean;
+	/** Fetches the URLs in creating requests, and fails generations whose files cannot be fetched. Default: fetches nothing. */
+	fetchInputs?: InputFetching;
+	/** File that keeps the books for the next start. Default: they are lost at the end. */
+	keepIn?: string;
 	/** Origin of presigned URLs. The default does not resolve, for use without HTTP. */
 	storageOrigin?: string;
-}
-
-function refusalFrom(error: unknown): Reply {
-	if (!(error instanceof ServiceError)) throw error;
-	const { status, body } = errorAnswer(error.row, error.message, error.param);
-	return answer(status, body, `${error.row}: ${error.message}`);
 }
 
 function bearsOnGeneration({ kind }: FaultAction): boolean {
@@ -77,23 +78,28 @@ export class GenerationService {
 	readonly missingOutputStatus: 403 | 404;
 	/** Origin of the presigned URLs issued from now on. */
 	storageOrigin: string;
-	private readonly ledger = new Ledger();
+	private readonly ledger: Ledger;
 	private readonly misses = new Misses();
 	private readonly workshop: Workshop;
 	private readonly seed: number;
+	private readonly fetching: InputFetching | null;
 	private random: Random;
 
 	constructor(options: ServiceOptions = {}) {
 		this.clock = options.clock ?? systemClock;
 		this.seed = options.seed ?? 1;
+		this.fetching = options.fetchInputs ?? null;
 		this.random = seededRandom(this.seed);
 		this.urlLifetimeSeconds = Math.max(1, Math.ceil(options.urlLifetimeSeconds ?? 3600));
 		this.missingOutputStatus = options.missingOutputStatus ?? 404;
 		this.storageOrigin = options.storageOrigin ?? 'http://storage.invalid';
+		const kept = options.keepIn === undefined ? null : new KeptBooks(options.keepIn);
+		this.ledger = new Ledger(kept);
+		kept?.restore(this.ledger, this.accounts);
 		this.books = new Books(this.ledger, () => this.clock.now());
 		this.workshop = {
 			ledger: this.ledger,
-			presigner: new Presigner(`sandbox ${this.seed}`),
+			presigner: new Presigner(kept?.secret ?? `sandbox ${this.seed}`),
 			random: () => this.random(),
 			generationTime: timeFrom(options.generationSeconds),
 			timeScale: options.timeScale ?? 1,
@@ -172,6 +178,8 @@ export class GenerationService {
 			const create = () => createGeneration(this.workshop, caller, route.type, body, now, action);
 			const { made, charged } = createOnce(this.workshop, caller, request.headers, create);
 			record.generationId = made.id;
+			const changed = (one: Generation) => this.ledger.changed(one);
+			if (charged > 0) void fetchInputs(made, this.fetching, this.clock, changed);
 			const { balance, name } = caller.account;
 			const happened = `charged ${charged}, ${name} has ${balance} left`;
 			return answer(200, entryAt(made, now), happened);
@@ -266,6 +274,7 @@ export class GenerationService {
 		}
 		generation.failure = failReason === undefined ? null : { reason: failReason, asText: false };
 		generation.finishAt = now;
+		this.ledger.changed(generation);
 		this.ledger.settle(now);
 	}
 

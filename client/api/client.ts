@@ -1,9 +1,11 @@
 import type { SendRequest, ServiceRequest, ServiceResponse } from '../ports';
 import { errorFromConnection } from './connection';
 import { CancelledError, errorFromResponse, GenerationError, unreadableAnswer } from './errors';
+import { withFreshValues } from './fresh-value';
 import { asRecord, readGeneration, type Generation, type GenerationType } from './generation';
 import { withRetries, type RetryPorts } from './retry';
-import { amount } from '../text';
+import { isUnknownState } from './states';
+import { amount, truncate } from '../text';
 
 /** A validated creating request (spec 4.1, 4.2). */
 export interface CreateRequest {
@@ -84,7 +86,8 @@ export class ServiceClient {
 		const headers = { 'Idempotency-Key': header };
 		const { model } = asRecord(body);
 		const subject = typeof model === 'string' ? model : null;
-		return await this.generation({ method: 'POST', path, body, headers }, subject);
+		const sent = withFreshValues(body);
+		return await this.generation({ method: 'POST', path, body: sent, headers }, subject);
 	}
 
 	/** GET /v1/generations/{id}, once: the status and a fresh URL. The signal aborts the request. */
@@ -132,6 +135,10 @@ export class ServiceClient {
 		const response = await this.response(request, subject, signal);
 		const generation = readGeneration(response.body, this.ports.clock.now());
 		if (generation === null) throw unreadableAnswer(response, request.method === 'POST');
+		const { id, status } = generation.item;
+		if (isUnknownState(status)) {
+			this.ports.debug?.(`generation ${id} has the unknown status "${truncate(String(status))}"`);
+		}
 		return generation;
 	}
 
@@ -141,17 +148,21 @@ export class ServiceClient {
 		subject: string | null,
 		signal?: AbortSignal,
 	): Promise<ServiceResponse> {
-		const { send, signal: stop } = this.ports;
+		const { send, signal: stop, debug, clock } = this.ports;
+		const name = `${request.method} ${request.path}`;
 		const charging = request.method === 'POST';
 		if (stop.aborted) throw new CancelledError();
 		const response = await send(request, signal).catch((failure: unknown) => {
 			if (stop.aborted && !charging) throw new CancelledError();
 			const error = errorFromConnection(failure, charging);
+			debug?.(`${name} had no response (${error.code})`);
 			throw this.isMisconfigured(error) ? error.with({ fatalForStep: true }) : error;
 		});
 		this.confirmBaseUrl();
 		if (response.status >= 200 && response.status < 300) return response;
-		throw errorFromResponse(response, charging, subject, this.ports.clock.now());
+		const error = errorFromResponse(response, charging, subject, clock.now());
+		debug?.(`${name} was answered with ${response.status} ${error.code}`);
+		throw error;
 	}
 
 	/** True if the Base URL is not known to work, and was tried for long enough: treat it as misconfigured. */

@@ -1,5 +1,5 @@
 import { toResult } from '../async';
-import type { Clock, Random } from '../ports';
+import type { Clock, Debug, Random } from '../ports';
 import { CancelledError, GenerationError } from './errors';
 
 /** Six retries with delays of 1 s to 30 s (spec 7, retry rule 3). All delays together are at most 1.5 minutes. */
@@ -66,12 +66,13 @@ export interface RetryPorts {
 	random: Random;
 	signal: AbortSignal;
 	maxRetries?: number;
+	debug?: Debug;
 }
 
 /** Runs a request that only reads, and retries transient errors. Throws the last error, or `CancelledError`. */
 export async function withRetries<T>(
 	run: () => Promise<T>,
-	{ clock, random, signal, maxRetries = MAX_RETRIES }: RetryPorts,
+	{ clock, random, signal, maxRetries = MAX_RETRIES, debug }: RetryPorts,
 ): Promise<T> {
 	let askedMs = 0;
 	for (let retries = 0; ; retries++) {
@@ -83,6 +84,7 @@ export async function withRetries<T>(
 		askedMs += waitMs;
 		const inTime = askedMs <= maxRetries * ASKED_PER_RETRY_MS;
 		if (decideRetry(error, { retries, maxRetries, inTime }) !== 'backoff') throw error;
+		debug?.(`a request is repeated (${error.code})`);
 		await pause(clock, Math.max(backoffDelay(retries, random), waitMs), signal);
 	}
 }

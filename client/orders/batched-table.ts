@@ -1,6 +1,6 @@
 import { batched, toResult } from '../async';
 import { CancelledError } from '../api/errors';
-import type { Clock } from '../ports';
+import type { Clock, Debug } from '../ports';
 import { unavailable } from './order-errors';
 import {
 	all,
@@ -27,6 +27,7 @@ const LINGER_MS = 300;
 export interface TablePorts {
 	table: CallTable;
 	clock: Clock;
+	debug?: Debug;
 	/** Aborts when the execution ends. */
 	signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import { toResult } from '../async';
-import type { Clock, Random } from '../ports';
+import type { Clock, Debug, Random } from '../ports';
 import { errorOfJob, heldTooLong, notSent } from '../outcome';
 import { backoffDelay, decideRetry, mostRetries } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
@@ -34,6 +34,7 @@ interface SubmissionPorts {
 	halt: AbortSignal;
 	guard: SpendGuard;
 	slots: SlotPool;
+	debug?: Debug;
 }
 
 /** Counters for the step's summary: of created and of existing generations, and of requests. */
@@ -109,7 +110,7 @@ export class Submission {
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
-		const { clock, random, halt, journal, slots } = this.ports;
+		const { clock, random, halt, journal, slots, debug } = this.ports;
 		const ticket = slots.ticket();
 		const held = this.heldBy.get(order) ?? { since: null };
 		this.heldBy.set(order, held);
@@ -134,6 +135,8 @@ export class Submission {
 			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
 			const decision = decideRetry(cause, limits);
 			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
+			const item = `item ${order.job.itemIndex}`;
+			debug?.(`the creating request of ${item} is repeated (${decision}: ${cause.code})`);
 			if (decision === 'slot') {
 				// A full account is no failure, and the wait may be long. Later failures start a new count.
 				giveUpAt = Infinity;

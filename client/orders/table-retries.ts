@@ -1,6 +1,6 @@
 import { GenerationError } from '../api/errors';
 import { toResult } from '../async';
-import type { Clock } from '../ports';
+import type { Clock, Debug } from '../ports';
 import { UnansweredError } from './table';
 
 /** Pauses before a failed call is repeated: half a minute in total. A lock or a restart usually ends within it. */
@@ -15,7 +15,7 @@ const PATIENCE_MS = 30_000;
  * @throws the error of the last call. A `GenerationError` means that calling again cannot help.
  */
 export async function callPatiently<T>(
-	{ clock, signal }: { clock: Clock; signal: AbortSignal },
+	{ clock, signal, debug }: { clock: Clock; signal: AbortSignal; debug?: Debug },
 	call: () => Promise<T>,
 ): Promise<T> {
 	let giveUpAt = Infinity;
@@ -27,6 +27,8 @@ export async function callPatiently<T>(
 		const now = clock.now();
 		giveUpAt = Math.min(giveUpAt, now + PATIENCE_MS);
 		if (now >= giveUpAt) throw error;
+		// Not its message, which may quote a row.
+		debug?.('the call of the data table is repeated');
 		await clock.sleep(pauseMs, signal);
 		if (signal.aborted) throw error;
 	}

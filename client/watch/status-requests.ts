@@ -4,13 +4,14 @@ import type { ServiceClient } from '../api/client';
 import { pause, withRetries } from '../api/retry';
 import { withTimeout } from '../async';
 import { Hold } from '../hold';
-import type { Clock, Random } from '../ports';
+import type { Clock, Debug, Random } from '../ports';
 
 export interface StatusPorts {
 	service: ServiceClient;
 	clock: Clock;
 	random: Random;
 	halt: AbortSignal;
+	debug?: Debug;
 }
 
 /** How long a final status is reused: half of the hour for which its output URL is valid (spec 8). */
@@ -34,6 +35,8 @@ type StatusResponse = Promise<Generation | null>;
 export class StatusRequests {
 	/** The responses to the checks of this step, which all items with the same generation share. */
 	private readonly responses = new WeakMap<StatusCheck, StatusResponse>();
+	/** How many were sent. */
+	sent = 0;
 	/** Until when the service has asked the step to send none. */
 	readonly hold: Hold;
 
@@ -80,7 +83,7 @@ export class StatusRequests {
 
 	/** Requests the status, for a fresh URL, as soon as the poll interval allows. Retries and throws as `withRetries`. */
 	async refetch(id: string): Promise<Generation> {
-		const { clock, random, halt, service } = this.ports;
+		const { clock, random, halt, service, debug } = this.ports;
 		const refetchOnce = async () => {
 			const before = this.last.get(id);
 			const dueIn = (before?.at ?? 0) + this.intervalMs - clock.now();
@@ -96,10 +99,11 @@ export class StatusRequests {
 			this.confirm(id, generation);
 			return generation;
 		};
-		return await withRetries(refetchOnce, { clock, random, signal: halt });
+		return await withRetries(refetchOnce, { clock, random, signal: halt, debug });
 	}
 
 	private store(id: string, response: StatusResponse): void {
+		this.sent++;
 		const check = { at: this.ports.clock.now(), known: this.known(id) };
 		this.responses.set(check, response);
 		this.last.set(id, check);

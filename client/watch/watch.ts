@@ -168,7 +168,8 @@ export class Watch implements Probed {
 		const error = isTransient ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
 		const limits = { retries: this.failures, maxRetries: mostRetries(error) };
 		if (decideRetry(error, limits) !== 'backoff') throw error;
-		const { clock, random } = this.watcher.ports;
+		const { clock, random, debug } = this.watcher.ports;
+		debug?.(`the status check of ${this.id} is repeated (${failure.code})`);
 		this.lastError = error;
 		this.watcher.requests.hold.note(error);
 		this.watcher.transientErrors.add(error);

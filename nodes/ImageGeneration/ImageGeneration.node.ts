@@ -8,7 +8,7 @@ import type {
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
 import { modelOptions, modelSearch } from '../shared/model-search';
 import { runCreatingNode } from '../shared/suspend/sleeping-batch';
-import { imageFields } from './fields';
+import { AS_TOOL, imageFields } from './fields';
 import { planImage } from './request';
 
 /** The Image Generation node: creates images (spec 4.1). */
@@ -25,9 +25,7 @@ export class ImageGeneration implements INodeType {
 		subtitle: modelSubtitle,
 		description: 'Create images from a text prompt and reference files',
 		defaults: { name: 'Image Generation' },
-		usableAsTool: asTool(
-			'Create an image from a text prompt, optionally with reference images. Each call is charged. Returns the ID, the status and the URL of the image, which is valid for one hour.',
-		),
+		usableAsTool: asTool(AS_TOOL),
 		properties: imageFields,
 	};
 

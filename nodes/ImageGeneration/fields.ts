@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { toolDescriptionField } from '../shared/form/description';
 import {
 	creatingOptions,
 	deliveryFields,
@@ -17,6 +18,10 @@ import {
 	runOptionsField,
 	suspendNotice,
 } from '../shared/form/run-options';
+
+/** The node's description for an agent. */
+export const AS_TOOL =
+	'Create an image from a text prompt, optionally with reference images. Each call is charged. Returns the ID, the status and the URL of the image, which is valid for one hour. If timed_out is true, the image is not ready yet: call Wait for Completion with the ID, and do not create it again.';
 
 /** Default timeout in seconds. */
 export const IMAGE_TIMEOUT = 600;
@@ -39,6 +44,7 @@ const legacyInputImages: INodeProperties = {
 
 /** The node's parameters, in the order of the contract. */
 export const imageFields: INodeProperties[] = [
+	toolDescriptionField(AS_TOOL),
 	modelField('searchImageModels', 'aurora-image-1'),
 	promptField(
 		'e.g. A lighthouse on a cliff at dusk, oil painting',

@@ -15,7 +15,7 @@ import { IMAGE_TIMEOUT, imageFields } from './fields';
  * @returns for each output its creating request, its run settings and its download
  * @throws InvalidInputError
  */
-export function planImage(context: IExecuteFunctions, itemIndex: number): Plan[] {
+export async function planImage(context: IExecuteFunctions, itemIndex: number): Promise<Plan[]> {
 	const form = readForm(context, itemIndex, imageFields);
 	const options = collection(form, 'options');
 	const parameters = checkedFields({
@@ -35,7 +35,7 @@ export function planImage(context: IExecuteFunctions, itemIndex: number): Plan[]
 		}),
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};
-	const loadInputs = referenceInputs(context, itemIndex, form);
+	const loadInputs = await referenceInputs(context, itemIndex, form);
 	return creationPlans(context, itemIndex, form, {
 		request: { type: 'image', body },
 		defaultTimeout: IMAGE_TIMEOUT,

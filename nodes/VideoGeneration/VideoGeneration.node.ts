@@ -8,7 +8,7 @@ import type {
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
 import { modelOptions, modelSearch } from '../shared/model-search';
 import { runCreatingNode } from '../shared/suspend/sleeping-batch';
-import { videoFields } from './fields';
+import { AS_TOOL, videoFields } from './fields';
 import { planVideo } from './request';
 
 /** The Video Generation node: creates videos (spec 4.2). */
@@ -25,9 +25,7 @@ export class VideoGeneration implements INodeType {
 		subtitle: modelSubtitle,
 		description: 'Create short videos from a text prompt or an input image',
 		defaults: { name: 'Video Generation' },
-		usableAsTool: asTool(
-			'Create a short video from a text prompt or an input image. Each call is charged, and takes minutes. Returns the ID, the status and the URL of the video, which is valid for one hour.',
-		),
+		usableAsTool: asTool(AS_TOOL),
 		properties: videoFields,
 	};
 

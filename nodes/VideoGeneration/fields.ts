@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { FRAME_RATES, RESOLUTIONS } from '../shared/form/checks';
+import { toolDescriptionField } from '../shared/form/description';
 import {
 	creatingOptions,
 	deliveryFields,
@@ -18,11 +19,16 @@ import {
 	suspendNotice,
 } from '../shared/form/run-options';
 
+/** The node's description for an agent. */
+export const AS_TOOL =
+	'Create a short video from a text prompt or an input image. Each call is charged. Returns within a minute the ID, the status and the URL of the video, which is valid for one hour. Videos take minutes. If timed_out is true, the video is not ready yet: call Wait for Completion with the ID, and do not create it again.';
+
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
 
 /** The node's parameters, in the order of the contract. */
 export const videoFields: INodeProperties[] = [
+	toolDescriptionField(AS_TOOL),
 	modelField('searchVideoModels', 'aurora-motion-1'),
 	promptField(
 		'e.g. Waves roll against a lighthouse at dusk, the camera rises slowly',
@@ -48,6 +54,22 @@ export const videoFields: INodeProperties[] = [
 			'Length of the video in seconds, with a maximum of 4 to 10 depending on the model; if empty, the model decides',
 	},
 	{
+		displayName: 'Input Image',
+		name: 'imageSource',
+		type: 'options',
+		options: [
+			{
+				name: 'Binary Field',
+				value: 'binary',
+				description:
+					'A file of the input item, which the service fetches from n8n’s public https address by a URL that is valid for one hour',
+			},
+			{ name: 'URL', value: 'url', description: 'An image on the web' },
+		],
+		default: 'url',
+		description: 'Where the image to animate comes from',
+	},
+	{
 		displayName: 'Input Image URL',
 		name: 'imageUrl',
 		type: 'string',
@@ -55,6 +77,18 @@ export const videoFields: INodeProperties[] = [
 		placeholder: 'e.g. https://example.com/first-frame.png',
 		description:
 			'The URL of an image to animate, such as the output of Image Generation; if empty, only the prompt is used',
+		displayOptions: { show: { imageSource: ['url'] } },
+	},
+	{
+		displayName: 'Input Binary Field',
+		name: 'imageBinaryField',
+		type: 'string',
+		typeOptions: { binaryDataProperty: true },
+		default: 'data',
+		required: true,
+		placeholder: 'e.g. data',
+		hint: 'The name of the input binary field with the image to animate',
+		displayOptions: { show: { imageSource: ['binary'] } },
 	},
 	...deliveryFields,
 	optionsField([

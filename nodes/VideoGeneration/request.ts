@@ -3,15 +3,19 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import {
 	duration,
 	FRAME_RATES,
+	inlineSize,
 	integer,
+	invalid,
 	oneOf,
 	requiredText,
 	RESOLUTIONS,
 } from '../shared/form/checks';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
-import { collection, readForm } from '../shared/form/form';
-import { checkedFields } from '../shared/form/parameters';
+import { collection, readForm, type Form } from '../shared/form/form';
+import { itemFile, knownSize, plainType } from '../shared/form/item-file';
+import { checkedFields, isSet } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan-items';
+import { signedFile } from '../shared/form/signed-file';
 import { urlList, webUrl } from '../shared/form/urls';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
 
@@ -21,7 +25,7 @@ import { VIDEO_TIMEOUT, videoFields } from './fields';
  * @returns for each output its creating request, its run settings and its download
  * @throws InvalidInputError
  */
-export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[] {
+export async function planVideo(context: IExecuteFunctions, itemIndex: number): Promise<Plan[]> {
 	const form = readForm(context, itemIndex, videoFields);
 	const options = collection(form, 'options');
 	const body = {
@@ -30,7 +34,7 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[]
 			resolution: [form.resolution, (value) => oneOf('Resolution', value, RESOLUTIONS)],
 			duration: [form.duration, (value) => duration('Duration', value)],
 			fps: [options.fps, (value) => oneOf('Frames per Second', value, FRAME_RATES)],
-			image_url: [form.imageUrl, (value) => webUrl('Input Image URL', value)],
+			image_url: [await startImage(context, itemIndex, form), (value) => value],
 			negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 			seed: [options.seed, (value) => integer('Seed', value)],
 			input_images: [
@@ -44,4 +48,22 @@ export function planVideo(context: IExecuteFunctions, itemIndex: number): Plan[]
 		defaultTimeout: VIDEO_TIMEOUT,
 		noun: 'Videos',
 	});
+}
+
+const UPLOAD_INSTEAD =
+	'Or upload the file, for example with an S3 node, set Input Image to URL, and enter its URL.';
+
+/** The image to animate: its URL, or a file of the item, which the service fetches from n8n. `null`: none. */
+async function startImage(context: IExecuteFunctions, itemIndex: number, form: Form) {
+	const source = oneOf('Input Image', form.imageSource ?? 'url', ['url', 'binary'] as const);
+	if (source === 'url') {
+		return isSet(form.imageUrl) ? webUrl('Input Image URL', form.imageUrl) : null;
+	}
+	const file = itemFile(context, itemIndex, form.imageBinaryField, 'Input Image');
+	const type = plainType(file.binary);
+	if (/^(audio|text|video)\//.test(type)) {
+		throw invalid('Input Image', 'an image', type, 'Check which file Input Binary Field names.');
+	}
+	if (knownSize(file.binary) === 0) inlineSize('Input Image', 0);
+	return await signedFile(context, file, 'Input Image', UPLOAD_INSTEAD);
 }

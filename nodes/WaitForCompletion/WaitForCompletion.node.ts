@@ -7,7 +7,7 @@ import type {
 
 import { asTool, sharedDescription } from '../shared/form/description';
 import { runNode } from '../shared/run-node';
-import { waitFields } from './fields';
+import { AS_TOOL, waitFields } from './fields';
 import { planWait } from './request';
 import { suspensionOf } from './suspend';
 import { checksSoFar, isSuspendedCheck, suspendedCheck } from './suspended-check';
@@ -27,9 +27,7 @@ export class WaitForCompletion implements INodeType {
 			'={{ { poll: "Poll Until Ready", suspend: "Suspend Until Ready", check: "Check Once" }[$rawParameter["mode"]] || "Mode by Expression" }}',
 		description: 'Get the outputs of generations that were already created',
 		defaults: { name: 'Wait for Completion' },
-		usableAsTool: asTool(
-			'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which is valid for one hour. At no charge.',
-		),
+		usableAsTool: asTool(AS_TOOL),
 		properties: waitFields,
 	};
 

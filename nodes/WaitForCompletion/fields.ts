@@ -1,7 +1,12 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { toolDescriptionField } from '../shared/form/description';
 import { downloadField, fileOptions, includeOptions, optionsField } from '../shared/form/fields';
 import { runOptionsField, waitingRunOptions } from '../shared/form/run-options';
+
+/** The node's description for an agent. */
+export const AS_TOOL =
+	'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which is valid for one hour. At no charge. If timed_out is true, it is still running: call this again.';
 
 /** Default timeout in seconds. */
 export const WAIT_TIMEOUT = 1800;
@@ -18,6 +23,7 @@ const suspendNotice: INodeProperties = {
 
 /** The node's parameters, in the order of the contract. */
 export const waitFields: INodeProperties[] = [
+	toolDescriptionField(AS_TOOL),
 	{
 		displayName: 'Generation ID',
 		name: 'generationId',

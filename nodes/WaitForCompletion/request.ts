@@ -78,7 +78,7 @@ function validPlan(context: IExecuteFunctions, itemIndex: number): Plan {
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			...(isSet(since) && { waitingSinceMs: number('Waiting Since', since) }),
 			readiness: choiceOf(runOptions, 'readiness'),
-			...waitingOf(runOptions, WAIT_TIMEOUT),
+			...waitingOf(context, runOptions, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(form, options),
 	};

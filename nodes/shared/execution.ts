@@ -2,6 +2,7 @@ import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, ILoadOptionsFunctions } from 'n8n-workflow';
 
 import type { GenerationType } from '../../client/api/generation';
+import type { Debug } from '../../client/ports';
 import { Journal, type StoredOrders } from '../../client/orders/journal';
 
 /** Facts about the execution that a step runs in. */
@@ -26,6 +27,14 @@ export function runsAsTool(
 /** What a creating node creates. As a tool, its type has another ending. */
 export function typeCreatedBy(context: Pick<IExecuteFunctions, 'getNode'>): GenerationType {
 	return /\.videoGeneration(Tool)?$/.test(context.getNode().type) ? 'video' : 'image';
+}
+
+/** Writes into n8n's debug log, with the name of the node. Some contexts of older releases have no logger. */
+export function debugLog(
+	context: Pick<IExecuteFunctions, 'getNode'> & Partial<Pick<IExecuteFunctions, 'logger'>>,
+): Debug {
+	const { name } = context.getNode();
+	return (line) => context.logger?.debug?.(`"${name}": ${line}`);
 }
 
 /** True if failed items become output items: On Error is one of the two "Continue" settings. */

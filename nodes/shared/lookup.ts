@@ -7,6 +7,7 @@ import type { ServiceClient } from '../../client/api/client';
 import { continuesOnError } from './execution';
 import { stepError } from './output/node-error';
 import { errorItem } from './output/results';
+import { traceStep } from './output/trace';
 import { yieldBefore } from './http/clock';
 import { serviceOf } from './http/transport';
 
@@ -41,6 +42,8 @@ export async function runLookups(
 		if (!continuesOnError(context)) throw stepError(context, error, itemIndex, []);
 		items.push(errorItem(context, error, itemIndex));
 	}
+	const balance = items[0]?.json.balance;
+	traceStep(context, typeof balance === 'number' ? { balance } : {});
 	return [items];
 }
 

@@ -11,11 +11,12 @@ import type { StatusChecks } from '../../client/watch/status-requests';
 import { cancelSignal, continuesOnError } from './execution';
 import { stepError } from './output/node-error';
 import { MOST_OUTPUTS } from './form/fields';
-import { planItems, type Plan } from './form/plan-items';
+import { planItems, type Plan, type PlanItem } from './form/plan-items';
 import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
 import { paidGenerations } from './output/outcomes';
 import { outputItems, type Output } from './output/results';
+import { traceStep } from './output/trace';
 import { addStats, runPlans, startOf, type StepStart } from './run-plans';
 
 /** How a step suspends its execution during a long wait. */
@@ -55,14 +56,12 @@ export type Failures = GenerationError[][];
  * Runs a creating or waiting node. All items are validated before the first request. Then one pipeline
  * processes them. The output keeps their order and pairing, and follows the On Error setting.
  *
- * @param plan reads and validates one item's parameters, and returns a plan for each of its outputs; throws
- * `InvalidInputError`
  * @returns the items of the node's output
  * @throws NodeApiError that names the item, the cause and every generation that was charged
  */
 export async function runNode(
 	context: IExecuteFunctions,
-	plan: (itemIndex: number) => Plan[],
+	plan: PlanItem,
 	{ suspension, sleep, checks }: StepTerms = {},
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
@@ -71,10 +70,11 @@ export async function runNode(
 	const failures = plans.map((planned, itemIndex) =>
 		planned.ok ? [] : unsentErrors(journal, planned.error, itemIndex),
 	);
+	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	reportUnexpected(context, failures.flat());
+	traceStep(context, { jobs: planned.map(({ job }) => job), outcomes: inOrder(failures, [], []) });
 	throwFirst(context, journal, failures);
 
-	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
 		return await suspension.sleep(start.checks);
 	}
@@ -108,6 +108,7 @@ export async function runToEnd(
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
 	recordHint(context, unrecorded, stats, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
+	traceStep(context, { jobs: planned.map(({ job }) => job), outcomes: all, stats });
 
 	if (cancelSignal(context).aborted) {
 		reportEnd(context, 'Stopped', all);

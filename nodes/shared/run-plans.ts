@@ -8,7 +8,14 @@ import type { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline, type PipelineResult, type PipelineStats } from '../../client/pipeline';
 import type { SleepDecision } from '../../client/ports';
 import type { StatusChecks } from '../../client/watch/status-requests';
-import { cancelSignal, continuesOnError, journalOf, runsAsTool, runsByHand } from './execution';
+import {
+	cancelSignal,
+	continuesOnError,
+	debugLog,
+	journalOf,
+	runsAsTool,
+	runsByHand,
+} from './execution';
 import type { Plan } from './form/plan-items';
 import { stepOptionsOf, type StepOptions } from './form/step-options';
 import { glanceAtBalance } from './http/balance';
@@ -79,6 +86,7 @@ export function addStats(earlier: PipelineStats, later: PipelineStats): Pipeline
 		resubmitted: earlier.resubmitted + later.resubmitted,
 		recreated: earlier.recreated + later.recreated,
 		fellBack: earlier.fellBack + later.fellBack,
+		statusRequests: earlier.statusRequests + later.statusRequests,
 		slotWaitMs: earlier.slotWaitMs + later.slotWaitMs,
 		slotRefusal: later.slotRefusal ?? earlier.slotRefusal,
 		// This already includes the requests of the earlier run.
@@ -116,6 +124,7 @@ export async function runPlans(
 				balance: tellsBalance ? async () => await glanceAtBalance(context) : undefined,
 				slots,
 				cancel,
+				debug: debugLog(context),
 				...shared,
 				journal: record ?? shared.journal,
 				finish: async (job, generation, signal, refresh) =>

@@ -1,5 +1,6 @@
 import { statusAt } from '../generations/generations';
 import type { Output } from '../generations/generations';
+import type { FetchedInput } from '../generations/input-fetch';
 import { usedInDay } from './credits';
 import type { Ledger } from './ledger';
 
@@ -18,6 +19,8 @@ export interface BookEntry {
 	state: string;
 	charged: number;
 	refunded: number;
+	/** The files that the sandbox fetched for it. */
+	fetched: readonly FetchedInput[];
 }
 
 export interface Totals {
@@ -53,6 +56,7 @@ export class Books {
 			state: statusAt(generation, now),
 			charged: generation.charged,
 			refunded: generation.refunded,
+			fetched: generation.fetched,
 		}));
 	}
 

@@ -1,6 +1,13 @@
 import type { Account } from '../accounts/accounts';
 import type { Generation } from '../generations/generations';
 
+/** Stores what happens outside of the process. */
+export interface Keeper {
+	write(generation: Generation): void;
+	undo(id: string): void;
+	clear(): void;
+}
+
 /** Stores the generations, and charges and refunds them. */
 export class Ledger {
 	/** In order of creation. */
@@ -8,8 +15,21 @@ export class Ledger {
 	private readonly byId = new Map<string, Generation>();
 	private readonly running = new Set<Generation>();
 
+	constructor(private readonly keeper: Keeper | null = null) {}
+
 	/** Adds a generation and charges for it (spec 1.4). */
 	open(generation: Generation): void {
+		this.restore(generation);
+		this.keeper?.write(generation);
+	}
+
+	/** Call this when the end of a generation has changed. */
+	changed(generation: Generation): void {
+		this.keeper?.write(generation);
+	}
+
+	/** Adds a generation that is stored already. */
+	restore(generation: Generation): void {
 		this.all.push(generation);
 		this.byId.set(generation.id, generation);
 		this.running.add(generation);
@@ -26,6 +46,7 @@ export class Ledger {
 		this.all.splice(this.all.indexOf(generation), 1);
 		this.byId.delete(generation.id);
 		this.running.delete(generation);
+		this.keeper?.undo(generation.id);
 	}
 
 	/** Advances to `now`: generations that have ended stop running, and failed ones are refunded. */
@@ -61,5 +82,6 @@ export class Ledger {
 		this.all.length = 0;
 		this.byId.clear();
 		this.running.clear();
+		this.keeper?.clear();
 	}
 }

@@ -164,6 +164,7 @@ export function createGeneration(
 		refunded: 0,
 		url: signed.url,
 		urlExpiresAt: signed.expiresAt,
+		fetched: [],
 	};
 	workshop.ledger.open(generation);
 	return generation;

@@ -49,6 +49,19 @@ const anyPattern = new RegExp(
 	'gi',
 );
 
+/** What users can write into a prompt, for the page of the sandbox. */
+export const directiveHelp: ReadonlyArray<[written: string, effect: string]> = [
+	['[fail]', 'fails, and is refunded'],
+	['[fail: no paint]', 'fails for this reason'],
+	['[refuse: content_filtered]', 'fails with this code, as content that is refused'],
+	['[end: cancelled]', 'ends in a state that the specification does not name'],
+	['[no-url]', 'is completed without a file'],
+	['[reject: insufficient_credits]', 'the request is rejected with this code'],
+	['[reject: service_unavailable 2]', 'the first two requests are rejected'],
+	['[seconds: 90]', 'takes 90 seconds'],
+	['[size: 50 MB]', 'the file has at least this size'],
+];
+
 /** The default reason of a failed generation. */
 export const defaultReason = 'The model provider could not make this output.';
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../accounts/accounts';
 import type { Fps, MediaType, Model } from '../models/model';
+import type { FetchedInput } from './input-fetch';
 
 interface OutputBasics {
 	readonly width: number;
@@ -63,6 +64,8 @@ export interface Generation {
 	url: string;
 	/** Expiration time of `url` in milliseconds since 1970. */
 	urlExpiresAt: number;
+	/** The files that were fetched for it. Empty if the sandbox fetches none. */
+	fetched: FetchedInput[];
 }
 
 /** Returns the status of a generation at a given time (spec 3). */

@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { BookEntry } from '../books/books';
 import type { GenerationService } from '../service';
 import { connectedAppsPath } from './connected-apps';
+import { directiveHelp } from '../generations/directives';
 import { liveScript, liveScriptPath } from './live-script';
 import { copyButton, escaped, page, sendPage, table } from './pages';
 import { thumbnailPath, videoPath } from './previews';
@@ -36,6 +37,14 @@ function keyTable({ accounts }: GenerationService): string {
 			`<span class="wide"><code>${key.slice(0, 13)}…</code> ${copyButton(key, `the key ${name}`)}</span>`,
 		]);
 	return table(['Name', 'Key'], rows);
+}
+
+function directiveTable(): string {
+	const rows = directiveHelp.map(([written, effect]) => [
+		`<code>${escaped(written)}</code>`,
+		escaped(effect),
+	]);
+	return table(['Prompt', 'What happens'], rows);
 }
 
 function bookFacts({ books }: GenerationService): string {
@@ -99,7 +108,8 @@ API key <code>${key}</code> ${copyButton(key, 'the API key')}</p>
 <div class="cards" id="outputs" data-live="keyed">${cards || none}</div></section>
 <aside><h2>Charges</h2><div id="books" data-live>${bookFacts(service)}</div>
 <h2>Accounts</h2><div id="accounts" data-live>${accountTable(service)}</div>
-<h2>Keys</h2>${keyTable(service)}</aside></div>`;
+<h2>Keys</h2>${keyTable(service)}
+<h2>Prompts that fail on purpose</h2><p class="quiet">Write one of these into a prompt.</p>${directiveTable()}</aside></div>`;
 	return page('Media generation sandbox', body, { script: liveScriptPath });
 }
 

@@ -1,4 +1,4 @@
-import { errorAnswer } from '../basics/errors';
+import { errorAnswer, ServiceError } from '../basics/errors';
 import type { FaultAction } from '../faults';
 import type { RequestRecord } from '../books/requests';
 
@@ -33,6 +33,13 @@ export interface Reply {
 export function answer(status: number, body: unknown, happened: string): Reply {
 	const headers = { 'content-type': 'application/json; charset=utf-8' };
 	return { status, headers, body, delivery: 'answer', delayMs: 0, happened };
+}
+
+/** Returns the response to a rejected request. Throws any other error. */
+export function refusalFrom(error: unknown): Reply {
+	if (!(error instanceof ServiceError)) throw error;
+	const { status, body } = errorAnswer(error.row, error.message, error.param);
+	return answer(status, body, `${error.row}: ${error.message}`);
 }
 
 function withoutAnswer(delivery: 'reset' | 'hang', happened: string): Reply {

@@ -170,6 +170,7 @@ describe('a batch', () => {
 			fellBack: 0,
 			changed: [],
 			repeated: [],
+			statusRequests: 12,
 			slotWaitMs: 0,
 			slotRefusal: null,
 		});

@@ -72,19 +72,31 @@ describe('ai-agent', () => {
 		expect([picture.status, picture.headers['content-type']]).toEqual([200, 'image/png']);
 	});
 
-	it('starts a video, and collects it by its ID', async () => {
-		const prompt = 'Snow falls around a sleeping fox';
+	it('starts a video without making the chat wait, and collects it when the user asks', async () => {
+		const prompt = 'Snow falls around a sleeping fox [seconds: 60]';
 		const model = await ChatModel.scripted(
 			() => ({ tool: 'Start_Video', args: { prompt, image_url: '' } }),
-			(request) => ({ tool: 'Collect_Generation', args: { id: lastAnswer(request)[0].id } }),
+			(request) => ({ text: `It is being made: ${String(lastAnswer(request)[0].id)}` }),
+			() => ({ tool: 'Collect_Generation', args: { id: made().id } }),
+			(request) => ({ text: `It is ${String(lastAnswer(request)[0].status)}` }),
+			() => ({ tool: 'Collect_Generation', args: { id: made().id } }),
 			(request) => ({ text: `Here it is: ${String(lastAnswer(request)[0].url)}` }),
 		);
-		const execution = await chat(model, 'And a short video of it sleeping.');
+		const made = () => stage.sandbox.books.generations[0];
+		const answer = (execution: Execution) =>
+			String(itemsOf(execution, 'Media Assistant')[0].json.output);
+		const workflow = await importAgent(model);
+		const started = await say(workflow, 'And a short video of it sleeping.');
+		expect(answer(started)).toContain(made().id);
+		// Looking too early ends at once, too.
+		const early = await say(workflow, 'Is it ready?');
+		expect(answer(early)).toMatch(/It is (pending|processing)/);
+		stage.sandbox.service.finish(made().id);
+		const done = await say(workflow, 'Is it ready now?');
 		await model.close();
-		const [made] = stage.sandbox.books.generations;
-		expect(made).toMatchObject({ state: 'completed', model: 'aurora-motion-1', prompt });
-		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
-		expect(output).toContain(`/media-outputs/${made.id}.mp4`);
+		expect(made()).toMatchObject({ state: 'completed', model: 'aurora-motion-1', prompt });
+		expect(answer(done)).toContain(`/media-outputs/${made().id}.mp4`);
+		expect(stage.sandbox.books.totals.created).toBe(1);
 	});
 
 	it('tells the chat model what went wrong', async () => {

@@ -35,6 +35,7 @@ const coreNodes: Record<string, number[]> = {
 	'@n8n/n8n-nodes-langchain.lmChatOpenAi': [1.3],
 	'@n8n/n8n-nodes-langchain.mcpClient': [1.1],
 	'@n8n/n8n-nodes-langchain.mcpClientTool': [1.4],
+	'@n8n/n8n-nodes-langchain.mcpTrigger': [2],
 	'@n8n/n8n-nodes-langchain.memoryBufferWindow': [1.3],
 };
 

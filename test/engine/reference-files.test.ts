@@ -11,6 +11,9 @@ const input = (...entries: INodeParameters[]) => ({ referenceInputs: { input: en
 
 /** 4.5 MB (spec 8). */
 const limit = 4.5 * 1024 * 1024;
+/** These stages have no https address. */
+const cannotFetch =
+	/^Reference File 1: (the service cannot fetch the file, because n8n’s public address|n8n cannot give the service a URL)/;
 
 describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s', (binaryMode) => {
 	const stage = openStage({ binaryMode, extraNodes: filesNodes });
@@ -84,13 +87,14 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		]);
 	});
 
-	it('may be up to 4.5 MB, and not a byte more', async () => {
+	it('may be up to 4.5 MB inline, and not a byte more: the service must be able to fetch it from n8n', async () => {
 		const file = { name: 'a.png', mimeType: 'image/png' };
 		const most = await runWith({ data: { ...file, bytes: limit } }, fromFile('data'));
 		expect([most.error, stage.bodies.length]).toEqual([undefined, 1]);
 		stage.sandbox.reset();
 		const over = await runWith({ data: { ...file, bytes: limit + 1 } }, fromFile('data'));
-		expect(over.error?.message).toContain('Reference File 1 is too large: 4.6 MB');
+		expect(over.error?.message).toMatch(cannotFetch);
+		expect(over.error).toHaveProperty('description', expect.stringContaining('at most 4.5 MB'));
 		expect(stage.arrived).toBe(0);
 	});
 
@@ -148,7 +152,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		];
 		const parameters = { ...capable, ...input(fromFile('data')) };
 		const run = await stage.run('imageGeneration', parameters, { items });
-		expect(run.error?.message).toContain('Reference File 1 is too large');
+		expect(run.error?.message).toMatch(cannotFetch);
 		expect(stage.arrived).toBe(0);
 	});
 });

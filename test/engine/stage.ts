@@ -35,6 +35,7 @@ export interface StageOptions
 	binaryMode?: EngineOptions['binaryMode'];
 	storageDir?: EngineOptions['storageDir'];
 	extraNodes?: EngineOptions['extraNodes'];
+	publicUrl?: EngineOptions['publicUrl'];
 }
 
 /** One run of one of our nodes, called `Step` in its workflow. */
@@ -93,11 +94,11 @@ export class Stage {
 	private time!: FastTime;
 
 	async open(options: StageOptions): Promise<void> {
-		const { binaryMode, storageDir, extraNodes, ...service } = options;
+		const { binaryMode, storageDir, extraNodes, publicUrl, ...service } = options;
 		this.time = new FastTime(PACE);
 		const given = { ...service, clock: this.time, generationSeconds: GENERATION_SECONDS };
 		this.sandbox = await startSandbox(given);
-		this.engine = await createTestEngine({ binaryMode, storageDir, extraNodes });
+		this.engine = await createTestEngine({ binaryMode, storageDir, extraNodes, publicUrl });
 	}
 
 	/** Resets to empty books, no faults, and the default pace. */

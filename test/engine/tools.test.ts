@@ -1,5 +1,6 @@
 import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
+import { wallClock } from '../../nodes/shared/http/clock';
 import { listModels } from '../../sandbox/models/catalogue';
 import { everythingIn } from '../support/everything';
 import { ownType } from '../support/workflow';
@@ -113,11 +114,52 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 
 	it('a retry of one call reuses the generation that was charged', async () => {
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-		const parameters = { ...image, runOptions: { timeout: 10 } };
+		const parameters = { ...image, runOptions: { timeout: 10, onTimeout: 'error' } };
 		const args = { prompt: 'A boat [seconds: 25]' };
 		const { answers } = await call('imageGeneration', parameters, args, settings);
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
 		expect(answers).toEqual(completed());
+	});
+
+	it.each<[NodeName, INodeParameters]>([
+		['imageGeneration', image],
+		['videoGeneration', { ...video, duration: 0.5 }],
+	])('%s answers within 45 seconds, with the id to wait for', async (node, parameters) => {
+		const { answers } = await call(node, parameters, { prompt: 'A boat [seconds: 90]' });
+		const [made] = stage.sandbox.books.generations;
+		expect(answers).toMatchObject([
+			[{ id: made.id, timed_out: true, url: expect.stringMatching(/^http/) as string }],
+		]);
+		const sent = stage.sandbox.requests.on('create')[0].at;
+		const last = stage.sandbox.requests.all.at(-1)?.at ?? 0;
+		expect(last - sent).toBeLessThan(50_000);
+		const wait = { generationId: "={{ $fromAI('id', 'which', 'string') }}" };
+		const again = await call('waitForCompletion', wait, { id: made.id });
+		const end = await call('waitForCompletion', wait, { id: made.id });
+		expect([again.answers, end.answers].flat(2)).toContainEqual(
+			expect.objectContaining({ id: made.id, status: 'completed', timed_out: false }),
+		);
+		expect(stage.sandbox.books.totals.created).toBe(1);
+	});
+
+	it('the time counts from the call, not from the free slot that it waited for', async () => {
+		stage.sandbox.service.occupy('main', 10);
+		const began = wallClock.now();
+		const calling = call('imageGeneration', image, { prompt: 'A boat [seconds: 90]' });
+		while (wallClock.now() < began + 30_000) await stage.pass(1);
+		stage.sandbox.service.occupy('main', 0);
+		const { answers } = await calling;
+		expect(answers).toMatchObject([[{ timed_out: true }]]);
+		expect(wallClock.now() - began).toBeLessThan(55_000);
+	});
+
+	it('Timeout and On Timeout are as the user has set them', async () => {
+		const patient = { ...image, runOptions: { timeout: 200, onTimeout: 'error' } };
+		const { answers } = await call('imageGeneration', patient, { prompt: 'A boat [seconds: 90]' });
+		expect(answers).toEqual(completed());
+		const hasty = { ...image, runOptions: { timeout: 5, onTimeout: 'error' } };
+		const { run } = await call('imageGeneration', hasty, { prompt: 'A ship [seconds: 90]' });
+		expect(everythingIn([run.error, run.runData])).toContain('did not finish within 5 s');
 	});
 
 	it('a retry of one call does not resend a request whose response was lost', async () => {

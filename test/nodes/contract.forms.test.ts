@@ -35,7 +35,10 @@ describe('a form shows', () => {
 			'waitForCompletion',
 		],
 	];
-	const video = ['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'imageUrl'];
+	const video = [
+		...['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'imageSource'],
+	];
+	const fromUrl = [...video, 'imageUrl'];
 
 	it.each<[NodeName, INodeParameters, string[]]>([
 		['imageGeneration', {}, [...image, ...download, 'options', 'runOptions']],
@@ -52,14 +55,23 @@ describe('a form shows', () => {
 		[
 			'videoGeneration',
 			{ runOptions: { whileWaiting: 'suspend' } },
-			[...video, 'waitForCompletion', ...download, 'options', 'runOptions', 'suspendNotice'],
+			[...fromUrl, 'waitForCompletion', ...download, 'options', 'runOptions', 'suspendNotice'],
 		],
 		[
 			'imageGeneration',
 			{ waitForCompletion: false },
 			[...image, 'notWaitingNotice', 'options', 'runOptions'],
 		],
-		['videoGeneration', {}, [...video, 'waitForCompletion', ...download, 'options', 'runOptions']],
+		[
+			'videoGeneration',
+			{},
+			[...fromUrl, 'waitForCompletion', ...download, 'options', 'runOptions'],
+		],
+		[
+			'videoGeneration',
+			{ imageSource: 'binary' },
+			[...video, 'imageBinaryField', 'waitForCompletion', ...download, 'options', 'runOptions'],
+		],
 		['waitForCompletion', {}, ['generationId', 'mode', ...download, 'options', 'runOptions']],
 		[
 			'waitForCompletion',
@@ -170,7 +182,7 @@ it('required fields are marked: n8n asks for them before it runs a node', () => 
 	});
 	expect(Object.fromEntries(required)).toEqual({
 		imageGeneration: ['model', 'prompt'],
-		videoGeneration: ['model', 'prompt'],
+		videoGeneration: ['model', 'prompt', 'imageBinaryField'],
 		waitForCompletion: ['generationId'],
 		generationModels: ['modelId'],
 	});

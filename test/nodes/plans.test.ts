@@ -6,7 +6,7 @@ import { planVideo } from '../../nodes/VideoGeneration/request';
 import { planWait } from '../../nodes/WaitForCompletion/request';
 import { contextOf } from '../support/context';
 
-type PlanItem = (context: IExecuteFunctions, itemIndex: number) => Plan[];
+type PlanItem = (context: IExecuteFunctions, itemIndex: number) => Plan[] | Promise<Plan[]>;
 
 const make = { model: 'aurora', prompt: 'A boat' };
 const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };
@@ -42,9 +42,9 @@ describe.each<[string, PlanItem, IDataObject, IDataObject, seconds: number]>([
 ])('%s of which no more is said than it takes', (_, plan, required, job, seconds) => {
 	it.each([{}, left(null), left(''), left(' ')])(
 		'is waited for, downloaded, and bounded as the contract says: %j',
-		(chosen) => {
+		async (chosen) => {
 			const { context } = contextOf({ parameters: { ...chosen, ...required } });
-			const plans = plan(context, 0);
+			const plans = await plan(context, 0);
 			expect(plans).toHaveLength(1);
 			expect(plans[0]).toMatchObject({
 				job: {

@@ -25,17 +25,24 @@ describe('the chat model', () => {
 		});
 		const answer = says('tool', '[{"id":"g1","url":"https://storage.example.com/a.png?X=1"}]');
 		expect(turn(wish, says('assistant', ''), answer)).toEqual({
-			text: 'Here it is: https://storage.example.com/a.png?X=1',
+			text: 'Here it is: ![](https://storage.example.com/a.png?X=1)',
 		});
 	});
 
-	it('starts a video, and collects it by its ID', () => {
+	it('starts a video without waiting for it, and collects it when the user asks', () => {
+		const id = '7f9c24aa-0000-4000-8000-1234567890ab';
 		const wish = says('user', 'And a short video of it sleeping.');
 		expect(turn(wish)).toMatchObject({ tool: 'Start_Video' });
-		const started = says('tool', '[{"id":"7f9c-24","status":"pending"}]');
-		expect(turn(wish, says('assistant', ''), started)).toEqual({
-			tool: 'Collect_Generation',
-			args: { id: '7f9c-24' },
+		const started = says('tool', `[{"id":"${id}","status":"pending","url":"https://x/a.mp4"}]`);
+		const { text = '' } = turn(wish, says('assistant', ''), started) as { text?: string };
+		expect(text).toContain(id);
+		expect(text).not.toContain('https://');
+		const later = says('user', 'Is it ready?');
+		const chat = [wish, says('assistant', text), later];
+		expect(turn(...chat)).toEqual({ tool: 'Collect_Generation', args: { id } });
+		const made = says('tool', `[{"id":"${id}","status":"completed","url":"https://x/a.mp4"}]`);
+		expect(turn(...chat, made)).toEqual({
+			text: 'Here it is: [Watch the video](https://x/a.mp4)',
 		});
 	});
 

@@ -60,7 +60,7 @@ export function additionalData(
 	credentials: CredentialsByType,
 	executionId?: string,
 ): IWorkflowExecuteAdditionalData {
-	const url = 'http://localhost:5678/';
+	const url = host.publicUrl;
 	const notHere = async () => {
 		throw new Error('The engine host has no task runner (Code node)');
 	};

@@ -20,6 +20,8 @@ export interface EngineOptions {
 	binaryMode?: BinaryMode;
 	/** Where binary data is stored. Default: a temporary folder, which `close` removes. */
 	storageDir?: string;
+	/** n8n's public address (`WEBHOOK_URL`), with a slash at its end. Default: `http://localhost:5678/`. */
+	publicUrl?: string;
 	/** Called with every line that n8n and the nodes log. By default, lines are only stored. */
 	log?: (line: LogLine) => void;
 	/** Node types that are not part of a package, by full type name. */
@@ -34,6 +36,7 @@ export interface Host {
 	binaryData: BinaryDataService;
 	log: LogBook;
 	records: Map<string, ExecutionRecord>;
+	publicUrl: string;
 	/** Returns the next execution id. */
 	nextId: () => string;
 	/** Resets n8n's services and removes the contents of the temporary folder. */
@@ -48,13 +51,21 @@ const repository = resolve(__dirname, '../..');
  */
 export async function openHost(options: EngineOptions): Promise<Host> {
 	const { nodes = 'source', packageDir = repository, binaryMode = 'filesystem' } = options;
+	const { publicUrl = 'http://localhost:5678/' } = options;
 	const log = new LogBook(options.log);
 	const services = await openServices({ binaryMode, storageDir: options.storageDir, log });
 	try {
 		const ours = openPackage(packageDir, nodes);
 		const types = new TypeRegistry(ours, options.extraNodes ?? {}, options.deriveNode);
 		let lastId = 0;
-		return { ...services, types, log, records: new Map(), nextId: () => String(++lastId) };
+		return {
+			...services,
+			types,
+			log,
+			publicUrl,
+			records: new Map(),
+			nextId: () => String(++lastId),
+		};
 	} catch (error) {
 		await services.close();
 		throw error;

@@ -93,6 +93,13 @@ export class Run {
 		return await this.storage.getAsBuffer(field);
 	}
 
+	/** Returns the bytes that n8n serves at a signed URL. Throws if the URL is not valid (any more). */
+	async signedFile(url: string): Promise<Buffer> {
+		const token = new URL(url).searchParams.get('token') ?? '';
+		const id = this.storage.validateSignedToken(token);
+		return await this.storage.getAsBuffer({ id, data: '', mimeType: '' });
+	}
+
 	/** Returns the bytes as a stream. Throws in memory mode, because it needs n8n's file storage. */
 	async binaryStream(field: IBinaryData): Promise<Readable> {
 		return await this.storage.getAsStream(storedId(field));

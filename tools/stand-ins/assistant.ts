@@ -7,22 +7,22 @@ import type { ChatMessage, ChatRequest, ChatTurn } from './chat-model';
 
 const GREETING =
 	'I am a stand-in for a chat model, and know three things to do: draw a picture (“Draw a fox in a snowy forest”), ' +
-	'make a short video (“A short video of it sleeping”), and say how many credits are left.';
+	'make a short video (“A short video of it sleeping”, and later “Is it ready?”), and say how many credits are left.';
 
 /** A tool call. */
 interface Step {
 	/** The end of the tool's name. */
 	tool: string;
-	/** @param answer result of the previous tool, `''` for the first one */
+	/** @param answer result of the previous tool; for the first one, the chat so far */
 	args: (wish: string, answer: string) => object;
 }
 
 const balance: Step[] = [{ tool: 'Check_Credits', args: () => ({}) }];
 
-const video: Step[] = [
-	{ tool: 'Start_Video', args: (prompt) => ({ prompt, image_url: '' }) },
-	{ tool: 'Collect_Generation', args: (_, answer) => ({ id: idIn(answer) }) },
-];
+const video: Step[] = [{ tool: 'Start_Video', args: (prompt) => ({ prompt, image_url: '' }) }];
+
+/** Looks for the generation that the chat named last. */
+const earlier: Step[] = [{ tool: 'Collect_Generation', args: (_, said) => ({ id: lastId(said) }) }];
 
 const picture: Step[] = [
 	{
@@ -42,6 +42,7 @@ const libraryPicture: Step[] = [
 /** Keywords and the steps for them. The first match whose tools are available is used. */
 const WISHES: Array<[words: RegExp, steps: Step[]]> = [
 	[/\b(credits?|balance)\b/i, balance],
+	[/\b(ready|done|finished)\b/i, earlier],
 	[/\b(videos?|clip|film|animat\w+)\b/i, video],
 	[/\b(draw|paint|pictures?|images?|photos?)\b/i, picture],
 	[/\b(pictures?|images?|photos?)\b/i, libraryPicture],
@@ -60,7 +61,9 @@ export function assist({ messages, tools = [] }: ChatRequest): ChatTurn {
 	const step = known[1][answers.length];
 	const failed = /error/i.test(answer);
 	if (!step || failed) return { text: told(answer) };
-	return { tool: nameOf(step) as string, args: step.args(wish, answer) };
+	const before = messages.slice(0, asked).map(textOf).join('\n');
+	const material = answers.length > 0 ? answer : before;
+	return { tool: nameOf(step) as string, args: step.args(wish, material) };
 }
 
 function textOf(message?: ChatMessage): string {
@@ -72,7 +75,18 @@ function idIn(answer: string): string {
 	return /"id\\*":\s*\\*"([\w.-]+)/.exec(answer)?.[1] ?? '';
 }
 
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
+
+/** Returns the ID that a chat named last. */
+function lastId(chat: string): string {
+	return chat.match(UUID)?.at(-1) ?? '';
+}
+
 function told(answer: string): string {
+	const id = idIn(answer);
+	const isRunning = /"status\\*":\s*\\*"(pending|processing)/.test(answer);
+	if (id && isRunning) return `It is being made. Ask me in a minute whether ${id} is ready.`;
 	const [url] = /https?:\/\/[^"\\\s]+/.exec(answer) ?? [];
-	return url ? `Here it is: ${url}` : `The tool answered: ${answer}`;
+	if (!url) return `The tool answered: ${answer}`;
+	return /\.mp4\b/.test(url) ? `Here it is: [Watch the video](${url})` : `Here it is: ![](${url})`;
 }

@@ -3,7 +3,7 @@ import { credentialName, owner, signInName } from './seed';
 import type { Started } from './start';
 
 /** The running services that `banner` shows. */
-type Shown = Pick<Started, 'workflows'> & {
+type Shown = Pick<Started, 'workflows' | 'https'> & {
 	n8n: Pick<Started['n8n'], 'url'>;
 	sandbox: Pick<Started['sandbox'], 'url' | 'keys'>;
 	standIns: Array<Pick<StandInAccount, 'name' | 'about'>>;
@@ -14,7 +14,7 @@ type Shown = Pick<Started, 'workflows'> & {
  *
  * @param data the folder of all data
  */
-export function banner({ n8n, sandbox, workflows, standIns }: Shown, data: string): string {
+export function banner({ n8n, sandbox, workflows, standIns, https }: Shown, data: string): string {
 	const width = Math.max(...[...workflows, ...standIns].map(({ name }) => name.length));
 	const line = (name: string, text: string) => `  ${name.padEnd(width)}  ${text}`;
 	const examples = workflows.map(({ id, name, standIns: used }) => {
@@ -36,8 +36,23 @@ ${examples.join('\n')}
 All but one run as they are, with made-up credits: the credential "${credentialName}" is ready.
 For the other one, open the credential "${signInName}" in n8n, click Connect, and click Allow.
 
+To see how failures look, write one of these into a prompt. The sandbox's page lists all of them.
+  [fail: reason]   the generation fails for this reason, and is refunded
+  [seconds: 90]    it takes 90 seconds
+  [reject: CODE]   the request is rejected, such as with insufficient_credits
+
+${filesByUrl(https)}
+
 Stand-ins, so that you need no other account
 ${standIns.map(({ name, about }) => line(name, about)).join('\n')}
 
-Everything is kept in ${data}. Press Ctrl+C to stop everything.`;
+Everything is kept in ${data}, in n8n and in the sandbox, for the next start.
+npm start -- --forget deletes both. Press Ctrl+C to stop everything.`;
+}
+
+/** Says whether the service can fetch files from n8n. */
+function filesByUrl(https: string | null): string {
+	return https === null
+		? 'A video from a file (Input Image: Binary Field) needs an https address of n8n: npm start -- --https'
+		: `The sandbox fetches files of items from ${https}\nIts certificate is self-signed: for webhooks and forms, the browser asks you to trust it.`;
 }

@@ -14,6 +14,10 @@ export interface StartOptions {
 	data: string;
 	/** Compiles and reloads the nodes when their files change. */
 	watch?: boolean;
+	/** Gives n8n an https address, from which the sandbox fetches files of items. */
+	https?: boolean;
+	/** First removes what earlier starts have kept. */
+	forget?: boolean;
 }
 
 /** Returns the parser of `npm start`, which produces `StartOptions`. Relative folders are resolved against `root`. */
@@ -32,5 +36,7 @@ export function commandLine(root: string): Command {
 		)
 		.addOption(timeScaleOption())
 		.option('--watch', 'compile and reload the nodes when their files change')
+		.option('--https', 'give n8n an https address, for videos that start from a file')
+		.option('--forget', 'first delete what earlier starts have kept, in n8n and in the sandbox')
 		.addOption(folderOption('--data', 'where n8n keeps everything', root, 'output/n8n'));
 }

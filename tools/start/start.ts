@@ -1,5 +1,6 @@
 /** Everything that `npm start` starts: a real n8n with the packed nodes, the sandbox, and the stand-ins. */
 import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
@@ -11,6 +12,8 @@ import type { Installation } from '../n8n/installation';
 import { requirePort, usualPort } from '../n8n/ports';
 import { Rest } from '../n8n/rest';
 import { startN8n } from '../n8n/server';
+import { proxyCertificate, startTlsProxy } from '../n8n/tls-proxy';
+import type { TlsProxy } from '../n8n/tls-proxy';
 import type { N8n } from '../n8n/server';
 import { openStandIns } from '../stand-ins';
 import type { StandInAccount } from '../stand-ins';
@@ -19,6 +22,11 @@ import type { StartOptions } from './options';
 import { seed } from './seed';
 import type { Seeded } from './seed';
 import { reloading, watchNodes } from './watch';
+
+/** The sandbox's books, beside n8n's data. */
+const booksFile = 'sandbox-books.jsonl';
+/** What starts keep in the data folder. Other files in it may be the user's. */
+const keptFiles = ['.n8n', booksFile, 'sandbox.log', 'n8n.log', 's3'];
 
 /** How long n8n can take to end before it is killed. */
 const stopPatienceMs = 2_500;
@@ -29,6 +37,8 @@ export interface Started {
 	sandbox: Sandbox;
 	workflows: Seeded[];
 	standIns: StandInAccount[];
+	/** n8n's https address; `null` without the option. */
+	https: string | null;
 	/** Ends n8n with all its child processes, the sandbox and the stand-ins. */
 	stop(): Promise<void>;
 }
@@ -52,6 +62,7 @@ export async function start(
 		for (const end of begun.splice(0).reverse()) await end();
 	};
 	try {
+		if (options.forget) await forget(options.data);
 		const sandbox = await openSandbox(options);
 		begun.push(async () => await sandbox.close());
 		const standIns = await openStandIns(join(options.data, 's3'));
@@ -61,7 +72,10 @@ export async function start(
 		throwIfStopped(signal);
 
 		say('Starting n8n ...');
-		const n8n = await openN8n(options, installation, signal);
+		const proxy = options.https ? await startTlsProxy() : null;
+		if (proxy) begun.push(async () => await proxy.close());
+		const n8n = await openN8n(options, installation, proxy, signal);
+		proxy?.passTo(n8n.url.replace('localhost', '127.0.0.1'));
 		begun.push(async () => await n8n.service.stop(stopPatienceMs));
 		lock.add(n8n.service.pid);
 		throwIfStopped(signal);
@@ -71,12 +85,17 @@ export async function start(
 		const service = { baseUrl: sandbox.url, apiKey: sandbox.keys.main, timeScale };
 		const { accounts } = standIns;
 		const workflows = await seed(new Rest(n8n.url), join(root, 'examples'), service, accounts);
-		return { n8n, sandbox, workflows, standIns: accounts, stop };
+		return { n8n, sandbox, workflows, standIns: accounts, https: proxy?.url ?? null, stop };
 	} catch (error) {
 		await stop();
 		throwIfStopped(signal);
 		throw error;
 	}
+}
+
+/** Removes n8n's data and the sandbox's books together, because each refers to the other. */
+async function forget(data: string): Promise<void> {
+	for (const name of keptFiles) await rm(join(data, name), { recursive: true, force: true });
 }
 
 async function openSandbox(options: StartOptions): Promise<Sandbox> {
@@ -87,6 +106,8 @@ async function openSandbox(options: StartOptions): Promise<Sandbox> {
 			storagePort: options.storagePort ?? (await usualPort(8788)),
 			timeScale: options.timeScale,
 			seed: Date.now() % 2 ** 31,
+			keepIn: join(options.data, booksFile),
+			fetchInputs: { loopback: true, ca: proxyCertificate },
 			log: (line) => log.write(`${line}\n`),
 		});
 	} catch (error) {
@@ -110,6 +131,7 @@ async function installNodes(
 async function openN8n(
 	{ port, data, watch }: StartOptions,
 	installation: Installation,
+	proxy: TlsProxy | null,
 	signal: AbortSignal,
 ): Promise<N8n> {
 	try {
@@ -122,7 +144,11 @@ async function openN8n(
 		userFolder: data,
 		port: port ?? (await usualPort(5678)),
 		logFile: join(data, 'n8n.log'),
-		env: { N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '1', ...(watch && reloading) },
+		env: {
+			N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '1',
+			...(proxy && { WEBHOOK_URL: proxy.url }),
+			...(watch && reloading),
+		},
 		signal,
 	});
 }

@@ -1,3 +1,4 @@
+import { FreshValue } from '../../../client/api/fresh-value';
 import { InvalidInputError, invalid, number, toPlainValue, undefinedExpression } from './checks';
 
 type Fields = Record<string, unknown>;
@@ -40,7 +41,7 @@ function merged(path: string, own: Fields, added: Fields): Fields {
 		const here = `${path}${name}`;
 		if (!Object.hasOwn(own, name)) return [name, value];
 		const existing = own[name];
-		if (isObject(existing) && isObject(value)) {
+		if (isObject(existing) && !(existing instanceof FreshValue) && isObject(value)) {
 			return [name, merged(`${here}.`, existing, value)];
 		}
 		throw new InvalidInputError(

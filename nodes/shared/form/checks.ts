@@ -239,6 +239,11 @@ export function dataUri(field: string, value: unknown): string {
 	return `${head}${encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')}`;
 }
 
+/** True if a file of this size cannot be sent inline (spec 8). */
+export function isTooLargeInline(bytes: number): boolean {
+	return bytes > MAX_INLINE_BYTES;
+}
+
 /** Checks the decoded size of an inline input. */
 export function inlineSize(field: string, bytes: number): void {
 	if (bytes === 0) {
@@ -247,11 +252,11 @@ export function inlineSize(field: string, bytes: number): void {
 			'Check the node that creates the file.',
 		);
 	}
-	if (bytes <= MAX_INLINE_BYTES) return;
+	if (!isTooLargeInline(bytes)) return;
 	// Rounded up, so that one byte too many does not read as the allowed size.
 	const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1);
 	throw new InvalidInputError(
 		`${field} is too large: ${megabytes} MB, and at most 4.5 MB are allowed`,
-		'Use a smaller file, or upload it and set Source to URL.',
+		'Use a smaller file, or put it into a binary field and set Source to Binary Field.',
 	);
 }

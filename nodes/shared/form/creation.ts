@@ -75,7 +75,7 @@ export function creationPlans(
 		readiness: choiceOf(runOptions, 'readiness'),
 		onUncertainCharge: choiceOf(runOptions, 'onUncertainCharge'),
 		...triesOf(runOptions, requiredText('Model', form.model)),
-		...waitingOf(runOptions, defaultTimeout),
+		...waitingOf(context, runOptions, defaultTimeout),
 	};
 	const download = wait ? downloadTarget(form, options) : null;
 	return Array.from({ length: outputs }, (_, outputIndex) => {

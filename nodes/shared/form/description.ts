@@ -1,5 +1,6 @@
 import {
 	NodeConnectionTypes,
+	type INodeProperties,
 	type INodeTypeDescription,
 	type UsableAsToolDescription,
 } from 'n8n-workflow';
@@ -28,4 +29,20 @@ export const modelSubtitle =
  */
 export function asTool(description: string): UsableAsToolDescription {
 	return { replacements: { description } };
+}
+
+/**
+ * The description that an agent reads, unless the user writes another one. Without this field, n8n adds one whose default
+ * is the description in the node panel: it uses that of `asTool` only in the editor.
+ */
+export function toolDescriptionField(description: string): INodeProperties {
+	return {
+		displayName: 'Description',
+		name: 'toolDescription',
+		type: 'string',
+		default: description,
+		typeOptions: { rows: 2 },
+		description: 'Tells the agent what this tool does, what a call costs, and what it returns',
+		displayOptions: { show: { '@tool': [true] } },
+	};
 }

@@ -2,6 +2,7 @@ import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
 
 import type { CreateJob, Job } from '../../../client/job';
 import { truncate } from '../../../client/text';
+import { runsAsTool } from '../execution';
 import { InvalidInputError, integerWithin, oneOf, positive, requiredText } from './checks';
 import { partsOf, sourcesOf, type At } from './expressions';
 import { OUTPUT_FIELD } from './fields';
@@ -14,7 +15,7 @@ import { MOST_RETRIES } from './run-options';
 export type Options = Record<string, unknown>;
 
 /** How long to wait for one item, and how to handle its timeout. */
-export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout'>;
+export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout' | 'countsFromStart'>;
 
 /** The destination of a download. */
 export interface DownloadTarget {
@@ -45,6 +46,7 @@ export const NOT_REQUESTED: ReadonlySet<string> = new Set([
 	'keyScope',
 	'runOptions',
 	'batchRole',
+	'toolDescription',
 ]);
 
 /**
@@ -150,15 +152,26 @@ export function choiceOf<Name extends keyof typeof CHOICES>(options: Options, na
 	return oneOf<Value>(field, options[name] ?? values[0], values);
 }
 
+/** Clients of n8n's MCP Server Trigger give up after 60 seconds, and an agent that was given up on creates again. */
+const TOOL_TIMEOUT = 45;
+
 /**
- * The timeout of one generation in milliseconds, and how to handle it.
+ * How long to wait for one generation. A tool answers within a minute, unless the user has set a timeout.
  *
+ * @param defaultTimeout in seconds
  * @throws InvalidInputError
  */
-export function waitingOf(options: Options, defaultTimeout: number): Waiting {
+export function waitingOf(
+	context: IExecuteFunctions,
+	options: Options,
+	defaultTimeout: number,
+): Waiting {
+	const isTool = runsAsTool(context);
+	const { timeout = null, onTimeout = null } = options;
 	return {
-		timeoutMs: 1000 * positive('Timeout', options.timeout ?? defaultTimeout),
-		onTimeout: choiceOf(options, 'onTimeout'),
+		timeoutMs: 1000 * positive('Timeout', timeout ?? (isTool ? TOOL_TIMEOUT : defaultTimeout)),
+		onTimeout: choiceOf({ onTimeout: onTimeout ?? (isTool ? 'continue' : null) }, 'onTimeout'),
+		...(isTool && timeout === null && { countsFromStart: true }),
 	};
 }
 

@@ -18,15 +18,17 @@ export interface Plan {
 	keyIsEmpty?: boolean;
 }
 
+/** Reads and validates one item, and returns a plan for each of its outputs; throws `InvalidInputError`. */
+export type PlanItem = (itemIndex: number) => Plan[] | Promise<Plan[]>;
+
 /**
  * Reads and validates all items, in order.
  *
- * @param plan reads one item, and returns a plan for each of its outputs
  * @returns for each item its plans, or why it is invalid
  */
 export async function planItems(
 	context: IExecuteFunctions,
-	plan: (itemIndex: number) => Plan[],
+	plan: PlanItem,
 ): Promise<Array<Result<Plan[]>>> {
 	const tool = runsAsTool(context);
 	const plans: Array<Result<Plan[]>> = [];
@@ -34,7 +36,7 @@ export async function planItems(
 	for (let itemIndex = 0; itemIndex < itemCount; itemIndex++) {
 		await yieldBefore(itemIndex);
 		const planned = await toResult(async () =>
-			plan(itemIndex).map((one) => (tool ? { ...one, download: null } : one)),
+			(await plan(itemIndex)).map((one) => (tool ? { ...one, download: null } : one)),
 		);
 		plans.push(planned);
 	}

@@ -1,9 +1,18 @@
-import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { inTitle } from '../../../client/api/errors';
+import type { FreshValue } from '../../../client/api/fresh-value';
 import { toResult } from '../../../client/async';
-import { InvalidInputError, dataUri, inlineSize, INPUT_TYPES, oneOf, requiredText } from './checks';
-import { collection, isFile, readForm, type Form } from './form';
+import {
+	InvalidInputError,
+	dataUri,
+	inlineSize,
+	INPUT_TYPES,
+	isTooLargeInline,
+	oneOf,
+} from './checks';
+import { collection, readForm, type Form } from './form';
+import { itemFile, knownSize, plainType, unreadable } from './item-file';
+import { signedFile } from './signed-file';
 import { fetchableUrl } from './urls';
 
 /** Not sorted by name: this is the order for filling in the form. */
@@ -52,7 +61,7 @@ const inputFields: INodeProperties[] = [
 		typeOptions: { binaryDataProperty: true },
 		default: 'data',
 		placeholder: 'e.g. data',
-		hint: 'The name of the input binary field with the file, at most 4.5 MB',
+		hint: 'The name of the input binary field with the file; above 4.5 MB, the service fetches it from n8n by a signed URL',
 		displayOptions: { show: { source: ['binary'] } },
 	},
 	{
@@ -88,7 +97,7 @@ export const referenceInputsField: INodeProperties = {
 export interface WireInput {
 	type: string;
 	source: 'url' | 'data';
-	value: string;
+	value: string | FreshValue;
 }
 
 const OTHER_SOURCES =
@@ -96,6 +105,7 @@ const OTHER_SOURCES =
 
 /** Loads the validated inputs of an item. Called when the item's request is due. */
 export type LoadInputs = () => Promise<WireInput[]>;
+type LoadInput = () => Promise<WireInput>;
 
 /**
  * Validates the reference inputs of an item before any request. Files with a known size are not read, and
@@ -105,14 +115,15 @@ export type LoadInputs = () => Promise<WireInput[]>;
  * @returns a function that loads the inputs when the request is due
  * @throws InvalidInputError
  */
-export function referenceInputs(
+export async function referenceInputs(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	form: Form,
-): LoadInputs {
-	const loaders = entriesOf(form).map((entry, index) =>
-		checkedInput(context, itemIndex, entry, index),
-	);
+): Promise<LoadInputs> {
+	const loaders: LoadInput[] = [];
+	for (const [index, entry] of entriesOf(form).entries()) {
+		loaders.push(await checkedInput(context, itemIndex, entry, index));
+	}
 	return async () => {
 		const inputs: WireInput[] = [];
 		// Sequential, because a large file is in memory twice while it is encoded.
@@ -125,16 +136,16 @@ function entriesOf(form: Form): Form[] {
 	return (collection(form, 'referenceInputs').input ?? []) as Form[];
 }
 
-function checkedInput(
+async function checkedInput(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	{ source, type, url, binaryPropertyName, data }: Form,
 	index: number,
-): () => Promise<WireInput> {
+): Promise<LoadInput> {
 	const field = `Reference File ${index + 1}`;
 	switch (oneOf(`${field}: Source`, source ?? 'url', ['url', 'binary', 'data'] as const)) {
 		case 'binary':
-			return binaryInput(context, itemIndex, binaryPropertyName, type, field);
+			return await binaryInput(context, itemIndex, binaryPropertyName, type, field);
 		case 'data':
 			return inlineInput(context, itemIndex, index, data, type, field);
 		default: {
@@ -169,78 +180,47 @@ function inlineInput(
 	};
 }
 
-function binaryInput(
+const SMALLER = 'Or use a file of at most 4.5 MB, which needs no URL.';
+
+/** The file as inline data. A larger one is fetched by the service from a signed URL. */
+async function binaryInput(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	file: unknown,
+	value: unknown,
 	type: unknown,
 	field: string,
-): () => Promise<WireInput> {
-	const { place, binary } = isFile(file)
-		? { place: file, binary: file }
-		: namedFile(context, itemIndex, requiredText(`${field}: Input Binary Field`, file), field);
-	const mimeType = plainType(binary.mimeType);
+): Promise<LoadInput> {
+	const file = itemFile(context, itemIndex, value, field);
+	const mimeType = plainType(file.binary);
 	if (!mimeType) {
 		throw new InvalidInputError(
 			`${field}: the file has no MIME type`,
 			'Set the MIME type, such as image/png, in the node that creates the file.',
 		);
 	}
-	const size = knownSize(binary);
-	if (size !== undefined) inlineSize(field, size);
 	const kind = inputType(field, type ?? mimeType.split('/')[0]);
+	const byUrl = async (): Promise<WireInput> => ({
+		type: kind,
+		source: 'url',
+		value: await signedFile(context, file, field, SMALLER),
+	});
+	const size = knownSize(file.binary);
+	if (size !== undefined && isTooLargeInline(size)) {
+		const input = await byUrl();
+		return async () => input;
+	}
+	if (size !== undefined) inlineSize(field, size);
 	return async () => {
 		const read = await toResult(
-			async () => await context.helpers.getBinaryDataBuffer(itemIndex, place),
+			async () => await context.helpers.getBinaryDataBuffer(itemIndex, file.place),
 		);
 		if (!read.ok) throw unreadable(field, read.error);
 		const bytes = read.value;
+		if (isTooLargeInline(bytes.length)) return await byUrl();
 		inlineSize(field, bytes.length);
-		const value = `data:${mimeType};base64,${bytes.toString('base64')}`;
-		return { type: kind, source: 'data', value };
+		const data = `data:${mimeType};base64,${bytes.toString('base64')}`;
+		return { type: kind, source: 'data', value: data };
 	};
-}
-
-/** n8n deletes a file with the execution that made it, and its storage may be down or have changed. */
-function unreadable(field: string, error: unknown): InvalidInputError {
-	const reason = error instanceof Error ? inTitle(error.message) : null;
-	const title = `${field} could not be read from n8n’s storage`;
-	return new InvalidInputError(
-		reason === null ? title : `${title}: ${reason}`,
-		'Run the node that creates the file again. If that does not help, check the storage of n8n’s binary data.',
-	);
-}
-
-/** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */
-function plainType(mimeType: string | undefined): string | undefined {
-	return mimeType?.split(';')[0].trim().toLowerCase();
-}
-
-/**
- * A workflow may store its files in the JSON under this name. n8n then accepts a path into it as a field name.
- */
-const WITHIN_JSON = '_files';
-
-function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, field: string) {
-	for (const place of [name, `${WITHIN_JSON}.${name}`]) {
-		try {
-			return { place, binary: context.helpers.assertBinaryData(itemIndex, place) };
-		} catch {
-			// Try the next place.
-		}
-	}
-	throw new InvalidInputError(
-		`${field}: the item has no binary field "${name}"`,
-		'Check the field name, and that the previous node returns its file.',
-	);
-}
-
-/**
- * A file's size in bytes without reading it: its stated size, or the size of inline data. `undefined` if
- * unknown.
- */
-function knownSize({ bytes, id, data }: IBinaryData): number | undefined {
-	return bytes ?? (id ? undefined : Buffer.byteLength(data, 'base64'));
 }
 
 function inputType(field: string, type: unknown): string {

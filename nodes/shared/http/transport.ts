@@ -9,7 +9,7 @@ import type {
 import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
-import { cancelSignal } from '../execution';
+import { cancelSignal, debugLog } from '../execution';
 import { requestClock, wallClock } from './clock';
 import {
 	apiKeyOf,
@@ -67,7 +67,8 @@ export function serviceOf(
 	context: Context,
 	options: { signal?: AbortSignal; maxRetries?: number } = {},
 ): ServiceClient {
-	const ports = { clock: wallClock, random: Math.random, signal: cancelSignal(context) };
+	const signal = cancelSignal(context);
+	const ports = { clock: wallClock, random: Math.random, signal, debug: debugLog(context) };
 	return new ServiceClient({ ...ports, ...options, send: connect(context) });
 }
 
@@ -231,21 +232,30 @@ async function isOneByte(
 }
 
 /**
- * Removes the API keys from error responses. Other responses are unchanged: a change inside an id or URL would
- * corrupt it.
+ * Removes the API keys, and the signed URLs of files in n8n, from error responses. Other responses are unchanged: a
+ * change inside an id or URL would corrupt it.
  */
 export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
-	const cutAll = (value: unknown) =>
-		[...keys].filter(Boolean).reduce((rest, key) => cut(rest, key), value);
+	const named: Array<[RegExp | string, string]> = [...keys]
+		.filter(Boolean)
+		.map((key) => [key, '[API key]']);
+	const cutAll = (value: unknown) => cut(value, [...named, [SIGNED_URL, '[signed URL]']]);
 	if (status >= 300) return { status, body: cutAll(body) };
 	const { error } = (body ?? {}) as { error?: unknown };
 	return { status, body: error ? { ...(body as object), error: cutAll(error) } : body };
 }
 
-/** Replaces the secret in every string of a JSON value. */
-function cut(value: unknown, secret: string): unknown {
-	if (typeof value === 'string') return value.replaceAll(secret, '[API key]');
-	if (Array.isArray(value)) return value.map((each) => cut(each, secret));
+/** A URL of n8n that works without a login. The service may quote it, also in an error of a later status check. */
+const SIGNED_URL = /https?:\/\/[^\s"'<>]*\/binary-data\/signed[^\s"'<>]*/gi;
+
+/** Replaces secrets in every string of a JSON value. */
+function cut(value: unknown, secrets: Array<[RegExp | string, string]>): unknown {
+	if (typeof value === 'string') {
+		return secrets.reduce((text, [secret, name]) => text.replaceAll(secret, name), value);
+	}
+	if (Array.isArray(value)) return value.map((each) => cut(each, secrets));
 	if (typeof value !== 'object' || value === null) return value;
-	return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cut(each, secret)]));
+	return Object.fromEntries(
+		Object.entries(value).map(([name, each]) => [name, cut(each, secrets)]),
+	);
 }

@@ -15,7 +15,7 @@ import {
 	type Where,
 } from '../../../client/orders/table';
 import { callPatiently } from '../../../client/orders/table-retries';
-import { cancelSignal } from '../execution';
+import { cancelSignal, debugLog } from '../execution';
 import { wallClock } from '../http/clock';
 import { creation, listing, tableOf } from './project-table';
 import { OUTPUT_OF_SECOND, runTableNodes, type Operation } from './table-workflow';
@@ -35,7 +35,7 @@ const MOST_CONDITIONS = 200;
  */
 export async function dataTable(context: IExecuteFunctions): Promise<CallTable> {
 	const table = tableOf(context);
-	const ports = { clock: wallClock, signal: cancelSignal(context) };
+	const ports = { clock: wallClock, signal: cancelSignal(context), debug: debugLog(context) };
 	const found = await toResult(async () => await callPatiently(ports, table.id));
 	if (!found.ok) throw unavailable(found.error);
 	return async (call) => await table.use(async (id) => await run(context, id, call));
@@ -70,7 +70,7 @@ export async function insertMissing(context: IExecuteFunctions, rows: RowFields[
 		await runTableNodes(context, operations, rows.map(cells), operations);
 	const table = tableOf(context);
 	const signal = cancelSignal(context);
-	const ports = { clock: wallClock, signal };
+	const ports = { clock: wallClock, signal, debug: debugLog(context) };
 	if (!signal.aborted) {
 		const inserted = await toResult(
 			async () =>

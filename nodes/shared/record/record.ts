@@ -15,7 +15,7 @@ import {
 	type TableScope,
 } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
-import { cancelSignal, typeCreatedBy } from '../execution';
+import { cancelSignal, debugLog, typeCreatedBy } from '../execution';
 import { keyScopeOfStep } from '../form/key-scope';
 import { wallClock } from '../http/clock';
 import { dataTable, insertMissing } from './data-table';
@@ -98,7 +98,7 @@ export async function recordUnreturned(
 /** @throws GenerationError `record_unavailable` */
 async function portsOf(context: IExecuteFunctions): Promise<TablePorts> {
 	const table = await dataTable(context);
-	return { table, clock: wallClock, signal: cancelSignal(context) };
+	return { table, clock: wallClock, signal: cancelSignal(context), debug: debugLog(context) };
 }
 
 /** A row without a key belongs to its node, also in a step with a key scope. */

@@ -42,7 +42,7 @@ import { runWave } from './wave';
 export interface CreatingNode {
 	fields: INodeProperties[];
 	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
-	plan: (context: IExecuteFunctions, itemIndex: number) => Plan[];
+	plan: (context: IExecuteFunctions, itemIndex: number) => Plan[] | Promise<Plan[]>;
 }
 
 /**

@@ -41,7 +41,7 @@ import { failureItem, lastKnown, throwFailure } from './results';
 export async function supervise(
 	context: IExecuteFunctions,
 	role: BatchRole,
-	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[],
+	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[] | Promise<Plan[]>,
 ): Promise<INodeExecutionData[][]> {
 	const kept = context.getContext('flow') as { batch?: BatchState };
 	kept.batch ??= messageIn(context.getInputData()[0])?.state;
@@ -137,7 +137,7 @@ const interrupted: INodeExecutionData = {
 async function unfinished(
 	context: IExecuteFunctions,
 	state: BatchState,
-	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[],
+	plan: (step: IExecuteFunctions, itemIndex: number) => Plan[] | Promise<Plan[]>,
 ): Promise<INodeExecutionData[][]> {
 	const step = await stepOf(context, state);
 	// The step was stopped: nothing reads this output.

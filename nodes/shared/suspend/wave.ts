@@ -10,6 +10,7 @@ import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
 import type { Plan } from '../form/plan-items';
+import { traceStep } from '../output/trace';
 import { runPlans, startOf } from '../run-plans';
 import { collecting, planWave, type WaveState } from './wave-plan';
 import { recordEnds, waveResult } from './wave-result';
@@ -67,6 +68,7 @@ export async function runWave(
 		return ran;
 	};
 	const result = await run().finally(async () => await record?.close());
+	traceStep(context, { ...result, jobs });
 	const stopOnError = !continuesOnError(context);
 	const { nextAt, ...found } = waveResult(
 		plan,

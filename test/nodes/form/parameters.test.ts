@@ -11,9 +11,11 @@ import { stepOptions, stepOptionsOf } from '../../../nodes/shared/form/step-opti
 import { InvalidInputError } from '../../../nodes/shared/form/checks';
 import { contextOf } from '../../support/context';
 
+const step = contextOf().context;
+
 describe('the options of running', () => {
 	it('have the defaults of the contract', () => {
-		expect(waitingOf({}, 600)).toEqual({ timeoutMs: 600_000, onTimeout: 'error' });
+		expect(waitingOf(step, {}, 600)).toEqual({ timeoutMs: 600_000, onTimeout: 'error' });
 		expect(choiceOf({}, 'onUncertainCharge')).toBe('error');
 		expect(stepOptions({})).toMatchObject({ maxConcurrent: 10, pollIntervalMs: 3000 });
 		expect(choiceOf({}, 'readiness')).toBe('auto');
@@ -21,7 +23,7 @@ describe('the options of running', () => {
 
 	it('accept the types that expressions return', () => {
 		const options = { timeout: '1.5', onTimeout: 'continue', onUncertainCharge: 'resubmit' };
-		expect(waitingOf(options, 600)).toEqual({ timeoutMs: 1500, onTimeout: 'continue' });
+		expect(waitingOf(step, options, 600)).toEqual({ timeoutMs: 1500, onTimeout: 'continue' });
 		expect(choiceOf(options, 'onUncertainCharge')).toBe('resubmit');
 		expect(stepOptions({ maxConcurrent: '3', pollInterval: '1.5' })).toMatchObject({
 			maxConcurrent: 3,
@@ -44,7 +46,7 @@ describe('the options of running', () => {
 		['Poll Interval', { pollInterval: -3 }],
 	])('are rejected by name: %s in %j', (name, options) => {
 		const read = () => [
-			waitingOf(options, 600),
+			waitingOf(step, options, 600),
 			stepOptions(options),
 			choiceOf(options, 'readiness'),
 			choiceOf(options, 'onUncertainCharge'),

@@ -8,8 +8,8 @@ import { contextOf } from '../../support/context';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const DATA = `data:image/png;base64,${PNG.toString('base64')}`;
 
-function inputsOf(context: IExecuteFunctions) {
-	return referenceInputs(context, 0, readForm(context, 0, [referenceInputsField]));
+async function inputsOf(context: IExecuteFunctions) {
+	return await referenceInputs(context, 0, readForm(context, 0, [referenceInputsField]));
 }
 
 /** Reads the inputs of one item with one file, `photo`. */
@@ -24,13 +24,15 @@ function reading(input: IDataObject[], file: Partial<IBinaryData> = {}, bytes = 
 				if (name === 'photo') return photo;
 				throw new Error('No such field');
 			},
+			prepareBinaryData: async () => ({ ...photo, id: 'filesystem-v2:1' }),
+			createBinarySignedUrl: () => 'http://localhost:5678/rest/binary-data/signed?token=a',
 			getBinaryDataBuffer: async (_: number, name: string) => {
 				read.push(name);
 				return bytes;
 			},
 		},
 	});
-	return { read, load: () => inputsOf(context) };
+	return { read, load: async () => await inputsOf(context) };
 }
 
 describe('a reference input', () => {
@@ -67,19 +69,19 @@ describe('a reference input', () => {
 			{ type: 'image', source: 'data', value: DATA },
 		],
 	])('is sent as the service takes it: %s', async (_, input, wire) => {
-		const inputs = await reading([input]).load()();
+		const inputs = await (await reading([input]).load())();
 		expect(inputs).toEqual([expect.objectContaining(wire)]);
 		expect(Object.keys(inputs[0]).sort()).toEqual(['source', 'type', 'value']);
 	});
 
 	it('keeps its place among the others', async () => {
 		const urls = ['a', 'b', 'c'].map((name) => `https://example.com/${name}.png`);
-		const inputs = await reading(urls.map((url) => ({ source: 'url', url }))).load()();
+		const inputs = await (await reading(urls.map((url) => ({ source: 'url', url }))).load())();
 		expect(inputs.map(({ value }) => value)).toEqual(urls);
 	});
 
 	it('is absent if none is given', async () => {
-		expect(await inputsOf(contextOf().context)()).toEqual([]);
+		expect(await (await inputsOf(contextOf().context))()).toEqual([]);
 	});
 
 	it.each<[string, IDataObject, RegExp]>([
@@ -106,34 +108,34 @@ describe('a reference input', () => {
 			/^Reference File 2: the item has no binary field "film"/,
 		],
 		['a file without a name', { source: 'binary' }, /^Reference File 2: Input Binary Field is/],
-	])('is rejected before anything is read: %s', (_, input, message) => {
+	])('is rejected before anything is read: %s', async (_, input, message) => {
 		const { read, load } = reading([{ url: 'https://example.com/a.png' }, input]);
-		expect(load).toThrow(InvalidInputError);
-		expect(load).toThrow(message);
+		await expect(load()).rejects.toThrow(InvalidInputError);
+		await expect(load()).rejects.toThrow(message);
 		expect(read).toEqual([]);
 	});
 
-	it('is rejected before it is read if its known size is too large', () => {
+	it('is not read if its known size is too large to be sent inline', async () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const { read, load } = reading([input], { bytes: MAX_INLINE_BYTES + 1 });
-		expect(load).toThrow('Reference File 1 is too large');
+		await expect(load()).rejects.toThrow('Reference File 1: the service cannot fetch the file');
 		expect(read).toEqual([]);
 	});
 
 	it.each<[string, Partial<IBinaryData>]>([
 		['as it says', { bytes: 0 }],
 		['as it is', {}],
-	])('is rejected before it is read if it is empty: %s', (_, file) => {
+	])('is rejected before it is read if it is empty: %s', async (_, file) => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const { read, load } = reading([input], file, Buffer.alloc(0));
-		expect(load).toThrow('Reference File 1 is an empty file');
+		await expect(load()).rejects.toThrow('Reference File 1 is an empty file');
 		expect(read).toEqual([]);
 	});
 
 	it('is never sent empty, for any declared size', async () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
-		const load = async () => await reading([input], stored, Buffer.alloc(0)).load()();
+		const load = async () => await (await reading([input], stored, Buffer.alloc(0)).load())();
 		await expect(load()).rejects.toThrow('Reference File 1 is an empty file');
 	});
 
@@ -143,22 +145,22 @@ describe('a reference input', () => {
 		['Image/PNG', 'image', 'data:image/png;base64,'],
 	])('has the plain type of its file: %s', async (mimeType, type, head) => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
-		const [sent] = await reading([input], { mimeType }).load()();
+		const [sent] = await (await reading([input], { mimeType }).load())();
 		expect(sent).toMatchObject({ type, value: expect.stringMatching(`^${head}`) as string });
 	});
 
-	it('is never sent if too large, for any declared size', async () => {
+	it('is never sent inline if too large, for any declared size', async () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const large = Buffer.alloc(MAX_INLINE_BYTES + 1);
 		const stored = { id: 'filesystem-v2:1', data: 'filesystem-v2' };
-		const load = async () => await reading([input], stored, large).load()();
-		await expect(load()).rejects.toThrow('Reference File 1 is too large');
+		const load = async () => await (await reading([input], stored, large).load())();
+		await expect(load()).rejects.toThrow('Reference File 1: the service cannot fetch the file');
 	});
 
 	it('is read when it is the item’s turn, not before', async () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
 		const { read, load } = reading([input], { id: 'filesystem-v2:1', data: 'filesystem-v2' });
-		const inputs = load();
+		const inputs = await load();
 		expect(read).toEqual([]);
 		await inputs();
 		expect(read).toEqual(['photo']);
@@ -166,22 +168,25 @@ describe('a reference input', () => {
 
 	it('written inline is read again when it is the item’s turn, and not kept until then', async () => {
 		const parameters = { referenceInputs: { input: [{ source: 'data', data: DATA }] } };
-		const load = inputsOf(contextOf({ parameters }).context);
+		const load = await inputsOf(contextOf({ parameters }).context);
 		const later = 'data:image/png;base64,AAAA';
 		parameters.referenceInputs.input[0].data = later;
 		expect(await load()).toEqual([{ type: 'image', source: 'data', value: later }]);
 	});
 
-	it.each([{}, { type: 'image' }])('that is a file of unknown type is rejected: %j', (type) => {
-		const input = { source: 'binary', binaryPropertyName: 'photo', ...type };
-		expect(reading([input], { mimeType: undefined }).load).toThrow(
-			'Reference File 1: the file has no MIME type',
-		);
-	});
+	it.each([{}, { type: 'image' }])(
+		'that is a file of unknown type is rejected: %j',
+		async (type) => {
+			const input = { source: 'binary', binaryPropertyName: 'photo', ...type };
+			await expect(reading([input], { mimeType: undefined }).load()).rejects.toThrow(
+				'Reference File 1: the file has no MIME type',
+			);
+		},
+	);
 
-	it('that is a file of a type the service does not accept is rejected', () => {
+	it('that is a file of a type the service does not accept is rejected', async () => {
 		const input = { source: 'binary', binaryPropertyName: 'photo' };
-		expect(reading([input], { mimeType: 'application/pdf' }).load).toThrow(
+		await expect(reading([input], { mimeType: 'application/pdf' }).load()).rejects.toThrow(
 			'Reference File 1: Type must be one of image, video, audio, not "application"',
 		);
 	});

@@ -9,6 +9,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 	return {
 		made: 3,
 		reused: 0,
+		statusRequests: 0,
 		slotWaitMs: 0,
 		slotRefusal: null,
 		retries: 0,

@@ -1,0 +1,71 @@
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+
+import { inTitle } from '../../../client/api/errors';
+import { InvalidInputError, requiredText } from './checks';
+import { isFile } from './form';
+
+/** Files of input items. */
+
+/** A file of an item, and where n8n finds it: its binary field, or the binary data itself. */
+export interface ItemFile {
+	place: string | IBinaryData;
+	binary: IBinaryData;
+}
+
+/**
+ * Finds the file that a field names. An expression may also return the binary data itself.
+ *
+ * @param label the field's group for users, such as `Reference File 1`
+ * @throws InvalidInputError if the field is empty, or the item has no such file
+ */
+export function itemFile(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	file: unknown,
+	label: string,
+): ItemFile {
+	if (isFile(file)) return { place: file, binary: file };
+	return namedFile(context, itemIndex, requiredText(`${label}: Input Binary Field`, file), label);
+}
+
+/**
+ * A workflow may store its files in the JSON under this name. n8n then accepts a path into it as a field name.
+ */
+const WITHIN_JSON = '_files';
+
+function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, label: string) {
+	for (const place of [name, `${WITHIN_JSON}.${name}`]) {
+		try {
+			return { place, binary: context.helpers.assertBinaryData(itemIndex, place) };
+		} catch {
+			// Try the next place.
+		}
+	}
+	throw new InvalidInputError(
+		`${label}: the item has no binary field "${name}"`,
+		'Check the field name, and that the previous node returns its file.',
+	);
+}
+
+/** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */
+export function plainType({ mimeType }: IBinaryData): string {
+	return mimeType?.split(';')[0].trim().toLowerCase() ?? '';
+}
+
+/**
+ * A file's size in bytes without reading it: its stated size, or the size of inline data. `undefined` if
+ * unknown.
+ */
+export function knownSize({ bytes, id, data }: IBinaryData): number | undefined {
+	return bytes ?? (id ? undefined : Buffer.byteLength(data, 'base64'));
+}
+
+/** n8n deletes a file with the execution that made it, and its storage may be down or have changed. */
+export function unreadable(label: string, error: unknown): InvalidInputError {
+	const reason = error instanceof Error ? inTitle(error.message) : null;
+	const title = `${label} could not be read from n8n’s storage`;
+	return new InvalidInputError(
+		reason === null ? title : `${title}: ${reason}`,
+		'Run the node that creates the file again. If that does not help, check the storage of n8n’s binary data.',
+	);
+}

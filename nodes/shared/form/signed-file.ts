@@ -1,0 +1,107 @@
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+
+import { FreshValue } from '../../../client/api/fresh-value';
+import { inTitle } from '../../../client/api/errors';
+import { toResult } from '../../../client/async';
+import { wallClock } from '../http/clock';
+import { InvalidInputError } from './checks';
+import { knownSize, unreadable, type ItemFile } from './item-file';
+
+/** How long a signed URL works. */
+const LIFE = '1 hour';
+
+/** A request that is sent again soon has the same URL: a gateway may compare the bodies of requests with the same header. */
+const SAME_URL_MS = 5 * 60_000;
+
+/**
+ * A file of an item as a URL of n8n that works without a login. It is signed when a request is sent, because an item may
+ * wait for hours. The file identifies the request, and not the URL.
+ */
+class SignedFile extends FreshValue {
+	private last: { url: string; at: number } | null = null;
+
+	constructor(
+		private readonly sign: () => string,
+		private readonly file: { id: string; bytes: number | undefined },
+	) {
+		super();
+	}
+
+	toJSON(): object {
+		return this.file;
+	}
+
+	make(): string {
+		const at = wallClock.now();
+		if (this.last === null || at - this.last.at > SAME_URL_MS) {
+			this.last = { url: this.sign(), at };
+		}
+		return this.last.url;
+	}
+}
+
+/**
+ * Lets the service fetch a file of an item. A file that n8n holds only in the item is stored first.
+ *
+ * @param label the field's group for users
+ * @param instead what the user can do without a signed URL
+ * @throws InvalidInputError if the service could not fetch the file
+ */
+export async function signedFile(
+	context: IExecuteFunctions,
+	{ binary }: ItemFile,
+	label: string,
+	instead: string,
+): Promise<FreshValue> {
+	const { helpers } = context;
+	await store(context, binary, label);
+	const { id } = binary;
+	if (!id) {
+		throw cannotSign(
+			label,
+			'n8n keeps files in memory',
+			`Set n8n’s environment variable N8N_DEFAULT_BINARY_DATA_MODE to filesystem, and restart n8n. ${instead}`,
+		);
+	}
+	const sign = () => {
+		try {
+			return helpers.createBinarySignedUrl(binary, LIFE);
+		} catch (error) {
+			throw cannotSign(label, error instanceof Error ? inTitle(error.message) : null, instead);
+		}
+	};
+	if (!sign().startsWith('https://')) {
+		throw new InvalidInputError(
+			`${label}: the service cannot fetch the file, because n8n’s public address is not https`,
+			`Set n8n’s environment variable WEBHOOK_URL to the https address under which the internet reaches n8n, and restart n8n. ${instead}`,
+		);
+	}
+	const found = await toResult(async () => await helpers.getBinaryMetadata(id));
+	if (!found.ok) throw unreadable(label, found.error);
+	return new SignedFile(sign, { id, bytes: knownSize(binary) ?? found.value.fileSize });
+}
+
+/**
+ * Stores the data of an item. The item itself is changed, so that later attempts of the step and the waves of a sleeping
+ * batch find the stored file: it belongs to the execution of the step.
+ */
+async function store(
+	context: IExecuteFunctions,
+	binary: IBinaryData,
+	label: string,
+): Promise<void> {
+	if (binary.id) return;
+	const { data, fileName, mimeType } = binary;
+	const bytes = Buffer.from(data, 'base64');
+	const stored = await toResult(
+		async () => await context.helpers.prepareBinaryData(bytes, fileName, mimeType),
+	);
+	if (!stored.ok) throw unreadable(label, stored.error);
+	if (stored.value.id)
+		Object.assign(binary, stored.value, { fileName: fileName ?? stored.value.fileName });
+}
+
+function cannotSign(label: string, reason: string | null, advice: string): InvalidInputError {
+	const title = `${label}: n8n cannot give the service a URL of the file`;
+	return new InvalidInputError(reason === null ? title : `${title}: ${reason}`, advice);
+}

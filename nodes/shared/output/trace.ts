@@ -1,0 +1,70 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import type { Job } from '../../../client/job';
+import type { Outcome } from '../../../client/outcome';
+import type { PipelineStats } from '../../../client/pipeline';
+
+/** What a step did. Everything is optional: a step may end before it does anything. */
+interface Traced {
+	jobs?: Job[];
+	outcomes?: Array<Outcome<unknown>>;
+	stats?: PipelineStats;
+	/** The balance, if the step has read nothing else. */
+	balance?: number;
+}
+
+/**
+ * Sets the attributes that n8n's OpenTelemetry module puts on the span of a node. No prompt, no URL and no key: traces
+ * leave n8n. A later call replaces the values of an earlier one. Older releases and tools ignore it.
+ */
+export function traceStep(
+	context: IExecuteFunctions,
+	{ jobs = [], outcomes = [], stats, balance }: Traced,
+): void {
+	const errors = outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
+	const refunded = errors.filter(({ charge }) => charge === 'refunded').length;
+	const uncertain = errors.filter(({ charge }) => charge === 'unknown').length;
+	const { made = 0, reused = 0, retries = 0, resubmitted = 0, recreated = 0 } = stats ?? {};
+	const credits =
+		stats?.balance ?? (balance === undefined ? null : { before: balance, after: balance });
+	const type = typeOf(context, outcomes);
+	const model = modelOf(jobs);
+	context.setMetadata?.({
+		tracing: {
+			...(type !== null && { 'gen_ai.operation.name': `${type}_generation` }),
+			...(model !== null && { 'gen_ai.request.model': model }),
+			'media.generations.created': made,
+			'media.generations.reused': reused,
+			// One that was followed by another try is in no outcome.
+			'media.generations.failed': refunded + recreated,
+			'media.generations.retried': retries + resubmitted + recreated,
+			'media.generations.uncertain': uncertain,
+			'media.slots.wait_ms': Math.round(stats?.slotWaitMs ?? 0),
+			'media.requests.status': stats?.statusRequests ?? 0,
+			...(credits && {
+				'media.credits.before': credits.before,
+				'media.credits.after': credits.after,
+			}),
+		},
+	});
+}
+
+/** What the node creates, or what it has collected if that is only one type. */
+function typeOf(context: IExecuteFunctions, outcomes: Array<Outcome<unknown>>): string | null {
+	const [, type] = /\.(image|video)Generation/.exec(context.getNode().type) ?? [];
+	const collected = outcomes.flatMap((outcome) =>
+		outcome.kind === 'done' ? [outcome.generation.type] : [],
+	);
+	return type ?? onlyOne(collected);
+}
+
+/** The model of all requests, if it is the same one. */
+function modelOf(jobs: Job[]): string | null {
+	const bodies = jobs.map((job) => (job.kind === 'create' ? (job.draft?.body ?? {}) : {}));
+	return onlyOne(bodies.map((body) => ('model' in body ? String(body.model) : null)));
+}
+
+function onlyOne(values: Array<string | null>): string | null {
+	const [first = null, ...others] = new Set(values);
+	return others.length === 0 ? first : null;
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { AccountBook, Caller } from '../accounts/accounts';
+import type { Generation } from '../generations/generations';
+import { findModel } from '../models/catalogue';
+import type { Keeper, Ledger } from './ledger';
+
+/** A generation in the file: plain data, with names in place of its caller and its model. */
+type KeptGeneration = Omit<Generation, 'caller' | 'model'> & {
+	account: string;
+	caller: string;
+	model: string;
+};
+type Line = { v: 1; secret: string } | { generation: KeptGeneration } | { undone: string };
+
+/** Longer texts in a request are cut, such as the data of inline inputs. */
+const longestText = 2_000;
+
+function cut(value: unknown): unknown {
+	return typeof value === 'string' && value.length > longestText
+		? `${value.slice(0, longestText)}…`
+		: value;
+}
+
+function kept({ caller, model, ...generation }: Generation): KeptGeneration {
+	const copy = {
+		...generation,
+		account: caller.account.name,
+		caller: caller.name,
+		model: model.id,
+	};
+	return JSON.parse(JSON.stringify(copy, (_, value: unknown) => cut(value))) as KeptGeneration;
+}
+
+/** Returns the lines of the file. The last one may be incomplete if the program was killed. */
+function linesOf(file: string): Line[] {
+	if (!existsSync(file)) return [];
+	return readFileSync(file, 'utf8')
+		.split('\n')
+		.flatMap((text) => {
+			try {
+				return text === '' ? [] : [JSON.parse(text) as Line];
+			} catch {
+				return [];
+			}
+		});
+}
+
+/**
+ * Keeps the books in a file, so that a sandbox knows its generations after a restart. Each generation is a line, written
+ * before its response is sent, and another one if it changes. States, refunds and balances follow from these, and outputs
+ * are drawn again.
+ */
+export class KeptBooks implements Keeper {
+	/** Signs presigned URLs: those from before a restart stay valid. */
+	readonly secret: string;
+	private readonly generations = new Map<string, KeptGeneration>();
+
+	/** @param file is created if it is missing. Its folder must exist. */
+	constructor(private readonly file: string) {
+		let secret: string | null = null;
+		for (const line of linesOf(file)) {
+			if ('secret' in line) secret = line.secret;
+			else if ('undone' in line) this.generations.delete(line.undone);
+			else this.generations.set(line.generation.id, line.generation);
+		}
+		this.secret = secret ?? randomUUID();
+		this.rewrite();
+	}
+
+	/** Adds the kept generations to the books. */
+	restore(ledger: Ledger, accounts: AccountBook): void {
+		for (const { account, caller, model, ...generation } of this.generations.values()) {
+			const found = { account: accounts.find(account), model: findModel(model) };
+			if (!found.account || !found.model) continue;
+			const owner: Caller = {
+				name: caller,
+				account: found.account,
+				mayCreate: true,
+				connection: null,
+			};
+			ledger.restore({
+				...generation,
+				...{ caller: owner, model: found.model },
+				refunded: 0,
+				// JSON has no Infinity: its files were still being fetched.
+				finishAt: (generation.finishAt as number | null) ?? generation.processingAt,
+				// The next status has a URL of the storage's present address.
+				urlExpiresAt: 0,
+			});
+		}
+	}
+
+	write(generation: Generation): void {
+		this.append({ generation: kept(generation) });
+	}
+
+	undo(id: string): void {
+		this.append({ undone: id });
+	}
+
+	clear(): void {
+		this.generations.clear();
+		this.rewrite();
+	}
+
+	private append(line: Line): void {
+		appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+	}
+
+	private rewrite(): void {
+		const all = [...this.generations.values()].map((generation): Line => ({ generation }));
+		const lines: Line[] = [{ v: 1, secret: this.secret }, ...all];
+		const draft = `${this.file}.new`;
+		writeFileSync(draft, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), {
+			mode: 0o600,
+		});
+		renameSync(draft, this.file);
+	}
+}
