@@ -170,7 +170,7 @@ const keyScopeOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. product photos',
 	description:
-		'A name that the keys belong to, so that copies and other nodes with the same name reuse them; if empty, they belong to this node',
+		'A name that the keys belong to, so that copies and other nodes with that name reuse them; if empty, only this node does',
 };
 
 /** The binary field of a downloaded output, unless the user names another one. */
