@@ -6,15 +6,15 @@ import {
 	includeOtherFieldsOption,
 	optionsField,
 } from '../shared/form/fields';
-import { runOptionsField, waitingRunOptions } from '../shared/form/run-options';
+import { batchRoleField, runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** Default timeout in seconds. */
 export const WAIT_TIMEOUT = 1800;
 
-/** Explains the second execution that appears during a suspended wait. */
+/** Explains the other executions that appear during a suspended wait. */
 const suspendNotice: INodeProperties = {
 	displayName:
-		'While this execution sleeps, a helper workflow checks the generations. It appears as a second execution and ends by itself. The first item decides for all items whether to suspend.',
+		'While this execution sleeps, helper workflows check the generations. They appear as executions of their own and end by themselves. To end the wait, stop this execution. The first item decides for all items whether to suspend.',
 	name: 'suspendNotice',
 	type: 'notice',
 	default: '',
@@ -60,13 +60,7 @@ export const waitFields: INodeProperties[] = [
 	},
 	suspendNotice,
 	...downloadFields({ mode: ['poll', 'suspend', 'check'] }),
-	{
-		displayName: 'Waiting Since',
-		name: 'waitingSince',
-		type: 'hidden',
-		default: '',
-		description: 'Start of a suspended wait, in milliseconds since 1970; set by the node itself',
-	},
 	optionsField([fileNameOption('model'), includeOtherFieldsOption]),
 	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
+	batchRoleField,
 ];

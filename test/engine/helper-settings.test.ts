@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters, IWorkflowSettings } from 'n8n-workflow';
 
-import type { BatchState } from '../../nodes/shared/suspend/batch-state';
+import type { BatchState } from '../../nodes/shared/sleep/state';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';

@@ -5,7 +5,7 @@ import {
 	type BatchRole,
 	type BatchState,
 	type Message,
-} from '../../nodes/shared/suspend/batch-state';
+} from '../../nodes/shared/sleep/state';
 import { startSandbox, type Sandbox } from '../../sandbox/server';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';

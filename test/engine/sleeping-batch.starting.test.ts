@@ -1,5 +1,5 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loadedAt } from '../../nodes/shared/suspend/crash-recovery';
+import { loadedAt } from '../../nodes/shared/sleep/crash-recovery';
 import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';

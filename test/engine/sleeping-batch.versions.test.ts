@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { STORED_VERSION } from '../../nodes/shared/suspend/batch-state';
+import { STORED_VERSION } from '../../nodes/shared/sleep/state';
 import type { Run } from '../../tools/engine';
 import { helperOf, sleepToEnd, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';

@@ -1,5 +1,5 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loadedAt } from '../../nodes/shared/suspend/crash-recovery';
+import { loadedAt } from '../../nodes/shared/sleep/crash-recovery';
 import { helperOf } from './asleep';
 import { openKeyedStage } from './keyed';
 

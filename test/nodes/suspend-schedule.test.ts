@@ -3,7 +3,7 @@ import {
 	sleepMs,
 	sleepsWithin,
 	SHORTEST_SLEEP_MS,
-} from '../../nodes/WaitForCompletion/suspend-schedule';
+} from '../../nodes/WaitForCompletion/schedule';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -132,7 +132,7 @@ const whileWaitingOption: INodeProperties = {
 	displayOptions: { hide: notAsTool },
 };
 
-/** Set in the helper workflows of a sleeping batch: what this node does there. Empty in the workflows of users. */
+/** Set in the helper workflows of a step that sleeps: what this node does there. Empty in the workflows of users. */
 export const batchRoleField: INodeProperties = {
 	displayName: 'Batch Role',
 	name: 'batchRole',

@@ -3,7 +3,7 @@ import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } 
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
 import type { Outcome } from '../../../client/outcome';
-import { hasErrorOutput, isWithinSleep } from '../execution';
+import { hasErrorOutput } from '../execution';
 import { includesOtherFields } from '../form/parameters';
 import { isLeftOut, itemIndexAt } from './outcomes';
 import { descriptionOf, nodeError } from './node-error';
@@ -61,8 +61,7 @@ const OF_FAILURES = new Set(['error', 'error_code']);
 function otherFields(context: IExecuteFunctions, itemIndex: number): IDataObject {
 	if (!includesOtherFields(context, itemIndex)) return {};
 	const { json } = context.getInputData()[itemIndex];
-	const fields = isWithinSleep(context) ? json.otherFields : json;
-	const kept = Object.entries(fields ?? {}).filter(([name]) => !OF_FAILURES.has(name));
+	const kept = Object.entries(json ?? {}).filter(([name]) => !OF_FAILURES.has(name));
 	return Object.fromEntries(kept) as IDataObject;
 }
 
