@@ -8,6 +8,7 @@ import type {
 import { isOutage, type GenerationError } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
 import { isBeyondLimit } from '../../../client/spend-guard';
+import { cancelSignal } from '../execution';
 import { planItems, type Plan } from '../form/plan-items';
 import { secretOf, termsOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
@@ -84,12 +85,11 @@ async function runRole(
 	if (!isState(order)) throw notAsleep(context);
 	if (role === 'sleep') {
 		// The next node reports an order that cannot be read.
-		const isDue = !isCurrent(order) || order.wakeAt <= wallClock.now();
-		if (!isDue) await context.putExecutionToWait(new Date(order.wakeAt));
+		if (isCurrent(order)) await sleepUntil(context, order);
 		return [input];
 	}
 	// The wait comes first: the step may be stopped meanwhile, and an error reads the data table.
-	await n8nStarted(context);
+	await n8nStarted(context, !sleeper.createsNothing);
 	const found = await toResult(async () => await stepOf(context, order));
 	if (!found.ok) return [[failureItem(found.error)]];
 	const step = found.value;
@@ -103,6 +103,16 @@ async function runRole(
 	return role === 'work'
 		? [[await work(step, sleeper, plans, order)]]
 		: await deliver(step, sleeper, plans, order);
+}
+
+/** n8n may need a minute to wake an execution, so the results are not worth a shorter sleep than this. */
+const BRIEF_MS = 10_000;
+
+/** A wave always sleeps: its supervisor must be asleep before it ends. The supervisor stays awake for the results. */
+async function sleepUntil(context: IExecuteFunctions, { wakeAt, by }: Order): Promise<void> {
+	const pauseMs = wakeAt - wallClock.now();
+	if (by || pauseMs > BRIEF_MS) return await context.putExecutionToWait(new Date(wakeAt));
+	await wallClock.sleep(Math.max(0, pauseMs), cancelSignal(context));
 }
 
 async function work(

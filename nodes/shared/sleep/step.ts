@@ -88,7 +88,6 @@ export async function stepOf(
 	if (secret === null) return null;
 	let isReadable = true;
 	const found = await onceStored(context, batch, (data) => {
-		if (data.resultData.error) return null;
 		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as
 			| KeptParameters
 			| undefined;
@@ -148,7 +147,7 @@ const STORING = { looks: 12, pauseMs: 5_000 };
  * Reads an execution once it is stored as expected.
  *
  * @param read returns `undefined` if it is not yet
- * @returns `null` if the execution was deleted, or is not stored as expected in time
+ * @returns `null` if the execution has failed, was stopped or deleted, or is not stored as expected in time
  */
 async function onceStored<T>(
 	context: IExecuteFunctions,
@@ -158,7 +157,7 @@ async function onceStored<T>(
 	const signal = cancelSignal(context);
 	for (let looks = 0; looks < STORING.looks; looks++) {
 		const data = await context.getExecutionDataById(execution);
-		const found = data ? read(data) : null;
+		const found = data && !data.resultData.error ? read(data) : null;
 		if (found !== undefined) return found;
 		await wallClock.sleep(STORING.pauseMs, signal);
 		if (signal.aborted) return null;

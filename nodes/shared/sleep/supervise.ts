@@ -57,7 +57,9 @@ export async function supervise(
 		throwFailure(context, failure);
 		return [empty ? [] : input];
 	}
-	if (!isFirst) await listen(context, kept, state, input[0]);
+	if (!isFirst) {
+		await listen(context, kept, state, input[0], !sleeper.createsNothing);
+	}
 	// n8n also runs helper workflows after a stop.
 	if (cancelSignal(context).aborted) return [[interrupted]];
 	const of = { node: context.getNode(), step: state.step, noun: sleeper.noun };
@@ -67,7 +69,7 @@ export async function supervise(
 		case 'nextWave':
 			return state.over ? nothing : await startWave(context, state, of);
 		case 'collect':
-			return hasEnded(state) ? nothing : await collect(context, state, of);
+			return hasEnded(state) || !state.over ? nothing : await collect(context, state, of);
 		case 'report':
 			return [[messageItem({ report: state })]];
 		default:
@@ -148,11 +150,12 @@ async function listen(
 	kept: Kept,
 	state: SleepState,
 	item: INodeExecutionData,
+	needsTable: boolean,
 ): Promise<void> {
 	const message = messageIn(item);
 	// The node before this one has read it.
 	if (message && Object.keys(message).length === 0) return;
-	await n8nStarted(context);
+	await n8nStarted(context, needsTable);
 	if (message?.report) return takeIn(state, message.report);
 	if (message?.stopped) state.stopped = state.over = true;
 	if (message?.laterAt) state.wakeAt = message.laterAt;

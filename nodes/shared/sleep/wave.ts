@@ -91,7 +91,7 @@ export async function runWave(
 			v: STORED_VERSION,
 			...found,
 			stopped: false,
-			wakeAt: Math.max(nextAt ?? shortly(), nextCheckAt),
+			wakeAt: found.over ? nextCheckAt : Math.max(nextAt ?? shortly(), nextCheckAt),
 			sleepsFrom: wallClock.now(),
 		},
 		stats: result.stats,
