@@ -7,7 +7,7 @@ import type {
 
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
 import { modelOptions, modelSearch } from '../shared/model-search';
-import { runCreatingNode } from '../shared/suspend/sleeping-batch';
+import { runCreatingNode } from '../shared/sleep/creating';
 import { AS_TOOL, videoFields } from './fields';
 import { planVideo } from './request';
 

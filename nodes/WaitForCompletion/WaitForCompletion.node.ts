@@ -7,10 +7,10 @@ import type {
 
 import { asTool, sharedDescription } from '../shared/form/description';
 import { runNode } from '../shared/run-node';
+import { runAsHelper } from '../shared/sleep/roles';
 import { AS_TOOL, waitFields } from './fields';
-import { planWait } from './request';
-import { suspensionOf } from './suspend';
-import { checksSoFar, isSuspendedCheck, suspendedCheck } from './suspended-check';
+import { modeOfFirst, planWait } from './request';
+import { runSuspended, suspendedWait } from './suspend';
 
 /** The Wait for Completion node: returns generations that already exist (spec 4.3). */
 export class WaitForCompletion implements INodeType {
@@ -32,10 +32,9 @@ export class WaitForCompletion implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		if (isSuspendedCheck(this)) return await suspendedCheck(this);
-		return await runNode(this, (itemIndex) => [planWait(this, itemIndex)], {
-			suspension: suspensionOf(this),
-			checks: checksSoFar(this),
-		});
+		const helper = await runAsHelper(this, suspendedWait);
+		if (helper) return helper;
+		if (modeOfFirst(this) === 'suspend') return await runSuspended(this);
+		return await runNode(this, (itemIndex) => [planWait(this, itemIndex)]);
 	}
 }

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { toolDescriptionField } from '../shared/form/description';
 import { downloadField, fileOptions, includeOptions, optionsField } from '../shared/form/fields';
-import { runOptionsField, waitingRunOptions } from '../shared/form/run-options';
+import { batchRoleField, runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** The node's description for an agent. */
 export const AS_TOOL =
@@ -11,10 +11,10 @@ export const AS_TOOL =
 /** Default timeout in seconds. */
 export const WAIT_TIMEOUT = 1800;
 
-/** Explains the second execution that appears during a suspended wait. */
+/** Explains the other executions that appear during a suspended wait. */
 const suspendNotice: INodeProperties = {
 	displayName:
-		'While this execution sleeps, a helper workflow checks the generations. It appears as a second execution and ends by itself. The first item decides for all items whether to suspend.',
+		'While this execution sleeps, helper workflows check the generations. They appear as executions of their own and end by themselves. To end the wait, stop this execution. The first item decides for all items whether to suspend.',
 	name: 'suspendNotice',
 	type: 'notice',
 	default: '',
@@ -61,13 +61,7 @@ export const waitFields: INodeProperties[] = [
 	},
 	suspendNotice,
 	downloadField(),
-	{
-		displayName: 'Waiting Since',
-		name: 'waitingSince',
-		type: 'hidden',
-		default: '',
-		description: 'Start of a suspended wait, in milliseconds since 1970; set by the node itself',
-	},
 	optionsField([...fileOptions('model'), ...includeOptions]),
 	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
+	batchRoleField,
 ];

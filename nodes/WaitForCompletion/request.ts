@@ -2,15 +2,13 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { GenerationError } from '../../client/api/errors';
 import { asRecord, NOTHING_KNOWN } from '../../client/api/generation';
-import { generationId, number, oneOf } from '../shared/form/checks';
+import { generationId, oneOf } from '../shared/form/checks';
 import { collection, readForm } from '../shared/form/form';
 import { requireIncludeOption } from '../shared/form/include-option';
-import { choiceOf, downloadTarget, isSet, waitingOf } from '../shared/form/parameters';
-import { isWithinSleep } from '../shared/execution';
+import { choiceOf, downloadTarget, waitingOf } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan-items';
 import { stepOptions } from '../shared/form/step-options';
 import { WAIT_TIMEOUT, waitFields } from './fields';
-import type { SleepingItem } from './sleeping-workflow';
 
 const MODES = ['poll', 'suspend', 'check'] as const;
 
@@ -29,12 +27,9 @@ const ID_FIELDS = waitFields.filter(({ name }) => name === 'generationId');
  *
  * @returns the generation to wait for, its run settings and its download
  * @throws InvalidInputError; with the generation if only another parameter is invalid
- * @throws GenerationError the error of an earlier node, if the item carries one and no id; within a suspended wait also
- * the error that the item had before the sleep
+ * @throws GenerationError the error of an earlier node, if the item carries one and no id
  */
 export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
-	const rejected = rejectedBeforeSleep(context, itemIndex);
-	if (rejected !== null) throw rejected;
 	const id = validId(context, itemIndex);
 	const earlier = errorOfInput(context, itemIndex);
 	if (earlier !== null && !hasGeneration(context, itemIndex, id)) throw withoutId(earlier);
@@ -66,7 +61,6 @@ function validPlan(context: IExecuteFunctions, itemIndex: number): Plan {
 	const form = readForm(context, itemIndex, waitFields);
 	const options = collection(form, 'options');
 	const runOptions = collection(form, 'runOptions');
-	const since = form.waitingSince;
 	// Validates these options on every item, although the step uses those of its first item.
 	stepOptions(runOptions);
 	requireIncludeOption(options);
@@ -76,7 +70,6 @@ function validPlan(context: IExecuteFunctions, itemIndex: number): Plan {
 			itemIndex,
 			id: generationId('Generation ID', form.generationId),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
-			...(isSet(since) && { waitingSinceMs: number('Waiting Since', since) }),
 			readiness: choiceOf(runOptions, 'readiness'),
 			...waitingOf(context, runOptions, WAIT_TIMEOUT),
 		},
@@ -98,13 +91,6 @@ function withoutId({ error: title, error_code: code }: InputError): GenerationEr
 interface InputError {
 	error: string;
 	error_code: string;
-}
-
-/** The error that an item of a suspended wait had before the sleep: its expressions were evaluated only then. */
-function rejectedBeforeSleep(context: IExecuteFunctions, itemIndex: number) {
-	if (!isWithinSleep(context)) return null;
-	const { rejected } = context.getInputData()[itemIndex].json as SleepingItem;
-	return rejected ? new GenerationError(rejected) : null;
 }
 
 /** The error of an earlier node that continued on error; `null` if the item carries none. */

@@ -1,121 +1,193 @@
-import {
-	summarizeDynamicCredentialsUsage,
-	type GenericValue,
-	type IDataObject,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { toResult } from '../../client/async';
-import { errorOfJob } from '../../client/outcome';
-import type { StatusChecks } from '../../client/watch/status-requests';
+import { GenerationError, isOutage } from '../../client/api/errors';
+import { isFinalState } from '../../client/api/states';
+import type { Result } from '../../client/async';
+import type { CollectJob, Job } from '../../client/job';
+import { errorOfJob, type Outcome } from '../../client/outcome';
+import type { StatusCheck, StatusChecks } from '../../client/watch/status-requests';
+import { continuesOnError } from '../shared/execution';
+import type { Plan } from '../shared/form/plan-items';
 import { wallClock } from '../shared/http/clock';
-import { keptInput } from '../shared/form/include-option';
-import { evaluatedOptions, parameterOrNull } from '../shared/form/unvalidated';
-import { planItems } from '../shared/form/plan-items';
-import { runNode, type Suspension } from '../shared/run-node';
-import { polledHint, whyNotSleep } from '../shared/suspend/can-sleep';
-import { newTerms, runHelper } from '../shared/helper-workflow';
-import { modeOfFirst, planWait } from './request';
-import { sleepingWorkflow, type SleepingItem } from './sleeping-workflow';
-import { LEAST_TIMEOUT_MS, SHORTEST_SLEEP_MS } from './suspend-schedule';
+import { runBriefly, runNode, runToEnd, type Failures } from '../shared/run-node';
+import { runPlans, startOf, type StepStart } from '../shared/run-plans';
+import { evaluatingOnce } from '../shared/sleep/acting-as';
+import { polledHint, whyNotSleep } from '../shared/sleep/can-sleep';
+import { fallAsleep } from '../shared/sleep/fall-asleep';
+import type { Sleeper } from '../shared/sleep/sleeper';
+import { newState, STORED_VERSION, type Report, type SleepState } from '../shared/sleep/state';
+import { waitFields } from './fields';
+import { planWait } from './request';
+import { LEAST_TIMEOUT_MS, SHORTEST_SLEEP_MS, sleepMs } from './schedule';
 
-/**
- * The suspended wait.
- *
- * n8n does not run a node again after its execution wakes: it returns the node's input. A helper workflow
- * therefore does the status checks, and sleeps between them. The step's execution sleeps in n8n's database
- * until that workflow ends, and then returns its result.
- */
+/** The suspended wait: a step that sleeps, with nothing to create. Each wave checks every open generation once. */
 
-/**
- * Returns how to suspend the step. Returns `undefined` in another mode, or if the step must poll; a hint then
- * explains why.
- */
-export function suspensionOf(context: IExecuteFunctions): Suspension | undefined {
-	if (modeOfFirst(context) !== 'suspend') return undefined;
-	const reason = whyNotSleep(context, wakesWithOutcome(), '2.31');
+interface WaitState extends SleepState {
+	/** When the wait began, in milliseconds since the Unix epoch. */
+	since: number;
+	/** The last status check of each generation, by its id. */
+	checks: Record<string, StatusCheck>;
+}
+
+export const suspendedWait: Sleeper<WaitState> = {
+	noun: 'suspended wait',
+	createsNothing: true,
+	howToGoOn:
+		'Wait for the same generations again by their IDs in a new execution, at no charge. Retry in the executions list only shows this error again, without a new status check',
+	fields: waitFields,
+	plan: (context, itemIndex) => [planWait(context, itemIndex)],
+	work: checkOnce,
+	results: async (step, plans, state) => {
+		const start = await startOf(step, checksOf(state));
+		const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
+		return await runToEnd(step, start, sinceThen(planned, state.since), failuresOf(plans, state));
+	},
+	lastKnown: async (_, plans, state, error) =>
+		await Promise.resolve(
+			plans.map((plan, itemIndex): Outcome<never> => {
+				const own = failuresOf(plans, state)[itemIndex].at(0);
+				if (own || !plan.ok) return { kind: 'error', error: own ?? error };
+				const { id } = plan.value[0].job as CollectJob;
+				const known = state.checks[id]?.known?.item;
+				const generation = { id, status: known?.status ?? null };
+				return { kind: 'error', error: error.with({ generation }) };
+			}),
+		),
+};
+
+/** Runs a step of the user's workflow that is set to suspend: it polls for a short time, and then sleeps. */
+export async function runSuspended(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	const once = evaluatingOnce(context);
+	const plan = (itemIndex: number) => [planWait(once, itemIndex)];
+	return await runNode(context, plan, async (...step) => await sleep(once, ...step));
+}
+
+async function sleep(
+	context: IExecuteFunctions,
+	start: StepStart,
+	planned: Plan[],
+	failures: Failures,
+): Promise<INodeExecutionData[][] | null> {
+	const reason = whyNotSleep(context);
 	if (reason !== null) {
 		polledHint(context, reason);
-		return undefined;
+		return null;
 	}
-	const waitingSince = wallClock.now();
-	return {
-		afterMs: SHORTEST_SLEEP_MS,
-		leastTimeoutMs: LEAST_TIMEOUT_MS,
-		sleep: async (checks) => {
-			const slept = await toResult(
-				async () => await sleepUntilEnded(context, waitingSince, checks),
-			);
-			if (slept.ok) return slept.value;
-			const { message } = slept.error as Error;
-			polledHint(context, `n8n could not suspend the execution: ${message}`);
-			const plan = (itemIndex: number) => {
-				const { job, ...others } = planWait(context, itemIndex);
-				return [{ ...others, job: { ...job, waitingSinceMs: waitingSince } }];
-			};
-			return await runNode(context, plan, { checks });
-		},
-	};
-}
-
-function sleepingItem(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	waitingSince: number,
-): SleepingItem {
-	// An expression that fails is an error of its item, which is returned after the sleep.
-	const parameter = (name: string, fallback: string | boolean) =>
-		parameterOrNull(context, name, itemIndex, fallback) as GenericValue;
-	const kept = keptInput(context, itemIndex);
-	return {
-		generationId: parameter('generationId', ''),
-		mode: parameter('mode', 'poll'),
-		downloadOutput: parameter('downloadOutput', true),
-		options: evaluatedOptions(context, itemIndex, 'options') as IDataObject,
-		runOptions: evaluatedOptions(context, itemIndex, 'runOptions') as IDataObject,
-		...(kept && { otherFields: kept.json }),
-		waitingSince,
-	};
-}
-
-/**
- * True if n8n gives a suspended step the result of its helper workflow, errors included. n8n 1 returns the
- * step's input instead, and early n8n 2 releases did so after an error. Nodes cannot read n8n's version, so
- * this checks for a function that n8n itself uses for that result since 2.31.
- */
-function wakesWithOutcome(): boolean {
-	return typeof summarizeDynamicCredentialsUsage === 'function';
-}
-
-/**
- * Suspends the execution until all generations end or time out.
- *
- * @returns the result of the helper workflow if it did not have to sleep; otherwise n8n ignores the output
- * @throws n8n's error if it rejects the helper workflow
- * @throws the error of the helper workflow if it fails before it sleeps
- */
-async function sleepUntilEnded(
-	context: IExecuteFunctions,
-	waitingSince: number,
-	checks: StatusChecks,
-): Promise<INodeExecutionData[][]> {
-	const plans = await planItems(context, (itemIndex) => [planWait(context, itemIndex)]);
-	const items = plans.map((plan, itemIndex) => ({
-		...sleepingItem(context, itemIndex, waitingSince),
-		...(!plan.ok && { rejected: errorOfJob(plan.error, null).fields as SleepingItem['rejected'] }),
-	}));
-	items[0].checks = Object.fromEntries(checks);
-	const workflow = sleepingWorkflow(context.getNode(), items);
-	// The helper execution owns the files. It must stay as long as they are needed.
-	const hasFiles = plans.some((plan) => plan.ok && plan.value[0].download !== null);
-	const output = await runHelper(
-		context,
-		workflow,
-		items.map((json, itemIndex) => ({ json, binary: keptInput(context, itemIndex)?.binary })),
-		newTerms(context, hasFiles),
+	const maySleep = planned.some(({ job }) => job.timeoutMs >= LEAST_TIMEOUT_MS);
+	if (!maySleep) return null;
+	const { checks, journal, startedAt } = start;
+	const open = await runBriefly(context, planned, failures, start, SHORTEST_SLEEP_MS);
+	const sleepers = open.filter(({ timeoutMs }) => timeoutMs >= LEAST_TIMEOUT_MS);
+	if (sleepers.length === 0) return null;
+	const settled = Object.fromEntries(
+		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
 	);
-	// n8n ignores the output of a sleeping step. It must contain no error, because Retry On Fail would run
-	// the step again.
-	return [output ?? []];
+	const state: WaitState = {
+		...newState(context, journal.runIndex, settled),
+		since: startedAt,
+		checks: Object.fromEntries(checks),
+	};
+	const { pollIntervalMs } = start.options;
+	const wakeAt = nextCheckAt(sleepers, state, pollIntervalMs);
+	if (wakeAt !== null) {
+		const hasFiles = planned.some(({ download }) => download !== null);
+		const slept = await fallAsleep(
+			context,
+			suspendedWait,
+			{ ...state, wakeAt } as WaitState,
+			hasFiles,
+		);
+		if (slept) return slept;
+	}
+	return await runToEnd(context, start, sinceThen(planned, startedAt), failures);
+}
+
+/** One wave: checks the status of every generation that is still running, once. */
+async function checkOnce(
+	step: IExecuteFunctions,
+	planned: Plan[],
+	state: WaitState,
+): Promise<Report> {
+	const { since, settled } = state;
+	const checks = checksOf(state);
+	const before = new Map([...checks].map(([id, { at }]) => [id, at]));
+	const start = { ...(await startOf(step, checks)), stopOnError: false };
+	const open = planned.filter(({ job }) => isOpen(job, since) && !(job.itemIndex in settled));
+	const once = sinceThen(open, since).map(({ job }) => ({
+		job: { ...job, wait: false },
+		download: null,
+	}));
+	const { outcomes } = await runPlans(step, once, start);
+	const ends = continuesOnError(step) ? false : outcomes.some(isFailure);
+	const running = open.filter(
+		({ job }, index) => isUnfinished(outcomes[index]) && isOpen(job, since),
+	);
+	const seen = [...checks].filter(([id, { at }]) => at !== before.get(id));
+	const wakeAt = nextCheckAt(
+		running.map(({ job }) => job),
+		{ ...state, checks: Object.fromEntries(checks) },
+		start.options.pollIntervalMs,
+	);
+	const report: Partial<WaitState> & Report = {
+		v: STORED_VERSION,
+		checks: Object.fromEntries(seen),
+		over: ends || wakeAt === null,
+		wakeAt: wakeAt ?? wallClock.now(),
+		sleepsFrom: wallClock.now(),
+	};
+	return report;
+}
+
+/**
+ * When the next check is due, in milliseconds since the Unix epoch.
+ *
+ * @param jobs that are waited for
+ * @returns `null` if nothing is left to sleep for
+ */
+function nextCheckAt(
+	jobs: Job[],
+	{ since, checks }: WaitState,
+	pollIntervalMs: number,
+): number | null {
+	if (jobs.length === 0) return null;
+	const now = wallClock.now();
+	const timeoutMs = Math.max(...jobs.map((job) => job.timeoutMs));
+	const lastAt = Math.max(...jobs.map((job) => checks[(job as CollectJob).id]?.at ?? 0));
+	const pauseMs = sleepMs(now - since, timeoutMs, lastAt + pollIntervalMs - now);
+	return pauseMs === null ? null : now + pauseMs;
+}
+
+/** True if a job waits and has time left. */
+function isOpen({ wait, timeoutMs }: Job, since: number): boolean {
+	return wait && wallClock.now() < since + timeoutMs;
+}
+
+function isUnfinished(outcome: Outcome<unknown>): boolean {
+	if (outcome.kind === 'stopped') return true;
+	if (outcome.kind === 'error') return !isFailure(outcome);
+	return !isFinalState(outcome.generation.status);
+}
+
+/** True for an error that a later check does not change. */
+function isFailure(outcome: Outcome<unknown>): boolean {
+	if (outcome.kind !== 'error') return false;
+	return !isOutage(outcome.error) && outcome.error.code !== 'timeout';
+}
+
+function checksOf({ checks }: WaitState): StatusChecks {
+	return new Map(Object.entries(checks));
+}
+
+/** The plans, with the time since when the step has waited. */
+function sinceThen(plans: Plan[], waitingSinceMs: number): Plan[] {
+	return plans.map(({ job, ...others }) => ({ ...others, job: { ...job, waitingSinceMs } }));
+}
+
+/** The errors that items had before the sleep, and those of items that this release rejects. */
+function failuresOf(plans: Array<Result<Plan[]>>, { settled }: WaitState): Failures {
+	return plans.map((plan, itemIndex) => {
+		const own = settled[itemIndex];
+		if (own) return [new GenerationError(own)];
+		return plan.ok ? [] : [errorOfJob(plan.error, null)];
+	});
 }

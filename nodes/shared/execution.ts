@@ -55,14 +55,6 @@ export function isSaved(id: string | undefined): boolean {
 	return id !== undefined && id !== '' && !/^__[A-Z]+__$/.test(id);
 }
 
-/**
- * True if the node runs in the helper workflow of a suspended wait. Its error becomes the error of the
- * suspended step. n8n returns that error again on every retry of the step, without running it.
- */
-export function isWithinSleep(context: Pick<IExecuteFunctions, 'getNodeParameter'>): boolean {
-	return Number(context.getNodeParameter('waitingSince', 0, '')) > 0;
-}
-
 /** The orders of this execution and node. n8n saves the node's context with the execution. */
 export function journalOf(context: IExecuteFunctions): Journal {
 	const kept = context.getContext('node') as IDataObject & {

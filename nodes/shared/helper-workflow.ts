@@ -34,8 +34,6 @@ export interface Helper {
 	note?: string[];
 	/** The nodes after the trigger. n8n runs one line after the other, and returns the output of the last one. */
 	lines: HelperNode[][];
-	/** The node to which the first output of an If node leads; `null` for other nodes. */
-	branches?: (name: string) => string | null;
 	/**
 	 * Which executions n8n keeps. `none`: it does not sleep, and none are kept. `sleeps`: those that fail. `result`: those
 	 * that fail, and those that succeed if `HelperTerms.results` says so.
@@ -79,7 +77,7 @@ const SAVED = {
 };
 
 /** Builds a helper workflow: a trigger, and lines of nodes. */
-export function helperWorkflow({ name, note, lines, branches, saved }: Helper): IWorkflowBase {
+export function helperWorkflow({ name, note, lines, saved }: Helper): IWorkflowBase {
 	const placed = lines.flatMap((line, row) =>
 		line.map((node, index) => ({
 			...node,
@@ -96,10 +94,7 @@ export function helperWorkflow({ name, note, lines, branches, saved }: Helper): 
 			...(note ? [sticky(note)] : []),
 			...nodes.map((node, index) => ({ ...node, id: `helper-${index}` })),
 		],
-		connections: connected(
-			lines.map((line) => line.map((node) => node.name)),
-			branches,
-		),
+		connections: connected(lines.map((line) => line.map((node) => node.name))),
 		settings: {
 			executionOrder: 'v1',
 			// The instance's default may allow no callers.
@@ -162,12 +157,18 @@ function settingsOf(context: IExecuteFunctions): IDataObject {
 	return (context.getWorkflowSettings?.() ?? {}) as unknown as IDataObject;
 }
 
+/** A helper workflow that has ended, or that sleeps. */
+export interface RunningHelper {
+	execution: string;
+	/** Its output; `null` if it sleeps. */
+	output: INodeExecutionData[] | null;
+}
+
 /**
  * Runs a helper workflow. If it sleeps, the execution sleeps too, until the helper workflow ends. n8n then returns the
  * result of the helper workflow as the output of this node, and ignores what the node itself returns.
  *
  * @param terms by default those of the helper workflow that the node runs in
- * @returns the output of the helper workflow; `null` if it sleeps
  * @throws n8n's error if it rejects the helper workflow
  * @throws the error of the helper workflow if it fails before it sleeps
  */
@@ -176,16 +177,21 @@ export async function runHelper(
 	helper: IWorkflowBase,
 	items: INodeExecutionData[],
 	terms = termsOf(context),
-): Promise<INodeExecutionData[] | null> {
+): Promise<RunningHelper> {
 	const { id: workflowId = '' } = context.getWorkflow();
 	const code = withCallerSettings(context, helper);
 	const given = { saveDataSuccessExecution: terms?.results, [TERMS]: terms };
 	code.settings = { ...given, ...code.settings };
-	const { data, waitTill } = await context.executeWorkflow({ code }, items, undefined, {
-		parentExecution: { executionId: context.getExecutionId(), workflowId, shouldResume: true },
-		executionMode: context.getMode(),
-	});
-	return waitTill ? null : (data?.[0] ?? []);
+	const { executionId, data, waitTill } = await context.executeWorkflow(
+		{ code },
+		items,
+		undefined,
+		{
+			parentExecution: { executionId: context.getExecutionId(), workflowId, shouldResume: true },
+			executionMode: context.getMode(),
+		},
+	);
+	return { execution: executionId, output: waitTill ? null : (data?.[0] ?? []) };
 }
 
 function sticky(paragraphs: string[]) {
@@ -200,13 +206,10 @@ function sticky(paragraphs: string[]) {
 }
 
 /** Connects the first node of each line to the trigger, and each other node to the one before it. */
-function connected(lines: string[][], branches: Helper['branches'] = () => null) {
+function connected(lines: string[][]) {
 	const to = (node: string) => ({ node, type: 'main', index: 0 });
 	const inLines = lines.flatMap((names) =>
-		names.slice(1).map((next, index) => {
-			const branch = branches(names[index]);
-			return [names[index], { main: branch === null ? [[to(next)]] : [[to(branch)], [to(next)]] }];
-		}),
+		names.slice(1).map((next, index) => [names[index], { main: [[to(next)]] }]),
 	);
 	const started = lines.map(([first]) => to(first));
 	return { [trigger.name]: { main: [started] }, ...Object.fromEntries(inLines) };

@@ -7,7 +7,6 @@ import { created, errorOfJob, type Outcome } from '../../client/outcome';
 import type { Journal } from '../../client/orders/journal';
 import type { TableJournal } from '../../client/orders/table-journal';
 import { isBeyondLimit } from '../../client/spend-guard';
-import type { StatusChecks } from '../../client/watch/status-requests';
 import { cancelSignal, continuesOnError } from './execution';
 import { stepError } from './output/node-error';
 import { MOST_OUTPUTS } from './form/fields';
@@ -19,35 +18,16 @@ import { outputItems, type Output } from './output/results';
 import { traceStep } from './output/trace';
 import { addStats, runPlans, startOf, type StepStart } from './run-plans';
 
-/** How a step suspends its execution during a long wait. */
-export interface Suspension {
-	/** Milliseconds to poll before suspending. */
-	afterMs: number;
-	/**
-	 * The shortest timeout, in milliseconds, that leaves time to suspend. Items with a shorter timeout are
-	 * polled.
-	 */
-	leastTimeoutMs: number;
-	/** Suspends the execution. Its output is returned by the step if the execution did not have to sleep. */
-	sleep: (checks: StatusChecks) => Promise<INodeExecutionData[][]>;
-}
-
-/** Run settings of a step that may sleep. */
-export interface StepTerms {
-	/** Set if Wait for Completion should suspend during a long wait. */
-	suspension?: Suspension;
-	/** The status checks of earlier runs of this wait. */
-	checks?: StatusChecks;
-	/**
-	 * Set if a creating node may sleep while its generations run. Returns the output of the step, or `null` if the
-	 * step must go on by itself. It may add failures.
-	 */
-	sleep?: (
-		start: StepStart,
-		planned: Plan[],
-		failures: Failures,
-	) => Promise<INodeExecutionData[][] | null>;
-}
+/**
+ * Sleeps while the generations of a step run. It may add failures.
+ *
+ * @returns the output of the step; `null` if it must go on by itself
+ */
+export type Sleep = (
+	start: StepStart,
+	planned: Plan[],
+	failures: Failures,
+) => Promise<INodeExecutionData[][] | null>;
 
 /** The errors of items that are not run, by item. */
 export type Failures = GenerationError[][];
@@ -56,16 +36,17 @@ export type Failures = GenerationError[][];
  * Runs a creating or waiting node. All items are validated before the first request. Then one pipeline
  * processes them. The output keeps their order and pairing, and follows the On Error setting.
  *
+ * @param sleep set if the step may sleep
  * @returns the items of the node's output
  * @throws NodeApiError that names the item, the cause and every generation that was charged
  */
 export async function runNode(
 	context: IExecuteFunctions,
 	plan: PlanItem,
-	{ suspension, sleep, checks }: StepTerms = {},
+	sleep?: Sleep,
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(context, plan);
-	const start = await startOf(context, checks);
+	const start = await startOf(context);
 	const { journal } = start;
 	const failures = plans.map((planned, itemIndex) =>
 		planned.ok ? [] : unsentErrors(journal, planned.error, itemIndex),
@@ -75,9 +56,6 @@ export async function runNode(
 	traceStep(context, { jobs: planned.map(({ job }) => job), outcomes: inOrder(failures, [], []) });
 	throwFirst(context, journal, failures);
 
-	if (suspension && (await anyOutlasts(context, planned, failures, start, suspension))) {
-		return await suspension.sleep(start.checks);
-	}
 	const slept = (await sleep?.(start, planned, failures)) ?? null;
 	return slept ?? (await runToEnd(context, start, planned, failures));
 }
@@ -226,31 +204,30 @@ async function recordOf(
 }
 
 /**
- * Polls until it is time to suspend.
+ * Runs jobs for a short time.
  *
- * @returns true if a generation is still running and its item may suspend
+ * @param mostMs milliseconds
+ * @returns the jobs that are not through
  * @throws NodeApiError as the step itself does, if an error stops the step first
  */
-async function anyOutlasts(
+export async function runBriefly(
 	context: IExecuteFunctions,
 	plans: Plan[],
 	failures: Failures,
 	start: StepStart,
-	{ afterMs, leastTimeoutMs }: Suspension,
-): Promise<boolean> {
-	const maySleep = plans.map(({ job }) => job.timeoutMs >= leastTimeoutMs);
-	if (!maySleep.includes(true)) return false;
+	mostMs: number,
+): Promise<Job[]> {
 	const shortened = plans.map(({ job, ...planned }) => ({
 		...planned,
-		job: { ...job, timeoutMs: Math.min(job.timeoutMs, afterMs), onTimeout: 'continue' as const },
+		job: { ...job, timeoutMs: Math.min(job.timeoutMs, mostMs), onTimeout: 'continue' as const },
 		download: null,
 	}));
 	const { outcomes, firstFailed } = await runPlans(context, shortened, start);
-	if (cancelSignal(context).aborted) return false;
+	if (cancelSignal(context).aborted) return [];
 	if (firstFailed !== null && !continuesOnError(context)) {
 		throw endedBy(context, start.journal, firstFailed, inOrder(failures, shortened, outcomes));
 	}
-	return outcomes.some(
-		(outcome, index) => maySleep[index] && outcome.kind === 'done' && outcome.generation.timed_out,
-	);
+	const isOpen = (outcome: Outcome<Output>) =>
+		outcome.kind === 'done' && outcome.generation.timed_out;
+	return plans.flatMap(({ job }, index) => (isOpen(outcomes[index]) ? [job] : []));
 }

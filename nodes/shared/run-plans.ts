@@ -44,6 +44,8 @@ export interface StepStart {
 	checks: StatusChecks;
 	/** Set if the step sleeps while nothing is due. */
 	shift?: SleepDecision;
+	/** False if no error ends the run. By default, the On Error setting decides. */
+	stopOnError?: boolean;
 	/** The results of earlier runs of the step, for its hints. */
 	before?: EarlierWork;
 }
@@ -107,7 +109,7 @@ export async function runPlans(
 	start: StepStart,
 	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
-	const { options, ...shared } = start;
+	const { options, stopOnError = !continuesOnError(context), ...shared } = start;
 	const cancel = cancelSignal(context);
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
 	const tellsBalance = runsByHand(context) || (options.minimumBalance ?? null) !== null;
@@ -139,7 +141,7 @@ export async function runPlans(
 			{
 				spentBefore: spentIn.get(shared.journal.ordersOfRun),
 				...options,
-				stopOnError: !continuesOnError(context),
+				stopOnError,
 				preparesAhead: !runsAsTool(context),
 			},
 		);

@@ -2,7 +2,7 @@ import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import type { Stage } from './stage';
 
-/** The execution of the helper workflow that a sleeping execution waits for. */
+/** The execution of the helper workflow that a sleeping execution waits for: that of a step is the guard. */
 export function helperOf(stage: Stage, asleep: Run): Run {
 	const [task] = asleep.record.state.data.executionData?.nodeExecutionStack ?? [];
 	const [id] = task.metadata?.waitingChildExecutionIds ?? [];
@@ -11,11 +11,9 @@ export function helperOf(stage: Stage, asleep: Run): Run {
 	return helper;
 }
 
-/** Advances the clock to the time when n8n resumes a suspended execution, and resumes it. */
-export async function wake(stage: Stage, asleep: Run): Promise<Run> {
-	const at = helperOf(stage, asleep).waitTill?.getTime() ?? 0;
-	stage.leap(Math.max(0, at - wallClock.now()) / 1000);
-	return await stage.engine.resume(asleep);
+/** The supervisor of a sleeping step. */
+export function supervisorOf(stage: Stage, asleep: Run): Run {
+	return helperOf(stage, helperOf(stage, asleep));
 }
 
 /** Returns the execution that n8n resumes next: all others wait for it in a chain. */
@@ -25,29 +23,32 @@ export function waveOf(stage: Stage, asleep: Run): Run {
 	return last;
 }
 
-/** Advances the clock to the time when the next wave of a sleeping batch is due, and resumes that wave. */
-export async function wakeWave(stage: Stage, asleep: Run): Promise<Run> {
+/** Advances the clock to the time when the next wave of a sleeping step is due, and resumes that wave. */
+export async function wake(stage: Stage, asleep: Run): Promise<Run> {
 	const at = waveOf(stage, asleep).waitTill?.getTime() ?? 0;
 	stage.leap(Math.max(0, at - wallClock.now()) / 1000);
 	return await stage.engine.resume(asleep);
 }
 
-/** Runs all waves of a sleeping batch. */
+/** Runs all waves of a sleeping step. */
 export async function sleepToEnd(stage: Stage, asleep: Run): Promise<Run> {
 	let last = asleep;
-	while (last.status === 'waiting') last = await wakeWave(stage, last);
+	while (last.status === 'waiting') last = await wake(stage, last);
 	return last;
 }
 
-/** Ends the wave of a sleeping batch as when n8n is killed: only n8n's crash mark remains. */
-export function killWave(
-	stage: Stage,
-	asleep: Run,
+/** Ends an execution as when n8n is killed: only n8n's crash mark remains. */
+export function kill(
+	{ record: { state } }: Run,
 	message = 'Workflow did not finish, possible out-of-memory issue',
 ): void {
-	const { state } = waveOf(stage, asleep).record;
 	state.status = 'crashed';
 	state.data.resultData.error = Object.assign(new Error(message), { name: 'Crashed' }) as never;
+}
+
+/** Ends the wave of a sleeping step as when n8n is killed. */
+export function killWave(stage: Stage, asleep: Run, message?: string): void {
+	kill(waveOf(stage, asleep), message);
 }
 
 function childrenOf({ record }: Run): string[] {

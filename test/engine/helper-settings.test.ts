@@ -1,10 +1,10 @@
 import type { IDataObject, INodeParameters, IWorkflowSettings } from 'n8n-workflow';
 
-import type { BatchState } from '../../nodes/shared/suspend/batch-state';
+import type { SleepState } from '../../nodes/shared/sleep/state';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
-import { helperOf, sleepToEnd, wake, wakeWave, waveOf } from './asleep';
+import { sleepToEnd, supervisorOf, wake, waveOf } from './asleep';
 import { items, openKeyedStage, workflowWith } from './keyed';
 
 const { stage, tables } = openKeyedStage();
@@ -60,14 +60,17 @@ describe('helper workflows', () => {
 		const first = await batch(settings);
 		expect((await sleepToEnd(stage, first)).status).toBe('success');
 		const helpers = helpersSince(first);
-		const kinds = ['Step: record', 'Step: results', 'Step: sleeping batch', 'Step: wave'];
-		expect(helpers.map(([name]) => name)).toEqual(expect.arrayContaining(kinds));
+		const kinds = ['record', 'results', 'sleeping batch', 'supervisor', 'wave'];
+		expect(helpers.map(([name]) => name)).toEqual(
+			expect.arrayContaining(kinds.map((kind) => `Step: ${kind}`)),
+		);
 		for (const [, own] of helpers) expect(own).toMatchObject(settings);
 	});
 
 	it('of a suspended wait redact what the user’s workflow redacts, in its time zone', async () => {
 		const helpers = helpersSince(await suspendedWait(settings));
-		expect(helpers.map(([name]) => name)).toEqual(['Step: suspended wait']);
+		const kinds = ['Step: suspended wait', 'Step: supervisor', 'Step: wave', 'Step: results'];
+		expect(helpers.map(([name]) => name)).toEqual(kinds);
 		for (const [, own] of helpers) expect(own).toMatchObject(settings);
 	});
 
@@ -94,14 +97,16 @@ describe('a user’s workflow that keeps no executions', () => {
 	});
 
 	it('keeps no helper execution of a suspended wait without files after it succeeded', async () => {
-		expect(keptOf(await suspendedWait(nothing, json), 'Step: suspended wait')).toEqual(['none']);
+		for (const [, own] of helpersSince(await suspendedWait(nothing, json))) {
+			expect(own.saveDataSuccessExecution).toBe('none');
+		}
 	});
 
 	it('keeps the helper execution that owns the files', async () => {
 		const first = await batch(nothing);
 		await sleepToEnd(stage, first);
 		expect(keptOf(first, 'Step: results')).toEqual(['all']);
-		expect(keptOf(await suspendedWait(nothing), 'Step: suspended wait')).toEqual(['all']);
+		expect(keptOf(await suspendedWait(nothing), 'Step: results')).toEqual(['all']);
 	});
 
 	it('keeps none of a run by hand either, if it keeps no runs by hand', async () => {
@@ -118,12 +123,12 @@ describe('a user’s workflow that keeps no executions', () => {
 		const first = await batch(settings, json);
 		tables.refusal = 'No such table';
 		const { executionId } = waveOf(stage, first);
-		const next = await wakeWave(stage, first);
+		const next = await wake(stage, first);
 		tables.refusal = null;
 		// n8n keeps a wave only if it fails.
 		expect(stage.engine.execution(executionId)?.status).toBe(status);
 		expect(next.status).toBe('waiting');
-		const { batch: state } = helperOf(stage, next).contextData.flow as { batch: BatchState };
+		const { batch: state } = supervisorOf(stage, next).contextData.flow as { batch: SleepState };
 		expect([state.dead, state.lastDeath]).toEqual([
 			1,
 			'The data table for idempotency keys is unavailable',

@@ -4,7 +4,7 @@ import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import { bareNode } from '../../tools/engine/bare-node';
 import { throughDatabase } from '../../tools/engine/core';
-import { sleepToEnd, wakeWave, waveOf } from './asleep';
+import { sleepToEnd, wake, waveOf } from './asleep';
 import { items, openKeyedStage, workflowWith } from './keyed';
 
 const type = 'test.round';
@@ -82,7 +82,7 @@ it('a wave waits until n8n has stored the sleep of its own round', async () => {
 	let earlier: IRunExecutionData | undefined;
 	while (last.runData.Step.length < 2) {
 		earlier = throughDatabase(last.record.state.data);
-		last = await wakeWave(stage, last);
+		last = await wake(stage, last);
 	}
 	const { data } = last.record.state;
 	const wave = waveOf(stage, last);

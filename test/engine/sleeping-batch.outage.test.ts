@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { FaultTarget } from '../../sandbox/faults';
 import type { Run } from '../../tools/engine';
-import { sleepToEnd, wakeWave, waveOf } from './asleep';
+import { sleepToEnd, wake, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches while the service is down. `test/client/sleeping-batch.outage.test.ts` has more of them. */
@@ -29,11 +29,13 @@ function goDown(on: FaultTarget): void {
 	stage.sandbox.faults.order({ on, times: 'always', action });
 }
 
-/** Runs a batch until its results are to be fetched. */
-async function allMade(parameters = asleep(), settings: IDataObject = {}): Promise<Run> {
-	let run = await execute(list, parameters, settings);
-	while (nameOf(waveOf(stage, run)) === 'Step: wave') run = await wakeWave(stage, run);
+/** Runs a batch until its results are to be fetched, for the second time: the storage was down at the first. */
+async function allMade(settings: IDataObject = {}): Promise<Run> {
+	goDown('download');
+	let run = await execute(list, asleep({ downloadOutput: true }), settings);
+	while (nameOf(waveOf(stage, run)) === 'Step: wave') run = await wake(stage, run);
 	expect(nameOf(waveOf(stage, run))).toBe('Step: results');
+	stage.sandbox.faults.clear();
 	return run;
 }
 
@@ -71,9 +73,9 @@ describe('an outage while the results are fetched', () => {
 		['download', {}],
 		['download', continues],
 	])('ends nothing if it passes: %s, %j', async (on, settings) => {
-		const last = await allMade(asleep({ downloadOutput: true }), settings);
+		const last = await allMade(settings);
 		goDown(on);
-		const next = await wakeWave(stage, last);
+		const next = await wake(stage, last);
 		expect(next.status).toBe('waiting');
 		stage.sandbox.faults.clear();
 		const end = await sleepToEnd(stage, next);
@@ -83,7 +85,7 @@ describe('an outage while the results are fetched', () => {
 	});
 
 	it('ends each item with an error that names its generation if it does not pass', async () => {
-		const last = await allMade(asleep(), continues);
+		const last = await allMade(continues);
 		goDown('status');
 		const end = await sleepToEnd(stage, last);
 		expect(end.output('Step').map(({ json }) => [json.id, json.error_code])).toEqual(
@@ -101,10 +103,10 @@ describe('an outage while the results are fetched', () => {
 	});
 
 	it('a file that is missing is not waited for twice', async () => {
-		const last = await allMade(asleep({ downloadOutput: true }), continues);
+		const last = await allMade(continues);
 		const action = { kind: 'respond', status: 404 } as const;
 		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
-		const end = await wakeWave(stage, last);
+		const end = await wake(stage, last);
 		expect([end.status, ends(end)]).toEqual(['success', list.map(() => 'download_failed')]);
 	});
 });

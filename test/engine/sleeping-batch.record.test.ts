@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
-import { sleepToEnd, wakeWave, waveOf } from './asleep';
+import { sleepToEnd, wake, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches whose expressions, table and service change between waves. */
@@ -71,7 +71,7 @@ describe('rows that are deleted while the batch sleeps', () => {
 		stage.leap(120);
 		for (let waves = 0; waves < 40 && run.status === 'waiting'; waves++) {
 			if (what.startsWith('all')) remove();
-			run = await wakeWave(stage, run);
+			run = await wake(stage, run);
 		}
 		expect([run.status, created()]).toEqual(['success', 4]);
 		const made = stage.sandbox.books.generations.map(({ id }) => id);
@@ -160,7 +160,7 @@ describe('a 404 for an existing generation', () => {
 
 	it('while the results are fetched is transient', async () => {
 		let last = await execute(boats, asleep());
-		while (rows().some(({ status }) => status !== 'completed')) last = await wakeWave(stage, last);
+		while (rows().some(({ status }) => status !== 'completed')) last = await wake(stage, last);
 		stage.sandbox.faults.order({ on: 'status', match: { id: idOf('a') }, action: gone });
 		const end = await sleepToEnd(stage, last);
 		expect([end.status, end.error?.message]).toEqual(['success', undefined]);

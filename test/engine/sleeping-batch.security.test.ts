@@ -1,16 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import {
-	STORED_VERSION,
-	type BatchRole,
-	type BatchState,
-	type Message,
-} from '../../nodes/shared/suspend/batch-state';
+import { STORED_VERSION, type Role, type Message } from '../../nodes/shared/sleep/state';
+import type { BatchState } from '../../nodes/shared/sleep/wave';
 import { startSandbox, type Sandbox } from '../../sandbox/server';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
-import { helperOf, killWave, sleepToEnd, waveOf } from './asleep';
+import { helperOf, killWave, sleepToEnd, supervisorOf, waveOf } from './asleep';
 import { files, filesNodes } from './files-node';
 import { items, openKeyedStage } from './keyed';
 import { byId } from './stage';
@@ -88,7 +84,7 @@ function forged({ executionId }: Run, changes: Partial<BatchState> = {}): BatchS
 }
 
 /** Runs the workflow of an author who uses the hidden parameter, with a credential for the author's own service. */
-async function attack(role: BatchRole, json: unknown, settings: IDataObject = {}): Promise<Run> {
+async function attack(role: Role, json: unknown, settings: IDataObject = {}): Promise<Run> {
 	const parameters = { batchRole: role, model: byId('aurora-image-1'), prompt: 'x' };
 	const node = { id: 'their-node', onError: 'continueRegularOutput' } as const;
 	const step = ownNode('Step', 'imageGeneration', parameters, node);
@@ -126,13 +122,14 @@ const claims = (secret: unknown): IDataObject => ({
 });
 const wrongSecret = '00000000-0000-4000-8000-000000000000';
 
-const attacks: Array<[BatchRole, string, Partial<BatchState>]> = [
+const attacks: Array<[Role, string, Partial<BatchState>]> = [
 	['work', 'a batch that goes on', {}],
 	['work', 'a batch that was stopped', { stopped: true }],
 	['deliver', 'a batch that is over', { over: true }],
 	['sleep', 'a batch that goes on', {}],
 	['nextWave', 'a batch that goes on', {}],
-	['continueLater', 'a batch that goes on', {}],
+	['supervise', 'a batch that goes on', {}],
+	['report', 'a batch that goes on', {}],
 	['collect', 'a batch that is over', { over: true }],
 	['return', 'a batch that goes on', {}],
 	['return', 'a batch that was given up', { over: true, dead: 5 }],
@@ -157,7 +154,7 @@ describe('a workflow of another author', () => {
 		},
 	);
 
-	it.each<BatchRole>(['work', 'deliver', 'return'])(
+	it.each<Role>(['work', 'deliver', 'return'])(
 		'learns nothing through the role %s of a batch that has no secret, because an older release stored it',
 		async (role) => {
 			const asleep = await victim();
@@ -171,7 +168,7 @@ describe('a workflow of another author', () => {
 		},
 	);
 
-	it.each<BatchRole>(['work', 'sleep', 'nextWave', 'return'])(
+	it.each<Role>(['work', 'sleep', 'nextWave', 'return'])(
 		'ends with an error if it sends something else to the role %s',
 		async (role) => {
 			const state = forged(await victim());
@@ -189,7 +186,7 @@ describe('a workflow of another author', () => {
 				const content = { state: other, order: other } as unknown as Message;
 				const ended = await attack(role, message(content), claims(wrongSecret));
 				expectNothingTaken(ended);
-				expect(ended.nodeError('Step')?.message).toContain('batch was not found');
+				expect(ended.nodeError('Step')?.message).toContain('step was not found');
 			}
 		},
 	);
@@ -262,14 +259,15 @@ describe('the secret of a sleeping batch', () => {
 
 it('a batch that fell asleep with an older release, without a secret, says so, and its items reuse what is charged', async () => {
 	const asleep = await victim();
-	for (const { record } of [helperOf(stage, asleep), waveOf(stage, asleep)]) {
+	for (const find of [helperOf, supervisorOf, waveOf]) {
+		const { record } = find(stage, asleep);
 		delete (record.workflow.settings as IDataObject).mediaGeneration;
 	}
 	const { sleepingBatch } = asleep.contextData['node:Step'] as { sleepingBatch: IDataObject };
 	delete sleepingBatch.secret;
 	const end = await sleepToEnd(stage, asleep);
 	const [{ json }] = end.output('Step');
-	expect(json.error).toContain('The package was updated while the batch was asleep');
+	expect(json.error).toContain('The package was updated while the step was asleep');
 	expect(created()).toBe(1);
 	const again = await sleepToEnd(stage, await victim());
 	expect(again.output('Step').map(({ json }) => json)).toMatchObject(

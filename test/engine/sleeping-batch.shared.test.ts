@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Run } from '../../tools/engine';
-import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
+import { killWave, sleepToEnd, wake, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches whose items or executions share keys, and whose table misses something. */
@@ -91,7 +91,7 @@ it.each([
 		let run = await execute(list, asleep());
 		expect(run.status).toBe('waiting');
 		while (late && rows().some(({ status }) => status !== 'completed'))
-			run = await wakeWave(stage, run);
+			run = await wake(stage, run);
 		rows().length = 0;
 		const end = await sleepToEnd(stage, run);
 		expect([end.error?.message, endsOf(end)]).toEqual([undefined, ['completed', 'completed']]);

@@ -1,6 +1,6 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loadedAt } from '../../nodes/shared/suspend/crash-recovery';
-import { killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
+import { loadedAt } from '../../nodes/shared/sleep/crash-recovery';
+import { killWave, sleepToEnd, wake, waveOf } from './asleep';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';
 
@@ -17,7 +17,7 @@ const restarted = (seconds: number) =>
 
 it('a wave does not end before the crash recovery of an n8n that has just started', async () => {
 	let run = await execute(items(['a', 'x [seconds: 100]'], ['b', 'y [seconds: 100]']), parameters);
-	run = await wakeWave(stage, run);
+	run = await wake(stage, run);
 	restarted(100);
 	let refusals = 1;
 	tables.before = () => {

@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode, withOptions } from '../support/workflow';
-import { helperOf, killWave, sleepToEnd, wakeWave, waveOf } from './asleep';
+import { helperOf, killWave, sleepToEnd, wake, waveOf } from './asleep';
 import { files, filesNodes } from './files-node';
 import { items, openKeyedStage } from './keyed';
 import { binaryOf, byId, sha256 } from './stage';
@@ -335,7 +335,7 @@ describe('a batch that is set to suspend', () => {
 	it('is suspended again if a wave finds nothing that has ended', async () => {
 		const first = await execute(boats(2, 9000), asleep());
 		const { executionId } = waveOf(stage, first);
-		const next = await wakeWave(stage, first);
+		const next = await wake(stage, first);
 		expect(next.status).toBe('waiting');
 		expect(waveOf(stage, next).executionId).not.toBe(executionId);
 	});

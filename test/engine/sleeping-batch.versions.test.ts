@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { STORED_VERSION } from '../../nodes/shared/suspend/batch-state';
+import { STORED_VERSION } from '../../nodes/shared/sleep/state';
 import type { Run } from '../../tools/engine';
-import { helperOf, sleepToEnd, waveOf } from './asleep';
+import { sleepToEnd, supervisorOf, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches that wake in another release of the package than the one that stored them. */
@@ -23,7 +23,7 @@ const list = items(
 /** What is stored while a batch sleeps. */
 const stored: Record<string, (run: Run) => IDataObject> = {
 	'the state of the batch': (run) => {
-		const { contextData } = helperOf(stage, run).record.state.data.executionData ?? {};
+		const { contextData } = supervisorOf(stage, run).record.state.data.executionData ?? {};
 		return contextData?.flow.batch as IDataObject;
 	},
 	'the order of its wave': (run) => {
@@ -53,7 +53,7 @@ describe.each(changes)('%s release has stored', (_, change) => {
 			change(find(first));
 			const { status, error } = await sleepToEnd(stage, first);
 			expect(status).toBe('error');
-			expect(error?.message).toContain('The package was updated while the batch was asleep');
+			expect(error?.message).toContain('The package was updated while the step was asleep');
 			expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
 			const ids = rows().map(({ generation_id: id }) => String(id));
 			expect(ids).toHaveLength(created());

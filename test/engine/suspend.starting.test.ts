@@ -1,6 +1,6 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loadedAt } from '../../nodes/shared/suspend/crash-recovery';
-import { helperOf } from './asleep';
+import { loadedAt } from '../../nodes/shared/sleep/crash-recovery';
+import { waveOf } from './asleep';
 import { openKeyedStage } from './keyed';
 
 const { stage, tables } = openKeyedStage();
@@ -14,7 +14,7 @@ async function asleep(seconds: number) {
 	const run = await stage.run('waitForCompletion', { mode: 'suspend' }, { items: [{ id }] });
 	stage.leap(seconds - age());
 	stage.sandbox.service.finish(id);
-	return helperOf(stage, run);
+	return waveOf(stage, run);
 }
 
 describe('a check of a suspended wait that wakes while n8n starts', () => {

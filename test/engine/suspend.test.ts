@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { GivenCredentials } from '../../tools/engine/credentials';
-import { helperOf, wake } from './asleep';
+import { helperOf, kill, killWave, supervisorOf, wake, waveOf } from './asleep';
 import { binaryOf, openStage, sha256 } from './stage';
 
 const stage = openStage();
@@ -233,22 +233,52 @@ describe('a suspended wait', () => {
 		expect(stage.arrived).toBe(before);
 	});
 
-	it('does not return the data from before the sleep as a result', async () => {
-		const ids = [await stage.made('a boat [seconds: 9000]'), await stage.made('a ship')];
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
-		// As n8n leaves it after a SIGKILL during a status check, if its log is lost.
-		helperOf(stage, asleep).record.state.status = 'crashed';
-		const awake = await wake(stage, asleep);
-		const items = awake.output('Step');
-		expect(items.map(({ json: { id, error_code: code } }) => [id, code])).toEqual(
-			ids.map((id) => [id, 'wait_interrupted']),
-		);
-		for (const { json, binary } of items) {
-			expect(json.error).toMatch(
-				/^The wait for generation .* was interrupted \(last status: \w+\)\..*Wait for Completion in a new execution/,
-			);
-			expect([json.status, json.url, binary]).toEqual([null, null, undefined]);
+	it('continues by itself after a check that was killed', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
+		killWave(stage, asleep);
+		const still = await stage.engine.resume(asleep);
+		expect(still.status).toBe('waiting');
+		stage.sandbox.service.finish(id);
+		const awake = await wake(stage, still);
+		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
+	});
+
+	it('continues by itself after its supervisor was killed, and keeps its deadline', async () => {
+		const id = await stage.made('a boat [seconds: 90000]');
+		let run = await stage.run('waitForCompletion', late, { items: idsOf(id) });
+		run = await wake(stage, run);
+		const { batch } = helperOf(stage, run).contextData.flow as { batch: { since: number } };
+		kill(supervisorOf(stage, run));
+		run = await stage.engine.resume(run);
+		expect(run.status).toBe('waiting');
+		let wokenAt = 0;
+		while (run.status === 'waiting') {
+			wokenAt = waveOf(stage, run).waitTill?.getTime() ?? 0;
+			run = await wake(stage, run);
 		}
+		expect(wokenAt).toBe(batch.since + 1_800_000);
+		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
+	});
+
+	it('that is given up is no result, and names every generation', async () => {
+		const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
+		const ids = [await stage.made('a boat [seconds: 9000]'), await stage.made('a ship')];
+		const settings = { onError: 'continueRegularOutput' as const };
+		const items = [...idsOf(...ids), refused];
+		let run = await stage.run('waitForCompletion', suspend, { items, settings });
+		while (run.status === 'waiting') {
+			killWave(stage, run);
+			run = await stage.engine.resume(run);
+		}
+		expect(run.output('Step').map(({ json: { id, error_code: code } }) => [id, code])).toEqual([
+			...ids.map((id) => [id, 'wait_interrupted']),
+			[null, 'insufficient_credits'],
+		]);
+		const [{ json, binary }] = run.output('Step');
+		expect(json.error).toMatch(/^The suspended wait ended: 5 helper executions in a row failed/);
+		expect(json.error).toContain('at no charge');
+		expect([json.url, binary]).toEqual([null, undefined]);
 	});
 
 	it('checks a status no more often than the poll interval', async () => {
@@ -265,20 +295,6 @@ describe('a suspended wait', () => {
 		expect(times.length).toBeGreaterThan(2);
 		const gaps = times.slice(1).map((at, index) => at - times[index]);
 		expect(Math.min(...gaps)).toBeGreaterThanOrEqual(600_000);
-	});
-
-	it('keeps the error that an item came with, also before it has looked', async () => {
-		const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
-		const items = [{ id: await stage.made('a boat [seconds: 9000]') }, refused];
-		const parameters = { ...suspend, runOptions: { pollInterval: 600 } };
-		const settings = { onError: 'continueRegularOutput' as const };
-		const asleep = await stage.run('waitForCompletion', parameters, { items, settings });
-		helperOf(stage, asleep).record.state.status = 'crashed';
-		const awake = await wake(stage, asleep);
-		expect(awake.output('Step').map(({ json }) => json.error_code)).toEqual([
-			'wait_interrupted',
-			'insufficient_credits',
-		]);
 	});
 
 	it('names every generation as charged if its credential is gone when it resumes', async () => {
@@ -311,21 +327,6 @@ describe('a suspended wait', () => {
 			'completed',
 			'generation_failed',
 		]);
-	});
-
-	it('says that a generation was not checked if no status check was answered', async () => {
-		const ids = [await stage.made('a boat'), await stage.made('a ship [seconds: 9000]')];
-		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [70, 1800][index] }));
-		const runOptions = { ...late.runOptions, timeout: '={{ $json.timeout }}' };
-		const match = { id: ids[0] };
-		const action = { kind: 'hang' } as const;
-		stage.sandbox.faults.order({ on: 'status', match, times: 'always', action });
-		const asleep = await stage.run('waitForCompletion', { ...suspend, runOptions }, { items });
-		helperOf(stage, asleep).record.state.status = 'crashed';
-		const awake = await wake(stage, asleep);
-		expect(awake.output('Step')[0].json.error).toContain(
-			`The wait for generation ${ids[0]} was interrupted (not checked yet)`,
-		);
 	});
 
 	it('is suspended once, even with Retry On Fail', async () => {

@@ -1,4 +1,4 @@
-import { Shift } from '../../nodes/shared/suspend/shift';
+import { Shift } from '../../client/step/shift';
 import { VirtualTime } from '../support/virtual-time';
 
 it('sleeps for a part of the longest wait while no duration is known', async () => {

@@ -7,9 +7,9 @@ import { SlotPool } from '../../client/orders/slot-pool';
 import type { CallTable, Row, TableCall, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
-import { Shift } from '../../nodes/shared/suspend/shift';
-import { planWave, type Settled, type WaveState } from '../../nodes/shared/suspend/wave-plan';
-import { recordEnds, waveResult, type WaveResult } from '../../nodes/shared/suspend/wave-result';
+import { Shift } from '../../client/step/shift';
+import { planWave, type Settled, type WaveState } from '../../client/step/wave-plan';
+import { recordEnds, waveResult, type WaveResult } from '../../client/step/wave-result';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import type { Step } from './step';
 

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isWithinSleep, runsAsTool } from '../execution';
+import { runsAsTool } from '../execution';
 import { InvalidInputError, requiredText } from './checks';
 import { GENERATION_FIELD } from './fields';
 import { booleanOr, optionByPath, textIfSet, type Options } from './parameters';
@@ -45,7 +45,7 @@ export function keptInput(context: IExecuteFunctions, itemIndex: number): KeptIn
 	if (!isIncluded(context, itemIndex)) return null;
 	const { json, binary } = context.getInputData()[itemIndex];
 	return {
-		json: isWithinSleep(context) ? (json.otherFields as IDataObject) : keptFields(context, json),
+		json: keptFields(context, json),
 		// A tool returns JSON only.
 		binary: runsAsTool(context) ? undefined : binary,
 		field: fieldOf(context, itemIndex),

@@ -142,7 +142,7 @@ export const suspendNotice: INodeProperties = {
 	displayOptions: { show: { '/runOptions.whileWaiting': ['suspend'] }, hide: notAsTool },
 };
 
-/** Set in the helper workflows of a sleeping batch: what this node does there. Empty in the workflows of users. */
+/** Set in the helper workflows of a step that sleeps: what this node does there. Empty in the workflows of users. */
 export const batchRoleField: INodeProperties = {
 	displayName: 'Batch Role',
 	name: 'batchRole',

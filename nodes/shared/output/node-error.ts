@@ -5,7 +5,7 @@ import type { GenerationError, KnownGeneration } from '../../../client/api/error
 import type { Journal } from '../../../client/orders/journal';
 import type { Outcome } from '../../../client/outcome';
 import { sentences } from '../../../client/text';
-import { isWithinSleep, runsAsTool } from '../execution';
+import { runsAsTool } from '../execution';
 import { itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, counted, explained, itemsOf, unitAt, withoutTags, type Unit } from './wording';
 
@@ -49,8 +49,7 @@ export function stepError(
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
 			`${counted(paid.length, 'generation has', 'generations have')} already been charged`,
-		(recorded.length > 0 || isWithinSleep(context)) &&
-			howToGoOn(context, isOneOfSeveral || outcomes.length > 1),
+		recorded.length > 0 && howToGoOn(context, isOneOfSeveral || outcomes.length > 1),
 		open.length > 0 && `${itemsOf(context, open)} may have been charged`,
 		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
@@ -72,9 +71,6 @@ export function stepError(
 function howToGoOn(context: IExecuteFunctions, hasOthers: boolean): string {
 	if (runsAsTool(context)) {
 		return 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion';
-	}
-	if (isWithinSleep(context)) {
-		return 'Wait for it again by its ID in a new execution, at no charge. Retry in the executions list only shows this error again, without a new status check';
 	}
 	return hasOthers ? HOW_TO_GET_OTHERS : HOW_TO_RESUME;
 }

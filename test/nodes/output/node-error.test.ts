@@ -148,13 +148,6 @@ describe('the error of a step that stops', () => {
 		expect(error.context.generations).toEqual([]);
 	});
 
-	it('does not advise a retry within a suspended wait: n8n would only show the error again', () => {
-		const { context: asleep } = contextOf({ parameters: { waitingSince: 1 } });
-		const { description } = stepError(asleep, failed, 0, [done('a', 'completed')]);
-		expect(description).toContain('Wait for it again by its ID in a new execution');
-		expect(description).not.toContain('Retry On Fail');
-	});
-
 	it('names what earlier tries were charged for, each once', () => {
 		const kept = storedOrders({ id: 'a', status: 'pending' }, { id: 'b' });
 		const outcomes: Array<Outcome<null>> = [done('a', 'completed')];

@@ -1,20 +1,11 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { WAIT_FOR_SUB_EXECUTION, type IExecuteFunctions } from 'n8n-workflow';
 
 import { hasErrorOutput, isEvaluated, isSaved, runsAsTool } from '../execution';
 import { hint } from '../output/report';
 
-/**
- * Returns the reason why a step cannot sleep and must poll, for a hint; `null` if it can.
- *
- * @param isSupported true if this n8n returns the result of a sleep
- * @param release the n8n release that does so, for the user
- */
-export function whyNotSleep(
-	context: IExecuteFunctions,
-	isSupported: boolean,
-	release: string,
-): string | null {
-	if (!isSupported) return `Suspend needs n8n ${release} or later`;
+/** The reason why a step cannot sleep and must poll, for a hint; `null` if it can. */
+export function whyNotSleep(context: IExecuteFunctions): string | null {
+	if (!wakesAfterCrash()) return 'Suspend needs n8n 2.41 or later';
 	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
 	// n8n would end the case without its metrics, while its generations run.
 	if (isEvaluated(context)) return 'n8n counts a sleeping case of an evaluation as ended';
@@ -33,4 +24,12 @@ export function whyNotSleep(
 /** Shows a hint that a step polls although it was set to suspend. */
 export function polledHint(context: IExecuteFunctions, reason: string): void {
 	hint(context, `Polled instead of suspending, because ${reason}`, 'warning');
+}
+
+/**
+ * True if n8n wakes a step whose helper workflow died. Nodes cannot read n8n's version, so this checks for a constant
+ * that n8n itself uses for that since 2.41.
+ */
+function wakesAfterCrash(): boolean {
+	return WAIT_FOR_SUB_EXECUTION instanceof Date;
 }

@@ -27,12 +27,12 @@ export const loadedAt = wallClock.now();
  * is stored the next time. So until the recovery has ended, no execution may end and thereby wake another one, and none
  * may fall asleep.
  *
- * Later, this does nothing: if n8n is killed while a supervisor is awake, its batch ends, so it must sleep again at once.
+ * Later, this does nothing.
+ *
+ * @param needsTable true if the execution can do nothing without a data table
  */
-export async function n8nStarted(
-	context: IExecuteFunctions,
-	mostTries = TABLE_TRIES,
-): Promise<void> {
+export async function n8nStarted(context: IExecuteFunctions, needsTable: boolean): Promise<void> {
+	const mostTries = needsTable ? TABLE_TRIES : TRIES_WITHOUT_TABLE;
 	const signal = cancelSignal(context);
 	if (ageMs() > STARTED_MS) return;
 	for (let tries = 1; tries <= mostTries; tries++) {
@@ -41,11 +41,6 @@ export async function n8nStarted(
 		await wallClock.sleep(TABLE_PAUSE_MS, signal);
 		if (signal.aborted) return;
 	}
-}
-
-/** Like `n8nStarted`, for an execution that needs no data table. */
-export async function n8nStartedWithoutTable(context: IExecuteFunctions): Promise<void> {
-	await n8nStarted(context, TRIES_WITHOUT_TABLE);
 }
 
 /** How long n8n may still be starting. */

@@ -1,14 +1,6 @@
-import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../../../client/job';
-import {
-	hasId,
-	isFree,
-	isLive,
-	newRow,
-	rowsInForce,
-	storedKey,
-	type Row,
-} from '../../../client/orders/table';
-import type { GenerationErrorFields } from '../../../client/api/errors';
+import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../job';
+import { hasId, isFree, isLive, newRow, rowsInForce, storedKey, type Row } from '../orders/table';
+import type { GenerationErrorFields } from '../api/errors';
 
 /** One wave of a sleeping batch runs the same items again: it collects what has ended, and fills free slots. */
 

@@ -1,81 +1,29 @@
-import {
-	NodeApiError,
-	type IDataObject,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type IPairedItemData,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { GenerationError, isOutage, type KnownGeneration } from '../../../client/api/errors';
+import { GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/job';
 import { errorOfJob, type Outcome } from '../../../client/outcome';
 import { isFree, isLive, type Row } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/pipeline';
-import { isBeyondLimit } from '../../../client/spend-guard';
-import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
-import { wallClock } from '../http/clock';
 import { optionByPath, textIfSet } from '../form/parameters';
-import { addItemIndex, causeOf, stepError } from '../output/node-error';
-import { failureOf, type Output } from '../output/results';
+import { stepError } from '../output/node-error';
+import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
 import { firstFailure, runToEnd, type Failures } from '../run-node';
 import { startOf, type StepStart } from '../run-plans';
 import type { Plan } from '../form/plan-items';
-import { missingIn, rowsOfBatch, storedKeyOf, type GenerationState } from './wave-plan';
-import { COLLECTIONS, messageItem, type BatchState, type StepFailure } from './batch-state';
-import { fetching } from './wave';
+import {
+	missingIn,
+	rowsOfBatch,
+	storedKeyOf,
+	type GenerationState,
+} from '../../../client/step/wave-plan';
+import { fetching, type BatchState } from './wave';
 
 /** What the waves reported. */
 type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent' | 'lastDeath'>;
-
-/**
- * Fetches the results of a batch when all of its items have ended: the same output as that of a step that polls.
- *
- * @param context acts as the step
- * @param plans of the step's items
- * @param state the items without a result to fetch, the generations that are not in the record, and the number of creating
- * requests of the batch that were charged, or may have been
- * @returns the output items, an item that `throwFailure` reads, or when to try again because the service is down
- */
-export async function results(
-	context: IExecuteFunctions,
-	plans: Array<Result<Plan[]>>,
-	state: Fetched & Pick<BatchState, 'collections'>,
-): Promise<INodeExecutionData[][]> {
-	const fetched = await toResult(async () => await fetchResults(context, plans, state));
-	if (state.collections < COLLECTIONS && hasOutage(fetched, state)) {
-		return [[messageItem({ laterAt: wallClock.now() + PAUSE_MS })]];
-	}
-	return fetched.ok ? fetched.value : [[failureItem(fetched.error)]];
-}
-
-/** The pause before the results are fetched again. */
-const PAUSE_MS = 120_000;
-
-/** True if a result is missing because the service or its storage is down. Errors of the waves do not count. */
-function hasOutage(
-	fetched: Result<INodeExecutionData[][]>,
-	{ settled }: Pick<Fetched, 'settled'>,
-): boolean {
-	const hasEnded = Object.values(settled).some((error) => error && !isBeyondLimit(error));
-	if (!fetched.ok) return !hasEnded && isDown(causeOf(fetched.error));
-	return fetched.value
-		.flat()
-		.some((item) => !settled[itemIndexOf(item)] && isDown(failureOf(item)));
-}
-
-function itemIndexOf({ pairedItem }: INodeExecutionData): number {
-	return (pairedItem as IPairedItemData).item;
-}
-
-/** A missing file, or one without a URL, has been waited for already. */
-function isDown(error: GenerationError | undefined): boolean {
-	if (!error || !isOutage(error)) return false;
-	const { code, status, generation } = error;
-	return code !== 'download_failed' || (generation?.url !== null && (status ?? 500) >= 500);
-}
 
 /** A step that has not slept. */
 export interface AwakeStep {
@@ -219,38 +167,4 @@ async function read(
 	{ unrecorded }: Pick<BatchState, 'unrecorded'>,
 ) {
 	return await rowsOf(context, jobs, Object.values(unrecorded));
-}
-
-/** Advice for a step that failed after a sleep: n8n does not run it again. */
-const HOW_TO_GO_ON =
-	'Run the same items in a new execution: charged generations are reused. If an item fails again, set On Error to Continue to get the others. Retry in the executions list only shows this error again';
-
-/**
- * The item that `throwFailure` reads.
- *
- * @throws any error that is not that of the step
- */
-export function failureItem(error: unknown): INodeExecutionData {
-	if (!(error instanceof NodeApiError)) throw error;
-	const { message, description, httpCode, context } = error;
-	const failure: StepFailure = {
-		message,
-		description: sentences(description, HOW_TO_GO_ON),
-		httpCode,
-		context: { ...context, itemIndex: context.itemIndex } as IDataObject,
-	};
-	return messageItem({ failure });
-}
-
-/** @throws NodeApiError if there is a failure of the step */
-export function throwFailure(context: IExecuteFunctions, failure: StepFailure | undefined): void {
-	if (!failure) return;
-	const { message, description, httpCode } = failure;
-	const fields = { message, httpCode: httpCode ?? undefined };
-	const error = new NodeApiError(context.getNode(), {}, fields);
-	error.message = message;
-	error.description = description;
-	Object.assign(error.context, failure.context);
-	addItemIndex(error, failure.context.itemIndex, true);
-	throw error;
 }

@@ -1,10 +1,10 @@
-import { decideNextTry, explainTries, type CreateJob, type Tried } from '../../../client/job';
-import type { Outcome } from '../../../client/outcome';
-import type { TableJournal } from '../../../client/orders/table-journal';
-import type { PipelineResult } from '../../../client/pipeline';
-import { isOutage, type GenerationError } from '../../../client/api/errors';
-import { unseen } from '../../../client/api/generation';
-import { isBeyondLimit } from '../../../client/spend-guard';
+import { decideNextTry, explainTries, type CreateJob, type Tried } from '../job';
+import type { Outcome } from '../outcome';
+import type { TableJournal } from '../orders/table-journal';
+import type { PipelineResult } from '../pipeline';
+import { isOutage, type GenerationError } from '../api/errors';
+import { unseen } from '../api/generation';
+import { isBeyondLimit } from '../spend-guard';
 import type { Shift } from './shift';
 import { storedKeyOf, type WavePlan, type WaveState } from './wave-plan';
 

@@ -8,7 +8,7 @@ import { descriptionOf, nodeError } from '../output/node-error';
 import { rowsOfExecution } from '../record/data-table';
 
 /**
- * The error of a batch whose stored state this release cannot read. It names every generation: those in the state, in
+ * The error of a step whose stored state this release cannot read. It names every generation: those in the state, in
  * any form, and those that the table has for the execution of the step.
  *
  * @param stored what was read, such as the state of a batch and the report of a wave
@@ -19,9 +19,9 @@ export async function otherVersion(
 ): Promise<NodeApiError> {
 	const error = new GenerationError({
 		title:
-			'The package was updated while the batch was asleep, so the batch ended, and items may have been charged',
+			'The package was updated while the step was asleep, so it ended, and items may have been charged',
 		details: 'This release cannot read what the other one has stored',
-		description: 'Update the package only while no batch sleeps.',
+		description: 'Update the package only while no step sleeps.',
 		code: 'batch_interrupted',
 		charge: 'unknown',
 	});

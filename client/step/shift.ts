@@ -1,4 +1,4 @@
-import type { Clock, Progress, SleepDecision } from '../../../client/ports';
+import type { Clock, Progress, SleepDecision } from '../ports';
 
 /**
  * Decides when a step that may sleep goes to sleep. A shift is the time between two sleeps, in which the step submits

@@ -25,13 +25,3 @@ export function sleepMs(waitedMs: number, timeoutMs: number, dueMs: number): num
 	const wanted = Math.max(SHORTEST_SLEEP_MS, dueMs, Math.min(waitedMs / 2, longest));
 	return leftMs - wanted < SHORTEST_SLEEP_MS ? leftMs : wanted;
 }
-
-/** The maximum number of sleeps for a timeout. The first sleep follows the initial polling. */
-export function sleepsWithin(timeoutMs: number): number {
-	let sleeps = 0;
-	for (let waitedMs = SHORTEST_SLEEP_MS; ; sleeps++) {
-		const sleep = sleepMs(waitedMs, timeoutMs, 0);
-		if (sleep === null) return sleeps;
-		waitedMs += sleep;
-	}
-}

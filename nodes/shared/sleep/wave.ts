@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreateJob } from '../../../client/job';
 import type { PipelineResult, PipelineStats } from '../../../client/pipeline';
 import type { StatusChecks } from '../../../client/watch/status-requests';
-import { Shift } from './shift';
+import { Shift } from '../../../client/step/shift';
 import type { Journal } from '../../../client/orders/journal';
 import { hasId, type Row } from '../../../client/orders/table';
 import { continuesOnError } from '../execution';
@@ -12,9 +12,15 @@ import { openRecord, rowsOf } from '../record/record';
 import type { Plan } from '../form/plan-items';
 import { traceStep } from '../output/trace';
 import { runPlans, startOf } from '../run-plans';
-import { collecting, planWave, type WaveState } from './wave-plan';
-import { recordEnds, waveResult } from './wave-result';
-import { shortly, STORED_VERSION, type BatchState, type WaveReport } from './batch-state';
+import { collecting, planWave, type WaveState } from '../../../client/step/wave-plan';
+import { recordEnds, waveResult } from '../../../client/step/wave-result';
+import { shortly, STORED_VERSION, type SleepState } from './state';
+
+/** The state of a sleeping batch. It repeats generation ids, because rows can be deleted. */
+export type BatchState = SleepState & WaveState;
+
+/** The result of a wave of it. */
+export type WaveReport = WaveState & Pick<SleepState, 'v' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
 
 /** How a wave ended. */
 interface EndedWave {
@@ -87,7 +93,7 @@ export async function runWave(
 			v: STORED_VERSION,
 			...found,
 			stopped: false,
-			wakeAt: Math.max(nextAt ?? shortly(), nextCheckAt),
+			wakeAt: found.over ? nextCheckAt : Math.max(nextAt ?? shortly(), nextCheckAt),
 			sleepsFrom: wallClock.now(),
 		},
 		stats: result.stats,

@@ -1,29 +1,33 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import type { Settled } from '../../../client/step/wave-plan';
 import { wallClock } from '../http/clock';
-import type { WaveState } from './wave-plan';
 
-/** The state of a sleeping batch: what its waves pass on. It repeats generation ids, because rows can be deleted. */
+/** The state of a step that sleeps: what its helper executions pass on. */
 
-/** How a node of a helper workflow of a batch is told what to do. The value of the hidden parameter. */
+/** How a node of a helper workflow is told what to do. The value of the hidden parameter. */
 const ROLES = [
-	'nextWave',
-	'continueLater',
-	'collect',
+	// In the guard.
+	'supervise',
 	'return',
+	// In a supervisor.
+	'nextWave',
+	'collect',
+	'report',
+	// In a wave, and in the workflow that fetches the results.
 	'sleep',
 	'work',
 	'deliver',
 ] as const;
 
-export type BatchRole = (typeof ROLES)[number];
+export type Role = (typeof ROLES)[number];
 
 /** The role that the hidden parameter names; `null` for a step of a user's workflow. */
-export function roleOf(parameter: unknown): BatchRole | null {
+export function roleOf(parameter: unknown): Role | null {
 	return ROLES.find((role) => role === parameter) ?? null;
 }
 
-/** The hidden parameter of the creating nodes that names a role. */
+/** The hidden parameter that names a role. */
 export const ROLE_PARAMETER = 'batchRole';
 
 /**
@@ -38,8 +42,8 @@ export function isCurrent(stored: object | null | undefined): boolean {
 	return (stored as { v?: unknown } | null | undefined)?.v === STORED_VERSION;
 }
 
-/** What the executions of a batch must know of each other. */
-export interface BatchState extends WaveState {
+/** What the executions of a step that sleeps must know of each other. */
+export interface SleepState {
 	/** `STORED_VERSION` of the release that stored it. */
 	v: number;
 	/** Id of the execution that the step belongs to. */
@@ -48,7 +52,11 @@ export interface BatchState extends WaveState {
 	step: string;
 	/** The run index of the step: in a loop, each run has a batch of its own. */
 	run: number;
-	/** True if the user stopped the batch. */
+	/** Items that need no further work, by index: their errors, or `null` for an item without an error. */
+	settled: Settled;
+	/** True if nothing is left but to fetch the results. */
+	over: boolean;
+	/** True if the user stopped it. */
 	stopped: boolean;
 	/** When the next wave begins, in milliseconds since the Unix epoch. */
 	wakeAt: number;
@@ -56,20 +64,43 @@ export interface BatchState extends WaveState {
 	sleepsFrom: number;
 	/** Number of executions that were to fetch the results. */
 	collections: number;
-	/** Number of consecutive waves that ended without a report. */
+	/** Number of consecutive helper executions that ended without a report. */
 	dead: number;
-	/** The error of the last such wave, for the user. */
+	/** The error of the last of them, for the user. */
 	lastDeath: string;
 }
 
-/** The result of a wave. */
-export type WaveReport = WaveState & Pick<BatchState, 'v' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
+/** What a wave, or a supervisor, reports: the parts of the state that it knows better. */
+export type Report = Partial<SleepState> & Pick<SleepState, 'v'>;
 
 /** How often the results are fetched, if the execution dies or the service is down. */
 export const COLLECTIONS = 3;
 
-/** A wave that dies this often in a row dies for a reason that does not pass. */
+/** Helper executions that die this often in a row die for a reason that does not pass. */
 export const MOST_DEAD = 5;
+
+/**
+ * The state of a step that falls asleep.
+ *
+ * @param run the run index of the step
+ * @param settled items that need no work
+ */
+export function newState(context: IExecuteFunctions, run: number, settled: Settled): SleepState {
+	return {
+		v: STORED_VERSION,
+		batch: context.getExecutionId(),
+		step: context.getNode().name,
+		run,
+		settled,
+		over: false,
+		stopped: false,
+		wakeAt: 0,
+		sleepsFrom: 0,
+		collections: 0,
+		dead: 0,
+		lastDeath: '',
+	};
+}
 
 /**
  * The shortest time to the next wave. The executions that wait for it must be stored first. n8n then wakes it within a
@@ -90,14 +121,20 @@ export interface StepFailure {
 	context: IDataObject;
 }
 
-/** What the executions of a batch tell each other. */
+/** What a wave is told. */
+export interface Order extends SleepState {
+	/** The execution and the node that wait for the wave. */
+	by?: { execution: string; node: string };
+}
+
+/** What the executions of a step that sleeps tell each other. */
 export interface Message {
-	/** To a supervisor: where to begin. */
-	state?: BatchState;
-	/** To a wave. */
-	order?: BatchState;
-	/** From a wave. */
-	report?: WaveReport;
+	/** To the guard or a supervisor: where to begin. */
+	state?: SleepState;
+	/** To a wave, or to the workflow that fetches the results. */
+	order?: Order;
+	/** From a wave or a supervisor. */
+	report?: Report;
 	/** From a wave or the workflow that fetches the results: the step no longer sleeps. */
 	stopped?: true;
 	/** From the workflow that fetches the results: the service is down. When to try again, in Unix milliseconds. */
@@ -124,10 +161,10 @@ export function messageIn({ json }: INodeExecutionData): Message | null {
 /** The latest time that a `Date` can hold, in milliseconds since the Unix epoch. */
 const LAST_TIME = 8.64e15;
 
-/** True for the state of a batch. Anything else is not from this package. */
-export function isState(value: unknown): value is BatchState {
+/** True for the state of a step that sleeps. Anything else is not from this package. */
+export function isState(value: unknown): value is SleepState {
 	if (typeof value !== 'object' || value === null) return false;
-	const { batch, step, run, wakeAt } = value as Partial<BatchState>;
+	const { batch, step, run, wakeAt } = value as Partial<SleepState>;
 	const isTime = typeof wakeAt === 'number' && wakeAt >= 0 && wakeAt <= LAST_TIME;
 	return typeof batch === 'string' && typeof step === 'string' && Number.isInteger(run) && isTime;
 }
@@ -137,21 +174,27 @@ export function deathIn({ json }: INodeExecutionData): string | null {
 	return Object.keys(json).join() === 'error' ? String(json.error) : null;
 }
 
-/** Adds the result of a wave to the state of its batch. */
-export function takeIn(state: BatchState, report: WaveReport): void {
-	const settled = { ...state.settled, ...report.settled };
-	const tried = { ...state.tried, ...report.tried };
-	const known = { ...state.known, ...report.known };
-	Object.assign(state, report, { settled, tried, known, dead: 0 });
+/** Parts of the state by item or generation, of which a wave reports only its own. */
+const MERGED = ['settled', 'tried', 'known', 'checks'];
+
+/** Adds what a wave or a supervisor reported to the state. */
+export function takeIn(state: SleepState, report: Report): void {
+	const merged = MERGED.filter((name) => name in report).map((name) => [
+		name,
+		{ ...(state as unknown as Parts)[name], ...(report as unknown as Parts)[name] },
+	]);
+	Object.assign(state, { dead: 0 }, report, Object.fromEntries(merged));
 }
 
-/** Counts a wave that ended without a report. */
-export function countDeath(state: BatchState, reason: string): void {
+type Parts = Record<string, object | undefined>;
+
+/** Counts a helper execution that ended without a report. */
+export function countDeath(state: SleepState, reason: string): void {
 	state.lastDeath = reason;
 	state.dead++;
 	state.sleepsFrom = wallClock.now();
 	state.wakeAt = shortly();
-	// The user stopped the wave itself.
+	// The user stopped the helper execution itself.
 	if (/cancell?ed manually/i.test(reason)) state.stopped = true;
 	if (state.stopped || state.dead >= MOST_DEAD) state.over = true;
 }

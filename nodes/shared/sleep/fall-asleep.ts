@@ -1,0 +1,35 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { toResult } from '../../../client/async';
+import { newTerms, runHelper } from '../helper-workflow';
+import { polledHint } from './can-sleep';
+import type { Sleeper } from './sleeper';
+import { messageItem, type SleepState } from './state';
+import { keepParameters } from './step';
+import { guardWorkflow } from './workflows';
+
+/**
+ * Lets the execution of a step sleep until its helper executions have ended. n8n then returns their result as the output
+ * of the step.
+ *
+ * @param context evaluates each expression only once
+ * @param hasFiles true if the output has files
+ * @returns what the step returns; `null` if n8n refuses, and the step must go on by itself. A hint then says why
+ */
+export async function fallAsleep(
+	context: IExecuteFunctions,
+	{ fields, noun }: Pick<Sleeper, 'fields' | 'noun'>,
+	state: SleepState,
+	hasFiles: boolean,
+): Promise<INodeExecutionData[][] | null> {
+	const secret = keepParameters(context, fields, state.run);
+	const guard = guardWorkflow({ node: context.getNode(), step: state.step, noun });
+	const terms = newTerms(context, hasFiles, secret);
+	const slept = await toResult(
+		async () => await runHelper(context, guard, [messageItem({ state })], terms),
+	);
+	// n8n ignores the output of a step that sleeps. It must contain no error: Retry On Fail would run the step again.
+	if (slept.ok) return [slept.value.output ?? []];
+	polledHint(context, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
+	return null;
+}

@@ -1,0 +1,175 @@
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	IPairedItemData,
+	NodeApiError,
+} from 'n8n-workflow';
+
+import { isOutage, type GenerationError } from '../../../client/api/errors';
+import { toResult, type Result } from '../../../client/async';
+import { isBeyondLimit } from '../../../client/spend-guard';
+import { cancelSignal } from '../execution';
+import { planItems, type Plan } from '../form/plan-items';
+import { secretOf, termsOf } from '../helper-workflow';
+import { wallClock } from '../http/clock';
+import { causeOf } from '../output/node-error';
+import { failureOf } from '../output/results';
+import { n8nStarted } from './crash-recovery';
+import { failureItem } from './failure';
+import { otherVersion } from './other-version';
+import type { Sleeper } from './sleeper';
+import {
+	COLLECTIONS,
+	isCurrent,
+	isState,
+	messageIn,
+	messageItem,
+	roleOf,
+	ROLE_PARAMETER,
+	type Order,
+	type Role,
+} from './state';
+import { isAwaited, stepOf, unlessStopped } from './step';
+import { notAsleep, supervise } from './supervise';
+
+/**
+ * Runs a node in a helper workflow of a step that sleeps.
+ *
+ * @returns the items of the node's output; `null` in a workflow of the user
+ * @throws NodeApiError as the step does
+ */
+export async function runAsHelper(
+	context: IExecuteFunctions,
+	sleeper: Sleeper,
+): Promise<INodeExecutionData[][] | null> {
+	const role = roleOf(context.getNode().parameters?.[ROLE_PARAMETER]);
+	if (role === null) return null;
+	if (secretOf(context) === null) throw await withoutSecret(context, role);
+	if (role === 'sleep' || role === 'work' || role === 'deliver')
+		return await asWave(context, sleeper, role);
+	return await supervise(context, role, sleeper);
+}
+
+/**
+ * The error of a node with a role and without a secret: of a step that an older release has stored, or of a workflow that
+ * is not a helper workflow. It tells only what the node's own execution has stored.
+ */
+async function withoutSecret(context: IExecuteFunctions, role: Role): Promise<NodeApiError> {
+	const { batch } = context.getContext('flow') as { batch?: unknown };
+	// Its error ends the sleep.
+	return role === 'return' && isState(batch)
+		? await otherVersion(context, [batch])
+		: notAsleep(context);
+}
+
+type WaveRole = 'sleep' | 'work' | 'deliver';
+
+/**
+ * Runs a node of a wave, or of the workflow that fetches the results. If the user's workflow keeps no failed executions,
+ * an error is returned as n8n returns that of a failed helper workflow. Otherwise n8n would keep the failed wave.
+ */
+async function asWave(context: IExecuteFunctions, sleeper: Sleeper, role: WaveRole) {
+	const ran = await toResult(async () => await runRole(context, sleeper, role));
+	if (ran.ok) return ran.value;
+	if (termsOf(context)?.errors !== 'none') throw ran.error;
+	return [[{ json: { error: (ran.error as Error).message } }]];
+}
+
+async function runRole(
+	context: IExecuteFunctions,
+	sleeper: Sleeper,
+	role: WaveRole,
+): Promise<INodeExecutionData[][]> {
+	const input = context.getInputData();
+	const order = messageIn(input[0])?.order;
+	if (!isState(order)) throw notAsleep(context);
+	if (role === 'sleep') {
+		// The next node reports an order that cannot be read.
+		if (isCurrent(order)) await sleepUntil(context, order);
+		return [input];
+	}
+	// The wait comes first: the step may be stopped meanwhile, and an error reads the data table.
+	await n8nStarted(context, !sleeper.createsNothing);
+	const found = await toResult(async () => await stepOf(context, order));
+	if (!found.ok) return [[failureItem(found.error)]];
+	const step = found.value;
+	if (step === null || !(await isAwaited(context, order))) {
+		const ids = sleeper.lost?.(order) ?? [];
+		const what = `"${order.step}" was stopped. Charged, and not in the data table`;
+		if (ids.length > 0) context.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
+		return [[messageItem({ stopped: true })]];
+	}
+	const plans = await planItems(step, (itemIndex) => sleeper.plan(step, itemIndex));
+	return role === 'work'
+		? [[await work(step, sleeper, plans, order)]]
+		: await deliver(step, sleeper, plans, order);
+}
+
+/** n8n may need a minute to wake an execution, so the results are not worth a shorter sleep than this. */
+const BRIEF_MS = 10_000;
+
+/** A wave always sleeps: its supervisor must be asleep before it ends. The supervisor stays awake for the results. */
+async function sleepUntil(context: IExecuteFunctions, { wakeAt, by }: Order): Promise<void> {
+	const pauseMs = wakeAt - wallClock.now();
+	if (by || pauseMs > BRIEF_MS) return await context.putExecutionToWait(new Date(wakeAt));
+	await wallClock.sleep(Math.max(0, pauseMs), cancelSignal(context));
+}
+
+async function work(
+	step: IExecuteFunctions,
+	sleeper: Sleeper,
+	plans: Array<Result<Plan[]>>,
+	order: Order,
+): Promise<INodeExecutionData> {
+	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
+	const { result: report, stopped } = await unlessStopped(
+		step,
+		order,
+		async (awake) => await sleeper.work(awake, planned, order),
+	);
+	if (!stopped) return messageItem({ report });
+	await sleeper.stopped?.(step, report);
+	return messageItem({ report: { ...report, over: true, stopped: true } });
+}
+
+async function deliver(
+	step: IExecuteFunctions,
+	sleeper: Sleeper,
+	plans: Array<Result<Plan[]>>,
+	order: Order,
+): Promise<INodeExecutionData[][]> {
+	const { result: fetched } = await unlessStopped(
+		step,
+		order,
+		async (awake) => await toResult(async () => await sleeper.results(awake, plans, order)),
+	);
+	if (order.collections < COLLECTIONS && hasOutage(fetched, order)) {
+		return [[messageItem({ laterAt: wallClock.now() + PAUSE_MS })]];
+	}
+	if (!fetched.ok) return [[failureItem(fetched.error, sleeper.howToGoOn)]];
+	// n8n runs no node after one without output.
+	return fetched.value.flat().length > 0 ? fetched.value : [[messageItem({ empty: true })]];
+}
+
+/** The pause before the results are fetched again. */
+const PAUSE_MS = 120_000;
+
+/** True if a result is missing because the service or its storage is down. Errors of the waves do not count. */
+function hasOutage(fetched: Result<INodeExecutionData[][]>, { settled }: Order): boolean {
+	const hasEnded = Object.values(settled).some((error) => error && !isBeyondLimit(error));
+	if (!fetched.ok) return !hasEnded && isDown(causeOf(fetched.error));
+	return fetched.value
+		.flat()
+		.some((item) => !settled[itemIndexOf(item)] && isDown(failureOf(item)));
+}
+
+function itemIndexOf({ pairedItem }: INodeExecutionData): number {
+	return (pairedItem as IPairedItemData).item;
+}
+
+/** A missing file, or one without a URL, has been waited for already. */
+function isDown(error: GenerationError | undefined): boolean {
+	if (!error || !isOutage(error)) return false;
+	const { code, status, generation } = error;
+	return code !== 'download_failed' || (generation?.url !== null && (status ?? 500) >= 500);
+}

@@ -1,0 +1,213 @@
+import { randomUUID } from 'crypto';
+import { type IExecuteFunctions, type INodeProperties, type IRunExecutionData } from 'n8n-workflow';
+
+import { onAbort, toResult } from '../../../client/async';
+import { cancelSignal } from '../execution';
+import { evaluatedOptions, parameterOrNull } from '../form/unvalidated';
+import { secretOf } from '../helper-workflow';
+import { wallClock } from '../http/clock';
+import {
+	isCurrent,
+	isState,
+	messageIn,
+	STORED_VERSION,
+	takeIn,
+	type Order,
+	type SleepState,
+} from './state';
+import { actingAs, type KeptParameters } from './acting-as';
+import { otherVersion } from './other-version';
+
+/**
+ * The step that sleeps, for the waves that work for it. Its items and parameters stay with the execution that
+ * sleeps: a wave reads them there, so they are stored once and not with every wave.
+ */
+
+const KEPT = 'sleepingBatch';
+
+/**
+ * Stores the evaluated parameters of all items with the execution of the step.
+ *
+ * @param context evaluates each expression only once
+ * @param run the run index of the step
+ * @returns the secret for the helper workflows of the step
+ */
+export function keepParameters(
+	context: IExecuteFunctions,
+	fields: INodeProperties[],
+	run: number,
+): string {
+	const { parameters } = context.getNode();
+	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));
+	const items = context
+		.getInputData()
+		.map((_, itemIndex) =>
+			Object.fromEntries(
+				evaluated.map(({ name, default: fallback }) => [
+					name,
+					valueOf(context, name, itemIndex, fallback),
+				]),
+			),
+		);
+	const kept = context.getContext('node') as { [KEPT]?: KeptParameters };
+	// All runs of a step in a loop share it.
+	const secret = kept[KEPT]?.secret ?? randomUUID();
+	kept[KEPT] = { v: STORED_VERSION, secret, run, items } as KeptParameters;
+	return secret;
+}
+
+/** An expression that fails is an error of its item, which was reported before. */
+function valueOf(context: IExecuteFunctions, name: string, itemIndex: number, fallback: unknown) {
+	const isCollection = name === 'options' || name === 'runOptions';
+	return isCollection
+		? evaluatedOptions(context, itemIndex, name)
+		: parameterOrNull(context, name, itemIndex, fallback);
+}
+
+function hasExpression(value: unknown): boolean {
+	return JSON.stringify(value ?? null).includes('"=');
+}
+
+/** Which step it is: the sleeping execution, the step, and its run. */
+type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
+
+/**
+ * Returns a context in which a wave runs as the step itself.
+ *
+ * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted. Also `null` if the
+ * helper workflow does not know the secret of the step
+ * @throws NodeApiError if another release has stored the order or the parameters of the step, and this one cannot read them
+ */
+export async function stepOf(
+	context: IExecuteFunctions,
+	order: StepOf,
+): Promise<IExecuteFunctions | null> {
+	if (!isCurrent(order)) throw await otherVersion(context, [order]);
+	const { batch, step, run } = order;
+	const secret = secretOf(context);
+	if (secret === null) return null;
+	let isReadable = true;
+	const found = await onceStored(context, batch, (data) => {
+		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as
+			| KeptParameters
+			| undefined;
+		if (kept && kept.secret !== secret) return null;
+		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step or round of a loop.
+		const task = taskAsleep(data, step);
+		isReadable = !task || isCurrent(kept);
+		if (!task || !kept || !isReadable || kept.run !== run) return undefined;
+		// n8n stores all items, even those that Execute Once leaves out.
+		const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
+		return actingAs(context, batch, task.node, items, kept);
+	});
+	if (!isReadable) throw await otherVersion(context, [order]);
+	return found;
+}
+
+/**
+ * True if the supervisor that started a wave sleeps until the wave ends. If n8n was killed before it had stored that, the
+ * guard has started another supervisor with waves of its own.
+ */
+export async function isAwaited(context: IExecuteFunctions, { by }: Order): Promise<boolean> {
+	if (!by) return true;
+	const read = (data: IRunExecutionData) => taskAsleep(data, by.node);
+	return (await onceStored(context, by.execution, read)) !== null;
+}
+
+/**
+ * The state that a supervisor has left which was killed while it was awake: that of its last sleep, with the report of the
+ * wave that woke it. `null` if there is none.
+ */
+export async function stateOf(
+	context: IExecuteFunctions,
+	supervisor: string,
+	{ batch, step, run }: StepOf,
+): Promise<SleepState | null> {
+	const found = await toResult(async () => await context.getExecutionDataById(supervisor));
+	const { contextData, nodeExecutionStack } = (found.ok && found.value?.executionData) || {};
+	const state: unknown = contextData?.flow?.batch;
+	if (!isState(state) || !isCurrent(state)) return null;
+	if (state.batch !== batch || state.step !== step || state.run !== run) return null;
+	const [item] = nodeExecutionStack?.[0]?.data.main[0] ?? [];
+	const report = item && messageIn(item)?.report;
+	if (report && isCurrent(report)) takeIn(state, report);
+	return state;
+}
+
+/** The node at which an execution sleeps, with its input; `undefined` if it does not sleep there. */
+function taskAsleep({ waitTill, executionData }: IRunExecutionData, node: string) {
+	const task = executionData?.nodeExecutionStack[0];
+	return waitTill && task?.node.name === node ? task : undefined;
+}
+
+/** How often and how long to wait until n8n has stored that an execution sleeps. */
+const STORING = { looks: 12, pauseMs: 5_000 };
+
+/**
+ * Reads an execution once it is stored as expected.
+ *
+ * @param read returns `undefined` if it is not yet
+ * @returns `null` if the execution has failed, was stopped or deleted, or is not stored as expected in time
+ */
+async function onceStored<T>(
+	context: IExecuteFunctions,
+	execution: string,
+	read: (data: IRunExecutionData) => T | null | undefined,
+): Promise<T | null> {
+	const signal = cancelSignal(context);
+	for (let looks = 0; looks < STORING.looks; looks++) {
+		const data = await context.getExecutionDataById(execution);
+		const found = data && !data.resultData.error ? read(data) : null;
+		if (found !== undefined) return found;
+		await wallClock.sleep(STORING.pauseMs, signal);
+		if (signal.aborted) return null;
+	}
+	return null;
+}
+
+/**
+ * The pause between two checks whether the batch was stopped. Each check reads the sleeping execution with all of its
+ * items, so the pause is at least this many times as long as the last check took.
+ */
+const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
+
+/**
+ * Runs the work of a wave, and ends it soon after the user has stopped the execution that sleeps: n8n stops that one only.
+ *
+ * @param step from `stepOf`
+ * @param order of the execution that sleeps
+ * @param work runs as the step, with a signal that aborts after a stop
+ * @returns the result of the work, and whether the batch was stopped
+ * @throws the error of the work
+ */
+export async function unlessStopped<T>(
+	step: IExecuteFunctions,
+	order: StepOf,
+	work: (step: IExecuteFunctions) => Promise<T>,
+): Promise<{ result: T; stopped: boolean }> {
+	const stop = new AbortController();
+	const ended = new AbortController();
+	const forget = onAbort(cancelSignal(step), () => stop.abort());
+	let stopped = false;
+	const watchBatch = async () => {
+		let pauseMs = STOP_CHECK.leastMs;
+		while (!stopped) {
+			await wallClock.sleep(pauseMs, ended.signal);
+			if (ended.signal.aborted) return;
+			const began = wallClock.now();
+			const found = await toResult(async () => await stepOf(step, order));
+			stopped = found.ok && found.value === null;
+			pauseMs = Math.max(STOP_CHECK.leastMs, STOP_CHECK.ofCost * (wallClock.now() - began));
+		}
+		stop.abort();
+	};
+	void watchBatch();
+	const own = { getExecutionCancelSignal: () => stop.signal };
+	const stoppable = Object.assign(Object.create(step) as object, own) as IExecuteFunctions;
+	try {
+		return { result: await work(stoppable), stopped };
+	} finally {
+		forget();
+		ended.abort();
+	}
+}

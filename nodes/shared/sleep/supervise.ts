@@ -1,0 +1,228 @@
+import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-workflow';
+
+import { toResult } from '../../../client/async';
+import { GenerationError } from '../../../client/api/errors';
+import { cancelSignal, continuesOnError } from '../execution';
+import { planItems } from '../form/plan-items';
+import { nodeError, stepError } from '../output/node-error';
+import { outputItems } from '../output/results';
+import { runHelper, type RunningHelper } from '../helper-workflow';
+import { n8nStarted } from './crash-recovery';
+import { failureItem, throwFailure } from './failure';
+import { otherVersion } from './other-version';
+import type { Sleeper } from './sleeper';
+import {
+	COLLECTIONS,
+	countDeath,
+	deathIn,
+	isCurrent,
+	isState,
+	messageIn,
+	messageItem,
+	MOST_DEAD,
+	takeIn,
+	type Role,
+	type SleepState,
+} from './state';
+import { stateOf, stepOf } from './step';
+import { resultsWorkflow, supervisorWorkflow, waveWorkflow, type HelperOf } from './workflows';
+
+/** What the nodes of the guard or of a supervisor share. n8n stores it with the execution. */
+interface Kept {
+	batch?: SleepState;
+	/** The supervisor that the guard has started. */
+	supervisor?: string;
+}
+
+/**
+ * Runs a node of the guard or of a supervisor. Each node reads what the helper execution before it left, and starts the
+ * next one. While that one runs, this execution sleeps.
+ *
+ * @throws NodeApiError as the step does
+ */
+export async function supervise(
+	context: IExecuteFunctions,
+	role: Role,
+	sleeper: Sleeper,
+): Promise<INodeExecutionData[][]> {
+	const kept = context.getContext('flow') as Kept;
+	const isFirst = kept.batch === undefined;
+	kept.batch ??= messageIn(context.getInputData()[0])?.state;
+	const state = kept.batch;
+	if (!isState(state)) throw notAsleep(context);
+	const input = await readable(context, state);
+	if (isResult(input[0])) {
+		if (role !== 'return') return [input];
+		const { failure, empty } = messageIn(input[0]) ?? {};
+		throwFailure(context, failure);
+		return [empty ? [] : input];
+	}
+	if (!isFirst) {
+		await listen(context, kept, state, input[0], !sleeper.createsNothing);
+	}
+	// n8n also runs helper workflows after a stop.
+	if (cancelSignal(context).aborted) return [[interrupted]];
+	const of = { node: context.getNode(), step: state.step, noun: sleeper.noun };
+	switch (role) {
+		case 'supervise':
+			return hasEnded(state) ? nothing : await startSupervisor(context, kept, state, of);
+		case 'nextWave':
+			return state.over ? nothing : await startWave(context, state, of);
+		case 'collect':
+			return hasEnded(state) || !state.over ? nothing : await collect(context, state, of);
+		case 'report':
+			return [[messageItem({ report: state })]];
+		default:
+			return await unfinished(context, state, sleeper);
+	}
+}
+
+/** The output of a node that has nothing to do. */
+const nothing = [[messageItem({})]];
+
+/** True if the step gets no results: it was stopped, or its helper executions do not work. */
+function hasEnded({ stopped, dead, collections }: SleepState): boolean {
+	return stopped || dead >= MOST_DEAD || collections >= COLLECTIONS;
+}
+
+async function startSupervisor(
+	context: IExecuteFunctions,
+	kept: Kept,
+	state: SleepState,
+	of: HelperOf,
+): Promise<INodeExecutionData[][]> {
+	const message = messageItem({ state });
+	const started = await toResult(
+		async () => await runHelper(context, supervisorWorkflow(of), [message]),
+	);
+	kept.supervisor = started.ok ? started.value.execution : undefined;
+	return outputOf(started);
+}
+
+async function startWave(context: IExecuteFunctions, state: SleepState, of: HelperOf) {
+	// A wave needs no errors, only which items are settled.
+	const settled = Object.fromEntries(Object.keys(state.settled).map((index) => [index, null]));
+	const by = { execution: context.getExecutionId(), node: context.getNode().name };
+	const message = messageItem({ order: { ...state, settled, by } });
+	return outputOf(
+		await toResult(async () => await runHelper(context, waveWorkflow(of), [message])),
+	);
+}
+
+async function collect(context: IExecuteFunctions, state: SleepState, of: HelperOf) {
+	state.collections++;
+	const message = messageItem({ order: state });
+	return outputOf(
+		await toResult(async () => await runHelper(context, resultsWorkflow(of), [message])),
+	);
+}
+
+type Started = Awaited<ReturnType<typeof toResult<RunningHelper>>>;
+
+/** The output of a node that has started a helper workflow. n8n replaces it if that one sleeps. */
+function outputOf(started: Started): INodeExecutionData[][] {
+	if (!started.ok) return [[{ json: { error: (started.error as Error).message } }]];
+	return [started.value.output ?? [interrupted]];
+}
+
+/** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */
+async function readable(
+	context: IExecuteFunctions,
+	state: SleepState,
+): Promise<INodeExecutionData[]> {
+	const input = context.getInputData();
+	if (isResult(input[0])) return input;
+	const { report = state } = messageIn(input[0]) ?? {};
+	if (isCurrent(state) && isCurrent(report)) return input;
+	return [failureItem(await otherVersion(context, [state, report]))];
+}
+
+/** True for the output items or the failure of the step. */
+function isResult(item: INodeExecutionData): boolean {
+	const message = messageIn(item);
+	if (!message) return deathIn(item) === null;
+	return message.failure !== undefined || message.empty === true;
+}
+
+/** Reads what the execution left that the node before this one has started. */
+async function listen(
+	context: IExecuteFunctions,
+	kept: Kept,
+	state: SleepState,
+	item: INodeExecutionData,
+	needsTable: boolean,
+): Promise<void> {
+	const message = messageIn(item);
+	// The node before this one has read it.
+	if (message && Object.keys(message).length === 0) return;
+	await n8nStarted(context, needsTable);
+	if (message?.report) return takeIn(state, message.report);
+	if (message?.stopped) state.stopped = state.over = true;
+	if (message?.laterAt) state.wakeAt = message.laterAt;
+	if (message?.stopped || message?.laterAt) return;
+	// If n8n lost the result of an execution, it returns its input.
+	const left = kept.supervisor ? await stateOf(context, kept.supervisor, state) : null;
+	if (left) takeIn(state, left);
+	const reason = deathIn(item) ?? (message ? 'n8n lost the result' : 'unknown');
+	countDeath(state, reason);
+}
+
+/** What a node returns after a stop. Only that of `Return` can become the result of the step (see `sleepingNode`). */
+const interrupted: INodeExecutionData = {
+	json: {
+		error:
+			'The helper execution of the step was stopped. Run the same items again: generations with an ID or a key are not charged again',
+		error_code: 'wait_interrupted',
+	},
+};
+
+/** The output of a step whose sleep ended early: the step or a helper execution was stopped, or it was given up. */
+async function unfinished(
+	context: IExecuteFunctions,
+	state: SleepState,
+	sleeper: Sleeper,
+): Promise<INodeExecutionData[][]> {
+	const step = await stepOf(context, state);
+	// The step was stopped: nothing reads this output.
+	if (step === null && state.stopped) return [[interrupted]];
+	const error = endedEarly(state, sleeper);
+	if (step === null) throw nodeError(context, error, 0);
+	const plans = await planItems(step, (itemIndex) => sleeper.plan(step, itemIndex));
+	const outcomes = await sleeper.lastKnown(step, plans, state, error);
+	if (!continuesOnError(step)) throw stepError(step, error, 0, outcomes);
+	return [outputItems(step, outcomes)];
+}
+
+function endedEarly(state: SleepState, { noun, createsNothing, howToGoOn }: Sleeper) {
+	const { stopped, lastDeath } = state;
+	const [title, details] = stopped
+		? ['a helper execution was stopped', '']
+		: [causeOfEnd(state), lastDeath && `The last of them ended with: ${lastDeath}`];
+	const charged = createsNothing ? '' : ', and items may have been charged';
+	return new GenerationError({
+		title: `The ${noun} ended${charged}: ${title}`,
+		details,
+		description: stopped ? howToGoOn : `Fix the cause first. ${howToGoOn}`,
+		code: createsNothing ? 'wait_interrupted' : 'batch_interrupted',
+		charge: createsNothing ? 'none' : 'unknown',
+	});
+}
+
+function causeOfEnd({ dead, collections }: SleepState): string {
+	if (dead >= MOST_DEAD) return `${dead} helper executions in a row failed`;
+	if (collections >= COLLECTIONS) return 'its results could not be fetched';
+	return 'it needed more helper executions than a step may start';
+}
+
+/** The error of a node that is to run as a part of a step that sleeps, and is not in a helper workflow of one. */
+export function notAsleep(context: IExecuteFunctions): NodeApiError {
+	const error = new GenerationError({
+		title: 'The sleeping step was not found, and items may have been charged',
+		details:
+			'Either it fell asleep with an older release of this package, or the hidden parameter batchRole is set in a workflow of your own',
+		description: 'Run the same items again: charged generations are reused.',
+		code: 'batch_interrupted',
+		charge: 'unknown',
+	});
+	return nodeError(context, error, 0);
+}

@@ -1,0 +1,129 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import type { Run } from '../../tools/engine';
+import { kill, sleepToEnd, supervisorOf, waveOf } from './asleep';
+import { items, openKeyedStage } from './keyed';
+
+/** Suspended batches of which n8n kills helper executions other than a wave. */
+
+const { stage, created, execute, rows } = openKeyedStage();
+
+const asleep = (runOptions: IDataObject = {}): INodeParameters => ({
+	downloadOutput: false,
+	options: { idempotencyKey: '={{ $json.key }}' },
+	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, ...runOptions },
+});
+const continues = { onError: 'continueRegularOutput' };
+const boats = (count: number) =>
+	items(
+		...Array.from({ length: count }, (_, index): [string, string] => [
+			`k${index}`,
+			`boat ${index} [seconds: 300]`,
+		]),
+	);
+const codes = (run: Run) => run.output('Step').map(({ json }) => json.error_code ?? json.status);
+
+/** Runs the next wave, and kills the supervisor when it has just been given the report of that wave. */
+async function killAfterWave(run: Run): Promise<Run> {
+	const wave = waveOf(stage, run);
+	stage.leap(600);
+	const ended = await stage.engine.resume(wave);
+	const supervisor = supervisorOf(stage, run);
+	const [task] = supervisor.record.state.data.executionData?.nodeExecutionStack ?? [];
+	const { runData, lastNodeExecuted = '' } = ended.record.state.data.resultData;
+	// n8n stores the report with the supervisor before it wakes it.
+	task.data = runData[lastNodeExecuted][0].data ?? task.data;
+	kill(supervisor);
+	return await stage.engine.resume(run);
+}
+
+it('a batch continues by itself after its supervisor was killed, and pays nothing again', async () => {
+	const first = await execute(boats(5), asleep());
+	const next = await killAfterWave(first);
+	expect([next.status, created()]).toEqual(['waiting', 4]);
+	const end = await sleepToEnd(stage, next);
+	expect(codes(end)).toEqual(boats(5).map(() => 'completed'));
+	expect(stage.sandbox.books.totals).toMatchObject({ created: 5, charged: 5 });
+});
+
+it('an item that was refused in the wave before the kill is not sent again, and keeps its error', async () => {
+	const list = [
+		...boats(2),
+		...items(['x', 'a raft [reject: invalid_parameter]']),
+		...boats(4).slice(3),
+	];
+	const next = await killAfterWave(await execute(list, asleep(), continues));
+	const end = await sleepToEnd(stage, next);
+	expect(codes(end)).toEqual(['completed', 'completed', 'invalid_parameter', 'completed']);
+	expect(stage.sandbox.requests.on('create')).toHaveLength(list.length);
+});
+
+it('a generation whose row was deleted before the kill is not charged again', async () => {
+	const first = await execute(boats(2), asleep());
+	rows().length = 0;
+	const next = await killAfterWave(first);
+	const end = await sleepToEnd(stage, next);
+	expect([codes(end), created()]).toEqual([['completed', 'completed'], 2]);
+});
+
+it('a batch keeps its spending limit after its supervisor was killed', async () => {
+	const limit = asleep({ maxNewGenerations: 3 });
+	const next = await killAfterWave(await execute(boats(5), limit, continues));
+	const end = await sleepToEnd(stage, next);
+	expect(created()).toBe(3);
+	expect(codes(end).filter((code) => code === 'generation_limit_reached')).toHaveLength(2);
+});
+
+it('the wave of a supervisor that was killed sends nothing: the next supervisor has waves of its own', async () => {
+	const first = await execute(boats(4), asleep());
+	const orphan = waveOf(stage, first);
+	kill(supervisorOf(stage, first));
+	const next = await stage.engine.resume(first);
+	expect(next.status).toBe('waiting');
+	stage.leap(600);
+	stage.sandbox.requests.clear();
+	await stage.engine.resume(orphan);
+	expect(stage.arrived).toBe(0);
+	expect(codes(await sleepToEnd(stage, next))).toEqual(boats(4).map(() => 'completed'));
+	expect(created()).toBe(4);
+});
+
+it('a batch ends with an error that names every generation after the user has stopped its supervisor', async () => {
+	const first = await execute(boats(4), asleep());
+	kill(supervisorOf(stage, first), 'This execution was cancelled manually');
+	const { status, error } = await stage.engine.resume(first);
+	expect([status, error?.message]).toEqual([
+		'error',
+		expect.stringContaining('a helper execution was stopped'),
+	]);
+	for (const { generation_id: id } of rows()) {
+		expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
+	}
+});
+
+it('one supervisor after the other may be killed, as long as a wave ends in between', async () => {
+	let run = await execute(boats(20), asleep());
+	for (let deaths = 0; run.status === 'waiting' && deaths < 7; deaths++) {
+		run = await killAfterWave(run);
+	}
+	const end = await sleepToEnd(stage, run);
+	expect(codes(end)).toEqual(boats(20).map(() => 'completed'));
+	expect(created()).toBe(20);
+});
+
+it('gives up if every supervisor dies, and names every generation', async () => {
+	let run = await execute(boats(4), asleep(), continues);
+	for (let deaths = 0; run.status === 'waiting'; deaths++) {
+		expect(deaths).toBeLessThan(5);
+		kill(supervisorOf(stage, run), 'No memory');
+		run = await stage.engine.resume(run);
+	}
+	const output = run.output('Step').map(({ json }) => json);
+	expect(output.slice(0, 2).map(({ id }) => id)).toEqual(rows().map((row) => row.generation_id));
+	for (const { error } of output) expect(error).toContain('No memory');
+});
+
+it('a batch whose supervisor was killed after the last wave has ended returns its results', async () => {
+	const run = await killAfterWave(await execute(boats(2), asleep()));
+	expect([run.status, codes(run)]).toEqual(['success', ['completed', 'completed']]);
+});
