@@ -65,7 +65,7 @@ async function runLive(shape: LiveCase): Promise<EngineReport> {
 		const model = download ? 'lumen-turbo' : 'inkwell-animate';
 		const parameters = {
 			...{ model: { __rl: true, mode: 'id', value: model }, prompt: '={{ $json.prompt }}' },
-			...(download ? { size: '256x256' } : { downloadOutput: false }),
+			...(download ? { options: { size: '256x256' } } : { downloadOutput: false }),
 			runOptions: { maxConcurrent: limit, ...(readiness && { readiness }) },
 		};
 		const node = download ? 'imageGeneration' : 'videoGeneration';

@@ -36,7 +36,7 @@ const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 const video = (more: object = {}) =>
 	own('Video', 'videoGeneration', {
 		...{ model: byId('aurora-motion-1'), prompt: 'The boat sails', resolution: '480p' },
-		...{ duration: 1, fps: 12, imageSource: 'binary', ...more },
+		...{ duration: 1, imageSource: 'binary', ...more },
 	});
 
 /** A trigger, and nodes after it in a row. */

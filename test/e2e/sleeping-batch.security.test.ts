@@ -1,7 +1,7 @@
 /** What others learn of sleeping executions: from n8n's list, and by attacks on a shared n8n. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { errorOf, Executions, itemsOf } from '../../tools/n8n/executions';
@@ -43,7 +43,7 @@ const wait: OwnNode = {
 	parameters: { mode: 'suspend', options: { includeOtherFields: true } },
 };
 
-const roles = ['nextWave', 'continueLater', 'collect', 'return', 'sleep', 'work', 'deliver'];
+const roles = ['supervise', 'return', 'nextWave', 'collect', 'report', 'sleep', 'work', 'deliver'];
 /** The settings of a workflow whose author knows how helper workflows prove where they belong. */
 const claims = {
 	mediaGeneration: {
@@ -160,28 +160,22 @@ async function attackAll(): Promise<Execution[]> {
 		{ batch: asleep.batch.id, step: 'Images' },
 		{ batch: asleep.wait.id, step: 'Asleep' },
 	];
-	const all = victims.flatMap((victim) => [
-		...roles.flatMap((role) => {
+	const all = victims.flatMap((victim) =>
+		roles.flatMap((role) => {
 			const over = role === 'collect' || role === 'deliver' || role === 'return';
 			const state = { ...forgedState, ...victim, over };
 			const kinds = ['sleep', 'work', 'deliver'].includes(role) ? { order: state } : { state };
-			const item = { sleepingBatchMessage: kinds };
-			const node = { ...image, parameters: { ...image.parameters, batchRole: role } };
-			return [{}, claims].map((settings) => ({ name: role, item, node, settings }));
+			// The node looks up the generation that the item names.
+			const item = { sleepingBatchMessage: kinds, id: 'made-up' };
+			const nodes = [image, wait].map((node) => ({
+				...node,
+				parameters: { ...node.parameters, batchRole: role },
+			}));
+			return nodes.flatMap((node) =>
+				[{}, claims].map((settings) => ({ name: role, item, node, settings })),
+			);
 		}),
-		{
-			name: 'check',
-			item: { ...forgedItem, ...victim, sleepingBatchMessage: { order: victim } },
-			node: { ...wait, parameters: within('check') },
-			settings: claims,
-		},
-		{
-			name: 'poll',
-			item: { ...forgedItem, ...victim, sleepingBatchMessage: { order: victim } },
-			node: { ...wait, parameters: within('poll') },
-			settings: claims,
-		},
-	]);
+	);
 	const run = all.map(
 		async ({ name, item, node, settings }) => await attack(name, item, node, settings),
 	);
@@ -202,30 +196,14 @@ const forgedState = {
 	wakeAt: 1,
 	sleepsFrom: 1,
 	durations: [],
+	since: 1,
+	checks: {},
 	dead: 0,
 	lastDeath: '',
+	v: 1,
+	collections: 0,
+	down: {},
 };
-
-/** An item of a suspended wait, as its helper workflow has it. */
-const forgedItem = {
-	generationId: 'made-up',
-	mode: 'suspend',
-	downloadOutput: true,
-	binaryPropertyName: 'data',
-	options: {},
-	runOptions: { timeout: 1 },
-	waitingSince: 1,
-	checks: {},
-};
-
-/** The parameters of a node that claims to be in the helper workflow of a suspended wait. */
-function within(mode: string): INodeParameters {
-	return {
-		generationId: '={{ $json.generationId }}',
-		mode,
-		waitingSince: '={{ $json.waitingSince }}',
-	};
-}
 
 function secretOf({ data }: Execution): string {
 	const { contextData = {} } = data.executionData ?? {};

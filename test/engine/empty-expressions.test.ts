@@ -25,6 +25,8 @@ function fieldsOf({ description }: INodeType): Field[] {
 	const node = description.name as NodeName;
 	return description.properties.flatMap((property) => {
 		const { name } = property;
+		// n8n itself reads it, and only for a tool.
+		if (name === 'toolDescription') return [];
 		const beside = shownWith(property);
 		const at = (field: INodeProperties, inside: (value: unknown) => unknown): Field => ({
 			node,
@@ -126,8 +128,6 @@ describe.each(fields)(
 		});
 
 		it('that n8n cannot evaluate is an error of the item, and nothing is sent', async () => {
-			// The form does not show this field.
-			if (label === 'Waiting Since') return;
 			const error = await run('={{ $("Never Run").item.json.text }}');
 			expect(error).toMatchObject({
 				message: expect.stringMatching(/^.+ could not be evaluated: Referenced node/) as string,

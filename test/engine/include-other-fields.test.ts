@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { inARow } from '../../tools/engine/in-a-row';
 import { NOTHING_KNOWN } from '../support/answers';
 import { ownNode } from '../support/workflow';
-import { wake } from './asleep';
+import { killWave, wake } from './asleep';
 import { binaryOf, byId, openStage } from './stage';
 
 const stage = openStage();
@@ -238,13 +238,16 @@ describe('Include Other Input Fields in Wait for Completion', () => {
 		expect(completed.json).toMatchObject({ ...rows[1], generation: { status: 'completed' } });
 	});
 
-	it('marks every item as interrupted, with its fields, if the wait is stopped', async () => {
+	it('marks every item as interrupted, with its fields, if the wait is given up', async () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		const items = [{ ...rows[0], error: 'of an earlier step', generation: { id } }];
 		const parameters = { ...urlOnly, mode: 'suspend' };
-		const asleep = await stage.run('waitForCompletion', parameters, { items });
-		const helper = stage.engine.execution(String(Number(asleep.executionId) + 1));
-		expect(helper?.output('Check 1').map(({ json }) => json)).toMatchObject([
+		let run = await stage.run('waitForCompletion', parameters, { items, settings: continues });
+		while (run.status === 'waiting') {
+			killWave(stage, run);
+			run = await stage.engine.resume(run);
+		}
+		expect(run.output('Step').map(({ json }) => json)).toMatchObject([
 			{ ...rows[0], generation: { id }, error_code: 'wait_interrupted' },
 		]);
 	});

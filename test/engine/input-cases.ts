@@ -271,15 +271,6 @@ export const checks: Check[] = [
 		bad: ['hope'],
 		says: 'Mode',
 	},
-	{
-		field: 'beginning of a wait',
-		node: wait,
-		parameters: { generationId: 'unknown', waitingSince: VALUE },
-		// With a time in the past, the status is requested more than once.
-		good: 4_100_000_000_000,
-		bad: ['yesterday', 'NaN'],
-		says: 'Waiting Since',
-	},
 	...[wait, video].map((node) => ({
 		field: `kind of readiness of ${node}`,
 		node,

@@ -72,7 +72,11 @@ describe('the trace of a step', () => {
 	});
 
 	it('of an invalid step says that nothing was created', async () => {
-		const run = await stage.run('imageGeneration', { size: 'large' }, { items: prompts('A boat') });
+		const run = await stage.run(
+			'imageGeneration',
+			{ options: { size: 'large' } },
+			{ items: prompts('A boat') },
+		);
 		expect(run.error).toBeDefined();
 		expect(traceOf(run)).toMatchObject({
 			'gen_ai.operation.name': 'image_generation',
@@ -86,7 +90,7 @@ describe('the trace of a step', () => {
 			{ prompt: 'A boat', model: 'lumen-turbo' },
 			{ prompt: 'A ship', model: 'aurora-image-1-mini' },
 		];
-		const run = await stage.run('imageGeneration', { model, size: '' }, { items });
+		const run = await stage.run('imageGeneration', { model, options: { size: '' } }, { items });
 		expect(run.error).toBeUndefined();
 		expect(traceOf(run)).not.toHaveProperty(['gen_ai.request.model']);
 	});
