@@ -53,7 +53,7 @@ function optionRows(): Row[] {
 		row(
 			fields[0].displayName,
 			defaultOf(fields),
-			`${fields[0].description}${choicesOf(fields[0])}`,
+			`${fields[0].description ?? fields[0].hint ?? ''}${choicesOf(fields[0])}`,
 		);
 	return [
 		...options.filter(isApart).map(rowOf),

@@ -13,7 +13,7 @@ import { runBriefly, runNode, runToEnd, type Failures } from '../shared/run-node
 import { runPlans, startOf, type StepStart } from '../shared/run-plans';
 import { evaluatingOnce } from '../shared/sleep/acting-as';
 import { polledHint, whyNotSleep } from '../shared/sleep/can-sleep';
-import { fallAsleep } from '../shared/sleep/fall-asleep';
+import { fallAsleep, hasFiles } from '../shared/sleep/fall-asleep';
 import type { Sleeper } from '../shared/sleep/sleeper';
 import { newState, STORED_VERSION, type Report, type SleepState } from '../shared/sleep/state';
 import { waitFields } from './fields';
@@ -42,17 +42,19 @@ export const suspendedWait: Sleeper<WaitState> = {
 		const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 		return await runToEnd(step, start, sinceThen(planned, state.since), failuresOf(plans, state));
 	},
-	lastKnown: async (_, plans, state, error) =>
-		await Promise.resolve(
+	lastKnown: async (_, plans, state, error) => {
+		const failures = failuresOf(plans, state);
+		return await Promise.resolve(
 			plans.map((plan, itemIndex): Outcome<never> => {
-				const own = failuresOf(plans, state)[itemIndex].at(0);
+				const own = failures[itemIndex].at(0);
 				if (own || !plan.ok) return { kind: 'error', error: own ?? error };
 				const { id } = plan.value[0].job as CollectJob;
 				const known = state.checks[id]?.known?.item;
 				const generation = { id, status: known?.status ?? null };
 				return { kind: 'error', error: error.with({ generation }) };
 			}),
-		),
+		);
+	},
 };
 
 /** Runs a step of the user's workflow that is set to suspend: it polls for a short time, and then sleeps. */
@@ -83,22 +85,13 @@ async function sleep(
 		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
 	);
 	const state: WaitState = {
-		...newState(context, journal.runIndex, settled),
+		...newState(context, journal.runIndex, settled, hasFiles(context, planned)),
 		since: startedAt,
 		checks: Object.fromEntries(checks),
 	};
-	const { pollIntervalMs } = start.options;
-	const wakeAt = nextCheckAt(sleepers, state, pollIntervalMs);
-	if (wakeAt !== null) {
-		const hasFiles = planned.some(({ download }) => download !== null);
-		const slept = await fallAsleep(
-			context,
-			suspendedWait,
-			{ ...state, wakeAt } as WaitState,
-			hasFiles,
-		);
-		if (slept) return slept;
-	}
+	const wakeAt = nextCheckAt(sleepers, state, start.options.pollIntervalMs);
+	const slept = wakeAt && (await fallAsleep(context, suspendedWait, { ...state, wakeAt }));
+	if (slept) return slept;
 	return await runToEnd(context, start, sinceThen(planned, startedAt), failures);
 }
 

@@ -245,6 +245,9 @@ it('leaves one more execution, which holds the files', async () => {
 	expect(others).toHaveLength(1);
 	const { workflowData } = await stage.executions.read(others[0]);
 	expect(workflowData.name).toBe('Images: results');
+	// n8n deletes files with the execution that owns them.
+	const files = itemsOf(execution, 'Images').map(({ binary }) => String(binary?.data.id));
+	for (const file of files) expect(file).toContain(`/executions/${others[0]}/`);
 });
 
 it('sends no creating request after a stop', async () => {

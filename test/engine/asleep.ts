@@ -30,6 +30,14 @@ export async function wake(stage: Stage, asleep: Run): Promise<Run> {
 	return await stage.engine.resume(asleep);
 }
 
+/** Resumes the next wave of a sleeping step, and the workflow that fetches its results if the wave was the last one. */
+export async function wakeThrough(stage: Stage, asleep: Run): Promise<Run> {
+	const run = await wake(stage, asleep);
+	const isLast =
+		run.status === 'waiting' && waveOf(stage, run).record.workflow.name?.endsWith(': results');
+	return isLast ? await wake(stage, run) : run;
+}
+
 /** Runs all waves of a sleeping step. */
 export async function sleepToEnd(stage: Stage, asleep: Run): Promise<Run> {
 	let last = asleep;

@@ -25,8 +25,8 @@ function fieldsOf({ description }: INodeType): Field[] {
 	const node = description.name as NodeName;
 	return description.properties.flatMap((property) => {
 		const { name } = property;
-		// n8n itself reads it, and only for a tool.
-		if (name === 'toolDescription') return [];
+		// Only n8n reads the one, and only helper workflows have the other.
+		if (name === 'toolDescription' || name === 'batchRole') return [];
 		const beside = shownWith(property);
 		const at = (field: INodeProperties, inside: (value: unknown) => unknown): Field => ({
 			node,

@@ -29,7 +29,7 @@ async function suspendedWait(settings: object, parameters: INodeParameters = {})
 	const first = await stage.runWorkflow(workflow, { items: [{ id }] });
 	expect(first.status).toBe('waiting');
 	stage.sandbox.service.finish(id);
-	await wake(stage, first);
+	await sleepToEnd(stage, first);
 	return first;
 }
 

@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { inARow } from '../../tools/engine/in-a-row';
 import { NOTHING_KNOWN } from '../support/answers';
 import { ownNode } from '../support/workflow';
-import { killWave, wake } from './asleep';
+import { killWave, wakeThrough } from './asleep';
 import { binaryOf, byId, openStage } from './stage';
 
 const stage = openStage();
@@ -208,7 +208,7 @@ describe('Include Other Input Fields in Wait for Completion', () => {
 		const asleep = await stage.run('waitForCompletion', { ...include, mode: 'suspend' }, { items });
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.service.finish(id);
-		const [{ json, binary }] = (await wake(stage, asleep)).output('Step');
+		const [{ json, binary }] = (await wakeThrough(stage, asleep)).output('Step');
 		expect(json).toEqual({
 			...own,
 			generation: stage.promised(stage.sandbox.books.generations[0]),
@@ -226,10 +226,10 @@ describe('Include Other Input Fields in Wait for Completion', () => {
 		const order = { items, settings: continues };
 		const asleep = await stage.run('waitForCompletion', parameters, order);
 		stage.sandbox.service.finish(ids[0], 'no paint');
-		const still = await wake(stage, asleep);
+		const still = await wakeThrough(stage, asleep);
 		expect(still.status).toBe('waiting');
 		stage.sandbox.service.finish(ids[1]);
-		const [failed, completed] = (await wake(stage, still)).output('Step');
+		const [failed, completed] = (await wakeThrough(stage, still)).output('Step');
 		expect(failed.json).toMatchObject({
 			...rows[0],
 			generation: { id: ids[0], status: 'failed' },

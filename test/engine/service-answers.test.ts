@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
-import { sleepToEnd, wake } from './asleep';
+import { sleepToEnd, wakeThrough } from './asleep';
 import { items, keyed, openKeyedStage } from './keyed';
 import { byId, prompts } from './stage';
 
@@ -35,7 +35,7 @@ describe('a generation that ends with a status outside of the specification', ()
 		const asleep = await stage.run('waitForCompletion', { mode: 'suspend' }, { items: [{ id }] });
 		expect(asleep.status).toBe('waiting');
 		stage.leap(120);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.error).toMatchObject({ context: { code: 'generation_ended' } });
 	});
 

@@ -64,6 +64,7 @@ function forged({ executionId }: Run, changes: Partial<BatchState> = {}): BatchS
 		batch: executionId,
 		step: 'Step',
 		run: 0,
+		hasFiles: true,
 		settled: {},
 		tried: {},
 		spent: 0,

@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { STORED_VERSION } from '../../nodes/shared/sleep/state';
 import type { Run } from '../../tools/engine';
-import { sleepToEnd, supervisorOf, waveOf } from './asleep';
+import { helperOf, sleepToEnd, supervisorOf, waveOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches that wake in another release of the package than the one that stored them. */
@@ -93,6 +93,23 @@ it('the report of a wave that ran in another release is not read: the error name
 	Object.assign(message.report as IDataObject, { v: STORED_VERSION + 1 });
 	const { error } = await stage.engine.resume(first);
 	expect(rows()).toHaveLength(3);
+	for (const { generation_id: id } of rows()) {
+		expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
+	}
+});
+
+it('a node with a role of another release creates nothing, and its error names every generation', async () => {
+	const first = await execute(list, asleep);
+	// An older release had this role.
+	const { workflow } = helperOf(stage, first).record;
+	for (const node of workflow.nodes.filter(({ parameters }) => parameters.batchRole)) {
+		Object.assign(node, { onError: undefined });
+		node.parameters.batchRole = 'continueLater';
+	}
+	const { error } = await sleepToEnd(stage, first);
+	const prompts = stage.sandbox.books.generations.map(({ prompt }) => prompt);
+	expect(prompts).not.toContain('As in the step');
+	expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
 	for (const { generation_id: id } of rows()) {
 		expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
 	}

@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { wake } from './asleep';
+import { wakeThrough } from './asleep';
 import { openStage } from './stage';
 
 /** Suspended waits whose expressions fail for one item: a failed item does not keep the others from sleeping. */
@@ -22,7 +22,7 @@ async function waitForTwo(parameters: INodeParameters) {
 	const asleep = await stage.run('waitForCompletion', all, { items, settings });
 	expect([asleep.status, asleep.hints('Step')]).toEqual(['waiting', []]);
 	ids.forEach((id) => stage.sandbox.service.finish(id));
-	return { output: (await wake(stage, asleep)).output('Step') };
+	return { output: (await wakeThrough(stage, asleep)).output('Step') };
 }
 
 it.each<[string, INodeParameters]>([
@@ -58,5 +58,5 @@ it('if the first item fails, the others keep their own timeout', async () => {
 	const order = { items: [{}, { id }], settings };
 	const asleep = await stage.run('waitForCompletion', parameters, order);
 	stage.leap(2000);
-	expect((await wake(stage, asleep)).status).toBe('waiting');
+	expect((await wakeThrough(stage, asleep)).status).toBe('waiting');
 });

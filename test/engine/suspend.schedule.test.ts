@@ -1,6 +1,6 @@
 /** When a suspended wait checks the status of its generations, and when it ends. */
 import type { Run } from '../../tools/engine';
-import { helperOf, wake, waveOf } from './asleep';
+import { helperOf, sleepToEnd, wakeThrough, waveOf } from './asleep';
 import { openStage } from './stage';
 
 const stage = openStage();
@@ -15,7 +15,7 @@ async function made(count: number, prompt: string): Promise<string[]> {
 
 async function wakeUntilEnded(asleep: Run): Promise<Run> {
 	let run = asleep;
-	while (run.status === 'waiting') run = await wake(stage, run);
+	while (run.status === 'waiting') run = await wakeThrough(stage, run);
 	return run;
 }
 
@@ -54,7 +54,7 @@ describe('a suspended wait', () => {
 			expect(run.status).toBe('waiting');
 			if (wakes === 2) stage.sandbox.service.finish(ids[1]);
 			if (wakes === 4) for (const id of ids.slice(2)) stage.sandbox.service.finish(id);
-			run = await wake(stage, run);
+			run = await wakeThrough(stage, run);
 		}
 		expect(run.output('Step').map(({ json }) => json.status)).toEqual(ids.map(() => 'completed'));
 		const checks = stage.sandbox.requests.on('status').map(({ generationId }) => generationId);
@@ -104,7 +104,7 @@ describe('a suspended wait', () => {
 			let wakesAt = 0;
 			while (run.status === 'waiting') {
 				wakesAt = waveOf(stage, run).waitTill?.getTime() ?? 0;
-				run = await wake(stage, run);
+				run = await wakeThrough(stage, run);
 			}
 			expect(wakesAt).toBe(deadline);
 			expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
@@ -120,7 +120,7 @@ describe('a suspended wait', () => {
 			{ items: idsOf(id) },
 		);
 		stage.leap(120);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await sleepToEnd(stage, await stage.engine.resume(asleep));
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 });

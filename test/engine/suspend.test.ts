@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { GivenCredentials } from '../../tools/engine/credentials';
-import { helperOf, kill, killWave, supervisorOf, wake, waveOf } from './asleep';
+import { helperOf, kill, killWave, supervisorOf, wakeThrough, waveOf } from './asleep';
 import { binaryOf, openStage, sha256 } from './stage';
 
 const stage = openStage();
@@ -18,7 +18,7 @@ describe('a suspended wait', () => {
 		await stage.pass(10);
 		expect(stage.arrived).toBe(0);
 		stage.sandbox.service.finish(ids[0]);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.status).toBe('success');
 		// One status check that finds the end, and one that collects.
 		expect(stage.sandbox.requests.on('status').length).toBeLessThanOrEqual(2 * ids.length);
@@ -49,7 +49,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', parameters, { items: wanted });
 		expect(asleep.status).toBe('waiting');
 		for (const id of ids) stage.sandbox.service.finish(id);
-		const [fetched, other] = (await wake(stage, asleep)).output('Step');
+		const [fetched, other] = (await wakeThrough(stage, asleep)).output('Step');
 		expect([fetched.json.id, other.json.id]).toEqual(ids);
 		expect(Object.keys(fetched.binary ?? {})).toEqual(['picture']);
 		expect(binaryOf(fetched, 'picture').fileName).toBe('boat.png');
@@ -72,7 +72,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', parameters, { items: wanted, settings });
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.service.finish(slow);
-		const output = (await wake(stage, asleep)).output('Step');
+		const output = (await wakeThrough(stage, asleep)).output('Step');
 		expect(output.map(({ json }) => json.error_code ?? json.status)).toEqual([
 			...['completed', 'failed', 'processing', 'invalid_input'],
 		]);
@@ -81,10 +81,10 @@ describe('a suspended wait', () => {
 	it('is suspended again as long as anything is unfinished', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		const still = await wake(stage, asleep);
+		const still = await wakeThrough(stage, asleep);
 		expect(still.status).toBe('waiting');
 		stage.sandbox.service.finish(id);
-		const awake = await wake(stage, still);
+		const awake = await wakeThrough(stage, still);
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
@@ -93,11 +93,11 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		const action = { kind: 'error', code: 'service_unavailable' } as const;
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
-		const still = await wake(stage, asleep);
+		const still = await wakeThrough(stage, asleep);
 		expect(still.status).toBe('waiting');
 		stage.sandbox.faults.clear();
 		stage.sandbox.service.finish(id);
-		const awake = await wake(stage, still);
+		const awake = await wakeThrough(stage, still);
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
@@ -108,7 +108,7 @@ describe('a suspended wait', () => {
 			const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 			const action = { kind: 'respond', status: 404, body: 'default backend - 404' } as const;
 			stage.sandbox.faults.order({ on: 'status', times, action });
-			const still = await wake(stage, asleep);
+			const still = await wakeThrough(stage, asleep);
 			expect(still.status).toBe('waiting');
 		},
 	);
@@ -118,7 +118,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		const action = { kind: 'error', code: 'forbidden' } as const;
 		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect([awake.status, awake.error?.message]).toEqual([
 			'error',
 			expect.stringContaining('lacks permission'),
@@ -135,7 +135,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', { ...suspend, runOptions }, { items });
 		stage.leap(60);
 		stage.sandbox.service.finish(ids[1]);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.status).toBe('success');
 		expect(awake.output('Step').map(({ json }) => [json.status, json.timed_out])).toEqual([
 			['processing', true],
@@ -147,7 +147,7 @@ describe('a suspended wait', () => {
 		const id = await stage.made('a boat [seconds: 900]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.sandbox.service.finish(id, 'no paint');
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.status).toBe('error');
 		expect(awake.error?.message).toMatch(/failed\W+no paint/);
 	});
@@ -159,7 +159,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, order);
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.service.finish(ids[0]);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
 			'completed',
 			'generation_failed',
@@ -183,7 +183,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', all, { items, settings });
 		expect(asleep.status).toBe('waiting');
 		for (const id of ids) stage.sandbox.service.finish(id);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
 			...['completed', 'invalid_input'],
 		]);
@@ -197,7 +197,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, order);
 		expect(asleep.status).toBe('waiting');
 		stage.sandbox.service.finish(id);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.id)).toEqual([
 			'insufficient_credits',
 			id,
@@ -209,7 +209,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.leap(1800);
 		stage.sandbox.service.finish(id);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.output('Step')).toMatchObject([
 			{ json: { id, status: 'completed' }, binary: { data: {} } },
 		]);
@@ -219,7 +219,7 @@ describe('a suspended wait', () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
 		stage.leap(1800);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.status).toBe('error');
 		expect(awake.error?.message).toContain('did not finish within 1800 s');
 		const { description } = awake.error as { description?: string };
@@ -240,14 +240,14 @@ describe('a suspended wait', () => {
 		const still = await stage.engine.resume(asleep);
 		expect(still.status).toBe('waiting');
 		stage.sandbox.service.finish(id);
-		const awake = await wake(stage, still);
+		const awake = await wakeThrough(stage, still);
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
 	it('continues by itself after its supervisor was killed, and keeps its deadline', async () => {
 		const id = await stage.made('a boat [seconds: 90000]');
 		let run = await stage.run('waitForCompletion', late, { items: idsOf(id) });
-		run = await wake(stage, run);
+		run = await wakeThrough(stage, run);
 		const { batch } = helperOf(stage, run).contextData.flow as { batch: { since: number } };
 		kill(supervisorOf(stage, run));
 		run = await stage.engine.resume(run);
@@ -255,7 +255,7 @@ describe('a suspended wait', () => {
 		let wokenAt = 0;
 		while (run.status === 'waiting') {
 			wokenAt = waveOf(stage, run).waitTill?.getTime() ?? 0;
-			run = await wake(stage, run);
+			run = await wakeThrough(stage, run);
 		}
 		expect(wokenAt).toBe(batch.since + 1_800_000);
 		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
@@ -289,7 +289,7 @@ describe('a suspended wait', () => {
 		for (let wakes = 0; wakes < 4; wakes++) {
 			expect(run.status).toBe('waiting');
 			stage.leap(601);
-			run = await wake(stage, run);
+			run = await wakeThrough(stage, run);
 		}
 		const times = stage.sandbox.requests.on('status').map(({ at }) => at);
 		expect(times.length).toBeGreaterThan(2);
@@ -303,7 +303,7 @@ describe('a suspended wait', () => {
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
 		const gone = new Error('Credential with ID "1" does not exist for type "mediaGenerationApi".');
 		const read = jest.spyOn(GivenCredentials.prototype, 'getDecrypted').mockRejectedValue(gone);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		read.mockRestore();
 		expect(awake.status).toBe('error');
 		const { description } = awake.error as { description?: string };
@@ -321,7 +321,7 @@ describe('a suspended wait', () => {
 			settings,
 		});
 		stage.sandbox.service.finish(ids[0]);
-		const awake = await wake(stage, asleep);
+		const awake = await wakeThrough(stage, asleep);
 		expect(awake.status).toBe('success');
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
 			'completed',

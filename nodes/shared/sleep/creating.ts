@@ -11,7 +11,7 @@ import type { Plan } from '../form/plan-items';
 import { InvalidInputError } from '../form/checks';
 import { evaluatingOnce } from './acting-as';
 import { polledHint, whyNotSleep } from './can-sleep';
-import { fallAsleep } from './fall-asleep';
+import { fallAsleep, hasFiles } from './fall-asleep';
 import { fetchResults, lastKnown, type AwakeStep } from './results';
 import { runAsHelper } from './roles';
 import type { Sleeper } from './sleeper';
@@ -96,7 +96,7 @@ async function sleep(
 		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
 	);
 	const state: BatchState = {
-		...newState(context, journal.runIndex, settled),
+		...newState(context, journal.runIndex, settled, hasFiles(context, planned)),
 		tried: {},
 		spent: 0,
 		resubmitted: 0,
@@ -122,8 +122,7 @@ async function sleep(
 	takeIn(state, report);
 	if (!state.over) {
 		state.wakeAt = Math.max(shortly(), nextCheckAt);
-		const hasFiles = planned.some(({ download }) => download !== null);
-		const slept = await fallAsleep(context, sleepingBatch(node), state, hasFiles);
+		const slept = await fallAsleep(context, sleepingBatch(node), state);
 		if (slept) return slept;
 		stats = await runAwake(context, planned, state, { start, stats });
 	}

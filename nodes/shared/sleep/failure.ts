@@ -1,10 +1,12 @@
 import { NodeApiError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
+import { GenerationError } from '../../../client/api/errors';
 import { sentences } from '../../../client/text';
-import { addItemIndex } from '../output/node-error';
+import { addItemIndex, nodeError } from '../output/node-error';
+import type { Sleeper } from './sleeper';
 import { messageItem, type StepFailure } from './state';
 
-/** The failure of a step, on its way from one helper execution to the next. */
+/** The errors of steps that sleep, and the failure of a step on its way from one helper execution to the next. */
 
 /**
  * The item that `throwFailure` reads.
@@ -35,4 +37,27 @@ export function throwFailure(context: IExecuteFunctions, failure: StepFailure | 
 	Object.assign(error.context, failure.context);
 	addItemIndex(error, failure.context.itemIndex, true);
 	throw error;
+}
+
+/** The code of a sleep that ended early, and what is known of the charge. */
+export function interruption(createsNothing: boolean) {
+	return createsNothing
+		? ({ code: 'wait_interrupted', charge: 'none' } as const)
+		: ({ code: 'batch_interrupted', charge: 'unknown' } as const);
+}
+
+/** The error of a node that is to run as a part of a step that sleeps, and is not in a helper workflow of one. */
+export function notAsleep(
+	context: IExecuteFunctions,
+	{ createsNothing, howToGoOn }: Pick<Sleeper, 'createsNothing' | 'howToGoOn'>,
+): NodeApiError {
+	const charged = createsNothing ? '' : ', and items may have been charged';
+	const error = new GenerationError({
+		title: `The sleeping step was not found${charged}`,
+		details:
+			'Either it fell asleep with another release of this package, or the hidden parameter batchRole is set in a workflow of your own',
+		description: howToGoOn,
+		...interruption(createsNothing),
+	});
+	return nodeError(context, error, 0);
 }

@@ -1,6 +1,8 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
+import { keptInput } from '../form/include-option';
+import type { Plan } from '../form/plan-items';
 import { newTerms, runHelper } from '../helper-workflow';
 import { polledHint } from './can-sleep';
 import type { Sleeper } from './sleeper';
@@ -8,23 +10,27 @@ import { messageItem, type SleepState } from './state';
 import { keepParameters } from './step';
 import { guardWorkflow } from './workflows';
 
+/** True if the output of a step may have files: those that it downloads, or those of its input items. */
+export function hasFiles(context: IExecuteFunctions, planned: Plan[]): boolean {
+	const downloads = planned.some(({ download }) => download !== null);
+	return downloads || context.getInputData().some((_, index) => keptInput(context, index)?.binary);
+}
+
 /**
  * Lets the execution of a step sleep until its helper executions have ended. n8n then returns their result as the output
  * of the step.
  *
  * @param context evaluates each expression only once
- * @param hasFiles true if the output has files
  * @returns what the step returns; `null` if n8n refuses, and the step must go on by itself. A hint then says why
  */
 export async function fallAsleep(
 	context: IExecuteFunctions,
 	{ fields, noun }: Pick<Sleeper, 'fields' | 'noun'>,
 	state: SleepState,
-	hasFiles: boolean,
 ): Promise<INodeExecutionData[][] | null> {
 	const secret = keepParameters(context, fields, state.run);
 	const guard = guardWorkflow({ node: context.getNode(), step: state.step, noun });
-	const terms = newTerms(context, hasFiles, secret);
+	const terms = newTerms(context, state.hasFiles, secret);
 	const slept = await toResult(
 		async () => await runHelper(context, guard, [messageItem({ state })], terms),
 	);

@@ -6,6 +6,8 @@ import { hasId, isLive } from '../../../client/orders/table';
 import { sentences } from '../../../client/text';
 import { descriptionOf, nodeError } from '../output/node-error';
 import { rowsOfExecution } from '../record/data-table';
+import { interruption } from './failure';
+import type { Sleeper } from './sleeper';
 
 /**
  * The error of a step whose stored state this release cannot read. It names every generation: those in the state, in
@@ -16,14 +18,14 @@ import { rowsOfExecution } from '../record/data-table';
 export async function otherVersion(
 	context: IExecuteFunctions,
 	stored: unknown[],
+	{ createsNothing, howToGoOn }: Pick<Sleeper, 'createsNothing' | 'howToGoOn'>,
 ): Promise<NodeApiError> {
+	const charged = createsNothing ? '' : ', and items may have been charged';
 	const error = new GenerationError({
-		title:
-			'The package was updated while the step was asleep, so it ended, and items may have been charged',
+		title: `The package was updated while the step was asleep, so it ended${charged}`,
 		details: 'This release cannot read what the other one has stored',
-		description: 'Update the package only while no step sleeps.',
-		code: 'batch_interrupted',
-		charge: 'unknown',
+		description: `Update the package only while no step sleeps. ${howToGoOn}`,
+		...interruption(createsNothing),
 	});
 	const batch = batchIn(stored);
 	const rows = await toResult(async () => await rowsOfExecution(context, batch));

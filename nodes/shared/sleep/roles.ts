@@ -15,7 +15,7 @@ import { wallClock } from '../http/clock';
 import { causeOf } from '../output/node-error';
 import { failureOf } from '../output/results';
 import { n8nStarted } from './crash-recovery';
-import { failureItem } from './failure';
+import { failureItem, notAsleep } from './failure';
 import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
 import {
@@ -30,7 +30,7 @@ import {
 	type Role,
 } from './state';
 import { isAwaited, stepOf, unlessStopped } from './step';
-import { notAsleep, supervise } from './supervise';
+import { supervise } from './supervise';
 
 /**
  * Runs a node in a helper workflow of a step that sleeps.
@@ -42,24 +42,30 @@ export async function runAsHelper(
 	context: IExecuteFunctions,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][] | null> {
-	const role = roleOf(context.getNode().parameters?.[ROLE_PARAMETER]);
-	if (role === null) return null;
-	if (secretOf(context) === null) throw await withoutSecret(context, role);
+	const parameter = context.getNode().parameters?.[ROLE_PARAMETER];
+	if (parameter === undefined || parameter === '') return null;
+	const role = roleOf(parameter);
+	if (role === null || secretOf(context) === null) throw await foreign(context, role, sleeper);
 	if (role === 'sleep' || role === 'work' || role === 'deliver')
 		return await asWave(context, sleeper, role);
 	return await supervise(context, role, sleeper);
 }
 
 /**
- * The error of a node with a role and without a secret: of a step that an older release has stored, or of a workflow that
- * is not a helper workflow. It tells only what the node's own execution has stored.
+ * The error of a node with a role and without a secret, or with an unknown role: of a step that another release has stored,
+ * or of a workflow that is not a helper workflow. It tells only what the node's own execution has stored.
  */
-async function withoutSecret(context: IExecuteFunctions, role: Role): Promise<NodeApiError> {
+async function foreign(
+	context: IExecuteFunctions,
+	role: Role | null,
+	sleeper: Sleeper,
+): Promise<NodeApiError> {
 	const { batch } = context.getContext('flow') as { batch?: unknown };
 	// Its error ends the sleep.
-	return role === 'return' && isState(batch)
-		? await otherVersion(context, [batch])
-		: notAsleep(context);
+	const isEnd = role === null || role === 'return';
+	return isEnd && isState(batch)
+		? await otherVersion(context, [batch], sleeper)
+		: notAsleep(context, sleeper);
 }
 
 type WaveRole = 'sleep' | 'work' | 'deliver';
@@ -82,7 +88,7 @@ async function runRole(
 ): Promise<INodeExecutionData[][]> {
 	const input = context.getInputData();
 	const order = messageIn(input[0])?.order;
-	if (!isState(order)) throw notAsleep(context);
+	if (!isState(order)) throw notAsleep(context, sleeper);
 	if (role === 'sleep') {
 		// The next node reports an order that cannot be read.
 		if (isCurrent(order)) await sleepUntil(context, order);
@@ -90,7 +96,7 @@ async function runRole(
 	}
 	// The wait comes first: the step may be stopped meanwhile, and an error reads the data table.
 	await n8nStarted(context, !sleeper.createsNothing);
-	const found = await toResult(async () => await stepOf(context, order));
+	const found = await toResult(async () => await stepOf(context, order, sleeper));
 	if (!found.ok) return [[failureItem(found.error)]];
 	const step = found.value;
 	if (step === null || !(await isAwaited(context, order))) {
@@ -108,7 +114,7 @@ async function runRole(
 /** n8n may need a minute to wake an execution, so the results are not worth a shorter sleep than this. */
 const BRIEF_MS = 10_000;
 
-/** A wave always sleeps: its supervisor must be asleep before it ends. The supervisor stays awake for the results. */
+/** What a supervisor waits for always sleeps: it must be asleep before that ends. It stays awake for brief results. */
 async function sleepUntil(context: IExecuteFunctions, { wakeAt, by }: Order): Promise<void> {
 	const pauseMs = wakeAt - wallClock.now();
 	if (by || pauseMs > BRIEF_MS) return await context.putExecutionToWait(new Date(wakeAt));
@@ -125,6 +131,7 @@ async function work(
 	const { result: report, stopped } = await unlessStopped(
 		step,
 		order,
+		sleeper,
 		async (awake) => await sleeper.work(awake, planned, order),
 	);
 	if (!stopped) return messageItem({ report });
@@ -141,9 +148,12 @@ async function deliver(
 	const { result: fetched } = await unlessStopped(
 		step,
 		order,
+		sleeper,
 		async (awake) => await toResult(async () => await sleeper.results(awake, plans, order)),
 	);
-	if (order.collections < COLLECTIONS && hasOutage(fetched, order)) {
+	// The Timeout of a wait is a bound, also while the service is down.
+	const mayWait = !sleeper.createsNothing && order.collections < COLLECTIONS;
+	if (mayWait && hasOutage(fetched, order)) {
 		return [[messageItem({ laterAt: wallClock.now() + PAUSE_MS })]];
 	}
 	if (!fetched.ok) return [[failureItem(fetched.error, sleeper.howToGoOn)]];

@@ -35,7 +35,7 @@ export const ROLE_PARAMETER = 'batchRole';
  * step. Raise it with any change of these that makes a difference to a reader. The package may be updated while a batch
  * sleeps, and the workers of one n8n may run different releases.
  */
-export const STORED_VERSION = 1;
+export const STORED_VERSION = 2;
 
 /** True if this release stored it, or one that stores the same. */
 export function isCurrent(stored: object | null | undefined): boolean {
@@ -52,6 +52,8 @@ export interface SleepState {
 	step: string;
 	/** The run index of the step: in a loop, each run has a batch of its own. */
 	run: number;
+	/** True if the output may have files. */
+	hasFiles: boolean;
 	/** Items that need no further work, by index: their errors, or `null` for an item without an error. */
 	settled: Settled;
 	/** True if nothing is left but to fetch the results. */
@@ -84,13 +86,20 @@ export const MOST_DEAD = 5;
  *
  * @param run the run index of the step
  * @param settled items that need no work
+ * @param hasFiles true if the output may have files
  */
-export function newState(context: IExecuteFunctions, run: number, settled: Settled): SleepState {
+export function newState(
+	context: IExecuteFunctions,
+	run: number,
+	settled: Settled,
+	hasFiles: boolean,
+): SleepState {
 	return {
 		v: STORED_VERSION,
 		batch: context.getExecutionId(),
 		step: context.getNode().name,
 		run,
+		hasFiles,
 		settled,
 		over: false,
 		stopped: false,
@@ -141,6 +150,8 @@ export interface Message {
 	laterAt?: number;
 	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
+	/** From a supervisor that n8n takes for dead: it sleeps. */
+	asleep?: true;
 	/** From the workflow that fetches the results: the step has no output items. */
 	empty?: true;
 }

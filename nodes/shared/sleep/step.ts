@@ -17,6 +17,7 @@ import {
 } from './state';
 import { actingAs, type KeptParameters } from './acting-as';
 import { otherVersion } from './other-version';
+import type { Sleeper } from './sleeper';
 
 /**
  * The step that sleeps, for the waves that work for it. Its items and parameters stay with the execution that
@@ -71,6 +72,9 @@ function hasExpression(value: unknown): boolean {
 /** Which step it is: the sleeping execution, the step, and its run. */
 type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
 
+/** For the error of a step that cannot be read. */
+type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
+
 /**
  * Returns a context in which a wave runs as the step itself.
  *
@@ -81,8 +85,9 @@ type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
 export async function stepOf(
 	context: IExecuteFunctions,
 	order: StepOf,
+	sleeper: Advice,
 ): Promise<IExecuteFunctions | null> {
-	if (!isCurrent(order)) throw await otherVersion(context, [order]);
+	if (!isCurrent(order)) throw await otherVersion(context, [order], sleeper);
 	const { batch, step, run } = order;
 	const secret = secretOf(context);
 	if (secret === null) return null;
@@ -100,7 +105,7 @@ export async function stepOf(
 		const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
 		return actingAs(context, batch, task.node, items, kept);
 	});
-	if (!isReadable) throw await otherVersion(context, [order]);
+	if (!isReadable) throw await otherVersion(context, [order], sleeper);
 	return found;
 }
 
@@ -183,6 +188,7 @@ const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
 export async function unlessStopped<T>(
 	step: IExecuteFunctions,
 	order: StepOf,
+	sleeper: Advice,
 	work: (step: IExecuteFunctions) => Promise<T>,
 ): Promise<{ result: T; stopped: boolean }> {
 	const stop = new AbortController();
@@ -195,7 +201,7 @@ export async function unlessStopped<T>(
 			await wallClock.sleep(pauseMs, ended.signal);
 			if (ended.signal.aborted) return;
 			const began = wallClock.now();
-			const found = await toResult(async () => await stepOf(step, order));
+			const found = await toResult(async () => await stepOf(step, order, sleeper));
 			stopped = found.ok && found.value === null;
 			pauseMs = Math.max(STOP_CHECK.leastMs, STOP_CHECK.ofCost * (wallClock.now() - began));
 		}

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
@@ -8,7 +8,7 @@ import { nodeError, stepError } from '../output/node-error';
 import { outputItems } from '../output/results';
 import { runHelper, type RunningHelper } from '../helper-workflow';
 import { n8nStarted } from './crash-recovery';
-import { failureItem, throwFailure } from './failure';
+import { failureItem, interruption, notAsleep, throwFailure } from './failure';
 import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
 import {
@@ -20,6 +20,7 @@ import {
 	messageIn,
 	messageItem,
 	MOST_DEAD,
+	shortly,
 	takeIn,
 	type Role,
 	type SleepState,
@@ -49,8 +50,8 @@ export async function supervise(
 	const isFirst = kept.batch === undefined;
 	kept.batch ??= messageIn(context.getInputData()[0])?.state;
 	const state = kept.batch;
-	if (!isState(state)) throw notAsleep(context);
-	const input = await readable(context, state);
+	if (!isState(state)) throw notAsleep(context, sleeper);
+	const input = await readable(context, state, sleeper);
 	if (isResult(input[0])) {
 		if (role !== 'return') return [input];
 		const { failure, empty } = messageIn(input[0]) ?? {};
@@ -61,7 +62,8 @@ export async function supervise(
 		await listen(context, kept, state, input[0], !sleeper.createsNothing);
 	}
 	// n8n also runs helper workflows after a stop.
-	if (cancelSignal(context).aborted) return [[interrupted]];
+	if (cancelSignal(context).aborted)
+		return [[role === 'return' ? interrupted : messageItem({ stopped: true })]];
 	const of = { node: context.getNode(), step: state.step, noun: sleeper.noun };
 	switch (role) {
 		case 'supervise':
@@ -109,9 +111,15 @@ async function startWave(context: IExecuteFunctions, state: SleepState, of: Help
 	);
 }
 
+/**
+ * Starts the workflow that fetches the results. If they have files, it must sleep first: n8n gives the files of a helper
+ * execution that never slept to the supervisor, and deletes them with that.
+ */
 async function collect(context: IExecuteFunctions, state: SleepState, of: HelperOf) {
 	state.collections++;
-	const message = messageItem({ order: state });
+	const by = { execution: context.getExecutionId(), node: context.getNode().name };
+	const wakeAt = Math.max(state.wakeAt, shortly());
+	const message = messageItem({ order: state.hasFiles ? { ...state, by, wakeAt } : state });
 	return outputOf(
 		await toResult(async () => await runHelper(context, resultsWorkflow(of), [message])),
 	);
@@ -122,19 +130,20 @@ type Started = Awaited<ReturnType<typeof toResult<RunningHelper>>>;
 /** The output of a node that has started a helper workflow. n8n replaces it if that one sleeps. */
 function outputOf(started: Started): INodeExecutionData[][] {
 	if (!started.ok) return [[{ json: { error: (started.error as Error).message } }]];
-	return [started.value.output ?? [interrupted]];
+	return [started.value.output ?? [messageItem({ asleep: true })]];
 }
 
 /** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */
 async function readable(
 	context: IExecuteFunctions,
 	state: SleepState,
+	sleeper: Sleeper,
 ): Promise<INodeExecutionData[]> {
 	const input = context.getInputData();
 	if (isResult(input[0])) return input;
 	const { report = state } = messageIn(input[0]) ?? {};
 	if (isCurrent(state) && isCurrent(report)) return input;
-	return [failureItem(await otherVersion(context, [state, report]))];
+	return [failureItem(await otherVersion(context, [state, report], sleeper))];
 }
 
 /** True for the output items or the failure of the step. */
@@ -167,7 +176,7 @@ async function listen(
 	countDeath(state, reason);
 }
 
-/** What a node returns after a stop. Only that of `Return` can become the result of the step (see `sleepingNode`). */
+/** What the guard returns after a stop. */
 const interrupted: INodeExecutionData = {
 	json: {
 		error:
@@ -182,7 +191,7 @@ async function unfinished(
 	state: SleepState,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][]> {
-	const step = await stepOf(context, state);
+	const step = await stepOf(context, state, sleeper);
 	// The step was stopped: nothing reads this output.
 	if (step === null && state.stopped) return [[interrupted]];
 	const error = endedEarly(state, sleeper);
@@ -203,8 +212,7 @@ function endedEarly(state: SleepState, { noun, createsNothing, howToGoOn }: Slee
 		title: `The ${noun} ended${charged}: ${title}`,
 		details,
 		description: stopped ? howToGoOn : `Fix the cause first. ${howToGoOn}`,
-		code: createsNothing ? 'wait_interrupted' : 'batch_interrupted',
-		charge: createsNothing ? 'none' : 'unknown',
+		...interruption(createsNothing),
 	});
 }
 
@@ -212,17 +220,4 @@ function causeOfEnd({ dead, collections }: SleepState): string {
 	if (dead >= MOST_DEAD) return `${dead} helper executions in a row failed`;
 	if (collections >= COLLECTIONS) return 'its results could not be fetched';
 	return 'it needed more helper executions than a step may start';
-}
-
-/** The error of a node that is to run as a part of a step that sleeps, and is not in a helper workflow of one. */
-export function notAsleep(context: IExecuteFunctions): NodeApiError {
-	const error = new GenerationError({
-		title: 'The sleeping step was not found, and items may have been charged',
-		details:
-			'Either it fell asleep with an older release of this package, or the hidden parameter batchRole is set in a workflow of your own',
-		description: 'Run the same items again: charged generations are reused.',
-		code: 'batch_interrupted',
-		charge: 'unknown',
-	});
-	return nodeError(context, error, 0);
 }

@@ -37,9 +37,10 @@ const NOT_YOURS = 'This is not a workflow of yours: the step runs it while your 
 
 /** Builds the workflow that starts the supervisors. */
 export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
-	const line = times(SUPERVISORS, (number) =>
-		sleepingNode(node, `Supervisor ${number}`, 'supervise'),
-	);
+	const line = times(SUPERVISORS, (number) => ({
+		...helperNode(node, `Supervisor ${number}`, 'supervise'),
+		...NO_RESULT,
+	}));
 	return helperWorkflow({
 		name: `${step}: ${noun}`,
 		note: [
@@ -54,9 +55,9 @@ export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 
 /** Builds the workflow that starts the waves. */
 export function supervisorWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
-	const waves = times(WAVES, (number) => sleepingNode(node, `Wave ${number}`, 'nextWave'));
+	const waves = times(WAVES, (number) => helperNode(node, `Wave ${number}`, 'nextWave'));
 	const collections = times(COLLECTIONS, (number) =>
-		sleepingNode(node, number > 1 ? `Collect ${number}` : 'Collect', 'collect'),
+		helperNode(node, number > 1 ? `Collect ${number}` : 'Collect', 'collect'),
 	);
 	return helperWorkflow({
 		name: `${step}: supervisor`,
@@ -96,13 +97,11 @@ export function resultsWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 }
 
 /**
- * A node that starts a helper workflow and sleeps until it ends. After a crash, n8n marks its execution as crashed for a
- * few milliseconds. If n8n reads the result then, it takes this node's output as the result of the step. Output of a
- * type other than `main` is not accepted. The next node's input is unaffected.
+ * After a crash, n8n marks a sleeping execution as crashed for a few milliseconds. If it reads the result of the guard then,
+ * it takes the output of the guard's last node as the result of the step. It does not accept output of a type other than
+ * `main`. The input of the next node is unaffected. The output of a supervisor goes to the guard, which understands it.
  */
-function sleepingNode(node: INode, name: string, role: Role): HelperNode {
-	return { ...helperNode(node, name, role), rewireOutputLogTo: 'ai_memory' };
-}
+const NO_RESULT: Partial<INode> = { rewireOutputLogTo: 'ai_memory' };
 
 function helperNode(
 	node: INode,
