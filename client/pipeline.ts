@@ -1,6 +1,7 @@
 import { onAbort } from './async';
 import type { Clock, Debug, ProbeUrl, Random, SleepDecision } from './ports';
-import { JobQueue, JobRun, type StepState } from './job-run';
+import { JobQueue } from './job-queue';
+import { JobRun, type StepState } from './job-run';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
 import { isBeyondLimit, SpendGuard, type SpendLimits } from './spend-guard';
