@@ -7,6 +7,7 @@ import type { Journal, Order } from './orders/journal';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
 import { explainedByRow } from './orders/order-errors';
+import type { RollCall } from './watch/roll-call';
 import { Watch, type Watcher } from './watch/watch';
 import { GenerationError, type KnownGeneration } from './api/errors';
 import { isFailed, isFinal, lacksOutput, unseen, type Generation } from './api/generation';
@@ -29,6 +30,7 @@ export interface StepState {
 	journal: Journal;
 	submission: Submission;
 	watcher: Watcher;
+	rollCall: RollCall;
 }
 
 /** A request and its order, prepared ahead. */
@@ -54,11 +56,17 @@ export class JobRun {
 		private readonly step: StepState,
 	) {}
 
-	/** The last known state of the generation: the one to watch, to collect, or that is already paid for. */
+	/**
+	 * The last known state of the generation: the one to watch, to collect, or that is already paid for. `null` if the service
+	 * has lost it.
+	 */
 	get known(): KnownGeneration | null {
 		const { job, order, step, watch } = this;
 		if (watch?.generation) return watch.generation.item;
-		if (job.kind === 'create') return created(step.journal.paidBy(job, order));
+		if (job.kind === 'create') {
+			const paid = step.journal.paidBy(job, order);
+			return paid && step.rollCall.isLost(paid.id) ? null : created(paid);
+		}
 		const { id, row } = job;
 		return step.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
 	}
@@ -205,7 +213,7 @@ export class JobRun {
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async findOrCreate(order: Order, request: CreateRequest): Promise<void> {
-		const { clock, startedAt, submission, watcher } = this.step;
+		const { clock, rollCall, startedAt, submission, watcher } = this.step;
 		const { timeoutMs, countsFromStart } = order.job;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
@@ -218,8 +226,13 @@ export class JobRun {
 			this.deadline = (countsFromStart ? startedAt : clock.now()) + timeoutMs;
 			this.watch = watch;
 			if (made) return;
-			const seen = await toResult(async () => await watch.until('fetched', this.deadline));
-			// Until the deadline, a 404 counts as transient.
+			const seen = await toResult(async () => {
+				rollCall.requireNotLost(id);
+				await watch.until('answered', this.deadline);
+				if (watch.isUnknown) await rollCall.require(id, this.deadline);
+				// Unless all generations on record are lost, a 404 counts as transient until the deadline.
+				await watch.until('fetched', this.deadline);
+			});
 			const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
 			if (error instanceof GenerationError && error.code === 'generation_not_found') {
 				throw inAnotherAccount(error, id);
@@ -239,60 +252,5 @@ export class JobRun {
 		if (this.order !== null && this.watch?.generation) {
 			this.step.journal.commit(this.order, this.watch.generation);
 		}
-	}
-}
-
-/**
- * How long before the expected end of a generation another job is prepared: a busy table takes half a second, and calls
- * wait for each other. At most this fraction of a generation's duration.
- */
-const LEAD = { mostMs: 1_200, fraction: 0.5 };
-/** A job whose turn does not come in time is not prepared any more: if the process dies, its charge is uncertain. */
-const HOLD_MS = 3_000;
-
-/** The jobs of a step, in order. They are prepared ahead, so that no slot is idle while the table is written. */
-export class JobQueue {
-	private readonly waiting: JobRun[];
-	private readonly closing = new AbortController();
-	private readonly abandoned: Array<Promise<void>> = [];
-	/** How long generations take: an average in which the last ones count most. */
-	private usualMs: number | null = null;
-
-	constructor(
-		jobs: Job[],
-		private readonly step: StepState,
-		private readonly mayPrepare: () => boolean,
-	) {
-		this.waiting = jobs.map((job) => new JobRun(job, step));
-	}
-
-	next(): JobRun | undefined {
-		return this.waiting.shift();
-	}
-
-	/** Records how long a generation took. */
-	ended(tookMs: number): void {
-		this.usualMs = (tookMs + (this.usualMs ?? tookMs)) / 2;
-	}
-
-	/** Prepares a job before a generation is due to end, unless it has `ended` by then. `since`: when it began. */
-	async prepareOne(since: number, ended: AbortSignal): Promise<void> {
-		const { usualMs } = this;
-		const { clock } = this.step;
-		if (usualMs === null || !this.mayPrepare()) return;
-		const dueAt = since + usualMs - Math.min(LEAD.mostMs, LEAD.fraction * usualMs);
-		await clock.sleep(Math.max(0, dueAt - clock.now()), ended);
-		const run = this.waiting.find(({ isPrepared }) => !isPrepared);
-		if (!run || ended.aborted || !this.mayPrepare()) return;
-		run.prepare();
-		await clock.sleep(HOLD_MS, this.closing.signal);
-		if (this.waiting.includes(run)) this.abandoned.push(run.abandon());
-	}
-
-	/** Takes back the reservations of jobs that were not taken. */
-	async close(): Promise<void> {
-		this.closing.abort();
-		this.abandoned.push(...this.waiting.map(async (run) => await run.abandon()));
-		await Promise.all(this.abandoned);
 	}
 }

@@ -1,6 +1,7 @@
 import { onAbort } from './async';
 import type { Clock, Debug, ProbeUrl, Random, SleepDecision } from './ports';
-import { JobQueue, JobRun, type StepState } from './job-run';
+import { JobQueue } from './job-queue';
+import { JobRun, type StepState } from './job-run';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
 import { isBeyondLimit, SpendGuard, type SpendLimits } from './spend-guard';
@@ -8,6 +9,7 @@ import type { Journal } from './orders/journal';
 import type { SlotPool } from './orders/slot-pool';
 import { Submission, type SubmissionStats } from './orders/submission';
 import type { StatusChecks } from './watch/status-requests';
+import { RollCall } from './watch/roll-call';
 import { Watcher } from './watch/watch';
 import { CancelledError, isOutage } from './api/errors';
 import type { Generation } from './api/generation';
@@ -123,12 +125,15 @@ class Pipeline<T> {
 		this.guard = new SpendGuard(settings, ports);
 		if (this.guard.spent > 0) ports.service.confirmBaseUrl();
 		const now = ports.clock.now();
+		const watcher = new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks);
+		const onRecord = () => ports.journal.onRecord?.() ?? [];
 		this.step = {
 			...ports,
 			startedAt: ports.startedAt ?? now,
 			lateSeenAt: now,
 			submission: new Submission({ ...ports, halt, guard: this.guard }),
-			watcher: new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks),
+			watcher,
+			rollCall: new RollCall({ ...ports, halt }, watcher.requests, onRecord),
 		};
 		this.queue = new JobQueue(jobs, this.step, () => this.mayPrepare());
 	}

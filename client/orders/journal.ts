@@ -51,6 +51,12 @@ export type Entry =
 	| { state: 'sent'; count: number; row?: Row }
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
+/** A generation on record, and when its row last changed, in milliseconds since the Unix epoch; `null` if that is not known. */
+export interface OnRecord {
+	id: string;
+	changedAt: number | null;
+}
+
 const NO_RECIPE = { request: '', idempotencyKey: '' };
 
 /**
@@ -179,6 +185,9 @@ export class Journal {
 	 * once the order was read or reserved.
 	 */
 	existsElsewhere?(order: Order): boolean;
+
+	/** Returns the generations of the step's rows, if rows outlive the execution. */
+	onRecord?(): OnRecord[];
 
 	/** Adds advice about the order's row to an error. */
 	explain(_order: Order, error: unknown): unknown {

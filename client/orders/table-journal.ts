@@ -3,7 +3,7 @@ import type { CreateJob, OutputRef } from '../job';
 import type { KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
 import { BatchedTable, type TablePorts } from './batched-table';
-import { headerOf, Journal, type Entry, type Order } from './journal';
+import { headerOf, Journal, type Entry, type OnRecord, type Order } from './journal';
 import { KeyRow } from './key-row';
 import { explainedByRow } from './order-errors';
 import { hasId, isUnresolved, storedKey, type Row, type TableScope } from './table';
@@ -146,6 +146,11 @@ export class TableJournal extends Journal {
 	override existsElsewhere({ key, requests }: Order): boolean {
 		const elsewhere = this.table.elsewhere.get(key ?? '');
 		return elsewhere !== undefined && [...requests].some((request) => elsewhere.has(request));
+	}
+
+	override onRecord(): OnRecord[] {
+		const made = [...this.rows.values()].flatMap(({ row }) => (row && hasId(row) ? [row] : []));
+		return made.map(({ generation_id: id, changedAt }) => ({ id, changedAt }));
 	}
 
 	override explain(order: Order, error: unknown): unknown {

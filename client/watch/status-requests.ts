@@ -42,7 +42,7 @@ export class StatusRequests {
 
 	constructor(
 		private readonly ports: StatusPorts,
-		private readonly intervalMs: number,
+		readonly intervalMs: number,
 		private readonly last: StatusChecks = new Map(),
 	) {
 		this.hold = new Hold(ports.clock);

@@ -24,8 +24,8 @@ const CHECKS_FOR_URL = 3;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
-/** When to stop watching: after the first response about the generation, or at its final status. */
-export type Goal = 'fetched' | 'final';
+/** When to stop watching: once the service has said what it knows of the generation, once it knows it, or at its final status. */
+export type Goal = 'answered' | 'fetched' | 'final';
 
 /** What the watches of one step share. */
 export class Watcher {
@@ -96,6 +96,11 @@ export class Watch implements Probed {
 		return this.generation !== null && isFinal(this.generation);
 	}
 
+	/** True if the service itself, and no proxy, said last that it does not know the generation. */
+	get isUnknown(): boolean {
+		return this.lastError?.code === 'generation_not_found';
+	}
+
 	/**
 	 * Checks and probes until the goal or the deadline is reached. Requests that hang are abandoned then.
 	 *
@@ -103,7 +108,7 @@ export class Watch implements Probed {
 	 */
 	async until(goal: Goal, deadline: number): Promise<void> {
 		const { prober } = this.watcher;
-		if (goal === 'fetched') return await this.watch(goal, deadline);
+		if (goal !== 'final') return await this.watch(goal, deadline);
 		if (this.readiness !== 'status') this.planProbe();
 		prober.running++;
 		try {
@@ -130,9 +135,9 @@ export class Watch implements Probed {
 
 	private hasReached(goal: Goal): boolean {
 		const { generation, checksForUrl } = this;
-		if (generation === null) return false;
+		if (generation === null) return goal === 'answered' && this.isUnknown;
 		if (lacksOutput(generation)) return checksForUrl >= CHECKS_FOR_URL;
-		return goal === 'fetched' || isFinal(generation);
+		return goal !== 'final' || isFinal(generation);
 	}
 
 	private async check(deadline: number): Promise<void> {

@@ -46,7 +46,11 @@ function generationsOf(outcomes: Outcomes): KnownGeneration[] {
  */
 export function uncheckedIds(outcomes: Outcomes): string[] {
 	const known = generationsOf(
-		outcomes.filter((outcome) => outcome.kind !== 'error' || outcome.error.charge === 'none'),
+		outcomes.filter((outcome) => {
+			if (outcome.kind !== 'error') return true;
+			// The service does not know those that it has lost.
+			return outcome.error.charge === 'none' && outcome.error.noneOf === null;
+		}),
 	);
 	const confirmed = new Set(known.filter(isConfirmed).map(({ id }) => id));
 	const ids = new Set(known.map(({ id }) => id));

@@ -155,6 +155,7 @@ describe('an error', () => {
 			retryAfterMs: null,
 			fatalForStep: false,
 			isContentRefusal: false,
+			noneOf: null,
 			generation: null,
 			skipped: false,
 		});
