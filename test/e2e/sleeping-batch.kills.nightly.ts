@@ -1,4 +1,4 @@
-/** Kills processes of n8n at random moments while suspended batches are running. */
+/** Kills processes of n8n at random moments while batches and waits are suspended. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seededRandom } from '../../sandbox/basics/random';
@@ -7,6 +7,7 @@ import { bothModes, Stage } from './support/stage';
 import { outputFolder } from './support/surroundings';
 import { Webhook } from './support/webhook';
 import { smallImageNode } from './support/workflows';
+import type { Step } from './support/workflows';
 
 const minutes = 60_000;
 /** Number of processes to kill in each mode. */
@@ -18,7 +19,7 @@ const sandbox = { timeScale: 1 };
 
 describe.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, options) => {
 	let stage: Stage;
-	let webhook: Webhook;
+	let webhooks: Webhook[];
 
 	beforeAll(async () => {
 		stage = await Stage.open(options);
@@ -31,7 +32,21 @@ describe.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, o
 			{ idempotencyKey: '={{ $json.prompt }}', whileWaiting: 'suspend', maxConcurrent: 3 },
 			{ onError: 'continueRegularOutput' },
 		);
-		webhook = await Webhook.open(stage, 'asleep', [step]);
+		const submit = smallImageNode({
+			idempotencyKey: '={{ $json.prompt }}',
+		});
+		Object.assign(submit, { name: 'Submit' });
+		submit.parameters = { ...submit.parameters, waitForCompletion: false };
+		const wait: Step = {
+			name: 'Images',
+			type: 'waitForCompletion',
+			parameters: { mode: 'suspend' },
+			onError: 'continueRegularOutput',
+		};
+		webhooks = [
+			await Webhook.open(stage, 'asleep', [step]),
+			await Webhook.open(stage, 'waiting', [submit, wait]),
+		];
 	}, 5 * minutes);
 	afterAll(async () => await stage?.close());
 
@@ -45,10 +60,10 @@ describe.each(bothModes('sleeping-batch-kills', sandbox))('in %s mode', (mode, o
 		process.stdout.write(`${mode}: ${JSON.stringify(tolls)}\n${errors.splice(0).join('\n')}\n`);
 
 	it(
-		'batches continue on their own or are reused by the next run, and nothing is charged twice or lost',
+		'batches and waits continue on their own or are reused by the next run, and nothing is charged twice or lost',
 		async () => {
 			const random = seededRandom(Number(process.env.MEDIA_CRASH_SEED ?? 1));
-			const kills = new SleepKills(stage, webhook, random);
+			const kills = new SleepKills(stage, webhooks, random);
 			for (let number = 0; number < KILLS; number++) {
 				await kills.kill(async () => await kill(number));
 				print(kills);

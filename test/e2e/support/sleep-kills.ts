@@ -10,7 +10,9 @@ export interface SleepToll {
 	kills: number;
 	/** Suspended batches that were started. */
 	batches: number;
-	/** Batches running when a process was killed, summed over all kills. */
+	/** Executions that were killed before their first sleep. They end, and their items are run again. */
+	early: number;
+	/** Batches that had fallen asleep when a process was killed, summed over all kills. */
 	underWay: number;
 	/** Of these running batches, those that continued on their own. */
 	continued: number;
@@ -29,7 +31,10 @@ export interface SleepToll {
 }
 
 interface Batch {
+	webhook: Webhook;
 	prompts: string[];
+	/** True if it had fallen asleep at the last kill. */
+	slept: boolean;
 	/** The current execution of the batch; `null` after it failed, until the items are run again. */
 	execution: string | null;
 	failed: boolean;
@@ -46,13 +51,14 @@ const CALLS_APART_MS = 10_000;
 const BEFORE_KILL_MS = 90_000;
 const ENDS_WITHIN_MS = 900_000;
 
-/** Starts suspended batches one after the other while processes of n8n are killed at random moments. */
+/** Starts suspended batches and waits one after the other while processes of n8n are killed at random moments. */
 export class SleepKills {
 	/** Why executions failed. */
 	readonly errors: string[] = [];
 	private readonly toll = {
 		kills: 0,
 		batches: 0,
+		early: 0,
 		underWay: 0,
 		failed: 0,
 		reused: 0,
@@ -65,12 +71,12 @@ export class SleepKills {
 	private lastDeath = 0;
 
 	/**
-	 * @param webhook starts an execution whose step is named "Images"
+	 * @param webhooks start an execution whose step "Images" sleeps, in turn
 	 * @param random chooses moments and durations
 	 */
 	constructor(
 		private readonly stage: Stage,
-		private readonly webhook: Webhook,
+		private readonly webhooks: Webhook[],
 		private readonly random: () => number,
 	) {}
 
@@ -82,9 +88,14 @@ export class SleepKills {
 		await delay(this.random() * BEFORE_KILL_MS);
 		await this.collect();
 		this.toll.kills++;
-		this.toll.underWay += this.batches.filter(({ execution }) => execution).length;
+		for (const batch of this.batches) {
+			const { execution } = batch;
+			batch.slept =
+				execution !== null && (await this.stage.executions.read(execution)).status === 'waiting';
+			if (batch.slept) this.toll.underWay++;
+		}
 		this.lastDeath = await kill();
-		await this.webhook.listens();
+		for (const webhook of this.webhooks) await webhook.listens();
 	}
 
 	/** Waits until all batches have ended. Runs the items of failed executions again. */
@@ -101,7 +112,8 @@ export class SleepKills {
 
 	/** Returns the damage so far. */
 	get tolls(): SleepToll {
-		const continued = this.toll.underWay - this.toll.failed - this.open().length;
+		const open = this.batches.filter(({ execution, slept }) => execution && slept).length;
+		const continued = this.toll.underWay - this.toll.failed - open;
 		return { ...this.toll, continued };
 	}
 
@@ -111,7 +123,8 @@ export class SleepKills {
 			const seconds = Math.round(SHORTEST + this.random() * (LONGEST - SHORTEST));
 			return `[seconds: ${seconds}] ${number}.${item}`;
 		});
-		return { prompts, execution: null, failed: false };
+		const webhook = this.webhooks[number % this.webhooks.length];
+		return { webhook, prompts, execution: null, slept: false, failed: false };
 	}
 
 	private open(): string[] {
@@ -120,7 +133,7 @@ export class SleepKills {
 
 	private async call(): Promise<void> {
 		for (const batch of this.batches.filter(({ execution }) => !execution)) {
-			batch.execution = await this.webhook.call(batch.prompts);
+			batch.execution = await batch.webhook.call(batch.prompts);
 			await delay(this.random() * CALLS_APART_MS);
 		}
 	}
@@ -138,14 +151,16 @@ export class SleepKills {
 		this.batches = going;
 	}
 
-	private failed({ prompts }: Batch, execution: Execution): Batch {
+	private failed({ webhook, prompts, slept }: Batch, execution: Execution): Batch {
 		const { id, status, stoppedAt } = execution;
 		const seconds = Math.round((Date.parse(stoppedAt ?? '') - this.lastDeath) / 1000);
 		const items = itemsOf(execution, 'Images').map(({ json }) => json);
 		const error = errorOf(execution) || JSON.stringify(items);
-		this.errors.push(`${id} ${status} ${seconds} s after the kill: ${error}`);
-		this.toll.failed++;
-		return { prompts, execution: null, failed: true };
+		const when = slept ? 'asleep' : 'before its first sleep';
+		this.errors.push(`${id}, ${when}: ${status} ${seconds} s after the kill: ${error}`);
+		if (slept) this.toll.failed++;
+		else this.toll.early++;
+		return { webhook, prompts, execution: null, slept: false, failed: true };
 	}
 
 	private judge({ prompts, failed }: Batch, execution: Execution): void {
