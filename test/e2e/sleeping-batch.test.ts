@@ -23,7 +23,7 @@ const prompts = {
 	stoppedAwake: promptsNamed('Stopped awake [seconds: 35]', 12),
 	failing: ['Fine', 'Broken [fail: Out of paint]', 'Also fine'],
 	killed: promptsNamed('Killed', 8),
-	markedCrashed: promptsNamed('Marked as crashed [seconds: 300]', 4),
+	markedCrashed: promptsNamed('Marked as crashed [seconds: 100]', 4),
 };
 
 const base = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
@@ -146,7 +146,7 @@ async function playMarkedCrashed(): Promise<Execution> {
 	const { stdout, stderr } = spawnSync(node, ['-e', script], { encoding: 'utf8' });
 	if (!(Number(stdout) > Number(id)))
 		throw new Error(`No helper workflow was marked: ${stdout}${stderr}`);
-	const ended = await stage.executions.ended(id, 8 * minutes, 1000);
+	const ended = await stage.executions.ended(id, 10 * minutes, 1000);
 	await helpersEnded(workflow.id);
 	return ended;
 }
