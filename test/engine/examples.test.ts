@@ -20,9 +20,16 @@ const credential = 'mediaGenerationApi';
  * checked here: a new one is added after the example was opened in n8n.
  */
 const coreNodes: Record<string, number[]> = {
+	'n8n-nodes-base.aggregate': [1],
 	'n8n-nodes-base.dataTable': [1.1],
+	'n8n-nodes-base.filter': [2.2],
+	'n8n-nodes-base.form': [2.3],
+	'n8n-nodes-base.formTrigger': [2.3],
+	'n8n-nodes-base.html': [1.2],
 	'n8n-nodes-base.if': [2.2],
+	'n8n-nodes-base.limit': [1],
 	'n8n-nodes-base.manualTrigger': [1],
+	'n8n-nodes-base.respondToWebhook': [1.1],
 	'n8n-nodes-base.s3': [1],
 	'n8n-nodes-base.scheduleTrigger': [1.2],
 	'n8n-nodes-base.set': [3.4],
@@ -30,6 +37,7 @@ const coreNodes: Record<string, number[]> = {
 	'n8n-nodes-base.stopAndError': [1],
 	'n8n-nodes-base.stickyNote': [1],
 	'n8n-nodes-base.telegram': [1.2],
+	'n8n-nodes-base.webhook': [2],
 	'@n8n/n8n-nodes-langchain.agent': [3],
 	'@n8n/n8n-nodes-langchain.chatTrigger': [1.1],
 	'@n8n/n8n-nodes-langchain.lmChatOpenAi': [1.3],
@@ -80,6 +88,19 @@ describe.each(files)('examples/%s', (file) => {
 	it('does not let an agent choose the model, which decides the price', () => {
 		const models = own.map(({ parameters }) => JSON.stringify(parameters.model ?? ''));
 		expect(models.filter((model) => model.includes('$fromAI'))).toEqual([]);
+	});
+
+	it('names its models, and does not buy whatever the catalog lists first', () => {
+		const isList = ({ type, parameters }: INode) =>
+			type === `${ours}generationModels` && parameters.operation !== 'get';
+		const lists = nodes.filter(isList).map(({ name }) => name);
+		const sourcesOf = ({ name, parameters: { model } }: INode): string[] => [
+			...nodesReferredTo({ model }),
+			...(JSON.stringify(model ?? '').includes('$json') ? beforeNode(name) : []),
+		];
+		const beforeNode = (name: string) =>
+			Object.keys(connections).filter((from) => JSON.stringify(connections[from]).includes(name));
+		expect(own.flatMap(sourcesOf).filter((name) => lists.includes(name))).toEqual([]);
 	});
 
 	it('gives each node its own name, ID and position', () => {

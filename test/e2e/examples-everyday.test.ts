@@ -1,0 +1,220 @@
+/** Runs the examples of everyday jobs from their files in a real n8n, as their users would. */
+import { button, play, playAgain, readExample } from './support/examples';
+import { DataTable } from './support/data-table';
+import { Stage } from './support/stage';
+import { until } from './support/until';
+import { byHand, imageNode } from './support/workflows';
+import { getBytes, http } from '../../tools/http';
+import { itemsOf } from '../../tools/n8n/executions';
+import type { Execution } from '../../tools/n8n/executions';
+import type { Workflow } from '../../tools/n8n/rest';
+
+let stage: Stage;
+
+beforeAll(async () => {
+	stage = await Stage.share({ name: 'examples-everyday' });
+});
+afterAll(async () => await stage?.close());
+beforeEach(() => stage.sandbox.reset());
+
+/** Returns the URLs of the images and videos of a page. */
+function mediaOf(page: unknown): string[] {
+	const found = String(page).matchAll(/<(?:img|video)[^>]* src="([^"]+)"/g);
+	return [...found].map(([, url]) => url.replaceAll('&amp;', '&'));
+}
+
+/** Checks that each URL serves a PNG picture. */
+async function expectPictures(urls: string[], count: number): Promise<void> {
+	expect(urls).toHaveLength(count);
+	for (const url of urls) {
+		const { data } = await getBytes(url);
+		expect(data.subarray(1, 4).toString('latin1')).toBe('PNG');
+	}
+}
+
+/** Imports and publishes an example. */
+async function publish(name: string): Promise<Workflow> {
+	const workflow = await stage.save(await readExample(name));
+	const { id, versionId } = workflow;
+	await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
+	return workflow;
+}
+
+describe('product-photo-to-video', () => {
+	it('makes a photo and a vertical video from it for each product, beside the product’s own fields', async () => {
+		const execution = await play(stage, await readExample('product-photo-to-video'));
+		const photos = itemsOf(execution, 'Create Product Photos');
+		const videos = itemsOf(execution, 'Animate');
+		expect(videos.map(({ json }) => [json.sku, json.id])).toEqual([
+			['MUG-01', expect.anything()],
+			['BAG-07', expect.anything()],
+		]);
+		for (const [index, { json, binary }] of videos.entries()) {
+			const file = binary?.data;
+			if (!file) throw new Error('There is no file.');
+			expect(file.fileName).toBe(`${String(json.sku)}.mp4`);
+			const bytes = await stage.executions.download(file);
+			expect(bytes.subarray(4, 8).toString('latin1')).toBe('ftyp');
+			const { id } = json.generation as { id: string };
+			const photo = photos[index].json.generation as { url: string };
+			const { request, model } = stage.sandbox.books.find(id) ?? {};
+			expect([request?.image_url, model]).toEqual([photo.url, 'aurora-motion-1']);
+		}
+		expect(stage.sandbox.books.totals.created).toBe(4);
+	});
+});
+
+describe('carousel-of-four', () => {
+	it('returns one item with the four pictures and the caption, ready for one post', async () => {
+		const execution = await play(stage, await readExample('carousel-of-four'));
+		const [post, ...others] = itemsOf(execution, 'One Post');
+		expect(others).toEqual([]);
+		const files = Object.values(post.binary ?? {});
+		expect(files.map(({ mimeType }) => mimeType)).toEqual(Array(4).fill('image/png'));
+		const contents = await Promise.all(files.map(async (file) => stage.executions.download(file)));
+		expect(new Set(contents.map((bytes) => bytes.toString('base64'))).size).toBe(4);
+		const [{ json }] = itemsOf(execution, 'Ready to Post');
+		expect(json).toMatchObject({ caption: expect.stringMatching(/\w/), pictures: 4 });
+	});
+});
+
+describe('three-models-gallery', () => {
+	const models = ['aurora-image-1', 'inkwell-draw-3', 'lumen-turbo'];
+
+	it('shows a picture of each model on one page, with the ID to choose it by', async () => {
+		const execution = await play(stage, await readExample('three-models-gallery'));
+		const [{ json }, ...others] = itemsOf(execution, 'Gallery');
+		expect(others).toEqual([]);
+		await expectPictures(mediaOf(json.html), 3);
+		const { generations } = stage.sandbox.books;
+		expect(generations.map(({ model }) => model)).toEqual(models);
+		for (const { model, id } of generations) {
+			expect(json.html).toContain(model);
+			expect(json.html).toContain(id);
+		}
+	});
+
+	it('shows the reason in place of a picture that failed', async () => {
+		const action = { kind: 'fail', reason: 'Out of ink <b>' } as const;
+		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'fox' }, action });
+		const execution = await play(stage, await readExample('three-models-gallery'));
+		const [{ json }] = itemsOf(execution, 'Gallery');
+		expect(mediaOf(json.html)).toHaveLength(2);
+		expect(json.html).toContain('Out of ink');
+		expect(json.html).not.toContain('Out of ink <b>');
+	});
+});
+
+describe('approve-before-posting', () => {
+	/** Fills in the first form, and returns the address of the page that shows the picture. */
+	async function order(workflow: Workflow, topic: string): Promise<string> {
+		const nodes = workflow.nodes as Array<{ type: string; webhookId?: string }>;
+		const { webhookId } = nodes.find(({ type }) => type.endsWith('.formTrigger')) ?? {};
+		const url = `${stage.n8n.url}/form/${webhookId}`;
+		await until('the form is there', async () => (await http.get(url)).status === 200);
+		const form = new FormData();
+		form.set('field-0', topic);
+		const { data } = await http.post<{ formWaitingUrl: string }>(url, form);
+		return data.formWaitingUrl;
+	}
+
+	/** Opens the page once the picture is ready, and returns the URL of the picture. */
+	async function look(page: string): Promise<string> {
+		let urls: string[] = [];
+		await until('the page shows a picture', async () => {
+			urls = mediaOf((await http.get(page)).data);
+			return urls.length > 0;
+		});
+		await expectPictures(urls, 1);
+		return urls[0];
+	}
+
+	async function decide(workflow: Workflow, answer: string): Promise<[string, Execution]> {
+		const page = await order(workflow, 'A lighthouse made of paper');
+		const shown = await look(page);
+		const form = new FormData();
+		form.set('field-1', answer);
+		expect((await http.post(page, form)).status).toBe(200);
+		const [id] = await stage.executions.idsOf(workflow.id);
+		// The last page of the form resumes the execution when it is opened.
+		await until('the execution has ended', async () => {
+			await http.get(page);
+			await http.post(page);
+			return (await stage.executions.read(id)).status === 'success';
+		});
+		return [shown, await stage.executions.read(id)];
+	}
+
+	it('fetches the picture again after it is approved, at no charge, and posts nothing otherwise', async () => {
+		const workflow = await publish('approve-before-posting');
+		const [shown, approved] = await decide(workflow, 'Post it');
+		const [{ binary }] = itemsOf(approved, 'Fetch Picture Again');
+		const file = binary?.data;
+		if (!file) throw new Error('There is no file.');
+		const { data } = await getBytes(shown);
+		expect((await stage.executions.download(file)).equals(data)).toBe(true);
+		expect(stage.sandbox.books.totals.created).toBe(1);
+		expect(stage.sandbox.books.generations[0].request.prompt).toContain(
+			'A lighthouse made of paper',
+		);
+
+		const [, rejected] = await decide(workflow, 'Do not post it');
+		expect(rejected.data.resultData.runData).not.toHaveProperty(['Fetch Picture Again']);
+		expect(stage.sandbox.books.totals.created).toBe(2);
+	});
+});
+
+describe('monthly-credits-report', () => {
+	it('shows the balance, and what each type and model has cost in 30 days', async () => {
+		await play(stage, await readExample('three-models-gallery'));
+		const workflow = await stage.save(await readExample('monthly-credits-report'));
+		const { balance } = stage.sandbox.service.accounts.account('main');
+		for (const trigger of [button, 'First of the Month']) {
+			const execution = await playAgain(stage, workflow, { trigger });
+			const [{ json }] = itemsOf(execution, 'Report');
+			const text = String(json.html)
+				.replace(/<[^>]+>|\s+/g, ' ')
+				.replace(/ +/g, ' ');
+			expect(text).toContain(`${balance.toLocaleString('en-US')} credits left`);
+			expect(text).toContain('14 credits used');
+			expect(text).toContain('image 14');
+			expect(text).toMatch(/aurora-image-1 8 .*inkwell-draw-3 5 .*lumen-turbo 1 /);
+		}
+	});
+});
+
+describe('batch-status-page', () => {
+	/** Opens the page of the published workflow. */
+	async function open(): Promise<string> {
+		const { status, data, headers } = await http.get<string>(
+			`${stage.n8n.url}/webhook/batch-status`,
+		);
+		expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+		return data;
+	}
+
+	it('says that there is nothing yet, and then shows the counts and the newest pictures of a batch', async () => {
+		await publish('batch-status-page');
+		const url = `${stage.n8n.url}/webhook/batch-status`;
+		await until('the webhook listens', async () => (await http.get(url)).status !== 404);
+		expect(await open()).toContain('No rows yet');
+
+		const action = { kind: 'fail', reason: 'Out of paint' } as const;
+		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'broken' }, action });
+		const prompts = ['first <i>boat', 'broken boat', 'last boat'];
+		const node = imageNode({ idempotencyKey: '={{ $json.prompt }}', maxConcurrent: 1 });
+		const batch = byHand('Boats', prompts, { ...node, onError: 'continueRegularOutput' });
+		await playAgain(stage, await stage.save(batch), { trigger: 'Start' });
+
+		const page = await open();
+		const text = page.replace(/<[^>]+>|\s+/g, ' ').replace(/ +/g, ' ');
+		expect(text).toMatch(/2 completed .* 1 failed /);
+		await expectPictures(mediaOf(page), 2);
+		expect(page).not.toContain('<i>boat');
+		expect(text.indexOf('last boat')).toBeLessThan(text.indexOf('first boat'));
+		// A row's old URL would be of no use: the page asks for a new one each time.
+		expect(mediaOf(await open())).not.toEqual(mediaOf(page));
+		expect(stage.sandbox.books.totals.created).toBe(3);
+		expect(await (await DataTable.of(stage.rest)).rows()).toHaveLength(3);
+	});
+});
