@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INode, INodeType } from 'n8n-workflow';
 
+import { TABLE_COLUMNS, TABLE_NAME } from '../../client/orders/table';
 import { readWorkflow } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { credentialTypes } from '../../tools/start/examples';
@@ -152,6 +153,13 @@ describe.each(files)('examples/%s', (file) => {
 			needsAnother ? 'You also need an account at' : 'No other account is needed.',
 		);
 	});
+});
+
+it('examples/batch-status-page.json creates the table as the nodes do, if it is opened first', () => {
+	const { nodes } = readWorkflow(join(folder, 'batch-status-page.json'));
+	const { parameters } = nodes.find(({ name }) => name === 'Create Table Once') as INode;
+	const column = TABLE_COLUMNS.map((name) => ({ name, type: 'string' }));
+	expect(parameters).toMatchObject({ tableName: TABLE_NAME, columns: { column } });
 });
 
 describe('the check of parameters', () => {

@@ -161,6 +161,7 @@ const idempotencyKeyOption: INodeProperties = {
 	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
 		'A unique value for each item, such as its ID; each key is charged once, and later runs and retries reuse the result',
+	hint: 'While the step runs, the data table media_generations shows the status of each item',
 };
 
 const keyScopeOption: INodeProperties = {
