@@ -84,7 +84,7 @@ describe('three-models-gallery', () => {
 		expect(others).toEqual([]);
 		await expectPictures(mediaOf(json.html), 3);
 		const { generations } = stage.sandbox.books;
-		expect(generations.map(({ model }) => model)).toEqual(models);
+		expect(generations.map(({ model }) => model).sort()).toEqual(models);
 		for (const { model, id } of generations) {
 			expect(json.html).toContain(model);
 			expect(json.html).toContain(id);

@@ -47,6 +47,15 @@ it('docs/errors.md has the titles of the service’s errors as a user sees them'
 	for (const code of codes) expect(read('docs/errors.md')).toContain(errorRow(code, 400).title);
 });
 
+it('examples/README.md says of every example what it does and what to swap', () => {
+	const rows = [
+		...read('examples/README.md').matchAll(/^\| \[(\S+)\]\(\1\) +\|([^|]+)\|([^|]+)\|/gm),
+	];
+	const files = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.json'));
+	expect(rows.map(([, name]) => name).sort()).toEqual(files.sort());
+	for (const [, , what, swap] of rows) for (const text of [what, swap]) expect(text).toMatch(/\w/);
+});
+
 describe('CONTRIBUTING.md', () => {
 	const contributing = read('CONTRIBUTING.md');
 	const left = ['coverage', 'dist', 'node_modules', 'output'];
